@@ -1,0 +1,44 @@
+# Hearth. `make` alone prints what there is.
+SWIFT ?= swift
+BUILD ?= debug
+HEARTH = .build/$(BUILD)/hearth
+
+.DEFAULT_GOAL := help
+.PHONY: help run up build release test lint format bench interop clean
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+run: build ## install what is missing, build, and show the whole product on the loopback interface
+	@HEARTH=$(HEARTH) scripts/demo
+
+up: build ## the devices of devices/demo.yaml, running until you press Ctrl-C
+	@$(HEARTH) run devices/demo.yaml
+
+build: ## a debug build
+	@scripts/bootstrap
+	@$(SWIFT) build
+
+release: ## an optimised build
+	@scripts/bootstrap
+	@$(SWIFT) build -c release
+
+test: ## all tests; no root, no network beyond loopback
+	@scripts/bootstrap
+	@$(SWIFT) test
+
+lint: ## style, as swift format sees it
+	@$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests
+
+format: ## put the style right
+	@$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests
+
+bench: release ## figures, with a blocking-socket UDP echo as the floor
+	@.build/release/hearth-bench
+
+interop: build ## our devices and our controller against other people's Matter (root: it makes network namespaces)
+	@scripts/bootstrap --interop
+	@HEARTH=$(HEARTH) scripts/interop
+
+clean: ## remove what was built
+	@rm -rf .build .venv-interop

@@ -1,0 +1,104 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Strict settings for every target: Swift 6 mode, no warnings, and imports that say what they leak.
+let strict: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .treatAllWarnings(as: .error),
+]
+
+/// A target of ours and its tests; `imports` is the whole list of what it may import (see CONTRIBUTING.md).
+func room(_ name: String, imports: [Target.Dependency], tests: [Target.Dependency] = []) -> [Target] {
+  [
+    .target(name: name, dependencies: imports, swiftSettings: strict),
+    .testTarget(
+      name: "\(name)Tests", dependencies: [.byName(name: name)] + imports + tests,
+      resources: [], swiftSettings: strict),
+  ]
+}
+
+let nio: [Target.Dependency] = [
+  .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+]
+let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
+
+let package = Package(
+  name: "hearth",
+  platforms: [.macOS(.v26)],
+  products: [
+    .executable(name: "hearth", targets: ["hearth"]),
+    .library(name: "MatterDevice", targets: ["MatterDevice"]),
+    .library(name: "MatterController", targets: ["MatterController"]),
+    .library(name: "VirtualDevices", targets: ["VirtualDevices"]),
+    .library(name: "Simulation", targets: ["Simulation"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-nio.git", exact: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-argument-parser.git", exact: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-log.git", exact: "1.16.2"),
+    .package(url: "https://github.com/jpsim/Yams.git", exact: "6.2.2"),
+  ],
+  targets: [
+    .systemLibrary(
+      name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])])
+  ]
+    + room("MatterTLV", imports: [])
+    + room("MatterCrypto", imports: ["COpenSSL"])
+    + room("MatterCertificates", imports: ["MatterTLV", "MatterCrypto"])
+    + room("MatterModel", imports: ["MatterTLV"])
+    + room("MatterClusters", imports: ["MatterModel"], tests: ["MatterTLV"])
+    + room("MatterProtocol", imports: ["MatterTLV", "MatterCrypto", "MatterCertificates", "MatterModel"])
+    + room(
+      "MatterDevice",
+      imports: ["MatterProtocol", "MatterClusters", "MatterModel", "MatterTLV", "MatterCrypto", "MatterCertificates"])
+    + room(
+      "MatterController",
+      imports: ["MatterProtocol", "MatterClusters", "MatterModel", "MatterTLV", "MatterCrypto", "MatterCertificates"])
+    + room("Runtime", imports: ["MatterProtocol", "MatterModel", "MatterCrypto", log] + nio)
+    + room(
+      "Simulation", imports: ["Runtime", "MatterProtocol", "MatterModel", "MatterCrypto"],
+      tests: [
+        "MatterDevice", "MatterController", "MatterClusters", "MatterTLV", "MatterCertificates",
+      ])
+    + room(
+      "VirtualDevices",
+      imports: [
+        "MatterDevice", "Runtime", "MatterProtocol", "MatterClusters", "MatterModel", "MatterTLV", "MatterCrypto",
+        "MatterCertificates", log, .product(name: "Yams", package: "Yams"),
+      ])
+    + room(
+      "Home",
+      imports: [
+        "MatterController", "Runtime", "MatterProtocol", "MatterClusters", "MatterModel", "MatterTLV", "MatterCrypto",
+        "MatterCertificates", log,
+      ] + nio)
+    + [
+      .executableTarget(
+        name: "hearth",
+        dependencies: [
+          "Home", "VirtualDevices", "MatterController", "MatterDevice", "Runtime", "MatterProtocol", "MatterClusters",
+          "MatterModel", "MatterTLV", "MatterCrypto", "MatterCertificates", log,
+          .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        ] + nio,
+        swiftSettings: strict),
+      .testTarget(
+        name: "hearthTests",
+        dependencies: [
+          "hearth", "Home", "MatterModel", "MatterTLV",
+          .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        ],
+        swiftSettings: strict),
+      .target(name: "CBench"),
+      .executableTarget(
+        name: "hearth-bench",
+        dependencies: [
+          "CBench", "MatterController", "MatterDevice", "Runtime", "MatterProtocol", "MatterClusters",
+          "MatterModel", "MatterTLV", "MatterCrypto", "MatterCertificates", log,
+        ] + nio,
+        swiftSettings: strict),
+      .testTarget(name: "HouseTests", swiftSettings: strict),
+    ]
+)

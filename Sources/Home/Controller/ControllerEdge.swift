@@ -1,0 +1,109 @@
+internal import MatterController
+internal import MatterProtocol
+internal import Runtime
+
+/// Turns the engine's events into answers: who began an operation learns of its end. Confined to the event loop.
+final class ControllerEdge {
+  typealias Outcome = Result<OperationOutcome, ControllerError>
+
+  private struct Pending {
+    var onEvent: ((ControllerEvent) -> Void)?
+    var onEnd: ((Outcome) -> Void)?
+  }
+
+  let host: EngineHost<ControllerEngine>
+  private var pending: [OperationID: Pending] = [:]
+  /// Ends that came before anybody waited for them.
+  private var ended: [OperationID: Outcome] = [:]
+  /// Events of an operation that was begun but has no number yet.
+  private var early: [(OperationID, ControllerEvent)] = []
+  private var isBeginning = false
+  private var failure: StoreError?
+
+  init(_ host: EngineHost<ControllerEngine>) {
+    self.host = host
+    host.onEvent = { [unowned self] in received($0) }
+    host.onStoreFailure = { [unowned self] error in
+      failure = error
+      let waiting = pending
+      pending = [:]
+      for id in waiting.keys.sorted() { waiting[id]?.onEnd?(.failure(.cancelled)) }
+    }
+    host.start()
+  }
+
+  /// Why the store gave up, if it did.
+  var storeFailure: StoreError? { failure }
+
+  /// Begins an operation.
+  func begin(
+    onEvent: ((ControllerEvent) -> Void)? = nil, _ start: (inout ControllerEngine, Instant) -> OperationID
+  ) -> OperationID {
+    isBeginning = true
+    let id = host.perform { (engine: inout ControllerEngine, now: Instant) in start(&engine, now) }
+    isBeginning = false
+    pending[id] = Pending(onEvent: onEvent)
+    let events = early
+    early = []
+    for (owner, event) in events { deliver(event, to: owner) }
+    return id
+  }
+
+  /// Calls `onEnd` once, when the operation is over.
+  func wait(for id: OperationID, _ onEnd: @escaping (Outcome) -> Void) {
+    if let outcome = ended.removeValue(forKey: id) {
+      onEnd(outcome)
+    } else if host.isStopped {
+      onEnd(.failure(.cancelled))
+    } else {
+      pending[id, default: Pending()].onEnd = onEnd
+    }
+  }
+
+  func cancel(_ id: OperationID) {
+    guard pending[id] != nil else { return }
+    host.perform { (engine: inout ControllerEngine, now: Instant) in engine.cancel(id, at: now) }
+  }
+
+  /// Ends all: whoever still waits is told so.
+  func stop() {
+    let waiting = pending
+    pending = [:]
+    if !host.isStopped {
+      host.perform { (engine: inout ControllerEngine, now: Instant) in engine.closeSessions(at: now) }
+      host.stop()
+    }
+    for id in waiting.keys.sorted() { waiting[id]?.onEnd?(.failure(.cancelled)) }
+  }
+
+  private func received(_ event: ControllerEvent) {
+    guard let owner = event.operation else { return }
+    if isBeginning && pending[owner] == nil {
+      early.append((owner, event))
+    } else {
+      deliver(event, to: owner)
+    }
+  }
+
+  private func deliver(_ event: ControllerEvent, to owner: OperationID) {
+    guard case .completed(_, let outcome) = event else {
+      pending[owner]?.onEvent?(event)
+      return
+    }
+    guard let known = pending.removeValue(forKey: owner) else { return }
+    if let onEnd = known.onEnd { onEnd(outcome) } else { ended[owner] = outcome }
+  }
+}
+
+extension ControllerEvent {
+  /// Whose event it is.
+  fileprivate var operation: OperationID? {
+    switch self {
+    case .completed(let id, _), .commissioningStep(let id, _, _), .subscriptionEstablished(let id, _),
+      .attributeReport(let id, _, _, _), .attributeStatus(let id, _, _), .eventReport(let id, _), .reportEnd(let id),
+      .subscriptionLost(let id, _, _), .serviceFound(let id, _), .serviceLost(let id, _):
+      id
+    case .sessionOpened, .sessionClosed: nil
+    }
+  }
+}

@@ -1,0 +1,106 @@
+public import MatterController
+public import MatterModel
+public import MatterProtocol
+
+/// Requests to nodes. They throw what ``HomeError`` has for what the engine or the device says.
+extension HomeController {
+  /// Reads attributes, wildcards included. Paths that the device refuses are among the report's statuses.
+  public func read(
+    _ node: NodeID, _ paths: [AttributePath], isFabricFiltered: Bool = true, timeout: Duration? = nil
+  ) async throws(HomeError) -> ReassembledReport {
+    let timeout = timeout ?? options.timeout
+    let outcome = try await run(node) { engine, now in
+      engine.read(node, paths, isFabricFiltered: isFabricFiltered, timeout: timeout, at: now)
+    }
+    guard case .report(let report) = outcome else { throw Self.surprise(outcome) }
+    return report
+  }
+
+  /// Writes attributes. What the device says of each is in the result.
+  /// - Parameter isTimed: whether it has to be a timed interaction.
+  public func write(
+    _ node: NodeID, _ writes: [AttributeWrite], isTimed: Bool = false
+  ) async throws(HomeError) -> [AttributeStatus] {
+    let timeout = options.timeout
+    let outcome = try await run(node) { engine, now in
+      engine.write(
+        node, writes, timed: isTimed ? ControllerEngine.usualTimedTimeout : nil, timeout: timeout, at: now)
+    }
+    guard case .written(let statuses) = outcome else { throw Self.surprise(outcome) }
+    return statuses
+  }
+
+  /// Invokes a command.
+  /// - Returns: the fields of the response command, nil where the answer is a status alone.
+  /// - Throws: `refused` or `accessDenied` where the status is not success.
+  public func invoke(
+    _ node: NodeID, _ command: CommandData, isTimed: Bool = false
+  ) async throws(HomeError) -> CommandData? {
+    let timeout = options.timeout
+    let outcome = try await run(node) { engine, now in
+      engine.invoke(
+        node, [command], timed: isTimed ? ControllerEngine.usualTimedTimeout : nil, timeout: timeout, at: now)
+    }
+    guard case .invoked(let results) = outcome else { throw Self.surprise(outcome) }
+    switch results.first {
+    case .command(let data)?: return data
+    case .status(let status)?:
+      guard status.status.code == .success else { throw HomeError(status.status) }
+      return nil
+    case nil: throw HomeError(.refused, "the device did not answer the command")
+    }
+  }
+
+  /// Invokes a command by its declaration.
+  @discardableResult
+  public func invoke<C: Cluster, Request: ModelStruct, Response: ModelStruct>(
+    _ command: Command<C, Request, Response>, _ fields: Request = Request(), on endpoint: EndpointID, of node: NodeID
+  ) async throws(HomeError) -> Response {
+    let data = CommandData(command.path(on: endpoint), fields: fields.tlv)
+    guard let answer = try await invoke(node, data, isTimed: command.details.quality.contains(.timed)) else {
+      return Response()
+    }
+    do {
+      return try Response(tlv: answer.fields ?? NoFields().tlv)
+    } catch {
+      throw HomeError(.refused, "the answer to \(C.name).\(command.name) can't be read: \(error)", cause: error)
+    }
+  }
+
+  /// Commissions a device into our fabric.
+  public func commission(
+    _ request: CommissioningRequest, onStep: @escaping @Sendable (CommissioningStep, StepProgress) -> Void
+  ) async throws(HomeError) -> CommissioningResult {
+    let outcome = try await run(onEvent: {
+      if case .commissioningStep(_, let step, let progress) = $0 { onStep(step, progress) }
+    }) { engine, now in engine.commission(request, at: now) }
+    guard case .commissioned(let result) = outcome else { throw Self.surprise(outcome) }
+    return result
+  }
+
+  /// Takes a node out of our fabric.
+  /// - Parameter force: forgets it even if it can't be told.
+  /// - Returns: whether the device was told.
+  public func remove(_ node: NodeID, force: Bool) async throws(HomeError) -> Bool {
+    let timeout = options.timeout
+    let outcome = try await run(node) { engine, now in
+      engine.removeNode(node, force: force, timeout: timeout, at: now)
+    }
+    guard case .removed(_, let wasTold) = outcome else { throw Self.surprise(outcome) }
+    return wasTold
+  }
+
+  /// Opens a commissioning window with a new passcode.
+  public func openWindow(_ node: NodeID, for duration: Duration) async throws(HomeError) -> CommissioningWindow {
+    let timeout = options.timeout
+    let outcome = try await run(node) { engine, now in
+      engine.openCommissioningWindow(node, .init(duration: duration), timeout: timeout, at: now)
+    }
+    guard case .windowOpened(let window) = outcome else { throw Self.surprise(outcome) }
+    return window
+  }
+
+  private static func surprise(_ outcome: OperationOutcome) -> HomeError {
+    HomeError(.internalError, "the controller ended an operation with another's outcome: \(outcome)")
+  }
+}

@@ -1,0 +1,137 @@
+internal import MatterCertificates
+public import MatterController
+internal import MatterCrypto
+public import Logging
+public import MatterModel
+public import MatterProtocol
+public import NIOCore
+internal import NIOPosix
+public import Runtime
+
+/// The controller of a home for async callers: an actor on the event loop that drives the engine.
+public actor HomeController {
+  /// What a controller may do to what is stored.
+  public enum Access: Hashable, Sendable {
+    /// Takes the state as it is and stores nothing: any number of processes at a time.
+    case readOnly
+    /// Has the store for itself, as commissioning and removing need.
+    case exclusive
+  }
+
+  public struct Options: Sendable {
+    public var state: StateDirectory
+    public var access = Access.readOnly
+    /// Nothing is sent on any other interface.
+    public var interfaces = InterfaceSelection.loopback
+    /// Where the one device is, which is then not looked for.
+    public var address: MatterProtocol.SocketAddress?
+    /// For each request.
+    public var timeout: Duration = .seconds(10)
+    public var logger: Logger
+
+    public init(state: StateDirectory, logger: Logger) {
+      self.state = state
+      self.logger = logger
+    }
+  }
+
+  public nonisolated let eventLoop: any EventLoop
+  public nonisolated let options: Options
+  nonisolated let edge: NIOLoopBound<ControllerEdge>
+  private nonisolated let discovery: ServiceDiscovery?
+
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
+
+  private init(_ options: Options, _ edge: NIOLoopBound<ControllerEdge>, _ discovery: ServiceDiscovery?) {
+    self.options = options
+    self.edge = edge
+    self.discovery = discovery
+    eventLoop = edge.eventLoop
+  }
+
+  /// Opens sockets and the store, and starts the engine. To be ended with ``close()``.
+  public static func open(_ options: Options) async throws(HomeError) -> HomeController {
+    let loop = MultiThreadedEventLoopGroup.singleton.next()
+    do {
+      let interfaces = try NetworkInterfaces.select(options.interfaces)
+      var discovery: ServiceDiscovery?
+      if options.address == nil {
+        let wanted = ServiceDiscovery.Options(interfaces: interfaces, registry: options.state.responders)
+        discovery = try ServiceDiscovery(wanted, on: loop, logger: options.logger)
+      }
+      let edge = try await loop.submit { [discovery] in
+        let store: any NodeStore
+        switch options.access {
+        case .readOnly: store = MemoryStore(try StateStore.snapshot(of: options.state.controller))
+        case .exclusive: store = try StateStore(directory: options.state.controller)
+        }
+        // A certificate's validity begins a day ago, for devices whose clocks are behind.
+        var configuration = ControllerConfiguration(
+          notBefore: HostClock.matterSeconds() - min(HostClock.matterSeconds(), 86_400),
+          attestation: try TestAttestation.verifier())
+        configuration.discoveryTime = min(configuration.discoveryTime, options.timeout)
+        let engine = try ControllerEngine(configuration, state: try store.load(), random: SystemRandomSource())
+        let transport = UDPTransport(try BoundSockets(interfaces), on: loop)
+        let host = EngineHost(
+          engine, transport: transport, store: store, discovery: discovery, logger: options.logger)
+        return NIOLoopBound(ControllerEdge(host), eventLoop: loop)
+      }.get()
+      return HomeController(options, edge, discovery)
+    } catch {
+      throw HomeError(opening: error)
+    }
+  }
+
+  /// Lets go of sockets and store.
+  public func close() async {
+    edge.value.stop()
+    if let discovery { _ = try? await discovery.stop().get() }
+  }
+
+  /// The nodes of the fabric.
+  public var nodes: [PeerRecord] { edge.value.host.perform { engine, _ in engine.nodes } }
+
+  /// The controller's own membership in its fabric: (fabric id, compressed fabric id, node id).
+  public var fabric: (id: FabricID, compressedID: UInt64, nodeID: NodeID) {
+    edge.value.host.perform { engine, _ in
+      (engine.fabric.fabricID, engine.fabric.compressedFabricID, engine.fabric.nodeID)
+    }
+  }
+
+  /// The key of the fabric's root, 65 bytes: what tells it from all other fabrics.
+  public var rootPublicKey: [UInt8] { edge.value.host.perform { engine, _ in engine.fabric.rootPublicKey } }
+
+  // MARK: Operations
+
+  /// Begins an operation and waits for its end. Cancelling the task cancels the operation.
+  func run(
+    _ node: NodeID? = nil, onEvent: ((ControllerEvent) -> Void)? = nil,
+    _ start: (inout ControllerEngine, Instant) -> OperationID
+  ) async throws(HomeError) -> OperationOutcome {
+    if let node { point(node) }
+    let id = edge.value.begin(onEvent: onEvent, start)
+    let outcome = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        edge.value.wait(for: id) { continuation.resume(returning: $0) }
+      }
+    } onCancel: {
+      eventLoop.execute { [edge] in edge.value.cancel(id) }
+    }
+    switch outcome {
+    case .success(let success): return success
+    case .failure(let error):
+      if let failure = edge.value.storeFailure { throw HomeError(.internalError, "\(failure)", cause: failure) }
+      // A request that never got through did not time out: nobody was there.
+      if error == .timedOut, let node, !isConnected(node) { throw HomeError(ControllerError.unreachable) }
+      throw HomeError(error)
+    }
+  }
+
+  func isConnected(_ node: NodeID) -> Bool { edge.value.host.perform { engine, _ in engine.isConnected(node) } }
+
+  /// Tells the engine where the node is, if we were told.
+  func point(_ node: NodeID) {
+    guard let address = options.address else { return }
+    edge.value.host.perform { engine, _ in engine.setAddress(address, of: node) }
+  }
+}

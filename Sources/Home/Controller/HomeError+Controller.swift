@@ -1,0 +1,111 @@
+internal import MatterCertificates
+internal import MatterController
+public import MatterModel
+internal import MatterProtocol
+internal import Runtime
+
+extension HomeError {
+  /// What went wrong in an operation, in words that help.
+  init(_ error: ControllerError) {
+    let (code, message) = Self.words(error)
+    self.init(code, message, cause: error)
+  }
+
+  private static func words(_ error: ControllerError) -> (Code, String) {
+    switch error {
+    case .unknownNode(let node):
+      (.notFound, "node \(node.rawValue) is not in our fabric; pair it again")
+    case .notFound:
+      (.notFound, "no such device can be found; is it on, in commissioning mode, and on the same network?")
+    case .unreachable: (.unreachable, "it does not answer, and can't be found; is it on, and on the same network?")
+    case .handshake(let error): words(error)
+    case .wrongPasscode: (.accessDenied, "the device has another passcode")
+    case .connectionLost: (.unreachable, "the connection was lost; the request may or may not have been carried out")
+    case .timedOut: (.timedOut, "it took too long; --timeout allows more time")
+    case .noResponse: (.timedOut, "the device took the request, but did not answer in time")
+    case .busy: (.refused, "the device is busy (BUSY); try again")
+    case .cancelled: (.interrupted, "cancelled")
+    case .status(let status): words(status)
+    case .interaction(let error): (.internalError, "the device's answer can't be read: \(error)")
+    case .unexpectedResponse(let text): (.refused, "the device answered something unexpected: \(text)")
+    case .commissioning(let error, let text):
+      (.refused, "the device refused: \(error)\(text.isEmpty ? "" : " (\(text))")")
+    case .operationalCredentials(let status, let text):
+      (.refused, "the device refused: \(status)\(text.isEmpty ? "" : " (\(text))")")
+    case .attestation(let failure):
+      (
+        .refused,
+        "it can't prove that it is a certified device (\(failure)); --allow-unverified commissions it all the same"
+      )
+    case .certificate(let text): (.internalError, "a certificate can't be read or made: \(text)")
+    case .invalidRequest(let text): (.badArguments, "out of range: \(text)")
+    case .commissioningFailed(.discover, .notFound), .commissioningFailed(.discover, .timedOut):
+      (
+        .notFound,
+        "no device that waits to be commissioned answers to this code; is it on, and is its window open? (step discover)"
+      )
+    case .commissioningFailed(_, .cancelled): (.interrupted, "cancelled")
+    case .commissioningFailed(.connectByPasscode, .handshake(.refused(let report)))
+    where report.code == .invalidParameter:
+      (
+        .commissioningFailed,
+        "commissioning failed at step connectByPasscode: the device does not take new controllers now (\(report.code)); "
+          + "is it in a home already? Then open its commissioning window there, as with `hearth share`"
+      )
+    case .commissioningFailed(let step, let cause):
+      (.commissioningFailed, "commissioning failed at step \(step.rawValue): \(words(cause).1)")
+    }
+  }
+
+  private static func words(_ error: HandshakeError) -> (Code, String) {
+    switch error {
+    case .refused(let report) where report.code == .noSharedTrustRoots:
+      (.accessDenied, "the device does not know our fabric any more; remove it with --force and pair it again")
+    case .refused(let report): (.unreachable, "the device refused a session: \(report.code)")
+    case .busy: (.refused, "the device is busy (BUSY); try again")
+    case .timedOut: (.unreachable, "it does not answer; is it on, and on the same network?")
+    case .wrongPasscode: (.accessDenied, "the device has another passcode")
+    case .invalidMessage(let text): (.unreachable, "no session came about: \(text)")
+    case .untrusted(let text): (.accessDenied, "the device's certificate is not trusted: \(text)")
+    case .noResources: (.unreachable, "too many sessions are open")
+    }
+  }
+
+  private static func words(_ status: Status) -> (Code, String) {
+    switch status.code {
+    case .unsupportedAccess, .accessRestricted: (.accessDenied, "the device denies access: \(status)")
+    default: (.refused, "the device refused: \(status)")
+    }
+  }
+
+  /// A request that the device refused.
+  public init(_ status: Status) {
+    let (code, message) = Self.words(status)
+    self.init(code, message, cause: StatusError(status))
+  }
+
+  /// Why a device is offline, in two or three words, nil if the error does not say that it is.
+  var offlineReason: String? {
+    switch cause as? ControllerError {
+    case .unreachable, .notFound, .handshake(.timedOut): "no answer"
+    case .handshake: "session refused"
+    case .timedOut, .noResponse: "timed out"
+    case .connectionLost: "connection lost"
+    default: nil
+    }
+  }
+
+  /// Why a controller can't start.
+  init(opening error: any Error) {
+    switch error {
+    case let known as HomeError: self = known
+    case let network as NetworkError:
+      switch network {
+      case .unknownInterface, .unusableInterface: self.init(.badArguments, "\(network)", cause: network)
+      default: self.init(.internalError, "\(network)", cause: network)
+      }
+    case let controller as ControllerError: self.init(controller)
+    default: self.init(.internalError, "\(error)", cause: error)
+    }
+  }
+}

@@ -1,0 +1,57 @@
+internal import MatterClusters
+internal import MatterModel
+internal import MatterProtocol
+
+/// What can be done to a switch.
+public enum SwitchAction: String, Hashable, Sendable {
+  case on, off, toggle
+}
+
+extension HomeSession {
+  /// Switches a device.
+  /// - Returns: what it is afterwards; for `toggle` it is read back.
+  @discardableResult
+  public func turn(_ target: Target, _ action: SwitchAction) async throws(HomeError) -> DeviceState.Part {
+    let endpoint = try target.endpoint(serving: OnOff.id, named: "On/Off")
+    let node = target.device.nodeID
+    let isOn = try await with(target.device) { () async throws(HomeError) -> Bool in
+      switch action {
+      case .on: try await controller.invoke(OnOff.on, on: endpoint, of: node)
+      case .off: try await controller.invoke(OnOff.off, on: endpoint, of: node)
+      case .toggle:
+        try await controller.invoke(OnOff.toggle, on: endpoint, of: node)
+        let path = OnOff.onOff.path(on: endpoint)
+        let report = try await controller.read(node, [AttributePath(path)])
+        guard let value = report[path]?.value, let isOn = try? Bool(tlv: value) else {
+          throw HomeError(.refused, "it was toggled, but does not tell its new state")
+        }
+        return isOn
+      }
+      return action == .on
+    }
+    heard(from: node, [.init(OnOff.onOff.path(on: endpoint), dataVersion: 0, value: isOn.tlv)])
+    return DeviceState.Part(endpoint: endpoint, isOn: isOn)
+  }
+
+  /// Dims a device to a level of the wire, 0 to 254, and switches it on or off with it.
+  /// - Parameter over: tenths of a second; nil is the device's own time.
+  @discardableResult
+  public func dim(_ target: Target, to level: UInt8, over tenths: UInt16?) async throws(HomeError) -> DeviceState.Part {
+    let endpoint = try target.endpoint(serving: LevelControl.id, named: "Level Control")
+    let fields = LevelControl.MoveToLevelRequest(
+      level: level, transitionTime: Nullable(tenths), optionsMask: [], optionsOverride: [])
+    try await with(target.device) { () async throws(HomeError) in
+      _ = try await controller.invoke(
+        LevelControl.moveToLevelWithOnOff, fields, on: endpoint, of: target.device.nodeID)
+    }
+    // Where it gets to in time; what it is on the way, it tells when it is asked.
+    var values: [AttributeData] = [
+      .init(OnOff.onOff.path(on: endpoint), dataVersion: 0, value: (level > 0).tlv)
+    ]
+    if level > 0 {
+      values.append(.init(LevelControl.currentLevel.path(on: endpoint), dataVersion: 0, value: level.tlv))
+    }
+    heard(from: target.device.nodeID, values)
+    return DeviceState.Part(endpoint: endpoint, isOn: level > 0, level: level)
+  }
+}

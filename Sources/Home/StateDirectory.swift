@@ -1,0 +1,29 @@
+/// Where everything that lasts is kept: one directory for each subject below a common root.
+public struct StateDirectory: Hashable, Sendable {
+  public var root: String
+
+  public init(_ root: String) {
+    self.root = root.count > 1 && root.hasSuffix("/") ? String(root.dropLast()) : root
+  }
+
+  /// `$XDG_STATE_HOME/hearth`, else `~/.local/state/hearth`.
+  /// - Throws: `badArguments` where the environment names neither.
+  public static func standard(environment: [String: String]) throws(HomeError) -> StateDirectory {
+    // A relative XDG path is to be ignored, says its specification.
+    if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") { return StateDirectory(state + "/hearth") }
+    if let home = environment["HOME"], home.hasPrefix("/") { return StateDirectory(home + "/.local/state/hearth") }
+    throw HomeError(.badArguments, "neither XDG_STATE_HOME nor HOME is set; say --state DIR")
+  }
+
+  /// The controller's keys, fabric and peers.
+  public var controller: String { root + "/controller" }
+  /// Names, rooms and last values.
+  public var home: String { root + "/home" }
+  /// One directory for each virtual device, by its unique id.
+  public var devices: String { root + "/devices" }
+  public func device(_ uniqueID: String) -> String { devices + "/" + uniqueID }
+  /// What is running now: the fleets.
+  public var run: String { root + "/run" }
+  /// Where the processes of this host note how to find each other without multicast.
+  public var responders: String { run + "/responders" }
+}

@@ -1,0 +1,52 @@
+internal import MatterClusters
+public import MatterModel
+
+/// Names and values of clusters' elements for people and for JSON; numbers for what isn't declared.
+public enum ElementNames {
+  /// `levelControl`, or `0xFFF1FC00`.
+  public static func cluster(_ id: ClusterID) -> String {
+    ClusterCatalogue.cluster(id).map { camelCase($0.name) } ?? "\(id)"
+  }
+
+  /// `currentLevel`, or `0x00000000`.
+  public static func attribute(_ id: AttributeID, of cluster: ClusterID) -> String {
+    info(id, of: cluster).map { camelCase($0.name) } ?? "\(id)"
+  }
+
+  public static func attribute(_ path: ConcreteAttributePath) -> String {
+    "\(self.cluster(path.cluster)).\(attribute(path.attribute, of: path.cluster))"
+  }
+
+  public static func command(_ id: CommandID, of cluster: ClusterID) -> String {
+    ClusterCatalogue.cluster(cluster)?.command(id).map { camelCase($0.name) } ?? "\(id)"
+  }
+
+  public static func event(_ id: EventID, of cluster: ClusterID) -> String {
+    ClusterCatalogue.cluster(cluster)?.event(id).map { camelCase($0.name) } ?? "\(id)"
+  }
+
+  public static func info(_ id: AttributeID, of cluster: ClusterID) -> AttributeInfo? {
+    ClusterCatalogue.cluster(cluster)?.attribute(id)
+      ?? (id.rawValue >= 0xF000 ? OnOff.globalAttributes.first { $0.id == id } : nil)
+  }
+
+  public static func schema(_ path: ConcreteAttributePath) -> Schema {
+    info(path.attribute, of: path.cluster)?.schema ?? .any
+  }
+
+  public static func command(_ path: CommandPath) -> CommandInfo? {
+    ClusterCatalogue.cluster(path.cluster)?.command(path.command)
+  }
+
+  /// The shape of an answer, by the id of the response command.
+  public static func response(_ id: CommandID, of cluster: ClusterID) -> Schema {
+    ClusterCatalogue.cluster(cluster)?.commands.compactMap(\.response).first { $0.id == id }?.schema ?? .any
+  }
+
+  public static func event(payloadOf id: EventID, of cluster: ClusterID) -> Schema {
+    ClusterCatalogue.cluster(cluster)?.event(id)?.payload ?? .any
+  }
+
+  /// "Dimmable Light", or "0x00000101".
+  public static func deviceType(_ id: DeviceTypeID) -> String { DeviceTypes.named(id)?.name ?? "\(id)" }
+}

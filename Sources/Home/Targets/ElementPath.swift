@@ -1,0 +1,160 @@
+internal import MatterClusters
+public import MatterModel
+
+/// A path of one node, of attributes or to a command, with names for people.
+public struct ElementPath: Hashable, Sendable {
+  public var target: Target
+  /// Nil stands for any.
+  public var endpoint: EndpointID?
+  public var cluster: ClusterID?
+  /// The attribute's or the command's number; nil stands for any.
+  public var element: UInt32?
+
+  public var attributePath: AttributePath {
+    AttributePath(endpoint: endpoint, cluster: cluster, attribute: element.map { AttributeID($0) })
+  }
+
+  /// Whether one attribute of one cluster of one endpoint is meant.
+  public var isConcrete: Bool { endpoint != nil && cluster != nil && element != nil }
+}
+
+/// What the last part of a path names.
+public enum ElementKind: String, Hashable, Sendable {
+  case attribute, command
+}
+
+extension HomeRegistry {
+  /// Reads a path: `kitchen/lamp.levelControl.currentLevel`, or by numbers `5/1/8/0`. `*` stands for any; numbers, decimal or
+  /// with `0x`, may stand for names and the other way round. A target alone means all of its attributes.
+  ///
+  /// Without an endpoint, it is the first one that has the cluster.
+  /// - Returns: one path for each device that the target names, which are several only for `*`.
+  public func paths(_ text: String, _ kind: ElementKind = .attribute) throws(HomeError) -> [ElementPath] {
+    let byStroke = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    if byStroke.count >= 4 {
+      return try paths(
+        target: byStroke.dropLast(3).joined(separator: "/"), endpoint: byStroke[byStroke.count - 3],
+        cluster: byStroke[byStroke.count - 2], element: byStroke[byStroke.count - 1], kind)
+    }
+    let byDot = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    if byDot.count >= 3 {
+      let target = byDot.dropLast(2).joined(separator: ".")
+      return try paths(
+        target: target, endpoint: nil, cluster: byDot[byDot.count - 2], element: byDot[byDot.count - 1], kind)
+    }
+    if kind == .attribute {
+      // A target by itself, if it is one.
+      do throws(HomeError) {
+        return try resolveAll(text).map { ElementPath(target: $0, endpoint: $0.endpoint, cluster: nil, element: nil) }
+      } catch {
+        if byDot.count == 1 { throw error }
+      }
+    }
+    throw HomeError(
+      .badArguments,
+      "“\(text)” is no path; write DEVICE.cluster.\(kind.rawValue), as in kitchen/lamp.\(kind == .attribute ? "levelControl.currentLevel" : "onOff.toggle"), or NODE/ENDPOINT/CLUSTER/\(kind.rawValue.uppercased())"
+    )
+  }
+
+  private func paths(
+    target: String, endpoint: String?, cluster: String, element: String, _ kind: ElementKind
+  ) throws(HomeError) -> [ElementPath] {
+    var endpointID: EndpointID?
+    if let endpoint, endpoint != "*" {
+      guard let number = Self.number(endpoint).flatMap({ UInt16(exactly: $0) }) else {
+        throw HomeError(.badArguments, "“\(endpoint)” is no endpoint; expected a number from 0 to 65535, or *")
+      }
+      endpointID = EndpointID(number)
+    }
+    let clusterID = try Self.cluster(cluster)
+    let elementID = try Self.element(element, of: clusterID, kind)
+    var result: [ElementPath] = []
+    let targets = try resolveAll(target)
+    for target in targets {
+      var path = ElementPath(
+        target: target, endpoint: endpointID ?? target.endpoint, cluster: clusterID, element: elementID)
+      if path.endpoint == nil, endpoint == nil, let clusterID {
+        let found = target.device.endpoint(serving: clusterID)
+        // One of all devices may lack it; a device that was named may not.
+        if found == nil, !target.device.endpoints.isEmpty {
+          if targets.count > 1 { continue }
+          throw HomeError(
+            .notFound, "it has no \(Self.name(of: clusterID)) cluster; `hearth describe` lists what it has",
+            device: target.device.name)
+        }
+        path.endpoint = found
+      }
+      result.append(path)
+    }
+    guard !result.isEmpty else {
+      throw HomeError(.notFound, "no device has a \(clusterID.map { Self.name(of: $0) } ?? "such") cluster")
+    }
+    return result
+  }
+
+  /// A cluster by name or number; nil for `*`.
+  public static func cluster(_ text: String) throws(HomeError) -> ClusterID? {
+    if text == "*" { return nil }
+    if let cluster = ClusterCatalogue.cluster(named: text) { return cluster.id }
+    if let number = number(text) { return ClusterID(number) }
+    throw HomeError(
+      .notFound, "no cluster is called “\(text)”",
+      candidates: NearestName.suggestions(for: text, in: ClusterCatalogue.all.map { camelCase($0.name) }))
+  }
+
+  private static func element(_ text: String, of cluster: ClusterID?, _ kind: ElementKind) throws(HomeError) -> UInt32?
+  {
+    if text == "*" { return nil }
+    if let number = number(text) { return number }
+    let global = GlobalNames.attribute(named: text)
+    guard let cluster else {
+      if kind == .attribute, let global { return global.rawValue }
+      throw HomeError(.badArguments, "“\(text)” is not in every cluster: say which one, or use its number")
+    }
+    guard let declared = ClusterCatalogue.cluster(cluster) else {
+      if kind == .attribute, let global { return global.rawValue }
+      throw HomeError(.notFound, "cluster \(cluster) is not known by its names; use the \(kind.rawValue)'s number")
+    }
+    let names: [String]
+    switch kind {
+    case .attribute:
+      if let info = declared.attribute(named: text) { return info.id.rawValue }
+      names = declared.allAttributes.map(\.name)
+    case .command:
+      if let info = declared.command(named: text) { return info.id.rawValue }
+      names = declared.commands.map(\.name)
+    }
+    let near = NearestName.suggestions(for: text, in: names)
+    throw HomeError(
+      .notFound, "\(declared.name) has no \(kind.rawValue) “\(text)”",
+      candidates: (near.isEmpty ? names : near).map { camelCase($0) })
+  }
+
+  /// A cluster's name, its number where it is not known.
+  public static func name(of cluster: ClusterID) -> String {
+    ClusterCatalogue.cluster(cluster)?.name ?? "\(cluster)"
+  }
+
+  static func number(_ text: String) -> UInt32? {
+    text.hasPrefix("0x") || text.hasPrefix("0X") ? UInt32(text.dropFirst(2), radix: 16) : UInt32(text)
+  }
+}
+
+/// A name of the standard as a path and JSON have it: "OnOff" → "onOff", "HVACSystem" → "hvacSystem".
+public func camelCase(_ name: String) -> String {
+  var letters = Array(name)
+  for index in letters.indices {
+    guard letters[index].isUppercase else { break }
+    // The last capital of a row begins the next word.
+    if index > 0, index + 1 < letters.count, letters[index + 1].isLowercase { break }
+    letters[index] = Character(letters[index].lowercased())
+  }
+  return String(letters)
+}
+
+/// The attributes that every cluster has, by name.
+private enum GlobalNames {
+  static func attribute(named name: String) -> AttributeID? {
+    OnOff.globalAttributes.first { SpokenName($0.name) == SpokenName(name) }?.id
+  }
+}

@@ -1,0 +1,86 @@
+public import MatterModel
+
+/// A device that somebody named, and the endpoint if they named that too.
+public struct Target: Hashable, Sendable {
+  public var device: DeviceRecord
+  public var endpoint: EndpointID?
+
+  public init(_ device: DeviceRecord, endpoint: EndpointID? = nil) {
+    self.device = device
+    self.endpoint = endpoint
+  }
+
+  /// The endpoint to use for a cluster.
+  /// - Throws: `notFound` where the device has no such cluster.
+  public func endpoint(serving cluster: ClusterID, named name: String) throws(HomeError) -> EndpointID {
+    if let endpoint { return endpoint }
+    if let found = device.endpoint(serving: cluster) { return found }
+    throw HomeError(.notFound, "it has no \(name) cluster; `hearth describe` lists what it has", device: device.name)
+  }
+}
+
+extension HomeRegistry {
+  /// Finds the device that a text names: `room/name`, a name that only one device has, a node id, `NODE/ENDPOINT`, or the
+  /// beginning of one device's name. An endpoint may also stand behind a name: `kitchen/lamp/2`.
+  ///
+  /// - Throws: `notFound`, with near names; `ambiguousTarget`, with all that it may mean.
+  public func resolve(_ text: String) throws(HomeError) -> Target {
+    if let device = try exact(text) { return Target(device) }
+    // What stands behind the last stroke may be an endpoint.
+    if let stroke = text.lastIndex(of: "/"), let endpoint = UInt16(text[text.index(after: stroke)...]) {
+      let front = String(text[..<stroke])
+      if let device = try exact(front) {
+        let endpoint = EndpointID(endpoint)
+        guard device.endpoints.isEmpty || device.endpoints.contains(where: { $0.id == endpoint }) else {
+          throw HomeError(
+            .notFound,
+            "it has no endpoint \(endpoint), only \(device.endpoints.map { "\($0.id)" }.joined(separator: ", "))",
+            device: device.name)
+        }
+        return Target(device, endpoint: endpoint)
+      }
+    }
+    if let device = try one(devices.filter { Self.begins($0, text) }, text) { return Target(device) }
+    let names = devices.map(\.name) + devices.map(\.fullName)
+    throw HomeError(
+      .notFound,
+      devices.isEmpty ? "there is no device yet; pair one with `hearth pair CODE`" : "there is no device “\(text)”",
+      candidates: unique(NearestName.suggestions(for: text, in: names)))
+  }
+
+  /// `*` for all devices, else the one that the text names.
+  public func resolveAll(_ text: String) throws(HomeError) -> [Target] {
+    if text == "*" {
+      guard !devices.isEmpty else {
+        throw HomeError(.notFound, "there is no device yet; pair one with `hearth pair CODE`")
+      }
+      return devices.map { Target($0) }
+    }
+    return [try resolve(text)]
+  }
+
+  private func exact(_ text: String) throws(HomeError) -> DeviceRecord? {
+    if let device = try one(devices.filter { Self.same($0.fullName, text) }, text) { return device }
+    if let device = try one(devices.filter { Self.same($0.name, text) }, text) { return device }
+    let number =
+      text.hasPrefix("0x") || text.hasPrefix("0X") ? UInt64(text.dropFirst(2), radix: 16) : UInt64(text)
+    return number.flatMap { device(NodeID($0)) }
+  }
+
+  private static func begins(_ device: DeviceRecord, _ text: String) -> Bool {
+    let text = text.lowercased()
+    return device.name.lowercased().hasPrefix(text) || device.fullName.lowercased().hasPrefix(text)
+  }
+
+  private func one(_ found: [DeviceRecord], _ text: String) throws(HomeError) -> DeviceRecord? {
+    guard found.count > 1 else { return found.first }
+    throw HomeError(
+      .ambiguousTarget, "“\(text)” may be any of \(found.count) devices; name one of them",
+      candidates: found.map { $0.room == nil ? "\($0.name) (node \($0.id))" : $0.fullName })
+  }
+
+  private func unique(_ names: [String]) -> [String] {
+    var seen: Set<String> = []
+    return names.filter { seen.insert($0).inserted }
+  }
+}

@@ -1,0 +1,72 @@
+public import MatterCrypto
+
+/// A commissioner's check of a device's attestation: certificates, declaration, nonce and signature. Core § 6.2.3.1.
+public struct AttestationVerifier: Sendable {
+  /// The roots (PAA) that are trusted.
+  public var trustedRoots: [X509Certificate]
+  /// The keys that are trusted to sign certification declarations, by their subject key identifiers.
+  public var declarationSigners: [[UInt8]: P256PublicKey]
+
+  public init(trustedRoots: [X509Certificate], declarationSigners: [[UInt8]: P256PublicKey]) {
+    self.trustedRoots = trustedRoots
+    self.declarationSigners = declarationSigners
+  }
+
+  /// What a device answered, and what it was asked.
+  public struct Response: Sendable {
+    /// The encoded attestation elements, as they came.
+    public var elements: [UInt8]
+    /// 64 bytes.
+    public var signature: [UInt8]
+    /// The DAC and the PAI (DER).
+    public var dac: [UInt8]
+    public var pai: [UInt8]
+    /// The nonce that was sent.
+    public var nonce: [UInt8]
+    /// The session's attestation challenge.
+    public var challenge: [UInt8]
+
+    public init(
+      elements: [UInt8], signature: [UInt8], dac: [UInt8], pai: [UInt8], nonce: [UInt8], challenge: [UInt8]
+    ) {
+      self.elements = elements
+      self.signature = signature
+      self.dac = dac
+      self.pai = pai
+      self.nonce = nonce
+      self.challenge = challenge
+    }
+  }
+
+  /// Verifies all of it.
+  /// - Parameters:
+  ///   - vendorID, productID: from the device's Basic Information cluster.
+  ///   - time: see ``AttestationChain/verify(dac:pai:trustedRoots:vendorID:productID:at:)``.
+  /// - Returns: the declaration.
+  /// - Throws: the first check that failed.
+  @discardableResult
+  public func verify(
+    _ response: Response, vendorID: UInt16, productID: UInt16, at time: Int64? = nil
+  ) throws(AttestationError) -> CertificationDeclaration {
+    let pai = try Self.certificate(response.pai, .pai)
+    let dac = try Self.certificate(response.dac, .dac)
+    // The DAC may be for another product than this, if the declaration says so: its ids are compared there.
+    let paa = try AttestationChain.verify(dac: dac, pai: pai, trustedRoots: trustedRoots, at: time)
+    guard
+      AttestationSignature.isValid(
+        response.signature, elements: response.elements, challenge: response.challenge, key: dac.publicKey)
+    else { throw .responseSignature }
+    let elements = try AttestationElements(tlv: response.elements)
+    guard elements.nonce == response.nonce else { throw .nonce }
+    let declaration = try CertificationDeclaration.verify(
+      cms: elements.certificationDeclaration, signers: declarationSigners)
+    try declaration.check(vendorID: vendorID, productID: productID, dac: dac, pai: pai, paa: paa)
+    return declaration
+  }
+
+  private static func certificate(
+    _ der: [UInt8], _ role: AttestationRole
+  ) throws(AttestationError) -> X509Certificate {
+    do { return try X509Certificate(der: der) } catch { throw .malformedCertificate(role, error) }
+  }
+}

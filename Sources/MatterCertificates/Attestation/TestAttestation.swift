@@ -1,0 +1,67 @@
+public import MatterCrypto
+
+/// The attestation of a virtual device: a PAI and a DAC under the public test root, and a test declaration.
+///
+/// Commissioners accept it where they accept development devices. See ``PublicTestMaterial``.
+public struct TestAttestation: Sendable {
+  public let pai: X509Certificate
+  public let dac: X509Certificate
+  /// The key of the DAC.
+  public let dacKey: P256PrivateKey
+  /// The certification declaration (CMS).
+  public let certificationDeclaration: [UInt8]
+
+  /// 2021-06-28 14:23:43, when the test root begins.
+  private static let notBefore: Int64 = 678_205_423
+
+  /// Makes new keys and certificates.
+  /// - Parameters:
+  ///   - deviceTypeID: the main device type, for the declaration.
+  ///   - name: distinguishes the device's certificate for people who look at it; at most 40 bytes.
+  ///   - random: for keys and serial numbers.
+  public init(
+    vendorID: UInt16, productID: UInt16, deviceTypeID: UInt32, name: String = "Device",
+    random: inout some RandomSource, signatures: some SignatureScheme = OpenSSLSignatures()
+  ) throws(CertificateError) {
+    let rootKey: P256PrivateKey, declarationKey: P256PrivateKey
+    do {
+      rootKey = try P256PrivateKey(scalar: PublicTestMaterial.paaKey)
+      declarationKey = try P256PrivateKey(scalar: PublicTestMaterial.declarationSignerKey)
+    } catch {
+      throw .crypto(error)
+    }
+    guard name.utf8.count <= 40 else { throw .tooLong(maximum: 40) }
+    let root = try X509Certificate(der: PublicTestMaterial.paa)
+    let intermediateKey = P256PrivateKey(random: &random)
+    dacKey = P256PrivateKey(random: &random)
+    pai = try X509Certificate.make(
+      subject: X509Name(commonName: "Hearth Test PAI", vendorID: vendorID), issuer: root.subject,
+      publicKey: intermediateKey.publicKey, profile: .authority(pathLength: 0), notBefore: Self.notBefore,
+      serialNumber: CertificateAuthority.serialNumber(random: &random), signer: rootKey, signatures: signatures)
+    dac = try X509Certificate.make(
+      subject: X509Name(commonName: "Hearth Test DAC \(name)", vendorID: vendorID, productID: productID),
+      issuer: pai.subject, publicKey: dacKey.publicKey, profile: .device, notBefore: Self.notBefore,
+      serialNumber: CertificateAuthority.serialNumber(random: &random), signer: intermediateKey,
+      signatures: signatures)
+    do {
+      certificationDeclaration = try CertificationDeclaration(
+        vendorID: vendorID, productIDs: [productID], deviceTypeID: deviceTypeID
+      ).sign(with: declarationKey, keyID: PublicTestMaterial.declarationSignerKeyID, signatures: signatures)
+    } catch {
+      throw .crypto(error)
+    }
+  }
+
+  /// The commissioner's side: trusts the public test roots and the public test declaration key.
+  public static func verifier() throws(CertificateError) -> AttestationVerifier {
+    let signer: P256PublicKey
+    do { signer = try P256PrivateKey(scalar: PublicTestMaterial.declarationSignerKey).publicKey } catch {
+      throw .crypto(error)
+    }
+    return AttestationVerifier(
+      trustedRoots: [
+        try X509Certificate(der: PublicTestMaterial.paa), try X509Certificate(der: PublicTestMaterial.paaFFF1),
+      ],
+      declarationSigners: [PublicTestMaterial.declarationSignerKeyID: signer])
+  }
+}

@@ -1,0 +1,86 @@
+/// A Matter operational certificate: root (RCAC), intermediate (ICAC) or node (NOC). Core § 6.5.
+///
+/// It has two forms, a compact TLV one, which travels, and an X.509 one, over which the signature is made. Each converts
+/// into the other without loss.
+public struct MatterCertificate: Hashable, Sendable {
+  /// The longest TLV form, in bytes. Core § 6.1.3.
+  public static let maximumTLVCount = 400
+  /// The longest X.509 form, in bytes. Core § 6.1.3.
+  public static let maximumX509Count = 600
+
+  /// 1 to 20 bytes: the content of the X.509 INTEGER.
+  public internal(set) var serialNumber: [UInt8]
+  public internal(set) var issuer: DistinguishedName
+  /// Seconds since 2000-01-01 00:00 UTC. (0 becomes 9999-12-31 23:59:59 in X.509, as in ``notAfter``.)
+  public internal(set) var notBefore: UInt32
+  /// Seconds since 2000-01-01 00:00 UTC; 0 means that the certificate does not expire.
+  public internal(set) var notAfter: UInt32
+  public internal(set) var subject: DistinguishedName
+  /// A P-256 point, uncompressed: 65 bytes. Whether it is on the curve is checked by ``CertificateChain``.
+  public internal(set) var publicKey: [UInt8]
+  public internal(set) var extensions: [CertificateExtension]
+  /// ECDSA with SHA-256: 64 bytes, r and s.
+  public internal(set) var signature: [UInt8]
+
+  /// What a certificate is for; follows from its subject. Core § 6.5.6.3.
+  public enum Kind: Hashable, Sendable {
+    case root, intermediate, node, firmwareSigning, vidVerificationSigner
+  }
+
+  /// The kind, nil if the subject does not say it or says more than one.
+  public var kind: Kind? {
+    let kinds: [(DistinguishedName.MatterAttribute, Kind)] = [
+      (.rcacID, .root), (.icacID, .intermediate), (.nodeID, .node), (.firmwareSigningID, .firmwareSigning),
+      (.vidVerificationSignerID, .vidVerificationSigner),
+    ]
+    let found = kinds.flatMap { kind in subject.values(of: kind.0).map { _ in kind.1 } }
+    return found.count == 1 ? found[0] : nil
+  }
+
+  /// The identifiers in the subject; nil if they are not there, or more than once.
+  public var nodeID: UInt64? { subject.only(.nodeID) }
+  public var fabricID: UInt64? { subject.only(.fabricID) }
+  public var rcacID: UInt64? { subject.only(.rcacID) }
+  public var icacID: UInt64? { subject.only(.icacID) }
+
+  /// The CASE authenticated tags of the subject. Core § 6.6.2.1.2.
+  public var caseAuthenticatedTags: [UInt32] {
+    subject.values(of: .caseAuthenticatedTag).map { UInt32(truncatingIfNeeded: $0) }
+  }
+
+  /// The identifier of this certificate's key, 20 bytes.
+  public var subjectKeyID: [UInt8]? {
+    extensions.lazy.compactMap { if case .subjectKeyIdentifier(let id) = $0 { id } else { nil } }.first
+  }
+
+  /// The identifier of the issuer's key, 20 bytes.
+  public var authorityKeyID: [UInt8]? {
+    extensions.lazy.compactMap { if case .authorityKeyIdentifier(let id) = $0 { id } else { nil } }.first
+  }
+
+  public var basicConstraints: (isAuthority: Bool, pathLength: UInt8?)? {
+    extensions.lazy.compactMap {
+      if case .basicConstraints(let isAuthority, let pathLength) = $0 { (isAuthority, pathLength) } else { nil }
+    }.first
+  }
+
+  public var keyUsage: KeyUsage? {
+    extensions.lazy.compactMap { if case .keyUsage(let usage) = $0 { usage } else { nil } }.first
+  }
+
+  public var keyPurposes: [KeyPurpose]? {
+    extensions.lazy.compactMap { if case .extendedKeyUsage(let purposes) = $0 { purposes } else { nil } }.first
+  }
+
+  /// What both forms must fulfil.
+  func validate() throws(CertificateError) {
+    guard 1...20 ~= serialNumber.count else { throw .malformed("serial number") }
+    guard publicKey.count == 65, publicKey[0] == 4 else { throw .malformed("public key") }
+    guard signature.count == 64 else { throw .malformed("signature") }
+    guard notAfter == 0 || notBefore < notAfter else { throw .malformed("validity ends before it begins") }
+    var seen: Set<UInt8> = []
+    for tag in extensions.lazy.map(\.tag) where tag != 6 {
+      guard seen.insert(tag).inserted else { throw .malformed("extension twice") }
+    }
+  }
+}

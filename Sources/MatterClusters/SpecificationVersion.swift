@@ -1,0 +1,7 @@
+/// The version of the standard that the declarations follow: Matter 1.4.2.
+public enum SpecificationVersion {
+  /// Basic Information's SpecificationVersion: major, minor, patch, and a byte that is zero.
+  public static let current: UInt32 = 0x0104_0200
+  /// Basic Information's DataModelRevision. Matter Core § 7.1.1.
+  public static let dataModelRevision: UInt16 = 19
+}

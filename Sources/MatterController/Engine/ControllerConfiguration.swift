@@ -1,0 +1,78 @@
+public import MatterCertificates
+public import MatterCrypto
+public import MatterModel
+public import MatterProtocol
+
+/// What a controller is told when it starts.
+public struct ControllerConfiguration: Sendable {
+  // MARK: The fabric; counts only when it is made, later starts take it from the store
+
+  /// Nil: drawn at random.
+  public var fabricID: FabricID?
+  /// The controller's own node id.
+  public var nodeID: NodeID = 0xC0_0000_0001
+  /// The tags in the controller's own certificate. Matter Core § 6.6.2.1.2.
+  public var tags: [CASEAuthenticatedTag] = []
+  public var fabricLabel = "Hearth"
+  /// Whether node certificates are issued by an intermediate (ICAC) below the root.
+  public var usesIntermediate = false
+
+  // MARK: Commissioning
+
+  /// The node id for the first device; the others follow.
+  public var firstNodeID: NodeID = 1
+  /// Who administers commissioned devices: nil is the controller's own node id, else a tag for example.
+  public var administrator: NodeID?
+  public var adminVendorID: VendorID = 0xFFF1
+  /// From when on issued certificates are valid, in seconds since 2000-01-01 00:00 UTC. They don't expire.
+  public var notBefore: UInt32
+  /// The current time in the same terms, to check the validity of device attestation certificates; nil: not checked.
+  public var currentTime: Int64?
+  /// The attestation roots and declaration signers that are trusted.
+  public var attestation: AttestationVerifier
+
+  // MARK: Patience
+
+  /// A peer's time to think about a request; the time that retransmissions take is added.
+  public var responseTime: Duration = .seconds(10)
+  /// How long DNS-SD gets to come up with a peer's address when there is none that works.
+  public var discoveryTime: Duration = .seconds(5)
+  /// How often an operation waits for a peer that says that it is busy.
+  public var maximumBusyRetries = 3
+  public var renewal = RenewalPolicy()
+
+  public var node: NodeConfiguration
+  public var signatures: any SignatureScheme
+
+  public init(
+    notBefore: UInt32, attestation: AttestationVerifier, signatures: any SignatureScheme = OpenSSLSignatures()
+  ) {
+    self.notBefore = notBefore
+    self.attestation = attestation
+    self.signatures = signatures
+    node = NodeConfiguration()
+    node.maximumSessions = 1024
+    node.maximumResumptionRecords = 1024
+  }
+}
+
+/// When a subscription that died is made anew.
+public struct RenewalPolicy: Hashable, Sendable {
+  /// Before the first attempt.
+  public var firstDelay: Duration = .zero
+  /// Before the second one; it doubles with each that fails.
+  public var baseDelay: Duration = .seconds(1)
+  public var maximumDelay: Duration = .seconds(300)
+  /// How much may be added at random, so that a home does not come back all at once, as a fraction's denominator.
+  public var jitterDivisor: Int64 = 4
+
+  public init() {}
+
+  /// The delay before an attempt, counted from 0, without the random part.
+  public func delay(attempt: Int) -> Duration {
+    guard attempt > 0 else { return firstDelay }
+    var delay = baseDelay
+    for _ in 1..<attempt where delay < maximumDelay { delay *= 2 }
+    return min(delay, maximumDelay)
+  }
+}

@@ -1,0 +1,218 @@
+internal import MatterCertificates
+public import MatterCrypto
+public import MatterModel
+public import MatterProtocol
+
+/// The controlling half of a home: has a fabric of its own, commissions devices into it, talks to them and listens.
+///
+/// It is a value that does no I/O. A command is a call that returns an ``OperationID`` at once; what becomes of it is told
+/// by events, the last of which is ``ControllerEvent/completed(_:_:)``. Ask for effects and ``nextDeadline`` after each call.
+///
+/// Requests to a node share one session, which is opened when it is first needed: at the address where the node was heard
+/// last and, at the same time, at those that DNS-SD gives. When a peer does not acknowledge a message on a session that
+/// was there before, the session is given up, and the request made once more over a new one. A read or subscription is
+/// harmless to repeat. A write or invoke is repeated only if nothing at all was heard on the session since it went out:
+/// a node that did receive it and whose every acknowledgement and answer got lost would carry it out twice, one that was
+/// restarted (by far the likelier case) carries it out once.
+public struct ControllerEngine: Engine {
+  public typealias Event = ControllerEvent
+
+  public let configuration: ControllerConfiguration
+
+  var core: NodeCore
+  var random: any RandomSource
+  var authority: FabricAuthority
+
+  var peers: [NodeID: Peer] = [:]
+  var operations: [OperationID: Operation] = [:]
+  var transactions: [ExchangeID: Transaction] = [:]
+  var reportsUnderWay: [ExchangeID: ReportUnderWay] = [:]
+  var handshakes: [HandshakeID: HandshakeOwner] = [:]
+  var subscriptions: [SubscriptionHandle: Subscription] = [:]
+  var subscriptionHandles: [SubscriptionKey: SubscriptionHandle] = [:]
+  var commissionings: [OperationID: Commissioning] = [:]
+
+  /// How many want to know of these services.
+  var browsing: [DiscoveryQuery: Int] = [:]
+  /// What was found of them.
+  var services: [MatterService.Kind: MatterService] = [:]
+
+  /// No deadline of ours lies before this; it may be too early, never too late.
+  var earliestDeadline: Instant?
+
+  private var nextOperationNumber: UInt64 = 0
+  private var effects: [Effect<ControllerEvent>] = []
+  private var effectsTaken = 0
+
+  /// - Parameter state: what the store holds; a new fabric is made if there is none.
+  /// - Throws: ``ControllerError/certificate(_:)`` if the stored fabric is broken, or no certificate can be made.
+  public init(
+    _ configuration: ControllerConfiguration, state: StoredState, random: any RandomSource
+  ) throws(ControllerError) {
+    self.configuration = configuration
+    var random = random
+    var changes: [StoreChange] = []
+    do throws(CertificateError) {
+      if let stored = try FabricAuthority(state) {
+        authority = stored
+      } else {
+        authority = try FabricAuthority(configuration, random: &random)
+        changes = authority.stored
+      }
+    } catch {
+      throw .certificate("\(error)")
+    }
+    for (key, value) in state where key.hasPrefix(PeerRecord.prefix) {
+      if let record = PeerRecord(tlv: value) { peers[record.nodeID] = Peer(record) }
+    }
+    core = NodeCore(
+      configuration.node, random: random.fork(), signatures: configuration.signatures, fabrics: [authority.fabric])
+    self.random = random
+    if !changes.isEmpty { effects.append(.store(changes)) }
+  }
+
+  // MARK: Looking
+
+  /// The controller's own membership in its fabric.
+  public var fabric: Fabric { authority.fabric }
+
+  /// The nodes of the fabric, by id.
+  public var nodes: [PeerRecord] {
+    peers.values.filter(\.isStored).map(\.record).sorted { $0.nodeID < $1.nodeID }
+  }
+
+  /// What is kept of a node.
+  public func node(_ id: NodeID) -> PeerRecord? { peers[id].flatMap { $0.isStored ? $0.record : nil } }
+
+  /// Whether there is a session with the node.
+  public func isConnected(_ node: NodeID) -> Bool { peers[node]?.session != nil }
+
+  /// The value that was read or reported last: one element with an anonymous tag.
+  public func cachedValue(_ path: ConcreteAttributePath, of node: NodeID) -> (value: [UInt8], dataVersion: UInt32)? {
+    peers[node]?.cache[path].map { ($0.value, $0.dataVersion) }
+  }
+
+  /// Says where a node is, so that it is tried there first.
+  public mutating func setAddress(_ address: SocketAddress, of node: NodeID) {
+    guard var record = peers[node]?.record else { return }
+    record.address = address
+    save(record)
+  }
+
+  /// The id that the next commissioned device gets.
+  public var nextNodeID: NodeID { authority.nextNodeID }
+
+  /// Messages that were not taken in, by reason.
+  public var drops: DropCounts { core.drops }
+
+  /// Called with a line for each packet, if set.
+  public var tracer: (@Sendable (PacketTrace) -> Void)? {
+    get { core.tracer }
+    set { core.tracer = newValue }
+  }
+
+  // MARK: Engine
+
+  public mutating func handle(_ input: consuming Input, at now: Instant) {
+    switch consume input {
+    case .datagram(let bytes, let address): core.receive(bytes, from: address, at: now)
+    case .serviceFound(let service): found(service, at: now)
+    case .serviceLost(let service): lost(service, at: now)
+    }
+    settle(at: now)
+  }
+
+  public mutating func advance(to now: Instant) {
+    core.advance(to: now)
+    settle(at: now)
+    guard let earliest = earliestDeadline, earliest <= now else { return }
+    runTimers(at: now)
+    settle(at: now)
+  }
+
+  public var nextDeadline: Instant? { .earlier(core.nextDeadline, earliestDeadline) }
+
+  public mutating func nextEffect() -> Effect<ControllerEvent>? {
+    guard effectsTaken < effects.count else {
+      if effectsTaken > 0 {
+        effects.removeAll(keepingCapacity: true)
+        effectsTaken = 0
+      }
+      return nil
+    }
+    defer { effectsTaken += 1 }
+    return effects[effectsTaken]
+  }
+
+  mutating func emit(_ event: ControllerEvent) { effects.append(.emit(event)) }
+  mutating func perform(_ effect: Effect<ControllerEvent>) { effects.append(effect) }
+  mutating func schedule(_ deadline: Instant?) { earliestDeadline = .earlier(earliestDeadline, deadline) }
+
+  mutating func newOperationID() -> OperationID {
+    nextOperationNumber += 1
+    return OperationID(nextOperationNumber)
+  }
+
+  // MARK: What the core says
+
+  /// Acts on all that the core has to say, which may make it say more.
+  mutating func settle(at now: Instant) {
+    while let output = core.nextOutput() {
+      switch output {
+      case .send(let bytes, let address): effects.append(.send(bytes, to: address))
+      case .message(let message): receive(message, at: now)
+      case .sessionEstablished(let session, let handshake): established(session, handshake, at: now)
+      case .handshakeFailed(let handshake, let error): failed(handshake, error, at: now)
+      case .sessionClosed(let session, let info, let reason): closed(session, info, reason, at: now)
+      case .exchangeFailed(let exchange, let failure): failed(exchange, failure, at: now)
+      case .paseAttemptFailed, .resumptionChanged: break
+      }
+    }
+  }
+
+  private mutating func established(_ session: SessionID, _ handshake: HandshakeID?, at now: Instant) {
+    guard let info = core.session(session) else { return }
+    switch handshake.flatMap({ handshakes.removeValue(forKey: $0) }) {
+    case .commissioning(let operation): establishedPASE(session, for: operation, at: now)
+    case .peer, nil:
+      // A node of the fabric may open a session with us, too.
+      if info.kind == .case { connected(info.peerNodeID, session, info, handshake, at: now) }
+    }
+  }
+
+  private mutating func failed(_ handshake: HandshakeID, _ error: HandshakeError, at now: Instant) {
+    switch handshakes.removeValue(forKey: handshake) {
+    case .commissioning(let operation): failedPASE(operation, error, at: now)
+    case .peer(let node): failedConnecting(node, handshake, error, at: now)
+    case nil: break
+    }
+  }
+
+  private mutating func failed(_ exchange: ExchangeID, _ failure: ExchangeFailure, at now: Instant) {
+    reportsUnderWay[exchange] = nil
+    guard let transaction = transactions.removeValue(forKey: exchange) else { return }
+    switch failure {
+    case .noAcknowledgement: loseSession(exchange.session, with: transaction, at: now)
+    case .noResponse: resolve(transaction, .failure(.noResponse), at: now)
+    case .sessionClosed: resolve(transaction, .failure(.connectionLost), at: now)
+    }
+  }
+
+  // MARK: Time
+
+  private mutating func runTimers(at now: Instant) {
+    earliestDeadline = nil
+    for id in operations.keys.sorted() where operations[id].map({ $0.isDue(at: now) }) ?? false {
+      advanceOperation(id, at: now)
+    }
+    for node in peers.keys.sorted() where peers[node]?.connecting != nil { pump(node, at: now) }
+    for id in commissionings.keys.sorted() { advanceCommissioning(id, at: now) }
+    for handle in subscriptions.keys.sorted() where subscriptions[handle]?.deadline.map({ $0 <= now }) ?? false {
+      advanceSubscription(handle, at: now)
+    }
+    for operation in operations.values { schedule(operation.wakeUp) }
+    for peer in peers.values { schedule(peer.connecting?.wakeUp) }
+    for commissioning in commissionings.values { schedule(commissioning.wakeUp) }
+    for subscription in subscriptions.values { schedule(subscription.deadline) }
+  }
+}

@@ -1,0 +1,126 @@
+internal import MatterCertificates
+internal import MatterCrypto
+internal import MatterModel
+internal import MatterProtocol
+internal import MatterTLV
+
+/// The controller's own root of trust and fabric: made once, kept in the store.
+struct FabricAuthority: Sendable {
+  let certificates: CertificateAuthority
+  /// The controller's own membership.
+  let fabric: Fabric
+  /// The identity protection epoch key, 16 bytes, which devices are given.
+  let epochKey: [UInt8]
+  /// The least node id that was never given out.
+  private(set) var nextNodeID: NodeID
+
+  /// The controller's own number for its one fabric.
+  static let fabricIndex: FabricIndex = 1
+
+  private enum Key {
+    static let issuerKey = "authority/key", root = "authority/root", intermediate = "authority/intermediate"
+    static let epochKey = "authority/epoch-key", fabric = "fabric/1", nextNode = "authority/next-node"
+  }
+
+  // MARK: Making
+
+  /// Makes everything anew.
+  init(
+    _ configuration: ControllerConfiguration, random: inout any RandomSource
+  ) throws(CertificateError) {
+    func make(_ random: inout some RandomSource) throws(CertificateError) -> Self {
+      try Self(configuration, &random, configuration.signatures)
+    }
+    self = try make(&random)
+  }
+
+  private init(
+    _ configuration: ControllerConfiguration, _ random: inout some RandomSource, _ signatures: some SignatureScheme
+  ) throws(CertificateError) {
+    let validity = CertificateValidity(notBefore: configuration.notBefore)
+    let fabricID = configuration.fabricID ?? FabricID(random.next() >> 1 | 1)
+    let rootKey = P256PrivateKey(random: &random)
+    let rcacID = random.next() >> 1 | 1
+    if configuration.usesIntermediate {
+      let intermediateKey = P256PrivateKey(random: &random)
+      certificates = try CertificateAuthority(
+        rootKey: rootKey, rcacID: rcacID, intermediateKey: intermediateKey, icacID: random.next() >> 1 | 1,
+        fabricID: fabricID.rawValue, validity: validity, random: &random, signatures: signatures)
+      issuerKey = intermediateKey
+    } else {
+      certificates = try CertificateAuthority(
+        rootKey: rootKey, rcacID: rcacID, fabricID: fabricID.rawValue, validity: validity, random: &random,
+        signatures: signatures)
+      issuerKey = rootKey
+    }
+    epochKey = random.bytes(16)
+    let ownKey = P256PrivateKey(random: &random)
+    let own = try certificates.issueNOC(
+      publicKey: ownKey.publicKey, nodeID: configuration.nodeID.rawValue, fabricID: fabricID.rawValue,
+      tags: configuration.tags.map(\.rawValue), validity: validity, random: &random, signatures: signatures)
+    fabric = try Fabric(
+      index: Self.fabricIndex, rootCertificate: certificates.root.tlv,
+      intermediateCertificate: certificates.intermediate?.tlv, operationalCertificate: own.tlv, operationalKey: ownKey,
+      epochKey: epochKey, adminVendorID: configuration.adminVendorID, label: configuration.fabricLabel)
+    nextNodeID = configuration.firstNodeID
+  }
+
+  private let issuerKey: P256PrivateKey
+
+  // MARK: Keeping
+
+  /// Takes it from the store.
+  /// - Returns: nil if the store has none.
+  /// - Throws: if what it has is broken: to make another fabric would lose all devices.
+  init?(_ state: StoredState) throws(CertificateError) {
+    guard state[Key.fabric] != nil || state[Key.issuerKey] != nil else { return nil }
+    guard let scalar = state[Key.issuerKey], let root = state[Key.root], let fabric = state[Key.fabric],
+      let epochKey = state[Key.epochKey], epochKey.count == 16, let next = state[Key.nextNode], next.count == 8
+    else { throw .malformed("the stored fabric is not complete") }
+    do { issuerKey = try P256PrivateKey(scalar: scalar) } catch { throw .crypto(error) }
+    var intermediate: MatterCertificate?
+    if let bytes = state[Key.intermediate] { intermediate = try MatterCertificate(tlv: bytes) }
+    certificates = try CertificateAuthority(
+      root: MatterCertificate(tlv: root), intermediate: intermediate, issuerKey: issuerKey)
+    self.fabric = try Fabric(tlv: fabric)
+    self.epochKey = epochKey
+    nextNodeID = NodeID(next.reduce(0) { $0 << 8 | UInt64($1) })
+  }
+
+  /// All entries for the store.
+  var stored: [StoreChange] {
+    [
+      StoreChange(Key.issuerKey, issuerKey.scalar), StoreChange(Key.root, certificates.root.tlv),
+      StoreChange(Key.intermediate, certificates.intermediate?.tlv), StoreChange(Key.epochKey, epochKey),
+      StoreChange(Key.fabric, fabric.tlv), nextNodeStored,
+    ]
+  }
+
+  private var nextNodeStored: StoreChange {
+    StoreChange(Key.nextNode, (0..<8).map { UInt8(truncatingIfNeeded: nextNodeID.rawValue >> UInt64(56 - 8 * $0)) })
+  }
+
+  // MARK: Using
+
+  /// Makes sure that `id` is not given out again.
+  mutating func take(_ id: NodeID) -> StoreChange? {
+    guard id >= nextNodeID else { return nil }
+    nextNodeID = NodeID(id.rawValue + 1)
+    return nextNodeStored
+  }
+
+  func issue(
+    _ publicKey: P256PublicKey, to node: NodeID, tags: [CASEAuthenticatedTag], notBefore: UInt32,
+    random: inout any RandomSource, signatures: any SignatureScheme
+  ) throws(CertificateError) -> [UInt8] {
+    func issue(
+      _ random: inout some RandomSource, _ signatures: some SignatureScheme
+    ) throws(CertificateError) -> [UInt8] {
+      try certificates.issueNOC(
+        publicKey: publicKey, nodeID: node.rawValue, fabricID: fabric.fabricID.rawValue, tags: tags.map(\.rawValue),
+        validity: CertificateValidity(notBefore: notBefore), random: &random, signatures: signatures
+      ).tlv
+    }
+    return try issue(&random, signatures)
+  }
+}

@@ -1,0 +1,196 @@
+internal import MatterClusters
+internal import MatterModel
+internal import MatterProtocol
+
+// The life of an operation from its call to its one completed event.
+extension ControllerEngine {
+  mutating func start(_ task: Operation.Task, _ node: NodeID, _ timeout: Duration?, at now: Instant) -> OperationID {
+    guard peers[node]?.isStored == true else { return refuse(.unknownNode(node)) }
+    let id = newOperationID()
+    let deadline = timeout.map { now + $0 }
+    operations[id] = Operation(id: id, task: task, node: node, deadline: deadline)
+    schedule(deadline)
+    run(id, at: now)
+    settle(at: now)
+    return id
+  }
+
+  /// An operation that is over before it began.
+  mutating func refuse(_ error: ControllerError) -> OperationID {
+    let id = newOperationID()
+    emit(.completed(id, .failure(error)))
+    return id
+  }
+
+  /// Makes the operation's next request over the node's session, which is opened first if there is none.
+  mutating func run(_ id: OperationID, at now: Instant) {
+    guard let node = operations[id]?.node else { return }
+    if let session = peers[node]?.session {
+      if proceed(id, on: session, isOld: true, at: now) { return }
+      peers[node]?.session = nil
+    }
+    peers[node]?.waiting.append(id)
+    openSession(with: node, at: now)
+  }
+
+  /// - Returns: false if the session can't be used any more.
+  mutating func proceed(_ id: OperationID, on session: SessionID, isOld: Bool, at now: Instant) -> Bool {
+    guard let operation = operations[id], let node = operation.node else { return true }
+    switch operation.task {
+    case .request(let request):
+      return begin(request, for: id, on: session, isOld: isOld, at: now)
+    case .connect:
+      guard let info = core.session(session) else { return false }
+      complete(id, .success(.connected(info.peerAddress)), at: now)
+      return true
+    case .subscribe:
+      guard let request = subscriptionRequest(id) else { return true }
+      return begin(.subscribe(request), for: id, on: session, isOld: isOld, at: now)
+    case .remove(_, nil):
+      let path = AttributePath(OperationalCredentials.currentFabricIndex.path(on: .root))
+      return begin(.read(ReadRequest(attributePaths: [path])), for: id, on: session, isOld: isOld, at: now)
+    case .remove(_, let index?):
+      let fields = OperationalCredentials.RemoveFabricRequest(fabricIndex: index)
+      let command = CommandData(OperationalCredentials.removeFabric.path(on: .root), fields: fields.tlv)
+      return begin(.invoke([command], timed: nil), for: id, on: session, isOld: isOld, at: now)
+    case .openWindow(_, let command):
+      return begin(.invoke([command], timed: .seconds(10)), for: id, on: session, isOld: isOld, at: now)
+    case .commission:
+      connectedOperationally(id, node, session, at: now)
+      return true
+    case .discover: return true
+    }
+  }
+
+  // MARK: Answers
+
+  /// What to do with the outcome of an operation's exchange.
+  mutating func resolve(
+    _ transaction: Transaction, _ result: Result<Reply, ControllerError>, at now: Instant
+  ) {
+    let id = transaction.operation
+    guard let operation = operations[id] else { return }
+    if case .commission = operation.task { return resolveCommissioning(id, result, at: now) }
+    switch result {
+    case .failure(.status(let status)) where status.code == .busy && transaction.results.isEmpty:
+      retryBusy(id, at: now)
+    case .failure(let error):
+      fail(id, error, at: now)
+    case .success(let reply):
+      resolve(id, operation, reply, on: transaction.exchange.session, at: now)
+    }
+  }
+
+  private mutating func resolve(
+    _ id: OperationID, _ operation: Operation, _ reply: Reply, on session: SessionID, at now: Instant
+  ) {
+    switch (operation.task, reply) {
+    case (.request, .report(let report)):
+      if let node = operation.node { cache(report.attributes, of: node) }
+      complete(id, .success(.report(report)), at: now)
+    case (.request, .written(let statuses)):
+      complete(id, .success(.written(statuses)), at: now)
+    case (.request, .invoked(let results)):
+      complete(id, .success(.invoked(results)), at: now)
+    case (.subscribe, .subscribed(let response)):
+      subscribed(id, response, on: session, at: now)
+    case (.remove(let isForced, nil), .report(let report)):
+      let path = OperationalCredentials.currentFabricIndex.path(on: .root)
+      guard let value = report[path]?.value, let index = try? FabricIndex(tlv: value), index != .none else {
+        return fail(id, .unexpectedResponse("no current fabric index"), at: now)
+      }
+      operations[id]?.task = .remove(isForced: isForced, index: index)
+      run(id, at: now)
+    case (.remove, .invoked(let results)):
+      do throws(ControllerError) {
+        let response = try results.response(as: OperationalCredentials.NOCResponse.self)
+        guard response.statusCode == .ok else {
+          throw ControllerError.operationalCredentials(response.statusCode, response.debugText ?? "")
+        }
+        finishRemoval(id, deviceWasTold: true, at: now)
+      } catch {
+        fail(id, error, at: now)
+      }
+    case (.openWindow(let window, _), .invoked(let results)):
+      do {
+        try results.checkStatus()
+        complete(id, .success(.windowOpened(window)), at: now)
+      } catch {
+        fail(id, error, at: now)
+      }
+    default:
+      fail(id, .unexpectedResponse("an answer to another kind of request"), at: now)
+    }
+  }
+
+  /// An operation failed, unless its task has a way to go on.
+  mutating func fail(_ id: OperationID, _ error: ControllerError, at now: Instant) {
+    switch operations[id]?.task {
+    case .subscribe: failSubscription(id, error, at: now)
+    case .commission: failCommissioning(id, error, at: now)
+    case .remove(isForced: true, _): finishRemoval(id, deviceWasTold: false, at: now)
+    case .remove(_, .some) where error == .connectionLost:
+      // A node that forgets the fabric may close the session before its answer gets through.
+      finishRemoval(id, deviceWasTold: true, at: now)
+    case nil: break
+    default: complete(id, .failure(error), at: now)
+    }
+  }
+
+  private mutating func finishRemoval(_ id: OperationID, deviceWasTold: Bool, at now: Instant) {
+    guard let node = operations[id]?.node else { return }
+    complete(id, .success(.removed(node, deviceWasTold: deviceWasTold)), at: now, before: { $0.forget(node, at: now) })
+  }
+
+  private mutating func retryBusy(_ id: OperationID, at now: Instant) {
+    guard let count = operations[id]?.busyRetries, count < configuration.maximumBusyRetries else {
+      return fail(id, .busy, at: now)
+    }
+    let retryAt = now + .milliseconds(500 << Int64(count))
+    operations[id]?.busyRetries = count + 1
+    operations[id]?.retryAt = retryAt
+    schedule(retryAt)
+  }
+
+  // MARK: The end
+
+  /// Takes an operation and all that works for it away, and tells.
+  mutating func complete(
+    _ id: OperationID, _ result: Result<OperationOutcome, ControllerError>, at now: Instant,
+    before: (inout Self) -> Void = { _ in }
+  ) {
+    guard let operation = operations.removeValue(forKey: id) else { return }
+    if let node = operation.node { peers[node]?.waiting.removeAll { $0 == id } }
+    dropTransactions(of: id, at: now)
+    if let node = operation.node { stopConnectingIfIdle(node, at: now) }
+    switch operation.task {
+    case .subscribe: removeSubscription(id)
+    case .discover(let query): stopBrowsing(query)
+    case .commission: commissionings[id] = nil
+    default: break
+    }
+    before(&self)
+    emit(.completed(id, result))
+  }
+
+  mutating func dropTransactions(of id: OperationID, at now: Instant) {
+    guard transactions.values.contains(where: { $0.operation == id }) else { return }
+    for exchange in transactions.keys.sorted() where transactions[exchange]?.operation == id {
+      transactions[exchange] = nil
+      core.close(exchange, at: now)
+    }
+  }
+
+  mutating func advanceOperation(_ id: OperationID, at now: Instant) {
+    guard let operation = operations[id] else { return }
+    if let deadline = operation.deadline, deadline <= now {
+      if case .discover = operation.task { return complete(id, .success(.discovered), at: now) }
+      dropTransactions(of: id, at: now)
+      return fail(id, .timedOut, at: now)
+    }
+    if let retryAt = operation.retryAt, retryAt <= now {
+      operations[id]?.retryAt = nil
+      run(id, at: now)
+    }
+  }
+}

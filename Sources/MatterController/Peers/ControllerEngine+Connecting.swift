@@ -1,0 +1,221 @@
+internal import MatterModel
+internal import MatterProtocol
+
+// From a node id to a session: cached address and DNS-SD at the same time, the first that works wins.
+extension ControllerEngine {
+  mutating func openSession(with node: NodeID, patience: Duration? = nil, at now: Instant) {
+    guard let peer = peers[node], peer.connecting == nil else { return }
+    let query = DiscoveryQuery.operational(
+      compressedFabricID: fabric.compressedFabricID, nodeID: node.rawValue)
+    var connecting = Connecting(
+      query: query, patienceEnd: now + (patience ?? configuration.discoveryTime), parameters: peer.record.parameters)
+    if let address = peer.record.address { connecting.untried.append(address) }
+    peers[node]?.connecting = connecting
+    browse(query)
+    for service in known(query) { offer(service, to: node, at: now) }
+    pump(node, at: now)
+  }
+
+  /// Adds the addresses of a service to those to try.
+  mutating func offer(_ service: MatterService, to node: NodeID, at now: Instant) {
+    guard var connecting = peers[node]?.connecting else { return }
+    connecting.parameters = SessionParameters(service)
+    let addresses = service.addresses.map { SocketAddress($0, port: service.port) }
+    for address in addresses
+    where !connecting.isKnown(address) && connecting.failures[address, default: 0] < Connecting.maximumFailures {
+      connecting.untried.append(address)
+    }
+    // The address under attempt is none of the node's any more, so it seems.
+    if !connecting.attempts.contains(where: { addresses.contains($0.address) }) { connecting.impatientAt = now }
+    peers[node]?.connecting = connecting
+    pump(node, at: now)
+  }
+
+  /// Begins the attempts that are due, and gives up when there is nothing left to try.
+  mutating func pump(_ node: NodeID, at now: Instant) {
+    guard var connecting = peers[node]?.connecting else { return }
+    connecting.untried += connecting.retries.filter { $0.at <= now }.map(\.address)
+    connecting.retries.removeAll { $0.at <= now }
+    while !connecting.untried.isEmpty, connecting.attempts.count < Connecting.maximumAttempts,
+      connecting.attempts.isEmpty || connecting.impatientAt.map({ $0 <= now }) ?? false
+    {
+      let address = connecting.untried.removeFirst()
+      let handshake = core.establishCASE(
+        fabric: fabric.index, peer: node, to: address, parameters: connecting.parameters, at: now)
+      handshakes[handshake] = .peer(node)
+      connecting.attempts.append(.init(handshake: handshake, address: address))
+      connecting.impatientAt = now + Connecting.stagger
+    }
+    peers[node]?.connecting = connecting
+    guard connecting.attempts.isEmpty, connecting.retries.isEmpty, connecting.patienceEnd <= now else {
+      return schedule(connecting.wakeUp)
+    }
+    let error: ControllerError
+    switch connecting.lastError {
+    case nil, .timedOut: error = .unreachable
+    case .busy, .noResources: error = .busy
+    case .some(let other): error = .handshake(other)
+    }
+    stopConnecting(node, at: now)
+    let waiting = peers[node]?.waiting ?? []
+    peers[node]?.waiting = []
+    for operation in waiting { fail(operation, error, at: now) }
+  }
+
+  mutating func failedConnecting(
+    _ node: NodeID, _ handshake: HandshakeID, _ error: HandshakeError, at now: Instant
+  ) {
+    guard var connecting = peers[node]?.connecting,
+      let index = connecting.attempts.firstIndex(where: { $0.handshake == handshake })
+    else { return }
+    let address = connecting.attempts.remove(at: index).address
+    let failures = connecting.failures[address, default: 0] + 1
+    connecting.failures[address] = failures
+    connecting.lastError = error
+    if case .busy(let wait) = error, failures <= configuration.maximumBusyRetries {
+      connecting.retries.append((address, now + min(wait, .seconds(10))))
+    } else if failures < Connecting.maximumFailures, now + .seconds(1) < connecting.patienceEnd {
+      connecting.retries.append((address, now + .seconds(1)))
+    }
+    peers[node]?.connecting = connecting
+    pump(node, at: now)
+  }
+
+  /// There is a session with a node.
+  mutating func connected(
+    _ node: NodeID, _ session: SessionID, _ info: SessionInfo, _ handshake: HandshakeID?, at now: Instant
+  ) {
+    guard info.fabric == fabric.index, peers[node] != nil else { return }
+    if let handshake { peers[node]?.connecting?.attempts.removeAll { $0.handshake == handshake } }
+    stopConnecting(node, at: now)
+    peers[node]?.session = session
+    remember(info, of: node)
+    emit(.sessionOpened(node, info.peerAddress))
+    let waiting = peers[node]?.waiting ?? []
+    peers[node]?.waiting = []
+    for operation in waiting where !proceed(operation, on: session, isOld: false, at: now) {
+      // The session is gone already, closed by what an operation before this one did.
+      fail(operation, .connectionLost, at: now)
+    }
+  }
+
+  private mutating func remember(_ info: SessionInfo, of node: NodeID) {
+    guard var record = peers[node]?.record else { return }
+    record.address = info.peerAddress
+    // Only the timing is kept: the rest is told anew whenever a session begins.
+    record.parameters = SessionParameters(
+      idleInterval: info.parameters.idleInterval, activeInterval: info.parameters.activeInterval,
+      activeThreshold: info.parameters.activeThreshold)
+    save(record)
+  }
+
+  /// Puts a record in the store if anything that is stored has changed.
+  mutating func save(_ record: PeerRecord) {
+    let isChanged = peers[record.nodeID].map { $0.record.tlv != record.tlv } ?? true
+    peers[record.nodeID]?.record = record
+    guard isChanged, peers[record.nodeID]?.isStored == true else { return }
+    perform(.store([StoreChange(PeerRecord.key(record.nodeID), record.tlv)]))
+  }
+
+  mutating func stopConnectingIfIdle(_ node: NodeID, at now: Instant) {
+    if peers[node]?.waiting.isEmpty == true { stopConnecting(node, at: now) }
+  }
+
+  private mutating func stopConnecting(_ node: NodeID, at now: Instant) {
+    guard let connecting = peers[node]?.connecting else { return }
+    peers[node]?.connecting = nil
+    for attempt in connecting.attempts {
+      handshakes[attempt.handshake] = nil
+      core.cancel(attempt.handshake, at: now)
+    }
+    stopBrowsing(connecting.query)
+  }
+
+  // MARK: The end of a session
+
+  mutating func closed(_ session: SessionID, _ info: SessionInfo, _ reason: SessionCloseReason, at now: Instant) {
+    guard info.kind == .case else { return }
+    let node = info.peerNodeID
+    for (exchange, report) in reportsUnderWay where exchange.session == session && report.node == node {
+      reportsUnderWay[exchange] = nil
+    }
+    guard peers[node] != nil else { return }
+    if peers[node]?.session == session || peers[node]?.session == nil {
+      let other = core.newestSession(fabric: fabric.index, peer: node)
+      peers[node]?.session = other
+      if other == nil { emit(.sessionClosed(node, reason)) }
+    }
+    for handle in subscriptions.keys.sorted() where subscriptions[handle]?.isOn(session) == true {
+      loseSubscription(handle, .connectionLost, at: now)
+    }
+  }
+
+  /// Forgets a node and all that belongs to it.
+  mutating func forget(_ node: NodeID, at now: Instant) {
+    guard let peer = peers[node] else { return }
+    for handle in subscriptions.keys.sorted() where subscriptions[handle]?.node == node {
+      complete(handle, .failure(.unknownNode(node)), at: now)
+    }
+    for id in operations.keys.sorted() where operations[id]?.node == node {
+      complete(id, .failure(.unknownNode(node)), at: now)
+    }
+    stopConnecting(node, at: now)
+    peers[node] = nil
+    for session in core.sessions where session.kind == .case && session.peerNodeID == node {
+      core.close(session.id, notifyingPeer: false, at: now)
+    }
+    if peer.isStored { perform(.store([StoreChange(PeerRecord.key(node), nil)])) }
+  }
+
+  // MARK: Discovery
+
+  mutating func browse(_ query: DiscoveryQuery) {
+    browsing[query, default: 0] += 1
+    if browsing[query] == 1 { perform(.browse(query)) }
+  }
+
+  mutating func stopBrowsing(_ query: DiscoveryQuery) {
+    guard let count = browsing[query] else { return }
+    browsing[query] = count == 1 ? nil : count - 1
+    guard count == 1 else { return }
+    services = services.filter { service in browsing.keys.contains { $0.matches(service.value) } }
+    perform(.stopBrowsing(query))
+  }
+
+  /// What was found of a query, in a fixed order.
+  func known(_ query: DiscoveryQuery) -> [MatterService] {
+    services.values.filter { query.matches($0) }
+      .sorted { "\($0.kind.instanceName)" < "\($1.kind.instanceName)" }
+  }
+
+  mutating func found(_ service: MatterService, at now: Instant) {
+    guard browsing.keys.contains(where: { $0.matches(service) }) else { return }
+    services[service.kind] = service
+    if case .operational(let fabricID, let node) = service.kind, fabricID == fabric.compressedFabricID {
+      offer(service, to: NodeID(node), at: now)
+    }
+    for id in commissionings.keys.sorted() { offer(service, toCommissioning: id, at: now) }
+    for id in operations.keys.sorted() {
+      if case .discover(let query)? = operations[id]?.task, query.matches(service) { emit(.serviceFound(id, service)) }
+    }
+  }
+
+  mutating func lost(_ service: MatterService, at now: Instant) {
+    services[service.kind] = nil
+    for id in operations.keys.sorted() {
+      if case .discover(let query)? = operations[id]?.task, query.matches(service) { emit(.serviceLost(id, service)) }
+    }
+  }
+
+  // MARK: The cache
+
+  mutating func cache(_ attributes: [AttributeData], of node: NodeID) {
+    guard var cache = peers[node]?.cache else { return }
+    peers[node]?.cache = [:]
+    for attribute in attributes {
+      guard cache.count < Peer.maximumCachedValues || cache[attribute.path] != nil else { continue }
+      cache[attribute.path] = .init(value: attribute.value, dataVersion: attribute.dataVersion)
+    }
+    peers[node]?.cache = cache
+  }
+}

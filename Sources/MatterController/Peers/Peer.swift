@@ -1,0 +1,67 @@
+internal import MatterModel
+internal import MatterProtocol
+
+/// A node of the fabric, or one that is on its way in.
+struct Peer: Sendable {
+  struct CachedValue: Sendable {
+    var value: [UInt8]
+    var dataVersion: UInt32
+  }
+
+  var record: PeerRecord
+  /// Whether it is in the store: false while it is being commissioned.
+  var isStored = true
+  var session: SessionID?
+  /// Operations that need a session, in order.
+  var waiting: [OperationID] = []
+  var connecting: Connecting?
+  var cache: [ConcreteAttributePath: CachedValue] = [:]
+
+  /// A peer can't make us keep more values than this.
+  static let maximumCachedValues = 16_384
+
+  init(_ record: PeerRecord) { self.record = record }
+}
+
+/// The search for an address at which a peer opens a session.
+struct Connecting: Sendable {
+  struct Attempt: Sendable {
+    let handshake: HandshakeID
+    let address: SocketAddress
+  }
+
+  let query: DiscoveryQuery
+  /// Until when DNS-SD may come up with another address.
+  let patienceEnd: Instant
+  var parameters: SessionParameters
+  var untried: [SocketAddress] = []
+  var attempts: [Attempt] = []
+  /// Addresses to try again later.
+  var retries: [(address: SocketAddress, at: Instant)] = []
+  var failures: [SocketAddress: Int] = [:]
+  /// When to try a further address although an attempt is still under way.
+  var impatientAt: Instant?
+  var lastError: HandshakeError?
+
+  static let maximumAttempts = 3
+  static let maximumFailures = 3
+  static let stagger: Duration = .seconds(1)
+
+  func isKnown(_ address: SocketAddress) -> Bool {
+    untried.contains(address) || attempts.contains { $0.address == address }
+      || retries.contains { $0.address == address }
+  }
+
+  var wakeUp: Instant? {
+    var result: Instant? = retries.map(\.at).min()
+    if !untried.isEmpty { result = .earlier(result, impatientAt) }
+    if attempts.isEmpty { result = .earlier(result, patienceEnd) }
+    return result
+  }
+}
+
+/// Who began a handshake.
+enum HandshakeOwner: Sendable {
+  case peer(NodeID)
+  case commissioning(OperationID)
+}

@@ -1,0 +1,74 @@
+public import MatterModel
+public import MatterProtocol
+internal import MatterTLV
+
+/// What a controller keeps of a node of its fabric.
+public struct PeerRecord: Hashable, Sendable {
+  public let nodeID: NodeID
+  /// Where it was heard last.
+  public internal(set) var address: SocketAddress?
+  public internal(set) var parameters = SessionParameters()
+  public internal(set) var vendorID: VendorID = 0
+  public internal(set) var productID: UInt16 = 0
+
+  init(_ nodeID: NodeID) { self.nodeID = nodeID }
+
+  /// `peer/` and 16 small hexadecimal digits.
+  static func key(_ nodeID: NodeID) -> String {
+    let digits = String(nodeID.rawValue, radix: 16)
+    return prefix + String(repeating: "0", count: 16 - digits.count) + digits
+  }
+  static let prefix = "peer/"
+
+  var tlv: [UInt8] {
+    var writer = TLVWriter()
+    writer.structure {
+      $0.write(nodeID.rawValue, .context(0))
+      if let address {
+        $0.write(octets: address.ip.bytes, .context(1))
+        $0.write(UInt64(address.port), .context(2))
+        if case .v6(_, _, let scope) = address.ip, scope != 0 { $0.write(UInt64(scope), .context(3)) }
+      }
+      $0.write(UInt64(clamping: parameters.idleInterval.milliseconds), .context(4))
+      $0.write(UInt64(clamping: parameters.activeInterval.milliseconds), .context(5))
+      $0.write(UInt64(clamping: parameters.activeThreshold.milliseconds), .context(6))
+      $0.write(UInt64(vendorID.rawValue), .context(7))
+      $0.write(UInt64(productID), .context(8))
+    }
+    return writer.bytes
+  }
+
+  /// Nil if the bytes are not what ``tlv`` gives.
+  init?(tlv: [UInt8]) {
+    guard let element = try? TLVElement(decoding: tlv) else { return nil }
+    func number(_ tag: UInt8) -> UInt64? {
+      if case .unsigned(let value)? = element[tag]?.value { value } else { nil }
+    }
+    guard let nodeID = number(0) else { return nil }
+    self.nodeID = NodeID(nodeID)
+    if case .octets(let bytes)? = element[1]?.value, let port = number(2),
+      let ip = IPAddress(bytes: bytes, scope: UInt32(clamping: number(3) ?? 0))
+    {
+      address = SocketAddress(ip, port: UInt16(clamping: port))
+    }
+    func milliseconds(_ tag: UInt8, _ usual: Duration) -> Duration {
+      number(tag).map { .milliseconds(Int64(min($0, 3_600_000))) } ?? usual
+    }
+    parameters = SessionParameters(
+      idleInterval: milliseconds(4, parameters.idleInterval),
+      activeInterval: milliseconds(5, parameters.activeInterval),
+      activeThreshold: milliseconds(6, parameters.activeThreshold))
+    vendorID = VendorID(UInt16(clamping: number(7) ?? 0))
+    productID = UInt16(clamping: number(8) ?? 0)
+  }
+}
+
+extension SessionParameters {
+  /// What a service says of its node's timing.
+  init(_ service: MatterService) {
+    self.init()
+    if let interval = service.idleInterval { idleInterval = interval }
+    if let interval = service.activeInterval { activeInterval = interval }
+    if let threshold = service.activeThreshold { activeThreshold = threshold }
+  }
+}

@@ -1,0 +1,232 @@
+public import MatterModel
+public import MatterProtocol
+
+extension ControllerEngine {
+  /// Subscribes to attributes and events of a node. It lasts until it is ended, and is renewed whenever it dies.
+  ///
+  /// Reports come as events with this handle. If the first attempt fails, the operation completes with the reason, unless
+  /// the request says to go on.
+  public mutating func subscribe(
+    _ node: NodeID, _ request: SubscriptionRequest, at now: Instant
+  ) -> SubscriptionHandle {
+    guard peers[node]?.isStored == true else { return refuse(.unknownNode(node)) }
+    let handle = newOperationID()
+    operations[handle] = Operation(id: handle, task: .subscribe, node: node)
+    subscriptions[handle] = Subscription(node, request)
+    run(handle, at: now)
+    settle(at: now)
+    return handle
+  }
+
+  /// Ends a subscription: the device learns of it when it reports next. Completes with
+  /// ``OperationOutcome/unsubscribed``.
+  public mutating func unsubscribe(_ handle: SubscriptionHandle, at now: Instant) {
+    guard subscriptions[handle] != nil else { return }
+    complete(handle, .success(.unsubscribed), at: now)
+    settle(at: now)
+  }
+
+  /// Whether the device keeps us informed now.
+  public func isEstablished(_ handle: SubscriptionHandle) -> Bool {
+    if case .established? = subscriptions[handle]?.state { true } else { false }
+  }
+}
+
+// The life of a subscription. Matter Core § 8.5.
+extension ControllerEngine {
+  /// The request for the first attempt or for a renewal.
+  func subscriptionRequest(_ handle: SubscriptionHandle) -> SubscribeRequest? {
+    guard let subscription = subscriptions[handle] else { return nil }
+    let wanted = subscription.request
+    // A renewal must not end what else was subscribed to in the meantime.
+    let keeps = wanted.keepsOthers || subscription.wasEstablished || subscription.failures > 0
+    var request = SubscribeRequest(
+      keepSubscriptions: keeps, minIntervalFloor: UInt16(clamping: wanted.minInterval.components.seconds),
+      maxIntervalCeiling: UInt16(clamping: wanted.maxInterval.components.seconds), attributePaths: wanted.paths,
+      eventPaths: wanted.events, isFabricFiltered: wanted.isFabricFiltered)
+    if !wanted.events.isEmpty, let number = subscription.nextEvent {
+      request.eventFilters = [EventFilter(eventMin: number)]
+    }
+    // A filter takes up to 22 bytes, paths up to 24.
+    let room = NodeCore.maximumPayload - 64 - 24 * (wanted.paths.count + wanted.events.count)
+    request.dataVersionFilters = subscription.filters(room / 22)
+    return request
+  }
+
+  /// The first report names the subscription; another one may overtake the response.
+  mutating func expectSubscription(_ handle: SubscriptionHandle, _ id: UInt32) {
+    guard let node = subscriptions[handle]?.node else { return }
+    let key = SubscriptionKey(node: node, id: id)
+    if let old = subscriptions[handle]?.pending, old != key { subscriptionHandles[old] = nil }
+    subscriptions[handle]?.pending = key
+    subscriptionHandles[key] = handle
+  }
+
+  mutating func subscribed(
+    _ handle: SubscriptionHandle, _ response: SubscribeResponse, on session: SessionID, at now: Instant
+  ) {
+    guard var subscription = subscriptions[handle] else { return }
+    guard let key = subscription.pending, key.id == response.subscriptionID
+    else { return fail(handle, .unexpectedResponse("another subscription's number"), at: now) }
+    let interval = Duration.seconds(Int64(response.maxInterval))
+    subscription.state = .established(key, session, maxInterval: interval)
+    subscription.pending = nil
+    subscription.wasEstablished = true
+    subscription.failures = 0
+    subscriptions[handle] = subscription
+    operations[handle]?.wasRepeated = false
+    operations[handle]?.busyRetries = 0
+    touch(handle, at: now)
+    emit(.subscriptionEstablished(handle, maxInterval: interval))
+  }
+
+  /// The device was heard: it has its whole interval again, and the time that retransmissions may take.
+  private mutating func touch(_ handle: SubscriptionHandle, at now: Instant) {
+    guard let subscription = subscriptions[handle],
+      case .established(_, let session, let interval) = subscription.state
+    else { return }
+    let parameters = core.session(session)?.parameters ?? SessionParameters()
+    let deadline = now + interval + Retransmission.longest(parameters, isActive: false)
+    subscriptions[handle]?.deadline = deadline
+    schedule(deadline)
+  }
+
+  // MARK: Reports
+
+  /// A message that no request of ours led to.
+  mutating func receiveUnsolicited(_ message: InboundMessage, at now: Instant) {
+    guard message.protocolID == .interactionModel, !message.exchange.isInitiator else {
+      return core.close(message.exchange, at: now)
+    }
+    guard InteractionOpcode(message.opcode) == .reportData else {
+      reportsUnderWay[message.exchange] = nil
+      // We serve nothing; a status needs no answer.
+      if InteractionOpcode(message.opcode) != .statusResponse { answer(message.exchange, .invalidAction, at: now) }
+      return core.close(message.exchange, at: now)
+    }
+    do throws(InteractionError) {
+      try takeReport(message, at: now)
+    } catch {
+      reportsUnderWay[message.exchange] = nil
+      answer(message.exchange, error.answer, at: now)
+    }
+  }
+
+  private mutating func takeReport(_ message: InboundMessage, at now: Instant) throws(InteractionError) {
+    let data = try ReportData(decoding: message.bytes[message.payload])
+    guard let node = core.session(message.exchange.session)?.peerNodeID, let id = data.subscriptionID else {
+      throw .unexpected(.reportData)
+    }
+    guard let handle = subscriptionHandles[SubscriptionKey(node: node, id: id)] else {
+      reportsUnderWay[message.exchange] = nil
+      throw .status(Status(.invalidSubscription))
+    }
+    var underWay = reportsUnderWay.removeValue(forKey: message.exchange) ?? ReportUnderWay(node: node, handle: handle)
+    guard underWay.handle == handle else { throw .unexpected(.reportData) }
+    try underWay.report.append(data)
+    touch(handle, at: now)
+    guard underWay.report.isComplete else {
+      reportsUnderWay[message.exchange] = underWay
+      let patience = AfterSending.expectResponse(within: configuration.responseTime)
+      answer(message.exchange, .success, then: patience, at: now)
+      return
+    }
+    if data.suppressResponse {
+      core.close(message.exchange, at: now)
+    } else {
+      answer(message.exchange, .success, at: now)
+    }
+    apply(underWay.report, to: handle, at: now)
+  }
+
+  private mutating func answer(
+    _ exchange: ExchangeID, _ status: StatusCode, then: AfterSending = .close, at now: Instant
+  ) {
+    let response = StatusResponse(status)
+    core.send(StatusResponse.opcode.rawValue, on: exchange, then: then, at: now, capacity: 16) {
+      response.encode(to: &$0)
+    }
+  }
+
+  /// Tells of a whole report, in the device's order.
+  mutating func apply(_ report: ReassembledReport, to handle: SubscriptionHandle, at now: Instant) {
+    guard let node = subscriptions[handle]?.node else { return }
+    subscriptions[handle]?.note(report)
+    cache(report.attributes, of: node)
+    for attribute in report.attributes {
+      emit(
+        .attributeReport(handle, attribute.path, value: attribute.value, dataVersion: attribute.dataVersion))
+    }
+    for status in report.statuses { emit(.attributeStatus(handle, status.path, status.status)) }
+    for case .data(let event) in report.events { emit(.eventReport(handle, event)) }
+    emit(.reportEnd(handle))
+  }
+
+  // MARK: Dying and coming back
+
+  mutating func advanceSubscription(_ handle: SubscriptionHandle, at now: Instant) {
+    switch subscriptions[handle]?.state {
+    case .established(_, let session, _):
+      // The session is most likely as dead as the subscription: not to be used for the renewal.
+      core.close(session, notifyingPeer: false, at: now)
+      loseSubscription(handle, .unreachable, at: now)
+    case .waiting:
+      subscriptions[handle]?.state = .requesting
+      subscriptions[handle]?.deadline = nil
+      operations[handle]?.wasRepeated = false
+      run(handle, at: now)
+    case .requesting, nil:
+      subscriptions[handle]?.deadline = nil
+    }
+  }
+
+  /// An established subscription died.
+  mutating func loseSubscription(_ handle: SubscriptionHandle, _ error: ControllerError, at now: Instant) {
+    guard case .established? = subscriptions[handle]?.state else { return }
+    renewLater(handle, error, at: now)
+  }
+
+  /// An attempt came to nothing.
+  mutating func failSubscription(_ handle: SubscriptionHandle, _ error: ControllerError, at now: Instant) {
+    guard let subscription = subscriptions[handle] else { return }
+    if !subscription.wasEstablished && !subscription.request.retriesFirstAttempt {
+      complete(handle, .failure(error), at: now)
+    } else {
+      subscriptions[handle]?.failures += 1
+      // A device whose answers make no sense with the filters may be asked for everything.
+      if !error.isTransport {
+        subscriptions[handle]?.versions = [:]
+        subscriptions[handle]?.inconsistent = []
+      }
+      renewLater(handle, error, at: now)
+    }
+  }
+
+  private mutating func renewLater(_ handle: SubscriptionHandle, _ error: ControllerError, at now: Instant) {
+    guard let subscription = subscriptions[handle] else { return }
+    if let key = subscription.key { subscriptionHandles[key] = nil }
+    for exchange in reportsUnderWay.keys.sorted() where reportsUnderWay[exchange]?.handle == handle {
+      reportsUnderWay[exchange] = nil
+      core.close(exchange, at: now)
+    }
+    let policy = configuration.renewal
+    var delay = policy.delay(attempt: subscription.failures)
+    if delay > .zero, policy.jitterDivisor > 0 {
+      let bound = UInt64(delay.nanoseconds / policy.jitterDivisor) + 1
+      delay += .nanoseconds(Int64(random.next() % bound))
+    }
+    subscriptions[handle]?.pending = nil
+    subscriptions[handle]?.state = .waiting
+    subscriptions[handle]?.deadline = now + delay
+    operations[handle]?.retryAt = nil
+    operations[handle]?.busyRetries = 0
+    schedule(now + delay)
+    emit(.subscriptionLost(handle, error, retryingIn: delay))
+  }
+
+  mutating func removeSubscription(_ handle: SubscriptionHandle) {
+    guard let subscription = subscriptions.removeValue(forKey: handle) else { return }
+    if let key = subscription.key { subscriptionHandles[key] = nil }
+    reportsUnderWay = reportsUnderWay.filter { $0.value.handle != handle }
+  }
+}

@@ -1,0 +1,77 @@
+internal import MatterModel
+internal import MatterProtocol
+
+/// A subscription of ours, through all its renewals.
+struct Subscription: Sendable {
+  enum State: Sendable {
+    /// A session is opened, or the request is on its way.
+    case requesting
+    case established(SubscriptionKey, SessionID, maxInterval: Duration)
+    /// The next attempt is made at ``Subscription/deadline``.
+    case waiting
+  }
+
+  let node: NodeID
+  let request: SubscriptionRequest
+  var state = State.requesting
+  /// The number that the device gave it in its first report, before the subscription stands.
+  var pending: SubscriptionKey?
+  var wasEstablished = false
+  /// Attempts that failed since it was last established.
+  var failures = 0
+  /// When the device must have been heard, or the next attempt is due.
+  var deadline: Instant?
+  /// The versions of clusters of which everything that was asked for is known.
+  var versions: [ClusterPath: UInt32] = [:]
+  /// Clusters that changed while they were being reported.
+  var inconsistent: Set<ClusterPath> = []
+  /// The number behind the last event that was reported.
+  var nextEvent: UInt64?
+
+  init(_ node: NodeID, _ request: SubscriptionRequest) {
+    self.node = node
+    self.request = request
+    nextEvent = request.eventMin
+  }
+
+  func isOn(_ session: SessionID) -> Bool {
+    if case .established(_, session, _) = state { true } else { false }
+  }
+
+  var key: SubscriptionKey? {
+    if case .established(let key, _, _) = state { key } else { pending }
+  }
+
+  /// Takes note of what was reported, so that a renewal need not report it again.
+  mutating func note(_ report: ReassembledReport) {
+    var versions: [ClusterPath: UInt32] = [:]
+    var torn: Set<ClusterPath> = []
+    for attribute in report.attributes {
+      let cluster = ClusterPath(attribute.path.endpoint, attribute.path.cluster)
+      if let version = versions[cluster], version != attribute.dataVersion { torn.insert(cluster) }
+      versions[cluster] = attribute.dataVersion
+    }
+    self.versions.merge(versions) { $1 }
+    inconsistent.formUnion(torn)
+    for case .data(let event) in report.events { nextEvent = max(nextEvent ?? 0, event.number &+ 1) }
+  }
+
+  /// What a renewal may leave out, as much as fits a message.
+  func filters(_ limit: Int) -> [DataVersionFilter] {
+    let complete = versions.filter { !inconsistent.contains($0.key) }.sorted { $0.key < $1.key }
+    return complete.prefix(max(0, limit)).map { DataVersionFilter($0.key, dataVersion: $0.value) }
+  }
+}
+
+/// A device's number for a subscription.
+struct SubscriptionKey: Hashable, Sendable {
+  let node: NodeID
+  let id: UInt32
+}
+
+/// A report of which more messages are to come.
+struct ReportUnderWay: Sendable {
+  let node: NodeID
+  let handle: SubscriptionHandle
+  var report = ReassembledReport()
+}

@@ -1,0 +1,141 @@
+import COpenSSL
+
+/// AES-128-CCM with a 16-byte tag and a 13-byte nonce. Core § 3.6.
+///
+/// One object serves one key for life: the cipher is fetched and the key schedule computed once, and every call
+/// reuses the two contexts, which is where most of the time of a short message goes otherwise.
+///
+/// `@unchecked Sendable`: the contexts are mutable and not locked. The session that owns a cipher lives in one engine,
+/// and an engine is driven by one thread at a time; it may move to another thread between calls, but two threads
+/// must never call at once.
+public final class AESCCM: @unchecked Sendable {
+  /// Length of the tag that a sealed message ends with, in bytes.
+  public static let tagByteCount = 16
+  /// Longest text that the 2-byte length field of CCM with this nonce has room for, in bytes.
+  public static let maximumByteCount = 65_535
+
+  /// Fetching takes longer than sealing a message. `nonisolated(unsafe)`: immutable, and counted atomically.
+  private nonisolated(unsafe) static let cipher = EVP_CIPHER_fetch(nil, "AES-128-CCM", nil)
+
+  private let sealing: OpaquePointer
+  private let opening: OpaquePointer
+
+  public init(key: SymmetricKey) throws(CryptoError) {
+    sealing = allocated(EVP_CIPHER_CTX_new())
+    opening = allocated(EVP_CIPHER_CTX_new())
+    let tagLength = Int32(Self.tagByteCount)
+    let nonceLength = Int32(Nonce.byteCount)
+    guard let cipher = Self.cipher,
+      EVP_EncryptInit_ex2(sealing, cipher, nil, nil, nil) == 1,
+      EVP_CIPHER_CTX_ctrl(sealing, EVP_CTRL_AEAD_SET_IVLEN, nonceLength, nil) == 1,
+      EVP_CIPHER_CTX_ctrl(sealing, EVP_CTRL_AEAD_SET_TAG, tagLength, nil) == 1,
+      EVP_EncryptInit_ex2(sealing, nil, key.bytes, nil, nil) == 1,
+      EVP_DecryptInit_ex2(opening, cipher, nil, nil, nil) == 1,
+      EVP_CIPHER_CTX_ctrl(opening, EVP_CTRL_AEAD_SET_IVLEN, nonceLength, nil) == 1,
+      EVP_CIPHER_CTX_ctrl(opening, EVP_CTRL_AEAD_SET_TAG, tagLength, nil) == 1,
+      EVP_DecryptInit_ex2(opening, nil, key.bytes, nil, nil) == 1
+    else { throw .takeOpenSSLError(during: "AES-128-CCM") }
+  }
+
+  deinit {
+    EVP_CIPHER_CTX_free(sealing)
+    EVP_CIPHER_CTX_free(opening)
+  }
+
+  /// Encrypts the bytes of `buffer` from `offset` to its end in place and appends the tag.
+  ///
+  /// Does not allocate if the buffer has room for 16 more bytes.
+  /// - Parameter aad: where the additional data (the message header) is in `buffer`; it ends at `offset` at the latest.
+  /// - Throws: ``CryptoError/invalidLength(expected:found:)`` for an offset or range outside the buffer, or too
+  ///   long a text.
+  public func seal(
+    _ buffer: inout [UInt8], from offset: Int, nonce: borrowing Nonce, aad: Range<Int>
+  ) throws(CryptoError) {
+    let end = buffer.count
+    guard offset >= 0, offset <= end else { throw .invalidLength(expected: offset, found: end) }
+    guard aad.lowerBound >= 0, aad.upperBound <= offset else {
+      throw .invalidLength(expected: offset, found: aad.upperBound)
+    }
+    guard end - offset <= Self.maximumByteCount else {
+      throw .invalidLength(expected: Self.maximumByteCount, found: end - offset)
+    }
+    buffer.append(contentsOf: repeatElement(0, count: Self.tagByteCount))
+    let context = sealing
+    let sealed = nonce.withBytes { nonce in
+      buffer.withUnsafeMutableBufferPointer { buffer -> Bool in
+        guard let base = buffer.baseAddress else { return false }
+        let text = base + offset
+        let count = Int32(truncatingIfNeeded: end - offset)
+        let header = base + aad.lowerBound
+        let headerCount = Int32(truncatingIfNeeded: aad.count)
+        var written: Int32 = 0
+        return EVP_EncryptInit_ex2(context, nil, nil, nonce, nil) == 1
+          && EVP_EncryptUpdate(context, nil, &written, nil, count) == 1
+          && (headerCount == 0 || EVP_EncryptUpdate(context, nil, &written, header, headerCount) == 1)
+          && EVP_EncryptUpdate(context, text, &written, text, count) == 1
+          && EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, Int32(Self.tagByteCount), base + end) == 1
+      }
+    }
+    guard sealed else { throw .takeOpenSSLError(during: "AES-CCM seal") }
+  }
+
+  /// Decrypts in place what ``seal(_:from:nonce:aad:)`` made of `buffer`; on success the tag is removed.
+  ///
+  /// After a failure the bytes from `offset` on are worthless, and whoever called must drop the message.
+  /// - Throws: ``CryptoError/authenticationFailed`` if anything was changed or the key is another one,
+  ///   ``CryptoError/invalidLength(expected:found:)`` if there is no room for a tag or a range is outside the buffer.
+  public func open(
+    _ buffer: inout [UInt8], from offset: Int, nonce: borrowing Nonce, aad: Range<Int>
+  ) throws(CryptoError) {
+    let end = buffer.count - Self.tagByteCount
+    guard offset >= 0, offset <= end else {
+      throw .invalidLength(expected: Self.tagByteCount, found: max(0, buffer.count - max(0, offset)))
+    }
+    guard aad.lowerBound >= 0, aad.upperBound <= offset else {
+      throw .invalidLength(expected: offset, found: aad.upperBound)
+    }
+    guard end - offset <= Self.maximumByteCount else {
+      throw .invalidLength(expected: Self.maximumByteCount, found: end - offset)
+    }
+    let context = opening
+    let opened = nonce.withBytes { nonce in
+      buffer.withUnsafeMutableBufferPointer { buffer -> Bool in
+        guard let base = buffer.baseAddress else { return false }
+        let text = base + offset
+        let count = Int32(truncatingIfNeeded: end - offset)
+        let header = base + aad.lowerBound
+        let headerCount = Int32(truncatingIfNeeded: aad.count)
+        var written: Int32 = 0
+        // A reused context forgets its tag after each message, so it is set before every one.
+        return EVP_DecryptInit_ex2(context, nil, nil, nonce, nil) == 1
+          && EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, Int32(Self.tagByteCount), base + end) == 1
+          && EVP_DecryptUpdate(context, nil, &written, nil, count) == 1
+          && (headerCount == 0 || EVP_DecryptUpdate(context, nil, &written, header, headerCount) == 1)
+          && EVP_DecryptUpdate(context, text, &written, text, count) == 1
+      }
+    }
+    guard opened else {
+      ERR_clear_error()
+      throw .authenticationFailed
+    }
+    buffer.removeLast(Self.tagByteCount)
+  }
+
+  /// Seals a separate plaintext: ciphertext, then tag. For handshakes; the packet path works in place.
+  /// - Throws: ``CryptoError/invalidLength(expected:found:)`` unless the nonce has 13 bytes.
+  public func seal(plaintext: [UInt8], nonce: [UInt8], aad: [UInt8] = []) throws(CryptoError) -> [UInt8] {
+    var buffer = aad
+    buffer.reserveCapacity(aad.count + plaintext.count + Self.tagByteCount)
+    buffer += plaintext
+    try seal(&buffer, from: aad.count, nonce: Nonce(bytes: nonce), aad: 0..<aad.count)
+    return aad.isEmpty ? buffer : Array(buffer[aad.count...])
+  }
+
+  /// Opens what ``seal(plaintext:nonce:aad:)`` returned.
+  /// - Throws: ``CryptoError/authenticationFailed``, ``CryptoError/invalidLength(expected:found:)``.
+  public func open(ciphertext: [UInt8], nonce: [UInt8], aad: [UInt8] = []) throws(CryptoError) -> [UInt8] {
+    var buffer = aad + ciphertext
+    try open(&buffer, from: aad.count, nonce: Nonce(bytes: nonce), aad: 0..<aad.count)
+    return aad.isEmpty ? buffer : Array(buffer[aad.count...])
+  }
+}

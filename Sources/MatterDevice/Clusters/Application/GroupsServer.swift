@@ -1,0 +1,69 @@
+import MatterClusters
+import MatterModel
+
+/// Behaviour of Groups, on the node's one group table. Application Clusters § 1.3.
+public enum GroupsServer {
+  private static let maximumNameLength = 16
+
+  public static func make() -> ClusterServer {
+    ClusterServer(Groups.self, features: [Groups.groupNames])
+      .initial(Groups.nameSupport, .groupNames)
+      .answer(Groups.addGroup) { context, request throws(StatusError) in
+        .init(status: add(request.groupID, request.groupName, &context), groupID: request.groupID)
+      }
+      .on(Groups.addGroupIfIdentifying) { context, request throws(StatusError) in
+        guard context[Identify.identifyTime] > 0 else { return }
+        let status = add(request.groupID, request.groupName, &context)
+        if status != .success { throw StatusError(status) }
+      }
+      .answer(Groups.viewGroup, view)
+      .answer(Groups.getGroupMembership) { context, request throws(StatusError) in
+        let mine = context.groupTable.groups(of: context.endpoint, fabric: context.subject.fabric)
+        let wanted = request.groupList.isEmpty ? mine : mine.filter(request.groupList.contains)
+        // § 1.3.7.9.1 lets a node that shares its table between endpoints leave the capacity unknown.
+        return .init(capacity: .null, groupList: wanted)
+      }
+      .answer(Groups.removeGroup, remove)
+      .on(Groups.removeAllGroups) { context, _ throws(StatusError) in
+        for group in context.groupTable.groups(of: context.endpoint, fabric: context.subject.fabric) {
+          _ = remove(&context, .init(groupID: group))
+        }
+      }
+  }
+
+  private static func add(_ group: GroupID, _ name: String, _ context: inout ServerContext) -> StatusCode {
+    guard group > 0, name.utf8.count <= maximumNameLength else { return .constraintError }
+    // A group without keys could never be addressed: the keys come first (§ 1.3.7.1.3).
+    let fabric = context.subject.fabric
+    let hasKey = context[GroupKeyManagement.groupKeyMap, on: .root].contains {
+      $0.groupId == group && $0.fabricIndex == fabric
+    }
+    guard hasKey else { return .unsupportedAccess }
+    return context.groupTable.add(group, fabric: fabric, endpoint: context.endpoint, name: name)
+      ? .success : .resourceExhausted
+  }
+
+  private static func view(
+    _ context: inout ServerContext, _ request: Groups.ViewGroupRequest
+  ) -> Groups.ViewGroupResponse {
+    let entry = context.groupTable.entry(request.groupID, fabric: context.subject.fabric)
+    if request.groupID == 0 {
+      return .init(status: .constraintError, groupID: request.groupID, groupName: "")
+    } else if let entry, entry.endpoints.contains(context.endpoint) {
+      return .init(status: .success, groupID: request.groupID, groupName: entry.name)
+    } else {
+      return .init(status: .notFound, groupID: request.groupID, groupName: "")
+    }
+  }
+
+  /// Leaves the group, and forgets its scenes.
+  private static func remove(
+    _ context: inout ServerContext, _ request: Groups.RemoveGroupRequest
+  ) -> Groups.RemoveGroupResponse {
+    guard request.groupID > 0 else { return .init(status: .constraintError, groupID: request.groupID) }
+    let wasMember = context.groupTable.remove(
+      request.groupID, fabric: context.subject.fabric, endpoint: context.endpoint)
+    if wasMember { context.call(ScenesManagementServer.groupRemoved, request.groupID) }
+    return .init(status: wasMember ? .success : .notFound, groupID: request.groupID)
+  }
+}

@@ -1,0 +1,98 @@
+public import MatterClusters
+public import MatterModel
+import MatterProtocol
+
+/// Behaviour of Level Control: all commands, transitions, and the coupling with On/Off. Application Clusters § 1.6.
+public enum LevelControlServer {
+  /// On/Off was told to switch. The level decides how, and says when with ``OnOffServer/switchedByLevel``.
+  static let switchRequested = ServerHook<LevelControl, Bool>("switchRequested")
+  /// A scene wants this level.
+  static let recalled = ServerHook<LevelControl, SceneLevel>("recalled")
+  /// On/Off is set otherwise: a light that just goes off does not have to any more.
+  static let fadeAbandoned = ServerHook<LevelControl, Void>("fadeAbandoned")
+
+  struct SceneLevel: Sendable {
+    var level: UInt8
+    var duration: Duration
+  }
+
+  /// - Parameters:
+  ///   - features: `onOff` and `lighting` for lights.
+  ///   - level: the level out of the box, 1 to 254.
+  public static func make(
+    features: [Feature] = [LevelControl.onOff, LevelControl.lighting], level: UInt8 = 254
+  ) -> ClusterServer {
+    let server = ClusterServer(LevelControl.self, features: features)
+      .initial(LevelControl.currentLevel, .value(level))
+      .initial(LevelControl.minLevel, 1)
+      .initial(LevelControl.maxLevel, 254)
+      .serving(
+        LevelControl.onOffTransitionTime, LevelControl.onTransitionTime, LevelControl.offTransitionTime,
+        LevelControl.defaultMoveRate
+      )
+      .onWrite(LevelControl.onLevel) { context, value throws(StatusError) in
+        guard let level = value.wrapped else { return }
+        guard LevelTransition.isInRange(level, &context) else { throw StatusError(.constraintError) }
+      }
+      .onWrite(LevelControl.options) { context, value throws(StatusError) in
+        guard value.isSubset(of: [.executeIfOff, .coupleColorTempToLevel]) else { throw StatusError(.constraintError) }
+      }
+      .hook(switchRequested) { context, isOn in isOn ? comeOn(&context) : goOff(&context) }
+      .hook(recalled) { context, scene in
+        guard LevelTransition.isInRange(scene.level, &context) else { return }
+        LevelTransition.start(to: scene.level, over: scene.duration, .scene, &context)
+      }
+      .hook(fadeAbandoned) { context, _ in
+        guard LevelTransition.isFadingOff(context) else { return }
+        LevelTransition.start(to: LevelTransition.restLevel(&context), over: .zero, .scene, &context)
+      }
+      .onChange(LevelControl.currentLevel) { context in
+        if !LevelTransition.isScene(context) { context.call(ScenesManagementServer.attributeChanged, ()) }
+      }
+      .onTimer(LevelTransition.tick) { context in LevelTransition.advance(&context) }
+      .onStart { context in
+        let startUp = context.has(LevelControl.lighting) ? context[LevelControl.startUpCurrentLevel].wrapped : nil
+        let level = startUp ?? LevelTransition.level(&context)
+        context[LevelControl.currentLevel] = .value(LevelTransition.clamp(level, &context))
+      }
+    return LevelCommands.served(by: server)
+  }
+
+  // MARK: Coupling with On/Off, § 1.6.4.1.1
+
+  /// The light comes on: from the lowest level to that of OnLevel, or the one that it had.
+  private static func comeOn(_ context: inout ServerContext) {
+    let isOn = context[OnOff.onOff] && !LevelTransition.isFadingOff(context)
+    guard context.has(LevelControl.onOff), !isOn else {
+      context.call(OnOffServer.switchedByLevel, true)
+      return
+    }
+    let level = context[LevelControl.onLevel].wrapped ?? LevelTransition.restLevel(&context)
+    let time = duration(context[LevelControl.onTransitionTime], &context)
+    if time > .zero && !LevelTransition.isFadingOff(context) {
+      LevelTransition.stop(&context)
+      LevelTransition.set(context[LevelControl.minLevel], isReported: false, &context)
+    }
+    context.call(OnOffServer.switchedByLevel, true)
+    LevelTransition.start(to: LevelTransition.clamp(level, &context), over: time, .fadeOn, &context)
+  }
+
+  /// The light goes off: to the lowest level, then off. The level returns unless OnLevel says with which to come on.
+  private static func goOff(_ context: inout ServerContext) {
+    guard context.has(LevelControl.onOff), context[OnOff.onOff] else {
+      context.call(OnOffServer.switchedByLevel, false)
+      return
+    }
+    if LevelTransition.isFadingOff(context) { return }
+    let hasOnLevel = context[LevelControl.onLevel].wrapped != nil
+    let restores = hasOnLevel ? nil : LevelTransition.restLevel(&context)
+    LevelTransition.start(
+      to: context[LevelControl.minLevel], over: duration(context[LevelControl.offTransitionTime], &context),
+      .fadeOff(restores: restores), &context)
+  }
+
+  /// - Parameter time: tenths of a second; null: those of OnOffTransitionTime.
+  private static func duration(_ time: Nullable<UInt16>, _ context: inout ServerContext) -> Duration {
+    .milliseconds(Int64(time.wrapped ?? context[LevelControl.onOffTransitionTime]) * 100)
+  }
+}

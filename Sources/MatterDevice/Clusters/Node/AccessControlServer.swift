@@ -1,0 +1,99 @@
+internal import MatterClusters
+internal import MatterModel
+
+enum AccessControlHooks {
+  /// Adds an entry without checking it.
+  static let add = ServerHook<AccessControl, AccessControl.AccessControlEntryStruct>("add")
+}
+
+extension RootNode {
+  private typealias Entry = AccessControl.AccessControlEntryStruct
+  private static let subjectLimit = 4, targetLimit = 3, entryLimit = 4
+
+  /// Matter Core § 9.10.
+  static var accessControl: ClusterServer {
+    ClusterServer(AccessControl.self)
+      .initial(AccessControl.subjectsPerAccessControlEntry, UInt16(subjectLimit))
+      .initial(AccessControl.targetsPerAccessControlEntry, UInt16(targetLimit))
+      .initial(AccessControl.accessControlEntriesPerFabric, UInt16(entryLimit))
+      .onStart { context in context.node.acl.entries = context[AccessControl.acl] }
+      .onWrite(AccessControl.acl) { context, entries throws(StatusError) in
+        let fabric = context.subject.fabric
+        let own = entries.filter { $0.fabricIndex == fabric }
+        guard own.count <= entryLimit else { throw StatusError(.resourceExhausted) }
+        for entry in own { try check(entry) }
+        let old = context[AccessControl.acl].filter { $0.fabricIndex == fabric }
+        reportChanges(&context, from: old, to: own)
+      }
+      .onChange(AccessControl.acl) { context in context.node.acl.entries = context[AccessControl.acl] }
+      .hook(AccessControlHooks.add) { context, entry in
+        context[AccessControl.acl].append(entry)
+        reportChange(&context, .added, entry)
+      }
+  }
+
+  /// Matter Core § 9.10.5.6.
+  private static func check(_ entry: Entry) throws(StatusError) {
+    guard entry.privilege.isKnown, entry.authMode.isKnown else { throw StatusError(.constraintError) }
+    // Passcodes grant by themselves, and groups may not administer.
+    guard entry.authMode != .pase, entry.authMode != .group || entry.privilege != .administer,
+      entry.privilege != .proxyView
+    else { throw StatusError(.constraintError) }
+    let subjects = entry.subjects.wrapped ?? []
+    let targets = entry.targets.wrapped ?? []
+    guard subjects.count <= subjectLimit, targets.count <= targetLimit else { throw StatusError(.resourceExhausted) }
+    for subject in subjects {
+      let tag = CASEAuthenticatedTag(UInt32(truncatingIfNeeded: subject.rawValue))
+      let isValid =
+        entry.authMode == .group
+        ? subject.rawValue & 0xFFFF_FFFF_FFFF_0000 == 0xFFFF_FFFF_FFFF_0000 && subject.rawValue & 0xFFFF != 0
+        : subject.isOperational || (subject.isTag && tag.version > 0)
+      guard isValid else { throw StatusError(.constraintError) }
+    }
+    for target in targets {
+      let isEmpty = target.cluster == .null && target.endpoint == .null && target.deviceType == .null
+      // An endpoint and a device type would say the same thing twice.
+      guard !isEmpty, target.endpoint == .null || target.deviceType == .null,
+        target.cluster.wrapped.map(isValid) ?? true, target.deviceType.wrapped.map(isValid) ?? true,
+        target.endpoint.wrapped.map({ $0.rawValue != 0xFFFF }) ?? true
+      else { throw StatusError(.constraintError) }
+    }
+  }
+
+  /// Standard clusters and those of makers. Matter Core § 7.10.
+  private static func isValid(_ cluster: ClusterID) -> Bool {
+    let (vendor, number) = (cluster.rawValue >> 16, cluster.rawValue & 0xFFFF)
+    return vendor == 0 ? number <= 0x7FFF : vendor <= 0xFFF4 && 0xFC00...0xFFFE ~= number
+  }
+
+  private static func isValid(_ type: DeviceTypeID) -> Bool {
+    type.rawValue >> 16 <= 0xFFF4 && type.rawValue & 0xFFFF <= 0xBFFF
+  }
+
+  // MARK: Events
+
+  /// Says place by place what became of the entries. Matter Core § 9.10.9.1.
+  private static func reportChanges(_ context: inout ServerContext, from old: [Entry], to new: [Entry]) {
+    for index in 0..<max(old.count, new.count) {
+      if index >= new.count {
+        reportChange(&context, .removed, old[index])
+      } else if index >= old.count {
+        reportChange(&context, .added, new[index])
+      } else if old[index] != new[index] {
+        reportChange(&context, .changed, new[index])
+      }
+    }
+  }
+
+  private static func reportChange(
+    _ context: inout ServerContext, _ type: AccessControl.ChangeType, _ entry: Entry
+  ) {
+    let subject = context.subject
+    context.emit(
+      AccessControl.accessControlEntryChanged,
+      .init(
+        adminNodeID: subject.kind == .case ? .value(subject.node) : .null,
+        adminPasscodeID: subject.kind == .pase ? .value(0) : .null, changeType: type, latestValue: .value(entry),
+        fabricIndex: entry.fabricIndex))
+  }
+}

@@ -1,0 +1,37 @@
+internal import MatterClusters
+internal import MatterModel
+internal import MatterProtocol
+
+extension RootNode {
+  /// Matter Core § 11.1.
+  static func basicInformation(_ configuration: DeviceConfiguration) -> ClusterServer {
+    ClusterServer(BasicInformation.self)
+      .initial(BasicInformation.dataModelRevision, configuration.parameters.dataModelRevision ?? 19)
+      .initial(BasicInformation.vendorName, configuration.vendorName)
+      .initial(BasicInformation.vendorID, configuration.vendorID)
+      .initial(BasicInformation.productName, configuration.productName)
+      .initial(BasicInformation.productID, configuration.productID)
+      .initial(BasicInformation.nodeLabel, configuration.nodeLabel)
+      .initial(BasicInformation.hardwareVersion, configuration.hardwareVersion)
+      .initial(BasicInformation.hardwareVersionString, configuration.hardwareVersionString)
+      .initial(BasicInformation.softwareVersion, configuration.softwareVersion)
+      .initial(BasicInformation.softwareVersionString, configuration.softwareVersionString)
+      .initial(BasicInformation.serialNumber, configuration.serialNumber)
+      .initial(BasicInformation.uniqueID, configuration.uniqueID)
+      .initial(BasicInformation.localConfigDisabled, false)
+      .initial(
+        BasicInformation.capabilityMinima,
+        .init(caseSessionsPerFabric: 3, subscriptionsPerFabric: SubscriptionLimits.promisedPerFabric)
+      )
+      .initial(
+        BasicInformation.specificationVersion,
+        configuration.parameters.specificationVersion ?? SpecificationVersion.current
+      )
+      .initial(BasicInformation.maxPathsPerInvoke, configuration.parameters.maximumPathsPerInvoke)
+      .serving(BasicInformation.shutDown, BasicInformation.leave)
+      .onStart { context in
+        context.emit(
+          BasicInformation.startUp, .init(softwareVersion: context[BasicInformation.softwareVersion]))
+      }
+  }
+}

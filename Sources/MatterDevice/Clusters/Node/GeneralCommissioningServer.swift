@@ -1,0 +1,85 @@
+internal import MatterClusters
+internal import MatterModel
+internal import MatterProtocol
+
+extension RootNode {
+  private typealias Failure = GeneralCommissioning.CommissioningError
+
+  /// Matter Core § 11.10.
+  static var generalCommissioning: ClusterServer {
+    ClusterServer(GeneralCommissioning.self)
+      .initial(
+        GeneralCommissioning.basicCommissioningInfo,
+        .init(
+          failSafeExpiryLengthSeconds: FailSafe.recommendedSeconds,
+          maxCumulativeFailsafeSeconds: UInt16(FailSafe.cumulativeLimit.components.seconds))
+      )
+      .initial(GeneralCommissioning.regulatoryConfig, .indoorOutdoor)
+      .storing(GeneralCommissioning.regulatoryConfig)
+      .answer(GeneralCommissioning.armFailSafe) { context, request in
+        let error = armFailSafe(&context, request.expiryLengthSeconds)
+        // Disarming sets it back.
+        if error == .ok, request.expiryLengthSeconds > 0 {
+          context[GeneralCommissioning.breadcrumb] = request.breadcrumb
+        }
+        return .init(errorCode: error, debugText: "")
+      }
+      .answer(GeneralCommissioning.setRegulatoryConfig) { context, request throws(StatusError) in
+        let error = try setRegulatoryConfig(&context, request)
+        if error == .ok { context[GeneralCommissioning.breadcrumb] = request.breadcrumb }
+        return .init(errorCode: error, debugText: "")
+      }
+      .answer(GeneralCommissioning.commissioningComplete) { context, _ in
+        .init(errorCode: commissioningComplete(&context), debugText: "")
+      }
+  }
+
+  /// Matter Core § 11.10.7.2.
+  private static func armFailSafe(_ context: inout ServerContext, _ seconds: UInt16) -> Failure {
+    let accessing = context.subject.fabric
+    if var failSafe = context.node.commissioning.failSafe {
+      guard failSafe.fabric == accessing else { return .busyWithOtherAdmin }
+      guard seconds > 0 else {
+        context.expireFailSafe()
+        return .ok
+      }
+      failSafe.deadline = min(context.now + .seconds(Int64(seconds)), failSafe.lastDeadline)
+      context.node.commissioning.failSafe = failSafe
+      return .ok
+    }
+    // A window is meant for whoever comes by passcode.
+    if context.node.commissioning.window != nil && context.subject.kind != .pase { return .busyWithOtherAdmin }
+    guard seconds > 0 else { return .ok }
+    context.node.commissioning.failSafe = FailSafe(fabric: accessing, for: .seconds(Int64(seconds)), at: context.now)
+    return .ok
+  }
+
+  /// Matter Core § 11.10.7.4.
+  private static func setRegulatoryConfig(
+    _ context: inout ServerContext, _ request: GeneralCommissioning.SetRegulatoryConfigRequest
+  ) throws(StatusError) -> Failure {
+    guard request.countryCode.utf8.count == 2 else { throw StatusError(.constraintError) }
+    let wanted = request.newRegulatoryConfig
+    let capability = context[GeneralCommissioning.locationCapability]
+    guard wanted.isKnown, capability == .indoorOutdoor || capability == wanted else { return .valueOutsideRange }
+    if var failSafe = context.node.commissioning.failSafe {
+      // The first of several is what has to come back.
+      failSafe.regulatoryConfig = failSafe.regulatoryConfig ?? context[GeneralCommissioning.regulatoryConfig].tlv
+      failSafe.location = failSafe.location ?? context[BasicInformation.location].tlv
+      context.node.commissioning.failSafe = failSafe
+    }
+    context[GeneralCommissioning.regulatoryConfig] = wanted
+    context[BasicInformation.location] = request.countryCode
+    return .ok
+  }
+
+  /// Matter Core § 11.10.7.6.
+  private static func commissioningComplete(_ context: inout ServerContext) -> Failure {
+    guard let failSafe = context.node.commissioning.failSafe else { return .noFailSafe }
+    guard context.subject.kind == .case, context.subject.fabric == failSafe.fabric else {
+      return .invalidAuthentication
+    }
+    context.commitFailSafe()
+    return .ok
+  }
+}

@@ -1,0 +1,119 @@
+public import MatterModel
+internal import MatterProtocol
+
+/// A named entrance into a server for the other servers of the node, where a command or an attribute would not do.
+///
+///     extension LevelControlServer { static let onOffChanged = ServerHook<LevelControl, Bool>("onOffChanged") }
+public struct ServerHook<C: Cluster, Argument: Sendable>: Sendable {
+  public let name: String
+  public init(_ name: String) { self.name = name }
+}
+
+extension ClusterServer {
+  // MARK: Commands
+
+  /// A command that is answered with a status: throw to refuse it.
+  public func on<C: Cluster, Request: ModelStruct>(
+    _ command: Command<C, Request, NoFields>,
+    _ body: @escaping @Sendable (inout ServerContext, Request) throws(StatusError) -> Void
+  ) -> Self {
+    let run: CommandHandler = { (context, fields, bytes) throws(StatusError) in
+      try body(&context, try Self.decode(Request.self, at: fields, bytes))
+      return nil
+    }
+    return changed { $0.commands[command.id] = ServedCommand(info: command.details, run: run) }
+  }
+
+  /// A command that is answered with a command: throw to answer with a status instead.
+  public func answer<C: Cluster, Request: ModelStruct, Response: ModelStruct>(
+    _ command: Command<C, Request, Response>,
+    _ body: @escaping @Sendable (inout ServerContext, Request) throws(StatusError) -> Response
+  ) -> Self {
+    let run: CommandHandler = { (context, fields, bytes) throws(StatusError) in
+      try body(&context, try Self.decode(Request.self, at: fields, bytes)).tlv
+    }
+    return changed { $0.commands[command.id] = ServedCommand(info: command.details, run: run) }
+  }
+
+  private static func decode<Fields: ModelStruct>(
+    _: Fields.Type, at offset: Int?, _ bytes: RawSpan
+  ) throws(StatusError) -> Fields {
+    do throws(TLVError) {
+      guard let offset else { return try Fields(tlv: [0x15, 0x18]) }
+      var reader = TLVReader(at: offset)
+      guard try reader.next(bytes) else { throw .truncated }
+      return try Fields(from: &reader, bytes)
+    } catch {
+      throw StatusError(commandFields: error)
+    }
+  }
+
+  // MARK: Attributes
+
+  /// Computes the attribute whenever it is read; serves it too. Nothing is stored.
+  public func onRead<C: Cluster, Value: ModelValue>(
+    _ attribute: Attribute<C, Value>, _ body: @escaping @Sendable (inout ServerContext) -> Value
+  ) -> Self {
+    let read: @Sendable (inout ServerContext) -> [UInt8] = { body(&$0).tlv }
+    return changed {
+      $0.serve(attribute.details)
+      $0.attributes[attribute.id]?.read = read
+    }
+  }
+
+  /// Sees what a client writes before it is stored: throw to refuse it, or change it. Type and constraint were checked.
+  /// A list comes whole, with the entries of all fabrics, whichever part of it was written.
+  public func onWrite<C: Cluster, Value: ModelValue>(
+    _ attribute: Attribute<C, Value>,
+    _ body: @escaping @Sendable (inout ServerContext, inout Value) throws(StatusError) -> Void
+  ) -> Self {
+    let write: @Sendable (inout ServerContext, [UInt8]) throws(StatusError) -> [UInt8] = {
+      (context, bytes) throws(StatusError) in
+      var value: Value
+      do throws(TLVError) { value = try Value(tlv: bytes) } catch { throw StatusError(attributeValue: error) }
+      try body(&context, &value)
+      return value.tlv
+    }
+    return changed {
+      $0.serve(attribute.details)
+      $0.attributes[attribute.id]?.write = write
+    }
+  }
+
+  /// Runs after the value became another one, whoever changed it: a client, a server, or the physical device.
+  public func onChange<C: Cluster, Value: ModelValue>(
+    _ attribute: Attribute<C, Value>, _ body: @escaping @Sendable (inout ServerContext) -> Void
+  ) -> Self {
+    changed {
+      $0.serve(attribute.details)
+      $0.attributes[attribute.id]?.change = body
+    }
+  }
+
+  // MARK: Life
+
+  /// Runs once when the device starts, after all stored values were loaded, in the order of endpoints and clusters.
+  public func onStart(_ body: @escaping @Sendable (inout ServerContext) -> Void) -> Self {
+    changed { $0.starts.append(body) }
+  }
+
+  /// Runs when a timer that was set with ``ServerContext/schedule(_:at:)`` comes due.
+  public func onTimer(_ name: String, _ body: @escaping @Sendable (inout ServerContext) -> Void) -> Self {
+    changed { $0.timers[name] = body }
+  }
+
+  /// Runs when a fabric was removed from the node. Entries of fabric-scoped lists are gone by then without doing anything.
+  public func onFabricRemoved(_ body: @escaping @Sendable (inout ServerContext, FabricIndex) -> Void) -> Self {
+    changed { $0.fabricRemovals.append(body) }
+  }
+
+  /// Lets other servers call this one with ``ServerContext/call(_:_:on:)``.
+  public func hook<C: Cluster, Argument: Sendable>(
+    _ hook: ServerHook<C, Argument>, _ body: @escaping @Sendable (inout ServerContext, Argument) -> Void
+  ) -> Self {
+    let run: @Sendable (inout ServerContext, any Sendable) -> Void = { context, argument in
+      if let argument = argument as? Argument { body(&context, argument) }
+    }
+    return changed { $0.hooks[hook.name] = run }
+  }
+}

@@ -1,0 +1,159 @@
+internal import MatterCrypto
+internal import MatterModel
+internal import MatterProtocol
+
+/// All that a device holds: its clusters' values, and what it shares between them. Nothing in it does anything by itself.
+struct NodeState: Sendable {
+  /// In the order of endpoint and cluster.
+  var clusters: [ClusterState] = []
+  private(set) var indices: [ClusterPath: Int] = [:]
+  private(set) var endpoints: [EndpointDefinition] = []
+
+  var now: Instant
+  let startedAt: Instant
+  var random: any RandomSource
+  var timers: [ServerTimer] = []
+  var events = EventLog()
+  var groupTable = GroupTable()
+  var commissioning: CommissioningState
+  /// The device is to wait for its first administrator, as soon as nothing else is under way.
+  var wantsWindow = false
+  /// The session of the message that is being dealt with.
+  var session: SessionInfo?
+  /// The ACL attribute, decoded.
+  var acl = AccessControlList()
+  /// How to sign for the device.
+  let signatures: any SignatureScheme
+
+  // What the engine takes out after each step.
+
+  /// To be stored before anything else goes out.
+  var changes: [StoreChange] = []
+  /// Attributes to be reported to subscribers.
+  var dirty: [ConcreteAttributePath] = []
+  var emitted: [DeviceEvent] = []
+  var requests: [NodeRequest] = []
+  /// Fabrics whose resumption records are to be removed from the store: they are gone, or the node has another certificate.
+  var forgottenFabrics: [FabricIndex] = []
+
+  /// - Parameters:
+  ///   - endpoints: with all their servers; of several with one id, the first counts.
+  ///   - stored: what was stored in an earlier run; entries that nobody knows stay in the store.
+  init(
+    endpoints: [EndpointDefinition], stored: StoredState, commissioning: CommissioningState, random: any RandomSource,
+    signatures: any SignatureScheme, at now: Instant
+  ) {
+    self.signatures = signatures
+    (self.now, startedAt, self.random, self.commissioning) = (now, now, random, commissioning)
+    for endpoint in endpoints.sorted(by: { $0.id < $1.id }) where self.endpoints.last?.id != endpoint.id {
+      self.endpoints.append(endpoint)
+      for server in endpoint.servers.sorted(by: { $0.id < $1.id }) {
+        let path = ClusterPath(endpoint.id, server.id)
+        guard indices[path] == nil else { continue }
+        indices[path] = clusters.count
+        clusters.append(ClusterState(path, server, dataVersion: UInt32(truncatingIfNeeded: self.random.next())))
+      }
+    }
+    load(stored)
+  }
+
+  private mutating func load(_ stored: StoredState) {
+    for index in clusters.indices {
+      let prefix = StoreKey.attributes(of: clusters[index].path)
+      for (id, served) in clusters[index].server.attributes where served.isStored {
+        guard served.read == nil, let bytes = stored[prefix + String(id.rawValue, radix: 16)],
+          served.info.isWellFormed(bytes)
+        else { continue }
+        clusters[index].values[id] = bytes
+      }
+    }
+    for (key, value) in stored {
+      guard key.hasPrefix("server/"), let (path, name) = StoreKey.parse(server: key), let index = indices[path] else {
+        continue
+      }
+      clusters[index].stored[name] = value
+    }
+    if let bytes = stored[StoreKey.groups], let table = try? GroupTable(tlv: bytes) { groupTable = table }
+    if let bytes = stored[StoreKey.eventNumber], let number = try? UInt64(tlv: bytes) { events.resume(at: number) }
+  }
+
+  // MARK: Looking up
+
+  func index(_ path: ClusterPath) -> Int? { indices[path] }
+  func endpoint(_ id: EndpointID) -> EndpointDefinition? { endpoints.first { $0.id == id } }
+
+  // MARK: Changing
+
+  /// Stores a value under its attribute, and notes what follows from it.
+  /// - Returns: whether it was another one before.
+  mutating func set(_ index: Int, _ attribute: AttributeID, _ bytes: [UInt8], reporting: Reporting) -> Bool {
+    guard let served = clusters[index].server.attributes[attribute], clusters[index].values[attribute] != bytes else {
+      return false
+    }
+    clusters[index].values[attribute] = bytes
+    clusters[index].dataVersion &+= 1
+    let path = ConcreteAttributePath(clusters[index].path.endpoint, clusters[index].path.cluster, attribute)
+    if served.isStored { changes.append(StoreChange(StoreKey.attribute(path), bytes)) }
+    if reporting == .now, !served.info.quality.contains(.changesOmitted) { dirty.append(path) }
+    emitted.append(.attributeChanged(path, bytes))
+    return true
+  }
+
+  /// Notes that a computed attribute has another value.
+  mutating func markChanged(_ path: ConcreteAttributePath) {
+    guard let index = indices[ClusterPath(path.endpoint, path.cluster)],
+      let served = clusters[index].server.attributes[path.attribute]
+    else { return }
+    clusters[index].dataVersion &+= 1
+    if !served.info.quality.contains(.changesOmitted) { dirty.append(path) }
+  }
+
+  mutating func append(
+    event: EventInfo, _ path: ConcreteEventPath, payload: [UInt8], fabric: FabricIndex?
+  ) {
+    let milliseconds = UInt64(clamping: (now - startedAt).milliseconds)
+    let reserved = events.append {
+      EventRecord(
+        number: $0, path: path, priority: event.priority, milliseconds: milliseconds, payload: payload, fabric: fabric,
+        read: event.read)
+    }
+    if let reserved { changes.append(StoreChange(StoreKey.eventNumber, reserved.tlv)) }
+  }
+}
+
+/// Whether subscribers hear of a change.
+public enum Reporting: Hashable, Sendable {
+  /// As soon as their minimum interval allows.
+  case now
+  /// Not because of this change: for attributes with the quality Quieter Reporting.
+  case quiet
+}
+
+/// A timer of a server.
+struct ServerTimer: Sendable {
+  let cluster: Int
+  let name: String
+  let deadline: Instant
+}
+
+/// The keys of the store.
+enum StoreKey {
+  static let groups = "groups", eventNumber = "event/number", failSafe = "failsafe"
+  static func fabric(_ index: FabricIndex) -> String { "fabric/\(index.rawValue)" }
+  static func attributes(of path: ClusterPath) -> String {
+    "attribute/\(path.endpoint.rawValue)/\(String(path.cluster.rawValue, radix: 16))/"
+  }
+  static func attribute(_ path: ConcreteAttributePath) -> String {
+    attributes(of: ClusterPath(path.endpoint, path.cluster)) + String(path.attribute.rawValue, radix: 16)
+  }
+  static func server(_ path: ClusterPath, _ name: String) -> String {
+    "server/\(path.endpoint.rawValue)/\(String(path.cluster.rawValue, radix: 16))/\(name)"
+  }
+  static func parse(server key: String) -> (ClusterPath, String)? {
+    let parts = key.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
+    guard parts.count == 4, let endpoint = UInt16(parts[1]), let cluster = UInt32(parts[2], radix: 16) else {
+      return nil
+    }
+    return (ClusterPath(EndpointID(endpoint), ClusterID(cluster)), String(parts[3]))
+  }
+}

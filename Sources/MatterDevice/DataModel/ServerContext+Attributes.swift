@@ -1,0 +1,105 @@
+public import MatterModel
+internal import MatterProtocol
+
+extension ServerContext {
+  /// The value of an attribute of this endpoint, or of another.
+  ///
+  /// Where the attribute is not served, reading gives its declared initial value and setting does nothing: ask
+  /// ``value(_:on:)`` where that matters.
+  public subscript<C: Cluster, Value: ModelValue>(
+    _ attribute: Attribute<C, Value>, on endpoint: EndpointID? = nil
+  ) -> Value {
+    mutating get {
+      if let value = value(attribute, on: endpoint) { return value }
+      if let initial = attribute.details.initial, let value = try? Value(tlv: initial) { return value }
+      guard let zero = try? Value(tlv: Value.schema.zero) else {
+        preconditionFailure("\(Value.self) does not decode the zero of its own schema")
+      }
+      return zero
+    }
+    set { set(attribute, newValue, on: endpoint) }
+  }
+
+  /// The value of an attribute, nil if it is not served.
+  public mutating func value<C: Cluster, Value: ModelValue>(
+    _ attribute: Attribute<C, Value>, on endpoint: EndpointID? = nil
+  ) -> Value? {
+    guard let index = index(of: C.self, on: endpoint),
+      let bytes = encoded(index, attribute.id)
+    else { return nil }
+    return try? Value(tlv: bytes)
+  }
+
+  /// Changes an attribute. Its server's ``ClusterServer/onChange(_:_:)`` runs at once if the value is another one.
+  /// - Parameter reporting: `.quiet` for changes that subscribers need not hear of; for a Quieter Reporting attribute.
+  public mutating func set<C: Cluster, Value: ModelValue>(
+    _ attribute: Attribute<C, Value>, _ value: Value, reporting: Reporting = .now, on endpoint: EndpointID? = nil
+  ) {
+    guard let index = index(of: C.self, on: endpoint) else { return }
+    set(index, attribute.id, value.tlv, reporting: reporting)
+  }
+
+  /// Notes that an attribute that ``ClusterServer/onRead(_:_:)`` computes has another value now.
+  public mutating func markChanged<C: Cluster, Value: ModelValue>(
+    _ attribute: Attribute<C, Value>, on endpoint: EndpointID? = nil
+  ) {
+    node.markChanged(ConcreteAttributePath(endpoint ?? self.endpoint, C.id, attribute.id))
+  }
+
+  /// The encoded value of any attribute, nil if it is not served. For servers that handle all kinds, as scenes do.
+  public mutating func encoded(_ path: ConcreteAttributePath) -> [UInt8]? {
+    node.index(ClusterPath(path.endpoint, path.cluster)).flatMap { encoded($0, path.attribute) }
+  }
+
+  /// The facts of an attribute that is served, nil if it is not.
+  public func info(_ path: ConcreteAttributePath) -> AttributeInfo? {
+    node.index(ClusterPath(path.endpoint, path.cluster)).flatMap { node.clusters[$0].info(path.attribute) }
+  }
+
+  /// Changes any attribute.
+  /// - Parameter encoded: one element with an anonymous tag.
+  /// - Throws: `unsupportedCluster`, `unsupportedAttribute`, or `invalidDataType` for bytes of another type.
+  public mutating func set(
+    _ path: ConcreteAttributePath, encoded value: [UInt8], reporting: Reporting = .now
+  ) throws(StatusError) {
+    guard let index = node.index(ClusterPath(path.endpoint, path.cluster)) else {
+      throw StatusError(.unsupportedCluster)
+    }
+    guard let served = node.clusters[index].server.attributes[path.attribute], served.read == nil else {
+      throw StatusError(.unsupportedAttribute)
+    }
+    guard served.info.isWellFormed(value) else { throw StatusError(.invalidDataType) }
+    set(index, path.attribute, value, reporting: reporting)
+  }
+
+  mutating func encoded(_ index: Int, _ attribute: AttributeID) -> [UInt8]? {
+    if let bytes = node.clusters[index].values[attribute] { return bytes }
+    if let read = node.clusters[index].server.attributes[attribute]?.read {
+      var bytes: [UInt8]?
+      enterQuietly(index) { bytes = read(&$0) }
+      return bytes
+    }
+    return node.clusters[index].globals[attribute]
+  }
+
+  mutating func set(_ index: Int, _ attribute: AttributeID, _ bytes: [UInt8], reporting: Reporting) {
+    guard node.set(index, attribute, bytes, reporting: reporting),
+      let change = node.clusters[index].server.attributes[attribute]?.change
+    else { return }
+    enterQuietly(index, change)
+  }
+
+  // MARK: Events
+
+  /// Records an event of the handler's own endpoint (or another), and has it reported.
+  public mutating func emit<C: Cluster, Payload: ModelStruct>(
+    _ event: Event<C, Payload>, _ payload: Payload, on endpoint: EndpointID? = nil
+  ) {
+    let endpoint = endpoint ?? self.endpoint
+    guard let index = node.index(ClusterPath(endpoint, C.id)), node.clusters[index].server.events[event.id] != nil
+    else { return }
+    let fabric = event.details.isFabricSensitive ? (payload as? any FabricScoped)?.fabricIndex : nil
+    node.append(
+      event: event.details, ConcreteEventPath(endpoint, C.id, event.id), payload: payload.tlv, fabric: fabric)
+  }
+}

@@ -1,0 +1,98 @@
+internal import MatterCrypto
+internal import MatterModel
+internal import MatterProtocol
+
+/// Which fabrics the device is on, and what is under way to change that.
+///
+/// Handlers change this; the engine then makes the messaging core and DNS-SD follow, whatever it was that changed.
+struct CommissioningState: Sendable {
+  /// By index.
+  var fabrics: [Fabric] = [] { didSet { isChanged = true } }
+  var failSafe: FailSafe? { didSet { isChanged = true } }
+  var window: CommissioningWindow? { didSet { isChanged = true } }
+  /// A session by passcode exists: nobody else is let in meanwhile.
+  var isPASEBusy = false { didSet { isChanged = true } }
+  /// Whether the engine has to look at it.
+  var isChanged = true
+
+  /// The most fabrics that are supported; SupportedFabrics.
+  static let maximumFabrics = 5
+
+  func fabric(_ index: FabricIndex) -> Fabric? { fabrics.first { $0.index == index } }
+
+  var freeIndex: FabricIndex? {
+    guard fabrics.count < Self.maximumFabrics else { return nil }
+    return (1...254).lazy.map { FabricIndex($0) }.first { fabric($0) == nil }
+  }
+
+  mutating func put(_ fabric: Fabric) {
+    fabrics.removeAll { $0.index == fabric.index }
+    fabrics.append(fabric)
+    fabrics.sort { $0.index < $1.index }
+  }
+}
+
+/// What is undone unless commissioning is completed in time. Matter Core § 11.10.7.2.
+struct FailSafe: Sendable {
+  /// Longest time that a fail-safe may last, however often it is armed again.
+  static let cumulativeLimit = Duration.seconds(900)
+  static let recommendedSeconds: UInt16 = 60
+
+  /// The fabric that armed it, or was added under it.
+  var fabric: FabricIndex
+  var deadline: Instant
+  let lastDeadline: Instant
+  /// The key of the last signing request, and what it is for.
+  var signingRequest: (key: P256PrivateKey, isForUpdate: Bool)?
+  /// A root that was added, TLV.
+  var root: [UInt8]?
+  var addedFabric: FabricIndex?
+  /// What a fabric was before UpdateNOC.
+  var updatedFabric: Fabric?
+  var regulatoryConfig: [UInt8]?
+  var location: [UInt8]?
+
+  init(fabric: FabricIndex, for duration: Duration, at now: Instant) {
+    self.fabric = fabric
+    lastDeadline = now + Self.cumulativeLimit
+    deadline = min(now + duration, lastDeadline)
+  }
+
+  /// Whether a NOC was added or updated under it.
+  var hasNOC: Bool { addedFabric != nil || updatedFabric != nil }
+
+  /// What a restart needs to know to undo it.
+  var tlv: [UInt8] {
+    var writer = TLVWriter()
+    writer.structure {
+      if let addedFabric { $0.write(UInt64(addedFabric.rawValue), .context(0)) }
+      if let updatedFabric { $0.write(octets: updatedFabric.tlv, .context(1)) }
+    }
+    return writer.bytes
+  }
+}
+
+/// The time in which the device can be commissioned. Matter Core § 11.19.
+struct CommissioningWindow: Sendable {
+  var isEnhanced: Bool
+  var parameters: PASEParameters
+  var discriminator: UInt16
+  /// Nil: as long as the device has no fabric.
+  var deadline: Instant?
+  var openedBy: FabricIndex?
+  var openedByVendor: VendorID?
+  /// Of the DNS-SD instance.
+  let instance: UInt64
+  var failures = 0
+
+  static let maximumFailures = 20
+}
+
+/// What a handler wants of the engine that does not follow from the state.
+enum NodeRequest: Sendable {
+  case setFabric(FabricIndex, SessionID)
+  /// Ends sessions by passcode, once what they ask was answered.
+  case closePASESessions
+  /// Ends the sessions of a fabric but one.
+  case closeSessions(FabricIndex, except: SessionID?)
+}

@@ -1,0 +1,84 @@
+public import MatterClusters
+public import MatterCrypto
+public import MatterModel
+public import MatterProtocol
+
+/// What makes a device this one: who made it, how it is let in, and how it proves where it comes from.
+public struct DeviceConfiguration: Sendable {
+  // Basic Information. Matter Core § 11.1.5.
+  public var vendorName: String
+  public var vendorID: VendorID
+  public var productName: String
+  public var productID: UInt16
+  /// What it is called until somebody gives it another name, at most 32 bytes.
+  public var nodeLabel: String
+  public var serialNumber: String
+  public var uniqueID: String
+  public var hardwareVersion: UInt16 = 1
+  public var hardwareVersionString = "1.0"
+  public var softwareVersion: UInt32 = 1
+  public var softwareVersionString = "1.0"
+
+  // Letting in. Matter Core § 5.1.
+  /// 12 bits.
+  public var discriminator: UInt16
+  /// Verifies the passcode of the label.
+  public var passcode: PASEParameters
+  /// Whether the device can be commissioned by the passcode of its label as long as it has no fabric.
+  public var isCommissionable = true
+
+  public var attestation: AttestationCredentials
+
+  // Network.
+  public var port: UInt16
+  /// 12 hex digits, made of the MAC address; the host's name in DNS-SD.
+  public var hostName: String
+  public var parameters = SessionParameters.own
+  /// What General Diagnostics tells of the interfaces.
+  public var networkInterfaces: [GeneralDiagnostics.NetworkInterface] = []
+  /// Name of the interface in Network Commissioning, at most 32 bytes.
+  public var networkName = "eth0"
+  public var bootReason = GeneralDiagnostics.BootReason.powerOnReboot
+  /// Milliseconds from 1970-01-01 UTC to the zero of the engine's clock, if the host knows it.
+  public var epoch: UInt64?
+  public var limits = NodeConfiguration()
+
+  public init(
+    vendorName: String, vendorID: VendorID, productName: String, productID: UInt16, nodeLabel: String = "",
+    serialNumber: String, uniqueID: String, discriminator: UInt16, passcode: PASEParameters,
+    attestation: AttestationCredentials, port: UInt16, hostName: String
+  ) {
+    self.vendorName = vendorName
+    self.vendorID = vendorID
+    self.productName = productName
+    self.productID = productID
+    self.nodeLabel = nodeLabel
+    self.serialNumber = serialNumber
+    self.uniqueID = uniqueID
+    self.discriminator = discriminator
+    self.passcode = passcode
+    self.attestation = attestation
+    self.port = port
+    self.hostName = hostName
+  }
+}
+
+/// What a device proves its make with. Matter Core § 6.2.
+public struct AttestationCredentials: Sendable {
+  public var dacKey: P256PrivateKey
+  /// X.509, DER.
+  public var deviceCertificate: [UInt8]
+  /// X.509, DER.
+  public var intermediateCertificate: [UInt8]
+  public var certificationDeclaration: [UInt8]
+
+  public init(
+    dacKey: P256PrivateKey, deviceCertificate: [UInt8], intermediateCertificate: [UInt8],
+    certificationDeclaration: [UInt8]
+  ) {
+    self.dacKey = dacKey
+    self.deviceCertificate = deviceCertificate
+    self.intermediateCertificate = intermediateCertificate
+    self.certificationDeclaration = certificationDeclaration
+  }
+}

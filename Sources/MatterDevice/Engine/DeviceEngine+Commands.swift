@@ -1,0 +1,91 @@
+internal import MatterClusters
+internal import MatterCrypto
+public import MatterModel
+public import MatterProtocol
+
+// What a driver can do with a device, besides passing it datagrams: what a person or the world does to a real one.
+extension DeviceEngine {
+  /// The fabrics that the device is on.
+  public var fabrics: [Fabric] { context.node.commissioning.fabrics }
+
+  /// Whether somebody can commission it now.
+  public var isCommissionable: Bool { context.node.commissioning.window != nil }
+
+  /// The encoded value of an attribute as an administrator of no fabric would see it; nil if there is none.
+  public mutating func value(of path: ConcreteAttributePath) -> [UInt8]? { context.encoded(path) }
+
+  /// The value of an attribute; nil if it is not served.
+  public mutating func value<C: Cluster, Value: ModelValue>(
+    _ attribute: Attribute<C, Value>, on endpoint: EndpointID
+  ) -> Value? {
+    context.value(attribute, on: endpoint)
+  }
+
+  /// All attributes that are served, in order, with their facts.
+  public var attributes: [(path: ConcreteAttributePath, info: AttributeInfo)] {
+    context.node.clusters.flatMap { cluster in
+      cluster.attributeIDs.compactMap { id in
+        cluster.info(id).map { (ConcreteAttributePath(cluster.path.endpoint, cluster.path.cluster, id), $0) }
+      }
+    }
+  }
+
+  /// Changes an attribute as the physical device would: a switch was pressed, it got warmer. Writable or not does not
+  /// matter, type and range do.
+  /// - Parameter value: one element with an anonymous tag.
+  /// - Throws: `unsupportedCluster`, `unsupportedAttribute`, `invalidDataType`, `constraintError`.
+  public mutating func act(
+    set path: ConcreteAttributePath, encoded value: [UInt8], at now: Instant
+  ) throws(StatusError) {
+    advance(to: now)
+    if let info = context.info(path) { try info.check(value) }
+    try context.set(path, encoded: value)
+    settle()
+  }
+
+  /// Changes an attribute as the physical device would.
+  public mutating func act<C: Cluster, Value: ModelValue>(
+    set attribute: Attribute<C, Value>, _ value: Value, on endpoint: EndpointID, at now: Instant
+  ) throws(StatusError) {
+    try act(set: attribute.path(on: endpoint), encoded: value.tlv, at: now)
+  }
+
+  /// Carries out a command as if its button on the device was pressed.
+  @discardableResult
+  public mutating func press<C: Cluster, Request: ModelStruct, Response: ModelStruct>(
+    _ command: Command<C, Request, Response>, _ request: Request, on endpoint: EndpointID, at now: Instant
+  ) throws(StatusError) -> Response? {
+    advance(to: now)
+    defer { settle() }
+    return try context.invoke(command, request, on: endpoint)
+  }
+
+  /// Goes down in good order: says so to subscribers, and takes its services back.
+  public mutating func shutDown(at now: Instant) {
+    guard !isShutDown else { return }
+    advance(to: now)
+    context.emit(BasicInformation.shutDown, NoFields(), on: .root)
+    distributeChanges()
+    reportToSubscribers(isLast: true)
+    settle()
+    withdrawAll()
+    stop()
+  }
+
+  /// Becomes as it was when it left the factory, and starts anew: fabrics, settings and sessions are gone.
+  public mutating func factoryReset(at now: Instant) {
+    advance(to: now)
+    for session in core.sessions { core.close(session.id, notifyingPeer: true, at: now) }
+    for fabric in fabrics { context.remove(fabric.index) }
+    settle()
+    withdrawAll()
+    let changes = storedKeys.sorted().map { StoreChange($0, nil) }
+    if !changes.isEmpty { effects.append(.store(changes)) }
+    var random: any RandomSource = context.node.random
+    let earlier = Array(effects.dropFirst(effectsTaken))
+    let source = random.fork()
+    self = DeviceEngine(
+      configuration, endpoints: endpoints, random: source, signatures: context.node.signatures, at: now)
+    effects = earlier + effects
+  }
+}

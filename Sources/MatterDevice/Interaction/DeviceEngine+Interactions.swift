@@ -1,0 +1,208 @@
+internal import MatterModel
+internal import MatterProtocol
+
+/// Where an exchange stands that is not done with one message.
+enum Interaction: Sendable {
+  /// A timed write or invoke was announced, and has to come by then.
+  case timed(until: Instant)
+  case reporting(ReportJob)
+  case writing(WriteJob)
+  /// The messages that are still to be sent.
+  case invoking(ArraySlice<[UInt8]>)
+}
+
+extension DeviceEngine {
+  /// How long a peer may think before it goes on.
+  private static let patience = Duration.seconds(30)
+  /// Timed interactions may be announced this long ahead.
+  private static let longestTimeout: UInt16 = 60_000
+
+  mutating func receive(_ message: InboundMessage) {
+    let exchange = message.exchange
+    let state = interactions.removeValue(forKey: exchange)
+    guard message.protocolID == .interactionModel, let session = core.session(exchange.session) else {
+      core.close(exchange, at: now)
+      return
+    }
+    // A session whose fabric is gone may hear the rest of an answer, but ask for nothing: not even on an old exchange.
+    if core.isExpiring(exchange.session) {
+      guard message.opcode == InteractionOpcode.statusResponse.rawValue, case .invoking? = state else {
+        return core.close(exchange, at: now)
+      }
+    }
+    let subject = Subject(session)
+    context.node.session = session
+    defer { context.node.session = nil }
+    do throws(StatusError) {
+      try receive(message, state, subject)
+    } catch {
+      if message.isGroup { core.close(exchange, at: now) } else { refuse(error.status.code, on: exchange) }
+      // After the answer, because it closes the exchange.
+      if case .reporting(let job) = state, let id = job.subscription { end(id) }
+    }
+  }
+
+  private mutating func receive(
+    _ message: InboundMessage, _ state: Interaction?, _ subject: Subject
+  ) throws(StatusError) {
+    let exchange = message.exchange
+    let opcode = InteractionOpcode(message.opcode)
+    let bytes = message.bytes[message.payload]
+    switch (opcode, state) {
+    case (.invokeRequest, nil), (.invokeRequest, .timed): try invoke(message, state, subject)
+    case (.readRequest, nil):
+      let request: ReadRequest = try decode(bytes)
+      try read(request, subject, on: exchange)
+    case (.subscribeRequest, nil):
+      let request: SubscribeRequest = try decode(bytes)
+      try subscribe(request, subject, on: exchange)
+    case (.writeRequest, nil), (.writeRequest, .timed), (.writeRequest, .writing):
+      try write(try decode(bytes), state, subject, message)
+    case (.timedRequest, nil):
+      let request: TimedRequest = try decode(bytes)
+      let timeout = Duration.milliseconds(Int64(min(request.timeoutMilliseconds, Self.longestTimeout)))
+      interactions[exchange] = .timed(until: now + timeout)
+      let response = StatusResponse(.success)
+      core.send(StatusResponse.opcode.rawValue, on: exchange, then: .expectResponse(within: timeout), at: now) {
+        response.encode(to: &$0)
+      }
+    case (.statusResponse, .reporting(let job)):
+      let response: StatusResponse = try decode(bytes)
+      try confirm(job, response, on: exchange)
+    case (.statusResponse, .invoking(let rest)):
+      let response: StatusResponse = try decode(bytes)
+      guard response.status == .success else { return core.close(exchange, at: now) }
+      send(rest, on: exchange)
+    // A status that nobody waits for is not answered, lest two nodes answer each other for ever.
+    case (.statusResponse, _): core.close(exchange, at: now)
+    default: throw StatusError(.invalidAction)
+    }
+  }
+
+  private func decode<Message: InteractionMessage>(_ bytes: ArraySlice<UInt8>) throws(StatusError) -> Message {
+    do { return try Message(decoding: bytes) } catch { throw StatusError(.invalidAction) }
+  }
+
+  /// Ends an exchange with a status.
+  mutating func refuse(_ code: StatusCode, on exchange: ExchangeID) {
+    let response = StatusResponse(code)
+    core.send(StatusResponse.opcode.rawValue, on: exchange, then: .close, at: now) { response.encode(to: &$0) }
+  }
+
+  /// Whether what was announced and what came agree. Matter Core § 8.7.3, § 8.8.3.
+  private func checkTimed(_ isTimed: Bool, _ state: Interaction?) throws(StatusError) {
+    guard case .timed(let deadline) = state else {
+      guard !isTimed else { throw StatusError(.timedRequestMismatch) }
+      return
+    }
+    guard now <= deadline else { throw StatusError(.timeout) }
+    guard isTimed else { throw StatusError(.timedRequestMismatch) }
+  }
+
+  // MARK: Reading
+
+  private mutating func read(_ request: ReadRequest, _ subject: Subject, on exchange: ExchangeID) throws(StatusError) {
+    context.subject = subject
+    defer { context.subject = .device }
+    var job = ReportJob(subject: subject, isFabricFiltered: request.isFabricFiltered)
+    job.items = try context.select(request.attributePaths, filters: request.dataVersionFilters)
+    (job.events, job.eventStatuses) = context.select(request.eventPaths, from: Self.minimum(request.eventFilters))
+    proceed(job, on: exchange)
+  }
+
+  /// Sends the next message of a report.
+  mutating func proceed(_ job: ReportJob, on exchange: ExchangeID) {
+    var job = job
+    let (message, more) = job.next(&context)
+    let isAnswered = more || job.subscription != nil
+    if isAnswered { interactions[exchange] = .reporting(job) }
+    let isSent = core.send(
+      ReportData.opcode.rawValue, payload: message, on: exchange,
+      then: isAnswered ? .expectResponse(within: Self.patience) : .close, at: now)
+    if !isSent {
+      interactions[exchange] = nil
+      if let id = job.subscription { end(id) }
+    }
+  }
+
+  /// The peer took a message of a report, or did not.
+  private mutating func confirm(
+    _ job: ReportJob, _ response: StatusResponse, on exchange: ExchangeID
+  ) throws(StatusError) {
+    guard response.status == .success else {
+      if let id = job.subscription { end(id) }
+      return core.close(exchange, at: now)
+    }
+    guard job.isDone else { return proceed(job, on: exchange) }
+    guard let id = job.subscription else { return core.close(exchange, at: now) }
+    if job.primes { return activate(id, on: exchange) }
+    core.close(exchange, at: now)
+    if let index = subscriptions.firstIndex(where: { $0.id == id }) { subscriptions[index].exchange = nil }
+  }
+
+  // MARK: Writing
+
+  private mutating func write(
+    _ request: WriteRequest, _ state: Interaction?, _ subject: Subject, _ message: InboundMessage
+  ) throws(StatusError) {
+    var job: WriteJob
+    if case .writing(let begun) = state {
+      guard !request.isTimed else { throw StatusError(.invalidAction) }
+      job = begun
+    } else {
+      try checkTimed(request.isTimed, state)
+      job = WriteJob(isTimed: request.isTimed)
+    }
+    guard !request.moreChunkedMessages || !(request.isTimed || request.suppressResponse) else {
+      throw StatusError(.invalidAction)
+    }
+    context.subject = subject
+    let response = WriteResponse(job.run(request.writes, &context))
+    context.subject = .device
+    applyRequests(current: message.exchange.session)
+    if message.isGroup || request.suppressResponse { return core.close(message.exchange, at: now) }
+    if request.moreChunkedMessages { interactions[message.exchange] = .writing(job) }
+    core.send(
+      WriteResponse.opcode.rawValue, on: message.exchange,
+      then: request.moreChunkedMessages ? .expectResponse(within: Self.patience) : .close, at: now
+    ) { response.encode(to: &$0) }
+  }
+
+  // MARK: Invoking
+
+  private mutating func invoke(
+    _ message: InboundMessage, _ state: Interaction?, _ subject: Subject
+  ) throws(StatusError) {
+    let bytes = message.bytes.span.bytes.extracting(message.payload)
+    let request: InvokeRequestReader
+    do { request = try InvokeRequestReader(bytes) } catch { throw StatusError(.invalidAction) }
+    try checkTimed(request.isTimed, state)
+    context.subject = subject
+    defer { context.subject = .device }
+    let job = try InvokeJob(
+      request, bytes, isGroup: message.isGroup, limit: Int(configuration.parameters.maximumPathsPerInvoke), &context)
+    applyRequests(current: message.exchange.session)
+    // Plain success is not said to somebody who does not want to hear it.
+    if job.messages.isEmpty || (request.suppressResponse && !job.saysMore) {
+      return core.close(message.exchange, at: now)
+    }
+    send(job.messages[...], on: message.exchange)
+  }
+
+  private mutating func send(_ messages: ArraySlice<[UInt8]>, on exchange: ExchangeID) {
+    guard let message = messages.first else { return core.close(exchange, at: now) }
+    let rest = messages.dropFirst()
+    if !rest.isEmpty { interactions[exchange] = .invoking(rest) }
+    core.send(
+      InvokeResponse.opcode.rawValue, payload: message, on: exchange,
+      then: rest.isEmpty ? .close : .expectResponse(within: Self.patience), at: now)
+  }
+}
+
+extension Subject {
+  init(_ session: SessionInfo) {
+    self.init(
+      session.kind == .pase ? .pase : .case, fabric: session.fabric, node: session.peerNodeID, tags: session.tags,
+      session: session.id)
+  }
+}

@@ -1,0 +1,125 @@
+internal import MatterModel
+internal import MatterProtocol
+
+/// Carries out the commands of an invoke. Matter Core § 8.8.
+struct InvokeJob: Sendable {
+  let isTimed: Bool
+  let isGroup: Bool
+  /// The messages that answer, of which all but the last are continued. Empty for a group.
+  private(set) var messages: [[UInt8]] = []
+  /// Whether anything was answered that is not plain success.
+  private(set) var saysMore = false
+
+  /// - Throws: what the whole request is refused with, before any command was carried out.
+  init(
+    _ request: InvokeRequestReader, _ bytes: RawSpan, isGroup: Bool, limit: Int, _ context: inout ServerContext
+  ) throws(StatusError) {
+    isTimed = request.isTimed
+    self.isGroup = isGroup
+    let commands = try Self.commands(request, bytes, limit: limit)
+    var writer = InvokeResponseWriter(maximumPayload: NodeCore.maximumPayload)
+    for command in commands {
+      guard let endpoint = command.path.endpoint else {
+        // All endpoints that have it; silent about the others.
+        for endpoint in context.endpoints {
+          var path = command.path
+          path.endpoint = endpoint
+          _ = Result { () throws(StatusError) in try self.run(command, path, endpoint, bytes, &context) }
+        }
+        continue
+      }
+      let (path, answer) = answer(command, endpoint, bytes, &context)
+      if isGroup { continue }
+      if !append(path, command.ref, answer, &writer) {
+        // Full: goes on in the next message. What fits into none is an error of ours that the peer gets to know.
+        if !writer.isEmpty {
+          messages.append(writer.finish(more: true))
+          writer = InvokeResponseWriter(maximumPayload: NodeCore.maximumPayload)
+        }
+        if !append(path, command.ref, answer, &writer) {
+          _ = writer.append(command.path, ref: command.ref, status: Status(.resourceExhausted))
+        }
+      }
+    }
+    if !isGroup { messages.append(writer.finish()) }
+  }
+
+  private enum Answer { case fields([UInt8]), status(Status) }
+
+  private mutating func answer(
+    _ command: CommandDataView, _ endpoint: EndpointID, _ bytes: RawSpan, _ context: inout ServerContext
+  ) -> (CommandPath, Answer) {
+    do throws(StatusError) {
+      guard let (response, fields) = try run(command, command.path, endpoint, bytes, &context) else {
+        return (command.path, .status(.success))
+      }
+      saysMore = true
+      return (CommandPath(endpoint: endpoint, cluster: command.path.cluster, command: response), .fields(fields))
+    } catch {
+      saysMore = true
+      return (command.path, .status(error.status))
+    }
+  }
+
+  private func append(
+    _ path: CommandPath, _ ref: UInt16?, _ answer: Answer, _ writer: inout InvokeResponseWriter
+  ) -> Bool {
+    switch answer {
+    case .fields(let fields): writer.append(path, ref: ref, fields: fields)
+    case .status(let status): writer.append(path, ref: ref, status: status)
+    }
+  }
+
+  /// Several commands need references and paths that are all different. Matter Core § 8.8.3.1.
+  private static func commands(
+    _ request: InvokeRequestReader, _ bytes: RawSpan, limit: Int
+  ) throws(StatusError) -> [CommandDataView] {
+    guard request.commandCount <= limit else { throw StatusError(.invalidAction) }
+    var request = request
+    var commands: [CommandDataView] = []
+    do {
+      while let command = try request.nextCommand(bytes) { commands.append(command) }
+    } catch {
+      throw StatusError(.invalidAction)
+    }
+    if commands.count > 1 {
+      guard commands.allSatisfy({ $0.ref != nil && $0.path.endpoint != nil }),
+        Set(commands.map(\.ref)).count == commands.count,
+        Set(commands.map(\.path)).count == commands.count
+      else { throw StatusError(.invalidAction) }
+    }
+    return commands
+  }
+
+  /// - Returns: the answer's id and fields, nil for plain success.
+  private func run(
+    _ command: CommandDataView, _ path: CommandPath, _ endpoint: EndpointID, _ bytes: RawSpan,
+    _ context: inout ServerContext
+  ) throws(StatusError) -> (CommandID, [UInt8])? {
+    let clusterPath = ClusterPath(endpoint, path.cluster)
+    guard context.isAllowed(.view, clusterPath) else { throw StatusError(.unsupportedAccess) }
+    guard context.node.endpoint(endpoint) != nil else { throw StatusError(.unsupportedEndpoint) }
+    guard let index = context.node.index(clusterPath) else { throw StatusError(.unsupportedCluster) }
+    guard let served = context.node.clusters[index].server.commands[path.command] else {
+      throw StatusError(.unsupportedCommand)
+    }
+    let info = served.info
+    guard context.isAllowed(info.privilege, clusterPath) else { throw StatusError(.unsupportedAccess) }
+    guard isTimed || !info.quality.contains(.timed) else { throw StatusError(.needsTimedInteraction) }
+    guard !info.quality.contains(.fabricScoped) || context.subject.fabric != .none else {
+      throw StatusError(.unsupportedAccess)
+    }
+    // A group is a set of endpoints. Matter Core § 8.8.2.2.
+    if isGroup {
+      let group = GroupID(UInt16(truncatingIfNeeded: context.subject.node.rawValue))
+      guard context.groupTable.contains(group, fabric: context.subject.fabric, endpoint: endpoint) else {
+        throw StatusError(.unsupportedAccess)
+      }
+    }
+    let fields = try context.enter(index) { (context) throws(StatusError) in
+      try served.run(&context, command.fieldsRange?.lowerBound, bytes)
+    }
+    guard let fields, let response = info.response?.id else { return nil }
+    return (response, fields)
+  }
+}

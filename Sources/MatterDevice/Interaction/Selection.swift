@@ -1,0 +1,116 @@
+internal import MatterModel
+internal import MatterProtocol
+
+/// One thing that a report has to say.
+enum ReportItem: Sendable {
+  case attribute(cluster: Int, AttributeID)
+  case status(AttributePath, Status)
+}
+
+/// What a request selects of the node, as far as the subject may see it. Matter Core § 8.4.3.2.
+extension ServerContext {
+  /// The most attributes that one request may select, so that no request can ask for more than a large node has.
+  private static let itemLimit = 20_000
+
+  /// The attributes that the paths select, in their order; for concrete paths what stands in the way.
+  func select(_ paths: [AttributePath], filters: [DataVersionFilter]) throws(StatusError) -> [ReportItem] {
+    var items: [ReportItem] = []
+    for path in paths {
+      if let concrete = path.concrete {
+        select(concrete, filters, &items)
+      } else {
+        selectAll(path, filters, &items)
+      }
+      guard items.count <= Self.itemLimit else { throw StatusError(.pathsExhausted) }
+    }
+    return items
+  }
+
+  private func isFiltered(_ cluster: Int, _ filters: [DataVersionFilter]) -> Bool {
+    filters.contains {
+      $0.path == node.clusters[cluster].path && $0.dataVersion == node.clusters[cluster].dataVersion
+    }
+  }
+
+  private func select(_ path: ConcreteAttributePath, _ filters: [DataVersionFilter], _ items: inout [ReportItem]) {
+    switch lookUp(path) {
+    case .success(let found):
+      if !isFiltered(found.cluster, filters) { items.append(.attribute(cluster: found.cluster, path.attribute)) }
+    case .failure(let error): items.append(.status(AttributePath(path), error.status))
+    }
+  }
+
+  /// Finds an attribute to read. Somebody who may not even view the cluster does not learn whether it exists.
+  func lookUp(_ path: ConcreteAttributePath) -> Result<(cluster: Int, info: AttributeInfo), StatusError> {
+    let clusterPath = ClusterPath(path.endpoint, path.cluster)
+    guard isAllowed(.view, clusterPath) else { return .failure(StatusError(.unsupportedAccess)) }
+    guard node.endpoint(path.endpoint) != nil else { return .failure(StatusError(.unsupportedEndpoint)) }
+    guard let cluster = node.index(clusterPath) else { return .failure(StatusError(.unsupportedCluster)) }
+    guard let info = node.clusters[cluster].info(path.attribute) else {
+      return .failure(StatusError(.unsupportedAttribute))
+    }
+    guard info.read == .view || isAllowed(info.read, clusterPath) else {
+      return .failure(StatusError(.unsupportedAccess))
+    }
+    return .success((cluster, info))
+  }
+
+  /// A wildcard passes over what is not there or not to be seen.
+  private func selectAll(_ path: AttributePath, _ filters: [DataVersionFilter], _ items: inout [ReportItem]) {
+    for cluster in node.clusters.indices {
+      let state = node.clusters[cluster]
+      guard path.endpoint == nil || path.endpoint == state.path.endpoint,
+        path.cluster == nil || path.cluster == state.path.cluster, isAllowed(.view, state.path),
+        !isFiltered(cluster, filters)
+      else { continue }
+      for attribute in state.attributeIDs where path.attribute == nil || path.attribute == attribute {
+        guard let info = state.info(attribute), info.read == .view || isAllowed(info.read, state.path) else { continue }
+        items.append(.attribute(cluster: cluster, attribute))
+      }
+    }
+  }
+
+  /// The value as the subject may see it.
+  mutating func visibleValue(_ cluster: Int, _ attribute: AttributeID, isFabricFiltered: Bool) -> [UInt8] {
+    let bytes = encoded(cluster, attribute) ?? [0x14]
+    guard let info = node.clusters[cluster].server.attributes[attribute]?.info, info.quality.contains(.fabricScoped)
+    else { return bytes }
+    return FabricList.view(
+      bytes, by: subject.fabric, isFiltered: isFabricFiltered, isSensitive: info.quality.contains(.fabricSensitive))
+  }
+
+  // MARK: Events
+
+  /// The recorded events from a number on that the paths select, and what stands in the way of concrete paths.
+  func select(_ paths: [EventPath], from minimum: UInt64) -> (events: [EventRecord], statuses: [(EventPath, Status)]) {
+    guard !paths.isEmpty else { return ([], []) }
+    let events = node.events.records.filter { record in
+      record.number >= minimum && (record.fabric == nil || record.fabric == subject.fabric)
+        && paths.contains { $0.matches(record.path) }
+        && isAllowed(record.read, ClusterPath(record.path.endpoint, record.path.cluster))
+    }
+    let statuses = paths.compactMap { path in obstacle(path).map { (path, $0) } }
+    return (events, statuses)
+  }
+
+  private func obstacle(_ path: EventPath) -> Status? {
+    guard let endpoint = path.endpoint, let cluster = path.cluster, let event = path.event else { return nil }
+    let clusterPath = ClusterPath(endpoint, cluster)
+    guard isAllowed(.view, clusterPath) else { return Status(.unsupportedAccess) }
+    guard node.endpoint(endpoint) != nil else { return Status(.unsupportedEndpoint) }
+    guard let index = node.index(clusterPath) else { return Status(.unsupportedCluster) }
+    guard let info = node.clusters[index].server.events[event] else { return Status(.unsupportedEvent) }
+    return isAllowed(info.read, clusterPath) ? nil : Status(.unsupportedAccess)
+  }
+
+  /// Whether a path could ever select an event that the subject may see.
+  func canSelect(_ path: EventPath) -> Bool {
+    node.clusters.contains { state in
+      (path.endpoint == nil || path.endpoint == state.path.endpoint)
+        && (path.cluster == nil || path.cluster == state.path.cluster)
+        && state.server.events.values.contains {
+          (path.event == nil || path.event == $0.id) && isAllowed($0.read, state.path)
+        }
+    }
+  }
+}

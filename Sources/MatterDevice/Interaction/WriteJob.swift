@@ -1,0 +1,109 @@
+internal import MatterModel
+internal import MatterProtocol
+
+/// A write, over as many messages as it takes. Matter Core § 8.7.
+struct WriteJob: Sendable {
+  /// The most bytes that a value may grow to, entry by entry, where the attribute itself knows no limit.
+  static let longestValue = 16_384
+
+  let isTimed: Bool
+  /// Attributes that the writer was found to be allowed to write: replacing the ACL by nothing first must not keep it from
+  /// adding the entries.
+  private var granted: Set<ConcreteAttributePath> = []
+
+  init(isTimed: Bool) { self.isTimed = isTimed }
+
+  /// Carries out what one message asks for.
+  mutating func run(_ writes: [AttributeWrite], _ context: inout ServerContext) -> [AttributeStatus] {
+    var statuses: [AttributeStatus] = []
+    for write in writes {
+      guard let attribute = write.path.attribute, let cluster = write.path.cluster else {
+        statuses.append(AttributeStatus(write.path, write.operation, status: Status(.invalidAction)))
+        continue
+      }
+      guard let endpoint = write.path.endpoint else {
+        // A write to all endpoints is silent about those where it is not possible.
+        for endpoint in context.endpoints {
+          let path = ConcreteAttributePath(endpoint, cluster, attribute)
+          if case .success = Result(catching: { () throws(StatusError) in try self.apply(write, path, &context) }) {
+            statuses.append(AttributeStatus(AttributePath(path), write.operation, status: .success))
+          }
+        }
+        continue
+      }
+      let path = ConcreteAttributePath(endpoint, cluster, attribute)
+      var status = Status.success
+      do throws(StatusError) { try apply(write, path, &context) } catch { status = error.status }
+      statuses.append(AttributeStatus(AttributePath(path), write.operation, status: status))
+    }
+    return statuses
+  }
+
+  private mutating func apply(
+    _ write: AttributeWrite, _ path: ConcreteAttributePath, _ context: inout ServerContext
+  ) throws(StatusError) {
+    let clusterPath = ClusterPath(path.endpoint, path.cluster)
+    let isGranted = granted.contains(path)
+    guard isGranted || context.isAllowed(.view, clusterPath) else { throw StatusError(.unsupportedAccess) }
+    guard context.node.endpoint(path.endpoint) != nil else { throw StatusError(.unsupportedEndpoint) }
+    guard let index = context.node.index(clusterPath) else { throw StatusError(.unsupportedCluster) }
+    guard let info = context.node.clusters[index].info(path.attribute) else { throw StatusError(.unsupportedAttribute) }
+    guard let privilege = info.write, let served = context.node.clusters[index].server.attributes[path.attribute] else {
+      throw StatusError(.unsupportedWrite)
+    }
+    guard isGranted || context.isAllowed(privilege, clusterPath) else { throw StatusError(.unsupportedAccess) }
+    guard !info.quality.contains(.fabricScoped) || context.subject.fabric != .none else {
+      throw StatusError(.unsupportedAccess)
+    }
+    guard isTimed || !info.quality.contains(.timed) else { throw StatusError(.needsTimedInteraction) }
+    if let version = write.dataVersion, version != context.node.clusters[index].dataVersion {
+      throw StatusError(.dataVersionMismatch)
+    }
+    granted.insert(path)
+    try context.enter(index) { (context) throws(StatusError) in
+      var value = try Self.value(write, served, context.encoded(index, path.attribute) ?? [], context.subject.fabric)
+      guard value.count <= Self.longestValue else { throw StatusError(.resourceExhausted) }
+      if let hook = served.write { value = try hook(&context, value) }
+      context.set(index, path.attribute, value, reporting: .now)
+    }
+  }
+
+  /// What the attribute is to become.
+  private static func value(
+    _ write: AttributeWrite, _ served: ServedAttribute, _ old: [UInt8], _ fabric: FabricIndex
+  ) throws(StatusError) -> [UInt8] {
+    let info = served.info
+    guard served.isList else {
+      guard write.operation == .replaceAll else { throw StatusError(.invalidAction) }
+      try info.check(write.value)
+      return write.value
+    }
+    do throws(TLVError) {
+      let isScoped = info.quality.contains(.fabricScoped)
+      let new: [[UInt8]]
+      switch write.operation {
+      case .replaceAll: new = try FabricList.entries(of: write.value).map(\.bytes)
+      case .append: new = [write.value]
+      case .item: throw .invalidTag
+      }
+      let stamped = isScoped ? try new.map { entry throws(TLVError) in try FabricList.stamp(entry, fabric) } : new
+      var kept: [[UInt8]] = []
+      if isScoped || write.operation == .append {
+        kept = try FabricList.entries(of: old)
+          .filter { !isScoped || write.operation == .append || $0.fabric != fabric }.map(\.bytes)
+      }
+      let list = FabricList.encode(kept + stamped)
+      try Self.check(info, list)
+      return list
+    } catch {
+      throw error == .invalidTag ? StatusError(.invalidAction) : StatusError(attributeValue: error)
+    }
+  }
+
+  /// As ``AttributeInfo/check(_:)``, in terms of the error that the caller throws.
+  private static func check(_ info: AttributeInfo, _ list: [UInt8]) throws(TLVError) {
+    do { try info.check(list) } catch {
+      throw error.status.code == .constraintError ? .outOfRange : .unexpectedType(found: .array, expected: "list")
+    }
+  }
+}

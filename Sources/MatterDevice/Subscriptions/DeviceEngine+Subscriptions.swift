@@ -1,0 +1,121 @@
+internal import MatterModel
+internal import MatterProtocol
+
+extension DeviceEngine {
+  /// Takes a subscription in and begins its first report. Matter Core § 8.5.1.
+  mutating func subscribe(
+    _ request: SubscribeRequest, _ subject: Subject, on exchange: ExchangeID
+  ) throws(StatusError) {
+    guard request.minIntervalFloor <= request.maxIntervalCeiling,
+      !request.attributePaths.isEmpty || !request.eventPaths.isEmpty
+    else { throw StatusError(.invalidAction) }
+    if !request.keepSubscriptions {
+      for old in subscriptions where old.subject.fabric == subject.fabric && old.subject.node == subject.node {
+        end(old.id)
+      }
+    }
+    context.subject = subject
+    defer { context.subject = .device }
+    // The paths must select something, whether or not the subscriber has it already.
+    let all = try context.select(request.attributePaths, filters: [])
+    let hasAttributes = all.contains { if case .attribute = $0 { true } else { false } }
+    guard hasAttributes || request.eventPaths.contains(where: { context.canSelect($0) }) else {
+      throw StatusError(.invalidAction)
+    }
+    guard subscriptions.count(where: { $0.subject.fabric == subject.fabric }) < SubscriptionLimits.perFabric else {
+      throw StatusError(.resourceExhausted)
+    }
+    let id = nextSubscription
+    nextSubscription &+= 1
+    var subscription = Subscription(
+      id: id, session: exchange.session, subject: subject, attributePaths: request.attributePaths,
+      eventPaths: request.eventPaths, isFabricFiltered: request.isFabricFiltered,
+      minimum: .seconds(Int64(request.minIntervalFloor)),
+      maximumSeconds: max(
+        request.minIntervalFloor, min(request.maxIntervalCeiling, SubscriptionLimits.longestInterval),
+        SubscriptionLimits.shortestInterval),
+      lastReport: now)
+    var job = ReportJob(subscription: id, subject: subject, isFabricFiltered: request.isFabricFiltered)
+    job.items =
+      request.dataVersionFilters.isEmpty
+      ? all : try context.select(request.attributePaths, filters: request.dataVersionFilters)
+    (job.events, job.eventStatuses) = context.select(
+      request.eventPaths, from: Self.minimum(request.eventFilters))
+    job.primes = true
+    subscription.nextEvent = context.node.events.next
+    subscription.exchange = exchange
+    subscriptions.append(subscription)
+    proceed(job, on: exchange)
+  }
+
+  static func minimum(_ filters: [EventFilter]) -> UInt64 { filters.map(\.eventMin).max() ?? 0 }
+
+  /// The first report was confirmed: the subscription stands.
+  mutating func activate(_ id: UInt32, on exchange: ExchangeID) {
+    guard let index = subscriptions.firstIndex(where: { $0.id == id }) else {
+      return refuse(.invalidSubscription, on: exchange)
+    }
+    subscriptions[index].isActive = true
+    subscriptions[index].exchange = nil
+    subscriptions[index].lastReport = now
+    let response = SubscribeResponse(subscriptionID: id, maxInterval: subscriptions[index].maximumSeconds)
+    core.send(SubscribeResponse.opcode.rawValue, on: exchange, then: .close, at: now) { response.encode(to: &$0) }
+  }
+
+  mutating func end(_ id: UInt32) {
+    guard let index = subscriptions.firstIndex(where: { $0.id == id }) else { return }
+    let subscription = subscriptions.remove(at: index)
+    if let exchange = subscription.exchange {
+      interactions[exchange] = nil
+      core.close(exchange, at: now)
+    }
+  }
+
+  /// Tells the subscriptions what changed.
+  mutating func distributeChanges() {
+    let events = context.node.events
+    if events.next > distributedEvents {
+      for event in events.records where event.number >= distributedEvents {
+        for index in subscriptions.indices { subscriptions[index].note(event) }
+      }
+      distributedEvents = events.next
+    }
+    guard !context.node.dirty.isEmpty else { return }
+    if !subscriptions.isEmpty {
+      for path in context.node.dirty { for index in subscriptions.indices { subscriptions[index].note(path) } }
+    }
+    context.node.dirty.removeAll(keepingCapacity: true)
+  }
+
+  /// Sends the reports that are due.
+  /// - Parameter isLast: send what there is at once, whatever the intervals say.
+  mutating func reportToSubscribers(isLast: Bool = false) {
+    for id in subscriptions.map(\.id) {
+      guard let index = subscriptions.firstIndex(where: { $0.id == id }), let deadline = subscriptions[index].deadline
+      else { continue }
+      let hasNews = !subscriptions[index].dirty.isEmpty || subscriptions[index].nextEvent < context.node.events.next
+      if deadline <= now || (isLast && hasNews) { report(index) }
+    }
+  }
+
+  private mutating func report(_ index: Int) {
+    let subscription = subscriptions[index]
+    guard let exchange = core.openExchange(on: subscription.session, at: now) else { return end(subscription.id) }
+    context.subject = subscription.subject
+    var job = ReportJob(
+      subscription: subscription.id, subject: subscription.subject, isFabricFiltered: subscription.isFabricFiltered)
+    for path in subscription.dirty.sorted() {
+      if case .success(let found) = context.lookUp(path) {
+        job.items.append(.attribute(cluster: found.cluster, path.attribute))
+      }
+    }
+    job.events = context.select(subscription.eventPaths, from: subscription.nextEvent).events
+    context.subject = .device
+    subscriptions[index].dirty = []
+    subscriptions[index].isUrgent = false
+    subscriptions[index].nextEvent = context.node.events.next
+    subscriptions[index].lastReport = now
+    subscriptions[index].exchange = exchange
+    proceed(job, on: exchange)
+  }
+}

@@ -1,0 +1,115 @@
+public import MatterTLV
+
+/// A structure of the standard. One table of fields serves both directions, and tools.
+///
+///     public struct MoveToLevelRequest: ModelStruct {
+///       public var level: UInt8 = 0
+///       public var transitionTime: Nullable<UInt16> = .null
+///       public static let fields: [Field<Self>] = [
+///         .init(0, "Level", \.level), .init(1, "TransitionTime", \.transitionTime),
+///       ]
+///       public init() {}
+///     }
+///
+/// A property that is `Optional` is an optional field: nil is left out. Fields that the table does not know are passed
+/// over.
+public protocol ModelStruct: ModelValue {
+  init()
+  static var fields: [Field<Self>] { get }
+}
+
+/// One field of a ``ModelStruct``: its number, its name in the standard, and where it is kept.
+public struct Field<Root: Sendable>: Sendable {
+  public let id: UInt8
+  public let name: String
+  public let schema: Schema
+  public let isOptional: Bool
+  let decode: @Sendable (inout Root, inout TLVReader, RawSpan) throws(TLVError) -> Void
+  let encode: @Sendable (Root, inout TLVWriter) -> Void
+
+  /// A field that must be present.
+  public init<Value: ModelValue>(_ id: UInt8, _ name: String, _ path: any WritableKeyPath<Root, Value> & Sendable) {
+    self.id = id
+    self.name = name
+    schema = Value.schema
+    isOptional = false
+    decode = { (root: inout Root, reader: inout TLVReader, bytes: RawSpan) throws(TLVError) in
+      root[keyPath: path] = try Value(from: &reader, bytes)
+    }
+    encode = { $0[keyPath: path].encode(to: &$1, .context(id)) }
+  }
+
+  /// A field that may be left out.
+  public init<Value: ModelValue>(_ id: UInt8, _ name: String, _ path: any WritableKeyPath<Root, Value?> & Sendable) {
+    self.id = id
+    self.name = name
+    schema = Value.schema
+    isOptional = true
+    decode = { (root: inout Root, reader: inout TLVReader, bytes: RawSpan) throws(TLVError) in
+      root[keyPath: path] = try Value(from: &reader, bytes)
+    }
+    encode = { $0[keyPath: path]?.encode(to: &$1, .context(id)) }
+  }
+}
+
+/// A structure whose entries belong to fabrics. Matter Core § 7.13.6.
+///
+/// The table of fields names ``fabricIndex`` with ``Field/init(fabricIndex:)``.
+public protocol FabricScoped: ModelStruct {
+  /// The fabric that the entry belongs to; `.none` in what a client writes, where the server fills in the writer's own.
+  var fabricIndex: FabricIndex { get set }
+}
+
+extension Field {
+  /// The field that names an entry's fabric: taken if present, left out while it is `.none`.
+  public init(fabricIndex path: any WritableKeyPath<Root, FabricIndex> & Sendable) {
+    id = GlobalAttribute.fabricIndexField
+    name = "FabricIndex"
+    schema = FabricIndex.schema
+    isOptional = true
+    decode = { (root: inout Root, reader: inout TLVReader, bytes: RawSpan) throws(TLVError) in
+      root[keyPath: path] = reader.isNull ? .none : try FabricIndex(from: &reader, bytes)
+    }
+    encode = {
+      if $0[keyPath: path] != .none { $0[keyPath: path].encode(to: &$1, .context(GlobalAttribute.fabricIndexField)) }
+    }
+  }
+}
+
+extension ModelStruct {
+  public static var schema: Schema {
+    .structure(fields.map { .init(id: $0.id, name: $0.name, schema: $0.schema, isOptional: $0.isOptional) })
+  }
+
+  public init(from reader: inout TLVReader, _ bytes: RawSpan) throws(TLVError) {
+    guard reader.type == .structure else { throw .unexpectedType(found: reader.type, expected: "structure") }
+    self.init()
+    let fields = Self.fields
+    var seen: UInt64 = 0
+    try reader.enter(bytes)
+    while try reader.next(bytes) {
+      guard case .context(let number) = reader.tag, let index = fields.firstIndex(where: { $0.id == number }) else {
+        continue
+      }
+      guard seen & (1 << UInt64(index)) == 0 else { throw .duplicateMember(number) }
+      seen |= 1 << UInt64(index)
+      try fields[index].decode(&self, &reader, bytes)
+    }
+    try reader.leave(bytes)
+    for (index, field) in fields.enumerated() where !field.isOptional && seen & (1 << UInt64(index)) == 0 {
+      throw .missingMember(field.id)
+    }
+  }
+
+  public func encode(to writer: inout TLVWriter, _ tag: TLVTag) {
+    writer.startStructure(tag)
+    for field in Self.fields { field.encode(self, &writer) }
+    writer.end()
+  }
+}
+
+/// The fields of a command that has none.
+public struct NoFields: ModelStruct {
+  public static let fields: [Field<Self>] = []
+  public init() {}
+}

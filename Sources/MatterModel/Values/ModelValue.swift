@@ -1,0 +1,25 @@
+public import MatterTLV
+
+/// A type that may stand in an attribute or in a field of a command, event or structure. Matter Core § 7.19.
+public protocol ModelValue: TLVCodable {
+  static var schema: Schema { get }
+}
+
+extension Bool: ModelValue { public static var schema: Schema { .boolean } }
+extension UInt8: ModelValue { public static var schema: Schema { .unsigned(bits: 8) } }
+extension UInt16: ModelValue { public static var schema: Schema { .unsigned(bits: 16) } }
+extension UInt32: ModelValue { public static var schema: Schema { .unsigned(bits: 32) } }
+extension UInt64: ModelValue { public static var schema: Schema { .unsigned(bits: 64) } }
+extension Int8: ModelValue { public static var schema: Schema { .signed(bits: 8) } }
+extension Int16: ModelValue { public static var schema: Schema { .signed(bits: 16) } }
+extension Int32: ModelValue { public static var schema: Schema { .signed(bits: 32) } }
+extension Int64: ModelValue { public static var schema: Schema { .signed(bits: 64) } }
+extension Float: ModelValue { public static var schema: Schema { .float } }
+extension Double: ModelValue { public static var schema: Schema { .double } }
+extension String: ModelValue { public static var schema: Schema { .string } }
+extension OctetString: ModelValue { public static var schema: Schema { .octets } }
+extension AnyTLV: ModelValue { public static var schema: Schema { .any } }
+extension Array: ModelValue where Element: ModelValue { public static var schema: Schema { .list(Element.schema) } }
+extension Nullable: ModelValue where Wrapped: ModelValue {
+  public static var schema: Schema { .nullable(Wrapped.schema) }
+}

@@ -1,0 +1,28 @@
+/// The shape of a value, so that tools can read and print any attribute or command without knowing its Swift type.
+public indirect enum Schema: Hashable, Sendable {
+  case boolean
+  /// An integer of so many bits.
+  case unsigned(bits: Int), signed(bits: Int)
+  case float, double, string, octets
+  /// A number with named values.
+  case enumeration(bits: Int, names: [UInt64: String])
+  /// A number with named bits, by bit position.
+  case bitmap(bits: Int, names: [Int: String])
+  case list(Schema)
+  case structure([Member])
+  case nullable(Schema)
+  /// Anything at all.
+  case any
+
+  /// One member of a structure.
+  public struct Member: Hashable, Sendable {
+    public var id: UInt8
+    public var name: String
+    public var schema: Schema
+    public var isOptional: Bool
+
+    public init(id: UInt8, name: String, schema: Schema, isOptional: Bool) {
+      (self.id, self.name, self.schema, self.isOptional) = (id, name, schema, isOptional)
+    }
+  }
+}

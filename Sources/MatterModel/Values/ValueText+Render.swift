@@ -1,0 +1,145 @@
+internal import MatterTLV
+
+extension Schema {
+  /// A value for people, in the form that ``parse(text:)`` reads. What does not fit the type is shown as what it is.
+  /// - Parameter tlv: one element, of whatever tag.
+  public func text(of tlv: [UInt8]) -> String {
+    guard let element = try? TLVElement(decoding: tlv) else { return "(not TLV: \(Self.hex(tlv)))" }
+    return text(of: element.value)
+  }
+
+  /// A value as JSON: camelCase keys, numbers of 64 bits as strings, octets in hexadecimal, enumerations and bitmaps as
+  /// numbers. What does not fit the type is shown as what it is; what is not TLV at all is null.
+  /// - Parameter tlv: one element, of whatever tag.
+  public func json(of tlv: [UInt8]) -> String {
+    guard let element = try? TLVElement(decoding: tlv) else { return "null" }
+    return json(of: element.value)
+  }
+
+  // MARK: Text
+
+  func text(of value: TLVElement.Value) -> String {
+    switch (self, value) {
+    case (.nullable(let wrapped), let value): wrapped.text(of: value)
+    case (.enumeration(_, let names), .unsigned(let number)): names[number] ?? "\(number)"
+    case (.bitmap(_, let names), .unsigned(let bits)): Self.text(of: bits, names)
+    case (.list(let element), .array(let entries)):
+      "[" + entries.map { element.text(of: $0.value) }.joined(separator: ", ") + "]"
+    case (.structure(let members), .structure(let fields)):
+      "{"
+        + Self.named(fields, members).map { "\($0.name): \($0.schema.text(of: $0.value))" }
+        .joined(separator: ", ") + "}"
+    default: Self.genericText(of: value)
+    }
+  }
+
+  private static func text(of bits: UInt64, _ names: [Int: String]) -> String {
+    var rest = bits
+    var parts: [String] = []
+    for (bit, name) in names.sorted(by: { $0.key < $1.key }) where bits >> UInt64(bit) & 1 == 1 {
+      parts.append(name)
+      rest &= ~(1 << UInt64(bit))
+    }
+    if rest != 0 || parts.isEmpty { parts.append(rest == 0 ? "0" : "0x" + String(rest, radix: 16, uppercase: true)) }
+    return parts.joined(separator: " | ")
+  }
+
+  private static func genericText(of value: TLVElement.Value) -> String {
+    switch value {
+    case .signed(let number): "\(number)"
+    case .unsigned(let number): "\(number)"
+    case .boolean(let value): "\(value)"
+    case .float(let number): "\(number)"
+    case .double(let number): "\(number)"
+    case .string(let text): quoted(text)
+    case .octets(let octets): octets.isEmpty ? "\"\"" : hex(octets)
+    case .null: "null"
+    case .array(let entries): "[" + entries.map { genericText(of: $0.value) }.joined(separator: ", ") + "]"
+    case .structure(let fields), .list(let fields):
+      "{" + fields.map { "\(label($0.tag)): \(genericText(of: $0.value))" }.joined(separator: ", ") + "}"
+    }
+  }
+
+  // MARK: JSON
+
+  func json(of value: TLVElement.Value) -> String {
+    switch (self, value) {
+    case (.nullable(let wrapped), let value): wrapped.json(of: value)
+    case (.unsigned(let bits), .unsigned(let number)), (.bitmap(let bits, _), .unsigned(let number)):
+      bits > 32 ? "\"\(number)\"" : "\(number)"
+    case (.signed(let bits), .signed(let number)): bits > 32 ? "\"\(number)\"" : "\(number)"
+    case (.list(let element), .array(let entries)):
+      "[" + entries.map { element.json(of: $0.value) }.joined(separator: ",") + "]"
+    case (.structure(let members), .structure(let fields)):
+      "{"
+        + Self.named(fields, members).map { "\(Self.quoted($0.name)):\($0.schema.json(of: $0.value))" }
+        .joined(separator: ",") + "}"
+    default: Self.genericJSON(of: value)
+    }
+  }
+
+  private static func genericJSON(of value: TLVElement.Value) -> String {
+    /// The largest whole number that every reader of JSON keeps.
+    let exact = 1 << 53 - 1
+    return switch value {
+    case .signed(let number): number.magnitude > exact ? "\"\(number)\"" : "\(number)"
+    case .unsigned(let number): number > exact ? "\"\(number)\"" : "\(number)"
+    case .boolean(let value): "\(value)"
+    case .float(let number): number.isFinite ? "\(number)" : "null"
+    case .double(let number): number.isFinite ? "\(number)" : "null"
+    case .string(let text): quoted(text)
+    case .octets(let octets): "\"\(hex(octets))\""
+    case .null: "null"
+    case .array(let entries): "[" + entries.map { genericJSON(of: $0.value) }.joined(separator: ",") + "]"
+    case .structure(let fields), .list(let fields):
+      "{" + fields.map { "\(quoted(label($0.tag))):\(genericJSON(of: $0.value))" }.joined(separator: ",") + "}"
+    }
+  }
+
+  // MARK: Parts
+
+  private static func named(
+    _ fields: [TLVElement], _ members: [Member]
+  ) -> [(name: String, schema: Schema, value: TLVElement.Value)] {
+    fields.map { field in
+      if case .context(let number) = field.tag, let member = members.first(where: { $0.id == number }) {
+        (SpokenName.camelCase(member.name), member.schema, field.value)
+      } else {
+        (label(field.tag), .any, field.value)
+      }
+    }
+  }
+
+  private static func label(_ tag: TLVTag) -> String {
+    switch tag {
+    case .anonymous: "_"
+    case .context(let number): "\(number)"
+    case .common(let number): "common \(number)"
+    case .implicit(let number): "implicit \(number)"
+    case .qualified(let vendor, let profile, let number): "\(vendor)/\(profile)/\(number)"
+    }
+  }
+
+  static func hex(_ octets: [UInt8]) -> String {
+    octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
+
+  /// A JSON string, quotes included.
+  static func quoted(_ text: String) -> String {
+    var result = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"": result += "\\\""
+      case "\\": result += "\\\\"
+      case "\n": result += "\\n"
+      case "\r": result += "\\r"
+      case "\t": result += "\\t"
+      case "\u{0}"..."\u{1F}", "\u{7F}":
+        let digits = String(scalar.value, radix: 16)
+        result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result + "\""
+  }
+}

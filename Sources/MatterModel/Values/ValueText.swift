@@ -1,0 +1,242 @@
+internal import MatterTLV
+
+extension Schema {
+  /// Reads a value as people write it, and encodes it with an anonymous tag.
+  ///
+  /// Numbers are decimal or `0x…`; enumerations go by name or number, bitmaps by names joined with `|` or by number;
+  /// octets are hexadecimal digits; a list is `[1, 2]`; a structure is `{level: 128, transitionTime: null}`, at the top
+  /// level also without its braces. Names may be in any case. Strings need quotes only inside lists and structures, and
+  /// there only if they hold `,`, `]`, `}` or begin with a bracket.
+  public func parse(text: String) throws(ValueTextError) -> [UInt8] {
+    var writer = TLVWriter()
+    try encode(try syntax(of: text), to: &writer, .anonymous)
+    return writer.bytes
+  }
+
+  /// At the top level the type decides how much of the text's own punctuation counts.
+  private func syntax(of text: String) throws(ValueTextError) -> ValueSyntax {
+    let trimmed = String(text.trimming { $0.isWhitespace })
+    switch self {
+    case .nullable(let wrapped):
+      return SpokenName(trimmed) == SpokenName("null") && !trimmed.hasPrefix("\"")
+        ? .word("null") : try wrapped.syntax(of: text)
+    case .string:
+      return trimmed.hasPrefix("\"") ? try .parse(trimmed) : .word(text)
+    case .octets:
+      return trimmed.hasPrefix("\"") ? try .parse(trimmed) : .word(trimmed)
+    case .structure where !trimmed.hasPrefix("{"):
+      return try .parseMembers(trimmed)
+    default:
+      return try .parse(trimmed)
+    }
+  }
+
+  func encode(_ syntax: ValueSyntax, to writer: inout TLVWriter, _ tag: TLVTag) throws(ValueTextError) {
+    switch self {
+    case .nullable(let wrapped):
+      if case .word("null") = syntax { writer.writeNull(tag) } else { try wrapped.encode(syntax, to: &writer, tag) }
+    case .boolean:
+      guard case .word(let text) = syntax, let value = Self.booleans[text.lowercased()] else {
+        throw .mismatch(found: syntax.shown, expected: "true or false")
+      }
+      writer.write(value, tag)
+    case .unsigned(let bits): writer.write(try unsigned(syntax, bits: bits, or: "a number"), tag)
+    case .signed(let bits): writer.write(try signed(syntax, bits: bits), tag)
+    case .float:
+      guard let value = Float(syntax.shown) else { throw .mismatch(found: syntax.shown, expected: "a number") }
+      writer.write(value, tag)
+    case .double:
+      guard let value = Double(syntax.shown) else { throw .mismatch(found: syntax.shown, expected: "a number") }
+      writer.write(value, tag)
+    case .string:
+      switch syntax {
+      case .word(let text), .quoted(let text): writer.write(text, tag)
+      default: throw .mismatch(found: syntax.shown, expected: "a text")
+      }
+    case .octets: writer.write(octets: try octets(syntax), tag)
+    case .enumeration(let bits, let names): writer.write(try enumeration(syntax, bits, names), tag)
+    case .bitmap(let bits, let names): writer.write(try bitmap(syntax, bits, names), tag)
+    case .list(let element):
+      guard case .list(let entries) = syntax else {
+        throw .mismatch(found: syntax.shown, expected: "a list, as [1, 2]")
+      }
+      writer.startArray(tag)
+      for entry in entries { try element.encode(entry, to: &writer, .anonymous) }
+      writer.end()
+    case .structure(let members): try structure(syntax, members, to: &writer, tag)
+    case .any: try encodeAny(syntax, to: &writer, tag)
+    }
+  }
+
+  private static let booleans = ["true": true, "false": false, "1": true, "0": false, "on": true, "off": false]
+
+  // MARK: Numbers and names
+
+  private static func magnitude(_ digits: some StringProtocol) -> UInt64? {
+    guard let first = digits.first, first != "+", first != "-" else { return nil }
+    let isHexadecimal = digits.hasPrefix("0x") || digits.hasPrefix("0X")
+    return isHexadecimal ? UInt64(digits.dropFirst(2), radix: 16) : UInt64(digits)
+  }
+
+  /// Whether a text is meant as a number, if perhaps one too large.
+  private static func isNumeric(_ text: String) -> Bool {
+    let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
+    if digits.hasPrefix("0x") || digits.hasPrefix("0X") {
+      return digits.count > 2 && digits.dropFirst(2).allSatisfy(\.isHexDigit)
+    }
+    return !digits.isEmpty && digits.allSatisfy { ("0"..."9").contains($0) }
+  }
+
+  private func unsigned(_ syntax: ValueSyntax, bits: Int, or expected: String) throws(ValueTextError) -> UInt64 {
+    let largest = UInt64.max >> UInt64(64 - bits)
+    switch syntax {
+    case .word(let text), .quoted(let text):
+      if let value = Self.magnitude(text), value <= largest { return value }
+      guard Self.isNumeric(text) else { throw .mismatch(found: text, expected: expected) }
+      throw .outOfRange(found: text, allowed: "0 to \(largest)")
+    default: throw .mismatch(found: syntax.shown, expected: expected)
+    }
+  }
+
+  private func signed(_ syntax: ValueSyntax, bits: Int) throws(ValueTextError) -> Int64 {
+    let (least, largest) = (Int64.min >> Int64(64 - bits), Int64.max >> Int64(64 - bits))
+    switch syntax {
+    case .word(let text), .quoted(let text):
+      guard Self.isNumeric(text) else { throw .mismatch(found: text, expected: "a number") }
+      let isNegative = text.hasPrefix("-")
+      if let magnitude = Self.magnitude(isNegative ? text.dropFirst() : text[...]) {
+        let value = isNegative ? Int64(exactly: -Int128(magnitude)) : Int64(exactly: magnitude)
+        if let value, (least...largest).contains(value) { return value }
+      }
+      throw .outOfRange(found: text, allowed: "\(least) to \(largest)")
+    default: throw .mismatch(found: syntax.shown, expected: "a number")
+    }
+  }
+
+  private func octets(_ syntax: ValueSyntax) throws(ValueTextError) -> [UInt8] {
+    let expected = "octets in hexadecimal, as 00ff10"
+    switch syntax {
+    case .word(let text), .quoted(let text):
+      let bare = text.hasPrefix("0x") || text.hasPrefix("0X") ? text.dropFirst(2) : text[...]
+      var digits: [UInt8] = []
+      for character in bare where !character.isWhitespace && character != ":" {
+        guard let digit = character.hexDigitValue else { throw .mismatch(found: text, expected: expected) }
+        digits.append(UInt8(digit))
+      }
+      guard digits.count.isMultiple(of: 2) else {
+        throw .mismatch(found: text, expected: expected + " (the number of digits is odd)")
+      }
+      return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+    default: throw .mismatch(found: syntax.shown, expected: expected)
+    }
+  }
+
+  private func enumeration(
+    _ syntax: ValueSyntax, _ bits: Int, _ names: [UInt64: String]
+  ) throws(ValueTextError) -> UInt64 {
+    switch syntax {
+    case .word(let text), .quoted(let text):
+      // Names come first: there are some that look like numbers (a battery called "523").
+      let spoken = SpokenName(text)
+      let known = names.sorted { $0.key < $1.key }
+      guard let match = known.first(where: { SpokenName($0.value) == spoken }) else {
+        guard Self.isNumeric(text) else { throw .unknownName(text, known: known.map(\.value)) }
+        return try unsigned(syntax, bits: bits, or: "a number")
+      }
+      return match.key
+    default: throw .mismatch(found: syntax.shown, expected: "one of " + names.values.sorted().joined(separator: ", "))
+    }
+  }
+
+  private func bitmap(_ syntax: ValueSyntax, _ bits: Int, _ names: [Int: String]) throws(ValueTextError) -> UInt64 {
+    let parts: [String]
+    switch syntax {
+    case .word(let text), .quoted(let text):
+      parts = text.split(separator: "|").map { String($0.trimming { $0.isWhitespace }) }
+    case .list(let entries): parts = entries.map(\.shown)
+    case .object: throw .mismatch(found: syntax.shown, expected: "names joined with '|'")
+    }
+    var value: UInt64 = 0
+    for part in parts {
+      if Self.isNumeric(part) {
+        value |= try unsigned(.word(part), bits: bits, or: "a number")
+        continue
+      }
+      let spoken = SpokenName(part)
+      let known = names.sorted { $0.key < $1.key }
+      guard let match = known.first(where: { SpokenName($0.value) == spoken }) else {
+        throw .unknownName(part, known: known.map(\.value))
+      }
+      value |= 1 << UInt64(match.key)
+    }
+    return value
+  }
+
+  // MARK: Structures
+
+  private func structure(
+    _ syntax: ValueSyntax, _ members: [Member], to writer: inout TLVWriter, _ tag: TLVTag
+  ) throws(ValueTextError) {
+    guard case .object(let given) = syntax else {
+      throw .mismatch(found: syntax.shown, expected: "a structure, as {name: value}")
+    }
+    var values: [UInt8: ValueSyntax] = [:]
+    for field in given {
+      let spoken = SpokenName(field.name)
+      guard let member = members.first(where: { SpokenName($0.name) == spoken || "\($0.id)" == field.name }) else {
+        throw .unknownField(field.name, known: members.map { SpokenName.camelCase($0.name) })
+      }
+      guard values.updateValue(field.value, forKey: member.id) == nil else { throw .duplicateField(field.name) }
+    }
+    writer.startStructure(tag)
+    for member in members {
+      if let value = values[member.id] {
+        try member.schema.encode(value, to: &writer, .context(member.id))
+      } else if !member.isOptional {
+        throw .missingField(SpokenName.camelCase(member.name))
+      }
+    }
+    writer.end()
+  }
+
+  /// Without a type to go by: the type that the text looks like. Structures go by field number.
+  private func encodeAny(_ syntax: ValueSyntax, to writer: inout TLVWriter, _ tag: TLVTag) throws(ValueTextError) {
+    switch syntax {
+    case .word("null"): writer.writeNull(tag)
+    case .word("true"): writer.write(true, tag)
+    case .word("false"): writer.write(false, tag)
+    case .word(let text) where Self.isNumeric(text):
+      if text.hasPrefix("-") {
+        writer.write(try signed(syntax, bits: 64), tag)
+      } else {
+        writer.write(try unsigned(syntax, bits: 64, or: "a number"), tag)
+      }
+    case .word(let text):
+      if let number = Double(text) { writer.write(number, tag) } else { writer.write(text, tag) }
+    case .quoted(let text): writer.write(text, tag)
+    case .list(let entries):
+      writer.startArray(tag)
+      for entry in entries { try encodeAny(entry, to: &writer, .anonymous) }
+      writer.end()
+    case .object(let members):
+      writer.startStructure(tag)
+      for member in members {
+        guard let number = UInt8(member.name) else {
+          throw .mismatch(found: member.name, expected: "the number of a field, 0 to 255")
+        }
+        try encodeAny(member.value, to: &writer, .context(number))
+      }
+      writer.end()
+    }
+  }
+}
+
+extension StringProtocol {
+  /// The text without the characters at both ends for which `predicate` holds.
+  fileprivate func trimming(_ predicate: (Character) -> Bool) -> SubSequence {
+    guard let start = firstIndex(where: { !predicate($0) }), let end = lastIndex(where: { !predicate($0) }) else {
+      return self[endIndex...]
+    }
+    return self[start...end]
+  }
+}

@@ -1,0 +1,42 @@
+public import MatterTLV
+
+/// An enumeration of the standard: a struct with constants, so that values of later revisions survive a round trip.
+///
+///     public struct StartUpOnOff: WireCode {
+///       public var rawValue: UInt8
+///       public init(rawValue: UInt8) { self.rawValue = rawValue }
+///       public static let off = Self(0), on = Self(1), toggle = Self(2)
+///       public static let names: [UInt64: String] = [0: "Off", 1: "On", 2: "Toggle"]
+///     }
+public protocol WireCode: RawRepresentable, ModelValue, CustomStringConvertible
+where RawValue: UnsignedInteger & FixedWidthInteger & Sendable {
+  init(rawValue: RawValue)
+  /// The values that the standard names.
+  static var names: [UInt64: String] { get }
+}
+
+extension WireCode {
+  public init(_ rawValue: RawValue) { self.init(rawValue: rawValue) }
+  public static var schema: Schema { .enumeration(bits: RawValue.bitWidth, names: names) }
+  /// Whether the standard names this value.
+  public var isKnown: Bool { Self.names[UInt64(rawValue)] != nil }
+  public var description: String { Self.names[UInt64(rawValue)] ?? "\(rawValue)" }
+  public init(from reader: inout TLVReader, _ bytes: RawSpan) throws(TLVError) {
+    self.init(rawValue: try reader.unsigned(as: RawValue.self))
+  }
+  public func encode(to writer: inout TLVWriter, _ tag: TLVTag) { writer.write(UInt64(rawValue), tag) }
+}
+
+/// A bitmap of the standard. Unknown bits survive a round trip.
+public protocol WireBitmap: OptionSet, ModelValue where RawValue: UnsignedInteger & FixedWidthInteger & Sendable {
+  /// The bits that the standard names, by position.
+  static var names: [Int: String] { get }
+}
+
+extension WireBitmap {
+  public static var schema: Schema { .bitmap(bits: RawValue.bitWidth, names: names) }
+  public init(from reader: inout TLVReader, _ bytes: RawSpan) throws(TLVError) {
+    self.init(rawValue: try reader.unsigned(as: RawValue.self))
+  }
+  public func encode(to writer: inout TLVWriter, _ tag: TLVTag) { writer.write(UInt64(rawValue), tag) }
+}

@@ -1,0 +1,209 @@
+// What the browser takes from a response, and what it makes of it.
+
+extension DNSBrowser {
+  /// Takes in the records of a response, pointers first and addresses last, so that each finds what it belongs to.
+  /// What belongs to nothing that is searched for is not kept.
+  mutating func learn(_ records: [DNSRecord], on interface: InterfaceID, at now: Instant) {
+    for record in records where record.recordClass == 1 {
+      if case .ptr(let target) = record.data { learnPointer(record, to: target, on: interface, at: now) }
+    }
+    for record in records where record.recordClass == 1 {
+      switch record.data {
+      case .srv, .txt: learnInstance(record, on: interface, at: now)
+      default: break
+      }
+    }
+    var flushed: Set<CacheKey> = []
+    for record in records where record.recordClass == 1 {
+      guard let address = record.data.address(on: interface) else { continue }
+      let key = CacheKey(interface: interface, name: record.name)
+      learnAddress(record, address, of: key, at: now)
+      // Once for each host: the records of one packet don't flush each other.
+      if record.cacheFlush { flushed.insert(key) }
+    }
+    for key in flushed { flushAddresses(of: key, heardIn: records, at: now) }
+  }
+
+  private mutating func learnPointer(
+    _ record: DNSRecord, to target: DNSName, on interface: InterfaceID, at now: Instant
+  ) {
+    guard searches[record.name] != nil, let kind = MatterService.Kind(instanceName: target) else { return }
+    // A pointer leads to an instance of its own type, or of the type that it is a subtype of.
+    guard record.name == kind.typeName || record.name.parent.parent == kind.typeName else { return }
+    let key = CacheKey(interface: interface, name: target)
+    if record.ttl == 0 {
+      if let known = instances[key]?.pointers[record.name] {
+        var known = known
+        known.end(at: now)
+        instances[key]?.pointers[record.name] = known
+        schedule(known.next)
+      }
+      return
+    }
+    let lifetime = Lifetime(record.ttl, at: now, isPointer: true, random: &random)
+    guard makeRoom(for: key, kind) else { return }
+    if let known = instances[key]?.pointers[record.name] {
+      instances[key]?.pointers[record.name] = known.merged(with: lifetime)
+    } else {
+      instances[key]?.pointers[record.name] = lifetime
+      dirty.insert(key)
+    }
+    schedule(lifetime.next)
+  }
+
+  /// Whether there is an entry for the instance, making one if there is space.
+  private mutating func makeRoom(for key: CacheKey, _ kind: MatterService.Kind) -> Bool {
+    if instances[key] != nil { return true }
+    guard instances.count < options.maximumInstances else {
+      counters.overflowed += 1
+      return false
+    }
+    instances[key] = CachedInstance(kind: kind)
+    return true
+  }
+
+  private mutating func learnInstance(_ record: DNSRecord, on interface: InterfaceID, at now: Instant) {
+    let key = CacheKey(interface: interface, name: record.name)
+    if instances[key] == nil {
+      // Without a pointer only if it is searched for by its own name.
+      guard record.ttl > 0, searches[record.name] != nil, let kind = MatterService.Kind(instanceName: record.name),
+        makeRoom(for: key, kind)
+      else { return }
+    }
+    guard let instance = instances[key] else { return }
+    let lifetime = Lifetime(record.ttl, at: now, isPointer: false, random: &random)
+    switch record.data {
+    case .srv(_, _, let port, let host):
+      if record.ttl == 0 {
+        instances[key]?.service?.lifetime.end(at: now)
+        if instance.service == nil { return }
+      } else if let known = instance.service, known.port == port, known.host == host {
+        instances[key]?.service?.lifetime = known.lifetime.merged(with: lifetime)
+      } else {
+        setService(.init(lifetime: lifetime, port: port, host: host), of: key)
+        dirty.insert(key)
+      }
+    case .txt(let strings):
+      if record.ttl == 0 {
+        instances[key]?.text?.lifetime.end(at: now)
+        if instance.text == nil { return }
+      } else if let known = instance.text, known.strings == strings {
+        instances[key]?.text?.lifetime = known.lifetime.merged(with: lifetime)
+      } else {
+        instances[key]?.text = .init(lifetime: lifetime, strings: strings)
+        dirty.insert(key)
+      }
+    default: return
+    }
+    schedule(lifetime.next)
+  }
+
+  /// Sets or takes away what the SRV record says, and keeps the hosts' lists of instances in step.
+  mutating func setService(_ service: CachedInstance.Service?, of key: CacheKey) {
+    let old = instances[key]?.service?.host
+    instances[key]?.service = service
+    if let old, old != service?.host {
+      let host = CacheKey(interface: key.interface, name: old)
+      hosts[host]?.instances.remove(key.name)
+      if hosts[host]?.instances.isEmpty ?? false { hosts[host] = nil }
+    }
+    if let service {
+      hosts[CacheKey(interface: key.interface, name: service.host), default: CachedHost()].instances.insert(key.name)
+    }
+  }
+
+  private mutating func learnAddress(_ record: DNSRecord, _ address: IPAddress, of key: CacheKey, at now: Instant) {
+    guard let host = hosts[key] else { return }
+    let lifetime = Lifetime(record.ttl, at: now, isPointer: false, random: &random)
+    if let known = host.addresses[address] {
+      if record.ttl == 0 {
+        hosts[key]?.addresses[address]?.end(at: now)
+      } else {
+        hosts[key]?.addresses[address] = known.merged(with: lifetime)
+      }
+    } else {
+      if record.ttl == 0 { return }
+      guard host.addresses.count < options.maximumAddresses else {
+        counters.overflowed += 1
+        return
+      }
+      hosts[key]?.addresses[address] = lifetime
+      for name in host.instances { dirty.insert(CacheKey(interface: key.interface, name: name)) }
+    }
+    schedule(lifetime.next)
+  }
+
+  /// Ends the addresses of a host that a record with the cache-flush bit did not name again, unless they were heard
+  /// within the last second, when the sender may have split its records. RFC 6762 § 10.2.
+  private mutating func flushAddresses(of key: CacheKey, heardIn records: [DNSRecord], at now: Instant) {
+    guard let host = hosts[key] else { return }
+    let types = Set(records.filter { $0.cacheFlush && $0.name == key.name }.map(\.type))
+    for (address, lifetime) in host.addresses
+    where types.contains(DNSRecordData(address).type) && now - lifetime.received > Lifetime.grace {
+      hosts[key]?.addresses[address]?.end(at: now)
+      schedule(now + Lifetime.grace)
+    }
+  }
+
+  // MARK: - Telling
+
+  /// Tells what has changed about the instances marked as dirty.
+  mutating func settle(at now: Instant) {
+    if dirty.isEmpty { return }
+    let keys = dirty.sorted()
+    dirty = []
+    for key in keys { evaluate(key, at: now) }
+  }
+
+  /// The service that the records of an instance make up, nil while one is missing.
+  private func resolved(_ key: CacheKey, _ instance: CachedInstance) -> MatterService? {
+    guard let service = instance.service, let text = instance.text,
+      let host = hosts[CacheKey(interface: key.interface, name: service.host)], !host.addresses.isEmpty
+    else { return nil }
+    return MatterService(
+      kind: instance.kind, hostName: service.host.description, port: service.port, addresses: host.sorted,
+      text: MatterService.textEntries(text.strings))
+  }
+
+  private mutating func evaluate(_ key: CacheKey, at now: Instant) {
+    guard let instance = instances[key] else { return }
+    let service = resolved(key, instance)
+    let wanted = instance.pointers.keys.flatMap { searches[$0] ?? [] } + (searches[key.name] ?? [])
+    for id in Set(wanted).union(instance.reported.keys).sorted() {
+      let before = instance.reported[id]
+      let after = wanted.contains(id) ? service : nil
+      if before == after { continue }
+      instances[key]?.reported[id] = after
+      switch (before, after) {
+      case (nil, let after?): emit(.found(id, after, on: key.interface))
+      case (_?, let after?): emit(.updated(id, after, on: key.interface))
+      case (let before?, nil):
+        emit(.lost(id, before, on: key.interface))
+        // One instance that was looked for by name is looked for again at once.
+        if case .instance = browses[id]?.target {
+          browses[id]?.nextQuery = now
+          browses[id]?.interval = .seconds(1)
+          schedule(now)
+        }
+      case (nil, nil): break
+      }
+    }
+    if service != nil {
+      instances[key]?.attempts = 0
+      instances[key]?.nextAttempt = nil
+    } else if instance.nextAttempt == nil && instance.attempts == 0 && !wanted.isEmpty {
+      // Not at once: the rest may be in the next packet.
+      instances[key]?.nextAttempt = now + .milliseconds(10)
+      schedule(now + .milliseconds(10))
+    }
+    dropIfUnwanted(key)
+  }
+
+  /// Forgets an instance that no search wants, or of which nothing is left.
+  mutating func dropIfUnwanted(_ key: CacheKey) {
+    guard let instance = instances[key], instance.pointers.isEmpty else { return }
+    if searches[key.name] != nil && (instance.service != nil || instance.text != nil) { return }
+    setService(nil, of: key)
+    instances[key] = nil
+  }
+}

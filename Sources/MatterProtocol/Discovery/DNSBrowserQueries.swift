@@ -1,0 +1,200 @@
+// What the browser asks, and when.
+
+extension DNSBrowser {
+  /// Questions in the order in which they came up, none twice.
+  struct Questions {
+    private(set) var list: [DNSQuestion] = []
+    private var positions: [DNSQuestion: Int] = [:]
+
+    mutating func ask(_ name: DNSName, _ type: DNSType, wantsUnicast: Bool = false) {
+      let question = DNSQuestion(name, type)
+      if let position = positions[question] {
+        // If one of two askers wants all to hear, all shall.
+        if !wantsUnicast { list[position].wantsUnicast = false }
+      } else {
+        positions[question] = list.count
+        list.append(DNSQuestion(name, type, wantsUnicast: wantsUnicast))
+      }
+    }
+  }
+
+  /// Time has passed: asks what is due, and gives up what has run out.
+  public mutating func advance(to now: Instant) {
+    settle(at: now)
+    guard let due = wake, due <= now else { return }
+    wake = nil
+    var questions = Questions()
+    let dueInstances = instances.filter { $0.value.deadline.map { $0 <= now } ?? false }.keys.sorted()
+    for key in dueInstances { expire(key, at: now) }
+    let dueHosts = hosts.filter { $0.value.deadline.map { $0 <= now } ?? false }.keys.sorted()
+    for key in dueHosts { advanceHost(key, &questions, at: now) }
+    settle(at: now)
+    for id in browses.keys.sorted() { advanceBrowse(id, &questions, at: now) }
+    for key in dueInstances { advanceInstance(key, &questions, at: now) }
+    send(
+      questions.list.map { question in
+        var question = question
+        question.wantsUnicast = question.wantsUnicast && options.asksForUnicast
+        return question
+      }, at: now)
+
+    for browse in browses.values { schedule(browse.nextQuery) }
+    for instance in instances.values { wake = .earlier(wake, instance.deadline) }
+    for host in hosts.values { wake = .earlier(wake, host.deadline) }
+  }
+
+  private mutating func advanceBrowse(_ id: BrowseID, _ questions: inout Questions, at now: Instant) {
+    guard var browse = browses[id], browse.nextQuery <= now else { return }
+    switch browse.target {
+    case .pointers(let name):
+      questions.ask(name, .ptr, wantsUnicast: browse.isFirst)
+    case .instance:
+      // Its own records are enough; while they are known, refreshing them keeps watch.
+      if browse.isFirst || !instances.contains(where: { $0.value.reported[id] != nil }) {
+        questions.ask(browse.name, .srv, wantsUnicast: browse.isFirst)
+        questions.ask(browse.name, .txt, wantsUnicast: browse.isFirst)
+      }
+    }
+    browse.isFirst = false
+    browse.nextQuery = now + browse.interval
+    browse.interval = min(browse.interval * 2, Self.longestInterval)
+    browses[id] = browse
+  }
+
+  /// Takes away the records of an instance that have run out.
+  private mutating func expire(_ key: CacheKey, at now: Instant) {
+    guard let instance = instances[key] else { return }
+    for (name, lifetime) in instance.pointers where lifetime.expires <= now {
+      instances[key]?.pointers[name] = nil
+      dirty.insert(key)
+    }
+    if let service = instance.service, service.lifetime.expires <= now {
+      setService(nil, of: key)
+      instances[key]?.attempts = 0
+      dirty.insert(key)
+    }
+    if let text = instance.text, text.lifetime.expires <= now {
+      instances[key]?.text = nil
+      instances[key]?.attempts = 0
+      dirty.insert(key)
+    }
+  }
+
+  /// Asks for the records of an instance that are missing or get old.
+  private mutating func advanceInstance(_ key: CacheKey, _ questions: inout Questions, at now: Instant) {
+    guard var instance = instances[key] else { return }
+    for name in instance.pointers.keys.sorted() {
+      if instance.pointers[name]?.takeRefresh(at: now) ?? false { questions.ask(name, .ptr) }
+    }
+    if instance.service?.lifetime.takeRefresh(at: now) ?? false { questions.ask(key.name, .srv) }
+    if instance.text?.lifetime.takeRefresh(at: now) ?? false { questions.ask(key.name, .txt) }
+    if let attempt = instance.nextAttempt, attempt <= now {
+      let isFirst = instance.attempts == 0
+      if instance.service == nil { questions.ask(key.name, .srv, wantsUnicast: isFirst) }
+      if instance.text == nil { questions.ask(key.name, .txt, wantsUnicast: isFirst) }
+      if let host = instance.service?.host,
+        hosts[CacheKey(interface: key.interface, name: host)]?.addresses.isEmpty ?? true
+      {
+        questions.ask(host, .aaaa, wantsUnicast: isFirst)
+        questions.ask(host, .a, wantsUnicast: isFirst)
+      }
+      instance.attempts += 1
+      instance.nextAttempt =
+        instance.attempts < CachedInstance.maximumAttempts
+        ? now + .seconds(1 << min(instance.attempts - 1, 6)) : nil
+    }
+    instances[key] = instance
+  }
+
+  private mutating func advanceHost(_ key: CacheKey, _ questions: inout Questions, at now: Instant) {
+    guard let host = hosts[key] else { return }
+    for address in host.sorted {
+      if let lifetime = host.addresses[address], lifetime.expires <= now {
+        hosts[key]?.addresses[address] = nil
+        for name in host.instances {
+          instances[CacheKey(interface: key.interface, name: name)]?.attempts = 0
+          dirty.insert(CacheKey(interface: key.interface, name: name))
+        }
+      } else if hosts[key]?.addresses[address]?.takeRefresh(at: now) ?? false {
+        questions.ask(key.name, DNSRecordData(address).type)
+      }
+    }
+  }
+
+  // MARK: - Packets
+
+  /// Sends questions to wherever they have to go.
+  private mutating func send(_ questions: [DNSQuestion], at now: Instant) {
+    if questions.isEmpty { return }
+    if options.interfaces.isEmpty {
+      let packets = packets(questions, known: nil, at: now)
+      for bytes in packets {
+        outbox.append(DNSOutput(bytes: bytes, destination: .multicast(interface: nil, isIPv6: nil)))
+      }
+      if options.sendsDirect {
+        for bytes in packets { outbox.append(DNSOutput(bytes: bytes, destination: .direct)) }
+      }
+      return
+    }
+    for interface in options.interfaces {
+      for bytes in packets(questions, known: interface, at: now) {
+        outbox.append(DNSOutput(bytes: bytes, destination: .multicast(interface: interface, isIPv6: nil)))
+      }
+    }
+    if options.sendsDirect {
+      for bytes in packets(questions, known: nil, at: now) {
+        outbox.append(DNSOutput(bytes: bytes, destination: .direct))
+      }
+    }
+  }
+
+  /// Questions about pointers come with the answers known already (of one interface or of all), which may go on in
+  /// further packets (RFC 6762 § 7.2); the other questions come after them and by themselves.
+  private func packets(_ questions: [DNSQuestion], known interface: InterfaceID?, at now: Instant) -> [[UInt8]] {
+    var packets: [[UInt8]] = []
+    let pointers = questions.filter { $0.type == .ptr }
+    let answers = knownAnswers(to: pointers, on: interface, at: now)
+    for (group, answers) in [(pointers, answers), (questions.filter { $0.type != .ptr }, [])] where !group.isEmpty {
+      var message = DNSMessage()
+      var writer = DNSWriter(limit: MulticastDNS.packetSize)
+      func close(truncated: Bool) {
+        if truncated { message.flags |= DNSMessage.truncatedFlag }
+        packets.append(message.encoded(limit: DNSMessage.maximumSize))
+        message = DNSMessage()
+        writer = DNSWriter(limit: MulticastDNS.packetSize)
+      }
+      for question in group {
+        if !writer.append(question) {
+          close(truncated: false)
+          _ = writer.append(question)
+        }
+        message.questions.append(question)
+      }
+      for answer in answers {
+        if !writer.append(answer) {
+          close(truncated: true)
+          _ = writer.append(answer)
+        }
+        message.answers.append(answer)
+      }
+      close(truncated: false)
+    }
+    return packets
+  }
+
+  /// The pointers known that have more than half of their life left.
+  private func knownAnswers(to questions: [DNSQuestion], on interface: InterfaceID?, at now: Instant) -> [DNSRecord] {
+    let names = Set(questions.map(\.name))
+    var seen: Set<DNSRecord> = []
+    var answers: [DNSRecord] = []
+    for key in instances.keys.sorted() where interface == nil || key.interface == interface {
+      guard let instance = instances[key] else { continue }
+      for name in instance.pointers.keys.sorted() where names.contains(name) {
+        guard let ttl = instance.pointers[name]?.knownTTL(at: now) else { continue }
+        let record = DNSRecord(name, .ptr(key.name), ttl: ttl)
+        if seen.insert(record.identity).inserted { answers.append(record) }
+      }
+    }
+    return answers
+  }
+}

@@ -1,0 +1,281 @@
+public import MatterCrypto
+
+/// Answers multicast DNS queries for any number of Matter services of any number of hosts. RFC 6762, RFC 6763.
+///
+/// Without I/O: packets and time come in, packets and the next deadline come out. After every call, drain
+/// `nextOutput()` until it is nil, send what it gives in that order, and ask for `nextDeadline` again. To shut down,
+/// withdraw everything and drain once more: goodbyes are given out at once.
+///
+/// What it leaves out: the tie-break of simultaneous probes (RFC 6762 § 8.2), because Matter's instance names are
+/// random or unique by construction; and the rule that a QU question for a record not multicast lately is
+/// answered by multicast after all (§ 5.4).
+public struct DNSResponder: Sendable {
+  public struct Options: Hashable, Sendable {
+    /// Whether a name is probed for 750 ms before it is used. Off: Matter's names are unique as they are.
+    public var probes = false
+    /// Most packets given out in one go by one answer; more follow after `burstPause`.
+    public var burst = 16
+    public var burstPause = Duration.milliseconds(20)
+    public init() {}
+  }
+
+  /// Something for the owner to know.
+  public enum Event: Hashable, Sendable {
+    /// Somebody else uses this name. While it was being probed it has been withdrawn; otherwise it is defended.
+    case conflict(MatterService.Kind)
+  }
+
+  /// Packets that were not acted on, by reason.
+  public struct Counters: Hashable, Sendable {
+    public var malformed = 0
+    public var notOrdinary = 0
+    public var overloaded = 0
+  }
+
+  /// A published service with what is made from it once.
+  struct Published: Sendable {
+    let service: MatterService
+    let instance: DNSName
+    let host: DNSName
+    let pointers: [DNSName]
+    let text: [[UInt8]]
+    /// Probes still to be sent; while there are any, the service does not answer.
+    var probesLeft: Int
+    var announcementsLeft: Int
+    var nextStep: Instant
+  }
+
+  /// What stands under a name. Sequence numbers only grow, so each list is sorted.
+  struct NameEntry: Sendable {
+    /// Services that this name points to.
+    var pointers: [UInt64] = []
+    /// The service whose instance name it is.
+    var instance: UInt64?
+    /// Services that run on the host of this name.
+    var hosted: [UInt64] = []
+    /// Service types to enumerate, with how many services each has.
+    var types: [DNSName: Int] = [:]
+
+    var isEmpty: Bool { pointers.isEmpty && instance == nil && hosted.isEmpty && types.isEmpty }
+  }
+
+  let options: Options
+  var random: any RandomSource
+  public private(set) var interfaces: [InterfaceID: [IPAddress]] = [:]
+  var services: [UInt64: Published] = [:]
+  var index: [DNSName: NameEntry] = [:]
+  /// Services with a probe or an announcement to come.
+  var unsettled: Set<UInt64> = []
+  private var lastSequence: UInt64 = 0
+  /// When probes or announcements went out last: services published one right after the other share packets.
+  var lastStep = Instant(nanoseconds: .min / 2)
+  private static let stepPause = Duration.milliseconds(10)
+
+  var pending: [PendingAnswers] = []
+  var deferred: [DeferredQuery] = []
+  var history = MulticastHistory()
+  var outbox = OutputQueue()
+  private var events: [Event] = []
+  public internal(set) var counters = Counters()
+
+  public init(random: any RandomSource, options: Options = Options()) {
+    self.random = random
+    self.options = options
+  }
+
+  /// The services published, in the order in which they were.
+  public var published: [MatterService] { services.sorted { $0.key < $1.key }.map(\.value.service) }
+
+  /// Says which interfaces there are and which addresses each has. New addresses are announced.
+  public mutating func setInterfaces(_ interfaces: [InterfaceID: [IPAddress]], at now: Instant) {
+    guard interfaces != self.interfaces else { return }
+    self.interfaces = interfaces
+    history = MulticastHistory()
+    for sequence in services.keys where services[sequence]?.probesLeft == 0 {
+      services[sequence]?.announcementsLeft = 2
+      services[sequence]?.nextStep = now
+      unsettled.insert(sequence)
+    }
+    advance(to: now)
+  }
+
+  /// Publishes a service, or replaces what was published under the same instance name.
+  public mutating func publish(_ service: MatterService, at now: Instant) {
+    let instance = service.kind.instanceName
+    lastSequence += 1
+    let sequence = lastSequence
+    var probes = options.probes ? 3 : 0
+    let new = service.pointerNames
+    if let old = index[instance]?.instance, let previous = services[old] {
+      if previous.service == service { return }
+      if previous.probesLeft == 0 {
+        probes = 0
+        let gone = previous.pointers.filter { !new.contains($0) }.map {
+          DNSRecord($0, .ptr(previous.instance), ttl: 0)
+        }
+        goodbye(gone, hosts: previous.host == DNSName(service.hostName) ? [] : hostsLeft(by: old))
+      }
+      forget(old)
+    }
+    services[sequence] = Published(
+      service: service, instance: instance, host: DNSName(service.hostName), pointers: new, text: service.textStrings,
+      probesLeft: probes, announcementsLeft: 2, nextStep: max(now, lastStep + Self.stepPause))
+    for pointer in new { index[pointer, default: NameEntry()].pointers.append(sequence) }
+    index[instance, default: NameEntry()].instance = sequence
+    index[DNSName(service.hostName), default: NameEntry()].hosted.append(sequence)
+    for name in service.enumeratedNames {
+      index[MatterServiceNames.enumeration, default: NameEntry()].types[name, default: 0] += 1
+    }
+    unsettled.insert(sequence)
+    // The first probe comes after a random delay, so that hosts switched on together don't all speak at once.
+    if probes > 0 {
+      services[sequence]?.nextStep = now + random.milliseconds(in: 0...250)
+    }
+    advance(to: now)
+  }
+
+  /// Stops publishing a service and says goodbye to it. Does nothing where it isn't published.
+  public mutating func withdraw(_ kind: MatterService.Kind, at now: Instant) {
+    let instance = kind.instanceName
+    guard let sequence = index[instance]?.instance, let service = services[sequence] else { return }
+    if service.probesLeft == 0 {
+      var records = service.pointers.map { DNSRecord($0, .ptr(instance), ttl: 0) }
+      records += [
+        DNSRecord(instance, service.srv, ttl: 0, cacheFlush: true),
+        DNSRecord(instance, .txt(service.text), ttl: 0, cacheFlush: true),
+      ]
+      goodbye(records, hosts: hostsLeft(by: sequence))
+    }
+    forget(sequence)
+    advance(to: now)
+  }
+
+  /// Withdraws what is published under the instance name of `service`.
+  public mutating func withdraw(_ service: MatterService, at now: Instant) { withdraw(service.kind, at: now) }
+
+  /// Withdraws everything.
+  public mutating func withdrawAll(at now: Instant) {
+    for service in published { withdraw(service.kind, at: now) }
+  }
+
+  /// A datagram came in on an interface's multicast or unicast socket. Whether it came over IPv6 is in `source`.
+  public mutating func handle(packet: [UInt8], from source: SocketAddress, on interface: InterfaceID, at now: Instant) {
+    do throws(DNSError) {
+      handle(try DNSMessage(packet), from: source, on: interface, at: now)
+    } catch {
+      counters.malformed += 1
+    }
+  }
+
+  /// The same with a message that the driver has read already, for a socket shared with a browser.
+  public mutating func handle(
+    _ message: DNSMessage, from source: SocketAddress, on interface: InterfaceID, at now: Instant
+  ) {
+    if !message.isOrdinary {
+      counters.notOrdinary += 1
+    } else if message.isResponse {
+      noticeConflicts(in: message, at: now)
+    } else {
+      answer(message, from: source, on: interface, at: now)
+    }
+    advance(to: now)
+  }
+
+  /// Time has passed: sends what is due.
+  public mutating func advance(to now: Instant) {
+    step(to: now)
+    replayDeferred(at: now)
+    flush(at: now)
+  }
+
+  /// When `advance(to:)` has something to do next.
+  public var nextDeadline: Instant? {
+    var earliest: Instant?
+    for sequence in unsettled {
+      if let step = services[sequence]?.nextStep { earliest = min(earliest ?? step, step) }
+    }
+    for due in pending.lazy.map(\.due) { earliest = min(earliest ?? due, due) }
+    for due in deferred.lazy.map(\.due) { earliest = min(earliest ?? due, due) }
+    return earliest
+  }
+
+  /// The next packet to send.
+  public mutating func nextOutput() -> DNSOutput? {
+    flushGoodbyes()
+    return outbox.next()
+  }
+
+  /// The next thing to know.
+  public mutating func nextEvent() -> Event? { events.isEmpty ? nil : events.removeFirst() }
+
+  var goodbyes: [Goodbye] = []
+
+  // MARK: - Bookkeeping
+
+  /// The host of a service, if no other service runs on it.
+  private func hostsLeft(by sequence: UInt64) -> [Published] {
+    guard let service = services[sequence], index[service.host]?.hosted == [sequence] else { return [] }
+    return [service]
+  }
+
+  private mutating func forget(_ sequence: UInt64) {
+    guard let service = services.removeValue(forKey: sequence) else { return }
+    unsettled.remove(sequence)
+    for pointer in service.pointers { update(pointer) { $0.pointers.removeSorted(sequence) } }
+    update(service.instance) { $0.instance = nil }
+    update(service.host) { $0.hosted.removeSorted(sequence) }
+    update(MatterServiceNames.enumeration) { entry in
+      for name in service.service.enumeratedNames {
+        let left = (entry.types[name] ?? 1) - 1
+        entry.types[name] = left > 0 ? left : nil
+      }
+    }
+  }
+
+  private mutating func update(_ name: DNSName, _ body: (inout NameEntry) -> Void) {
+    guard let position = index.index(forKey: name) else { return }
+    body(&index.values[position])
+    if index.values[position].isEmpty { index.remove(at: position) }
+  }
+
+  /// Somebody says something else about one of our instance names. RFC 6762 § 9.
+  private mutating func noticeConflicts(in message: DNSMessage, at now: Instant) {
+    for record in message.answers where record.ttl > 0 {
+      guard let sequence = index[record.name]?.instance, let service = services[sequence] else { continue }
+      guard case .srv = record.data, record.data != service.srv else { continue }
+      if events.count < 64 { events.append(.conflict(service.service.kind)) }
+      if service.probesLeft != 0 {
+        forget(sequence)
+      } else if !unsettled.contains(sequence) {
+        services[sequence]?.announcementsLeft = 1
+        services[sequence]?.nextStep = now
+        unsettled.insert(sequence)
+      }
+    }
+  }
+}
+
+extension DNSResponder.Published {
+  var srv: DNSRecordData { .srv(priority: 0, weight: 0, port: service.port, target: host) }
+}
+
+extension RandomSource {
+  /// A random delay.
+  mutating func milliseconds(in range: ClosedRange<Int64>) -> Duration {
+    let word: UInt64 = next()
+    return .milliseconds(range.lowerBound + Int64(word % UInt64(range.upperBound - range.lowerBound + 1)))
+  }
+}
+
+extension [UInt64] {
+  /// Removes a number from a sorted list.
+  fileprivate mutating func removeSorted(_ number: UInt64) {
+    var low = 0
+    var high = count
+    while low < high {
+      let middle = (low + high) / 2
+      if self[middle] < number { low = middle + 1 } else { high = middle }
+    }
+    if low < count, self[low] == number { remove(at: low) }
+  }
+}

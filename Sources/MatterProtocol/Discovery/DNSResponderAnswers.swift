@@ -1,0 +1,329 @@
+// How the responder's answers are gathered, timed and packed.
+
+extension DNSResponder {
+  private static let maximumPending = 256
+  private static let maximumDeferred = 64
+  /// Most records of known answers kept for one query of several packets.
+  private static let maximumKnownAnswers = 8192
+
+  // MARK: - Queries
+
+  /// A query came in. RFC 6762 § 6.
+  mutating func answer(
+    _ message: DNSMessage, from source: SocketAddress, on interface: InterfaceID, at now: Instant
+  ) {
+    if let position = deferred.firstIndex(where: { $0.source == source && $0.interface == interface }) {
+      if message.questions.isEmpty {
+        // More known answers of the query before.
+        if deferred[position].message.answers.count < Self.maximumKnownAnswers {
+          deferred[position].message.answers += message.answers
+        }
+        deferred[position].due = message.isTruncated ? now + truncationDelay() : now
+        return
+      }
+      deferred[position].due = now
+      replayDeferred(at: now)
+    }
+    if message.isTruncated && !message.questions.isEmpty && deferred.count < Self.maximumDeferred {
+      // No use waiting when nothing here answers.
+      guard message.questions.contains(where: { index[$0.name] != nil }) else { return }
+      deferred.append(
+        DeferredQuery(source: source, interface: interface, message: message, due: now + truncationDelay()))
+      return
+    }
+    respond(to: message, from: source, on: interface, delayed: true, at: now)
+  }
+
+  private mutating func truncationDelay() -> Duration { random.milliseconds(in: 400...500) }
+
+  mutating func replayDeferred(at now: Instant) {
+    while let position = deferred.firstIndex(where: { $0.due <= now }) {
+      let query = deferred.remove(at: position)
+      respond(to: query.message, from: query.source, on: query.interface, delayed: false, at: now)
+    }
+  }
+
+  private mutating func respond(
+    to message: DNSMessage, from source: SocketAddress, on interface: InterfaceID, delayed: Bool, at now: Instant
+  ) {
+    let isIPv6 = source.ip.isIPv6
+    let isLegacy = source.port != MulticastDNS.port
+    var known: [DNSRecord: UInt32] = [:]
+    for answer in message.answers { known[answer.identity] = max(answer.ttl, known[answer.identity] ?? 0) }
+
+    var unicast = PendingAnswers(
+      interface: interface, isIPv6: isIPv6,
+      unicast: .init(
+        destination: source, id: message.id, legacyQuestions: isLegacy ? Array(message.questions.prefix(64)) : nil),
+      due: now)
+    var unique = PendingAnswers(interface: interface, isIPv6: isIPv6, unicast: nil, due: now)
+    unique.ignoresHistory = !message.authorities.isEmpty
+    var shared: [RecordReference] = []
+    // A question that is repeated a thousand times in a packet is answered once.
+    var asked: Set<DNSQuestion> = []
+    for question in message.questions where asked.insert(question).inserted {
+      for reference in references(answering: question, on: interface) {
+        if !known.isEmpty && isKnown(reference, known, on: interface, isLegacy: isLegacy) { continue }
+        if isLegacy || question.wantsUnicast {
+          unicast.append(reference)
+        } else if reference.type == .ptr {
+          shared.append(reference)
+        } else {
+          unique.append(reference)
+        }
+      }
+    }
+    if !unicast.queue.isEmpty { enqueue(unicast) }
+    if !unique.queue.isEmpty { enqueue(unique) }
+    if !shared.isEmpty {
+      let delay = delayed ? random.milliseconds(in: 20...120) : .zero
+      merge(shared, interface: interface, isIPv6: isIPv6, due: now + delay)
+    }
+  }
+
+  /// Whether the querier has the record for at least half of its life yet. RFC 6762 § 7.1.
+  private func isKnown(
+    _ reference: RecordReference, _ known: [DNSRecord: UInt32], on interface: InterfaceID, isLegacy: Bool
+  ) -> Bool {
+    let records = records(reference, on: interface)
+    return !records.isEmpty
+      && records.allSatisfy { record in
+        guard let ttl = known[record.identity] else { return false }
+        return ttl >= (isLegacy ? min(record.ttl, Self.legacyTTL) : record.ttl) / 2
+      }
+  }
+
+  private mutating func enqueue(_ answers: PendingAnswers) {
+    if pending.count >= Self.maximumPending {
+      counters.overloaded += 1
+    } else {
+      pending.append(answers)
+    }
+  }
+
+  /// Adds records to the multicast answer that waits already on this interface, or starts one. So there is never more
+  /// waiting than there are records, however many queries come.
+  private mutating func merge(_ references: [RecordReference], interface: InterfaceID, isIPv6: Bool, due: Instant) {
+    let waiting = pending.firstIndex {
+      $0.unicast == nil && $0.interface == interface && $0.isIPv6 == isIPv6 && !$0.ignoresHistory && $0.due <= due
+    }
+    if let waiting {
+      for reference in references { pending[waiting].append(reference) }
+    } else {
+      var answers = PendingAnswers(interface: interface, isIPv6: isIPv6, unicast: nil, due: due)
+      for reference in references { answers.append(reference) }
+      pending.append(answers)
+    }
+  }
+
+  // MARK: - Probes, announcements and goodbyes
+
+  /// The interfaces with the families that they can speak, in a defined order.
+  private var channels: [(interface: InterfaceID, isIPv6: Bool)] {
+    interfaces.sorted { $0.key < $1.key }.flatMap { interface, addresses in
+      let families = Set(addresses.map(\.isIPv6))
+      return [false, true].filter(families.contains).map { (interface, $0) }
+    }
+  }
+
+  /// Sends the probes and announcements that are due.
+  mutating func step(to now: Instant) {
+    let due = unsettled.filter { (services[$0]?.nextStep ?? now) <= now }.sorted()
+    if due.isEmpty { return }
+    lastStep = now
+    var probed: [Published] = []
+    var announced: [RecordReference] = []
+    for sequence in due {
+      guard var service = services[sequence] else {
+        unsettled.remove(sequence)
+        continue
+      }
+      if service.probesLeft > 0 {
+        probed.append(service)
+        service.probesLeft -= 1
+        // The wait after the third probe belongs to probing: only then is the name ours.
+        service.nextStep = now + .milliseconds(250)
+        if service.probesLeft == 0 { service.probesLeft = -1 }
+      } else {
+        service.probesLeft = 0
+        announced += announcement(of: sequence)
+        service.announcementsLeft -= 1
+        service.nextStep = now + .seconds(1)
+        if service.announcementsLeft <= 0 { unsettled.remove(sequence) }
+      }
+      services[sequence] = service
+    }
+    for channel in channels {
+      if !announced.isEmpty {
+        merge(announced, interface: channel.interface, isIPv6: channel.isIPv6, due: now)
+      }
+      sendProbes(probed, channel.interface, isIPv6: channel.isIPv6)
+    }
+  }
+
+  /// Asks whether anybody has these names, a few in each packet. RFC 6762 § 8.1.
+  private mutating func sendProbes(_ probed: [Published], _ interface: InterfaceID, isIPv6: Bool) {
+    for start in stride(from: 0, to: probed.count, by: 8) {
+      let some = probed[start..<min(start + 8, probed.count)]
+      let message = DNSMessage(
+        questions: some.map { DNSQuestion($0.instance, .any, wantsUnicast: true) },
+        authorities: some.map { DNSRecord($0.instance, $0.srv, ttl: Self.hostTTL) })
+      outbox.append(
+        DNSOutput(
+          bytes: message.encoded(limit: MulticastDNS.packetSize),
+          destination: .multicast(interface: interface, isIPv6: isIPv6)))
+    }
+  }
+
+  mutating func goodbye(_ records: [DNSRecord], hosts: [Published]) {
+    for host in hosts { history.clear(host.host, on: interfaces.keys.sorted()) }
+    goodbyes.append(Goodbye(records: records, hosts: hosts))
+  }
+
+  /// Puts all goodbyes since the last call into as few packets as will do.
+  mutating func flushGoodbyes() {
+    if goodbyes.isEmpty { return }
+    for (interface, isIPv6) in channels {
+      var batch: [DNSRecord] = []
+      var writer = DNSWriter(limit: MulticastDNS.packetSize)
+      let send = { (batch: [DNSRecord]) in
+        DNSOutput(
+          bytes: DNSMessage(flags: Self.responseFlags, answers: batch).encoded(limit: DNSMessage.maximumSize),
+          destination: .multicast(interface: interface, isIPv6: isIPv6))
+      }
+      for goodbye in goodbyes {
+        for record in goodbye.records + goodbye.hosts.flatMap({ addressRecords(of: $0, on: interface) }) {
+          if !writer.append(record) {
+            if !batch.isEmpty { outbox.append(send(batch)) }
+            batch = []
+            writer = DNSWriter(limit: MulticastDNS.packetSize)
+            _ = writer.append(record)
+          }
+          batch.append(record)
+        }
+      }
+      if !batch.isEmpty { outbox.append(send(batch)) }
+    }
+    goodbyes = []
+  }
+
+  // MARK: - Packing
+
+  private static let responseFlags = DNSMessage.responseFlag | DNSMessage.authoritativeFlag
+  /// A record that may not be sent yet waits this long at most; the querier asks again before longer.
+  private static let longestPostponement = Duration.milliseconds(250)
+
+  /// Writes the packets that are due.
+  mutating func flush(at now: Instant) {
+    guard pending.contains(where: { $0.due <= now }) else { return }
+    // Goodbyes first: what is said now may take one of them back.
+    flushGoodbyes()
+    var kept: [PendingAnswers] = []
+    let all = pending
+    pending = []
+    for var answers in all {
+      if answers.due <= now {
+        var postponed: [RecordReference] = []
+        var postponedUntil = now
+        for _ in 0..<max(1, options.burst) where answers.cursor < answers.queue.count {
+          pack(&answers, at: now, postponed: &postponed, until: &postponedUntil)
+        }
+        if !postponed.isEmpty {
+          var later = PendingAnswers(
+            interface: answers.interface, isIPv6: answers.isIPv6, unicast: nil, due: postponedUntil)
+          for reference in postponed { later.append(reference) }
+          kept.append(later)
+        }
+        if answers.cursor >= answers.queue.count { continue }
+        answers.due = now + options.burstPause
+      }
+      kept.append(answers)
+    }
+    pending = kept
+  }
+
+  /// Fills one packet with the next answers and what belongs beside them.
+  private mutating func pack(
+    _ answers: inout PendingAnswers, at now: Instant, postponed: inout [RecordReference], until: inout Instant
+  ) {
+    let legacy = answers.unicast?.legacyQuestions
+    let isMulticast = answers.unicast == nil
+    var message = DNSMessage(
+      id: answers.unicast?.id ?? 0, flags: Self.responseFlags, questions: legacy ?? [])
+    var writer = DNSWriter(limit: MulticastDNS.packetSize, compressingTargets: legacy == nil)
+    message.questions = message.questions.filter { writer.append($0) }
+    let isFree = { (reference: RecordReference, history: MulticastHistory, answers: PendingAnswers) -> Bool in
+      !isMulticast || answers.ignoresHistory || history.blocked(reference, answers, at: now) == nil
+    }
+
+    while answers.cursor < answers.queue.count {
+      let reference = answers.queue[answers.cursor]
+      if answers.sent.contains(reference) {
+        answers.cursor += 1
+        continue
+      }
+      if !isFree(reference, history, answers) {
+        if let free = history.blocked(reference, answers, at: now), free - now <= Self.longestPostponement {
+          postponed.append(reference)
+          until = max(until, free)
+        }
+        answers.cursor += 1
+        continue
+      }
+      let start = writer.mark
+      let group = records(reference, on: answers.interface).map { adapted($0, legacy: legacy != nil) }
+      var fits = true
+      for record in group where !writer.append(record) { fits = false }
+      var beside: [(reference: RecordReference, records: [DNSRecord])] = []
+      if fits && !group.isEmpty {
+        for extra in additionals(to: reference)
+        // What is an answer itself gets its own turn.
+        where !answers.includes(extra) && !answers.sent.contains(extra) && isFree(extra, history, answers) {
+          let records = records(extra, on: answers.interface).map { adapted($0, legacy: legacy != nil) }
+          for record in records where !writer.append(record) { fits = false }
+          beside.append((extra, records))
+        }
+      }
+      if !fits {
+        writer.rewind(to: start)
+        // Close this packet, unless it is empty: then the answer goes alone, if it fits at all.
+        if !message.answers.isEmpty { break }
+        beside = []
+        message.answers += group.filter { writer.append($0) }
+      } else {
+        message.answers += group
+        message.additionals += beside.flatMap(\.records)
+      }
+      answers.cursor += 1
+      for reference in [reference] + beside.map(\.reference) {
+        answers.sent.insert(reference)
+        if isMulticast { history.note(reference, answers, at: now) }
+      }
+    }
+    if message.answers.isEmpty { return }
+    let destination: DNSOutput.Destination =
+      if let unicast = answers.unicast {
+        .unicast(unicast.destination, interface: answers.interface)
+      } else {
+        .multicast(interface: answers.interface, isIPv6: answers.isIPv6)
+      }
+    outbox.append(
+      DNSOutput(
+        bytes: message.encoded(limit: MulticastDNS.packetSize, compressingTargets: legacy == nil),
+        destination: destination))
+  }
+
+  /// A record as a plain DNS resolver gets it: short-lived and without the cache-flush bit. RFC 6762 § 6.7.
+  private func adapted(_ record: DNSRecord, legacy: Bool) -> DNSRecord {
+    guard legacy else { return record }
+    var record = record
+    record.ttl = min(record.ttl, Self.legacyTTL)
+    record.cacheFlush = false
+    return record
+  }
+}
+
+extension DNSRecord {
+  /// The record without what differs between two copies of it: TTL and cache-flush bit.
+  var identity: DNSRecord { DNSRecord(name, data, ttl: 0, recordClass: recordClass) }
+}

@@ -1,0 +1,130 @@
+// What the responder's records are, and which of them answer a question.
+
+extension DNSResponder {
+  /// TTL of the records that depend on a host, in seconds. RFC 6762 § 10.
+  static let hostTTL: UInt32 = 120
+  /// TTL of all others.
+  static let otherTTL: UInt32 = 4500
+  /// Longest TTL told to a plain DNS resolver. RFC 6762 § 6.7.
+  static let legacyTTL: UInt32 = 10
+
+  /// The addresses of a host as seen on an interface, none twice.
+  private func addresses(of hosted: [Published], on interface: InterfaceID) -> [IPAddress] {
+    var seen: Set<IPAddress> = []
+    var result: [IPAddress] = []
+    // Services of one host mostly say the same: the interface's addresses need adding only once.
+    var addedInterface = false
+    for service in hosted {
+      if service.service.addresses.isEmpty && addedInterface { continue }
+      let own = service.service.addresses
+      if own.isEmpty { addedInterface = true }
+      for address in own.isEmpty ? interfaces[interface] ?? [] : own where seen.insert(address).inserted {
+        result.append(address)
+      }
+    }
+    return result
+  }
+
+  private func addresses(of host: DNSName, on interface: InterfaceID) -> [IPAddress] {
+    addresses(
+      of: (index[host]?.hosted ?? []).compactMap { services[$0] }.filter { $0.probesLeft == 0 }, on: interface)
+  }
+
+  /// The address records that say goodbye to a host.
+  func addressRecords(of host: Published, on interface: InterfaceID) -> [DNSRecord] {
+    addresses(of: [host], on: interface).map { DNSRecord(host.host, DNSRecordData($0), ttl: 0, cacheFlush: true) }
+  }
+
+  /// The records behind a reference on an interface: none if they are gone, several for addresses.
+  func records(_ reference: RecordReference, on interface: InterfaceID) -> [DNSRecord] {
+    let name = reference.name
+    if reference.sequence == 0 {
+      switch reference.type {
+      case .ptr:
+        return types.dropFirst(reference.position).prefix(1).map { DNSRecord(name, .ptr($0), ttl: Self.otherTTL) }
+      case .nsec:
+        let types = Set(addresses(of: name, on: interface).map { DNSRecordData($0).type }).sorted()
+        // With no address at all there would be nothing to say.
+        if types.isEmpty { return [] }
+        return [DNSRecord(name, .nsec(next: name, types: types), ttl: Self.hostTTL, cacheFlush: true)]
+      default:
+        return addresses(of: name, on: interface).map(DNSRecordData.init(_:)).filter { $0.type == reference.type }
+          .map { DNSRecord(name, $0, ttl: Self.hostTTL, cacheFlush: true) }
+      }
+    }
+    guard let service = services[reference.sequence], service.probesLeft == 0 else { return [] }
+    switch reference.type {
+    case .ptr: return [DNSRecord(name, .ptr(service.instance), ttl: Self.otherTTL)]
+    case .srv: return [DNSRecord(name, service.srv, ttl: Self.hostTTL, cacheFlush: true)]
+    case .txt: return [DNSRecord(name, .txt(service.text), ttl: Self.otherTTL, cacheFlush: true)]
+    case .nsec:
+      return [DNSRecord(name, .nsec(next: name, types: [.txt, .srv]), ttl: Self.hostTTL, cacheFlush: true)]
+    default: return []
+    }
+  }
+
+  /// The types of the published services, in a defined order.
+  private var types: [DNSName] { (index[MatterServiceNames.enumeration]?.types.keys).map { $0.sorted() } ?? [] }
+
+  /// What answers a question.
+  func references(answering question: DNSQuestion, on interface: InterfaceID) -> [RecordReference] {
+    guard question.questionClass == 1 || question.questionClass == 255 else { return [] }
+    guard let entry = index[question.name] else { return [] }
+    let name = question.name
+    let type = question.type
+    var found: [RecordReference] = []
+    if type == .ptr || type == .any {
+      found += entry.pointers.map { RecordReference(name, .ptr, $0) }
+      found += entry.types.indices.enumerated().map { RecordReference(name, .ptr, position: $0.offset) }
+    }
+    if let instance = entry.instance, services[instance]?.probesLeft == 0 {
+      switch type {
+      case .srv, .txt: found.append(RecordReference(name, type, instance))
+      case .any: found += [RecordReference(name, .srv, instance), RecordReference(name, .txt, instance)]
+      default: found.append(RecordReference(name, .nsec, instance))
+      }
+    }
+    if !entry.hosted.isEmpty {
+      let present = Set(addresses(of: name, on: interface).map { DNSRecordData($0).type })
+      if type == .any {
+        found += present.sorted().map { RecordReference(name, $0) }
+      } else if present.contains(type) {
+        found.append(RecordReference(name, type))
+      } else if !present.isEmpty {
+        found.append(RecordReference(name, .nsec))
+      }
+    }
+    return found
+  }
+
+  /// What is worth knowing beside an answer. RFC 6763 § 12.
+  func additionals(to reference: RecordReference) -> [RecordReference] {
+    if reference.sequence == 0 {
+      switch reference.type {
+      case .a: return [RecordReference(reference.name, .aaaa)]
+      case .aaaa: return [RecordReference(reference.name, .a)]
+      default: return []
+      }
+    }
+    guard let service = services[reference.sequence] else { return [] }
+    let addresses = [RecordReference(service.host, .aaaa), RecordReference(service.host, .a)]
+    switch reference.type {
+    case .ptr:
+      return [
+        RecordReference(service.instance, .srv, reference.sequence),
+        RecordReference(service.instance, .txt, reference.sequence),
+      ] + addresses
+    case .srv: return addresses
+    default: return []
+    }
+  }
+
+  /// Every record of a service, to announce it.
+  func announcement(of sequence: UInt64) -> [RecordReference] {
+    guard let service = services[sequence] else { return [] }
+    return service.pointers.map { RecordReference($0, .ptr, sequence) } + [
+      RecordReference(service.instance, .srv, sequence), RecordReference(service.instance, .txt, sequence),
+      RecordReference(service.host, .aaaa), RecordReference(service.host, .a),
+    ]
+  }
+}

@@ -1,0 +1,135 @@
+/// One record that the responder has, by what identifies it. Data is looked up when the record is written.
+struct RecordReference: Hashable, Sendable {
+  let name: DNSName
+  let type: DNSType
+  /// The service it belongs to; 0 for the records of a host and for the enumeration of types.
+  let sequence: UInt64
+  /// The position in the enumeration of types; 0 otherwise.
+  let position: Int
+
+  init(_ name: DNSName, _ type: DNSType, _ sequence: UInt64 = 0, position: Int = 0) {
+    self.name = name
+    self.type = type
+    self.sequence = sequence
+    self.position = position
+  }
+}
+
+/// Answers that wait to be sent: for the random delay, or for the pause between two bursts of packets.
+struct PendingAnswers: Sendable {
+  /// What is special about a unicast answer.
+  struct Unicast: Sendable {
+    let destination: SocketAddress
+    let id: UInt16
+    /// The questions to repeat to a plain DNS resolver; nil for a multicast DNS querier. RFC 6762 § 6.7.
+    let legacyQuestions: [DNSQuestion]?
+  }
+
+  let interface: InterfaceID
+  let isIPv6: Bool
+  let unicast: Unicast?
+  /// Whether to send even what has been multicast within the last second: in defence against a probe.
+  var ignoresHistory = false
+  var due: Instant
+  private(set) var queue: [RecordReference] = []
+  private var members: Set<RecordReference> = []
+  var cursor = 0
+  /// What went out in packets of this answer already, as answer or as additional record.
+  var sent: Set<RecordReference> = []
+
+  init(interface: InterfaceID, isIPv6: Bool, unicast: Unicast?, due: Instant) {
+    self.interface = interface
+    self.isIPv6 = isIPv6
+    self.unicast = unicast
+    self.due = due
+  }
+
+  mutating func append(_ reference: RecordReference) {
+    if members.insert(reference).inserted { queue.append(reference) }
+  }
+
+  /// Whether the record is one of the answers, sent or not.
+  func includes(_ reference: RecordReference) -> Bool { members.contains(reference) }
+}
+
+/// A query whose known answers go on in further packets. RFC 6762 § 7.2.
+struct DeferredQuery: Sendable {
+  let source: SocketAddress
+  let interface: InterfaceID
+  var message: DNSMessage
+  var due: Instant
+}
+
+/// Records that are no longer true.
+struct Goodbye: Sendable {
+  let records: [DNSRecord]
+  /// Services whose host is gone with them, for its addresses.
+  let hosts: [DNSResponder.Published]
+}
+
+/// When each record was last multicast, for as long as that matters: a record goes out at most once a second on
+/// each interface. RFC 6762 § 6.
+struct MulticastHistory: Sendable {
+  private struct Key: Hashable {
+    let interface: InterfaceID
+    let isIPv6: Bool
+    let record: RecordReference
+  }
+
+  static let pause = Duration.seconds(1)
+
+  private var current: [Key: Instant] = [:]
+  private var previous: [Key: Instant] = [:]
+  private var rotated: Instant?
+
+  /// When the record may be multicast again; nil where it may now.
+  func blocked(_ record: RecordReference, _ pending: PendingAnswers, at now: Instant) -> Instant? {
+    let key = Key(interface: pending.interface, isIPv6: pending.isIPv6, record: record)
+    guard let last = current[key] ?? previous[key] else { return nil }
+    let free = last + Self.pause
+    return free > now ? free : nil
+  }
+
+  mutating func note(_ record: RecordReference, _ pending: PendingAnswers, at now: Instant) {
+    // Two generations: one is thrown away whole once all of it is older than a second.
+    if now - (rotated ?? Instant(nanoseconds: .min / 2)) >= Self.pause {
+      previous = current
+      current = [:]
+      rotated = now
+    }
+    current[Key(interface: pending.interface, isIPv6: pending.isIPv6, record: record)] = now
+  }
+
+  /// Lets a host's records go out at once, because a goodbye has just contradicted them.
+  mutating func clear(_ name: DNSName, on interfaces: [InterfaceID]) {
+    for interface in interfaces {
+      for isIPv6 in [false, true] {
+        for type in [DNSType.a, .aaaa, .nsec] {
+          let key = Key(interface: interface, isIPv6: isIPv6, record: RecordReference(name, type))
+          current[key] = nil
+          previous[key] = nil
+        }
+      }
+    }
+  }
+}
+
+/// First in, first out, without moving what waits.
+struct OutputQueue: Sendable {
+  private var outputs: [DNSOutput] = []
+  private var head = 0
+
+  mutating func append(_ output: DNSOutput) { outputs.append(output) }
+
+  mutating func next() -> DNSOutput? {
+    guard head < outputs.count else { return nil }
+    defer {
+      head += 1
+      if head == outputs.count {
+        outputs.removeAll(keepingCapacity: outputs.count <= 64)
+        head = 0
+      }
+    }
+    return outputs[head]
+  }
+}

@@ -1,0 +1,202 @@
+/// A DNS-SD service of a Matter node: what a device publishes and a controller finds. Matter Core § 4.3.
+public struct MatterService: Hashable, Sendable {
+  /// Which of the three services it is, with what its instance name says.
+  public enum Kind: Hashable, Sendable {
+    /// A commissioned node on one of its fabrics: `_matter._tcp`. § 4.3.2.
+    case operational(compressedFabricID: UInt64, nodeID: UInt64)
+    /// A node that can be commissioned: `_matterc._udp`; the instance is random. § 4.3.1.
+    case commissionable(instance: UInt64)
+    /// A commissioner that nodes can ask to be commissioned by: `_matterd._udp`. § 4.3.3.
+    case commissioner(instance: UInt64)
+  }
+
+  /// One entry of the TXT record.
+  public struct TextEntry: Hashable, Sendable {
+    public var key: String
+    public var value: String
+    public init(_ key: String, _ value: String) {
+      self.key = key
+      self.value = value
+    }
+  }
+
+  public var kind: Kind
+  /// The host, 12 or 16 upper-case hex digits and `.local`.
+  public var hostName: String
+  public var port: UInt16
+  /// The host's addresses. Empty in a published service: those of each interface.
+  public var addresses: [IPAddress]
+  /// The TXT record in its order. Keys that nobody knows are kept.
+  public var text: [TextEntry]
+
+  /// - Parameter hostName: with or without `.local`, which is added where it is missing.
+  public init(kind: Kind, hostName: String, port: UInt16, addresses: [IPAddress] = [], text: [TextEntry] = []) {
+    self.kind = kind
+    self.hostName = hostName.lowercased().hasSuffix(".local") ? hostName : hostName + ".local"
+    self.port = port
+    self.addresses = addresses
+    self.text = text
+  }
+
+  /// The host name for a host with this link-layer address, of which the low 48 bits count. § 4.3.1.
+  public static func hostName(macAddress: UInt64) -> String {
+    String(hexadecimal(macAddress).suffix(12)) + ".local"
+  }
+
+  static func hexadecimal(_ value: UInt64) -> String {
+    let digits = String(value, radix: 16, uppercase: true)
+    return String(repeating: "0", count: 16 - digits.count) + digits
+  }
+}
+
+// MARK: - The TXT record, typed
+
+extension MatterService {
+  /// The value of a TXT key (compared without regard to case, the first one counts), or nil where it is absent.
+  public subscript(text key: String) -> String? {
+    get { text.first { $0.key.lowercased() == key.lowercased() }?.value }
+    set {
+      let index = text.firstIndex { $0.key.lowercased() == key.lowercased() }
+      switch (index, newValue) {
+      case (let index?, let value?): text[index].value = value
+      case (let index?, nil): text.remove(at: index)
+      case (nil, let value?): text.append(TextEntry(key, value))
+      case (nil, nil): break
+      }
+    }
+  }
+
+  /// A decimal number without sign or leading zeros, nil for anything else.
+  private static func decimal(_ text: some StringProtocol, upTo maximum: UInt64) -> UInt64? {
+    guard !text.isEmpty, text.count <= 20, text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { return nil }
+    guard let value = UInt64(text), value <= maximum, text.utf8.count == 1 || text.utf8.first != 0x30 else {
+      return nil
+    }
+    return value
+  }
+
+  private func number(_ key: String, upTo maximum: UInt64) -> UInt64? {
+    self[text: key].flatMap { Self.decimal($0, upTo: maximum) }
+  }
+
+  private func milliseconds(_ key: String, upTo maximum: UInt64) -> Duration? {
+    number(key, upTo: maximum).map { .milliseconds(Int64($0)) }
+  }
+
+  private static func milliseconds(_ duration: Duration?) -> String? {
+    duration.map { String(max(0, $0.components.seconds * 1000 + $0.components.attoseconds / 1_000_000_000_000_000)) }
+  }
+
+  /// D: the full 12-bit discriminator. § 4.3.1.
+  public var discriminator: UInt16? {
+    get { number("D", upTo: 0xFFF).map { UInt16($0) } }
+    set { self[text: "D"] = newValue.map { String($0 & 0xFFF) } }
+  }
+
+  /// The upper four bits of the discriminator.
+  public var shortDiscriminator: UInt8? { discriminator.map { UInt8($0 >> 8 & 0xF) } }
+
+  /// CM: 0 not in commissioning mode, 1 with its own passcode, 2 with one made for this window. Absent is 0. § 4.3.1.
+  public var commissioningMode: UInt8 {
+    get { number("CM", upTo: 255).map { UInt8($0) } ?? 0 }
+    set { self[text: "CM"] = String(newValue) }
+  }
+
+  /// VP, first half: the vendor. § 4.3.1.
+  public var vendorID: UInt16? { vendorAndProduct.vendor }
+
+  /// VP, second half: the product.
+  public var productID: UInt16? { vendorAndProduct.product }
+
+  private var vendorAndProduct: (vendor: UInt16?, product: UInt16?) {
+    guard let value = self[text: "VP"] else { return (nil, nil) }
+    let parts = value.split(separator: "+", omittingEmptySubsequences: false)
+    guard parts.count <= 2, let first = parts.first, let vendor = Self.decimal(first, upTo: 0xFFFF) else {
+      return (nil, nil)
+    }
+    return (UInt16(vendor), parts.count == 2 ? Self.decimal(parts[1], upTo: 0xFFFF).map { UInt16($0) } : nil)
+  }
+
+  /// Sets VP; no vendor takes it out.
+  public mutating func setVendor(_ vendor: UInt16?, product: UInt16?) {
+    self[text: "VP"] = vendor.map { vendor in product.map { "\(vendor)+\($0)" } ?? "\(vendor)" }
+  }
+
+  /// DT: the device type of the node's main endpoint. § 4.3.1.
+  public var deviceType: UInt32? {
+    get { number("DT", upTo: 0xFFFF_FFFF).map { UInt32($0) } }
+    set { self[text: "DT"] = newValue.map { String($0) } }
+  }
+
+  /// DN: what the user may call it, at most 32 bytes. § 4.3.1.
+  public var deviceName: String? {
+    get { self[text: "DN"] }
+    set { self[text: "DN"] = newValue }
+  }
+
+  /// RI: the rotating device identifier. § 4.3.1.
+  public var rotatingID: [UInt8]? {
+    get {
+      guard let value = self[text: "RI"], value.utf8.count % 2 == 0 else { return nil }
+      var bytes: [UInt8] = []
+      var high: UInt8?
+      for character in value {
+        guard let digit = character.hexDigitValue, character.isASCII else { return nil }
+        if let first = high {
+          bytes.append(first << 4 | UInt8(digit))
+          high = nil
+        } else {
+          high = UInt8(digit)
+        }
+      }
+      return bytes
+    }
+    set {
+      self[text: "RI"] = newValue.map { bytes in
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined()
+      }
+    }
+  }
+
+  /// PH: how to bring the device into commissioning mode, as a bit map. § 4.3.1.
+  public var pairingHint: UInt32? {
+    get { number("PH", upTo: 0xFFFF_FFFF).map { UInt32($0) } }
+    set { self[text: "PH"] = newValue.map { String($0) } }
+  }
+
+  /// PI: what the pairing hint's words leave open. § 4.3.1.
+  public var pairingInstruction: String? {
+    get { self[text: "PI"] }
+    set { self[text: "PI"] = newValue }
+  }
+
+  /// SII: how long to wait before resending to the node while it is idle; at most an hour. § 4.3.4.
+  public var idleInterval: Duration? {
+    get { milliseconds("SII", upTo: 3_600_000) }
+    set { self[text: "SII"] = Self.milliseconds(newValue) }
+  }
+
+  /// SAI: the same while it is active; at most an hour. § 4.3.4.
+  public var activeInterval: Duration? {
+    get { milliseconds("SAI", upTo: 3_600_000) }
+    set { self[text: "SAI"] = Self.milliseconds(newValue) }
+  }
+
+  /// SAT: how long it stays active after it last was. § 4.3.4.
+  public var activeThreshold: Duration? {
+    get { milliseconds("SAT", upTo: 65_535) }
+    set { self[text: "SAT"] = Self.milliseconds(newValue) }
+  }
+
+  /// T: the TCP modes that it can do, as a bit map (2 client, 4 server). § 4.3.4.
+  public var tcpModes: UInt8? {
+    get { number("T", upTo: 255).map { UInt8($0) } }
+    set { self[text: "T"] = newValue.map { String($0) } }
+  }
+
+  /// ICD: whether it works as a long-idle-time device now; absent where it isn't one at all. § 4.3.4.
+  public var isLongIdleTime: Bool? {
+    get { number("ICD", upTo: 1).map { $0 == 1 } }
+    set { self[text: "ICD"] = newValue.map { $0 ? "1" : "0" } }
+  }
+}

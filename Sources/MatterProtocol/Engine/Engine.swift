@@ -1,0 +1,52 @@
+/// A protocol engine: a value that never waits, reads no clock, opens no socket and rolls no dice.
+///
+/// Whoever drives it passes in what happened and when, and then carries out the effects, in order, until there are none.
+/// After every call, and after every command of the engine's own, ask again for effects and for ``nextDeadline``.
+public protocol Engine {
+  associatedtype Event: Sendable
+
+  /// Something came from outside. The input is the engine's own: a datagram can be decrypted in place.
+  mutating func handle(_ input: consuming Input, at now: Instant)
+  /// Time passed. Harmless when called too early.
+  mutating func advance(to now: Instant)
+  /// When ``advance(to:)`` is due; nil: not before something else happens.
+  var nextDeadline: Instant? { get }
+  /// The next thing to do, nil when all is done.
+  mutating func nextEffect() -> Effect<Event>?
+}
+
+/// What comes into an engine from outside.
+public enum Input: Sendable {
+  /// A UDP datagram.
+  case datagram([UInt8], from: SocketAddress)
+  /// DNS-SD found or updated a service that the engine browses for.
+  case serviceFound(MatterService)
+  /// A service went away.
+  case serviceLost(MatterService)
+}
+
+/// What an engine wants done outside.
+public enum Effect<Event: Sendable>: Sendable {
+  /// Make this durable before carrying out the effects that follow it. Nil bytes remove the entry.
+  case store([StoreChange])
+  case send([UInt8], to: SocketAddress)
+  /// Announce, or announce anew, a service of this node.
+  case publish(MatterService)
+  /// Take a service back, with a goodbye.
+  case withdraw(MatterService)
+  case browse(DiscoveryQuery)
+  case stopBrowsing(DiscoveryQuery)
+  case emit(Event)
+}
+
+/// A change of one entry of an engine's durable state: a flat map of keys to bytes. All changes of one effect are atomic.
+public struct StoreChange: Hashable, Sendable {
+  /// Path-like, lower case: `fabric/1`, `attribute/1/6/0`.
+  public var key: String
+  public var value: [UInt8]?
+
+  public init(_ key: String, _ value: [UInt8]?) { (self.key, self.value) = (key, value) }
+}
+
+/// What a store held when an engine starts.
+public typealias StoredState = [String: [UInt8]]

@@ -1,0 +1,99 @@
+internal import MatterTLV
+
+/// Distributes writes over as many WriteRequest messages as they need. Matter Core § 8.7.2, § 10.6.4.3.1.
+///
+/// The messages go out one by one, each after the response to the one before. A list that is too long for one message
+/// is replaced by its first entries, and the others are appended.
+public struct WriteRequestChunks: Sendable {
+  /// The encoded messages, at least one.
+  public private(set) var messages: [[UInt8]] = []
+
+  private var out: BoundedWriter
+  private var isEmpty = true
+  private let suppressResponse: Bool
+  private let isTimed: Bool
+  private let maximumPayload: Int
+
+  /// The array's end, the flag, and revision and end.
+  private static let tail = 1 + 2 + 4
+
+  /// - Throws: `tooLarge` if one write, or one entry of a list, fits into no message, or if a timed request needs more
+  ///   than one message; `malformed` if an array's encoding is broken.
+  public init(
+    _ writes: [AttributeWrite], suppressResponse: Bool = false, isTimed: Bool = false,
+    maximumPayload: Int = InteractionLimits.maximumPayload
+  ) throws(InteractionError) {
+    self.suppressResponse = suppressResponse
+    self.isTimed = isTimed
+    self.maximumPayload = maximumPayload
+    out = Self.begin(suppressResponse, isTimed, maximumPayload)
+    for write in writes { try add(write) }
+    close(more: false)
+    guard messages.count == 1 || !isTimed else { throw .tooLarge }
+  }
+
+  private static func begin(_ suppressResponse: Bool, _ isTimed: Bool, _ maximumPayload: Int) -> BoundedWriter {
+    var out = BoundedWriter(header: [], maximumPayload: maximumPayload, tail: tail)
+    out.writer.startStructure()
+    out.writer.write(suppressResponse, .context(0))
+    out.writer.write(isTimed, .context(1))
+    out.writer.startArray(.context(2))
+    return out
+  }
+
+  private mutating func close(more: Bool) {
+    out.writer.end()
+    out.writer.write(more, .context(3))
+    out.writer.endMessage()
+    messages.append(out.writer.bytes)
+  }
+
+  private mutating func startNext() {
+    close(more: true)
+    out = Self.begin(suppressResponse, isTimed, maximumPayload)
+    isEmpty = true
+  }
+
+  private mutating func add(_ write: AttributeWrite) throws(InteractionError) {
+    if append(write) { return }
+    if !isEmpty {
+      startNext()
+      if append(write) { return }
+    }
+    // Alone in a message, and still too large: a list can be taken apart.
+    guard write.operation == .replaceAll, write.value.first == 0x16 else { throw .tooLarge }
+    var list: ListChunks
+    do { list = try ListChunks(write.value) } catch { throw .malformed(error) }
+    guard begin(write, &list) else { throw .tooLarge }
+    while let entry = list.nextEntry() {
+      let piece = AttributeWrite(write.path, .append, dataVersion: write.dataVersion, value: entry)
+      if append(piece) { continue }
+      guard !isEmpty else { throw .tooLarge }
+      startNext()
+      guard append(piece) else { throw .tooLarge }
+    }
+  }
+
+  private mutating func append(_ write: AttributeWrite) -> Bool {
+    let mark = out.writer.count
+    out.writer.startAttributeData(write.path, write.operation, write.dataVersion, .anonymous)
+    out.writer.write(encoded: write.value, .context(2))
+    out.writer.end()
+    guard out.settle(mark) else { return false }
+    isEmpty = false
+    return true
+  }
+
+  /// Replaces the list with as many entries as fit.
+  private mutating func begin(_ write: AttributeWrite, _ list: inout ListChunks) -> Bool {
+    let mark = out.writer.count
+    out.writer.startAttributeData(write.path, .replaceAll, write.dataVersion, .anonymous)
+    out.writer.startArray(.context(2))
+    out.append(entriesOf: &list, closing: 2)
+    out.writer.end()
+    out.writer.end()
+    guard out.settle(mark) else { return false }
+    isEmpty = false
+    return true
+  }
+}

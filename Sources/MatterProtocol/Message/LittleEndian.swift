@@ -1,0 +1,39 @@
+/// Reads fixed-width numbers in the order that Matter's headers use.
+struct LittleEndianReader {
+  let bytes: [UInt8]
+  var offset: Int
+
+  init(_ bytes: [UInt8], at offset: Int = 0) {
+    self.bytes = bytes
+    self.offset = offset
+  }
+
+  private mutating func take<T: FixedWidthInteger>(_: T.Type) -> T? {
+    let size = MemoryLayout<T>.size
+    guard bytes.count - offset >= size else { return nil }
+    defer { offset += size }
+    return bytes.withUnsafeBytes { T(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: T.self)) }
+  }
+
+  mutating func u8() -> UInt8? { take(UInt8.self) }
+  mutating func u16() -> UInt16? { take(UInt16.self) }
+  mutating func u32() -> UInt32? { take(UInt32.self) }
+  mutating func u64() -> UInt64? { take(UInt64.self) }
+
+  mutating func skip(_ count: Int) -> Bool {
+    guard bytes.count - offset >= count else { return false }
+    offset += count
+    return true
+  }
+}
+
+extension [UInt8] {
+  mutating func append<T: FixedWidthInteger>(littleEndian value: T) {
+    Swift.withUnsafeBytes(of: value.littleEndian) { append(contentsOf: $0) }
+  }
+
+  /// The bytes of a number, least significant first.
+  init<T: FixedWidthInteger>(littleEndian value: T) {
+    self = Swift.withUnsafeBytes(of: value.littleEndian) { Array($0) }
+  }
+}

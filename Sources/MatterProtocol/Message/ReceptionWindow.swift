@@ -1,0 +1,57 @@
+/// Tells new messages from repeated ones by their counters. Matter Core § 4.6.5.
+public struct ReceptionWindow: Hashable, Sendable {
+  /// What becomes of counters at the end of their range and behind the window.
+  public enum Mode: Sendable {
+    /// Secured unicast: counters never wrap, and what lies behind the window is old.
+    case secured
+    /// Group: counters wrap; what lies behind the window is old.
+    case group
+    /// Unsecured: what lies behind the window means that the peer began anew.
+    case unsecured
+  }
+
+  /// How far back counters are remembered.
+  public static let size: UInt32 = 32
+
+  public let mode: Mode
+  /// The largest counter accepted so far; nil before the first.
+  public private(set) var maximum: UInt32?
+  /// Bit i: `maximum - 1 - i` was accepted.
+  private var seen: UInt32 = 0
+
+  public init(mode: Mode) { self.mode = mode }
+
+  /// - Returns: false if the counter was seen before, or is too old to tell.
+  public mutating func accept(_ counter: UInt32) -> Bool {
+    guard let maximum else {
+      self.maximum = counter
+      // A first counter proves nothing of earlier ones; a secured peer never sends them after it in earnest, though
+      // they may arrive out of order.
+      return true
+    }
+    if counter == maximum { return false }
+    let ahead = mode == .secured ? (counter > maximum ? counter - maximum : nil) : Self.ahead(counter, of: maximum)
+    if let ahead {
+      seen = ahead > Self.size ? 0 : ahead == Self.size ? 1 << (Self.size - 1) : (seen << ahead) | (1 << (ahead - 1))
+      self.maximum = counter
+      return true
+    }
+    let behind = maximum &- counter
+    if behind <= Self.size {
+      let bit: UInt32 = 1 << (behind - 1)
+      guard seen & bit == 0 else { return false }
+      seen |= bit
+      return true
+    }
+    guard mode == .unsecured else { return false }
+    self.maximum = counter
+    seen = 0
+    return true
+  }
+
+  /// How far `counter` is ahead in arithmetic that wraps; nil if it is behind.
+  private static func ahead(_ counter: UInt32, of maximum: UInt32) -> UInt32? {
+    let distance = counter &- maximum
+    return distance < 1 << 31 ? distance : nil
+  }
+}

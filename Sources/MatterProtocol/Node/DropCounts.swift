@@ -1,0 +1,48 @@
+/// Why a message was not taken in.
+public enum DropReason: String, CaseIterable, Sendable {
+  case oversized, malformedHeader, unknownVersion, unknownSession, groupMessage, decryptionFailed,
+    malformedPayloadHeader
+  case duplicate, unknownExchange, exchangesExhausted, unexpectedOpcode, unsecuredMessage, handshakesExhausted
+}
+
+/// Counts of messages that were not taken in.
+public struct DropCounts: Hashable, Sendable {
+  private var counts = [Int](repeating: 0, count: DropReason.allCases.count)
+
+  public subscript(_ reason: DropReason) -> Int { counts[index(reason)] }
+  public var total: Int { counts.reduce(0, +) }
+  /// Those that are not zero, in the order of the reasons' declaration.
+  public var all: [(reason: DropReason, count: Int)] {
+    zip(DropReason.allCases, counts).filter { $0.1 > 0 }.map { ($0.0, $0.1) }
+  }
+
+  mutating func count(_ reason: DropReason) { counts[index(reason)] += 1 }
+  private func index(_ reason: DropReason) -> Int { DropReason.allCases.firstIndex(of: reason) ?? 0 }
+}
+
+/// One packet, in one line that can be searched.
+public struct PacketTrace: Sendable, CustomStringConvertible {
+  public enum Direction: String, Sendable {
+    case sent = "<", sentAgain = "<<", received = ">", dropped = "x"
+  }
+
+  public var direction: Direction
+  public var session: SessionID?
+  public var exchange: UInt16?
+  public var counter: UInt32
+  public var acknowledged: UInt32?
+  public var peer: SocketAddress
+  public var protocolID: ProtocolID?
+  public var opcode: UInt8?
+  public var size: Int
+  public var reason: DropReason?
+
+  public var description: String {
+    let session = session.map { "\($0)" } ?? "-"
+    let exchange = exchange.map { "\($0)" } ?? "-"
+    let ack = acknowledged.map { " a:\($0)" } ?? ""
+    let kind = protocolID.flatMap { id in opcode.map { " \(id.number):\(String($0, radix: 16))" } } ?? ""
+    let reason = reason.map { " \($0)" } ?? ""
+    return "\(direction.rawValue) s:\(session) e:\(exchange) c:\(counter)\(ack) \(peer)\(kind) \(size) B\(reason)"
+  }
+}

@@ -1,0 +1,197 @@
+import MatterCrypto
+internal import MatterModel
+
+extension NodeCore {
+  /// Takes in a datagram. What is not a message for us is counted in ``drops`` and forgotten.
+  public mutating func receive(_ datagram: consuming [UInt8], from address: SocketAddress, at now: Instant) {
+    guard datagram.count <= Self.largestDatagram else { return drop(.oversized, nil, address, datagram.count) }
+    var bytes = datagram
+    let header: MessageHeader
+    let end: Int
+    do {
+      (header, end) = try MessageHeader.decode(bytes)
+    } catch {
+      if case .unknownVersion = error {
+        drop(.unknownVersion, nil, address, bytes.count)
+      } else {
+        drop(.malformedHeader, nil, address, bytes.count)
+      }
+      return
+    }
+    guard header.sessionKind == .unicast else { return drop(.groupMessage, header, address, bytes.count) }
+    if header.isUnsecured {
+      receiveUnsecured(bytes, header, end, from: address, at: now)
+    } else {
+      guard let position = secured.position(of: header.sessionID) else {
+        return drop(.unknownSession, header, address, bytes.count)
+      }
+      let nonce = Nonce(
+        securityFlags: header.securityFlags, messageCounter: header.counter,
+        sourceNodeID: secured.row[position].info.peerNodeID.rawValue)
+      guard bytes.count >= end + AESCCM.tagByteCount,
+        (try? secured.row[position].decryption.open(&bytes, from: end, nonce: nonce, aad: 0..<end)) != nil
+      else { return drop(.decryptionFailed, header, address, bytes.count) }
+      receiveSecured(bytes, header, end, position, from: address, at: now)
+    }
+  }
+
+  private mutating func receiveSecured(
+    _ bytes: [UInt8], _ header: MessageHeader, _ end: Int, _ position: Int,
+    from address: SocketAddress, at now: Instant
+  ) {
+    guard let (payload, offset) = try? PayloadHeader.decode(bytes, at: end) else {
+      return drop(.malformedPayloadHeader, header, address, bytes.count)
+    }
+    let id = SessionID(local: header.sessionID)
+    guard hasRoom(for: payload, on: id) else { return drop(.exchangesExhausted, header, address, bytes.count) }
+    let isNew = secured.row[position].window.accept(header.counter)
+    if isNew {
+      // The address changes with the newest authenticated message only, so that a replay can't redirect a session.
+      if secured.row[position].window.maximum == header.counter { secured.row[position].info.peerAddress = address }
+      secured.row[position].info.lastHeard = now
+      secured.row[position].info.lastUsed = now
+    }
+    process(bytes, header, payload, offset, on: id, isNew: isNew, from: address, at: now)
+  }
+
+  private mutating func receiveUnsecured(
+    _ bytes: [UInt8], _ header: MessageHeader, _ end: Int, from address: SocketAddress, at now: Instant
+  ) {
+    guard let (payload, offset) = try? PayloadHeader.decode(bytes, at: end) else {
+      return drop(.malformedPayloadHeader, header, address, bytes.count)
+    }
+    guard payload.protocolID == .secureChannel else { return drop(.unsecuredMessage, header, address, bytes.count) }
+    guard let id = unsecuredSession(for: header, from: address, at: now) else {
+      return drop(.unknownSession, header, address, bytes.count)
+    }
+    guard hasRoom(for: payload, on: id) else { return drop(.exchangesExhausted, header, address, bytes.count) }
+    guard let isNew = unsecured[id]?.window.accept(header.counter) else { return }
+    if isNew {
+      unsecured[id]?.lastHeard = now
+      unsecured[id]?.lastUsed = now
+    }
+    process(bytes, header, payload, offset, on: id, isNew: isNew, from: address, at: now)
+  }
+
+  /// What all messages have in common once they are in the clear. Matter Core § 4.7.2 and § 4.12.5.
+  private mutating func process(
+    _ bytes: [UInt8], _ header: MessageHeader, _ payload: PayloadHeader, _ offset: Int, on session: SessionID,
+    isNew: Bool, from address: SocketAddress, at now: Instant
+  ) {
+    let id = ExchangeID(session: session, number: payload.exchange, isInitiator: !payload.isFromInitiator)
+    if let tracer {
+      tracer(
+        PacketTrace(
+          direction: .received, session: session, exchange: id.number, counter: header.counter,
+          acknowledged: payload.acknowledged, peer: address, protocolID: payload.protocolID, opcode: payload.opcode,
+          size: bytes.count, reason: isNew ? nil : .duplicate))
+    }
+    guard isNew else {
+      // The peer did not hear our acknowledgement: once more, whether the exchange still exists or not.
+      if payload.needsAck { sendAck(of: header.counter, on: id, at: now) }
+      drops.count(.duplicate)
+      return
+    }
+    var exchange = exchanges[id]
+    let isSecureChannel = payload.protocolID == .secureChannel
+    let isStandaloneAck = isSecureChannel && payload.opcode == SecureChannelOpcode.standaloneAck
+    if let acknowledged = payload.acknowledged, exchange?.unacknowledged?.counter == acknowledged {
+      exchange?.unacknowledged = nil
+      // An exchange that goes on is put back below.
+      if let exchange, isStandaloneAck || exchange.isClosing { put(exchange, id) }
+    }
+    if isStandaloneAck { return }
+
+    let isFirst = exchange == nil
+    if isFirst {
+      guard payload.isFromInitiator, mayOpenExchange(payload, session), !isExpiring(session) else {
+        if payload.needsAck { sendAck(of: header.counter, on: id, at: now) }
+        drops.count(.unknownExchange)
+        return
+      }
+      exchange = Exchange()
+    } else if exchange?.isClosing == true {
+      if payload.needsAck { sendAck(of: header.counter, on: id, at: now) }
+      drops.count(.unknownExchange)
+      return
+    }
+    if payload.needsAck {
+      // Only one acknowledgement can wait for a message to ride on.
+      if let owed = exchange?.owedAck { sendAck(of: owed.counter, on: id, at: now) }
+      exchange?.owedAck = (header.counter, now + Retransmission.standaloneAckDelay)
+    }
+    exchange?.responseDeadline = nil
+    exchanges[id] = exchange
+    schedule(exchange?.deadline)
+
+    if isSecureChannel {
+      receiveSecureChannel(payload.opcode, Array(bytes[offset...]), on: id, from: address, at: now)
+    } else {
+      emit(
+        .message(
+          InboundMessage(
+            exchange: id, opcode: payload.opcode, protocolID: payload.protocolID, bytes: bytes,
+            payload: offset..<bytes.count, isFirst: isFirst, isGroup: false)))
+    }
+  }
+
+  /// Whether there is room for the exchange that a message would begin. Asked before its counter is taken note of, so that
+  /// the peer's retransmission finds room later, where it would be a duplicate otherwise.
+  ///
+  /// Exchanges in the clear have room of their own: whoever can't prove anything must not get in the way of those who did.
+  private func hasRoom(for payload: PayloadHeader, on session: SessionID) -> Bool {
+    guard payload.isFromInitiator else { return true }
+    if !session.isUnsecured && exchanges.count < configuration.maximumInboundExchanges / 2 { return true }
+    guard exchanges[ExchangeID(session: session, number: payload.exchange, isInitiator: false)] == nil else {
+      return true
+    }
+    if session.isUnsecured {
+      return exchanges.keys.count { $0.session == session } < Self.maximumExchangesInTheClear
+    }
+    let limit = configuration.maximumInboundExchanges
+    let inbound = exchanges.keys.filter { !$0.isInitiator && !$0.session.isUnsecured }
+    guard inbound.count < limit else { return false }
+    // Beyond half of the room, a fabric gets no more than its share: it must not keep the others out.
+    let fabrics = Set(secured.row.map(\.info.fabric))
+    guard fabrics.count > 1, inbound.count >= limit / 2 else { return true }
+    let fabric = self.session(session)?.fabric
+    return inbound.count { self.session($0.session)?.fabric == fabric } < limit / fabrics.count
+  }
+
+  /// Exchanges at one time with one peer that has no session yet. One is enough for a handshake.
+  private static let maximumExchangesInTheClear = 4
+
+  /// Whether a message may begin an exchange: others are left-overs of exchanges long gone.
+  private func mayOpenExchange(_ payload: PayloadHeader, _ session: SessionID) -> Bool {
+    if session.isUnsecured {
+      return payload.protocolID == .secureChannel
+        && (payload.opcode == SecureChannelOpcode.pbkdfParamRequest || payload.opcode == SecureChannelOpcode.sigma1)
+    }
+    return payload.protocolID != .secureChannel || payload.opcode == SecureChannelOpcode.statusReport
+  }
+
+  private mutating func receiveSecureChannel(
+    _ opcode: UInt8, _ payload: [UInt8], on id: ExchangeID, from address: SocketAddress, at now: Instant
+  ) {
+    if id.session.isUnsecured {
+      receiveHandshake(opcode, payload, on: id, from: address, at: now)
+    } else if opcode == SecureChannelOpcode.statusReport, let report = StatusReport(decoding: payload),
+      report.code == .closeSession
+    {
+      removeSession(id.session, .byPeer)
+    } else {
+      drops.count(.unexpectedOpcode)
+      close(id, at: now)
+    }
+  }
+
+  private mutating func drop(
+    _ reason: DropReason, _ header: MessageHeader?, _ address: SocketAddress, _ size: Int
+  ) {
+    drops.count(reason)
+    tracer?(
+      PacketTrace(
+        direction: .dropped, session: header.map { SessionID(local: $0.sessionID) }, counter: header?.counter ?? 0,
+        peer: address, size: size, reason: reason))
+  }
+}

@@ -1,0 +1,181 @@
+public import MatterCrypto
+public import MatterModel
+
+/// Limits of a node, and what it says of itself in handshakes.
+public struct NodeConfiguration: Sendable {
+  /// Secured sessions at one time; the one unused for longest makes room.
+  public var maximumSessions = 64
+  /// Contexts of handshakes in the clear at one time.
+  public var maximumUnsecuredSessions = 32
+  /// Exchanges at one time that peers may have open with us.
+  public var maximumInboundExchanges = 128
+  /// Handshakes at one time that peers may have begun.
+  public var maximumInboundHandshakes = 8
+  /// Resumption records that are kept.
+  public var maximumResumptionRecords = 64
+  public var parameters = SessionParameters.own
+
+  public init() {}
+}
+
+/// One handshake that we began.
+public struct HandshakeID: Hashable, Sendable {
+  let rawValue: UInt32
+}
+
+/// Why a session is gone.
+public enum SessionCloseReason: Hashable, Sendable {
+  case byPeer, byUs, evicted, fabricRemoved
+}
+
+/// A message for the layer above.
+public struct InboundMessage: Sendable {
+  public let exchange: ExchangeID
+  public let opcode: UInt8
+  public let protocolID: ProtocolID
+  /// The whole decrypted datagram.
+  public let bytes: [UInt8]
+  /// Where in `bytes` the application payload lies.
+  public let payload: Range<Int>
+  /// Whether it opened the exchange.
+  public let isFirst: Bool
+  public let isGroup: Bool
+}
+
+/// What a ``NodeCore`` has to say to the engine that owns it.
+public enum NodeOutput: Sendable {
+  case send([UInt8], to: SocketAddress)
+  case message(InboundMessage)
+  /// The handshake is named if it was ours.
+  case sessionEstablished(SessionID, HandshakeID?)
+  case handshakeFailed(HandshakeID, HandshakeError)
+  /// A peer that wanted to commission us did not know the passcode.
+  case paseAttemptFailed
+  case sessionClosed(SessionID, SessionInfo, SessionCloseReason)
+  case exchangeFailed(ExchangeID, ExchangeFailure)
+  case resumptionChanged(ResumptionRecord)
+}
+
+/// The messaging half of a node: fabrics, sessions, exchanges, reliable messages, handshakes.
+///
+/// It does no I/O: it is told of datagrams and of time, and asked for outputs until there are none. Sessions know nothing
+/// of exchanges, exchanges name their session by id, and both tables live here.
+public struct NodeCore: Sendable {
+  /// Bytes of application payload that fit a datagram of 1280 bytes (IPv6's least), all headers and the code counted.
+  public static let maximumPayload = 1190
+
+  /// The longest datagram that is read, in bytes. Matter Core § 4.4.4 has messages over UDP fit into IPv6's least MTU.
+  static let largestDatagram = 1280
+
+  let configuration: NodeConfiguration
+  var random: any RandomSource
+  /// Spreads retransmissions. Nothing hangs from its being guessed, so it need not cost what secrets cost.
+  var jitterSource: SeededRandomSource
+  let signatures: any SignatureScheme
+
+  var fabricsByIndex: [FabricIndex: Fabric] = [:]
+  var secured = SessionTable()
+  var unsecured: [SessionID: UnsecuredSession] = [:]
+  var exchanges: [ExchangeID: Exchange] = [:]
+  var handshakes: [ExchangeID: Handshake] = [:]
+  var resumption: [ResumptionRecord]
+  var pase: PASEParameters?
+
+  var nextSessionNumber: UInt16
+  var nextUnsecuredNumber: UInt32 = 0
+  var nextExchangeNumber: UInt16
+  var nextHandshakeNumber: UInt32 = 0
+  var unsecuredCounter: UInt32
+
+  /// No deadline lies before this; it may be too early, never too late.
+  var earliestDeadline: Instant?
+
+  private var outputs: [NodeOutput?] = []
+  private var outputsTaken = 0
+
+  /// Messages that were not taken in, by reason.
+  public internal(set) var drops = DropCounts()
+  /// Called with a line for each packet, if set.
+  public var tracer: (@Sendable (PacketTrace) -> Void)?
+
+  public init(
+    _ configuration: NodeConfiguration = .init(), random: any RandomSource,
+    signatures: any SignatureScheme = OpenSSLSignatures(), fabrics: [Fabric] = [], resumption: [ResumptionRecord] = []
+  ) {
+    self.configuration = configuration
+    self.signatures = signatures
+    self.resumption = resumption
+    var random = random
+    nextSessionNumber = UInt16(truncatingIfNeeded: random.next())
+    nextExchangeNumber = UInt16(truncatingIfNeeded: random.next())
+    unsecuredCounter = Self.initialCounter(&random)
+    jitterSource = SeededRandomSource(seed: random.next())
+    self.random = random
+    for fabric in fabrics { fabricsByIndex[fabric.index] = fabric }
+  }
+
+  /// Counters begin in the lower 28 bits, so that they last. Matter Core § 4.6.1.1.
+  static func initialCounter(_ random: inout any RandomSource) -> UInt32 { UInt32(random.next() & 0x0FFF_FFFF) + 1 }
+
+  // MARK: Outputs
+
+  mutating func emit(_ output: NodeOutput) { outputs.append(output) }
+
+  /// The next thing to do, nil when all is done. Ask after every call of anything else.
+  public mutating func nextOutput() -> NodeOutput? {
+    guard outputsTaken < outputs.count else {
+      if outputsTaken > 0 {
+        outputs.removeAll(keepingCapacity: true)
+        outputsTaken = 0
+      }
+      return nil
+    }
+    defer { outputsTaken += 1 }
+    // Moved out, so that whoever gets a datagram may change it in place.
+    return outputs[outputsTaken].take()
+  }
+
+  /// When ``advance(to:)`` is due.
+  public var nextDeadline: Instant? { earliestDeadline }
+
+  mutating func schedule(_ deadline: Instant?) { earliestDeadline = .earlier(earliestDeadline, deadline) }
+
+  // MARK: Fabrics
+
+  /// The fabrics of this node, by index.
+  public var fabrics: [Fabric] { fabricsByIndex.values.sorted { $0.index < $1.index } }
+
+  public func fabric(_ index: FabricIndex) -> Fabric? { fabricsByIndex[index] }
+
+  /// Adds a fabric, or replaces the one of the same index. Sessions stay as they are; what is known for resuming them, and
+  /// handshakes under way, go if the node has another certificate now: they belong to who it was before.
+  public mutating func install(_ fabric: Fabric) {
+    let old = fabricsByIndex.updateValue(fabric, forKey: fabric.index)
+    guard let old, old.operationalCertificate != fabric.operationalCertificate else { return }
+    resumption.removeAll { $0.fabric == fabric.index }
+    abandonHandshakes(of: fabric.index)
+  }
+
+  /// Forgets a fabric and all that hangs from it. A session with an exchange under way is closed when that is done, so
+  /// that the request that removed the fabric can be answered.
+  public mutating func removeFabric(_ index: FabricIndex, at now: Instant) {
+    fabricsByIndex[index] = nil
+    resumption.removeAll { $0.fabric == index }
+    // The index may soon stand for another fabric: nothing begun under the old one may end in a session of the new one.
+    abandonHandshakes(of: index)
+    closeSessions(of: index, reason: .fabricRemoved, at: now)
+  }
+
+  // MARK: Being commissioned
+
+  /// Lets peers in that know the passcode.
+  public mutating func openPASE(_ parameters: PASEParameters) { pase = parameters }
+
+  /// Lets nobody in any more; attempts under way come to nothing.
+  public mutating func closePASE(at now: Instant) {
+    pase = nil
+    for id in handshakes.keys.sorted() {
+      if case .paseResponder? = handshakes[id]?.kind { abandonHandshake(id, at: now) }
+    }
+  }
+}

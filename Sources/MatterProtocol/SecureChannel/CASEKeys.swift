@@ -1,0 +1,68 @@
+import MatterCertificates
+internal import MatterCrypto
+import MatterModel
+import MatterTLV
+
+/// The derivations that both sides of CASE share. Matter Core § 4.14.2.
+enum CASEKeys {
+  static let sigma2Nonce = Array("NCASE_Sigma2N".utf8), sigma3Nonce = Array("NCASE_Sigma3N".utf8)
+  static let resume1Nonce = Array("NCASE_SigmaS1".utf8), resume2Nonce = Array("NCASE_SigmaS2".utf8)
+
+  /// Names the node that the initiator means, to those who know the fabric's key only.
+  static func destinationID(
+    identityProtectionKey: [UInt8], random: [UInt8], rootPublicKey: [UInt8], fabricID: FabricID, nodeID: NodeID
+  ) throws(CryptoError) -> [UInt8] {
+    try HMAC.sha256(
+      key: identityProtectionKey,
+      random + rootPublicKey + [UInt8](littleEndian: fabricID.rawValue) + [UInt8](littleEndian: nodeID.rawValue))
+  }
+
+  static func derive(_ secret: [UInt8], salt: [UInt8], _ info: String, count: Int = 16) throws(CryptoError) -> [UInt8] {
+    try HKDF.sha256(secret: secret, salt: salt, info: Array(info.utf8), count: count)
+  }
+
+  static func seal(_ plaintext: [UInt8], key: [UInt8], nonce: [UInt8]) throws(CryptoError) -> [UInt8] {
+    try AESCCM(key: SymmetricKey(key)).seal(plaintext: plaintext, nonce: nonce)
+  }
+
+  static func open(_ ciphertext: [UInt8], key: [UInt8], nonce: [UInt8]) throws(CryptoError) -> [UInt8] {
+    try AESCCM(key: SymmetricKey(key)).open(ciphertext: ciphertext, nonce: nonce)
+  }
+
+  /// The proof, by a code over nothing, that the sender knows the secret of an earlier session.
+  static func resumeMIC(
+    secret: [UInt8], random: [UInt8], resumptionID: [UInt8], info: String, nonce: [UInt8]
+  ) throws(CryptoError) -> [UInt8] {
+    try seal([], key: derive(secret, salt: random + resumptionID, info), nonce: nonce)
+  }
+
+  /// Checks a peer's certificates against a fabric's root, and its signature.
+  /// - Returns: the peer's node id and tags.
+  static func authenticate(
+    _ credentials: SigmaCredentials, fabric: Fabric, sender: [UInt8], receiver: [UInt8]
+  ) throws(HandshakeError) -> (NodeID, [CASEAuthenticatedTag]) {
+    do {
+      let leaf = try MatterCertificate(tlv: credentials.operationalCertificate.bytes)
+      let intermediate = try credentials.intermediateCertificate.map { octets throws(CertificateError) in
+        try MatterCertificate(tlv: octets.bytes)
+      }
+      // A virtual device has no trusted clock to hold validity against (§ 3.5.6), so times are not checked here.
+      try CertificateChain.verify(
+        noc: leaf, icac: intermediate, root: MatterCertificate(tlv: fabric.rootCertificate), at: nil)
+      guard leaf.fabricID == fabric.fabricID.rawValue, let node = leaf.nodeID else {
+        throw HandshakeError.untrusted("the certificate is of another fabric")
+      }
+      let signed = SigmaCredentials.toBeSigned(
+        operationalCertificate: credentials.operationalCertificate.bytes,
+        intermediateCertificate: credentials.intermediateCertificate?.bytes, sender: sender, receiver: receiver)
+      guard try P256PublicKey(bytes: leaf.publicKey).verify(credentials.signature.bytes, of: signed) else {
+        throw HandshakeError.untrusted("the signature is wrong")
+      }
+      return (NodeID(node), leaf.caseAuthenticatedTags.map { CASEAuthenticatedTag($0) })
+    } catch let error as HandshakeError {
+      throw error
+    } catch {
+      throw .untrusted("\(error)")
+    }
+  }
+}

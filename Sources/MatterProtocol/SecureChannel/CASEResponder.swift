@@ -1,0 +1,164 @@
+internal import MatterCrypto
+import MatterModel
+import MatterTLV
+
+/// The side that an operational session is opened to. Matter Core § 4.14.2.
+struct CASEResponder {
+  private enum State {
+    case start
+    case awaitingSigma3(Pending)
+    case awaitingStatus(EstablishedKeys)
+    case done
+  }
+
+  private struct Pending {
+    var fabric: Fabric
+    var protection: [UInt8]
+    var sigma1: [UInt8]
+    var sigma2: [UInt8]
+    var secret: [UInt8]
+    var ownKey: [UInt8]
+    var peerKey: [UInt8]
+    var peerSessionID: UInt16
+    var resumptionID: [UInt8]
+  }
+
+  private var state = State.start
+  private let sessionID: UInt16
+  private let own: SessionParameters
+  private(set) var peer = SessionParameters()
+  /// The fabric that the initiator meant; nil before its first message.
+  var fabricIndex: FabricIndex? {
+    switch state {
+    case .awaitingSigma3(let pending): pending.fabric.index
+    case .awaitingStatus(let keys): keys.fabric
+    case .start, .done: nil
+    }
+  }
+
+  init(sessionID: UInt16, own: SessionParameters) { (self.sessionID, self.own) = (sessionID, own) }
+
+  mutating func receive(
+    _ opcode: UInt8, _ payload: [UInt8], fabrics: [Fabric], resumption: (_ id: [UInt8]) -> ResumptionRecord?,
+    _ randomSource: inout any RandomSource, _ signatures: any SignatureScheme
+  ) -> HandshakeAction {
+    let state = self.state
+    do {
+      switch (state, opcode) {
+      case (.start, SecureChannelOpcode.sigma1):
+        let sigma1 = try Sigma1(tlv: payload)
+        guard sigma1.isComplete else { throw HandshakeError.invalidMessage("half a resumption") }
+        if let parameters = sigma1.parameters { peer = parameters }
+        if let action = try resume(sigma1, resumption, &randomSource) { return action }
+        return try receiveSigma1(payload, sigma1, fabrics, &randomSource, signatures)
+      case (.awaitingSigma3(let pending), SecureChannelOpcode.sigma3):
+        return try receiveSigma3(payload, pending)
+      case (.awaitingStatus(let keys), SecureChannelOpcode.statusReport):
+        guard let report = StatusReport(decoding: payload), report.general == .success else {
+          return .fail(StatusReport(decoding: payload)?.asHandshakeError ?? .invalidMessage("short status report"))
+        }
+        self.state = .done
+        return .established(keys)
+      case (_, SecureChannelOpcode.statusReport):
+        guard let report = StatusReport(decoding: payload) else { return .fail(.invalidMessage("short status report")) }
+        return .fail(report.asHandshakeError)
+      default:
+        return .refuse(.invalidParameter, .invalidMessage("opcode \(opcode) out of turn"))
+      }
+    } catch let error as HandshakeError {
+      return .refuse(.invalidParameter, error)
+    } catch {
+      return .refuse(.invalidParameter, .invalidMessage("\(error)"))
+    }
+  }
+
+  /// Takes the short way if the initiator proves that it knows the secret of an earlier session.
+  private mutating func resume(
+    _ sigma1: Sigma1, _ records: (_ id: [UInt8]) -> ResumptionRecord?, _ randomSource: inout any RandomSource
+  ) throws -> HandshakeAction? {
+    guard let id = sigma1.resumptionID?.bytes, let mic = sigma1.resumeMIC?.bytes, var record = records(id) else {
+      return nil
+    }
+    let expected = try CASEKeys.resumeMIC(
+      secret: record.sharedSecret, random: sigma1.random.bytes, resumptionID: id, info: "Sigma1_Resume",
+      nonce: CASEKeys.resume1Nonce)
+    guard constantTimeEqual(expected, mic) else { return nil }
+    let fresh = randomSource.bytes(16)
+    let answer = Sigma2Resume(
+      resumptionID: Octets(fresh),
+      mic: Octets(
+        try CASEKeys.resumeMIC(
+          secret: record.sharedSecret, random: sigma1.random.bytes, resumptionID: fresh, info: "Sigma2_Resume",
+          nonce: CASEKeys.resume2Nonce)),
+      sessionID: sessionID, parameters: own)
+    let bytes = try CASEKeys.derive(
+      record.sharedSecret, salt: sigma1.random.bytes + id, "SessionResumptionKeys", count: 48)
+    var keys = EstablishedKeys(keys: bytes, peerSessionID: sigma1.sessionID, parameters: peer)
+    (keys.fabric, keys.peerNodeID, keys.tags) = (record.fabric, record.peer, record.tags)
+    record.resumptionID = fresh
+    keys.resumption = record
+    state = .awaitingStatus(keys)
+    return .send(opcode: SecureChannelOpcode.sigma2Resume, answer.tlv)
+  }
+
+  private mutating func receiveSigma1(
+    _ payload: [UInt8], _ sigma1: Sigma1, _ fabrics: [Fabric], _ randomSource: inout any RandomSource,
+    _ signatures: any SignatureScheme
+  ) throws -> HandshakeAction {
+    guard let (fabric, protection) = try destination(of: sigma1, among: fabrics) else {
+      return .refuse(.noSharedTrustRoots, .untrusted("the initiator means no fabric of ours"))
+    }
+    let key = P256PrivateKey(random: &randomSource)
+    let random = randomSource.bytes(32)
+    let resumptionID = randomSource.bytes(16)
+    let ownKey = key.publicKey.bytes
+    let secret = try key.sharedSecret(with: P256PublicKey(bytes: sigma1.publicKey.bytes))
+    let credentials = try SigmaCredentials.own(
+      of: fabric, sender: ownKey, receiver: sigma1.publicKey.bytes, resumptionID: resumptionID, signatures)
+    let key2 = try CASEKeys.derive(secret, salt: protection + random + ownKey + Hash.sha256(payload), "Sigma2")
+    let sigma2 = Sigma2(
+      random: Octets(random), sessionID: sessionID, publicKey: Octets(ownKey),
+      encrypted: OctetString(try CASEKeys.seal(credentials.tlv, key: key2, nonce: CASEKeys.sigma2Nonce)),
+      parameters: own
+    ).tlv
+    state = .awaitingSigma3(
+      Pending(
+        fabric: fabric, protection: protection, sigma1: payload, sigma2: sigma2, secret: secret, ownKey: ownKey,
+        peerKey: sigma1.publicKey.bytes, peerSessionID: sigma1.sessionID, resumptionID: resumptionID))
+    return .send(opcode: SecureChannelOpcode.sigma2, sigma2)
+  }
+
+  /// Which fabric, and which of its keys, the initiator named.
+  private func destination(
+    of sigma1: Sigma1, among fabrics: [Fabric]
+  ) throws(CryptoError) -> (Fabric, [UInt8])? {
+    for fabric in fabrics {
+      for key in fabric.identityProtectionKeys {
+        let candidate = try CASEKeys.destinationID(
+          identityProtectionKey: key, random: sigma1.random.bytes, rootPublicKey: fabric.rootPublicKey,
+          fabricID: fabric.fabricID, nodeID: fabric.nodeID)
+        if constantTimeEqual(candidate, sigma1.destinationID.bytes) { return (fabric, key) }
+      }
+    }
+    return nil
+  }
+
+  private mutating func receiveSigma3(_ payload: [UInt8], _ pending: Pending) throws -> HandshakeAction {
+    let encrypted = try Sigma3(tlv: payload).encrypted.bytes
+    let key3 = try CASEKeys.derive(
+      pending.secret, salt: pending.protection + Hash.sha256(pending.sigma1 + pending.sigma2), "Sigma3")
+    let credentials = try SigmaCredentials(tlv: CASEKeys.open(encrypted, key: key3, nonce: CASEKeys.sigma3Nonce))
+    let (node, tags) = try CASEKeys.authenticate(
+      credentials, fabric: pending.fabric, sender: pending.peerKey, receiver: pending.ownKey)
+    let keyBytes = try CASEKeys.derive(
+      pending.secret, salt: pending.protection + Hash.sha256(pending.sigma1 + pending.sigma2 + payload), "SessionKeys",
+      count: 48)
+    var keys = EstablishedKeys(keys: keyBytes, peerSessionID: pending.peerSessionID, parameters: peer)
+    (keys.fabric, keys.peerNodeID, keys.tags) = (pending.fabric.index, node, tags)
+    keys.resumption = ResumptionRecord(
+      fabric: pending.fabric.index, peer: node, resumptionID: pending.resumptionID, sharedSecret: pending.secret,
+      tags: tags)
+    state = .done
+    return .establish(keys)
+  }
+}

@@ -1,0 +1,19 @@
+internal import MatterModel
+internal import MatterTLV
+
+/// An octet string of a fixed length: another length is no value of the type.
+struct Octets<let length: Int>: ModelValue, ExpressibleByArrayLiteral {
+  var bytes: [UInt8]
+
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
+  init(arrayLiteral elements: UInt8...) { bytes = elements }
+
+  static var schema: Schema { .octets }
+
+  init(from reader: inout TLVReader, _ bytes: RawSpan) throws(TLVError) {
+    self.bytes = try reader.octets(bytes)
+    guard self.bytes.count == length else { throw .outOfRange }
+  }
+
+  func encode(to writer: inout TLVWriter, _ tag: TLVTag) { writer.write(octets: bytes, tag) }
+}

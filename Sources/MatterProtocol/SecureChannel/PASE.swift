@@ -1,0 +1,32 @@
+public import MatterCrypto
+
+/// What a device needs to let somebody in by passcode. Matter Core § 3.10 and § 4.14.1.
+public struct PASEParameters: Hashable, Sendable {
+  public var verifier: SPAKE2PlusVerifier
+  /// 16 to 32 bytes.
+  public var salt: [UInt8]
+  /// 1,000 to 100,000.
+  public var iterations: UInt32
+
+  public init(verifier: SPAKE2PlusVerifier, salt: [UInt8], iterations: UInt32) {
+    (self.verifier, self.salt, self.iterations) = (verifier, salt, iterations)
+  }
+
+  static let saltLengths = 16...32
+  static let iterationCounts: ClosedRange<UInt32> = 1_000...100_000
+}
+
+/// What both sides of PASE derive in the same way. Matter Core § 4.14.1.
+enum PASEKeys {
+  /// Binds the proof to the messages that led to it.
+  static func context(_ request: [UInt8], _ response: [UInt8]) -> [UInt8] {
+    Hash.sha256(Array("CHIP PAKE V1 Commissioning".utf8) + request + response)
+  }
+
+  static func session(
+    _ keys: SPAKE2PlusKeys, peerSessionID: UInt16, parameters: SessionParameters
+  ) throws(CryptoError) -> EstablishedKeys {
+    let bytes = try HKDF.sha256(secret: keys.Ke, salt: [], info: Array("SessionKeys".utf8), count: 48)
+    return EstablishedKeys(keys: bytes, peerSessionID: peerSessionID, parameters: parameters)
+  }
+}

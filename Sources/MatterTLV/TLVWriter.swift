@@ -1,0 +1,134 @@
+/// Builds TLV bytes in canonical form: the shortest width for every number and length. Matter Core, Appendix A.
+public struct TLVWriter: Sendable {
+  public private(set) var bytes: [UInt8]
+
+  public init(reservingCapacity capacity: Int = 0) {
+    bytes = []
+    bytes.reserveCapacity(capacity)
+  }
+
+  /// Goes on behind what `bytes` already holds, a message header for example.
+  public init(appendingTo bytes: consuming [UInt8]) { self.bytes = bytes }
+
+  public var count: Int { bytes.count }
+
+  /// The bytes, given up by the writer: unlike ``bytes``, whoever changes them next makes no copy.
+  public consuming func finish() -> [UInt8] { bytes }
+
+  /// Takes back everything behind `count`, which an earlier ``count`` returned.
+  public mutating func truncate(to count: Int) { bytes.removeSubrange(Swift.min(count, bytes.count)...) }
+
+  // MARK: Scalars
+
+  public mutating func write(_ value: UInt64, _ tag: TLVTag = .anonymous) {
+    let width: UInt8 = value <= 0xFF ? 0 : value <= 0xFFFF ? 1 : value <= 0xFFFF_FFFF ? 2 : 3
+    control(0x04 | width, tag)
+    append(value, width)
+  }
+
+  public mutating func write(_ value: Int64, _ tag: TLVTag = .anonymous) {
+    let width: UInt8 =
+      Int8(exactly: value) != nil ? 0 : Int16(exactly: value) != nil ? 1 : Int32(exactly: value) != nil ? 2 : 3
+    control(width, tag)
+    append(UInt64(bitPattern: value), width)
+  }
+
+  public mutating func write(_ value: Bool, _ tag: TLVTag = .anonymous) { control(value ? 0x09 : 0x08, tag) }
+
+  public mutating func write(_ value: Float, _ tag: TLVTag = .anonymous) {
+    control(0x0A, tag)
+    append(UInt64(value.bitPattern), 2)
+  }
+
+  public mutating func write(_ value: Double, _ tag: TLVTag = .anonymous) {
+    control(0x0B, tag)
+    append(value.bitPattern, 3)
+  }
+
+  public mutating func write(_ value: String, _ tag: TLVTag = .anonymous) {
+    var value = value
+    value.withUTF8 { string(0x0C, UnsafeRawBufferPointer($0), tag) }
+  }
+
+  public mutating func write(octets: [UInt8], _ tag: TLVTag = .anonymous) {
+    octets.withUnsafeBytes { string(0x10, $0, tag) }
+  }
+
+  public mutating func writeNull(_ tag: TLVTag = .anonymous) { control(0x14, tag) }
+
+  // MARK: Containers
+
+  public mutating func startStructure(_ tag: TLVTag = .anonymous) { control(0x15, tag) }
+  public mutating func startArray(_ tag: TLVTag = .anonymous) { control(0x16, tag) }
+  public mutating func startList(_ tag: TLVTag = .anonymous) { control(0x17, tag) }
+  /// Closes the container opened last.
+  public mutating func end() { bytes.append(0x18) }
+
+  public mutating func structure(_ tag: TLVTag = .anonymous, _ body: (inout TLVWriter) -> Void) {
+    startStructure(tag)
+    body(&self)
+    end()
+  }
+
+  public mutating func array(_ tag: TLVTag = .anonymous, _ body: (inout TLVWriter) -> Void) {
+    startArray(tag)
+    body(&self)
+    end()
+  }
+
+  public mutating func list(_ tag: TLVTag = .anonymous, _ body: (inout TLVWriter) -> Void) {
+    startList(tag)
+    body(&self)
+    end()
+  }
+
+  /// Writes an element that was encoded before with an anonymous tag, under `tag`.
+  public mutating func write(encoded element: [UInt8], _ tag: TLVTag = .anonymous) {
+    guard let first = element.first else { return }
+    control(first & 0x1F, tag)
+    bytes.append(contentsOf: element.dropFirst())
+  }
+
+  /// Appends bytes that are whole elements already, or no TLV at all: nothing is added to them.
+  public mutating func append(raw bytes: [UInt8]) { self.bytes.append(contentsOf: bytes) }
+
+  // MARK: Parts
+
+  private mutating func append(_ value: UInt64, _ log2: UInt8) {
+    switch log2 {
+    case 0: bytes.append(UInt8(truncatingIfNeeded: value))
+    case 1: withUnsafeBytes(of: UInt16(truncatingIfNeeded: value).littleEndian) { bytes.append(contentsOf: $0) }
+    case 2: withUnsafeBytes(of: UInt32(truncatingIfNeeded: value).littleEndian) { bytes.append(contentsOf: $0) }
+    default: withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+  }
+
+  private mutating func string(_ code: UInt8, _ content: UnsafeRawBufferPointer, _ tag: TLVTag) {
+    let count = UInt64(content.count)
+    let width: UInt8 = count <= 0xFF ? 0 : count <= 0xFFFF ? 1 : count <= 0xFFFF_FFFF ? 2 : 3
+    control(code | width, tag)
+    append(count, width)
+    bytes.append(contentsOf: content)
+  }
+
+  private mutating func control(_ code: UInt8, _ tag: TLVTag) {
+    switch tag {
+    case .anonymous:
+      bytes.append(code)
+    case .context(let number):
+      bytes.append(0x20 | code)
+      bytes.append(number)
+    case .common(let number):
+      bytes.append((number <= 0xFFFF ? 0x40 : 0x60) | code)
+      append(UInt64(number), number <= 0xFFFF ? 1 : 2)
+    case .implicit(let number):
+      bytes.append((number <= 0xFFFF ? 0x80 : 0xA0) | code)
+      append(UInt64(number), number <= 0xFFFF ? 1 : 2)
+    case .qualified(let vendor, let profile, let number):
+      bytes.append((number <= 0xFFFF ? 0xC0 : 0xE0) | code)
+      append(UInt64(vendor), 1)
+      append(UInt64(profile), 1)
+      append(UInt64(number), number <= 0xFFFF ? 1 : 2)
+    }
+  }
+}

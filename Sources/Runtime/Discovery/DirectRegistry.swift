@@ -1,0 +1,67 @@
+internal import Glibc
+internal import MatterCrypto
+internal import MatterProtocol
+
+/// Who else on this host can be asked directly: a directory with one file for each process, which holds its addresses, one a
+/// line, and is locked as long as the process lives. A file without a lock was left by one that died.
+final class DirectRegistry: Sendable {
+  private let directory: String
+  private let name: String
+  private let file: OpenFile
+  private static let mostPeers = 64
+
+  init(directory: String, addresses: [MatterProtocol.SocketAddress]) throws(StoreError) {
+    self.directory = directory
+    try OpenFile.makeDirectories(directory)
+    var random = SystemRandomSource()
+    name = "\(getpid())-" + String(random.next(), radix: 16)
+    // It gets its name only once it is locked and written, so nobody can take it for a dead one.
+    let hidden = directory + "/." + name
+    let file = try OpenFile(hidden, O_RDWR | O_CREAT | O_EXCL)
+    self.file = file
+    guard try file.lock() else { throw StoreError(.inUse, path: hidden) }
+    try file.append(Array(addresses.map { "\($0.ip) \($0.port)\n" }.joined().utf8))
+    guard rename(hidden, directory + "/" + name) == 0 else { throw file.failure("rename") }
+  }
+
+  /// The addresses of each live process, our own among them. Files of dead ones are removed.
+  func peers() -> [[MatterProtocol.SocketAddress]] {
+    guard let listing = opendir(directory) else { return [] }
+    defer { closedir(listing) }
+    var names: [String] = []
+    while let entry = readdir(listing) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if !name.hasPrefix(".") { names.append(name) }
+    }
+    var peers: [[MatterProtocol.SocketAddress]] = []
+    for name in names.sorted() where peers.count < Self.mostPeers {
+      let addresses = addresses(in: directory + "/" + name)
+      if !addresses.isEmpty { peers.append(addresses) }
+    }
+    return peers
+  }
+
+  private func addresses(in path: String) -> [MatterProtocol.SocketAddress] {
+    do throws(StoreError) {
+      let file = try OpenFile(path, O_RDWR)
+      if try file.lock() {
+        unlink(path)
+        return []
+      }
+      let lines = String(decoding: try file.readAll().prefix(1024), as: UTF8.self).split(separator: "\n")
+      return lines.compactMap { line in
+        let parts = line.split(separator: " ")
+        guard parts.count == 2, let ip = IPAddress(String(parts[0])), ip.isLoopback, let port = UInt16(parts[1]) else {
+          return nil
+        }
+        return MatterProtocol.SocketAddress(ip, port: port)
+      }
+    } catch {
+      return []
+    }
+  }
+
+  func close() { unlink(directory + "/" + name) }
+}

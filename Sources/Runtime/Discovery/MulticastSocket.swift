@@ -1,0 +1,73 @@
+internal import Glibc
+internal import MatterProtocol
+
+extension InterfaceID {
+  /// Stands for the processes noted in the registry, which are treated like an interface of their own.
+  static let direct = InterfaceID(UInt32.max)
+}
+
+extension BoundSocket {
+  /// A socket for multicast DNS on one interface and in one family, sharing port 5353 with everybody who shares.
+  ///
+  /// It is bound to the group's address and has joined the group on this interface only, so it gets no packet of another interface
+  /// and takes no unicast packet away from another responder on this host. RFC 6762 § 15.
+  static func multicast(on interface: NetworkInterface, isIPv6: Bool) throws(NetworkError) -> BoundSocket {
+    let group: IPAddress =
+      isIPv6
+      ? .v6(high: MulticastDNS.groupV6.high, low: MulticastDNS.groupV6.low, scope: interface.index)
+      : .v4(MulticastDNS.groupV4)
+    let descriptor = try open(for: group)
+    do throws(NetworkError) {
+      func need(_ taken: Bool, _ operation: String) throws(NetworkError) {
+        if !taken { throw .system(operation: "\(operation) on \(interface.name)", code: errno) }
+      }
+      try need(set(descriptor, Int(SOL_SOCKET), SO_REUSEADDR, 1), "SO_REUSEADDR")
+      _ = set(descriptor, Int(SOL_SOCKET), SO_REUSEPORT, 1)
+      // Not allowed to everybody; the membership and the outgoing interface below do for multicast.
+      _ = interface.name.withCString {
+        setsockopt(descriptor, SOL_SOCKET, SO_BINDTODEVICE, $0, socklen_t(interface.name.utf8.count + 1))
+      }
+      let index = CInt(bitPattern: interface.index.bigEndian)
+      if isIPv6 {
+        _ = set(descriptor, IPPROTO_IPV6, SystemNumber.ipv6MulticastAll, 0)
+        _ = set(descriptor, IPPROTO_IPV6, SystemNumber.ipv6UnicastInterface, index)
+        _ = set(descriptor, IPPROTO_IPV6, IPV6_MULTICAST_LOOP, 1)
+        try need(set(descriptor, IPPROTO_IPV6, IPV6_MULTICAST_HOPS, 255), "IPV6_MULTICAST_HOPS")
+        try need(set(descriptor, IPPROTO_IPV6, IPV6_UNICAST_HOPS, 255), "IPV6_UNICAST_HOPS")
+        try need(set(descriptor, IPPROTO_IPV6, IPV6_MULTICAST_IF, CInt(interface.index)), "IPV6_MULTICAST_IF")
+      } else {
+        _ = set(descriptor, IPPROTO_IP, SystemNumber.ipMulticastAll, 0)
+        _ = set(descriptor, IPPROTO_IP, SystemNumber.ipUnicastInterface, index)
+        _ = set(descriptor, IPPROTO_IP, IP_MULTICAST_LOOP, 1)
+        try need(set(descriptor, IPPROTO_IP, IP_MULTICAST_TTL, 255), "IP_MULTICAST_TTL")
+        try need(set(descriptor, IPPROTO_IP, IP_TTL, 255), "IP_TTL")
+        try need(set(descriptor, IPPROTO_IP, IP_MULTICAST_IF, request(nil, interface)), "IP_MULTICAST_IF")
+      }
+      let local = MatterProtocol.SocketAddress(group, port: MulticastDNS.port)
+      let failure = bind(descriptor, to: local)
+      if failure == EADDRINUSE { throw .portInUse(local) }
+      if failure != 0 { throw .system(operation: "bind to \(local) on \(interface.name)", code: failure) }
+      if case .v6(let high, let low, _) = group {
+        let request = ipv6_mreq(
+          ipv6mr_multiaddr: in6_addr(high: high, low: low), ipv6mr_interface: interface.index)
+        try need(set(descriptor, IPPROTO_IPV6, IPV6_JOIN_GROUP, request), "IPV6_JOIN_GROUP")
+      } else {
+        let joined = set(descriptor, IPPROTO_IP, IP_ADD_MEMBERSHIP, request(MulticastDNS.groupV4, interface))
+        try need(joined, "IP_ADD_MEMBERSHIP")
+      }
+      return BoundSocket(descriptor: descriptor, local: local, interface: interface)
+    } catch {
+      _ = Glibc.close(descriptor)
+      throw error
+    }
+  }
+
+  /// For the options that name a group and an interface. Without the address, packets sent on loopback would have the
+  /// address of another interface.
+  private static func request(_ group: UInt32?, _ interface: NetworkInterface) -> ip_mreqn {
+    let addresses = interface.addresses.compactMap { if case .v4(let value) = $0.ip { value } else { nil } }
+    return ip_mreqn(
+      imr_multiaddr: in_addr(s_addr: (group ?? 0).bigEndian),
+      imr_address: in_addr(s_addr: (addresses.first ?? 0).bigEndian), imr_ifindex: CInt(interface.index))
+  }
+}

@@ -1,0 +1,46 @@
+public import MatterProtocol
+public import NIOCore
+
+/// The edge for async callers: an actor on the engine's own event loop, around the same host.
+///
+/// From code that runs on the loop already, and for everything on the packet path, use the host.
+public actor EngineActor<E: Engine & SendableMetatype> {
+  public nonisolated let eventLoop: any EventLoop
+  private nonisolated let bound: NIOLoopBound<EngineHost<E>>
+
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
+
+  /// - Parameter host: see ``EngineHost/bound``.
+  public init(_ host: NIOLoopBound<EngineHost<E>>) {
+    eventLoop = host.eventLoop
+    bound = host
+  }
+
+  /// Makes a host on an event loop, starts it, and gives the actor for it.
+  public static func start(
+    on eventLoop: any EventLoop, _ make: @escaping @Sendable () throws -> EngineHost<E>
+  ) async throws -> EngineActor<E> {
+    try await eventLoop.submit {
+      let host = try make()
+      host.start()
+      return EngineActor(host.bound)
+    }.get()
+  }
+
+  /// The host, for code on its loop.
+  public var host: EngineHost<E> { bound.value }
+
+  /// Calls `body` with the engine and the time on the engine's loop, then carries out the effects.
+  public func perform<R: Sendable, F: Error>(
+    _ body: @Sendable (inout E, Instant) throws(F) -> R
+  ) throws(F) -> R {
+    try bound.value.perform(body)
+  }
+
+  /// Calls `body` with the host on its loop.
+  public func withHost<R: Sendable, F: Error>(_ body: @Sendable (EngineHost<E>) throws(F) -> R) throws(F) -> R {
+    try body(bound.value)
+  }
+
+  public func stop() { bound.value.stop() }
+}

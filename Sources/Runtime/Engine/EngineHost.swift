@@ -1,0 +1,168 @@
+public import Logging
+public import MatterProtocol
+public import NIOCore
+
+/// Drives one engine on one event loop: its datagrams, its timer, its store and its services.
+///
+/// Confined to that loop: everything is called on it, and calls back on it, synchronously. Effects are carried out in order
+/// when the engine has been given something; what a callback gives it in turn is carried out by the same drain, after what
+/// was there before. To be ended with `stop()`, which also lets go of it.
+///
+/// The packet path is inlinable, so that whoever starts a host compiles it for that engine: generic code would look up the
+/// type of each effect at run time, which takes longer than carrying it out.
+public final class EngineHost<E: Engine & SendableMetatype> {
+  public let eventLoop: any EventLoop
+  public let transport: UDPTransport
+  /// What the engine emits, in order.
+  public var onEvent: ((E.Event) -> Void)?
+  /// The store failed. The engine is driven no further: what it would do next relies on what could not be stored.
+  public var onStoreFailure: ((StoreError) -> Void)?
+
+  @usableFromInline var engine: E
+  private let store: any NodeStore
+  private let discovery: ServiceDiscovery?
+  @usableFromInline let logger: Logger
+  @usableFromInline let traces: Bool
+  @usableFromInline var isDraining = false
+  public private(set) var isStopped = false
+  private var published: [MatterService.Kind: MatterService] = [:]
+  private var browses: [DiscoveryQuery: ServiceDiscovery.Browse] = [:]
+  @usableFromInline var timer: LazyTimer?
+
+  /// To be called on the event loop; then `start()`.
+  public init(
+    _ engine: E, transport: UDPTransport, store: any NodeStore = MemoryStore(), discovery: ServiceDiscovery? = nil,
+    logger: Logger, onEvent: ((E.Event) -> Void)? = nil
+  ) {
+    self.engine = engine
+    self.transport = transport
+    self.store = store
+    self.discovery = discovery
+    self.logger = logger
+    self.onEvent = onEvent
+    eventLoop = transport.eventLoop
+    traces = logger.logLevel <= .trace
+    eventLoop.preconditionInEventLoop()
+    timer = LazyTimer(on: eventLoop) { [weak self] in self?.fired() }
+  }
+
+  /// The host, to be carried to other threads and opened on its loop again. To be called on the loop.
+  public var bound: NIOLoopBound<EngineHost<E>> { NIOLoopBound(self, eventLoop: eventLoop) }
+
+  /// Starts to listen, carries out the effects that the engine has from its making, and sets the timer.
+  @inlinable public func start() {
+    transport.onDatagram = { [self] bytes, source in received(bytes, from: source) }
+    drain()
+  }
+
+  /// A datagram came.
+  @inlinable public func received(_ bytes: consuming [UInt8], from source: MatterProtocol.SocketAddress) {
+    if traces { logger.trace("received \(bytes.count) bytes from \(source)") }
+    handle(.datagram(bytes, from: source))
+  }
+
+  /// Something came from outside.
+  @inlinable public func handle(_ input: consuming Input) {
+    if isStopped { return }
+    engine.handle(input, at: HostClock.now())
+    drain()
+  }
+
+  /// Calls `body` with the engine and the time, then carries out the effects.
+  ///
+  /// Called from a callback, the effects come after those that are being carried out. `body` itself must not call the host.
+  @inlinable public func perform<R, F: Error>(_ body: (inout E, Instant) throws(F) -> R) throws(F) -> R {
+    defer { drain() }
+    return try body(&engine, HostClock.now())
+  }
+
+  /// Takes the node's services back, and closes its sockets and its store.
+  public func stop() {
+    if isStopped { return }
+    isStopped = true
+    timer?.cancel()
+    transport.close()
+    for browse in browses.values { discovery?.stop(browse) }
+    browses = [:]
+    for service in published.values { discovery?.withdraw(service) }
+    published = [:]
+    store.close()
+    onEvent = nil
+    onStoreFailure = nil
+  }
+
+  // MARK: - Effects
+
+  @inlinable func drain() {
+    if isDraining || isStopped { return }
+    isDraining = true
+    while !isStopped, let effect = engine.nextEffect() { carryOut(effect) }
+    isDraining = false
+    if !isStopped { timer?.arm(Self.deadline(&engine)) }
+  }
+
+  /// `inout`, since reading a computed property of a stored engine would copy all of the engine first.
+  @inlinable static func deadline(_ engine: inout E) -> Instant? { engine.nextDeadline }
+
+  @inlinable func carryOut(_ effect: Effect<E.Event>) {
+    switch effect {
+    case .send(let bytes, let destination):
+      if traces { logger.trace("sends \(bytes.count) bytes to \(destination)") }
+      transport.send(bytes, to: destination)
+    case .emit(let event): onEvent?(event)
+    case .store(let changes): commit(changes)
+    case .publish, .withdraw, .browse, .stopBrowsing: discover(effect)
+    }
+  }
+
+  @usableFromInline func discover(_ effect: Effect<E.Event>) {
+    switch effect {
+    case .send, .emit, .store: break
+    case .publish(let service):
+      published[service.kind] = service
+      discovery?.publish(service)
+    case .withdraw(let service):
+      published[service.kind] = nil
+      discovery?.withdraw(service)
+    case .browse(let query): browse(query)
+    case .stopBrowsing(let query):
+      if let browse = browses.removeValue(forKey: query) { discovery?.stop(browse) }
+    }
+  }
+
+  @usableFromInline func commit(_ changes: [StoreChange]) {
+    do throws(StoreError) {
+      try store.commit(changes)
+    } catch {
+      logger.critical("the state can't be stored, the node stops: \(error)")
+      let report = onStoreFailure
+      stop()
+      report?(error)
+    }
+  }
+
+  private func browse(_ query: DiscoveryQuery) {
+    guard let discovery, browses[query] == nil else { return }
+    let bound = NIOLoopBound(Weak(self), eventLoop: eventLoop)
+    browses[query] = discovery.browse(query, on: eventLoop) { event in
+      guard let host = bound.value.object, host.browses[query] != nil else { return }
+      switch event {
+      case .found(let service): host.handle(.serviceFound(service))
+      case .lost(let service): host.handle(.serviceLost(service))
+      }
+    }
+  }
+
+  private func fired() {
+    if isStopped { return }
+    let now = HostClock.now()
+    if let deadline = engine.nextDeadline, deadline <= now { engine.advance(to: now) }
+    drain()
+  }
+}
+
+/// A reference that does not keep its object.
+struct Weak<Object: AnyObject> {
+  weak var object: Object?
+  init(_ object: Object) { self.object = object }
+}

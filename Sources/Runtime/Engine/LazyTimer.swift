@@ -1,0 +1,38 @@
+public import MatterProtocol
+internal import NIOCore
+
+/// One timer for a deadline that moves often. Confined to its event loop.
+///
+/// It is set anew only when the deadline comes earlier. When it moves away, the timer fires once too early, and whoever is
+/// called looks at the deadline and arms it again: a deadline pushed back with every packet costs nothing.
+@usableFromInline final class LazyTimer {
+  private let eventLoop: any EventLoop
+  private let fire: () -> Void
+  private var scheduled: Scheduled<Void>?
+  private var due: Instant?
+
+  /// - Parameter fire: called on the loop, perhaps before the deadline. Must not keep its owner alive.
+  init(on eventLoop: any EventLoop, _ fire: @escaping () -> Void) {
+    self.eventLoop = eventLoop
+    self.fire = fire
+  }
+
+  @usableFromInline func arm(_ deadline: Instant?) {
+    guard let deadline else { return }
+    if let due, due <= deadline { return }
+    scheduled?.cancel()
+    due = deadline
+    scheduled = eventLoop.assumeIsolated().scheduleTask(deadline: deadline.deadline) { [weak self] in
+      guard let self else { return }
+      scheduled = nil
+      due = nil
+      fire()
+    }
+  }
+
+  func cancel() {
+    scheduled?.cancel()
+    scheduled = nil
+    due = nil
+  }
+}

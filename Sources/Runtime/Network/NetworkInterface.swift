@@ -1,0 +1,123 @@
+internal import Glibc
+public import MatterProtocol
+
+/// A network interface of the host.
+public struct NetworkInterface: Hashable, Sendable {
+  /// One of its addresses; link-local IPv6 ones carry the interface's index as their scope.
+  public struct Address: Hashable, Sendable {
+    public var ip: IPAddress
+    /// How many leading bits make the subnet.
+    public var prefixLength: Int
+
+    public init(_ ip: IPAddress, prefixLength: Int) {
+      self.ip = ip
+      self.prefixLength = prefixLength
+    }
+
+    /// Whether the address is in this one's subnet.
+    public func contains(_ other: IPAddress) -> Bool {
+      switch (ip, other) {
+      case (.v4(let mine), .v4(let other)):
+        return (mine ^ other) & Self.mask32(prefixLength) == 0
+      case (.v6(let high, let low, let scope), .v6(let otherHigh, let otherLow, let otherScope)):
+        guard scope == otherScope || scope == 0 || otherScope == 0 else { return false }
+        return (high ^ otherHigh) & Self.mask64(prefixLength) == 0
+          && (low ^ otherLow) & Self.mask64(prefixLength - 64) == 0
+      default: return false
+      }
+    }
+
+    private static func mask32(_ bits: Int) -> UInt32 { bits <= 0 ? 0 : ~0 << UInt32(max(0, 32 - bits)) }
+    private static func mask64(_ bits: Int) -> UInt64 { bits <= 0 ? 0 : ~0 << UInt64(max(0, 64 - bits)) }
+  }
+
+  public var name: String
+  /// The operating system's number for it.
+  public var index: UInt32
+  public var addresses: [Address]
+  public var isLoopback: Bool
+  public var isUp: Bool
+
+  public init(name: String, index: UInt32, addresses: [Address], isLoopback: Bool, isUp: Bool = true) {
+    self.name = name
+    self.index = index
+    self.addresses = addresses
+    self.isLoopback = isLoopback
+    self.isUp = isUp
+  }
+
+  public var id: InterfaceID { InterfaceID(index) }
+}
+
+/// Which interfaces to use: nothing is ever sent on, or taken from, another one.
+public enum InterfaceSelection: Hashable, Sendable {
+  /// The loopback interface alone, the default everywhere.
+  case loopback
+  /// Every interface that is up and has an address.
+  case all
+  case named([String])
+
+  /// As on the command line: no name is loopback, `all` among them is all.
+  public init(names: [String]) {
+    self = names.isEmpty ? .loopback : names.contains("all") ? .all : .named(names)
+  }
+}
+
+/// The host's interfaces.
+public enum NetworkInterfaces {
+  /// All interfaces in the order of their indices, those that are down too.
+  public static func all() throws(NetworkError) -> [NetworkInterface] {
+    var head: UnsafeMutablePointer<ifaddrs>?
+    guard getifaddrs(&head) == 0 else { throw .system(operation: "getifaddrs", code: errno) }
+    defer { freeifaddrs(head) }
+    var byIndex: [UInt32: NetworkInterface] = [:]
+    var next = head
+    while let entry = next?.pointee {
+      next = entry.ifa_next
+      guard let namePointer = entry.ifa_name else { continue }
+      let index = if_nametoindex(namePointer)
+      guard index != 0 else { continue }
+      let flags = Int(entry.ifa_flags)
+      var interface =
+        byIndex[index]
+        ?? NetworkInterface(
+          name: String(cString: namePointer), index: index, addresses: [],
+          isLoopback: flags & Int(IFF_LOOPBACK) != 0, isUp: flags & Int(IFF_UP) != 0)
+      if let pointer = entry.ifa_addr, let address = MatterProtocol.SocketAddress(pointer) {
+        let mask = entry.ifa_netmask.flatMap { MatterProtocol.SocketAddress($0, family: pointer.pointee.sa_family) }
+        let prefix = mask?.ip.bytes.reduce(0) { $0 + $1.nonzeroBitCount } ?? (address.ip.isIPv6 ? 128 : 32)
+        interface.addresses.append(.init(address.ip, prefixLength: prefix))
+      }
+      byIndex[index] = interface
+    }
+    return byIndex.values.sorted { $0.index < $1.index }
+  }
+
+  /// The interfaces selected, each of them up and with an address.
+  public static func select(_ selection: InterfaceSelection) throws(NetworkError) -> [NetworkInterface] {
+    try select(selection, from: try all())
+  }
+
+  static func select(
+    _ selection: InterfaceSelection, from all: [NetworkInterface]
+  ) throws(NetworkError) -> [NetworkInterface] {
+    let usable = all.filter { $0.isUp && !$0.addresses.isEmpty }
+    switch selection {
+    case .all: return usable
+    case .loopback:
+      let loopback = usable.filter(\.isLoopback)
+      guard !loopback.isEmpty else { throw .unusableInterface("lo") }
+      return loopback
+    case .named(let names):
+      var chosen: [NetworkInterface] = []
+      for name in names where !chosen.contains(where: { $0.name == name }) {
+        guard all.contains(where: { $0.name == name }) else {
+          throw .unknownInterface(name, existing: usable.map(\.name))
+        }
+        guard let interface = usable.first(where: { $0.name == name }) else { throw .unusableInterface(name) }
+        chosen.append(interface)
+      }
+      return chosen
+    }
+  }
+}

@@ -1,0 +1,74 @@
+public import MatterProtocol
+public import NIOCore
+
+/// The datagrams of one node, on all of its sockets. Confined to its event loop.
+public final class UDPTransport {
+  /// What could not be sent, by reason.
+  public struct Counters: Hashable, Sendable {
+    /// No interface that was chosen leads there.
+    public var unreachable = 0
+    /// The system refused.
+    public var failed = 0
+  }
+
+  public let eventLoop: any EventLoop
+  public let port: UInt16
+  private let sockets: [DatagramSocket]
+  private var unreachable = 0
+  /// Called for each datagram, on the loop.
+  public var onDatagram: ((consuming [UInt8], MatterProtocol.SocketAddress) -> Void)? {
+    didSet { for socket in sockets { socket.onDatagram = onDatagram } }
+  }
+
+  /// Datagrams longer than this are cut off. Matter's are at most 1280 bytes. Matter Core § 4.4.4.
+  static let datagramSize = 2048
+
+  /// Takes over the sockets. To be called on the event loop.
+  public init(_ bound: BoundSockets, on eventLoop: any EventLoop) {
+    self.eventLoop = eventLoop
+    port = bound.port
+    sockets = bound.sockets.map {
+      DatagramSocket($0, on: eventLoop, datagramSize: Self.datagramSize, batch: 16)
+    }
+  }
+
+  public var addresses: [MatterProtocol.SocketAddress] { sockets.map(\.local) }
+
+  public var counters: Counters {
+    Counters(unreachable: unreachable, failed: sockets.reduce(0) { $0 + $1.sendFailures })
+  }
+
+  /// Sends a datagram from the socket that the destination calls for; dropped and counted where there is none.
+  public func send(_ bytes: [UInt8], to destination: MatterProtocol.SocketAddress) {
+    guard let socket = socket(for: destination.ip) else {
+      unreachable += 1
+      return
+    }
+    socket.send(bytes, to: destination)
+  }
+
+  public func close() {
+    onDatagram = nil
+    for socket in sockets { socket.close() }
+  }
+
+  /// Loopback to loopback; a link-local address by its scope; else the socket of the subnet, else the first that isn't
+  /// loopback or link-local: the way to the router.
+  private func socket(for ip: IPAddress) -> DatagramSocket? {
+    var fallback: DatagramSocket?
+    for socket in sockets {
+      let local = socket.local.ip
+      guard local.isIPv6 == ip.isIPv6, socket.interface.isLoopback == ip.isLoopback else { continue }
+      if ip.isLoopback { return socket }
+      if ip.isLinkLocal {
+        guard local.isLinkLocal else { continue }
+        if case .v6(_, _, let scope) = ip, scope != socket.interface.index { continue }
+        return socket
+      }
+      if local.isLinkLocal { continue }
+      if socket.interface.addresses.contains(where: { $0.ip == local && $0.contains(ip) }) { return socket }
+      if fallback == nil { fallback = socket }
+    }
+    return fallback
+  }
+}

@@ -1,0 +1,78 @@
+internal import Glibc
+
+/// A file that is open, with the errors that name it. Closed when it goes away.
+final class OpenFile: Sendable {
+  let path: String
+  let descriptor: CInt
+
+  init(_ path: String, _ flags: CInt, mode: mode_t = 0o600) throws(StoreError) {
+    self.path = path
+    descriptor = open(path, flags | O_CLOEXEC, mode)
+    guard descriptor >= 0 else { throw StoreError(.system(operation: "open", code: errno), path: path) }
+  }
+
+  deinit { close(descriptor) }
+
+  func failure(_ operation: String) -> StoreError { StoreError(.system(operation: operation, code: errno), path: path) }
+
+  /// Whether nobody else has a lock on it; from now on we have.
+  func lock() throws(StoreError) -> Bool {
+    while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+      if errno == EWOULDBLOCK { return false }
+      if errno != EINTR { throw failure("flock") }
+    }
+    return true
+  }
+
+  func readAll() throws(StoreError) -> [UInt8] {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw failure("fstat") }
+    var bytes = [UInt8](repeating: 0, count: max(0, Int(status.st_size)))
+    var filled = 0
+    while filled < bytes.count {
+      let count = bytes.withUnsafeMutableBytes { buffer in
+        pread(descriptor, buffer.baseAddress.map { $0 + filled }, buffer.count - filled, off_t(filled))
+      }
+      if count < 0 && errno == EINTR { continue }
+      guard count >= 0 else { throw failure("read") }
+      if count == 0 { break }
+      filled += count
+    }
+    bytes.removeLast(bytes.count - filled)
+    return bytes
+  }
+
+  /// Appends all of the bytes, with one system call unless the system takes only a part of them.
+  func append(_ bytes: [UInt8]) throws(StoreError) {
+    var written = 0
+    while written < bytes.count {
+      let count = bytes.withUnsafeBytes { buffer in
+        write(descriptor, buffer.baseAddress.map { $0 + written }, buffer.count - written)
+      }
+      if count < 0 && errno == EINTR { continue }
+      guard count > 0 else { throw failure("write") }
+      written += count
+    }
+  }
+
+  func truncate(to length: Int) throws(StoreError) {
+    guard ftruncate(descriptor, off_t(length)) == 0 else { throw failure("truncate") }
+  }
+
+  func synchronize() throws(StoreError) {
+    guard fsync(descriptor) == 0 else { throw failure("fsync") }
+  }
+
+  /// Makes a directory and those above it, for the user alone.
+  static func makeDirectories(_ path: String) throws(StoreError) {
+    if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+    let code = errno
+    if code == ENOENT, let slash = path.dropLast(path.hasSuffix("/") ? 1 : 0).lastIndex(of: "/"),
+      slash > path.startIndex
+    {
+      try makeDirectories(String(path[..<slash]))
+      if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+    }
+    throw StoreError(.system(operation: "mkdir", code: code), path: path)
+  }
+}

@@ -1,0 +1,60 @@
+public import MatterProtocol
+
+/// Where a node's durable state is kept. Confined to whoever drives the node.
+public protocol NodeStore: AnyObject {
+  /// The state as of the last commit.
+  func load() throws(StoreError) -> StoredState
+  /// Applies all changes or none. They are there after a kill at any moment once this has returned.
+  func commit(_ changes: [StoreChange]) throws(StoreError)
+  /// Lets go of the files; nothing can be committed any more.
+  func close()
+}
+
+/// A store that forgets, for tests and for nodes that start afresh each time.
+public final class MemoryStore: NodeStore {
+  private var state: StoredState
+
+  public init(_ state: StoredState = [:]) { self.state = state }
+
+  public func load() throws(StoreError) -> StoredState { state }
+
+  public func commit(_ changes: [StoreChange]) throws(StoreError) {
+    for change in changes { state[change.key] = change.value }
+  }
+
+  public func close() {}
+}
+
+/// What can go wrong with a store, with the file or directory that it is about.
+public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
+  public enum Code: Hashable, Sendable {
+    /// Another process, or another store of this one, has the directory.
+    case inUse
+    /// The file is not a journal of ours, or of a later version.
+    case notAJournal
+    /// More than 4 GiB in one commit.
+    case tooLarge
+    /// The store was closed, or an earlier failure left it in an unknown state.
+    case closed
+    /// A system call failed.
+    case system(operation: String, code: Int32)
+  }
+
+  public var code: Code
+  public var path: String
+
+  public init(_ code: Code, path: String) {
+    self.code = code
+    self.path = path
+  }
+
+  public var description: String {
+    switch code {
+    case .inUse: "\(path) is in use by another process; stop that first, or choose another state directory"
+    case .notAJournal: "\(path) is not a journal that this version can read; move it away to start afresh"
+    case .tooLarge: "\(path): too much state for one commit"
+    case .closed: "\(path): the store is closed"
+    case .system(let operation, let code): "\(path): \(operation): \(systemMessage(code))"
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import MatterProtocol
+
+/// DNS-SD without DNS: what hosts publish is matched with what others browse for, some time later.
+///
+/// A service whose host lost its power is not taken back; browsers lose it when its records expire, as on a real network.
+public struct SimulatedDiscovery: Sendable {
+  struct Publication: Sendable {
+    let host: HostID
+    var service: MatterService
+    /// When browsers will take it for gone; nil as long as its host is there to refresh it.
+    var expiry: Instant?
+  }
+  private struct Browser: Sendable {
+    let host: HostID
+    let query: DiscoveryQuery
+    var known: [MatterService] = []
+  }
+  /// News on its way to a browser.
+  struct Delivery: Sendable {
+    let arrival: Instant
+    let sequence: UInt64
+    let host: HostID
+    let input: Input
+  }
+
+  /// From a publication to those who browse already, and from a question to its answers.
+  public var latency: Duration = .milliseconds(20)
+  /// How long what a silent host published is believed: the lifetime of host and service records.
+  public var recordLifetime: Duration = .seconds(120)
+
+  private(set) var publications: [Publication] = []
+  private var browsers: [Browser] = []
+  private var flying = EventHeap<Delivery>()
+  private var nextSequence: UInt64 = 0
+
+  // MARK: What hosts do
+
+  mutating func publish(_ service: MatterService, by host: HostID, address: IPAddress) {
+    var service = service
+    if service.addresses.isEmpty { service.addresses = [address] }
+    if let index = publications.firstIndex(where: { $0.host == host && $0.service.kind == service.kind }) {
+      publications[index].service = service
+      publications[index].expiry = nil
+    } else {
+      publications.append(Publication(host: host, service: service))
+    }
+  }
+
+  mutating func withdraw(_ service: MatterService, by host: HostID) {
+    publications.removeAll { $0.host == host && $0.service.kind == service.kind }
+  }
+
+  mutating func browse(_ query: DiscoveryQuery, by host: HostID) {
+    guard !browsers.contains(where: { $0.host == host && $0.query == query }) else { return }
+    browsers.append(Browser(host: host, query: query))
+  }
+
+  mutating func stopBrowsing(_ query: DiscoveryQuery, by host: HostID) {
+    browsers.removeAll { $0.host == host && $0.query == query }
+  }
+
+  /// A host went without a goodbye.
+  mutating func lostPower(_ host: HostID, at now: Instant) {
+    browsers.removeAll { $0.host == host }
+    for index in publications.indices where publications[index].host == host && publications[index].expiry == nil {
+      publications[index].expiry = now + recordLifetime
+    }
+  }
+
+  // MARK: What browsers see
+
+  /// Sends news to the browsers whose view has changed.
+  mutating func refresh(_ network: SimulatedNetwork, at now: Instant) {
+    publications.removeAll { $0.expiry.map { $0 <= now } ?? false }
+    for index in browsers.indices {
+      let browser = browsers[index]
+      var visible: [MatterService] = []
+      for publication in publications where publication.host != browser.host {
+        // What is known stays known while its host is out of reach, until it expires.
+        let isReachable = publication.expiry == nil && network.isConnected(publication.host, to: browser.host)
+        let known = browser.known.first { $0.kind == publication.service.kind }
+        guard let seen = isReachable ? publication.service : known, browser.query.matches(seen) else { continue }
+        visible.append(seen)
+      }
+      guard visible != browser.known else { continue }
+      for gone in browser.known where !visible.contains(where: { $0.kind == gone.kind }) {
+        deliver(.serviceLost(gone), to: browser.host, at: now)
+      }
+      for service in visible where !browser.known.contains(service) {
+        deliver(.serviceFound(service), to: browser.host, at: now)
+      }
+      browsers[index].known = visible
+    }
+  }
+
+  private mutating func deliver(_ input: Input, to host: HostID, at now: Instant) {
+    flying.insert(Delivery(arrival: now + latency, sequence: nextSequence, host: host, input: input))
+    nextSequence += 1
+  }
+
+  /// When something happens next.
+  var nextArrival: Instant? { .earlier(flying.first?.arrival, publications.compactMap(\.expiry).min()) }
+
+  mutating func nextDelivery(at now: Instant) -> Delivery? {
+    guard let first = flying.first, first.arrival <= now else { return nil }
+    return flying.removeFirst()
+  }
+}
+
+extension SimulatedDiscovery.Delivery: Comparable {
+  static func < (left: Self, right: Self) -> Bool { (left.arrival, left.sequence) < (right.arrival, right.sequence) }
+  static func == (left: Self, right: Self) -> Bool { left.sequence == right.sequence }
+}

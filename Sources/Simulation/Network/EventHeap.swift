@@ -1,0 +1,35 @@
+/// A binary heap: the least element comes first.
+struct EventHeap<Element: Comparable & Sendable>: Sendable {
+  private var elements: [Element] = []
+
+  var first: Element? { elements.first }
+  var isEmpty: Bool { elements.isEmpty }
+
+  mutating func insert(_ element: Element) {
+    elements.append(element)
+    var child = elements.count - 1
+    while child > 0 {
+      let parent = (child - 1) / 2
+      guard elements[child] < elements[parent] else { return }
+      elements.swapAt(child, parent)
+      child = parent
+    }
+  }
+
+  mutating func removeFirst() -> Element? {
+    guard !elements.isEmpty else { return nil }
+    elements.swapAt(0, elements.count - 1)
+    let least = elements.removeLast()
+    var parent = 0
+    while true {
+      var smallest = parent
+      for child in [2 * parent + 1, 2 * parent + 2]
+      where child < elements.count && elements[child] < elements[smallest] {
+        smallest = child
+      }
+      guard smallest != parent else { return least }
+      elements.swapAt(parent, smallest)
+      parent = smallest
+    }
+  }
+}

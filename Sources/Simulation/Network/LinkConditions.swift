@@ -1,0 +1,48 @@
+import MatterCrypto
+
+/// A probability as a ratio of whole numbers, so that a draw is the same on every machine.
+public struct Ratio: Hashable, Sendable {
+  public var numerator: UInt64
+  public var denominator: UInt64
+
+  /// - Parameter denominator: 0 makes the ratio zero.
+  public init(_ numerator: UInt64, of denominator: UInt64) {
+    self.numerator = numerator
+    self.denominator = denominator
+  }
+
+  public static let never = Ratio(0, of: 1), always = Ratio(1, of: 1)
+
+  /// Whether it happens this time. Draws once, unless the answer is known beforehand.
+  func happens(_ random: inout SeededRandomSource) -> Bool {
+    guard numerator > 0, denominator > 0 else { return false }
+    guard numerator < denominator else { return true }
+    return UInt64.random(in: 0..<denominator, using: &random) < numerator
+  }
+}
+
+/// How a link treats datagrams in one direction.
+public struct LinkConditions: Hashable, Sendable {
+  /// The least time that a datagram takes.
+  public var latency: Duration
+  /// What is added to it at most; drawn for each datagram, in whole microseconds. Datagrams may overtake each other by it.
+  public var jitter: Duration
+  public var loss: Ratio
+  /// How many arrive twice, the second with a jitter of its own.
+  public var duplication: Ratio
+
+  public init(
+    latency: Duration = .milliseconds(2), jitter: Duration = .zero, loss: Ratio = .never, duplication: Ratio = .never
+  ) {
+    self.latency = latency
+    self.jitter = jitter
+    self.loss = loss
+    self.duplication = duplication
+  }
+
+  /// Two milliseconds, and nothing goes wrong.
+  public static let perfect = LinkConditions()
+  /// A home's wireless network on a bad day: 5 to 45 ms, one in twenty lost, one in fifty twice.
+  public static let poor = LinkConditions(
+    latency: .milliseconds(5), jitter: .milliseconds(40), loss: Ratio(1, of: 20), duplication: Ratio(1, of: 50))
+}

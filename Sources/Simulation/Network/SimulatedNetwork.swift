@@ -1,0 +1,157 @@
+import MatterCrypto
+import MatterProtocol
+
+/// Names a host of a simulation; they are numbered from 0 in the order in which they were added.
+public struct HostID: Hashable, Comparable, Sendable, CustomStringConvertible {
+  public let rawValue: Int
+  init(_ rawValue: Int) { self.rawValue = rawValue }
+  public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+  public var description: String { "h\(rawValue)" }
+}
+
+/// Why a datagram did not arrive.
+public enum LossReason: String, CaseIterable, Sendable {
+  /// The link's conditions had it so.
+  case link
+  /// It was picked by its number.
+  case picked
+  case partition
+  /// Longer than what fits an IPv6 packet of 1280 bytes.
+  case tooLong
+  /// Nobody has the address.
+  case noSuchAddress
+  /// The receiver has no power.
+  case powerOff
+}
+
+/// A network that carries datagrams between hosts in virtual time, and loses, delays, repeats and reorders them as its seed
+/// and its conditions have it.
+public struct SimulatedNetwork: Sendable {
+  /// A datagram on its way.
+  struct Datagram: Sendable {
+    let arrival: Instant
+    /// Keeps the order of those that arrive at one time.
+    let sequence: UInt64
+    let packet: Int
+    let from: SocketAddress
+    let sender: HostID
+    let receiver: HostID
+    let bytes: [UInt8]
+  }
+
+  /// What fits an IPv6 packet of 1280 bytes, which every link carries.
+  public static let maximumDatagramSize = 1280 - 40 - 8
+
+  /// How links are, of which nothing else is said.
+  public var conditions = LinkConditions.perfect
+  /// How many datagrams were sent; the next one gets this number. Duplicates have their original's.
+  public private(set) var packetCount = 0
+  /// How many arrive no more, by reason.
+  public private(set) var losses: [LossReason: Int] = [:]
+
+  private var random: SeededRandomSource
+  private var links: [Link: LinkConditions] = [:]
+  private var cuts: Set<Link> = []
+  private var picked: Set<Int> = []
+  private var addresses: [SocketAddress: HostID] = [:]
+  private var flying = EventHeap<Datagram>()
+  private var nextSequence: UInt64 = 0
+
+  private struct Link: Hashable {
+    let from: HostID
+    let to: HostID
+  }
+
+  public init(seed: UInt64) { random = SeededRandomSource(seed: seed) }
+
+  // MARK: Faults
+
+  /// Sets how datagrams from one host to another are treated, and those the other way round too unless told otherwise.
+  public mutating func set(
+    _ conditions: LinkConditions?, from: HostID, to: HostID, isSymmetric: Bool = true
+  ) {
+    links[Link(from: from, to: to)] = conditions
+    if isSymmetric { links[Link(from: to, to: from)] = conditions }
+  }
+
+  /// Loses the datagram of this number, counted from 0 in the order of sending.
+  public mutating func drop(packet number: Int) { picked.insert(number) }
+
+  /// Cuts a group of hosts off from all others, until ``heal()``.
+  public mutating func partition(_ group: [HostID], from others: [HostID]) {
+    for host in group {
+      for other in others where other != host {
+        cuts.insert(Link(from: host, to: other))
+        cuts.insert(Link(from: other, to: host))
+      }
+    }
+  }
+
+  /// Undoes all partitions.
+  public mutating func heal() { cuts.removeAll() }
+
+  /// Whether a datagram from one host could reach the other.
+  public func isConnected(_ from: HostID, to: HostID) -> Bool { !cuts.contains(Link(from: from, to: to)) }
+
+  // MARK: Hosts
+
+  mutating func attach(_ host: HostID, at address: SocketAddress) { addresses[address] = host }
+  mutating func detach(_ address: SocketAddress) { addresses[address] = nil }
+  func host(at address: SocketAddress) -> HostID? { addresses[address] }
+
+  // MARK: Datagrams
+
+  /// Sends a datagram.
+  /// - Returns: its number, and why it will not arrive, if so.
+  mutating func send(
+    _ bytes: [UInt8], from sender: HostID, at address: SocketAddress, to destination: SocketAddress, at now: Instant
+  ) -> (number: Int, loss: LossReason?) {
+    let number = packetCount
+    packetCount += 1
+    guard bytes.count <= Self.maximumDatagramSize else { return lose(number, .tooLong) }
+    guard let receiver = addresses[destination] else { return lose(number, .noSuchAddress) }
+    let link = Link(from: sender, to: receiver)
+    let conditions = links[link] ?? conditions
+    // All draws are made whatever the outcome, so that picking a packet leaves the fate of the others alone.
+    let isLost = conditions.loss.happens(&random)
+    let isDoubled = conditions.duplication.happens(&random)
+    let delays = [delay(conditions), isDoubled ? delay(conditions) : nil].compactMap(\.self)
+    if picked.remove(number) != nil { return lose(number, .picked) }
+    if cuts.contains(link) { return lose(number, .partition) }
+    if isLost { return lose(number, .link) }
+    for delay in delays {
+      flying.insert(
+        Datagram(
+          arrival: now + delay, sequence: nextSequence, packet: number, from: address, sender: sender,
+          receiver: receiver, bytes: bytes))
+      nextSequence += 1
+    }
+    return (number, nil)
+  }
+
+  /// A partition that came meanwhile, or a host that lost its power, catch datagrams that are on their way.
+  mutating func lose(_ number: Int, _ reason: LossReason) -> (number: Int, loss: LossReason?) {
+    losses[reason, default: 0] += 1
+    return (number, reason)
+  }
+
+  private mutating func delay(_ conditions: LinkConditions) -> Duration {
+    let span = max(0, conditions.jitter.nanoseconds / 1000)
+    guard span > 0 else { return conditions.latency }
+    return conditions.latency + .microseconds(Int64.random(in: 0...span, using: &random))
+  }
+
+  /// When the next datagram arrives.
+  var nextArrival: Instant? { flying.first?.arrival }
+
+  /// Takes the next datagram that has arrived.
+  mutating func nextDatagram(at now: Instant) -> Datagram? {
+    guard let first = flying.first, first.arrival <= now else { return nil }
+    return flying.removeFirst()
+  }
+}
+
+extension SimulatedNetwork.Datagram: Comparable {
+  static func < (left: Self, right: Self) -> Bool { (left.arrival, left.sequence) < (right.arrival, right.sequence) }
+  static func == (left: Self, right: Self) -> Bool { left.sequence == right.sequence }
+}

@@ -1,0 +1,164 @@
+public import MatterProtocol
+
+/// A simulated home: hosts with engines, a network and service discovery between them, on virtual time.
+///
+/// Nothing happens but in ``step()``, which jumps to whatever is due next. The same seed and the same calls give the same
+/// ``trace``, byte for byte, in each process.
+///
+/// It is not thread-safe: a world belongs to whoever runs it.
+public final class World {
+  public let seed: UInt64
+  public internal(set) var clock = SimulatedClock()
+  public var network: SimulatedNetwork
+  public var discovery = SimulatedDiscovery()
+  public var trace = Trace()
+  /// How many steps may be made while time stands still, before it is called a livelock.
+  public var maximumStepsWithoutProgress = 10_000
+  /// How many effects an engine may have at one time.
+  public var maximumEffects = 100_000
+
+  private var members: [any WorldMember] = []
+  private var actions: [(at: Instant, sequence: Int, body: (World) -> Void)] = []
+  private var nextAction = 0
+  private var stepsWithoutProgress = 0
+  var fault: SimulationError?
+
+  public init(seed: UInt64) {
+    self.seed = seed
+    network = SimulatedNetwork(seed: seed)
+  }
+
+  public var now: Instant { clock.now }
+
+  // MARK: Hosts
+
+  /// Adds a host and starts its engine.
+  /// - Parameters:
+  ///   - describe: makes of an event what the trace has of it; must be the same in each process.
+  ///   - boot: makes the engine, at the start and again whenever power comes back.
+  public func add<E: Engine>(
+    _ name: String, address: SocketAddress? = nil, describe: ((E.Event) -> String)? = nil,
+    boot: @escaping (Boot) -> E
+  ) -> SimulatedHost<E> {
+    let id = HostID(members.count)
+    let host = SimulatedHost(
+      id: id, name: name, address: address ?? Self.address(of: id), seed: seed &* 0x1_0000_01B3 &+ UInt64(id.rawValue),
+      world: self, describe: describe, boot: boot)
+    members.append(host)
+    host.powerOn()
+    discovery.refresh(network, at: now)
+    return host
+  }
+
+  /// A unique local address, and Matter's port.
+  static func address(of id: HostID) -> SocketAddress {
+    SocketAddress(.v6(high: 0xFD00_0000_0000_0000, low: UInt64(id.rawValue) + 1, scope: 0), port: 5540)
+  }
+
+  /// Does something at a time to come.
+  public func at(_ instant: Instant, _ body: @escaping (World) -> Void) {
+    actions.append((max(instant, now), nextAction, body))
+    nextAction += 1
+  }
+
+  /// Leaves a note in the trace.
+  public func note(_ text: String) { trace.add(.note, nil, at: now, text) }
+
+  // MARK: Time
+
+  /// When something happens next, nil if nothing ever will.
+  public var nextWakeUp: Instant? {
+    var next = Instant?.earlier(network.nextArrival, discovery.nextArrival)
+    for action in actions { next = .earlier(next, action.at) }
+    for member in members { next = .earlier(next, member.nextDeadline) }
+    return next
+  }
+
+  /// Jumps to what happens next, and lets it happen.
+  /// - Returns: false if nothing is left to happen.
+  /// - Throws: ``SimulationError/livelock(at:steps:host:)`` if time stands still for too long.
+  @discardableResult
+  public func step() throws(SimulationError) -> Bool {
+    // Hosts may have been told something since the last step, and partitions may have changed.
+    discovery.refresh(network, at: now)
+    guard let next = nextWakeUp else { return false }
+    if clock.advance(to: next) { stepsWithoutProgress = 0 } else { stepsWithoutProgress += 1 }
+    guard stepsWithoutProgress < maximumStepsWithoutProgress else {
+      let busy = members.first { $0.nextDeadline.map { $0 <= now } ?? false }
+      throw .livelock(at: now, steps: stepsWithoutProgress, host: busy?.name ?? "the network")
+    }
+    runActions()
+    deliverDatagrams()
+    discovery.refresh(network, at: now)
+    deliverServices()
+    for member in members where member.nextDeadline.map({ $0 <= now }) ?? false { member.advance() }
+    if let fault {
+      self.fault = nil
+      throw fault
+    }
+    return true
+  }
+
+  /// Runs until this time; the clock stands there then.
+  public func run(until end: Instant) throws(SimulationError) {
+    _ = try run(until: end) { false }
+  }
+
+  public func run(for time: Duration) throws(SimulationError) { try run(until: now + time) }
+
+  /// Runs until the condition holds, at most for `time`.
+  /// - Returns: whether it does.
+  @discardableResult
+  public func run(for time: Duration, until condition: () -> Bool) throws(SimulationError) -> Bool {
+    try run(until: now + time, condition)
+  }
+
+  private func run(until end: Instant, _ condition: () -> Bool) throws(SimulationError) -> Bool {
+    if condition() { return true }
+    discovery.refresh(network, at: now)
+    while let next = nextWakeUp, next <= end {
+      try step()
+      if condition() { return true }
+    }
+    clock.advance(to: end)
+    return false
+  }
+
+  // MARK: Parts of a step
+
+  private func runActions() {
+    let due = actions.filter { $0.at <= now }.sorted { ($0.at, $0.sequence) < ($1.at, $1.sequence) }
+    guard !due.isEmpty else { return }
+    actions.removeAll { $0.at <= now }
+    for action in due { action.body(self) }
+  }
+
+  private func deliverDatagrams() {
+    while let datagram = network.nextDatagram(at: now) {
+      let receiver = members[datagram.receiver.rawValue]
+      let reason: LossReason? =
+        !receiver.isPowered
+        ? .powerOff : network.isConnected(datagram.sender, to: datagram.receiver) ? nil : .partition
+      if let reason {
+        _ = network.lose(datagram.packet, reason)
+        trace.add(.lost, receiver.id, at: now, packet: datagram.packet, bytes: datagram.bytes, "\(reason)")
+      } else {
+        trace.add(.received, receiver.id, at: now, packet: datagram.packet, bytes: datagram.bytes, "\(datagram.from)")
+        receiver.take(.datagram(datagram.bytes, from: datagram.from))
+      }
+    }
+  }
+
+  private func deliverServices() {
+    while let delivery = discovery.nextDelivery(at: now) {
+      let member = members[delivery.host.rawValue]
+      guard member.isPowered else { continue }
+      switch delivery.input {
+      case .serviceFound(let service): trace.add(.found, member.id, at: now, StableDescription.of(service))
+      case .serviceLost(let service): trace.add(.disappeared, member.id, at: now, StableDescription.of(service.kind))
+      case .datagram: break
+      }
+      member.take(delivery.input)
+    }
+  }
+}

@@ -1,0 +1,19 @@
+import MatterClusters
+import MatterModel
+
+extension HomeDefinition {
+  /// Reads definition files as ``load(files:catalogue:)`` does, knowing all clusters, and checks that each device has a place
+  /// for the attributes that are given values.
+  /// - Throws: ``DefinitionError`` with all that is wrong.
+  public static func load(simulating files: [(name: String, text: String)]) throws(DefinitionError) -> HomeDefinition {
+    let home = try load(files: files, catalogue: AttributeCatalogue(clusters: ClusterCatalogue.all))
+    var seen: Set<SourceMark> = []
+    let problems = home.devices.flatMap(DeviceAssembly.unplaced).filter { seen.insert($0.mark).inserted }.map { value in
+      DefinitionProblem(
+        at: value.mark, found: "\(value.endpoint).\(value.cluster).\(value.attribute)",
+        expected: "an attribute that the device has", suggestions: [])
+    }
+    guard problems.isEmpty else { throw DefinitionError(problems: problems) }
+    return home
+  }
+}

@@ -1,0 +1,99 @@
+import MatterClusters
+import MatterCrypto
+import MatterDevice
+import MatterModel
+import MatterProtocol
+
+/// Puts a device together from its definition: configuration, endpoints, cluster servers.
+enum DeviceAssembly {
+  static func configuration(
+    of device: DeviceDefinition, identity: DeviceIdentity, port: UInt16, addresses: [IPAddress] = []
+  ) throws(CryptoError) -> DeviceConfiguration {
+    var configuration = DeviceConfiguration(
+      vendorName: device.vendorName, vendorID: VendorID(device.vendorID), productName: device.productName,
+      productID: device.productID, nodeLabel: clipped(device.name, to: 32), serialNumber: device.serialNumber,
+      uniqueID: device.uniqueID, discriminator: device.discriminator,
+      passcode: PASEParameters(
+        verifier: try SPAKE2PlusVerifier(
+          passcode: device.passcode, salt: identity.salt, iterations: Int(DeviceIdentity.iterations)),
+        salt: identity.salt, iterations: DeviceIdentity.iterations),
+      attestation: identity.attestation, port: port, hostName: hostName(device))
+    configuration.networkInterfaces = [
+      GeneralDiagnostics.NetworkInterface(
+        name: configuration.networkName, isOperational: true, offPremiseServicesReachableIPv4: .null,
+        offPremiseServicesReachableIPv6: .null, hardwareAddress: OctetString(hardwareAddress(device)),
+        ipv4Addresses: addresses.filter { !$0.isIPv6 }.map { OctetString($0.bytes) },
+        ipv6Addresses: addresses.filter(\.isIPv6).map { OctetString($0.bytes) }, type: .ethernet)
+    ]
+    return configuration
+  }
+
+  /// A made-up MAC address, locally administered, that is the device's own.
+  private static func hardwareAddress(_ device: DeviceDefinition) -> [UInt8] {
+    let digits = Array(device.uniqueID.utf8.prefix(10))
+    return [0x02]
+      + stride(from: 0, to: digits.count - 1, by: 2).compactMap {
+        UInt8(String(decoding: digits[$0...($0 + 1)], as: UTF8.self), radix: 16)
+      }
+  }
+
+  /// The same, as the name of its host. Matter Core § 4.3.1.1.
+  private static func hostName(_ device: DeviceDefinition) -> String {
+    "02" + device.uniqueID.prefix(10).uppercased()
+  }
+
+  /// As much of a text as fits, without cutting a character.
+  private static func clipped(_ text: String, to count: Int) -> String {
+    var text = text
+    while text.utf8.count > count { text.removeLast() }
+    return text
+  }
+
+  /// The application endpoints of a kind of device, with the initial values of the definition.
+  static func endpoints(of device: DeviceDefinition) -> [EndpointDefinition] {
+    let type = DeviceTypes.named(device.kind.deviceType)
+    let servers = servers(of: device.kind).map { server in
+      device.initialValues.reduce(server) { server, value in
+        guard value.endpoint == 1, let target = value.target, target.cluster == server.id, let bytes = value.tlv else {
+          return server
+        }
+        return server.initial(encoded: bytes, for: target.attribute)
+      }
+    }
+    return [EndpointDefinition(1, deviceTypes: type.map { [$0] } ?? [], servers: servers)]
+  }
+
+  /// The behaviour of each kind of device on its endpoint.
+  static func servers(of kind: DeviceKind) -> [ClusterServer] {
+    let common = [GroupsServer.make(), ScenesManagementServer.make()]
+    switch kind {
+    case .dimmableLight:
+      return common + [IdentifyServer.make(.lightOutput), OnOffServer.make(), LevelControlServer.make()]
+    case .onOffLight:
+      return common + [IdentifyServer.make(.lightOutput), OnOffServer.make()]
+    case .onOffPlugInUnit:
+      return common + [IdentifyServer.make(.visibleIndicator), OnOffServer.make()]
+    default:
+      // Kinds are listed in DeviceKind; the tests see to it that each has its servers here.
+      return []
+    }
+  }
+
+  /// The endpoint and cluster of each initial value that the device has no place for.
+  static func unplaced(_ device: DeviceDefinition) -> [InitialValue] {
+    let servers = servers(of: device.kind)
+    return device.initialValues.filter { value in
+      guard let target = value.target, let bytes = value.tlv else { return true }
+      return value.endpoint != 1
+        || !servers.contains { $0.id == target.cluster && $0.accepts(initial: bytes, for: target.attribute) }
+    }
+  }
+}
+
+/// What there is to know of a kind of simulated device.
+public enum SimulatedDevice {
+  /// The names of the clusters that its application endpoint serves.
+  public static func clusterNames(of kind: DeviceKind) -> [String] {
+    (DeviceAssembly.servers(of: kind).map { $0.cluster.name } + [Descriptor.name]).sorted()
+  }
+}

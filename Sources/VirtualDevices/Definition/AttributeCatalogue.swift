@@ -1,0 +1,78 @@
+public import MatterModel
+internal import MatterTLV
+
+/// The attributes that definition files can give initial values to.
+///
+///     let catalogue = AttributeCatalogue(clusters: [OnOff.self, LevelControl.self])
+public struct AttributeCatalogue: Sendable {
+  private var clusters: [Entry] = []
+
+  private struct Entry: Sendable {
+    let name: String
+    let id: ClusterID
+    let attributes: [(name: String, info: AttributeInfo)]
+  }
+
+  public init(clusters: [any Cluster.Type]) {
+    self.clusters = clusters.map { cluster in
+      Entry(
+        name: Self.camelCase(cluster.name), id: cluster.id,
+        attributes: cluster.attributes.map { (Self.camelCase($0.name), $0) })
+    }
+  }
+
+  /// In the files' spelling: `levelControl`.
+  public var clusterNames: [String] { clusters.map(\.name) }
+
+  /// In the files' spelling: `currentLevel`. Empty for a cluster that is not known.
+  public func attributeNames(of cluster: String) -> [String] {
+    entry(cluster)?.attributes.map(\.name) ?? []
+  }
+
+  /// The name with a small first letter; leading capitals that stand for several words all become small.
+  static func camelCase(_ name: String) -> String {
+    let characters = Array(name)
+    var result = ""
+    for (index, character) in characters.enumerated() {
+      let isLeading = characters[..<index].allSatisfy(\.isUppercase)
+      let startsWord = index > 0 && index + 1 < characters.count && characters[index + 1].isLowercase
+      result += isLeading && !startsWord ? character.lowercased() : String(character)
+    }
+    return result
+  }
+
+  /// A cluster's attribute by their names; case does not count.
+  func find(cluster: String, attribute: String) -> (cluster: String, id: ClusterID, name: String, info: AttributeInfo)?
+  {
+    guard let entry = entry(cluster),
+      let found = entry.attributes.first(where: { $0.name.lowercased() == attribute.lowercased() })
+    else { return nil }
+    return (entry.name, entry.id, found.name, found.info)
+  }
+
+  func hasCluster(_ name: String) -> Bool { entry(name) != nil }
+
+  private func entry(_ cluster: String) -> Entry? {
+    clusters.first { $0.name.lowercased() == cluster.lowercased() }
+  }
+}
+
+extension InitialValue {
+  /// The value as TLV with an anonymous tag, in the attribute's type; nil without a catalogue.
+  public var tlv: [UInt8]? {
+    guard var schema = target?.schema else { return nil }
+    if case .nullable(let inner) = schema { schema = inner }
+    var writer = TLVWriter()
+    switch (value, schema) {
+    case (.null, _): writer.writeNull()
+    case (.boolean(let value), _): writer.write(value)
+    case (.integer(let value), .signed): writer.write(value)
+    case (.integer(let value), _): writer.write(UInt64(clamping: value))
+    case (.real(let value), .float): writer.write(Float(value))
+    case (.real(let value), _): writer.write(value)
+    case (.text(let value), _): writer.write(value)
+    case (.octets(let value), _): writer.write(octets: value)
+    }
+    return writer.bytes
+  }
+}

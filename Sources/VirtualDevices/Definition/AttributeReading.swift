@@ -1,0 +1,178 @@
+internal import MatterModel
+internal import Yams
+
+/// Reads one line of a device's `attributes`.
+enum AttributeReading {
+  static func read(
+    key: String, mark: SourceMark, node: Node, valueMark: SourceMark, catalogue: AttributeCatalogue?
+  ) throws(DefinitionError) -> InitialValue {
+    func fail(
+      _ mark: SourceMark, _ found: String, _ expected: String, _ suggestions: [String] = []
+    ) -> DefinitionError {
+      DefinitionError(
+        problems: [DefinitionProblem(at: mark, found: found, expected: expected, suggestions: suggestions)])
+    }
+    var parts = key.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    var endpoint: EndpointID = 1
+    if parts.count == 3 {
+      guard let number = UInt16(parts[0]), number != .max else {
+        throw fail(mark, "endpoint “\(parts[0])”", "a number from 0 to 65534")
+      }
+      endpoint = EndpointID(number)
+      parts.removeFirst()
+    }
+    guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty }) else {
+      throw fail(mark, "attribute “\(key)”", "cluster.attribute or endpoint.cluster.attribute, such as onOff.onOff")
+    }
+    var value = InitialValue(
+      endpoint: endpoint, cluster: parts[0], attribute: parts[1], value: .null, target: nil, mark: mark)
+    guard let catalogue else {
+      guard let scalar = node.scalar else {
+        throw fail(valueMark, node.summary, "a single value: a number, a text, true or false")
+      }
+      value.value = untyped(scalar, node)
+      return value
+    }
+    guard catalogue.hasCluster(parts[0]) else {
+      throw fail(
+        mark, "cluster “\(parts[0])”", "a known cluster",
+        NearestName.suggestions(for: parts[0], in: catalogue.clusterNames))
+    }
+    guard let found = catalogue.find(cluster: parts[0], attribute: parts[1]) else {
+      let suggestions = NearestName.suggestions(for: parts[1], in: catalogue.attributeNames(of: parts[0]))
+      throw fail(mark, "attribute “\(parts[1])”", "an attribute of \(parts[0])", suggestions)
+    }
+    value.cluster = found.cluster
+    value.attribute = found.name
+    value.target = .init(cluster: found.id, attribute: found.info.id, schema: found.info.schema)
+    switch typed(node, schema: found.info.schema, constraint: found.info.constraint) {
+    case .success(let typed): value.value = typed
+    case .failure(let mismatch): throw fail(valueMark, node.summary, mismatch.expected, mismatch.suggestions)
+    }
+    return value
+  }
+
+  /// What a value is without knowing what it is for: as YAML 1.2 has it.
+  private static func untyped(_ scalar: Node.Scalar, _ node: Node) -> InitialValue.Value {
+    guard scalar.style == .plain else { return .text(scalar.string) }
+    if node.isNull { return .null }
+    switch scalar.string {
+    case "true", "True", "TRUE": return .boolean(true)
+    case "false", "False", "FALSE": return .boolean(false)
+    default: break
+    }
+    if let integer = ScalarReading.integer(scalar.string) { return .integer(integer) }
+    if let real = ScalarReading.real(scalar.string) { return .real(real) }
+    return .text(scalar.string)
+  }
+
+  private struct Mismatch: Error {
+    var expected: String
+    var suggestions: [String] = []
+  }
+
+  private static func typed(
+    _ node: Node, schema: Schema, constraint: Constraint
+  ) -> Result<InitialValue.Value, Mismatch> {
+    if case .nullable(let inner) = schema {
+      if node.isNull { return .success(.null) }
+      return typed(node, schema: inner, constraint: constraint, isNullable: true)
+    }
+    return typed(node, schema: schema, constraint: constraint, isNullable: false)
+  }
+
+  private static func typed(
+    _ node: Node, schema: Schema, constraint: Constraint, isNullable: Bool
+  ) -> Result<InitialValue.Value, Mismatch> {
+    let text = node.isNull ? nil : node.scalar?.string
+    let orNull = isNullable ? ", or null" : ""
+    switch schema {
+    case .boolean:
+      guard let value = text.flatMap(ScalarReading.boolean) else { return mismatch("true or false\(orNull)") }
+      return .success(.boolean(value))
+    case .unsigned(let bits), .bitmap(let bits, _):
+      return integer(text, in: range(unsigned: bits, isNullable, constraint), orNull)
+    case .signed(let bits):
+      return integer(text, in: range(signed: bits, isNullable, constraint), orNull)
+    case .enumeration(let bits, let names):
+      return enumeration(text, names: names, in: range(unsigned: bits, isNullable, constraint), orNull)
+    case .float, .double:
+      guard let value = text.flatMap({ ScalarReading.real($0) ?? ScalarReading.integer($0).map(Double.init) })
+      else { return mismatch("a number\(orNull)") }
+      return .success(.real(value))
+    case .string:
+      let lengths = lengths(constraint)
+      guard let text, lengths.contains(text.utf8.count) else {
+        return mismatch("a text\(words(lengths))\(orNull)")
+      }
+      return .success(.text(text))
+    case .octets:
+      let lengths = lengths(constraint)
+      guard let octets = text.flatMap(octets), lengths.contains(octets.count) else {
+        return mismatch("pairs of hexadecimal digits\(words(lengths))\(orNull)")
+      }
+      return .success(.octets(octets))
+    case .list, .structure, .any, .nullable:
+      return mismatch("an attribute with a single value; lists and structures can't be set here")
+    }
+  }
+
+  private static func mismatch(_ expected: String) -> Result<InitialValue.Value, Mismatch> {
+    .failure(Mismatch(expected: expected))
+  }
+
+  private static func integer(
+    _ text: String?, in range: ClosedRange<Int64>, _ orNull: String
+  ) -> Result<InitialValue.Value, Mismatch> {
+    guard let value = text.flatMap(ScalarReading.integer), range.contains(value) else {
+      return mismatch("a number from \(range.lowerBound) to \(range.upperBound)\(orNull)")
+    }
+    return .success(.integer(value))
+  }
+
+  private static func enumeration(
+    _ text: String?, names: [UInt64: String], in range: ClosedRange<Int64>, _ orNull: String
+  ) -> Result<InitialValue.Value, Mismatch> {
+    let sorted = names.sorted { $0.key < $1.key }
+    if let text, let named = sorted.first(where: { $0.value.lowercased() == text.lowercased() }) {
+      return .success(.integer(Int64(clamping: named.key)))
+    }
+    if let value = text.flatMap(ScalarReading.integer), range.contains(value) { return .success(.integer(value)) }
+    let known = sorted.map { "\($0.value) (\($0.key))" }
+    return .failure(
+      Mismatch(
+        expected: (known.isEmpty
+          ? "a number from \(range.lowerBound) to \(range.upperBound)" : DefinitionReader.list(known)) + orNull,
+        suggestions: NearestName.suggestions(for: text ?? "", in: sorted.map(\.value))))
+  }
+
+  /// A nullable number's largest value stands for null on the wire. Matter Core § 7.19.1.
+  private static func range(unsigned bits: Int, _ isNullable: Bool, _ constraint: Constraint) -> ClosedRange<Int64> {
+    let highest = bits < 64 ? (Int64(1) << Int64(bits)) - 1 : Int64.max
+    return limited(0...(isNullable ? highest - 1 : highest), by: constraint)
+  }
+
+  private static func range(signed bits: Int, _ isNullable: Bool, _ constraint: Constraint) -> ClosedRange<Int64> {
+    let highest = Int64.max >> Int64(64 - bits)
+    return limited((isNullable ? -highest : -highest - 1)...highest, by: constraint)
+  }
+
+  private static func limited(_ range: ClosedRange<Int64>, by constraint: Constraint) -> ClosedRange<Int64> {
+    guard case .range(let allowed) = constraint else { return range }
+    return range.clamped(to: allowed)
+  }
+
+  private static func lengths(_ constraint: Constraint) -> ClosedRange<Int> {
+    if case .length(let lengths) = constraint { lengths } else { 0...Int.max }
+  }
+
+  private static func words(_ lengths: ClosedRange<Int>) -> String {
+    lengths.upperBound == .max ? "" : " of \(lengths.lowerBound) to \(lengths.upperBound) bytes"
+  }
+
+  private static func octets(_ text: String) -> [UInt8]? {
+    let digits = Array(text.hasPrefix("0x") ? text.dropFirst(2) : text[...])
+    guard digits.count.isMultiple(of: 2), digits.allSatisfy(\.isHexDigit) else { return nil }
+    return stride(from: 0, to: digits.count, by: 2).compactMap { UInt8(String(digits[$0...$0 + 1]), radix: 16) }
+  }
+}

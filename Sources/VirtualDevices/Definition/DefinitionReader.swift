@@ -1,0 +1,257 @@
+internal import MatterModel
+internal import Yams
+
+/// Reads one definition file; collects what is wrong instead of stopping at it.
+struct DefinitionReader {
+  private(set) var problems: [DefinitionProblem] = []
+  let document: YAMLDocument
+  private let catalogue: AttributeCatalogue?
+  private var rooms: [Marked<String>]?
+
+  init(file: String, text: String, catalogue: AttributeCatalogue?) {
+    document = YAMLDocument(file: file, text: text)
+    self.catalogue = catalogue
+  }
+
+  mutating func read() -> FileDraft {
+    var draft = FileDraft()
+    let node: Node?
+    do throws(DefinitionError) {
+      node = try document.root()
+    } catch {
+      problems += error.problems
+      return draft
+    }
+    let start = document.mark(line: 1, column: 1)
+    guard let root = node, !root.isNull else {
+      report(at: start, found: "an empty file", expected: "“devices:” and a list of devices")
+      return draft
+    }
+    let problemCount = problems.count
+    guard let fields = fields(of: root, known: ["home", "rooms", "devices"], what: "a home") else { return draft }
+    draft.home = name(fields["home"], what: "the home's name")?.value
+    if let node = fields["rooms"] {
+      rooms = readRooms(node)
+      draft.rooms = rooms?.map(\.value)
+    }
+    if let node = fields["devices"] {
+      if case .sequence(let sequence) = node {
+        draft.devices = sequence.compactMap { readDevice($0) }
+      } else {
+        report(node, expected: "a list of devices, each beginning with “- name: ”")
+      }
+    } else if problems.count == problemCount {
+      report(at: document.mark(of: root), found: "no devices", expected: "“devices:” and a list of devices")
+    }
+    return draft
+  }
+
+  // MARK: Parts of a file
+
+  private mutating func readRooms(_ node: Node) -> [Marked<String>]? {
+    guard case .sequence(let sequence) = node else {
+      report(node, expected: "a list of rooms such as [Kitchen, Hall]")
+      return nil
+    }
+    var rooms: [Marked<String>] = []
+    for node in sequence {
+      guard let room = name(node, what: "a room's name") else { continue }
+      if let first = rooms.first(where: { $0.value.lowercased() == room.value.lowercased() }) {
+        report(
+          at: room.mark, found: "room “\(room.value)” again",
+          expected: "each room once; it is in line \(first.mark.line) already")
+      } else {
+        rooms.append(room)
+      }
+    }
+    return rooms
+  }
+
+  private static let deviceKeys = [
+    "name", "room", "type", "passcode", "discriminator", "port", "vendor", "product", "vendorName", "productName",
+    "serial", "attributes", "count",
+  ]
+
+  private mutating func readDevice(_ node: Node) -> DeviceDraft? {
+    guard let fields = fields(of: node, known: Self.deviceKeys, what: "a device") else { return nil }
+    let mark = document.mark(of: node)
+    for key in ["name", "type"] where fields[key] == nil {
+      report(at: mark, found: "a device without \(key)", expected: "“\(key): …”")
+    }
+    let name = name(fields["name"], what: "the device's name")
+    let kind = fields["type"].flatMap { readKind($0) }
+    let room = fields["room"].flatMap { readRoom($0) }
+    let passcode = fields["passcode"].flatMap { readPasscode($0) }
+    let discriminator = number(fields["discriminator"], in: 0...4095, expected: "a number from 0 to 4095")
+    let port = number(fields["port"], in: 1...65535, expected: "a number from 1 to 65535")
+    let vendor = number(fields["vendor"], in: 1...0xFFF4, expected: "a vendor id from 0x0001 to 0xFFF4")
+    let product = number(fields["product"], in: 1...0xFFFF, expected: "a product id from 0x0001 to 0xFFFF")
+    let vendorName = text(fields["vendorName"])
+    let productName = text(fields["productName"])
+    let serial = text(fields["serial"])
+    let count = number(fields["count"], in: 1...4096, expected: "a number from 1 to 4096")
+    let values = fields["attributes"].map { readAttributes($0) } ?? []
+    checkLast(port, of: count, limit: 65535, what: "port")
+    checkLast(discriminator, of: count, limit: 4095, what: "discriminator")
+    guard let name, let kind else { return nil }
+    return DeviceDraft(
+      name: name, room: room, kind: kind, passcode: passcode, discriminator: discriminator?.narrowed(),
+      port: port?.narrowed(), vendorID: vendor?.narrowed().value, productID: product?.narrowed().value,
+      vendorName: vendorName?.value, productName: productName?.value, serialNumber: serial, initialValues: values,
+      count: count.map { Marked(value: Int($0.value), mark: $0.mark) }, mark: mark)
+  }
+
+  /// With `count`, ports and discriminators count up from the given one; the last one must still be in range.
+  private mutating func checkLast(_ first: Marked<Int64>?, of count: Marked<Int64>?, limit: Int64, what: String) {
+    guard let first, let count, first.value + count.value - 1 > limit else { return }
+    report(
+      at: first.mark, found: "\(what) \(first.value) for the first of \(count.value) devices",
+      expected: "at most \(limit - count.value + 1), so that the last one has \(limit)")
+  }
+
+  private mutating func readKind(_ node: Node) -> DeviceKind? {
+    guard let text = node.scalar?.string, let kind = DeviceKind.named(text) else {
+      let names = DeviceKind.all.map(\.name)
+      let text = node.scalar?.string ?? ""
+      var suggestions = NearestName.suggestions(for: text, in: names)
+      if suggestions.isEmpty {
+        // An alias that is close stands for the name that it is short for.
+        let aliases = NearestName.suggestions(for: text, in: DeviceKind.all.flatMap(\.aliases))
+        suggestions = DeviceKind.all.filter { !Set($0.aliases).isDisjoint(with: aliases) }.map(\.name)
+      }
+      report(
+        at: document.mark(of: node), found: node.isNull ? "nothing" : "device type \(node.summary)",
+        expected: suggestions.isEmpty ? Self.list(names.map { "“\($0)”" }) : "a known device type",
+        suggestions: suggestions)
+      return nil
+    }
+    return kind
+  }
+
+  private mutating func readRoom(_ node: Node) -> String? {
+    guard let room = name(node, what: "the room's name") else { return nil }
+    guard let rooms else { return room.value }
+    if let known = rooms.first(where: { $0.value.lowercased() == room.value.lowercased() }) { return known.value }
+    let names = rooms.map(\.value)
+    report(
+      at: room.mark, found: "room “\(room.value)”",
+      expected: "one of the file's rooms (\(names.prefix(8).joined(separator: ", "))\(names.count > 8 ? ", …" : ""))",
+      suggestions: NearestName.suggestions(for: room.value, in: names))
+    return nil
+  }
+
+  private mutating func readPasscode(_ node: Node) -> UInt32? {
+    let expected = "a passcode from 1 to 99999998 that is not trivial like 11111111 or 12345678"
+    guard let value = integer(node), let passcode = UInt32(exactly: value), SetupPasscode.isValid(passcode) else {
+      report(node, expected: expected)
+      return nil
+    }
+    return passcode
+  }
+
+  private mutating func readAttributes(_ node: Node) -> [InitialValue] {
+    guard case .mapping(let mapping) = node else {
+      report(node, expected: "a mapping such as { onOff.onOff: true }")
+      return []
+    }
+    var values: [InitialValue] = []
+    for (key, node) in mapping {
+      let mark = document.mark(of: key)
+      do throws(DefinitionError) {
+        let value = try AttributeReading.read(
+          key: key.scalar?.string ?? key.summary, mark: mark, node: node, valueMark: document.mark(of: node),
+          catalogue: catalogue)
+        let same = { (other: InitialValue) in
+          (other.endpoint, other.cluster.lowercased(), other.attribute.lowercased())
+            == (value.endpoint, value.cluster.lowercased(), value.attribute.lowercased())
+        }
+        if let first = values.first(where: same) {
+          report(
+            at: mark, found: "attribute “\(key.scalar?.string ?? "")” again",
+            expected: "each attribute once; it is in line \(first.mark.line) already")
+        } else {
+          values.append(value)
+        }
+      } catch {
+        problems += error.problems
+      }
+    }
+    return values
+  }
+
+  // MARK: Building blocks
+
+  /// A mapping's values by key; reports keys that are not `known`. Nil where there is no mapping.
+  private mutating func fields(of node: Node, known: [String], what: String) -> [String: Node]? {
+    guard case .mapping(let mapping) = node else {
+      report(node, expected: "\(what) with \(Self.list(known.prefix(3).map { "“\($0):”" }, last: "and"))")
+      return nil
+    }
+    var fields: [String: Node] = [:]
+    for (key, value) in mapping {
+      if let text = key.scalar?.string, known.contains(text) {
+        fields[text] = value
+      } else {
+        let suggestions = NearestName.suggestions(for: key.scalar?.string ?? "", in: known)
+        report(
+          at: document.mark(of: key), found: "key \(key.summary)",
+          expected: suggestions.isEmpty ? Self.list(known) : "a key of \(what)", suggestions: suggestions)
+      }
+    }
+    return fields
+  }
+
+  private func integer(_ node: Node) -> Int64? { node.scalar.flatMap { ScalarReading.integer($0.string) } }
+
+  private mutating func number(_ node: Node?, in range: ClosedRange<Int64>, expected: String) -> Marked<Int64>? {
+    guard let node else { return nil }
+    guard let value = integer(node), range.contains(value) else {
+      report(node, expected: expected)
+      return nil
+    }
+    return Marked(value: value, mark: document.mark(of: node))
+  }
+
+  /// A text for one of Basic Information's attributes.
+  private mutating func text(_ node: Node?) -> Marked<String>? {
+    guard let node else { return nil }
+    guard let scalar = node.scalar, !node.isNull, (1...32).contains(scalar.string.utf8.count) else {
+      report(node, expected: "a text of 1 to 32 bytes")
+      return nil
+    }
+    return Marked(value: scalar.string, mark: document.mark(of: node))
+  }
+
+  /// A name of a home, room or device: they become parts of paths such as `kitchen/lamp`.
+  private mutating func name(_ node: Node?, what: String) -> Marked<String>? {
+    guard let node else { return nil }
+    let text = node.scalar?.string ?? ""
+    let isPlain = text.unicodeScalars.allSatisfy { $0 != "/" && $0.value >= 0x20 && $0.value != 0x7F }
+    guard node.scalar != nil, !node.isNull, !text.allSatisfy(\.isWhitespace), isPlain,
+      (1...60).contains(text.unicodeScalars.count)
+    else {
+      report(node, expected: "\(what): 1 to 60 characters, none of them “/”")
+      return nil
+    }
+    return Marked(value: text, mark: document.mark(of: node))
+  }
+
+  private mutating func report(_ node: Node, expected: String) {
+    report(at: document.mark(of: node), found: node.summary, expected: expected)
+  }
+
+  private mutating func report(at mark: SourceMark, found: String, expected: String, suggestions: [String] = []) {
+    problems.append(DefinitionProblem(at: mark, found: found, expected: expected, suggestions: suggestions))
+  }
+
+  /// "a, b or c".
+  static func list(_ words: [String], last: String = "or") -> String {
+    guard let final = words.last, words.count > 1 else { return words.first ?? "" }
+    return words.dropLast().joined(separator: ", ") + " \(last) " + final
+  }
+}
+
+extension Marked where Value == Int64 {
+  /// The same number in 16 bits; its range was checked when it was read.
+  fileprivate func narrowed() -> Marked<UInt16> { Marked<UInt16>(value: UInt16(clamping: value), mark: mark) }
+}

@@ -1,0 +1,142 @@
+internal import MatterModel
+
+/// Turns drafts into devices: writes `count` out, finds clashes, and derives what was left out.
+struct DefinitionResolver {
+  private(set) var problems: [DefinitionProblem] = []
+
+  private static let discriminatorCount = 4096
+
+  /// One device of a draft; `index` is nil where the draft is for one device only.
+  private struct Item {
+    let draft: DeviceDraft
+    let index: Int?
+
+    var name: String { index.map { "\(draft.name.value) \($0 + 1)" } ?? draft.name.value }
+    var path: String { draft.room.map { "\($0)/\(name)" } ?? name }
+    /// What everything derived depends on.
+    var seed: String { "\(draft.room ?? "")/\(name)" }
+    var discriminator: UInt16? { draft.discriminator.map { $0.value &+ UInt16(clamping: index ?? 0) } }
+    var port: UInt16? { draft.port.map { $0.value &+ UInt16(clamping: index ?? 0) } }
+    var serialNumber: String? {
+      draft.serialNumber.map { serial in index.map { "\(serial.value)-\($0 + 1)" } ?? serial.value }
+    }
+  }
+
+  mutating func resolve(_ files: [FileDraft]) -> HomeDefinition {
+    var home = HomeDefinition(name: files.lazy.compactMap(\.home).first ?? "Home")
+    var spelling: [String: String] = [:]
+    func add(room: String) {
+      guard spelling[room.lowercased()] == nil else { return }
+      spelling[room.lowercased()] = room
+      home.rooms.append(room)
+    }
+    var items: [Item] = []
+    for file in files {
+      file.rooms?.forEach(add)
+      for var draft in file.devices {
+        if let room = draft.room {
+          add(room: room)
+          draft.room = spelling[room.lowercased()]
+        }
+        items +=
+          draft.count.map { count in (0..<count.value).map { Item(draft: draft, index: $0) } }
+          ?? [Item(draft: draft, index: nil)]
+      }
+    }
+    checkClashes(items)
+    guard checkNumber(items) else { return home }
+    home.devices = derive(items)
+    return home
+  }
+
+  // MARK: Clashes
+
+  private mutating func checkClashes(_ items: [Item]) {
+    report(
+      items, at: { $0.draft.name.mark }, by: { $0.path.lowercased() }, found: { "device “\($0.path)” again" })
+    report(items, at: { $0.draft.port?.mark }, by: { $0.port }, found: { "port \($0.port ?? 0)" })
+    report(
+      items, at: { $0.draft.discriminator?.mark }, by: { $0.discriminator },
+      found: { "discriminator \($0.discriminator ?? 0)" })
+    report(
+      items, at: { $0.draft.serialNumber?.mark }, by: { $0.serialNumber },
+      found: { "serial “\($0.serialNumber ?? "")”" })
+  }
+
+  /// Reports what occurs a second time, once for each draft.
+  private mutating func report<Key: Hashable>(
+    _ items: [Item], at mark: (Item) -> SourceMark?, by key: (Item) -> Key?, found: (Item) -> String
+  ) {
+    var first: [Key: Item] = [:]
+    var reported: Set<SourceMark> = []
+    for item in items {
+      guard let place = mark(item), let key = key(item) else { continue }
+      guard let other = first[key], let otherPlace = mark(other) else {
+        first[key] = item
+        continue
+      }
+      guard reported.insert(place).inserted else { continue }
+      problems.append(
+        DefinitionProblem(
+          at: place, found: found(item),
+          expected: "another one: “\(other.path)” has it (\(otherPlace.file):\(otherPlace.line))"))
+    }
+  }
+
+  private mutating func checkNumber(_ items: [Item]) -> Bool {
+    guard items.count > Self.discriminatorCount else { return true }
+    let first = items[Self.discriminatorCount]
+    problems.append(
+      DefinitionProblem(
+        at: first.draft.count?.mark ?? first.draft.mark, found: "\(items.count) devices in all",
+        expected: "at most \(Self.discriminatorCount): each needs a discriminator of its own"))
+    return false
+  }
+
+  // MARK: Derived values
+
+  private func derive(_ items: [Item]) -> [DeviceDefinition] {
+    var discriminators = Set(items.compactMap(\.discriminator))
+    var serials = Set(items.compactMap(\.serialNumber))
+    return items.map { item in
+      let draft = item.draft
+      return DeviceDefinition(
+        name: item.name, room: draft.room, kind: draft.kind,
+        passcode: draft.passcode ?? Self.passcode(for: item.seed),
+        discriminator: item.discriminator ?? Self.discriminator(for: item.seed, taken: &discriminators),
+        port: item.port, vendorID: draft.vendorID ?? 0xFFF1, productID: draft.productID ?? draft.kind.productID,
+        vendorName: draft.vendorName ?? "Hearth", productName: draft.productName ?? draft.kind.title,
+        serialNumber: item.serialNumber ?? Self.serialNumber(for: item.seed, taken: &serials),
+        uniqueID: StableHash.hexadecimal(StableHash.value(of: item.seed, for: "unique id 1"), digits: 16)
+          + StableHash.hexadecimal(StableHash.value(of: item.seed, for: "unique id 2"), digits: 16),
+        initialValues: draft.initialValues, mark: draft.mark)
+    }
+  }
+
+  private static func passcode(for seed: String) -> UInt32 {
+    let count = UInt64(SetupPasscode.range.count)
+    var offset = StableHash.value(of: seed, for: "passcode") % count
+    while true {
+      let passcode = SetupPasscode.range.lowerBound + UInt32(truncatingIfNeeded: offset)
+      if SetupPasscode.isValid(passcode) { return passcode }
+      offset = (offset + 1) % count
+    }
+  }
+
+  /// The next free one from the hash on; there is one, because there are at most as many devices.
+  private static func discriminator(for seed: String, taken: inout Set<UInt16>) -> UInt16 {
+    var value = UInt16(truncatingIfNeeded: StableHash.value(of: seed, for: "discriminator") & 0xFFF)
+    for _ in 0..<discriminatorCount where taken.contains(value) { value = (value + 1) & 0xFFF }
+    taken.insert(value)
+    return value
+  }
+
+  private static func serialNumber(for seed: String, taken: inout Set<String>) -> String {
+    var value = StableHash.value(of: seed, for: "serial")
+    while true {
+      let serial = "HRT-" + StableHash.hexadecimal(value, digits: 12)
+      if taken.insert(serial).inserted { return serial }
+      value &+= 1 << 16
+    }
+  }
+}

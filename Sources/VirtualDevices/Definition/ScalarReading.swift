@@ -1,0 +1,58 @@
+internal import Yams
+
+/// How plain words in a file become numbers and truth values.
+enum ScalarReading {
+  /// Decimal, or hexadecimal with `0x`; a leading zero means nothing, as in a passcode. Nil for anything else.
+  static func integer(_ text: String) -> Int64? {
+    let isNegative = text.hasPrefix("-")
+    let digits = (isNegative || text.hasPrefix("+") ? text.dropFirst() : text[...])
+    let sign = isNegative ? "-" : ""
+    if digits.hasPrefix("0x") || digits.hasPrefix("0X") {
+      let rest = digits.dropFirst(2).filter { $0 != "_" }
+      return rest.first?.isHexDigit == true ? Int64(sign + rest, radix: 16) : nil
+    }
+    guard digits.first?.isNumber == true else { return nil }
+    return Int64(sign + digits.filter { $0 != "_" })
+  }
+
+  /// A decimal fraction, with an exponent if need be. Nil for anything else.
+  static func real(_ text: String) -> Double? {
+    guard text.contains(where: \.isNumber), text.allSatisfy({ "0123456789.+-eE".contains($0) }) else { return nil }
+    return Double(text)
+  }
+
+  /// `true`, `false`, and what people write for them. Nil for anything else.
+  static func boolean(_ text: String) -> Bool? {
+    switch text.lowercased() {
+    case "true", "on", "yes": true
+    case "false", "off", "no": false
+    default: nil
+    }
+  }
+}
+
+extension Node {
+  /// The text of a scalar that was written without quotation marks.
+  var plainText: String? {
+    guard let scalar, scalar.style == .plain else { return nil }
+    return scalar.string
+  }
+
+  /// Nothing at all, `~` or `null`.
+  var isNull: Bool { plainText.map { ["", "~", "null", "Null", "NULL"].contains($0) } ?? false }
+
+  /// What to call it in a message.
+  var summary: String {
+    if isNull { return "nothing" }
+    switch self {
+    case .scalar(let scalar):
+      let text = scalar.string
+      let isNumber = ScalarReading.integer(text) != nil || ScalarReading.real(text) != nil
+      let isBare = scalar.style == .plain && (isNumber || text == "true" || text == "false")
+      return isBare ? text : "“\(text)”"
+    case .mapping: return "a mapping"
+    case .sequence: return "a list"
+    case .alias: return "an alias"
+    }
+  }
+}

@@ -1,0 +1,23 @@
+/// Numbers that depend on nothing but a text: the same in each run, on each machine and in each version of Hearth.
+/// Changing this changes the codes of everybody's devices.
+enum StableHash {
+  /// FNV-1a with 64 bits, then stirred so that similar texts give numbers that differ in all bits.
+  ///
+  /// - Parameters:
+  ///   - purpose: Keeps the values for different uses of the same text apart.
+  static func value(of text: String, for purpose: String) -> UInt64 {
+    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+    for byte in Array(purpose.utf8) + [0] + Array(text.utf8) {
+      hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3
+    }
+    hash = (hash ^ hash >> 30) &* 0xBF58_476D_1CE4_E5B9
+    hash = (hash ^ hash >> 27) &* 0x94D0_49BB_1331_11EB
+    return hash ^ hash >> 31
+  }
+
+  /// The upper `digits` hexadecimal digits of a value.
+  static func hexadecimal(_ value: UInt64, digits: Int) -> String {
+    let text = String(value, radix: 16, uppercase: true)
+    return String((String(repeating: "0", count: 16 - text.count) + text).prefix(digits))
+  }
+}

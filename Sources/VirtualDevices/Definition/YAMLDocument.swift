@@ -1,0 +1,106 @@
+internal import Yams
+
+/// A definition file as Yams reads it, with its errors in our form.
+struct YAMLDocument {
+  let file: String
+  let text: String
+
+  init(file: String, text: String) {
+    self.file = file
+    // libYAML takes a byte order mark for a character when it is told the encoding.
+    self.text = text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
+  }
+
+  /// The root, nil for a file without content.
+  func root() throws(DefinitionError) -> Node? {
+    do {
+      return try Yams.compose(yaml: text, .default, .default, .utf8)
+    } catch let error as YamlError {
+      throw DefinitionError(problems: [problem(from: error)])
+    } catch {
+      throw DefinitionError(problems: [notYAML("\(error)", at: mark(line: 1, column: 1))])
+    }
+  }
+
+  func mark(line: Int, column: Int) -> SourceMark { SourceMark(file: file, line: line, column: column) }
+
+  func mark(of node: Node) -> SourceMark {
+    node.mark.map { mark(line: $0.line, column: $0.column) } ?? mark(line: 1, column: 1)
+  }
+
+  private func problem(from error: YamlError) -> DefinitionProblem {
+    switch error {
+    case .scanner(let context, let problem, let place, _), .parser(let context, let problem, let place, _):
+      let details = context.map { ", \($0.text) that begins in line \($0.mark.line)" } ?? ""
+      return notYAML(problem + details, at: mark(line: place.line, column: place.column))
+    case .composer(_, let problem, let place, _):
+      if problem == "but found another document" {
+        return DefinitionProblem(
+          at: mark(line: place.line, column: place.column), found: "a second document (---)",
+          expected: "one for each file")
+      }
+      return notYAML(problem, at: mark(line: place.line, column: place.column))
+    case .reader(let problem, let offset, _, _):
+      return notYAML(problem, at: mark(ofCharacter: offset ?? 0))
+    case .duplicatedKeysInMapping(let duplicates, let context):
+      return duplicate(duplicates.first ?? "", first: context.mark)
+    default:
+      return notYAML("\(error)", at: mark(line: 1, column: 1))
+    }
+  }
+
+  private func notYAML(_ reason: String, at mark: SourceMark) -> DefinitionProblem {
+    let lines = self.lines
+    let isTab =
+      lines.indices.contains(mark.line - 1)
+      && lines[mark.line - 1].prefix { $0 == " " || $0 == "\t" }.contains("\t")
+    return DefinitionProblem(
+      at: mark, found: "text that is not YAML (\(reason))",
+      expected: isTab ? "blanks: a tab can't indent" : "“key: value” lines, those that belong together equally indented"
+    )
+  }
+
+  // MARK: Places that Yams does not tell
+
+  private var lines: [[Unicode.Scalar]] {
+    text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map { Array($0.unicodeScalars) }
+  }
+
+  private func mark(ofCharacter offset: Int) -> SourceMark {
+    let before = text.prefix(offset).split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+    return mark(line: max(1, before.count), column: (before.last?.unicodeScalars.count ?? 0) + 1)
+  }
+
+  /// Yams tells where a key stands first, but not where again: in a block the next line with the key in the same
+  /// column, in braces the next one that follows.
+  private func duplicate(_ key: String, first: Mark) -> DefinitionProblem {
+    let lines = self.lines
+    let wanted = Array(key.unicodeScalars)
+    func isKey(_ line: [Unicode.Scalar], at column: Int) -> Bool {
+      var rest = line.dropFirst(column)
+      if rest.first == "\"" || rest.first == "'" { rest = rest.dropFirst() }
+      guard rest.starts(with: wanted) else { return false }
+      return rest.dropFirst(wanted.count).first { $0 != " " && $0 != "\"" && $0 != "'" } == ":"
+    }
+    var again = (line: first.line, column: first.column)
+    let column = first.column - 1
+    if let later = lines.indices.dropFirst(first.line).first(where: { index in
+      lines[index].prefix(column).allSatisfy { $0 == " " } && isKey(lines[index], at: column)
+    }) {
+      again = (later + 1, first.column)
+    } else {
+      search: for index in lines.indices.dropFirst(first.line - 1) {
+        let start = index == first.line - 1 ? first.column : 0
+        for column in lines[index].indices.dropFirst(start) where isKey(lines[index], at: column) {
+          if column == 0 || " ,{\"'".unicodeScalars.contains(lines[index][column - 1]) {
+            again = (index + 1, column + 1)
+            break search
+          }
+        }
+      }
+    }
+    return DefinitionProblem(
+      at: mark(line: again.line, column: again.column), found: "the key “\(key)” again",
+      expected: "each key once; it is in line \(first.line) already")
+  }
+}

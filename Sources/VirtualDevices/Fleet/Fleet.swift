@@ -1,0 +1,98 @@
+public import Logging
+import Foundation
+import MatterClusters
+import MatterCrypto
+import MatterProtocol
+import NIOCore
+public import NIOPosix
+public import Runtime
+
+/// How a fleet is to run.
+public struct FleetOptions: Sendable {
+  /// A directory for each device's state is made here.
+  public var devicesDirectory: String
+  /// Where running fleets note what they run.
+  public var runDirectory: String
+  public var interfaces: InterfaceSelection = .loopback
+  public var discovery: ServiceDiscovery.Mode = .auto
+  /// The first of the ports for devices that have none of their own; nil: any that are free.
+  public var portBase: UInt16?
+  /// Makes keys, certificates and salts the same in each run from nothing; nil: random.
+  public var seed: UInt64?
+  /// Forgets what the devices remember of earlier runs.
+  public var isFresh = false
+
+  public init(devicesDirectory: String, runDirectory: String) {
+    (self.devicesDirectory, self.runDirectory) = (devicesDirectory, runDirectory)
+  }
+}
+
+/// A device could not be started.
+public struct FleetError: Error, Sendable, CustomStringConvertible {
+  public var device: String
+  public var cause: any Error
+  public var description: String { "\(device): \(cause)" }
+}
+
+/// The devices of a home, running: each one an engine with its own port and state, spread over the event loops.
+public final class Fleet: Sendable {
+  /// Where responders of this host note how to be reached without multicast, below the run directory.
+  public static func respondersDirectory(in runDirectory: String) -> String { runDirectory + "/responders" }
+
+  private let discovery: ServiceDiscovery
+  private let devices: [NIOLoopBound<VirtualDevice>]
+  private let board: StatusBoard
+
+  private init(_ discovery: ServiceDiscovery, _ devices: [NIOLoopBound<VirtualDevice>], _ board: StatusBoard) {
+    (self.discovery, self.devices, self.board) = (discovery, devices, board)
+  }
+
+  /// Starts all devices of a home.
+  /// - Throws: ``FleetError`` for the first device that can't be started; the others are stopped again then.
+  public static func start(
+    _ home: HomeDefinition, _ options: FleetOptions, on group: MultiThreadedEventLoopGroup, logger: Logger
+  ) async throws -> Fleet {
+    let responders = respondersDirectory(in: options.runDirectory)
+    try FileManager.default.createDirectory(
+      atPath: responders, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    var discoveryOptions = ServiceDiscovery.Options(interfaces: try NetworkInterfaces.select(options.interfaces))
+    discoveryOptions.mode = options.discovery
+    discoveryOptions.registry = responders
+    let discovery = try ServiceDiscovery(discoveryOptions, on: group.next(), logger: logger)
+
+    let board = StatusBoard(on: group.next())
+    let ports = home.ports(from: options.portBase)
+    var devices: [NIOLoopBound<VirtualDevice>] = []
+    for (index, definition) in home.devices.enumerated() {
+      let loop = group.next()
+      let port = ports[index]
+      let seed = options.seed.map { $0 &+ UInt64(index) &* 0x9E37_79B9_7F4A_7C15 }
+      do {
+        devices.append(
+          try await loop.submit {
+            let random: any RandomSource = seed.map { SeededRandomSource(seed: $0) } ?? SystemRandomSource()
+            let device = try VirtualDevice(
+              definition, port: port, options: options, discovery: discovery, on: loop, random: random,
+              logger: logger, onChange: { board.changed() })
+            return NIOLoopBound(device, eventLoop: loop)
+          }.get())
+      } catch {
+        for device in devices { try? await device.eventLoop.submit { device.value.stop() }.get() }
+        try? await discovery.stop().get()
+        throw FleetError(device: definition.path, cause: error)
+      }
+    }
+    try await board.open(home.name, devices, in: options.runDirectory).get()
+    return Fleet(discovery, devices, board)
+  }
+
+  /// What all devices are like now, in the order of the definition.
+  public func status() async throws -> FleetStatus { try await board.status().get() }
+
+  /// Stops all devices in good order. To be called once.
+  public func stop() async {
+    try? await board.close().get()
+    for device in devices { try? await device.eventLoop.submit { device.value.stop() }.get() }
+    try? await discovery.stop().get()
+  }
+}

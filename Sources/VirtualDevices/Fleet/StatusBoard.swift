@@ -1,0 +1,74 @@
+import Glibc
+import NIOCore
+
+/// Keeps a fleet's status file up to date. Confined to one event loop; told of changes on any.
+///
+/// Changes that come while the file is being made are written together afterwards.
+final class StatusBoard: Sendable {
+  private struct State {
+    var home = ""
+    var devices: [NIOLoopBound<VirtualDevice>] = []
+    var directory: String?
+    var isWriting = false
+    var isStale = false
+  }
+
+  private let eventLoop: any EventLoop
+  private let state: NIOLoopBoundBox<State>
+
+  init(on eventLoop: any EventLoop) {
+    self.eventLoop = eventLoop
+    state = NIOLoopBoundBox.makeBoxSendingValue(State(), eventLoop: eventLoop)
+  }
+
+  /// From now on there is a file, for these devices. Done when it was written first.
+  func open(_ home: String, _ devices: [NIOLoopBound<VirtualDevice>], in directory: String) -> EventLoopFuture<Void> {
+    eventLoop.flatSubmit { [self] in
+      state.value.home = home
+      state.value.devices = devices
+      state.value.directory = directory
+      return write()
+    }
+  }
+
+  /// Something about a device is not as the file says.
+  func changed() { eventLoop.execute { [self] in _ = write() } }
+
+  /// Removes the file for good.
+  func close() -> EventLoopFuture<Void> {
+    eventLoop.submit { [self] in
+      if let directory = state.value.directory { FleetStatus.remove(process: getpid(), from: directory) }
+      state.value.directory = nil
+    }
+  }
+
+  /// What all devices are like now, in the order of the definition.
+  func status() -> EventLoopFuture<FleetStatus> {
+    eventLoop.flatSubmit { [self] in
+      let home = state.value.home
+      let devices = state.value.devices.map { device in device.eventLoop.submit { device.value.status } }
+      return EventLoopFuture.whenAllSucceed(devices, on: eventLoop).map {
+        FleetStatus(home: home, process: getpid(), devices: $0)
+      }
+    }
+  }
+
+  private func write() -> EventLoopFuture<Void> {
+    guard state.value.directory != nil else { return eventLoop.makeSucceededVoidFuture() }
+    guard !state.value.isWriting else {
+      state.value.isStale = true
+      return eventLoop.makeSucceededVoidFuture()
+    }
+    state.value.isWriting = true
+    return status().map { [self] status in
+      // A file that can't be written leaves `sim ps` without news, and the devices as they are.
+      if let directory = state.value.directory { try? status.write(to: directory) }
+    }.always { [self] _ in
+      state.value.isWriting = false
+      if state.value.isStale {
+        state.value.isStale = false
+        _ = write()
+      }
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import MatterCertificates
+import MatterCrypto
+import MatterModel
+import MatterProtocol
+
+/// What did not go as it has to for a measurement to mean anything.
+struct BenchError: Error, CustomStringConvertible {
+  let description: String
+  init(_ description: String) { self.description = description }
+}
+
+/// Two messaging cores without a network: what one sends, the other receives at once.
+struct CorePair {
+  static let fabricID: UInt64 = 0xFAB0_0000_0000_0001
+  static let passcode: UInt32 = 20_202_021
+  static let clientNode = NodeID(0x1), serverNode = NodeID(0x2)
+  static let clientAddress = SocketAddress(.loopback4, port: 5541)
+  static let serverAddress = SocketAddress(.loopback4, port: 5540)
+
+  var client: NodeCore
+  var server: NodeCore
+  var now = Instant(nanoseconds: 1_000_000_000)
+
+  init() throws {
+    var random: any RandomSource = SeededRandomSource(seed: 1)
+    let fabrics = try Self.fabrics(&random)
+    client = NodeCore(random: SystemRandomSource(), fabrics: [fabrics.client])
+    server = NodeCore(random: SystemRandomSource(), fabrics: [fabrics.server])
+    let salt = [UInt8](repeating: 0x20, count: 16)
+    let verifier = try SPAKE2PlusVerifier(passcode: Self.passcode, salt: salt, iterations: 1_000)
+    server.openPASE(PASEParameters(verifier: verifier, salt: salt, iterations: 1_000))
+  }
+
+  /// The same fabric as its two nodes know it.
+  private static func fabrics(_ random: inout any RandomSource) throws -> (client: Fabric, server: Fabric) {
+    var source = SeededRandomSource(seed: random.next())
+    let validity = CertificateValidity(notBefore: 1)
+    let authority = try CertificateAuthority(
+      rootKey: P256PrivateKey(random: &source), rcacID: 1, validity: validity, random: &source)
+    func member(_ node: NodeID) throws -> Fabric {
+      let key = P256PrivateKey(random: &source)
+      let certificate = try authority.issueNOC(
+        publicKey: key.publicKey, nodeID: node.rawValue, fabricID: fabricID, validity: validity, random: &source)
+      return try Fabric(
+        index: FabricIndex(1), rootCertificate: authority.root.tlv, intermediateCertificate: nil,
+        operationalCertificate: certificate.tlv, operationalKey: key,
+        epochKey: [UInt8](repeating: 0x11, count: 16), adminVendorID: VendorID(0xFFF1))
+    }
+    return (try member(clientNode), try member(serverNode))
+  }
+
+  enum Side { case client, server }
+
+  /// Carries datagrams until both are quiet; gives what else came out of the client.
+  mutating func settle() -> [NodeOutput] {
+    var others: [NodeOutput] = []
+    var isBusy = true
+    while isBusy {
+      isBusy = false
+      while let output = client.nextOutput() {
+        isBusy = true
+        if case .send(let bytes, _) = output {
+          server.receive(bytes, from: Self.clientAddress, at: now)
+        } else {
+          others.append(output)
+        }
+      }
+      while let output = server.nextOutput() {
+        isBusy = true
+        if case .send(let bytes, _) = output { client.receive(bytes, from: Self.serverAddress, at: now) }
+      }
+    }
+    return others
+  }
+
+  /// A whole handshake.
+  mutating func establishPASE() throws -> SessionID {
+    _ = client.establishPASE(
+      passcode: Self.passcode, to: Self.serverAddress, parameters: .own, at: now)
+    return try established(settle())
+  }
+
+  /// A whole handshake, by certificates or by what is left of an earlier one.
+  mutating func establishCASE() throws -> SessionID {
+    _ = client.establishCASE(
+      fabric: FabricIndex(1), peer: Self.serverNode, to: Self.serverAddress, parameters: .own, at: now)
+    return try established(settle())
+  }
+
+  private func established(_ outputs: [NodeOutput]) throws -> SessionID {
+    for output in outputs {
+      if case .sessionEstablished(let session, _) = output { return session }
+      if case .handshakeFailed(_, let error) = output { throw BenchError("the handshake failed: \(error)") }
+    }
+    throw BenchError("the handshake came to no end")
+  }
+
+  /// Forgets a session on both sides, so that tables stay as small as they are in earnest.
+  mutating func close(_ session: SessionID) {
+    client.close(session, notifyingPeer: true, at: now)
+    _ = settle()
+    now += .milliseconds(1)
+  }
+}

@@ -1,0 +1,63 @@
+import CBench
+import Foundation
+
+/// Measures the layers from the bottom up and prints a table. A report, never a test: it ends with 0 whatever it finds.
+@main enum HearthBench {
+  static func main() {
+    let options: Options
+    do {
+      options = try Options(CommandLine.arguments.dropFirst())
+    } catch {
+      FileHandle.standardError.write(Data("\(error)\n\(Options.usage)\n".utf8))
+      exit(64)
+    }
+    if options.wantsHelp { return print(Options.usage) }
+    var report = Report()
+    let sizes = DatagramSizes()
+    let sections: [(name: String, body: (inout Report) throws -> Void)] = [
+      ("codec", { try codecRows(&$0, options) }),
+      ("messages", { try coreRows(&$0, options, sizes) }),
+      ("handshakes", { try handshakeRows(&$0, options) }),
+      ("engines", { try engineRows(&$0, options) }),
+      ("loopback", { try loopbackRows(&$0, options, sizes) }),
+    ]
+    for (name, body) in sections where options.only.map({ $0 == name }) ?? true {
+      // A part that fails is told of, and the others are measured none the less.
+      do { try body(&report) } catch { report.failures.append("\(name): \(error)") }
+    }
+    print(options.wantsJSON ? report.json : report.table(sizes))
+  }
+}
+
+/// What was asked for on the command line.
+struct Options {
+  static let usage = """
+    usage: hearth-bench [--quick] [--json] [--only PART]
+      --quick   a tenth of the repetitions
+      --json    one JSON object instead of the table
+      --only    codec, messages, handshakes, engines or loopback
+    """
+
+  struct UsageError: Error, CustomStringConvertible { let description: String }
+
+  var isQuick = false
+  var wantsJSON = false
+  var wantsHelp = false
+  var only: String?
+
+  init(_ arguments: some Sequence<String>) throws(UsageError) {
+    var arguments = arguments.makeIterator()
+    while let argument = arguments.next() {
+      switch argument {
+      case "--quick": isQuick = true
+      case "--json": wantsJSON = true
+      case "--only": only = arguments.next()
+      case "--help", "-h": wantsHelp = true
+      default: throw UsageError(description: "there is no option '\(argument)'")
+      }
+    }
+  }
+
+  /// How often to do something that is done `count` times in a full run.
+  func scaled(_ count: Int) -> Int { isQuick ? max(1, count / 10) : count }
+}

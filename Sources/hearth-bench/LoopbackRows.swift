@@ -1,0 +1,115 @@
+import CBench
+import MatterController
+import MatterModel
+import MatterProtocol
+import NIOCore
+import Runtime
+
+/// Over sockets. The machine drifts, so the floor and what is held against it are measured in turns.
+func loopbackRows(_ report: inout Report, _ options: Options, _ sizes: DatagramSizes) throws {
+  let loops = Loops()
+  defer { loops.close() }
+  let floor = try BlockingEcho(request: sizes.request, response: sizes.response)
+  defer { floor.close() }
+  let echo = try HostEcho(loops, sizes)
+  defer { echo.close() }
+  let household = Result { try Household(loops) }
+  defer { if case .success(let household) = household { household.close() } }
+  let commissioned = Result { try commissionLights(try household.get(), options) }
+  let controller = (try? commissioned.get()).flatMap { _ in try? household.get().controller }
+
+  let clients = [hearth_thread_id(), try loops.client.submit { hearth_thread_id() }.wait()]
+  let servers = [floor.serverThread, try loops.server.submit { hearth_thread_id() }.wait()]
+  for placement in Placement.possible {
+    try placement.place(clients: clients, servers: servers)
+    var turns = Turns(floor: floor, echo: echo, controller: controller, server: loops.server)
+    try turns.take(options)
+    report.add("UDP echo, blocking sockets (the floor), \(placement.name)", turns.floors, ratio: 1)
+    report.add("UDP echo, engines that do nothing, \(placement.name)", turns.echoes, ratio: median(turns.echoRatios))
+    guard controller != nil else { continue }
+    let ratio = median(turns.invokeRatios)
+    report.add(
+      "an on/off invoke, \(placement.name)", turns.invokes, ratio: ratio,
+      target: placement == .unpinned ? nil : .init(text: "3 times the floor", isMet: ratio <= 3))
+  }
+  report.notes.append(
+    """
+    One round trip at a time, from the call to the answer. Left to the scheduler, the threads of the blocking echo mostly
+    share a CPU, and ends that think before they answer often come apart on an idle machine, so that each message has
+    to wake a sleeping CPU: the target is checked where both are placed alike.
+    """)
+
+  report.add(Row(name: "UDP echoes, engines that do nothing, 64 outstanding", rate: try rate(of: echo.client, options)))
+  let (_, times) = try commissioned.get()
+  if let controller {
+    report.add(Row(name: "on/off invokes on one session, 64 outstanding", rate: try rate(of: controller, options)))
+  }
+  report.add(
+    "commissioning a device, from its address to complete", times,
+    target: .init(text: "30 ms", isMet: times.median <= 30_000_000))
+}
+
+/// Commissions lights, each a new one, by the same controller.
+/// - Returns: the last one's node id, which is prepared for toggling.
+private func commissionLights(_ household: Household, _ options: Options) throws -> (node: NodeID, times: Measured) {
+  var result = Measured(isEach: true)
+  var last: NodeID?
+  for _ in 0..<max(10, options.scaled(40)) {
+    let (node, time) = try household.commission(try household.addLight())
+    result.times.append(time)
+    last = node
+  }
+  guard let last else { throw BenchError("no light was commissioned") }
+  try household.prepareToggling(last)
+  return (last, result)
+}
+
+/// The floor and what is held against it, one after the other again and again.
+private struct Turns {
+  let floor: BlockingEcho
+  let echo: HostEcho
+  /// Nil if there is no light to toggle.
+  let controller: NIOLoopBound<LoopClient<ControllerEngine>>?
+  /// The loop of the light.
+  let server: any EventLoop
+  var floors = Measured(isEach: true)
+  var echoes = Measured(isEach: true)
+  var invokes = Measured(isEach: true)
+  var echoRatios: [Double] = []
+  var invokeRatios: [Double] = []
+
+  mutating func take(_ options: Options) throws {
+    let size = options.scaled(500)
+    _ = try floor.run(size)
+    _ = try echo.client.measure(size)
+    _ = try controller?.measure(size)
+    for _ in 0..<40 {
+      let base = try floor.run(size)
+      floors.times += base.times
+      let echo = try echo.client.measure(size)
+      echoes.times += echo.times
+      echoes.allocations = echo.allocations
+      echoRatios.append(echo.median / base.median)
+      guard let controller else { continue }
+      // The loop of the light allocates, too.
+      let (invoke, others) = try allocations(on: server) { try controller.measure(size) }
+      invokes.times += invoke.times
+      invokes.allocations = invoke.allocations.map { $0 + others / Double(size) }
+      invokeRatios.append(invoke.median / base.median)
+    }
+  }
+}
+
+/// How many a second, with 64 under way at all times.
+private func rate<E: Engine & SendableMetatype>(
+  of client: NIOLoopBound<LoopClient<E>>, _ options: Options
+) throws -> Double {
+  let count = options.scaled(4_000)
+  var rates: [Double] = []
+  for _ in 0..<5 {
+    let start = HostClock.now()
+    _ = try client.measure(count, window: 64)
+    rates.append(Double(count) * 1e9 / Double((HostClock.now() - start).nanoseconds))
+  }
+  return median(rates)
+}

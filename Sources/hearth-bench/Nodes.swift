@@ -1,0 +1,113 @@
+import MatterCertificates
+import MatterClusters
+import MatterController
+import MatterCrypto
+import MatterDevice
+import MatterModel
+import MatterProtocol
+
+/// What the engines of the bench are made of: a whole light, and a controller that trusts it.
+enum Nodes {
+  static let passcode: UInt32 = 20_202_021
+  /// 2025-05-13, in Matter's seconds.
+  static let notBefore: UInt32 = 800_000_000
+
+  /// Takes a few milliseconds, which are not the light's fault: certificates and the passcode's verifier.
+  static func lightConfiguration(port: UInt16) throws -> DeviceConfiguration {
+    var random = SystemRandomSource()
+    let salt = [UInt8](repeating: 0x20, count: 32)
+    let verifier = try SPAKE2PlusVerifier(passcode: passcode, salt: salt, iterations: 1_000)
+    let attestation = try TestAttestation(
+      vendorID: 0xFFF1, productID: 0x8000, deviceTypeID: DeviceTypes.onOffLight.id.rawValue, random: &random)
+    return DeviceConfiguration(
+      vendorName: "Hearth", vendorID: 0xFFF1, productName: "Bench Light", productID: 0x8000, serialNumber: "B1",
+      uniqueID: "bench-1", discriminator: 0xF00,
+      passcode: PASEParameters(verifier: verifier, salt: salt, iterations: 1_000),
+      attestation: AttestationCredentials(
+        dacKey: attestation.dacKey, deviceCertificate: attestation.dac.der,
+        intermediateCertificate: attestation.pai.der, certificationDeclaration: attestation.certificationDeclaration),
+      port: port, hostName: "0242AC110002")
+  }
+
+  static func light(_ configuration: DeviceConfiguration, at now: Instant) -> DeviceEngine {
+    let endpoint = EndpointDefinition(
+      1, deviceTypes: [DeviceTypes.onOffLight],
+      servers: [
+        IdentifyServer.make(.lightOutput), GroupsServer.make(), ScenesManagementServer.make(), OnOffServer.make(),
+      ])
+    return DeviceEngine(configuration, endpoints: [endpoint], random: SystemRandomSource(), at: now)
+  }
+
+  static func controller() throws -> ControllerEngine {
+    let configuration = ControllerConfiguration(notBefore: notBefore, attestation: try TestAttestation.verifier())
+    return try ControllerEngine(configuration, state: [:], random: SystemRandomSource())
+  }
+
+  static func commissioning(of address: SocketAddress) -> CommissioningRequest {
+    CommissioningRequest(passcode: passcode, target: .addresses([address]))
+  }
+
+  static let toggle = CommandData(OnOff.toggle.path(on: 1))
+
+  /// The outcome of an operation, if that is what the event tells.
+  /// - Throws: what made it fail.
+  static func outcome(_ event: ControllerEvent) throws(ControllerError) -> OperationOutcome? {
+    guard case .completed(_, let result) = event else { return nil }
+    let outcome = try result.get()
+    if case .invoked(let results) = outcome { try results.checkStatus() }
+    return outcome
+  }
+}
+
+/// A controller and a light without a network: what one sends, the other has at once.
+struct EnginePair {
+  static let controllerAddress = SocketAddress(.loopback4, port: 40_000)
+  static let lightAddress = SocketAddress(.loopback4, port: 5540)
+
+  var controller: ControllerEngine
+  var light: DeviceEngine
+  var now: Instant
+  let node: NodeID
+
+  /// With the light commissioned.
+  init() throws {
+    now = Instant(nanoseconds: 1_000_000_000)
+    controller = try Nodes.controller()
+    light = Nodes.light(try Nodes.lightConfiguration(port: 5540), at: now)
+    node = controller.nextNodeID
+    let request = Nodes.commissioning(of: Self.lightAddress)
+    _ = controller.commission(request, at: now)
+    guard case .commissioned? = try settle() else { throw BenchError("the light was not commissioned") }
+  }
+
+  /// Toggles the light, with all that this makes the two say to each other.
+  @inline(never) mutating func toggle() throws {
+    now += .milliseconds(1)
+    _ = controller.invoke(node, [Nodes.toggle], at: now)
+    guard case .invoked? = try settle() else { throw BenchError("the light was not toggled") }
+  }
+
+  /// Carries out what both want until they want nothing.
+  private mutating func settle() throws -> OperationOutcome? {
+    var outcome: OperationOutcome?
+    var isBusy = true
+    while isBusy {
+      isBusy = false
+      while let effect = controller.nextEffect() {
+        isBusy = true
+        switch effect {
+        case .send(let bytes, _): light.handle(.datagram(bytes, from: Self.controllerAddress), at: now)
+        case .emit(let event): if let result = try Nodes.outcome(event) { outcome = result }
+        default: break
+        }
+      }
+      while let effect = light.nextEffect() {
+        isBusy = true
+        if case .send(let bytes, _) = effect {
+          controller.handle(.datagram(bytes, from: Self.lightAddress), at: now)
+        }
+      }
+    }
+    return outcome
+  }
+}

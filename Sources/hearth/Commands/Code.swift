@@ -1,0 +1,171 @@
+import ArgumentParser
+import Home
+import MatterCrypto
+import MatterModel
+
+/// `hearth code`: setup codes.
+struct Code: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Setup codes: what is in one, or a new one.", subcommands: [Show.self, Make.self])
+
+  struct Show: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "What a setup code says.",
+      discussion: "CODE is the text of a QR code (MT:…) or a manual pairing code of 11 or 21 digits.")
+    @OptionGroup var options: GlobalOptions
+    @Flag(name: .customLong("no-qr"), help: "Don't draw the QR code.") var hidesPicture = false
+    @Argument(help: "The setup code.") var code: String
+
+    func run() throws {
+      let payloads: [SetupPayload]
+      do throws(SetupCodeError) {
+        payloads = try SetupPayload.parseAll(code, allowingInvalidValues: true)
+      } catch {
+        throw HomeError(.badArguments, "\(error)", cause: error)
+      }
+      let reports = payloads.map { SetupCodeReport($0) }
+      options.output.result(
+        reports.count == 1 ? reports[0].json : .array(reports.map(\.json)),
+        reports.map { $0.text(picture: !hidesPicture) }.joined(separator: "\n\n"))
+    }
+  }
+
+  struct Make: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "A setup code for these values.",
+      discussion: "A passcode and a discriminator that are not given are drawn at random.")
+    @OptionGroup var options: GlobalOptions
+    @Option(help: "1 to 99999998, but none that anybody would guess.") var passcode: UInt32?
+    @Option(help: "0 to 4095.") var discriminator: UInt16?
+    @Option(help: ArgumentHelp("The maker's number, as 0xFFF1.", valueName: "number")) var vendor: WireNumber?
+    @Option(help: ArgumentHelp("The product's number, as 0x8000.", valueName: "number")) var product: WireNumber?
+    @Option(help: "standard, userIntent or custom: what has to be done before.") var flow: FlowArgument = .standard
+    @Flag(name: .customLong("no-qr"), help: "Don't draw the QR code.") var hidesPicture = false
+
+    func run() throws {
+      var random = SystemRandomSource()
+      var drawn = passcode
+      while drawn == nil {
+        let candidate = UInt32(truncatingIfNeeded: random.next() & 0x7FF_FFFF)
+        if SetupPasscode.isValid(candidate) { drawn = candidate }
+      }
+      let payload = SetupPayload(
+        vendorID: vendor?.value ?? 0, productID: product?.value ?? 0, flow: flow.flow, discovery: .onNetwork,
+        discriminator: .long(discriminator ?? UInt16(truncatingIfNeeded: random.next() & 0xFFF)), passcode: drawn ?? 0)
+      do throws(SetupCodeError) {
+        _ = try payload.qrText
+      } catch {
+        throw HomeError(.badArguments, "\(error)", cause: error)
+      }
+      let report = SetupCodeReport(payload)
+      options.output.result(report.json, report.text(picture: !hidesPicture))
+    }
+  }
+}
+
+/// How a commissioning flow is written.
+enum FlowArgument: String, ExpressibleByArgument, CaseIterable {
+  case standard, userIntent, custom
+
+  var flow: CommissioningFlow {
+    switch self {
+    case .standard: .standard
+    case .userIntent: .userIntent
+    case .custom: .custom
+    }
+  }
+}
+
+/// A 16-bit number, decimal or with 0x.
+struct WireNumber: ExpressibleByArgument {
+  var value: UInt16
+
+  init?(argument: String) {
+    let parsed =
+      argument.lowercased().hasPrefix("0x") ? UInt16(argument.dropFirst(2), radix: 16) : UInt16(argument)
+    guard let parsed else { return nil }
+    value = parsed
+  }
+}
+
+/// What there is to say of a setup code.
+struct SetupCodeReport {
+  let payload: SetupPayload
+  /// Nil where the payload can't be written so.
+  let qrText: String?
+  let manualCode: String?
+  /// Why no device may use the code.
+  let problem: String?
+
+  init(_ payload: SetupPayload) {
+    self.payload = payload
+    qrText = try? payload.qrText
+    manualCode = try? payload.formattedManualCode
+    do throws(SetupCodeError) {
+      try payload.validate()
+      problem = nil
+    } catch {
+      problem = "\(error)"
+    }
+  }
+
+  var json: JSON {
+    var object: JSON = [
+      "version": .integer(payload.version), "passcode": .integer(payload.passcode),
+      "discriminator": payload.discriminator.longValue.map { .integer($0) } ?? .null,
+      "shortDiscriminator": .integer(payload.discriminator.shortValue), "vendorID": .integer(payload.vendorID),
+      "productID": .integer(payload.productID), "flow": .string("\(payload.flow)"),
+      "discovery": payload.discovery.map { .array(Self.names(of: $0).map { .string($0.key) }) } ?? .null,
+      "qrCode": .optional(qrText), "manualCode": .optional(manualCode), "valid": .bool(problem == nil),
+    ]
+    if let problem { object = object.adding("problem", .string(problem)) }
+    return object
+  }
+
+  func text(picture: Bool) -> String {
+    var rows: [(String, String)] = []
+    if let manualCode { rows.append(("Manual code", manualCode)) }
+    if let qrText { rows.append(("QR code", qrText)) }
+    rows.append(("Passcode", Self.padded(payload.passcode)))
+    switch payload.discriminator {
+    case .long(let value): rows.append(("Discriminator", "\(value) (0x\(String(value, radix: 16, uppercase: true)))"))
+    case .short(let value): rows.append(("Discriminator", "\(value), the upper 4 bits only"))
+    }
+    if payload.vendorID != 0 || payload.productID != 0 {
+      rows.append(("Vendor", VendorID(payload.vendorID).description))
+      rows.append(("Product", VendorID(payload.productID).description))
+    }
+    rows.append(("Flow", Self.words(for: payload.flow)))
+    if let discovery = payload.discovery {
+      let names = Self.names(of: discovery).map(\.value)
+      rows.append(("Found by", names.isEmpty ? "nothing" : names.joined(separator: ", ")))
+    }
+    if let problem { rows.append(("Not allowed", problem)) }
+    var lines = rows.map { $0.0 + String(repeating: " ", count: 15 - $0.0.count) + $0.1 }
+    if picture, let qrText, let code = try? QRCode(text: qrText) { lines += [""] + code.lines }
+    return lines.joined(separator: "\n")
+  }
+
+  private static func padded(_ passcode: UInt32) -> String {
+    let digits = "\(passcode)"
+    return String(repeating: "0", count: max(0, 8 - digits.count)) + digits
+  }
+
+  private static func words(for flow: CommissioningFlow) -> String {
+    switch flow {
+    case .standard: "standard (power it on)"
+    case .userIntent: "user intent (do something on the device, such as pressing a button)"
+    case .custom: "custom (follow the maker's instructions)"
+    }
+  }
+
+  private static func names(of discovery: DiscoveryCapabilities) -> [(key: String, value: String)] {
+    let all: [(DiscoveryCapabilities, String, String)] = [
+      (.softAccessPoint, "softAccessPoint", "its own Wi-Fi"), (.bluetooth, "bluetooth", "Bluetooth"),
+      (.onNetwork, "onNetwork", "the network"),
+      (.wiFiPublicActionFrame, "wiFiPublicActionFrame", "Wi-Fi public action frames"),
+      (.nearField, "nearField", "near-field communication"),
+    ]
+    return all.filter { discovery.contains($0.0) }.map { ($0.1, $0.2) }
+  }
+}

@@ -1,0 +1,159 @@
+import ArgumentParser
+import Home
+import MatterModel
+import MatterProtocol
+
+/// `hearth discover`.
+struct Discover: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Look for devices on the network.",
+    discussion:
+      "Devices that wait to be commissioned, unless told otherwise. Looks for 2 s, or as long as --timeout says.")
+  @OptionGroup var home: HomeOptions
+  @Flag(help: "Devices that wait to be commissioned.") var commissionable = false
+  @Flag(help: "Commissioned devices, of any fabric.") var operational = false
+  @Flag(help: "One line for each that comes or goes, until interrupted.") var watch = false
+
+  func run() async throws {
+    var queries: [DiscoveryQuery] = []
+    if commissionable || !operational { queries.append(.commissionable(.any)) }
+    if operational { queries.append(.operational(compressedFabricID: nil, nodeID: nil)) }
+    let time: Duration? = watch ? nil : home.network.timeout?.duration ?? .seconds(2)
+    let reporter = ServiceReporter(home.output, watch: watch)
+    var found: [MatterService] = []
+    let controller = try await HomeController.open(try home.controller())
+    do {
+      found = try await services(queries, time, controller, reporter)
+      await controller.close()
+    } catch {
+      await controller.close()
+      throw error
+    }
+    if watch { return }
+    guard !found.isEmpty else {
+      throw HomeError(
+        .notFound,
+        operational && !commissionable
+          ? "no commissioned device was found" : "no device that waits to be commissioned was found")
+    }
+    found.sort { ServiceReporter.key($0) < ServiceReporter.key($1) }
+    home.output.result(.array(found.map(ServiceReporter.json)), ServiceReporter.table(found))
+  }
+
+  /// What was there when the time was over.
+  private func services(
+    _ queries: [DiscoveryQuery], _ time: Duration?, _ controller: HomeController, _ reporter: ServiceReporter
+  ) async throws -> [MatterService] {
+    try await withThrowingTaskGroup(of: [MatterService].self) { group in
+      for query in queries {
+        let stream = await controller.discover(query, for: time)
+        group.addTask {
+          var services: [MatterService.Kind: MatterService] = [:]
+          for try await news in stream {
+            switch news {
+            case .found(let service):
+              reporter.found(service, isNew: services[service.kind] == nil)
+              services[service.kind] = service
+            case .lost(let service):
+              services[service.kind] = nil
+              reporter.lost(service)
+            }
+          }
+          return Array(services.values)
+        }
+      }
+      var found: [MatterService] = []
+      for try await services in group { found += services }
+      return found
+    }
+  }
+}
+
+/// Services for people and as JSON.
+struct ServiceReporter {
+  let output: Output
+  let watch: Bool
+
+  init(_ output: Output, watch: Bool) { (self.output, self.watch) = (output, watch) }
+
+  func found(_ service: MatterService, isNew: Bool) { if watch { line(isNew ? "found" : "changed", service) } }
+  func lost(_ service: MatterService) { if watch { line("lost", service) } }
+
+  private func line(_ change: String, _ service: MatterService) {
+    let json: JSON = ["ok": true, "data": Self.json(service).adding("change", .string(change))]
+    output.text(output.json ? json.text : "\(change)  \(Self.instance(service))  \(Self.summary(service))")
+  }
+
+  static func key(_ service: MatterService) -> String { (service.deviceName ?? "~") + instance(service) }
+
+  static func instance(_ service: MatterService) -> String {
+    switch service.kind {
+    case .operational(let fabric, let node): hex(fabric) + "-" + hex(node)
+    case .commissionable(let instance), .commissioner(let instance): hex(instance)
+    }
+  }
+
+  private static func hex(_ value: UInt64) -> String {
+    let digits = String(value, radix: 16, uppercase: true)
+    return String(repeating: "0", count: 16 - digits.count) + digits
+  }
+
+  private static func kind(_ service: MatterService) -> String {
+    switch service.kind {
+    case .operational: "operational"
+    case .commissionable: "commissionable"
+    case .commissioner: "commissioner"
+    }
+  }
+
+  private static func mode(_ service: MatterService) -> String {
+    guard case .commissionable = service.kind else { return "commissioned" }
+    return switch service.commissioningMode {
+    case 0: "closed"
+    case 1: "open"
+    default: "open (own window)"
+    }
+  }
+
+  private static func addresses(_ service: MatterService) -> [String] {
+    service.addresses.map { "\(SocketAddress($0, port: service.port))" }
+  }
+
+  static func summary(_ service: MatterService) -> String {
+    [service.deviceName, addresses(service).joined(separator: " ")].compactMap { $0 }.joined(separator: "  ")
+  }
+
+  static func table(_ services: [MatterService]) -> String {
+    var table = Table("INSTANCE", "NAME", "TYPE", "VENDOR", "DISCRIMINATOR", "MODE", "ADDRESSES")
+    for service in services {
+      let vendor = service.vendorID.map { vendor in
+        VendorID(vendor).description + (service.productID.map { "/" + VendorID($0).description } ?? "")
+      }
+      table.add(
+        instance(service), service.deviceName ?? "–",
+        service.deviceType.map { ElementNames.deviceType(DeviceTypeID($0)) } ?? "–", vendor ?? "–",
+        service.discriminator.map { "\($0)" } ?? "–", mode(service), addresses(service).joined(separator: " "))
+    }
+    return table.text
+  }
+
+  static func json(_ service: MatterService) -> JSON {
+    var object: JSON = [
+      "kind": .string(kind(service)), "instance": .string(instance(service)), "hostName": .string(service.hostName),
+      "port": .integer(service.port), "addresses": .array(service.addresses.map { .string("\($0)") }),
+    ]
+    switch service.kind {
+    case .operational(let fabric, let node):
+      object = object.adding("compressedFabricID", .string(hex(fabric))).adding("nodeID", .string("\(node)"))
+    case .commissionable, .commissioner:
+      object = object.adding("name", .optional(service.deviceName))
+        .adding("deviceType", service.deviceType.map { .integer($0) } ?? .null)
+        .adding("deviceTypeName", .optional(service.deviceType.map { ElementNames.deviceType(DeviceTypeID($0)) }))
+        .adding("vendorID", service.vendorID.map { .integer($0) } ?? .null)
+        .adding("productID", service.productID.map { .integer($0) } ?? .null)
+        .adding("discriminator", service.discriminator.map { .integer($0) } ?? .null)
+        .adding("commissioningMode", .integer(service.commissioningMode))
+    }
+    return object
+  }
+}

@@ -1,0 +1,122 @@
+import ArgumentParser
+import Home
+import MatterController
+import MatterModel
+import MatterProtocol
+import Synchronization
+
+/// `hearth pair`.
+struct Pair: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Commission a device into the home.",
+    discussion: "CODE is the text of a QR code (MT:…) or a manual pairing code of 11 or 21 digits.")
+  @OptionGroup var home: HomeOptions
+  @Option(help: "Instead of a code.") var passcode: UInt32?
+  @Option(help: "With --passcode: which device; 0 to 4095.") var discriminator: UInt16?
+  @Option(help: "What to call it.") var name: String?
+  @Option(help: "Where it is; the room is added where it is new.") var room: String?
+  @Option(name: .customLong("node-id"), help: "Which node id to give it.") var nodeID: UInt64?
+  @Flag(name: .customLong("allow-unverified"), help: "Go on where the device can't prove that it is certified.")
+  var allowsUnverified = false
+  @Argument(help: "The setup code.") var code: String?
+
+  func validate() throws {
+    guard (code == nil) != (passcode == nil) else { throw ValidationError("expected either CODE or --passcode") }
+    guard discriminator == nil || passcode != nil else { throw ValidationError("--discriminator goes with --passcode") }
+    guard discriminator ?? 0 <= 0xFFF else { throw ValidationError("a discriminator is at most 4095") }
+  }
+
+  func run() async throws {
+    var request = try commissioning()
+    request.nodeID = nodeID.map { NodeID($0) }
+    if let address = try home.network.address { request.target = .addresses([address]) }
+    if let timeout = home.network.timeout {
+      request.timeout = timeout.duration
+      request.discoveryTime = min(request.discoveryTime, timeout.duration)
+    }
+    if allowsUnverified { request.attestationPolicy = .proceedAnyway }
+    let steps = StepReporter(home.output)
+    var options = try home.controller()
+    // The address is that of the device to be commissioned; its operational address is the same, and told by itself.
+    options.timeout = max(options.timeout, .seconds(10))
+    let paired = try await HomeSession.pair(request, name: name, room: room, options) { step, progress in
+      steps.report(step, progress)
+    }
+    if let failure = paired.result.attestationFailure {
+      home.output.note("its certification could not be verified: \(failure)")
+    }
+    home.output.result(json(paired, steps.finished), text(paired))
+  }
+
+  private func commissioning() throws -> CommissioningRequest {
+    if let passcode {
+      guard SetupPasscode.isValid(passcode) else {
+        throw HomeError(.badArguments, "\(SetupCodeError.invalidPasscode(passcode))")
+      }
+      return CommissioningRequest(
+        passcode: passcode, target: discriminator.map { .discriminator(.long($0)) } ?? .any)
+    }
+    do throws(SetupCodeError) {
+      return CommissioningRequest(try SetupPayload(parsing: code ?? ""))
+    } catch {
+      throw HomeError(.badArguments, "\(error)", cause: error)
+    }
+  }
+
+  private func json(_ paired: PairedDevice, _ steps: [(CommissioningStep, Duration)]) -> JSON {
+    let result = paired.result
+    return paired.device.jsonNames
+      .adding("types", .array(paired.device.typeNames.map { .string($0) }))
+      .adding("vendorName", .optional(paired.device.vendorName))
+      .adding("productName", .optional(paired.device.productName))
+      .adding("fabricIndex", result.fabricIndex.map { .integer($0.rawValue) } ?? .null)
+      .adding("address", .string("\(result.address)"))
+      .adding("attestationVerified", .bool(result.attestationFailure == nil))
+      .adding("milliseconds", .integer(result.duration.milliseconds))
+      .adding(
+        "steps",
+        .array(
+          steps.map { ["step": .string($0.0.rawValue), "milliseconds": .decimal(StepReporter.milliseconds($0.1))] }))
+  }
+
+  private func text(_ paired: PairedDevice) -> String {
+    let device = paired.device
+    let types = device.typeNames.joined(separator: ", ")
+    return "Paired \(device.fullName)\(types.isEmpty ? "" : " (\(types))") as node \(device.id) in "
+      + TimeSpan.text(paired.result.duration)
+  }
+}
+
+/// Tells each step of commissioning and the time that it took.
+final class StepReporter: Sendable {
+  private let output: Output
+  private let steps = Mutex<[(CommissioningStep, Duration)]>([])
+
+  var finished: [(CommissioningStep, Duration)] { steps.withLock { $0 } }
+
+  init(_ output: Output) { self.output = output }
+
+  func report(_ step: CommissioningStep, _ progress: StepProgress) {
+    switch progress {
+    case .started: output.detail("  \(step.rawValue) …")
+    case .finished(let duration):
+      steps.withLock { $0.append((step, duration)) }
+      let name = step.rawValue + String(repeating: " ", count: max(0, 22 - step.rawValue.count))
+      output.progress("  \(name) \(Self.milliseconds(duration)) ms")
+    }
+  }
+
+  /// With one decimal.
+  static func milliseconds(_ duration: Duration) -> Double { Double(duration.nanoseconds / 100_000) / 10 }
+}
+
+extension DeviceRecord {
+  /// The names of what it is, utilities such as Power Source left out where there is something else; "" for the root only.
+  var typeNames: [String] {
+    var seen: Set<DeviceTypeID> = []
+    let types = applicationEndpoints.flatMap(\.deviceTypes).filter { seen.insert($0).inserted }
+    let utilities: Set<DeviceTypeID> = [0x0011, 0x0012, 0x0013, 0x0014, 0x0510, 0x050D, 0x0019]
+    let main = types.filter { !utilities.contains($0) }
+    return (main.isEmpty ? types : main).map { ElementNames.deviceType($0) }
+  }
+}

@@ -1,0 +1,156 @@
+import ArgumentParser
+import Home
+import MatterModel
+import MatterProtocol
+
+/// `hearth read`.
+struct Read: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Read attributes.",
+    discussion: """
+      A path is kitchen/lamp.levelControl.currentLevel or NODE/ENDPOINT/CLUSTER/ATTRIBUTE by numbers, as 5/1/8/0; * stands \
+      for any. A target alone is all that it has.
+      """)
+  @OptionGroup var home: HomeOptions
+  @Flag(help: "Values as the wire has them.") var raw = false
+  @Argument(help: "What to read.") var paths: [String]
+
+  func run() async throws {
+    try await home.withHome { session in
+      let groups = try PathGroup.groups(try paths.flatMap { try session.registry.paths($0) })
+      try home.check(groups.map(\.device))
+      let results = await withTaskGroup(of: (Int, Result<ReassembledReport, HomeError>).self) { group in
+        for (index, one) in groups.enumerated() {
+          group.addTask {
+            do throws(HomeError) {
+              return (index, .success(try await session.read(one.device, one.paths)))
+            } catch {
+              return (index, .failure(error))
+            }
+          }
+        }
+        var all: [Int: Result<ReassembledReport, HomeError>] = [:]
+        for await (index, result) in group { all[index] = result }
+        return all
+      }
+      try print(groups, results)
+    }
+  }
+
+  private func print(_ groups: [PathGroup], _ results: [Int: Result<ReassembledReport, HomeError>]) throws {
+    var values: [JSON] = []
+    var lines: [[String]] = []
+    var failures: [HomeError] = []
+    for (index, group) in groups.enumerated() {
+      switch results[index] {
+      case .success(let report)?:
+        for attribute in report.attributes {
+          let value = AttributeValue(group.device, attribute.path, attribute.value, raw: raw)
+          values.append(value.json)
+          lines.append([value.pathText, value.text])
+        }
+        // A path with a wildcard has statuses only where something is wrong with all of it.
+        for status in report.statuses where status.status.code != .success {
+          failures.append(AttributeValue.refusal(group.device, status))
+        }
+      case .failure(let error)?: failures.append(error)
+      case nil: break
+      }
+    }
+    let count = groups.reduce(0) { $0 + $1.paths.count }
+    if count == 1, let failure = failures.first, values.isEmpty { throw failure }
+    if !home.output.json {
+      if count == 1, lines.count == 1, groups.first?.paths.first?.isWildcard == false {
+        home.output.text(lines[0][1])
+      } else {
+        var table = Table("PATH", "VALUE")
+        table.rows = lines
+        if !lines.isEmpty { home.output.text(table.text) }
+      }
+      for failure in failures { home.output.failure(failure) }
+    }
+    guard let first = failures.first else {
+      if values.isEmpty { throw HomeError(.notFound, "nothing there is like that") }
+      if home.output.json { home.output.result(count == 1 && values.count == 1 ? values[0] : .array(values), "") }
+      return
+    }
+    let code: HomeError.Code =
+      values.isEmpty && failures.allSatisfy { $0.code == first.code } ? first.code : .partlyFailed
+    if home.output.json {
+      let object: JSON = [
+        "ok": false,
+        "error": Output.object(
+          failures.count == 1 && code == first.code
+            ? first : HomeError(code, "\(failures.count) of the paths could not be read")),
+        "data": .array(values), "failures": .array(failures.map(Output.object)),
+      ]
+      home.output.text(object.text)
+    }
+    throw ProcessExit(code).error
+  }
+}
+
+/// The paths of one device, to be asked for in one request.
+struct PathGroup {
+  var device: DeviceRecord
+  var paths: [AttributePath]
+
+  static func groups(_ paths: [ElementPath]) throws -> [PathGroup] {
+    var groups: [PathGroup] = []
+    for path in paths {
+      if let index = groups.firstIndex(where: { $0.device.nodeID == path.target.device.nodeID }) {
+        if !groups[index].paths.contains(path.attributePath) { groups[index].paths.append(path.attributePath) }
+      } else {
+        groups.append(PathGroup(device: path.target.device, paths: [path.attributePath]))
+      }
+    }
+    return groups
+  }
+}
+
+/// An attribute's value with its name, to be shown.
+struct AttributeValue {
+  let device: DeviceRecord
+  let path: ConcreteAttributePath
+  let value: [UInt8]
+  let raw: Bool
+
+  init(_ device: DeviceRecord, _ path: ConcreteAttributePath, _ value: [UInt8], raw: Bool) {
+    (self.device, self.path, self.value, self.raw) = (device, path, value, raw)
+  }
+
+  /// `Kitchen/Lamp/1.levelControl.currentLevel`: a path that can be used again.
+  var pathText: String { "\(device.fullName)/\(path.endpoint).\(ElementNames.attribute(path))" }
+
+  /// The value for people.
+  var text: String {
+    let text = ElementNames.schema(path).text(of: value)
+    return raw ? text : AttributeUnits.text(path, value) ?? text
+  }
+
+  var json: JSON {
+    var object: JSON = [
+      "device": .string(device.name), "nodeID": .string(device.id), "endpoint": .integer(path.endpoint.rawValue),
+      "cluster": .string(ElementNames.cluster(path.cluster)),
+      "attribute": .string(ElementNames.attribute(path.attribute, of: path.cluster)),
+      "path": .string(
+        "\(device.id)/\(path.endpoint.rawValue)/\(path.cluster.rawValue)/\(path.attribute.rawValue)"),
+      "value": .encoded(ElementNames.schema(path).json(of: value)),
+    ]
+    if !raw { object = object.adding("text", .string(text)) }
+    return object
+  }
+
+  /// What a device said of a path that it does not give.
+  static func refusal(_ device: DeviceRecord, _ status: AttributeStatus) -> HomeError {
+    let cluster = status.path.cluster.map { ElementNames.cluster($0) } ?? "*"
+    let attribute =
+      status.path.cluster.flatMap { cluster in
+        status.path.attribute.map { ElementNames.attribute($0, of: cluster) }
+      } ?? "*"
+    let endpoint = status.path.endpoint.map { "\($0)" } ?? "*"
+    var error = HomeError(status.status)
+    error.message = "\(endpoint).\(cluster).\(attribute): \(error.message)"
+    return error.about(device.name)
+  }
+}

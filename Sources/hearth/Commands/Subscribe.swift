@@ -1,0 +1,160 @@
+import ArgumentParser
+import Home
+import MatterController
+import MatterModel
+import MatterProtocol
+import Synchronization
+
+/// `hearth subscribe`.
+struct Subscribe: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Follow attributes: one line for each value, at first all of them, then each change.",
+    discussion: "Runs until interrupted, or as long as --for and --count say. Paths are those of `hearth read`.")
+  @OptionGroup var home: HomeOptions
+  @Flag(help: "Values as the wire has them.") var raw = false
+  @Flag(help: "Events of these devices, too.") var events = false
+  @Option(name: .customLong("min"), help: ArgumentHelp("The least time between reports.", valueName: "time"))
+  var minimum = TimeSpan(.zero)
+  @Option(name: .customLong("max"), help: ArgumentHelp("The most time without a report.", valueName: "time"))
+  var maximum = TimeSpan(.seconds(60))
+  @Option(name: .customLong("for"), help: ArgumentHelp("End after this time.", valueName: "time")) var time: TimeSpan?
+  @Option(help: "End after so many changes; the first values don't count.") var count: Int?
+  @Argument(help: "What to follow.") var paths: [String]
+
+  func validate() throws {
+    guard minimum.duration.milliseconds % 1000 == 0, maximum.duration.milliseconds % 1000 == 0 else {
+      throw ValidationError("--min and --max are whole seconds")
+    }
+    guard minimum.duration <= maximum.duration, maximum.duration <= .seconds(65_535) else {
+      throw ValidationError("--min is at most --max, and that at most 65535 s")
+    }
+    guard count ?? 1 > 0 else { throw ValidationError("--count is at least 1") }
+  }
+
+  func run() async throws {
+    try await home.withHome { session in
+      let groups = try PathGroup.groups(try paths.flatMap { try session.registry.paths($0) })
+      try home.check(groups.map(\.device))
+      let printer = ChangePrinter(home.output, raw: raw, until: count)
+      try await withThrowingTaskGroup(of: HomeError?.self) { group in
+        for one in groups {
+          var request = SubscriptionRequest(
+            paths: one.paths, events: events ? [EventPath()] : [], minInterval: minimum.duration,
+            maxInterval: maximum.duration)
+          request.retriesFirstAttempt = groups.count > 1
+          let stream = session.subscribe(one.device, request)
+          group.addTask {
+            do {
+              for try await news in stream where printer.print(news, of: one.device) { break }
+              return nil
+            } catch {
+              return HomeError(error)
+            }
+          }
+        }
+        // Interrupted: the devices are told that nobody listens any more.
+        group.addTask {
+          _ = await StopSignals().wait()
+          throw CancellationError()
+        }
+        if let time {
+          group.addTask {
+            try await Task.sleep(for: time.duration)
+            return nil
+          }
+        }
+        // One that fails ends its own part; time and count end all.
+        var open = groups.count
+        var failures: [HomeError] = []
+        while let end = try await group.next() {
+          guard let failure = end else { break }
+          failures.append(failure)
+          if groups.count > 1 { home.output.failure(failure) }
+          open -= 1
+          if open == 0 { break }
+        }
+        group.cancelAll()
+        if groups.count == 1, let only = failures.first { throw only }
+        if !failures.isEmpty { throw ProcessExit.partlyFailed.error }
+      }
+    }
+  }
+}
+
+/// Prints what subscriptions tell, a line at a time.
+final class ChangePrinter: Sendable {
+  private struct State {
+    var rest: Int?
+    /// Devices whose first values have come.
+    var established: Set<NodeID> = []
+  }
+
+  private let output: Output
+  private let raw: Bool
+  private let state: Mutex<State>
+
+  init(_ output: Output, raw: Bool, until count: Int?) {
+    self.output = output
+    self.raw = raw
+    state = Mutex(State(rest: count))
+  }
+
+  /// - Returns: whether that was the last one wanted.
+  func print(_ news: SubscriptionNews, of device: DeviceRecord) -> Bool {
+    let now = HomeSession.now()
+    switch news {
+    case .established(let interval):
+      state.withLock { _ = $0.established.insert(device.nodeID) }
+      output.progress("\(device.name): subscribed, a report at least every \(TimeSpan.text(interval))")
+    case .attribute(let path, let value):
+      let (isFirst, isOver, isLast) = count(device)
+      if isOver { return true }
+      let attribute = AttributeValue(device, path, value, raw: raw)
+      line(
+        attribute.json.adding("time", .string(ClockText.iso(milliseconds: now))).adding("initial", .bool(isFirst)),
+        "\(ClockText.time(milliseconds: now))  \(attribute.pathText)  \(attribute.text)")
+      return isLast
+    case .event(let event):
+      let (_, isOver, isLast) = count(device)
+      if isOver { return true }
+      let name =
+        "\(ElementNames.cluster(event.path.cluster)).\(ElementNames.event(event.path.event, of: event.path.cluster))"
+      let schema = ElementNames.event(payloadOf: event.path.event, of: event.path.cluster)
+      let payload = event.payload ?? [0x15, 0x18]
+      let json: JSON = [
+        "device": .string(device.name), "nodeID": .string(device.id),
+        "endpoint": .integer(event.path.endpoint.rawValue), "event": .string(name),
+        "number": .string("\(event.number)"), "priority": .string("\(event.priority)"),
+        "value": .encoded(schema.json(of: payload)), "time": .string(ClockText.iso(milliseconds: now)),
+      ]
+      line(
+        json,
+        "\(ClockText.time(milliseconds: now))  \(device.fullName)/\(event.path.endpoint).\(name)!  \(schema.text(of: payload))"
+      )
+      return isLast
+    case .status(let path, let status):
+      // A wildcard that matches nothing is no news.
+      if !path.isWildcard { output.failure(AttributeValue.refusal(device, .init(path, status: status))) }
+    case .lost(let error, let delay):
+      let next = delay < .seconds(1) ? "trying again" : "next attempt in \(TimeSpan.text(delay))"
+      output.note("\(device.name): \(error.message); \(next)")
+    case .reportEnd: break
+    }
+    return false
+  }
+
+  /// Whether the value is one of the first ones, comes too late, or is the last one wanted.
+  private func count(_ device: DeviceRecord) -> (isFirst: Bool, isOver: Bool, isLast: Bool) {
+    state.withLock { state in
+      guard state.established.contains(device.nodeID) else { return (true, false, false) }
+      guard let rest = state.rest else { return (false, false, false) }
+      if rest == 0 { return (false, true, true) }
+      state.rest = rest - 1
+      return (false, false, rest == 1)
+    }
+  }
+
+  private func line(_ json: JSON, _ text: String) {
+    output.text(output.json ? (["ok": true, "data": json] as JSON).text : text)
+  }
+}

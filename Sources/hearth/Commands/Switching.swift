@@ -1,0 +1,78 @@
+import ArgumentParser
+import Home
+import MatterModel
+
+/// Targets of commands that switch something.
+struct TargetArguments: ParsableArguments {
+  @Argument(help: "room/name, a name, the beginning of one, a node id, NODE/ENDPOINT, or * for all.")
+  var targets: [String]
+}
+
+/// `hearth on`.
+struct On: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(abstract: "Switch devices on.")
+  @OptionGroup var home: HomeOptions
+  @OptionGroup var arguments: TargetArguments
+  func run() async throws { try await home.turn(arguments.targets, .on) }
+}
+
+/// `hearth off`.
+struct Off: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(abstract: "Switch devices off.")
+  @OptionGroup var home: HomeOptions
+  @OptionGroup var arguments: TargetArguments
+  func run() async throws { try await home.turn(arguments.targets, .off) }
+}
+
+/// `hearth toggle`.
+struct Toggle: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(abstract: "Switch devices over.")
+  @OptionGroup var home: HomeOptions
+  @OptionGroup var arguments: TargetArguments
+  func run() async throws { try await home.turn(arguments.targets, .toggle) }
+}
+
+extension HomeOptions {
+  fileprivate func turn(_ targets: [String], _ action: SwitchAction) async throws {
+    try await forEach(targets) { session, target in
+      let part = try await session.turn(target, action)
+      let isOn = part.isOn == true
+      return (
+        target.device.jsonNames.adding("endpoint", .integer(part.endpoint.rawValue)).adding("onOff", .bool(isOn)),
+        "\(target.device.name): \(isOn ? "on" : "off")"
+      )
+    }
+  }
+}
+
+/// `hearth level`.
+struct Level: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Dim devices, and switch them on or off with it.",
+    discussion: "The last argument is the level: 40%, or 0 to 254 with --raw.")
+  @OptionGroup var home: HomeOptions
+  @Option(help: ArgumentHelp("How long the change shall take, as 2s.", valueName: "time")) var over: TimeSpan?
+  @Flag(help: "The level is the wire's: 0 to 254.") var raw = false
+  @Argument(help: ArgumentHelp("Targets, and then the level.", valueName: "target… level")) var arguments: [String]
+
+  func validate() throws {
+    guard arguments.count >= 2 else {
+      throw ValidationError("expected TARGET… LEVEL, as: hearth level kitchen/lamp 40%")
+    }
+  }
+
+  func run() async throws {
+    let level = try LevelText.level(arguments[arguments.count - 1], raw: raw)
+    let tenths = try over.map { try TransitionTime.tenths($0.duration) }
+    let isRaw = raw
+    try await home.forEach(Array(arguments.dropLast())) { session, target in
+      let part = try await session.dim(target, to: level, over: tenths)
+      let shown = isRaw ? "\(level)" : LevelText.percent(level)
+      return (
+        target.device.jsonNames.adding("endpoint", .integer(part.endpoint.rawValue))
+          .adding("currentLevel", .integer(level)).adding("level", .integer(HomeUnits.percent(level))),
+        "\(target.device.name): \(level == 0 ? "off" : shown)"
+      )
+    }
+  }
+}

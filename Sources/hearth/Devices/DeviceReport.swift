@@ -1,0 +1,46 @@
+import VirtualDevices
+
+/// Running devices as a table and as JSON.
+enum DeviceReport {
+  static func table(_ devices: [DeviceStatus]) -> String {
+    var table = Table("NAME", "ROOM", "TYPE", "NODE", "PORT", "CODE", "DISCRIMINATOR", "FABRICS", "STATE")
+    for device in devices {
+      let nodes = device.nodeIDs.map { $0.drop { $0 == "0" } }.joined(separator: " ")
+      table.add(
+        device.name, device.room.isEmpty ? "–" : device.room, device.type, nodes.isEmpty ? "–" : nodes,
+        "\(device.port)", dashed(device.manualCode), "\(device.discriminator)", "\(device.fabrics.count)", device.state)
+    }
+    return table.text
+  }
+
+  /// As it is printed on a label.
+  private static func dashed(_ code: String) -> String {
+    guard code.count == 11 else { return code }
+    return "\(code.prefix(4))-\(code.dropFirst(4).prefix(3))-\(code.dropFirst(7))"
+  }
+
+  static func json(_ devices: [DeviceStatus]) -> JSON {
+    .array(
+      devices.map { device in
+        [
+          "name": .string(device.name), "room": .optional(device.room.isEmpty ? nil : device.room),
+          "type": .string(device.type),
+          "nodeIDs": .array(device.nodeIDs.map { .string($0) }), "port": .integer(device.port),
+          "passcode": .integer(device.passcode), "discriminator": .integer(device.discriminator),
+          "manualCode": .string(device.manualCode), "qrCode": .string(device.qrCode),
+          "vendorID": .integer(device.vendorID), "productID": .integer(device.productID),
+          "serialNumber": .string(device.serialNumber), "uniqueID": .string(device.uniqueID),
+          "commissionable": .bool(device.isCommissionable),
+          "fabrics": .array(
+            device.fabrics.map {
+              [
+                "index": .integer($0.index), "fabricID": .string($0.fabricID), "nodeID": .string($0.nodeID),
+                "label": .string($0.label),
+              ]
+            }),
+          "onOff": device.onOff.map { .bool($0) } ?? .null, "level": device.level.map { .integer($0) } ?? .null,
+          "state": .string(device.state),
+        ]
+      })
+  }
+}

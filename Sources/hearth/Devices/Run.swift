@@ -1,0 +1,131 @@
+import ArgumentParser
+import Dispatch
+import Foundation
+import Glibc
+import Home
+import NIOCore
+import NIOPosix
+import Runtime
+import VirtualDevices
+
+/// `hearth run`: the devices of definition files, until interrupted.
+struct Run: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Start virtual devices, and run until interrupted.",
+    discussion: "What the devices remember (fabrics, settings) is kept from run to run, unless --fresh is given.")
+
+  @OptionGroup var options: GlobalOptions
+  @Argument(
+    help: ArgumentHelp("Definition files, as devices/demo.yaml.", valueName: "file"),
+    completion: .file(extensions: ["yaml", "yml"]))
+  var files: [String]
+
+  @Option(
+    parsing: .upToNextOption,
+    help: ArgumentHelp(
+      "Which interfaces to use and advertise on: names, or 'all' for the local network. Default: loopback only.",
+      valueName: "name"))
+  var interface: [String] = []
+
+  @Option(help: "How to advertise: auto, builtin or off; avahi is still to come.") var mdns: DiscoveryMode = .auto
+  @Option(help: ArgumentHelp("Make the same keys and certificates in each run from nothing.", valueName: "n"))
+  var seed: UInt64?
+  @Option(help: ArgumentHelp("The first UDP port for devices without one of their own.", valueName: "n"))
+  var portBase: UInt16?
+  @Flag(help: "Forget all that the devices remember.") var fresh = false
+  @Option(help: ArgumentHelp("A file to write when all devices are up.", valueName: "file"), completion: .file())
+  var readyFile: String?
+
+  func run() async throws {
+    let home = try definition()
+    let state = try options.stateDirectory
+    var fleetOptions = FleetOptions(devicesDirectory: state.devices, runDirectory: state.run)
+    fleetOptions.interfaces = InterfaceSelection(names: interface)
+    fleetOptions.discovery = mdns.mode
+    fleetOptions.seed = seed
+    fleetOptions.portBase = portBase
+    fleetOptions.isFresh = fresh
+
+    let stop = StopSignals()
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
+    defer { group.shutdownGracefully { _ in } }
+    let fleet: Fleet
+    do {
+      fleet = try await Fleet.start(home, fleetOptions, on: group, logger: options.logger)
+    } catch {
+      throw HomeError(starting: error)
+    }
+    let status = try await fleet.status()
+    if options.json {
+      options.output.result(DeviceReport.json(status.devices), "")
+    } else {
+      options.output.text(DeviceReport.table(status.devices))
+      options.output.progress("\(home.name): \(Self.count(status.devices.count)) up; Ctrl-C stops them")
+    }
+    if let readyFile {
+      do {
+        try Data("\(getpid())\n".utf8).write(to: URL(filePath: readyFile), options: .atomic)
+      } catch {
+        await fleet.stop()
+        throw HomeError(.internalError, "the ready file \(readyFile) can't be written", cause: error)
+      }
+    }
+    let signal = await stop.wait()
+    await fleet.stop()
+    // To be ended by a service manager is no failure; to be interrupted has an exit code of its own.
+    if signal == SIGINT { throw ProcessExit.interrupted.error }
+  }
+
+  private static func count(_ devices: Int) -> String { devices == 1 ? "1 device is" : "\(devices) devices are" }
+
+  private func definition() throws -> HomeDefinition {
+    let texts = try files.map { file in
+      guard let data = FileManager.default.contents(atPath: file) else {
+        throw HomeError(.notFound, "there is no file \(file) that can be read")
+      }
+      guard let text = String(data: data, encoding: .utf8) else {
+        throw HomeError(.badDefinition, "\(file) is not UTF-8 text")
+      }
+      return (name: file, text: text)
+    }
+    do throws(DefinitionError) {
+      return try HomeDefinition.load(simulating: texts)
+    } catch {
+      throw HomeError(.badDefinition, "\(error)", cause: error)
+    }
+  }
+}
+
+extension HomeError {
+  /// Why devices could not be started.
+  init(starting error: any Error) {
+    let cause = (error as? FleetError)?.cause ?? error
+    switch cause {
+    case NetworkError.unknownInterface, NetworkError.unusableInterface, is ServiceDiscovery.Failure:
+      self.init(.badArguments, "\(cause)", cause: cause)
+    case NetworkError.portInUse:
+      self.init(
+        .internalError, "\(error); end whoever has it, or choose another with --port-base or “port:”", cause: cause)
+    case let system as CocoaError:
+      self.init(
+        .internalError,
+        "\(system.filePath ?? "the state directory"): \(system.localizedDescription); "
+          + "choose another directory with --state", cause: cause)
+    default: self.init(.internalError, "\(error)", cause: cause)
+    }
+  }
+}
+
+/// The choices of --mdns.
+enum DiscoveryMode: String, CaseIterable, ExpressibleByArgument {
+  case auto, avahi, builtin, off
+
+  var mode: ServiceDiscovery.Mode {
+    switch self {
+    case .auto: .auto
+    case .avahi: .avahi
+    case .builtin: .builtin
+    case .off: .off
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import Home
+import MatterClusters
+import MatterModel
+
+/// Attributes that people have units for.
+enum AttributeUnits {
+  private enum Unit { case level, tenthsOfSecond, hundredthsOfDegree, hundredthsOfPercent }
+
+  private static func unit(_ cluster: ClusterID, _ attribute: AttributeID) -> Unit? {
+    switch (cluster, attribute) {
+    case (LevelControl.id, LevelControl.currentLevel.id), (LevelControl.id, LevelControl.minLevel.id),
+      (LevelControl.id, LevelControl.maxLevel.id), (LevelControl.id, LevelControl.onLevel.id),
+      (LevelControl.id, LevelControl.startUpCurrentLevel.id):
+      .level
+    case (LevelControl.id, LevelControl.remainingTime.id), (LevelControl.id, LevelControl.onOffTransitionTime.id),
+      (LevelControl.id, LevelControl.onTransitionTime.id), (LevelControl.id, LevelControl.offTransitionTime.id),
+      (OnOff.id, OnOff.onTime.id), (OnOff.id, OnOff.offWaitTime.id):
+      .tenthsOfSecond
+    case (TemperatureMeasurement.id, TemperatureMeasurement.measuredValue.id): .hundredthsOfDegree
+    case (RelativeHumidityMeasurement.id, RelativeHumidityMeasurement.measuredValue.id): .hundredthsOfPercent
+    default: nil
+    }
+  }
+
+  /// The value with its unit, nil where it has none, or is null.
+  static func text(_ path: ConcreteAttributePath, _ value: [UInt8]) -> String? {
+    guard let unit = unit(path.cluster, path.attribute), let element = try? TLVElement(decoding: value) else {
+      return nil
+    }
+    let number: Int64
+    switch element.value {
+    case .unsigned(let value): number = Int64(clamping: value)
+    case .signed(let value): number = value
+    default: return nil
+    }
+    switch unit {
+    case .level: return number > 254 ? nil : LevelText.percent(UInt8(clamping: number))
+    case .tenthsOfSecond: return TimeSpan.text(.milliseconds(number * 100))
+    case .hundredthsOfDegree: return "\(Double(number) / 100) °C"
+    case .hundredthsOfPercent: return "\(Double(number) / 100)%"
+    }
+  }
+
+  /// Encodes what somebody wrote.
+  static func parse(
+    _ text: String, cluster: ClusterID, attribute: AttributeID, raw: Bool, named name: String
+  ) throws(HomeError) -> [UInt8] {
+    var text = text
+    if !raw {
+      switch unit(cluster, attribute) {
+      case .level where text.hasSuffix("%"): text = "\(try LevelText.level(text, raw: false))"
+      case .tenthsOfSecond where text.last?.isLetter == true && text != "null":
+        guard let span = TimeSpan(argument: text) else {
+          throw HomeError(.badArguments, "\(name): “\(text)” is no time; \(TimeSpan.example)")
+        }
+        text = "\(try TransitionTime.tenths(span.duration))"
+      default: break
+      }
+    }
+    let schema = ElementNames.info(attribute, of: cluster)?.schema ?? .any
+    do throws(ValueTextError) {
+      return try schema.parse(text: text)
+    } catch {
+      throw HomeError(.badArguments, "\(name): \(error)", cause: error)
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import ArgumentParser
+import Foundation
+import Home
+import Logging
+import MatterProtocol
+import Runtime
+
+/// What every command takes.
+struct GlobalOptions: ParsableArguments {
+  @Flag(name: .customLong("json"), help: "Print JSON: one object, or one a line for streams.")
+  var json = false
+
+  @Option(
+    name: .customLong("state"), help: ArgumentHelp("Where all that lasts is kept.", valueName: "dir"),
+    completion: .directory)
+  var state: String?
+
+  @Flag(name: .shortAndLong, help: "Say more on standard error; twice for still more.")
+  var verbose: Int
+
+  @Flag(name: .shortAndLong, help: "Say nothing on standard error but errors.")
+  var quiet = false
+
+  var output: Output { Output(json: json, isQuiet: quiet, verbosity: verbose) }
+
+  /// The directory that was said, else the standard one.
+  var stateDirectory: StateDirectory {
+    get throws {
+      guard let state else {
+        return try StateDirectory.standard(environment: ProcessInfo.processInfo.environment)
+      }
+      guard !state.isEmpty else { throw HomeError(.badArguments, "--state needs the name of a directory") }
+      return StateDirectory(URL(filePath: state).standardizedFileURL.path)
+    }
+  }
+
+  /// A logger that writes to standard error.
+  var logger: Logger {
+    var logger = Logger(label: "hearth") { StreamLogHandler.standardError(label: $0) }
+    logger.logLevel = quiet ? .error : verbose >= 3 ? .trace : verbose == 2 ? .debug : verbose == 1 ? .info : .warning
+    return logger
+  }
+}
+
+/// What commands that talk to the network take.
+struct NetworkOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("How long to wait for each device.", valueName: "time"))
+  var timeout: TimeSpan?
+
+  @Option(
+    parsing: .upToNextOption,
+    help: ArgumentHelp(
+      "Which interfaces to use: names, or 'all' for the local network. Default: loopback only.", valueName: "name"))
+  var interface: [String] = []
+
+  @Option(help: ArgumentHelp("Where the device is, without discovery: HOST:PORT, [IPv6]:PORT.", valueName: "host:port"))
+  var at: String?
+
+  var interfaces: InterfaceSelection { InterfaceSelection(names: interface) }
+
+  /// The address given with --at.
+  var address: MatterProtocol.SocketAddress? {
+    get throws { try at.map { try HostAndPort.resolve($0) } }
+  }
+}

@@ -1,0 +1,128 @@
+import ArgumentParser
+import Home
+
+/// What the commands that talk to devices share.
+struct HomeOptions: ParsableArguments {
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var network: NetworkOptions
+
+  var output: Output { global.output }
+
+  /// How to open the controller.
+  /// - Parameter patience: for each request where --timeout does not say.
+  func controller(patience: Duration = .seconds(10)) throws -> HomeController.Options {
+    var options = HomeController.Options(state: try global.stateDirectory, logger: global.logger)
+    options.interfaces = network.interfaces
+    options.address = try network.address
+    options.timeout = network.timeout?.duration ?? patience
+    return options
+  }
+
+  /// Opens the home for a command that stores nothing in the controller's state, and closes it behind it.
+  func withHome<R>(
+    patience: Duration = .seconds(10), _ body: (HomeSession) async throws -> R
+  ) async throws -> R {
+    let session = try await HomeSession(try controller(patience: patience))
+    do {
+      let result = try await body(session)
+      await session.close()
+      return result
+    } catch {
+      await session.close()
+      throw error
+    }
+  }
+
+  /// The home's names.
+  func registry() throws -> HomeRegistry { try HomeStore(try global.stateDirectory).load() }
+
+  /// Devices that --at can be meant for.
+  func check(_ devices: [DeviceRecord]) throws {
+    guard network.at == nil || Set(devices.map(\.nodeID)).count <= 1 else {
+      throw HomeError(.badArguments, "--at says where one device is, but \(devices.count) are meant")
+    }
+  }
+}
+
+/// What came of a command for one of several targets.
+struct TargetResult: Sendable {
+  var device: DeviceRecord
+  var result: Result<(json: JSON, text: String), HomeError>
+}
+
+extension HomeOptions {
+  /// Does something with each target at the same time, and tells what came of it.
+  /// - Throws: the error if there was one target; exit code 10 if some of several failed.
+  func forEach(
+    _ texts: [String], _ body: @escaping @Sendable (HomeSession, Target) async throws -> (json: JSON, text: String)
+  ) async throws {
+    let results = try await withHome { session in
+      var targets: [Target] = []
+      for text in texts {
+        for target in try session.registry.resolveAll(text) where !targets.contains(target) { targets.append(target) }
+      }
+      try check(targets.map(\.device))
+      return await withTaskGroup(of: (Int, TargetResult).self) { group in
+        for (index, target) in targets.enumerated() {
+          group.addTask {
+            do {
+              return (index, TargetResult(device: target.device, result: .success(try await body(session, target))))
+            } catch {
+              let error = HomeError(error).about(target.device.name)
+              return (index, TargetResult(device: target.device, result: .failure(error)))
+            }
+          }
+        }
+        var all: [(Int, TargetResult)] = []
+        for await one in group { all.append(one) }
+        return all.sorted { $0.0 < $1.0 }.map(\.1)
+      }
+    }
+    try report(results)
+  }
+
+  /// Prints the results. One target: its object or its error. Several: all of them, and 10 if some failed.
+  func report(_ results: [TargetResult]) throws {
+    if results.count == 1, let only = results.first {
+      let success = try only.result.get()
+      output.result(success.json, success.text)
+      return
+    }
+    var entries: [JSON] = []
+    var failures: [HomeError] = []
+    for result in results {
+      switch result.result {
+      case .success(let success):
+        entries.append(success.json.adding("ok", true))
+        if !output.json { output.text(success.text) }
+      case .failure(let error):
+        failures.append(error)
+        entries.append([
+          "id": .string(result.device.id), "name": .string(result.device.name), "ok": false,
+          "error": Output.object(error),
+        ])
+        if !output.json { output.failure(error) }
+      }
+    }
+    guard let first = failures.first else {
+      if output.json { output.result(.array(entries), "") }
+      return
+    }
+    // All failed in the same way: that is what there is to say.
+    let code =
+      failures.count == results.count && failures.allSatisfy { $0.code == first.code } ? first.code : .partlyFailed
+    if output.json {
+      let error = HomeError(code, "\(failures.count) of \(results.count) targets failed")
+      let object: JSON = ["ok": false, "error": Output.object(error), "data": .array(entries)]
+      output.text(object.text)
+    }
+    throw ProcessExit(code).error
+  }
+}
+
+extension DeviceRecord {
+  /// The keys that name a device in every answer.
+  var jsonNames: JSON {
+    ["id": .string(id), "nodeID": .string(id), "name": .string(name), "room": .optional(room)]
+  }
+}

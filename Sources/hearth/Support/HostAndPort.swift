@@ -1,0 +1,54 @@
+import Glibc
+import Home
+import MatterProtocol
+
+/// `HOST:PORT` of the command line.
+enum HostAndPort {
+  /// Takes the text apart. Matter's usual port is 5540, for who leaves it out.
+  static func split(_ text: String) throws(HomeError) -> (host: String, port: UInt16) {
+    let wrong = HomeError(.badArguments, "“\(text)” is no address; expected HOST:PORT, as 127.0.0.1:5540 or [::1]:5540")
+    if text.hasPrefix("[") {
+      guard let end = text.firstIndex(of: "]") else { throw wrong }
+      let host = String(text[text.index(after: text.startIndex)..<end])
+      let rest = text[text.index(after: end)...]
+      if rest.isEmpty { return (host, 5540) }
+      guard rest.hasPrefix(":"), let port = UInt16(rest.dropFirst()), port > 0 else { throw wrong }
+      return (host, port)
+    }
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    switch parts.count {
+    case 1 where !text.isEmpty: return (text, 5540)
+    case 2:
+      guard !parts[0].isEmpty, let port = UInt16(parts[1]), port > 0 else { throw wrong }
+      return (String(parts[0]), port)
+    default:
+      // An IPv6 address without brackets has no port behind it.
+      guard IPAddress(text) != nil else { throw wrong }
+      return (text, 5540)
+    }
+  }
+
+  /// The address, names looked up by the system.
+  static func resolve(_ text: String) throws(HomeError) -> MatterProtocol.SocketAddress {
+    let (host, port) = try split(text)
+    if let ip = IPAddress(host) { return SocketAddress(ip, port: port) }
+    var hints = addrinfo()
+    hints.ai_socktype = Int32(SOCK_DGRAM.rawValue)
+    var list: UnsafeMutablePointer<addrinfo>?
+    guard getaddrinfo(host, nil, &hints, &list) == 0, let list else {
+      throw HomeError(.notFound, "the host “\(host)” is not known")
+    }
+    defer { freeaddrinfo(list) }
+    var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+    var next: UnsafeMutablePointer<addrinfo>? = list
+    while let entry = next {
+      next = entry.pointee.ai_next
+      let status = getnameinfo(
+        entry.pointee.ai_addr, entry.pointee.ai_addrlen, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)
+      guard status == 0 else { continue }
+      let numeric = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      if let ip = IPAddress(numeric) { return SocketAddress(ip, port: port) }
+    }
+    throw HomeError(.notFound, "the host “\(host)” has no address")
+  }
+}

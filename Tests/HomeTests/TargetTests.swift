@@ -1,0 +1,109 @@
+import MatterModel
+import Testing
+
+@testable import Home
+
+@Suite("Targets") struct TargetTests {
+  @Test(
+    arguments: [
+      ("kitchen/lamp", 2, nil), ("BEDROOM/LAMP", 3, nil), ("ceiling", 1, nil), ("Ceil", 1, nil), ("kitchen/c", 1, nil),
+      ("desk v2.0", 4, nil), ("3", 3, nil), ("0x3", 3, nil), ("9/2", 9, 2), ("strip/1", 9, 1), ("attic/strip/2", 9, 2),
+      // A name comes before a node id.
+      ("5", 77, nil),
+    ] as [(String, UInt64, UInt16?)])
+  func finds(_ text: String, node: UInt64, endpoint: UInt16?) throws {
+    let target = try Samples.registry().resolve(text)
+    #expect(target.device.nodeID == NodeID(node))
+    #expect(target.endpoint == endpoint.map { EndpointID($0) })
+  }
+
+  @Test func ambiguousNamesListTheirCandidates() throws {
+    let registry = try Samples.registry()
+    let error = failure { () throws(HomeError) in _ = try registry.resolve("lamp") }
+    #expect(error?.code == .ambiguousTarget)
+    #expect(error?.candidates == ["Kitchen/Lamp", "Bedroom/Lamp"])
+    let prefix = failure { () throws(HomeError) in _ = try registry.resolve("kit") }
+    #expect(prefix?.candidates == ["Kitchen/Ceiling", "Kitchen/Lamp"])
+  }
+
+  @Test func whatIsNotThereIsNotFoundWithNearNames() throws {
+    let registry = try Samples.registry()
+    let error = failure { () throws(HomeError) in _ = try registry.resolve("celing") }
+    #expect(error?.code == .notFound)
+    #expect(error?.candidates == ["Ceiling"])
+    #expect(failure { () throws(HomeError) in _ = try registry.resolve("9/7") }?.code == .notFound)
+    #expect(failure { () throws(HomeError) in _ = try registry.resolve("12345") }?.code == .notFound)
+    #expect(failure { () throws(HomeError) in _ = try HomeRegistry().resolve("x") }?.message.contains("pair") == true)
+  }
+
+  @Test func starIsAllDevices() throws {
+    #expect(try Samples.registry().resolveAll("*").count == 6)
+    #expect(failure { () throws(HomeError) in _ = try HomeRegistry().resolveAll("*") }?.code == .notFound)
+  }
+
+  @Test func theClusterTellsTheEndpoint() throws {
+    let target = try Samples.registry().resolve("ceiling")
+    #expect(try target.endpoint(serving: 0x06, named: "On/Off") == 1)
+    #expect(try target.endpoint(serving: 0x28, named: "Basic Information") == 0)
+    #expect(
+      failure { () throws(HomeError) in _ = try target.endpoint(serving: 0x0300, named: "Color") }?.code == .notFound)
+  }
+}
+
+@Suite("Paths") struct ElementPathTests {
+  private func path(_ text: String, _ kind: ElementKind = .attribute) throws -> String {
+    try Samples.registry().paths(text, kind).map { path in
+      [
+        "\(path.target.device.nodeID.rawValue)", path.endpoint.map { "\($0.rawValue)" } ?? "*",
+        path.cluster.map { "\($0.rawValue)" } ?? "*", path.element.map { "\($0)" } ?? "*",
+      ].joined(separator: "/")
+    }.joined(separator: " ")
+  }
+
+  @Test(arguments: [
+    ("kitchen/lamp.levelControl.currentLevel", "2/1/8/0"), ("1/1/8/0", "1/1/8/0"), ("1/1/0x8/0x4000", "1/1/8/16384"),
+    ("ceiling.LevelControl.CURRENTLEVEL", "1/1/8/0"), ("ceiling.level-control.*", "1/1/8/*"),
+    ("ceiling.*.*", "1/*/*/*"),
+    ("1/*/8/*", "1/*/8/*"), ("ceiling", "1/*/*/*"), ("strip/2.onOff.onOff", "9/2/6/0"),
+    ("strip.onOff.onOff", "9/1/6/0"),
+    ("desk v2.0.onOff.onOff", "4/1/6/0"), ("desk v2.0", "4/*/*/*"), ("1/1/levelControl/currentLevel", "1/1/8/0"),
+    ("ceiling.*.clusterRevision", "1/*/*/65533"), ("ceiling.onOff.featureMap", "1/1/6/65532"),
+    ("kitchen/lamp/1/6/0", "2/1/6/0"), ("1/1/0xFFF1FC00/3", "1/1/4294048768/3"),
+  ])
+  func reads(_ text: String, expected: String) throws {
+    #expect(try path(text) == expected)
+  }
+
+  @Test func starPassesOverDevicesWithoutTheCluster() throws {
+    #expect(try path("*.levelControl.currentLevel") == "1/1/8/0 2/1/8/0 3/1/8/0 4/1/8/0 77/1/8/0")
+  }
+
+  @Test func commandsAreFoundByTheirNames() throws {
+    #expect(try path("ceiling.onOff.toggle", .command) == "1/1/6/2")
+    #expect(try path("1/1/6/1", .command) == "1/1/6/1")
+  }
+
+  @Test(
+    arguments: [
+      ("ceiling.levelControl.curentLevel", HomeError.Code.notFound, "currentLevel"),
+      ("ceiling.levelContol.currentLevel", .notFound, "levelControl"),
+      ("strip.levelControl.currentLevel", .notFound, nil),
+      ("nobody.onOff.onOff", .notFound, nil), ("lamp.onOff.onOff", .ambiguousTarget, "Kitchen/Lamp"),
+      ("ceiling.onOff", .badArguments, nil), ("1/70000/6/0", .badArguments, nil), ("1/x/6/0", .badArguments, nil),
+      ("ceiling.*.onOff", .badArguments, nil),
+    ] as [(String, HomeError.Code, String?)])
+  func refuses(_ text: String, code: HomeError.Code, suggestion: String?) throws {
+    let registry = try Samples.registry()
+    let error = failure { () throws(HomeError) in _ = try registry.paths(text) }
+    #expect(error?.code == code)
+    #expect(error?.candidates.first == suggestion)
+  }
+
+  @Test(arguments: [
+    ("OnOff", "onOff"), ("HVACSystem", "hvacSystem"), ("CurrentLevel", "currentLevel"), ("ACL", "acl"), ("", ""),
+    ("NOCs", "noCs"),
+  ])
+  func camelCases(_ name: String, expected: String) {
+    #expect(camelCase(name) == expected)
+  }
+}

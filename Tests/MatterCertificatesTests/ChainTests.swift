@@ -1,0 +1,183 @@
+import MatterCrypto
+import Testing
+
+@testable import MatterCertificates
+
+@Suite struct ChainTests {
+  private func certificate(_ vector: CertificateVector) throws -> MatterCertificate {
+    try MatterCertificate(tlv: vector.tlv)
+  }
+
+  @Test(arguments: [
+    (CertificateVector.node0101, CertificateVector.ica01, CertificateVector.root01),
+    (.node0201, .ica02, .root02), (.node0202, .ica02, .root02), (.node0203, .ica02, .root02),
+    (.node0205, .ica02, .root02), (.node0206, .ica02, .root02), (.node0208, .ica02, .root02),
+  ])
+  func chainsWithAnIntermediate(
+    _ node: CertificateVector, _ intermediate: CertificateVector, _ root: CertificateVector
+  ) throws {
+    try CertificateChain.verify(
+      noc: try certificate(node), icac: try certificate(intermediate), root: try certificate(root), at: 700_000_000)
+  }
+
+  @Test func chainWithoutAnIntermediate() throws {
+    let node = try certificate(.node0102), root = try certificate(.root01)
+    try CertificateChain.verify(noc: node, icac: nil, root: root)
+    #expect(throws: CertificateError.failed(.issuer, .node)) {
+      try CertificateChain.verify(noc: node, icac: try certificate(.ica01), root: root)
+    }
+    #expect(throws: CertificateError.failed(.issuer, .node)) {
+      try CertificateChain.verify(noc: try certificate(.node0101), icac: nil, root: root)
+    }
+  }
+
+  @Test func rolesCannotBeSwapped() throws {
+    let node = try certificate(.node0101), intermediate = try certificate(.ica01), root = try certificate(.root01)
+    #expect(throws: CertificateError.failed(.subject, .node)) {
+      try CertificateChain.verify(noc: intermediate, icac: nil, root: root)
+    }
+    #expect(throws: CertificateError.failed(.subject, .root)) {
+      try CertificateChain.verify(noc: node, icac: nil, root: intermediate)
+    }
+    #expect(throws: CertificateError.failed(.subject, .intermediate)) {
+      try CertificateChain.verify(noc: node, icac: root, root: root)
+    }
+    #expect(throws: CertificateError.failed(.subject, .node)) {
+      try CertificateChain.verify(noc: try certificate(.firmware01), icac: intermediate, root: root)
+    }
+  }
+
+  @Test func rootsVerifyAlone() throws {
+    try CertificateChain.verifySelfSigned(try certificate(.root01), at: 656_087_023)
+    try CertificateChain.verifySelfSigned(try certificate(.root02))
+    for other in [CertificateVector.ica01, .ica02, .firmware01, .node0101, .node0208] {
+      #expect(throws: CertificateError.failed(.subject, .root)) {
+        try CertificateChain.verifySelfSigned(try certificate(other))
+      }
+    }
+  }
+
+  @Test func criticalUnknownExtensionIsRefused() throws {
+    #expect(throws: CertificateError.failed(.criticalExtension, .node)) {
+      try CertificateChain.verify(
+        noc: try certificate(.node0207), icac: try certificate(.ica02), root: try certificate(.root02))
+    }
+  }
+
+  @Test func validityIncludesBothEnds() throws {
+    let fabric = try TestFabric()
+    let validity = TestFabric.validity
+    try fabric.verify(at: validity.notBefore)
+    try fabric.verify(at: validity.notAfter)
+    #expect(throws: CertificateError.failed(.notYetValid, .node)) { try fabric.verify(at: validity.notBefore - 1) }
+    #expect(throws: CertificateError.failed(.expired, .node)) { try fabric.verify(at: validity.notAfter + 1) }
+    var random = SeededRandomSource(seed: 3)
+    let endless = try CertificateAuthority(
+      rootKey: fabric.rootKey, rcacID: 1, validity: CertificateValidity(notBefore: 1), random: &random)
+    try CertificateChain.verifySelfSigned(endless.root, at: .max)
+  }
+
+  /// A change to a fabric, and the check that must find it though every signature is right.
+  struct Bend: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let check: CertificateError.Check
+    let role: CertificateRole
+    let apply: @Sendable (inout TestFabric) -> Void
+
+    init(
+      _ description: String, _ check: CertificateError.Check, _ role: CertificateRole,
+      _ apply: @escaping @Sendable (inout TestFabric) -> Void
+    ) {
+      (testDescription, self.check, self.role, self.apply) = (description, check, role, apply)
+    }
+
+    static let all = [
+      Bend("node is an authority", .basicConstraints, .node) {
+        $0.node.replace(.basicConstraints(isAuthority: true, pathLength: nil))
+      },
+      Bend("node without constraints", .basicConstraints, .node) { $0.node.remove(tag: 1) },
+      Bend("node without key usage", .keyUsage, .node) { $0.node.remove(tag: 2) },
+      Bend("node that signs certificates only", .keyUsage, .node) { $0.node.replace(.keyUsage(.keyCertificateSign)) },
+      Bend("node without client authentication", .extendedKeyUsage, .node) {
+        $0.node.replace(.extendedKeyUsage([.serverAuth]))
+      },
+      Bend("node without purposes", .extendedKeyUsage, .node) { $0.node.remove(tag: 3) },
+      Bend("node without key id", .subjectKeyIdentifier, .node) { $0.node.remove(tag: 4) },
+      Bend("node without issuer's key id", .authorityKeyIdentifier, .node) { $0.node.remove(tag: 5) },
+      Bend("node with another issuer's key id", .authorityKeyIdentifier, .node) {
+        $0.node.replace(.authorityKeyIdentifier([UInt8](repeating: 1, count: 20)))
+      },
+      Bend("node of another fabric", .fabricID, .root) {
+        $0.node.subject = DistinguishedName([.matter(.nodeID, 1), .matter(.fabricID, 5)])
+      },
+      Bend("node without fabric", .subject, .node) { $0.node.subject = DistinguishedName([.matter(.nodeID, 1)]) },
+      Bend("node with two ids", .subject, .node) { $0.node.subject.attributes.append(.matter(.nodeID, 7)) },
+      Bend("node that is an intermediate too", .subject, .node) {
+        $0.node.subject.attributes.append(.matter(.icacID, 7))
+      },
+      Bend("two versions of one tag", .subject, .node) {
+        $0.node.subject.attributes.append(.matter(.caseAuthenticatedTag, 0x0001_0003))
+      },
+      Bend("node by another issuer", .issuer, .node) { $0.node.issuer = DistinguishedName([.matter(.icacID, 9)]) },
+      Bend("key off the curve", .publicKey, .node) { $0.node.publicKey[64] ^= 1 },
+      Bend("node ahead of its time", .notYetValid, .node) { $0.node.notBefore = 900_000_000 },
+      Bend("intermediate of another fabric", .fabricID, .intermediate) {
+        $0.intermediate.subject = DistinguishedName([.matter(.icacID, 2), .matter(.fabricID, 5)])
+        $0.node.issuer = $0.intermediate.subject
+      },
+      Bend("intermediate with a tag", .subject, .intermediate) {
+        $0.intermediate.subject.attributes.append(.matter(.caseAuthenticatedTag, 1))
+        $0.node.issuer = $0.intermediate.subject
+      },
+      Bend("intermediate that is no authority", .basicConstraints, .intermediate) {
+        $0.intermediate.replace(.basicConstraints(isAuthority: false, pathLength: nil))
+      },
+      Bend("intermediate that may not sign", .keyUsage, .intermediate) {
+        $0.intermediate.replace(.keyUsage([.crlSign, .digitalSignature]))
+      },
+      Bend("expired intermediate", .expired, .intermediate) { $0.intermediate.notAfter = 700_000_001 },
+      Bend("intermediate by another issuer", .issuer, .intermediate) {
+        $0.intermediate.issuer = DistinguishedName([.matter(.rcacID, 9)])
+      },
+      Bend("root that allows no intermediate", .pathLength, .root) {
+        $0.root.replace(.basicConstraints(isAuthority: true, pathLength: 0))
+      },
+      Bend("root by somebody else", .issuer, .root) { $0.root.issuer = DistinguishedName([.matter(.rcacID, 9)]) },
+      Bend("root without key usage", .keyUsage, .root) { $0.root.remove(tag: 2) },
+      Bend("root with somebody else's key id", .authorityKeyIdentifier, .root) {
+        $0.root.replace(.authorityKeyIdentifier([UInt8](repeating: 1, count: 20)))
+      },
+      Bend("root with two fabrics", .subject, .root) {
+        $0.root.subject.attributes.append(.matter(.fabricID, 5))
+        $0.root.issuer = $0.root.subject
+        $0.intermediate.issuer = $0.root.subject
+      },
+    ]
+  }
+
+  @Test(arguments: Bend.all)
+  func eachCheckFindsItsFault(_ bend: Bend) throws {
+    var fabric = try TestFabric()
+    try fabric.verify(at: 800_000_000)
+    bend.apply(&fabric)
+    try fabric.signAgain()
+    #expect(throws: CertificateError.failed(bend.check, bend.role)) { try fabric.verify(at: 800_000_000) }
+  }
+
+  @Test func signaturesAreChecked() throws {
+    let fabric = try TestFabric(), other = try TestFabric(seed: 2)
+    var forged = fabric
+    forged.node.signature = other.node.signature
+    #expect(throws: CertificateError.failed(.signature, .node)) { try forged.verify() }
+    forged = fabric
+    forged.intermediate.signature = other.intermediate.signature
+    #expect(throws: CertificateError.failed(.signature, .intermediate)) { try forged.verify() }
+    forged = fabric
+    forged.root.signature = other.root.signature
+    #expect(throws: CertificateError.failed(.signature, .root)) { try CertificateChain.verifySelfSigned(forged.root) }
+    forged = fabric
+    forged.root.replace(.basicConstraints(isAuthority: true, pathLength: 2))
+    try forged.signAgain()
+    #expect(throws: CertificateError.failed(.pathLength, .root)) { try CertificateChain.verifySelfSigned(forged.root) }
+  }
+}

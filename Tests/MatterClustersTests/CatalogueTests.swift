@@ -1,0 +1,113 @@
+import MatterClusters
+import MatterModel
+import MatterTLV
+import Testing
+
+struct CatalogueTests {
+  @Test func idsAndNamesAreUnique() {
+    #expect(Set(ClusterCatalogue.all.map { $0.id }).count == ClusterCatalogue.all.count)
+    #expect(Set(ClusterCatalogue.all.map { SpokenName($0.name) }).count == ClusterCatalogue.all.count)
+    #expect(ClusterCatalogue.all.map { $0.id } == ClusterCatalogue.all.map { $0.id }.sorted())
+  }
+
+  @Test func lookUp() {
+    for name in ["LevelControl", "level control", "levelControl", "8", "0x0008"] {
+      #expect(ClusterCatalogue.cluster(named: name)?.id == LevelControl.id, "\(name)")
+    }
+    #expect(ClusterCatalogue.cluster(0xFFF1_FC00) == nil && ClusterCatalogue.cluster(named: "Toaster") == nil)
+    guard let cluster = ClusterCatalogue.cluster(LevelControl.id) else {
+      Issue.record("Level Control is not there")
+      return
+    }
+    #expect(cluster.attribute(named: "currentlevel")?.id == 0 && cluster.attribute(named: "0x4000")?.id == 0x4000)
+    #expect(cluster.attribute(named: "featureMap")?.schema == .unsigned(bits: 32))
+    #expect(cluster.attribute(GlobalAttribute.clusterRevision)?.initial == UInt16(6).tlv)
+    #expect(
+      cluster.command(named: "moveToLevelWithOnOff")?.id == 4 && cluster.command(4)?.name == "MoveToLevelWithOnOff")
+    #expect(BasicInformation.event(named: "startup")?.id == 0 && BasicInformation.event(99) == nil)
+  }
+
+  @Test func everyClusterIsConsistent() {
+    for cluster in ClusterCatalogue.all {
+      let name = cluster.name
+      #expect(Set(cluster.allAttributes.map(\.id)).count == cluster.allAttributes.count, "\(name): attribute ids")
+      #expect(Set(cluster.allAttributes.map { SpokenName($0.name) }).count == cluster.allAttributes.count, "\(name)")
+      #expect(Set(cluster.commands.map(\.id)).count == cluster.commands.count, "\(name): command ids")
+      #expect(Set(cluster.events.map(\.id)).count == cluster.events.count, "\(name): event ids")
+      #expect(Set(cluster.features.map(\.bit)).count == cluster.features.count, "\(name): feature bits")
+      #expect(Set(cluster.features.map(\.code)).count == cluster.features.count, "\(name): feature codes")
+      // One number of a response means the same wherever it is used.
+      var shapes: [CommandID: Schema] = [:]
+      for response in cluster.commands.compactMap(\.response) {
+        #expect(shapes.updateValue(response.schema, forKey: response.id) ?? response.schema == response.schema)
+      }
+      check(structures: cluster)
+    }
+  }
+
+  private func check(structures cluster: any Cluster.Type) {
+    func check(_ schema: Schema, _ place: String) {
+      switch schema {
+      case .list(let inner), .nullable(let inner): check(inner, place)
+      case .structure(let members):
+        #expect(Set(members.map(\.id)).count == members.count, "\(place): field numbers")
+        #expect(Set(members.map { SpokenName($0.name) }).count == members.count, "\(place): field names")
+        for member in members { check(member.schema, place + "." + member.name) }
+      case .bitmap(let bits, let names):
+        #expect(names.keys.allSatisfy { (0..<bits).contains($0) }, "\(place): bits")
+      case .enumeration(let bits, let names):
+        #expect(names.keys.allSatisfy { bits == 64 || $0 >> UInt64(bits) == 0 }, "\(place): values")
+        #expect(Set(names.values.map { SpokenName($0) }).count == names.count, "\(place): names of values")
+      default: break
+      }
+    }
+    for attribute in cluster.attributes { check(attribute.schema, "\(cluster.name).\(attribute.name)") }
+    for event in cluster.events { check(event.payload, "\(cluster.name).\(event.name)") }
+    for command in cluster.commands {
+      check(command.request, "\(cluster.name).\(command.name)")
+      if let response = command.response { check(response.schema, "\(cluster.name).\(command.name) response") }
+    }
+  }
+
+  @Test func initialValuesAreValuesOfTheirTypeAndKeepToTheConstraint() {
+    for cluster in ClusterCatalogue.all {
+      for attribute in cluster.attributes {
+        guard let initial = attribute.initial else { continue }
+        #expect(attribute.isWellFormed(initial), "\(cluster.name).\(attribute.name)")
+        #expect(
+          attribute.constraint.allows(initial),
+          "\(cluster.name).\(attribute.name) starts as \(attribute.schema.text(of: initial)) against its constraint")
+      }
+    }
+  }
+
+  /// A condition on a feature that the cluster does not have could never hold.
+  @Test func conditionsSpeakOfDeclaredFeatures() {
+    for cluster in ClusterCatalogue.all {
+      let declared = cluster.features.reduce(UInt32(0)) { $0 | $1.mask }
+      func check(_ conformance: Conformance, _ name: String) {
+        let mask: UInt32 =
+          switch conformance {
+          case .mandatory, .optional: 0
+          case .features(let mask), .optionalWith(let mask), .recommended(let mask): mask
+          case .when(let condition), .optionalWhen(let condition): condition.all | condition.any | condition.none
+          }
+        #expect(mask & ~declared == 0, "\(cluster.name).\(name)")
+      }
+      for attribute in cluster.attributes { check(attribute.conformance, attribute.name) }
+      for command in cluster.commands { check(command.conformance, command.name) }
+      for event in cluster.events { check(event.conformance, event.name) }
+    }
+  }
+
+  @Test func deviceTypes() {
+    #expect(Set(DeviceTypes.all.map(\.id)).count == DeviceTypes.all.count)
+    #expect(Set(DeviceTypes.all.map { SpokenName($0.name) }).count == DeviceTypes.all.count)
+    #expect(DeviceTypes.named("on/off light") == DeviceTypes.onOffLight)
+    #expect(DeviceTypes.named(0x0101) == DeviceTypes.dimmableLight)
+    #expect(DeviceTypes.onOffPlugInUnit.revision == 4 && DeviceTypes.onOffLight.revision == 3)
+    #expect(
+      DeviceTypes.dimmableLight.servers == [Identify.id, Groups.id, ScenesManagement.id, OnOff.id, LevelControl.id])
+    #expect(DeviceTypes.rootNode.servers.contains(NetworkCommissioning.id))
+  }
+}

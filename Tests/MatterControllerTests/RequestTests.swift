@@ -1,0 +1,228 @@
+import MatterClusters
+import MatterController
+import MatterModel
+import MatterProtocol
+import Testing
+
+@Suite struct RequestTests {
+  private func commissioned(_ count: Int = 1) throws -> World {
+    var world = try World()
+    for _ in 0..<count { try world.addDevice() }
+    try world.commissionAll()
+    return world
+  }
+
+  @Test func typedReadWriteAndInvoke() throws {
+    var world = try commissioned()
+    let read = world.controller.read(OnOff.onOff, on: 1, of: 1, at: world.now)
+    guard case .report(let report)? = try world.result(of: read)?.get() else { throw ControllerError.notFound }
+    #expect(try report.value(of: OnOff.onOff, on: 1) == false)
+    #expect(throws: ControllerError.unexpectedResponse("OnOff.OnTime is missing")) {
+      try report.value(of: OnOff.onTime, on: 1)
+    }
+    #expect(world.controller.cachedValue(lampOnOff, of: 1)?.value == false.tlv)
+    let write = world.controller.write(9, to: OnOff.onTime, on: 1, of: 1, at: world.now)
+    guard case .written(let statuses)? = try world.result(of: write)?.get() else { throw ControllerError.notFound }
+    try statuses.check()
+    let invoke = world.controller.invoke(OnOff.toggle, on: 1, of: 1, at: world.now)
+    guard case .invoked(let results)? = try world.result(of: invoke)?.get() else { throw ControllerError.notFound }
+    _ = try results.response(of: OnOff.toggle)
+    #expect(world.devices[0].onOff)
+  }
+
+  @Test func missingAttributeIsAStatus() throws {
+    var world = try commissioned()
+    let read = world.controller.read(OnOff.onTime, on: 1, of: 1, at: world.now)
+    guard case .report(let report)? = try world.result(of: read)?.get() else { throw ControllerError.notFound }
+    #expect(throws: ControllerError.status(Status(.unsupportedAttribute))) {
+      try report.value(of: OnOff.onTime, on: 1)
+    }
+  }
+
+  @Test func warmInvokeIsTwoDatagramsAndAnAck() throws {
+    var world = try commissioned()
+    world.run(for: .seconds(1))
+    let before = world.datagramCount
+    let start = world.now
+    let id = world.controller.invoke(OnOff.toggle, on: 1, of: 1, at: world.now)
+    _ = try #require(try world.result(of: id)?.get())
+    #expect(world.now - start == .milliseconds(2))
+    world.run(for: .seconds(1))
+    #expect(world.datagramCount - before == 3)
+  }
+
+  @Test func reportInManyMessages() throws {
+    var world = try commissioned()
+    world.devices[0].reportSize = 2
+    let id = world.controller.read(1, [AttributePath()], at: world.now)
+    guard case .report(let report)? = try world.result(of: id)?.get() else { throw ControllerError.notFound }
+    #expect(report.attributes.map(\.path) == world.devices[0].attributes.keys.sorted())
+  }
+
+  @Test func severalCommandsKeepTheirOrder() throws {
+    var world = try commissioned()
+    let commands = (0..<25).map { _ in toggleLamp } + [CommandData(OnOff.on.path(on: 1))]
+    let id = world.controller.invoke(1, commands, at: world.now)
+    guard case .invoked(let results)? = try world.result(of: id)?.get() else { throw ControllerError.notFound }
+    #expect(results.count == 26)
+    #expect(world.devices[0].log.count == 26)
+    guard case .status(let last)? = results.last else { throw ControllerError.notFound }
+    #expect(last.path == OnOff.on.path(on: 1))
+  }
+
+  @Test func timedInteractions() throws {
+    var world = try commissioned()
+    let id = world.controller.invoke(1, [toggleLamp], timed: .seconds(1), at: world.now)
+    _ = try #require(try world.result(of: id)?.get())
+    #expect(world.devices[0].log == ["Timed", "Toggle"])
+  }
+
+  @Test func longWriteInPieces() throws {
+    var world = try commissioned()
+    let list = (0..<200).map { UInt64($0) << 40 }.tlv
+    let id = world.controller.write(
+      1, [AttributeWrite(ConcreteAttributePath(1, 0x001E, 0), value: list)], at: world.now)
+    guard case .written(let statuses)? = try world.result(of: id)?.get() else { throw ControllerError.notFound }
+    try statuses.check()
+    #expect(world.devices[0].log.count > 1)
+  }
+
+  @Test func requestsShareOneHandshake() throws {
+    var world = try commissioned()
+    world.controller = try World.makeController(state: world.store, seed: 9)
+    let ids = (0..<5).map { _ in world.controller.read(OnOff.onOff, on: 1, of: 1, at: world.now) }
+    for id in ids { _ = try #require(try world.result(of: id)?.get()) }
+    let opened = world.events.count { if case .sessionOpened = $0.event { true } else { false } }
+    #expect(opened == 1)
+    #expect(world.browsed.isEmpty)
+  }
+
+  @Test func unknownNodeAndEmptyInvoke() throws {
+    var world = try commissioned()
+    let read = world.controller.read(OnOff.onOff, on: 1, of: 77, at: world.now)
+    #expect(world.error(of: read) == .unknownNode(77))
+    let invoke = world.controller.invoke(1, [], at: world.now)
+    #expect(world.error(of: invoke) == .invalidRequest("no commands"))
+  }
+
+  @Test func busyDeviceIsAskedAgain() throws {
+    var world = try commissioned()
+    world.devices[0].busyCount = 2
+    let read = world.controller.read(OnOff.onOff, on: 1, of: 1, at: world.now)
+    _ = try #require(try world.result(of: read)?.get())
+    #expect(world.devices[0].log == ["Read", "Read", "Read"])
+    world.devices[0].busyCount = 100
+    let again = world.controller.read(OnOff.onOff, on: 1, of: 1, at: world.now)
+    #expect(world.error(of: again) == .busy)
+    #expect(world.devices[0].log.count == 7)
+  }
+
+  // MARK: Dead sessions
+
+  /// The device loses its sessions, as it does when it starts anew.
+  private func restart(_ device: inout FakeDevice) {
+    let fabrics = device.core.fabrics
+    device.core = NodeCore(random: device.random, fabrics: fabrics)
+  }
+
+  @Test func restartedDeviceIsConnectedAnewAndCarriesOutOnce() throws {
+    var world = try commissioned()
+    restart(&world.devices[0])
+    let invoke = world.controller.invoke(OnOff.toggle, on: 1, of: 1, at: world.now)
+    _ = try #require(try world.result(of: invoke)?.get())
+    #expect(world.devices[0].log == ["Toggle"])
+    restart(&world.devices[0])
+    let read = world.controller.read(OnOff.onOff, on: 1, of: 1, at: world.now)
+    _ = try #require(try world.result(of: read)?.get())
+  }
+
+  @Test func invokeThatWasHeardIsNotRepeated() throws {
+    var world = try commissioned()
+    world.devices[0].silent = ["Toggle"]
+    let invoke = world.controller.invoke(OnOff.toggle, on: 1, of: 1, at: world.now)
+    #expect(world.error(of: invoke) == .noResponse)
+    #expect(world.devices[0].log == ["Toggle"])
+  }
+
+  @Test func deadDeviceIsUnreachable() throws {
+    var world = try commissioned()
+    world.devices[0].isDead = true
+    let read = world.controller.read(OnOff.onOff, on: 1, of: 1, at: world.now)
+    #expect(world.error(of: read) == .unreachable)
+    #expect(world.browsed.isEmpty)
+    #expect(world.completions(of: read) == 1)
+    // Without a session, too; and it comes back.
+    let invoke = world.controller.invoke(OnOff.toggle, on: 1, of: 1, timeout: .seconds(3), at: world.now)
+    #expect(world.error(of: invoke) == .timedOut)
+    world.devices[0].isDead = false
+    let again = world.controller.invoke(OnOff.toggle, on: 1, of: 1, at: world.now)
+    _ = try #require(try world.result(of: again)?.get())
+  }
+
+  @Test func movedDeviceIsFoundByDiscovery() throws {
+    var world = try commissioned()
+    restart(&world.devices[0])
+    world.devices[0].address = SocketAddress(.loopback6, port: 6000)
+    world.published = [
+      MatterService(
+        kind: .operational(compressedFabricID: world.controller.fabric.compressedFabricID, nodeID: 1),
+        hostName: "000000000001", port: 6000, addresses: [.loopback6])
+    ]
+    let read = world.controller.read(OnOff.onOff, on: 1, of: 1, at: world.now)
+    _ = try #require(try world.result(of: read)?.get())
+    #expect(world.controller.node(1)?.address?.port == 6000)
+  }
+
+  @Test func cancelEndsAnOperation() throws {
+    var world = try commissioned()
+    world.devices[0].silent = ["Toggle"]
+    let id = world.controller.invoke(OnOff.toggle, on: 1, of: 1, at: world.now)
+    world.run(for: .milliseconds(10))
+    world.controller.cancel(id, at: world.now)
+    #expect(world.error(of: id) == .cancelled)
+    world.run(for: .seconds(60))
+    #expect(world.completions(of: id) == 1)
+  }
+
+  // MARK: Administration
+
+  @Test func removal() throws {
+    var world = try commissioned(2)
+    let id = world.controller.removeNode(1, at: world.now)
+    guard case .removed(1, deviceWasTold: true)? = try world.result(of: id)?.get() else {
+      Issue.record("not removed")
+      return
+    }
+    #expect(world.devices[0].log == ["Read", "RemoveFabric"])
+    #expect(world.controller.nodes.map(\.nodeID) == [2])
+    #expect(world.store["peer/0000000000000001"] == nil)
+    world.devices[1].isDead = true
+    let refused = world.controller.removeNode(2, at: world.now)
+    #expect(world.error(of: refused) == .unreachable)
+    #expect(world.controller.nodes.map(\.nodeID) == [2])
+    let forced = world.controller.removeNode(2, force: true, at: world.now)
+    guard case .removed(2, deviceWasTold: false)? = try world.result(of: forced)?.get() else {
+      Issue.record("not removed")
+      return
+    }
+    #expect(world.controller.nodes.isEmpty)
+  }
+
+  @Test func commissioningWindow() throws {
+    var world = try commissioned()
+    let id = world.controller.openCommissioningWindow(1, at: world.now)
+    guard case .windowOpened(let window)? = try world.result(of: id)?.get() else { throw ControllerError.notFound }
+    #expect(world.devices[0].log == ["Timed", "OpenCommissioningWindow"])
+    let code = try #require(window.code)
+    #expect(window.kind == .enhanced(passcode: code.passcode, discriminator: code.discriminator.longValue ?? 0))
+    #expect(SetupPasscode.isValid(code.passcode))
+    var basic = CommissioningWindowRequest(isEnhanced: false)
+    basic.duration = .seconds(200)
+    let second = world.controller.openCommissioningWindow(1, basic, at: world.now)
+    _ = try #require(try world.result(of: second)?.get())
+    #expect(world.devices[0].log.last == "OpenBasicCommissioningWindow")
+    world.devices[0].refusals["OpenCommissioningWindow"] = Status(.failure, clusterCode: 2)
+    let busy = world.controller.openCommissioningWindow(1, at: world.now)
+    #expect(world.error(of: busy) == .status(Status(.failure, clusterCode: 2)))
+  }
+}

@@ -1,0 +1,181 @@
+import MatterClusters
+import MatterModel
+import MatterProtocol
+import Testing
+
+@testable import MatterController
+
+@Suite struct SubscriptionTests {
+  private func subscribed(
+    _ change: (inout FakeDevice) -> Void = { _ in }
+  ) throws -> (World, SubscriptionHandle) {
+    var world = try World()
+    try world.addDevice()
+    try world.commissionAll()
+    change(&world.devices[0])
+    let handle = world.controller.subscribe(
+      1, SubscriptionRequest(paths: [AttributePath(cluster: OnOff.id), AttributePath(cluster: Descriptor.id)]),
+      at: world.now)
+    world.run(for: .milliseconds(100))
+    return (world, handle)
+  }
+
+  /// What was told of a subscription, one word each.
+  private func told(_ world: World, _ handle: SubscriptionHandle) -> [String] {
+    world.events.compactMap {
+      switch $0.event {
+      case .attributeReport(handle, let path, _, _): "\(path)"
+      case .reportEnd(handle): "end"
+      case .subscriptionEstablished(handle, _): "established"
+      case .subscriptionLost(handle, _, _): "lost"
+      case .completed(handle, _): "completed"
+      default: nil
+      }
+    }
+  }
+
+  private var descriptors: [String] {
+    [
+      Descriptor.deviceTypeList.path(on: 0), Descriptor.partsList.path(on: 0), lampOnOff,
+      Descriptor.deviceTypeList.path(on: 1),
+    ].map { "\($0)" }
+  }
+
+  @Test(arguments: [1, 2, 100]) func firstReportsAndChanges(size: Int) throws {
+    var (world, handle) = try subscribed { $0.reportSize = size }
+    #expect(told(world, handle) == descriptors + ["end", "established"])
+    #expect(world.controller.isEstablished(handle))
+    world.events = []
+    world.devices[0].set(OnOff.onOff, true, 1)
+    world.devices[0].report(lampOnOff, subscription: 101, at: world.now)
+    world.run(for: .milliseconds(100))
+    #expect(told(world, handle) == ["\(lampOnOff)", "end"])
+    #expect(world.devices[0].statuses.last == .success)
+    #expect(world.controller.cachedValue(lampOnOff, of: 1)?.value == true.tlv)
+  }
+
+  @Test func unknownSubscriptionIsRefused() throws {
+    var (world, handle) = try subscribed()
+    world.devices[0].report(lampOnOff, subscription: 999, at: world.now)
+    world.run(for: .milliseconds(100))
+    #expect(world.devices[0].statuses.last == .invalidSubscription)
+    world.controller.unsubscribe(handle, at: world.now)
+    world.devices[0].report(lampOnOff, subscription: 101, at: world.now)
+    world.run(for: .milliseconds(100))
+    #expect(world.devices[0].statuses.last == .invalidSubscription)
+    #expect(told(world, handle).last == "completed")
+    #expect(world.completions(of: handle) == 1)
+  }
+
+  @Test func keepAliveKeepsItAlive() throws {
+    var (world, handle) = try subscribed()
+    for _ in 0..<5 {
+      world.run(for: .seconds(60))
+      world.devices[0].report(nil, subscription: 101, at: world.now)
+    }
+    world.run(for: .seconds(1))
+    #expect(!told(world, handle).contains("lost"))
+  }
+
+  @Test func deathAndRenewal() throws {
+    var (world, handle) = try subscribed()
+    let start = world.now
+    world.events = []
+    world.run(for: .seconds(90))
+    #expect(told(world, handle) == ["lost", "end", "established"])
+    let lost = try #require(
+      world.events.first { if case .subscriptionLost(handle, .unreachable, .zero) = $0.event { true } else { false } })
+    // Not before the interval is over, and not long after it and the retransmissions.
+    #expect(lost.at - start > .seconds(60) && lost.at - start < .seconds(68))
+    // What did not change was not asked for again.
+    let filters = try #require(world.devices[0].lastSubscribe?.dataVersionFilters)
+    #expect(
+      filters == [
+        .init(ClusterPath(0, Descriptor.id), dataVersion: 12), .init(ClusterPath(1, OnOff.id), dataVersion: 11),
+        .init(ClusterPath(1, Descriptor.id), dataVersion: 11),
+      ])
+  }
+
+  @Test func changesInTheMeantimeAreReported() throws {
+    var (world, handle) = try subscribed()
+    world.events = []
+    world.devices[0].set(OnOff.onOff, true, 1)
+    world.run(for: .seconds(90))
+    #expect(told(world, handle) == ["lost", "\(lampOnOff)", "end", "established"])
+  }
+
+  @Test func backOffWhileTheDeviceIsGone() throws {
+    var (world, handle) = try subscribed()
+    world.events = []
+    world.devices[0].isDead = true
+    world.run(for: .seconds(1200))
+    let delays = world.events.compactMap { entry -> Duration? in
+      if case .subscriptionLost(handle, _, let delay) = entry.event { delay } else { nil }
+    }
+    #expect(delays.count > 6)
+    #expect(delays.first == .zero)
+    for (index, delay) in delays.enumerated().dropFirst() {
+      let base = Duration.seconds(min(300, 1 << (index - 1)))
+      #expect(delay >= base && delay <= base * 5 / 4)
+    }
+    #expect(world.completion(of: handle) == nil)
+    world.events = []
+    world.devices[0].isDead = false
+    world.run(for: .seconds(400))
+    #expect(told(world, handle).last == "established" || told(world, handle).contains("established"))
+    #expect(world.controller.isEstablished(handle))
+  }
+
+  @Test func firstAttemptFailsOrIsRetried() throws {
+    var world = try World()
+    try world.addDevice()
+    try world.commissionAll()
+    world.devices[0].isDead = true
+    let once = world.controller.subscribe(1, SubscriptionRequest(paths: [AttributePath(lampOnOff)]), at: world.now)
+    #expect(world.error(of: once) == .unreachable)
+    var request = SubscriptionRequest(paths: [AttributePath(lampOnOff)])
+    request.retriesFirstAttempt = true
+    let handle = world.controller.subscribe(1, request, at: world.now)
+    world.run(for: .seconds(20))
+    #expect(told(world, handle).contains("lost"))
+    world.devices[0].isDead = false
+    world.run(for: .seconds(60))
+    #expect(world.controller.isEstablished(handle))
+  }
+
+  @Test func closedSessionRenewsAtOnce() throws {
+    var (world, handle) = try subscribed()
+    world.events = []
+    let session = try #require(world.devices[0].core.sessions.last { $0.kind == .case })
+    world.devices[0].core.close(session.id, notifyingPeer: true, at: world.now)
+    world.run(for: .seconds(1))
+    #expect(told(world, handle) == ["lost", "end", "established"])
+  }
+
+  @Test func everyDatagramLostOnce() throws {
+    for lost in 0..<12 {
+      var world = try World()
+      try world.addDevice()
+      try world.commissionAll()
+      world.run(for: .seconds(1))
+      world.devices[0].reportSize = 2
+      let first = world.datagramCount
+      world.loses = { $0 == first + lost }
+      let handle = world.controller.subscribe(
+        1, SubscriptionRequest(paths: [AttributePath(cluster: Descriptor.id)]), at: world.now)
+      world.run(for: .seconds(20))
+      #expect(
+        told(world, handle) == [descriptors[0], descriptors[1], descriptors[3], "end", "established"], "\(lost)")
+    }
+  }
+
+  @Test func removalOfTheNodeEndsIt() throws {
+    var (world, handle) = try subscribed()
+    let id = world.controller.removeNode(1, at: world.now)
+    _ = try #require(try world.result(of: id)?.get())
+    #expect(world.error(of: handle) == .unknownNode(1))
+    world.run(for: .seconds(600))
+    #expect(world.completions(of: handle) == 1)
+    #expect(world.controller.nextDeadline == nil)
+  }
+}

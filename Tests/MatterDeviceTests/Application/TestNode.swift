@@ -1,0 +1,168 @@
+import MatterClusters
+import MatterCrypto
+import MatterModel
+import MatterProtocol
+
+@testable import MatterDevice
+
+/// A node on virtual time, without sessions: its servers, a clock, and what subscribers would be told.
+///
+/// Endpoint 1 is a dimmable light, endpoint 2 an on/off plug. Fabrics 1 to 3 have keys for the groups 1 to 20.
+final class TestNode {
+  struct Report {
+    let milliseconds: Int64
+    let path: ConcreteAttributePath
+    let value: [UInt8]
+  }
+
+  private(set) var context: ServerContext
+  /// What a restart finds.
+  private(set) var stored: StoredState
+  /// What a subscriber with a minimum interval of 0 would be told, with the values of that moment.
+  private(set) var reports: [Report] = []
+  private(set) var events: [DeviceEvent] = []
+
+  static let plug: EndpointID = 2
+
+  static func dimmableLight(
+    onOff: ClusterServer = OnOffServer.make(), level: ClusterServer = LevelControlServer.make()
+  ) -> [ClusterServer] {
+    [IdentifyServer.make(.lightOutput), GroupsServer.make(), ScenesManagementServer.make(), onOff, level]
+  }
+
+  init(_ light: [ClusterServer] = TestNode.dimmableLight(), stored: StoredState = [:]) {
+    let map = (1...3 as ClosedRange<UInt8>).flatMap { fabric in
+      (1...20 as ClosedRange<UInt16>).map { group in
+        GroupKeyManagement.GroupKeyMapStruct(
+          groupId: GroupID(group), groupKeySetID: 1, fabricIndex: FabricIndex(fabric))
+      }
+    }
+    let keys = ClusterServer(GroupKeyManagement.self).initial(GroupKeyManagement.groupKeyMap, map)
+      .onRead(GroupKeyManagement.groupTable) { _ in [] }
+    let plug = [GroupsServer.make(), ScenesManagementServer.make(), OnOffServer.make()]
+    self.stored = stored
+    context = ServerContext(
+      NodeState(
+        endpoints: [
+          EndpointDefinition(0, deviceTypes: [DeviceTypes.rootNode], servers: [keys]),
+          EndpointDefinition(1, deviceTypes: [DeviceTypes.dimmableLight], servers: light),
+          EndpointDefinition(Self.plug, deviceTypes: [DeviceTypes.onOffPlugInUnit], servers: plug),
+        ], stored: stored, commissioning: CommissioningState(), random: SeededRandomSource(seed: 1),
+        signatures: DeterministicSignatures(), at: .zero))
+    for index in context.node.clusters.indices {
+      for start in context.node.clusters[index].server.starts { context.enterQuietly(index, start) }
+    }
+    settle()
+    reports = []
+  }
+
+  /// The same light after the power came back.
+  func restarted() -> TestNode { TestNode(Self.dimmableLight(), stored: stored) }
+
+  // MARK: What a client does
+
+  @discardableResult
+  func invoke<C: Cluster, Request: ModelStruct, Response: ModelStruct>(
+    _ command: Command<C, Request, Response>, _ request: Request, on endpoint: EndpointID = 1, fabric: FabricIndex = 1
+  ) throws(StatusError) -> Response? {
+    context.subject = Subject(.case, fabric: fabric, node: 0x1_0001)
+    defer { settle() }
+    return try context.invoke(command, request, on: endpoint)
+  }
+
+  /// A command without fields.
+  func invoke<C: Cluster>(
+    _ command: Command<C, NoFields, NoFields>, on endpoint: EndpointID = 1, fabric: FabricIndex = 1
+  ) throws(StatusError) {
+    try invoke(command, NoFields(), on: endpoint, fabric: fabric)
+  }
+
+  func write<C: Cluster, Value: ModelValue>(
+    _ attribute: Attribute<C, Value>, _ value: Value, on endpoint: EndpointID = 1
+  ) throws(StatusError) {
+    guard let index = context.node.index(ClusterPath(endpoint, C.id)),
+      let served = context.node.clusters[index].server.attributes[attribute.id]
+    else { throw StatusError(.unsupportedAttribute) }
+    context.subject = Subject(.case, fabric: 1, node: 0x1_0001)
+    defer { settle() }
+    try served.info.check(value.tlv)
+    try context.enter(index) { (context) throws(StatusError) in
+      context.set(index, attribute.id, try served.write?(&context, value.tlv) ?? value.tlv, reporting: .now)
+    }
+  }
+
+  subscript<C: Cluster, Value: ModelValue>(
+    _ attribute: Attribute<C, Value>, on endpoint: EndpointID = 1
+  ) -> Value {
+    context[attribute, on: endpoint]
+  }
+
+  func serves<C: Cluster, Value>(_ attribute: Attribute<C, Value>) -> Bool {
+    context.serves(attribute, on: 1)
+  }
+
+  func accepts<C: Cluster, Request, Response>(_ command: Command<C, Request, Response>) -> Bool {
+    guard let index = context.node.index(ClusterPath(1, C.id)) else { return false }
+    return context.node.clusters[index].server.commands[command.id] != nil
+  }
+
+  // MARK: What the world does
+
+  /// Milliseconds since the start.
+  var now: Int64 { (context.now - .zero).milliseconds }
+
+  func wait(_ milliseconds: Int64) {
+    let end = context.now + .milliseconds(milliseconds)
+    while let next = context.node.timers.map(\.deadline).min(), next <= end {
+      context.node.now = next
+      let due = context.node.timers.filter { $0.deadline <= next }
+      context.node.timers.removeAll { $0.deadline <= next }
+      for timer in due {
+        guard let body = context.node.clusters[timer.cluster].server.timers[timer.name] else { continue }
+        context.enterQuietly(timer.cluster, as: .device, body)
+      }
+      settle()
+    }
+    context.node.now = end
+  }
+
+  /// Changes an attribute as a button on the device would.
+  func act<C: Cluster, Value: ModelValue>(_ attribute: Attribute<C, Value>, _ value: Value) {
+    context.subject = .device
+    context[attribute, on: 1] = value
+    settle()
+  }
+
+  func removeFabric(_ fabric: FabricIndex) {
+    for index in context.node.clusters.indices {
+      for removal in context.node.clusters[index].server.fabricRemovals {
+        context.enterQuietly(index) { removal(&$0, fabric) }
+      }
+    }
+    settle()
+  }
+
+  // MARK: What comes of it
+
+  /// The reported values of an attribute, and when, since the last time this was asked for anything.
+  func takeReports<C: Cluster, Value: ModelValue>(
+    of attribute: Attribute<C, Value>, on endpoint: EndpointID = 1
+  ) throws -> [(at: Int64, value: Value)] {
+    defer { reports = [] }
+    return try reports.filter { $0.path == attribute.path(on: endpoint) }.map {
+      ($0.milliseconds, try Value(tlv: $0.value))
+    }
+  }
+
+  private func settle() {
+    for path in Set(context.node.dirty).sorted() {
+      guard let value = context.encoded(path) else { continue }
+      reports.append(Report(milliseconds: now, path: path, value: value))
+    }
+    context.node.dirty = []
+    for change in context.node.changes { stored[change.key] = change.value }
+    context.node.changes = []
+    events += context.node.emitted
+    context.node.emitted = []
+  }
+}

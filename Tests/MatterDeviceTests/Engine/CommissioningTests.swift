@@ -1,0 +1,146 @@
+import MatterClusters
+import MatterCrypto
+import MatterModel
+import MatterProtocol
+import Testing
+
+@testable import MatterDevice
+
+@Test func aNewDeviceCanBeFound() throws {
+  let lab = try Lab()
+  #expect(lab.published.count == 1)
+  let service = try #require(lab.published.first)
+  #expect(service.discriminator == 3840)
+  #expect(service.commissioningMode == 1)
+  #expect(service.vendorID == 0xFFF1 && service.productID == 0x8000)
+  #expect(service.deviceType == 0x0100)
+  #expect(service.hostName == "B6A1F0C3D2E4.local")
+  #expect(lab.events.last == .windowOpened(isEnhanced: false))
+}
+
+@Test func aDeviceIsCommissionedAndSwitched() throws {
+  var lab = try Lab()
+  try lab.addAdministrator()
+  let session = try lab.commission()
+  #expect(lab.events.contains(.commissioned(1)))
+  #expect(
+    lab.published.map(\.kind) == [
+      .operational(
+        compressedFabricID: lab.administrators[0].core.fabrics[0].compressedFabricID, nodeID: 0x2_0001)
+    ])
+  #expect(try lab.status(OnOff.on, NoFields(), endpoint: 1, on: session) == .success)
+  #expect(try lab.read(OnOff.onOff, endpoint: 1, on: session))
+  #expect(lab.store["attribute/1/6/0"] == [0x09])
+  #expect(lab.store["fabric/1"] != nil)
+  #expect(lab.store["failsafe"] == nil)
+}
+
+@Test func stateSurvivesACrash() throws {
+  var lab = try Lab()
+  try lab.addAdministrator()
+  let session = try lab.commission()
+  _ = try lab.status(OnOff.on, NoFields(), endpoint: 1, on: session)
+  lab.crash()
+  #expect(lab.device.fabrics.count == 1)
+  let opened = lab.openCASE()
+  let again = try #require(opened)
+  #expect(try lab.read(OnOff.onOff, endpoint: 1, on: again))
+  #expect(try lab.read(GeneralDiagnostics.rebootCount, on: again) == 2)
+}
+
+@Test func aCrashDuringCommissioningUndoesIt() throws {
+  var lab = try Lab()
+  try lab.addAdministrator()
+  let opened = lab.openPASE()
+  let pase = try #require(opened)
+  #expect(try lab.addNOC(on: pase).statusCode == .ok)
+  #expect(lab.store["fabric/1"] != nil, "it is stored, but marked")
+  lab.crash()
+  #expect(lab.device.fabrics.isEmpty)
+  #expect(lab.store["fabric/1"] == nil)
+  #expect(lab.store["failsafe"] == nil)
+  let list = lab.device.value(AccessControl.acl, on: 0)
+  #expect(list == [])
+  #expect(lab.published.map(\.commissioningMode) == [1])
+}
+
+@Test func aFailSafeThatRunsOutUndoesCommissioning() throws {
+  var lab = try Lab()
+  try lab.addAdministrator()
+  let opened = lab.openPASE()
+  let pase = try #require(opened)
+  #expect(lab.published.isEmpty, "nobody else is let in meanwhile")
+  #expect(try lab.addNOC(on: pase).statusCode == .ok)
+  lab.advance(by: .seconds(61))
+  #expect(lab.events.contains(.rolledBack))
+  #expect(lab.device.fabrics.isEmpty)
+  #expect(lab.store.keys.filter { $0.hasPrefix("fabric/") || $0.hasPrefix("server/") }.isEmpty)
+  #expect(lab.published.map(\.commissioningMode) == [1])
+  _ = try lab.commission()
+}
+
+@Test func whoDoesNotKnowThePasscodeIsSentAwayAndTwentyTimesIsTooOften() throws {
+  var lab = try Lab()
+  try lab.addAdministrator()
+  for attempt in 1...20 {
+    #expect(lab.openPASE(passcode: 1) == nil)
+    #expect(lab.device.isCommissionable == (attempt < 20))
+    lab.advance(by: .seconds(5))
+  }
+  #expect(lab.published.isEmpty)
+  #expect(lab.openPASE() == nil)
+}
+
+@Test func aSecondAdministratorComesThroughAWindowAndRemovesTheFirst() throws {
+  var lab = try Lab()
+  try lab.addAdministrator()
+  try lab.addAdministrator(vendor: 0xFFF2)
+  let first = try lab.commission()
+  let salt = [UInt8](repeating: 9, count: 32)
+  let verifier = try SPAKE2PlusVerifier(passcode: 12_345_670, salt: salt, iterations: 2000)
+  let request = AdministratorCommissioning.OpenCommissioningWindowRequest(
+    commissioningTimeout: 180, pakePasscodeVerifier: OctetString(verifier.bytes), discriminator: 0x123,
+    iterations: 2000, salt: OctetString(salt))
+  let command = AdministratorCommissioning.openCommissioningWindow
+  #expect(try lab.status(command, request, on: first) == Status(.needsTimedInteraction))
+  #expect(try lab.status(command, request, on: first, isTimed: true) == .success)
+  #expect(try lab.read(AdministratorCommissioning.windowStatus, on: first) == .enhancedWindowOpen)
+  #expect(try lab.read(AdministratorCommissioning.adminFabricIndex, on: first) == .value(1))
+  #expect(try lab.status(command, request, on: first, isTimed: true) == Status(.failure, clusterCode: 2))
+  #expect(lab.published.contains { $0.commissioningMode == 2 && $0.discriminator == 0x123 })
+
+  let second = try lab.commission(1, passcode: 12_345_670)
+  #expect(lab.device.fabrics.map(\.index) == [1, 2])
+  #expect(try lab.read(AdministratorCommissioning.windowStatus, on: first) == .windowNotOpen)
+  #expect(try lab.read(OperationalCredentials.commissionedFabrics, on: second, 1) == 2)
+  #expect(try lab.read(OperationalCredentials.currentFabricIndex, on: second, 1) == 2)
+  #expect(try lab.read(OperationalCredentials.fabrics, on: second, 1).map(\.vendorID) == [0xFFF2])
+
+  let removed = try lab.call(OperationalCredentials.removeFabric, .init(fabricIndex: 1), on: second, 1)
+  #expect(removed == .init(statusCode: .ok, fabricIndex: 1))
+  #expect(lab.events.contains(.fabricRemoved(1)))
+  #expect(lab.published.count == 1)
+  #expect(lab.openCASE(0) == nil)
+  let own = try lab.call(OperationalCredentials.removeFabric, .init(fabricIndex: 2), on: second, 1)
+  #expect(own.statusCode == .ok, "the answer still goes out")
+  #expect(lab.published.map(\.commissioningMode) == [1], "without a fabric it waits for the next")
+}
+
+@Test func windowsRunOutAndAreRevoked() throws {
+  var lab = try Lab()
+  try lab.addAdministrator()
+  let session = try lab.commission()
+  let command = AdministratorCommissioning.openBasicCommissioningWindow
+  #expect(
+    try lab.status(command, .init(commissioningTimeout: 179), on: session, isTimed: true) == Status(.invalidCommand))
+  #expect(try lab.status(command, .init(commissioningTimeout: 180), on: session, isTimed: true) == .success)
+  #expect(lab.device.isCommissionable)
+  lab.advance(by: .seconds(180))
+  #expect(!lab.device.isCommissionable)
+  let revoke = AdministratorCommissioning.revokeCommissioning
+  #expect(
+    try lab.status(revoke, NoFields(), on: session, isTimed: true) == Status(.failure, clusterCode: 4))
+  #expect(try lab.status(command, .init(commissioningTimeout: 900), on: session, isTimed: true) == .success)
+  #expect(try lab.status(revoke, NoFields(), on: session, isTimed: true) == .success)
+  #expect(!lab.device.isCommissionable)
+}

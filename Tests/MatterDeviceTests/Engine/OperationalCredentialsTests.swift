@@ -1,0 +1,187 @@
+import MatterCertificates
+import MatterClusters
+import MatterCrypto
+import MatterModel
+import MatterProtocol
+import Testing
+
+@testable import MatterDevice
+
+private let nonce = OctetString([UInt8](repeating: 7, count: 32))
+
+extension Lab {
+  fileprivate mutating func arm(_ seconds: UInt16, on session: SessionID) throws -> UInt8 {
+    try call(
+      GeneralCommissioning.armFailSafe, .init(expiryLengthSeconds: seconds, breadcrumb: 9), on: session
+    ).errorCode.rawValue
+  }
+
+  fileprivate mutating func newKey(isForUpdate: Bool? = nil, on session: SessionID) throws -> P256PublicKey {
+    let csr = try call(
+      OperationalCredentials.csrRequest, .init(csrNonce: nonce, isForUpdateNOC: isForUpdate), on: session)
+    let elements = try NOCSRElements(tlv: csr.nocsrElements.bytes)
+    return try CertificateSigningRequest(verifying: elements.certificateSigningRequest).publicKey
+  }
+}
+
+@Test func theDeviceProvesWhereItComesFrom() throws {
+  var lab = try Lab()
+  try lab.addAdministrator()
+  let opened = lab.openPASE()
+  let session = try #require(opened)
+  let challenge = try #require(lab.administrators[0].core.session(session)).attestationChallenge
+  let chain = OperationalCredentials.certificateChainRequest
+  let dac = try lab.call(chain, .init(certificateType: .dacCertificate), on: session).certificate.bytes
+  #expect(dac == lab.configuration.attestation.deviceCertificate)
+  #expect(
+    try lab.call(chain, .init(certificateType: .paiCertificate), on: session).certificate.bytes
+      == lab.configuration.attestation.intermediateCertificate)
+  #expect(try lab.status(chain, .init(certificateType: .init(3)), on: session) == Status(.invalidCommand))
+  let request = OperationalCredentials.attestationRequest
+  let answer = try lab.call(request, .init(attestationNonce: nonce), on: session)
+  #expect(
+    AttestationSignature.isValid(
+      answer.attestationSignature.bytes, elements: answer.attestationElements.bytes, challenge: challenge,
+      key: try X509Certificate(der: dac).publicKey))
+  #expect(try AttestationElements(tlv: answer.attestationElements.bytes).nonce == nonce.bytes)
+  #expect(try lab.status(request, .init(attestationNonce: [1]), on: session) == Status(.invalidCommand))
+}
+
+@Test func stepsOutOfOrderAreRefused() throws {
+  var lab = try Lab()
+  try lab.addAdministrator()
+  let session = try lab.commission()
+  let csr = OperationalCredentials.csrRequest
+  let root = OctetString(lab.administrators[0].authority.root.tlv)
+  let addRoot = OperationalCredentials.addTrustedRootCertificate
+  #expect(try lab.status(csr, .init(csrNonce: nonce), on: session) == Status(.failsafeRequired))
+  #expect(try lab.status(addRoot, .init(rootCACertificate: root), on: session) == Status(.failsafeRequired))
+  #expect(try lab.arm(60, on: session) == 0)
+  #expect(try lab.read(GeneralCommissioning.breadcrumb, on: session) == 9)
+  #expect(try lab.status(csr, .init(csrNonce: [1]), on: session) == Status(.invalidCommand))
+  #expect(try lab.status(addRoot, .init(rootCACertificate: [1, 2]), on: session) == Status(.invalidCommand))
+  #expect(try lab.status(addRoot, .init(rootCACertificate: root), on: session) == .success)
+  #expect(try lab.status(addRoot, .init(rootCACertificate: root), on: session) == Status(.constraintError))
+
+  func request(_ noc: [UInt8], subject: NodeID = 5) -> OperationalCredentials.AddNOCRequest {
+    .init(
+      nocValue: OctetString(noc), ipkValue: OctetString([UInt8](repeating: 1, count: 16)), caseAdminSubject: subject,
+      adminVendorId: 0xFFF1)
+  }
+  let add = OperationalCredentials.addNOC
+  #expect(try lab.call(add, request([]), on: session).statusCode == .missingCsr)
+  let key = try lab.newKey(on: session)
+  #expect(try lab.call(add, request([1, 2, 3]), on: session).statusCode == .invalidNOC)
+  let stranger = P256PrivateKey(random: &lab.administrators[0].random).publicKey
+  let wrong = try lab.administrators[0].issue(stranger)
+  #expect(try lab.call(add, request(wrong), on: session).statusCode == .invalidPublicKey)
+  let right = try lab.administrators[0].issue(key)
+  #expect(try lab.call(add, request(right, subject: 0), on: session).statusCode == .invalidAdminSubject)
+  #expect(try lab.call(add, request(right), on: session).statusCode == .fabricConflict)
+  #expect(try lab.arm(0, on: session) == 0)
+  #expect(lab.device.fabrics.count == 1)
+  #expect(try lab.read(GeneralCommissioning.breadcrumb, on: session) == 0)
+}
+
+@Test func aCertificateIsRenewedAndComesBackIfTheFailSafeRunsOut() throws {
+  var lab = try Lab()
+  try lab.addAdministrator()
+  let session = try lab.commission()
+  let before = lab.published.map(\.kind)
+  #expect(try lab.arm(60, on: session) == 0)
+  let key = try lab.newKey(isForUpdate: true, on: session)
+  let noc = try lab.administrators[0].issue(key, node: 0x2_0002)
+  let response = try lab.call(
+    OperationalCredentials.updateNOC, .init(nocValue: OctetString(noc)), on: session)
+  #expect(response == .init(statusCode: .ok, fabricIndex: 1))
+  #expect(lab.device.fabrics.map(\.nodeID) == [0x2_0002])
+  #expect(lab.published.map(\.kind) != before)
+  lab.advance(by: .seconds(61))
+  #expect(lab.device.fabrics.map(\.nodeID) == [0x2_0001])
+  #expect(lab.published.map(\.kind) == before)
+  #expect(lab.openCASE() != nil)
+}
+
+@Test func fabricsHaveLabelsThatDiffer() throws {
+  var lab = try Lab()
+  try lab.addAdministrator()
+  try lab.addAdministrator()
+  let first = try lab.commission()
+  _ = try lab.status(
+    AdministratorCommissioning.openBasicCommissioningWindow, .init(commissioningTimeout: 180), on: first, isTimed: true)
+  let second = try lab.commission(1)
+  let label = OperationalCredentials.updateFabricLabel
+  #expect(try lab.call(label, .init(label: "Home"), on: first).statusCode == .ok)
+  #expect(try lab.call(label, .init(label: "Home"), on: second, 1).statusCode == .labelConflict)
+  #expect(
+    try lab.status(label, .init(label: String(repeating: "x", count: 33)), on: first) == Status(.constraintError))
+  lab.crash()
+  #expect(lab.device.fabrics.map(\.label) == ["Home", ""])
+}
+
+@Test func theFailSafeBelongsToOneAdministrator() throws {
+  var lab = try Lab()
+  try lab.addAdministrator()
+  try lab.addAdministrator()
+  let first = try lab.commission()
+  _ = try lab.status(
+    AdministratorCommissioning.openBasicCommissioningWindow, .init(commissioningTimeout: 900), on: first, isTimed: true)
+  #expect(try lab.arm(10, on: first) == 4, "the window is for somebody else")
+  let opened = lab.openPASE(1)
+  let pase = try #require(opened)
+  let arm = GeneralCommissioning.armFailSafe
+  #expect(try lab.call(arm, .init(expiryLengthSeconds: 20, breadcrumb: 1), on: pase, 1).errorCode == .ok)
+  #expect(try lab.arm(10, on: first) == 4)
+  #expect(
+    try lab.call(GeneralCommissioning.commissioningComplete, NoFields(), on: first).errorCode == .invalidAuthentication)
+  lab.advance(by: .seconds(21))
+  #expect(try lab.call(GeneralCommissioning.commissioningComplete, NoFields(), on: first).errorCode == .noFailSafe)
+  #expect(lab.device.isCommissionable, "the window is still open")
+  lab.advance(by: .seconds(900))
+  #expect(try lab.arm(10, on: first) == 0)
+}
+
+@Test func groupKeysAreKeptAndNeverShown() throws {
+  var lab = try Lab()
+  try lab.addAdministrator()
+  let session = try lab.commission()
+  let key = OctetString([UInt8](repeating: 3, count: 16))
+  var set = GroupKeyManagement.GroupKeySetStruct(
+    groupKeySetID: 5, groupKeySecurityPolicy: .trustFirst, epochKey0: .value(key), epochStartTime0: .value(1),
+    epochKey1: .null, epochStartTime1: .null, epochKey2: .null, epochStartTime2: .null)
+  let write = GroupKeyManagement.keySetWrite
+  #expect(try lab.status(write, .init(groupKeySet: set), on: session) == .success)
+  let read = try lab.call(GroupKeyManagement.keySetRead, .init(groupKeySetID: 5), on: session).groupKeySet
+  #expect(read.epochKey0 == .null && read.epochStartTime0 == .value(1))
+  #expect(
+    try lab.call(GroupKeyManagement.keySetReadAllIndices, NoFields(), on: session).groupKeySetIDs == [0, 5])
+  set.epochKey1 = .value(key)
+  #expect(try lab.status(write, .init(groupKeySet: set), on: session) == Status(.invalidCommand))
+  set.epochStartTime1 = .value(1)
+  #expect(try lab.status(write, .init(groupKeySet: set), on: session) == Status(.invalidCommand), "not in order")
+  set.epochKey1 = .null
+  set.epochStartTime1 = .null
+  for (id, status) in [(6, Status.success), (7, Status(.resourceExhausted))] as [(UInt16, Status)] {
+    set.groupKeySetID = id
+    #expect(try lab.status(write, .init(groupKeySet: set), on: session) == status)
+  }
+  let remove = GroupKeyManagement.keySetRemove
+  #expect(try lab.status(remove, .init(groupKeySetID: 0), on: session) == Status(.invalidCommand))
+  #expect(try lab.status(remove, .init(groupKeySetID: 9), on: session) == Status(.notFound))
+  #expect(try lab.status(remove, .init(groupKeySetID: 5), on: session) == .success)
+}
+
+@Test func aFactoryResetLeavesNothing() throws {
+  var lab = try Lab()
+  try lab.addAdministrator()
+  let session = try lab.commission()
+  _ = try lab.write([AttributeWrite(BasicInformation.nodeLabel.path(on: 0), value: "Desk".tlv)], on: session)
+  #expect(lab.store.keys.contains { $0.hasPrefix("resumption/1/") })
+  lab.device.factoryReset(at: lab.now)
+  lab.settle()
+  #expect(lab.device.fabrics.isEmpty)
+  #expect(lab.store.keys.sorted() == ["attribute/0/33/1", "event/number"], "what its new life began with")
+  #expect(lab.published.map(\.commissioningMode) == [1])
+  #expect(lab.administrators[0].closed.contains(session))
+  _ = try lab.commission()
+}

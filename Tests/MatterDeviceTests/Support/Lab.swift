@@ -1,0 +1,287 @@
+import MatterCertificates
+import MatterClusters
+import MatterCrypto
+import MatterModel
+import MatterProtocol
+import Testing
+
+@testable import MatterDevice
+
+/// A device and administrators that talk to it, back to back on one clock; nothing is lost unless a test wants it.
+struct Lab {
+  static let deviceAddress = SocketAddress(.loopback6, port: 5540)
+  static let passcode: UInt32 = 20_202_021
+  static let salt = [UInt8](repeating: 0x53, count: 16)
+
+  var now = Instant.zero
+  var device: DeviceEngine
+  var store: StoredState = [:]
+  var published: [MatterService] = []
+  var events: [DeviceEvent] = []
+  var administrators: [Administrator] = []
+  /// How many store effects there were.
+  var commits = 0
+  let configuration: DeviceConfiguration
+  let endpoints: [EndpointDefinition]
+
+  init(endpoints: [EndpointDefinition] = [Lab.light], isCommissionable: Bool = true) throws {
+    var random = SeededRandomSource(seed: 77)
+    let attestation = try TestAttestation(
+      vendorID: 0xFFF1, productID: 0x8000, deviceTypeID: 0x0100, random: &random,
+      signatures: DeterministicSignatures())
+    var configuration = DeviceConfiguration(
+      vendorName: "Hearth", vendorID: 0xFFF1, productName: "Lamp", productID: 0x8000, serialNumber: "1",
+      uniqueID: "unique", discriminator: 3840,
+      passcode: PASEParameters(
+        verifier: try SPAKE2PlusVerifier(passcode: Self.passcode, salt: Self.salt, iterations: 1000), salt: Self.salt,
+        iterations: 1000),
+      attestation: AttestationCredentials(
+        dacKey: attestation.dacKey, deviceCertificate: attestation.dac.der,
+        intermediateCertificate: attestation.pai.der,
+        certificationDeclaration: attestation.certificationDeclaration),
+      port: 5540, hostName: "B6A1F0C3D2E4")
+    configuration.isCommissionable = isCommissionable
+    self.configuration = configuration
+    self.endpoints = endpoints
+    device = DeviceEngine(
+      configuration, endpoints: endpoints, random: SeededRandomSource(seed: 1),
+      signatures: DeterministicSignatures(), at: .zero)
+    settle()
+  }
+
+  /// An on/off light with the one cluster that the tests need.
+  static let light = EndpointDefinition(
+    1, deviceTypes: [DeviceTypes.onOffLight],
+    servers: [
+      ClusterServer(OnOff.self, features: [OnOff.lighting])
+        .on(OnOff.off) { context, _ in context[OnOff.onOff] = false }
+        .on(OnOff.on) { context, _ in context[OnOff.onOff] = true }
+        .on(OnOff.toggle) { context, _ in context[OnOff.onOff].toggle() }
+    ])
+
+  /// Ends the device without a word and starts it again from what it stored.
+  mutating func crash() {
+    device = DeviceEngine(
+      configuration, endpoints: endpoints, stored: store, random: SeededRandomSource(seed: 2),
+      signatures: DeterministicSignatures(), at: now)
+    published = []
+    settle()
+  }
+
+  @discardableResult
+  mutating func addAdministrator(vendor: VendorID = 0xFFF1) throws -> Int {
+    administrators.append(try Administrator(number: administrators.count, vendor: vendor))
+    return administrators.count - 1
+  }
+
+  // MARK: Time
+
+  /// Carries messages to and fro until nobody has anything to say.
+  mutating func settle() {
+    while true {
+      var isQuiet = true
+      while let effect = device.nextEffect() {
+        isQuiet = false
+        switch effect {
+        case .send(let bytes, let address):
+          if let index = administrators.firstIndex(where: { $0.address == address }) {
+            administrators[index].core.receive(bytes, from: Self.deviceAddress, at: now)
+          }
+        case .store(let changes):
+          commits += 1
+          for change in changes { store[change.key] = change.value }
+        case .publish(let service):
+          published.removeAll { $0.kind == service.kind }
+          published.append(service)
+        case .withdraw(let service): published.removeAll { $0.kind == service.kind }
+        case .emit(let event): events.append(event)
+        case .browse, .stopBrowsing: break
+        }
+      }
+      for index in administrators.indices {
+        while let output = administrators[index].core.nextOutput() {
+          isQuiet = false
+          if let bytes = administrators[index].react(to: output, at: now) {
+            device.handle(.datagram(bytes, from: administrators[index].address), at: now)
+          }
+        }
+      }
+      if isQuiet { return }
+    }
+  }
+
+  mutating func advance(by duration: Duration) {
+    let end = now + duration
+    while true {
+      var next = end
+      for deadline in administrators.map(\.core.nextDeadline) + [device.nextDeadline] {
+        if let deadline, deadline < next { next = max(deadline, now) }
+      }
+      now = next
+      device.advance(to: now)
+      for index in administrators.indices { administrators[index].core.advance(to: now) }
+      settle()
+      if now >= end { return }
+    }
+  }
+
+  // MARK: Sessions
+
+  /// Opens a session by passcode. Nil if the device does not let the administrator in.
+  mutating func openPASE(_ administrator: Int = 0, passcode: UInt32 = Lab.passcode) -> SessionID? {
+    administrators[administrator].established = nil
+    _ = administrators[administrator].core.establishPASE(
+      passcode: passcode, to: Self.deviceAddress, parameters: .own, at: now)
+    settle()
+    return administrators[administrator].established
+  }
+
+  mutating func openCASE(_ administrator: Int = 0, node: NodeID? = nil) -> SessionID? {
+    administrators[administrator].established = nil
+    let peer = node ?? administrators[administrator].deviceNode
+    _ = administrators[administrator].core.establishCASE(
+      fabric: 1, peer: peer, to: Self.deviceAddress, parameters: .own, at: now)
+    settle()
+    return administrators[administrator].established
+  }
+
+  // MARK: Interactions
+
+  /// Sends a message and gives all that comes back on the exchange.
+  @discardableResult
+  mutating func ask<Message: InteractionMessage>(
+    _ message: Message, on session: SessionID, _ administrator: Int = 0, then: AfterSending = .keepOpen
+  ) throws -> [Administrator.Answer] {
+    let opened = administrators[administrator].core.openExchange(on: session, at: now)
+    return try ask(message, on: try #require(opened), administrator, then: then)
+  }
+
+  mutating func ask<Message: InteractionMessage>(
+    _ message: Message, on exchange: ExchangeID, _ administrator: Int = 0, then: AfterSending = .keepOpen
+  ) throws -> [Administrator.Answer] {
+    administrators[administrator].answers = []
+    administrators[administrator].core.send(
+      Message.opcode.rawValue, payload: message.encoded, on: exchange, then: then, at: now)
+    settle()
+    return administrators[administrator].answers
+  }
+
+  mutating func invoke<C, Request, Response>(
+    _ command: Command<C, Request, Response>, _ request: Request, endpoint: EndpointID = 0, on session: SessionID,
+    _ administrator: Int = 0, isTimed: Bool = false
+  ) throws -> CommandResult {
+    let invoke = InvokeRequest([CommandData(command.path(on: endpoint), fields: request.tlv)], isTimed: isTimed)
+    var answers: [Administrator.Answer]
+    if isTimed {
+      answers = try ask(TimedRequest(timeoutMilliseconds: 1000), on: session, administrator)
+      let exchange = try #require(answers.first?.exchange)
+      answers = try ask(invoke, on: exchange, administrator)
+    } else {
+      answers = try ask(invoke, on: session, administrator)
+    }
+    let answer = try #require(answers.first)
+    let response = try InvokeResponse(decoding: answer.bytes)
+    return try #require(response.responses.first)
+  }
+
+  /// The fields of an answer that must be a command.
+  mutating func call<C, Request, Response>(
+    _ command: Command<C, Request, Response>, _ request: Request, endpoint: EndpointID = 0, on session: SessionID,
+    _ administrator: Int = 0
+  ) throws -> Response {
+    let result = try invoke(command, request, endpoint: endpoint, on: session, administrator)
+    guard case .command(let data) = result, let fields = data.fields else {
+      Issue.record("\(command.name) was answered with \(result)")
+      throw StatusError(.failure)
+    }
+    return try Response(tlv: fields)
+  }
+
+  /// The status of a command that has no answer of its own.
+  mutating func status<C, Request, Response>(
+    _ command: Command<C, Request, Response>, _ request: Request, endpoint: EndpointID = 0, on session: SessionID,
+    _ administrator: Int = 0, isTimed: Bool = false
+  ) throws -> Status {
+    let result = try invoke(
+      command, request, endpoint: endpoint, on: session, administrator, isTimed: isTimed)
+    guard case .status(let status) = result else {
+      Issue.record("\(command.name) was answered with \(result)")
+      throw StatusError(.failure)
+    }
+    return status.status
+  }
+
+  /// Reads, over as many messages as it takes.
+  mutating func read(
+    _ request: ReadRequest, on session: SessionID, _ administrator: Int = 0
+  ) throws -> [ReportData] {
+    var answers = try ask(request, on: session, administrator)
+    var reports: [ReportData] = []
+    while let answer = answers.first {
+      let report = try ReportData(decoding: answer.bytes)
+      reports.append(report)
+      guard report.moreChunkedMessages else { break }
+      answers = try ask(StatusResponse(.success), on: answer.exchange, administrator)
+    }
+    return reports
+  }
+
+  mutating func read<C, Value>(
+    _ attribute: Attribute<C, Value>, endpoint: EndpointID = 0, on session: SessionID, _ administrator: Int = 0
+  ) throws -> Value {
+    let reports = try read(
+      ReadRequest(attributePaths: [AttributePath(attribute.path(on: endpoint))]), on: session, administrator)
+    guard case .data(let data)? = reports.first?.attributeReports.first else {
+      Issue.record("\(attribute.name) was answered with \(reports)")
+      throw StatusError(.failure)
+    }
+    return try Value(tlv: data.value)
+  }
+
+  mutating func write(
+    _ writes: [AttributeWrite], on session: SessionID, _ administrator: Int = 0
+  ) throws -> [Status] {
+    let answers = try ask(WriteRequest(writes), on: session, administrator)
+    return try WriteResponse(decoding: try #require(answers.first).bytes).statuses.map(\.status)
+  }
+
+  // MARK: Commissioning
+
+  /// All steps up to AddNOC, over a session by passcode.
+  mutating func addNOC(on session: SessionID, _ administrator: Int = 0) throws -> OperationalCredentials.NOCResponse {
+    let arm = try call(
+      GeneralCommissioning.armFailSafe, .init(expiryLengthSeconds: 60, breadcrumb: 1), on: session, administrator)
+    #expect(arm.errorCode == .ok)
+    let csr = try call(
+      OperationalCredentials.csrRequest, .init(csrNonce: OctetString([UInt8](repeating: 7, count: 32))), on: session,
+      administrator)
+    let elements = try NOCSRElements(tlv: csr.nocsrElements.bytes)
+    let request = try CertificateSigningRequest(verifying: elements.certificateSigningRequest)
+    let authority = administrators[administrator].authority
+    let root = try status(
+      OperationalCredentials.addTrustedRootCertificate, .init(rootCACertificate: OctetString(authority.root.tlv)),
+      on: session, administrator)
+    #expect(root == .success)
+    let noc = try administrators[administrator].issue(request.publicKey)
+    return try call(
+      OperationalCredentials.addNOC,
+      .init(
+        nocValue: OctetString(noc), ipkValue: OctetString(administrators[administrator].epochKey),
+        caseAdminSubject: administrators[administrator].node, adminVendorId: administrators[administrator].vendor),
+      on: session, administrator)
+  }
+
+  /// Commissions the device.
+  /// - Returns: the operational session.
+  mutating func commission(_ administrator: Int = 0, passcode: UInt32 = Lab.passcode) throws -> SessionID {
+    let opened = openPASE(administrator, passcode: passcode)
+    let pase = try #require(opened, "no session by passcode")
+    let response = try addNOC(on: pase, administrator)
+    try #require(response.statusCode == .ok)
+    let operational = openCASE(administrator)
+    let session = try #require(operational, "no operational session")
+    let complete = try call(GeneralCommissioning.commissioningComplete, NoFields(), on: session, administrator)
+    try #require(complete.errorCode == .ok)
+    return session
+  }
+}

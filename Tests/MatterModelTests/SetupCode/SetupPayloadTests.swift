@@ -1,0 +1,212 @@
+import Testing
+
+@testable import MatterModel
+
+/// Vendor 12, product 1, discriminator 128, passcode 2048: the payload of the public test vectors.
+private func sample(passcode: UInt32 = 2048, discriminator: UInt16 = 128) -> SetupPayload {
+  SetupPayload(
+    vendorID: 12, productID: 1, discovery: .softAccessPoint, discriminator: .long(discriminator), passcode: passcode)
+}
+
+@Suite("Base 38")
+struct Base38Tests {
+  @Test(
+    "Both ways",
+    arguments: [
+      ([], ""), ([10], "A0"), ([10, 10], "OT10"), ([10, 10, 10], "-N.B0"), ([10, 10, 0], "OT100"),
+      ([10, 10, 40], "Y6V91"), ([10, 10, 41], "KL0B1"), ([10, 10, 255], "Q-M08"), ([35], "Z0"), ([255, 0], "R600"),
+      ([46, 0, 0], "81000"), ([255], "R6"), ([255, 255], "NE71"), ([255, 255, 255], "PLS18"), ([0, 1], "S600"),
+      ([0, 0, 1], "OE710"), (Array("Hello World!".utf8), "KKHF3W2S013OPM3EJX11"),
+    ] as [([UInt8], String)])
+  func bothWays(bytes: [UInt8], text: String) throws {
+    #expect(Base38.encode(bytes) == text)
+    #expect(try Base38.decode(Array(text)[...]) == bytes)
+  }
+
+  @Test(
+    "Groups that stand for more than their bytes hold",
+    arguments: ["S6", "OE71", "QLS18", "00000QLS18", "..", "....."])
+  func overflow(text: String) {
+    let group = String(text.suffix(text.count > 5 ? 5 : text.count))
+    #expect(throws: SetupCodeError.groupTooLarge(group, position: text.count > 5 ? 6 : 1)) {
+      try Base38.decode(Array(text)[...])
+    }
+  }
+
+  @Test("Characters outside of the alphabet", arguments: Array("\u{1}[ !\"#$%&'()*+,;<=>@a٣é"))
+  func badCharacters(character: Character) {
+    for (position, text) in [(2, [Character("0"), character]), (1, [character, "0"])] {
+      #expect(
+        throws: SetupCodeError.badCharacter(
+          character, position: position, expected: "a digit, a capital letter, “-” or “.”")
+      ) { try Base38.decode(text[...]) }
+    }
+  }
+
+  @Test("Lengths that no number of bytes has", arguments: [1, 3, 6, 8])
+  func badLengths(count: Int) {
+    #expect(throws: SetupCodeError.wrongLength(found: count, expected: "a multiple of 5, or 2 or 4 more")) {
+      try Base38.decode(Array(repeating: "0", count: count)[...])
+    }
+  }
+}
+
+@Suite("QR code texts")
+struct QRTextTests {
+  @Test("The public vector, both ways")
+  func vector() throws {
+    #expect(try sample().qrText == "MT:M5L90MP500K64J00000")
+    #expect(try SetupPayload(parsing: "MT:M5L90MP500K64J00000") == sample())
+    #expect(try SetupPayload(parsing: "  MT:M5L90MP500K64J00000\n") == sample())
+  }
+
+  @Test("Codes of the SDK's examples")
+  func examples() throws {
+    let light = SetupPayload(
+      vendorID: 0xFFF1, productID: 0x8001, discovery: .bluetooth, discriminator: .long(3840), passcode: 20_202_021)
+    #expect(try light.qrText == "MT:-24J042C00KA0648G00")
+    #expect(try SetupPayload(parsing: "MT:-24J042C00KA0648G00") == light)
+    let other = try SetupPayload(parsing: "MT:-24J0AFN00KA0648G00")
+    #expect(other.discovery == .onNetwork)
+    #expect(other.passcode == 20_202_021)
+  }
+
+  @Test("Several devices in one code")
+  func concatenated() throws {
+    let text = "MT:M5L90MP500K64J00000*M5L90U.D010K4J00000*M5L900CM02IX4J00000*M5L908OU03-85J00000"
+    let expected = (0..<4).map { sample(passcode: 2048 + $0, discriminator: 128 + UInt16($0)) }
+    #expect(try SetupPayload.parseAll(text) == expected)
+    #expect(try SetupPayload.qrText(of: expected) == text)
+    #expect(throws: SetupCodeError.severalCodes(count: 4)) { try SetupPayload(parsing: text) }
+  }
+
+  @Test("Every flow and every discovery capability survives")
+  func roundTrips() throws {
+    for flow in CommissioningFlow.allCases {
+      for capabilities in UInt8(0)..<32 {
+        var payload = sample()
+        payload.flow = flow
+        payload.discovery = DiscoveryCapabilities(rawValue: capabilities)
+        #expect(try SetupPayload(parsing: try payload.qrText) == payload)
+      }
+    }
+  }
+
+  @Test("All ones are well formed, but not valid")
+  func maximum() throws {
+    let payload = SetupPayload(
+      version: 7, vendorID: 0xFFFF, productID: 0xFFFF, flow: .custom, discovery: .all,
+      discriminator: .long(0xFFF), passcode: 0x7FF_FFFF)
+    let text = "MT:" + Base38.encode(try payload.qrBytes())
+    #expect(try SetupPayload(parsing: text, allowingInvalidValues: true) == payload)
+    #expect(throws: SetupCodeError.unknownVersion(7)) { try SetupPayload(parsing: text) }
+    #expect(throws: SetupCodeError.unknownVersion(7)) { try payload.qrText }
+  }
+
+  @Test("The maker's own data is kept")
+  func additionalData() throws {
+    var payload = sample()
+    // { 0: "123456789", 0x82: "myData" } as TLV
+    payload.additionalData =
+      [0x15, 0x2C, 0x00, 0x09] + Array("123456789".utf8) + [0x2C, 0x82, 0x06] + Array("myData".utf8) + [0x18]
+    #expect(try SetupPayload(parsing: try payload.qrText) == payload)
+  }
+
+  @Test(
+    "Broken codes",
+    arguments: [
+      ("", .empty), (" \n", .empty),
+      ("AT:M5L90MP500K64J00000", .badPrefix(found: "AT:")),
+      ("mt:M5L90MP500K64J00000", .badPrefix(found: "mt:")),
+      ("MT:", .wrongLength(found: 0, expected: "at least 19 behind “MT:”")),
+      ("MT:M5L90MP500K64J0000", .wrongLength(found: 18, expected: "a multiple of 5, or 2 or 4 more")),
+      ("MT:M5L90MP500K640", .wrongLength(found: 14, expected: "at least 19 behind “MT:”")),
+      (
+        "MT:M5L90MP5 0K64J00000",
+        .badCharacter(" ", position: 12, expected: "a digit, a capital letter, “-” or “.”")
+      ),
+      (
+        "MT:M5L90MP500K64J0000ß",
+        .badCharacter("ß", position: 22, expected: "a digit, a capital letter, “-” or “.”")
+      ),
+      ("MT:M5L90.....K64J00000", .groupTooLarge(".....", position: 9)),
+      ("MT:M5L90MP500W-GT68D20", .invalidPasscode(111_111_111)),
+      ("MT:M5L90MP500K64J00000*M5L90MP500W-GT68D20", .invalidPasscode(111_111_111)),
+      ("MT:M5L90MP500W-GT68D20*M5L90MP500K64J00000", .invalidPasscode(111_111_111)),
+      ("MT:M5L90MP500K64J00000*", .wrongLength(found: 0, expected: "at least 19 behind “MT:”")),
+    ] as [(String, SetupCodeError)])
+  func broken(text: String, error: SetupCodeError) {
+    #expect(throws: error) { try SetupPayload(parsing: text) }
+  }
+
+  @Test("Reserved values in well-formed codes")
+  func reserved() throws {
+    var bytes = try sample().qrBytes()
+    bytes[10] |= 0x80
+    #expect(throws: SetupCodeError.nonzeroPadding(8)) { try SetupPayload(parsing: "MT:" + Base38.encode(bytes)) }
+    bytes = try sample().qrBytes()
+    // The flow is in bits 35 and 36.
+    bytes[4] |= 0b11000
+    #expect(throws: SetupCodeError.unknownFlow(3)) { try SetupPayload(parsing: "MT:" + Base38.encode(bytes)) }
+  }
+
+  @Test("What can't be a QR code")
+  func unwritable() {
+    func expect(_ error: SetupCodeError, _ change: (inout SetupPayload) -> Void) {
+      var payload = sample()
+      change(&payload)
+      #expect(throws: error) { try payload.qrText }
+    }
+    expect(.shortDiscriminator) { $0.discriminator = .short(1) }
+    expect(.missingDiscovery) { $0.discovery = nil }
+    expect(.unknownDiscovery(32)) { $0.discovery = DiscoveryCapabilities(rawValue: 32) }
+    expect(.invalidDiscriminator(4096)) { $0.discriminator = .long(4096) }
+    expect(.invalidPasscode(1 << 27)) { $0.passcode = 1 << 27 }
+    expect(.invalidVendor(0xFFF5)) { $0.vendorID = 0xFFF5 }
+    expect(.missingProduct(vendorID: 12)) { $0.productID = 0 }
+    expect(.unknownVersion(1)) { $0.version = 1 }
+    #expect(throws: SetupCodeError.empty) { try SetupPayload.qrText(of: []) }
+  }
+
+  @Test("Every changed character gives another payload or an error, never a trap")
+  func mutations() throws {
+    let text = Array("MT:M5L90MP500K64J00000")
+    for index in text.indices {
+      for replacement in Base38.alphabet + ["*", "%", " ", "é"] where replacement != text[index] {
+        var changed = text
+        changed[index] = replacement
+        let parsed = try? SetupPayload(parsing: String(changed), allowingInvalidValues: true)
+        #expect(parsed != sample(), "\(String(changed))")
+      }
+    }
+  }
+}
+
+@Suite("Passcodes and discriminators")
+struct SetupValueTests {
+  @Test("Passcodes that nobody may use")
+  func passcodes() {
+    let trivial: [UInt32] = (0...9).map { $0 * 11_111_111 } + [12_345_678, 87_654_321]
+    for passcode in trivial + [100_000_000, .max] { #expect(!SetupPasscode.isValid(passcode)) }
+    for passcode: UInt32 in [1, 2048, 12_345_679, 20_202_021, 99_999_998] { #expect(SetupPasscode.isValid(passcode)) }
+  }
+
+  @Test("Matching what is advertised")
+  func discriminators() {
+    #expect(SetupDiscriminator.long(0xA1F).matches(0xA1F))
+    #expect(!SetupDiscriminator.long(0xA1F).matches(0xA1E))
+    #expect(SetupDiscriminator.short(0xA).matches(0xA1F))
+    #expect(!SetupDiscriminator.short(0xA).matches(0xB1F))
+    #expect(SetupDiscriminator.long(0xA1F).shortValue == 0xA)
+  }
+
+  @Test("Messages say what, where and what was expected")
+  func messages() {
+    #expect(
+      SetupCodeError.badCharacter("?", position: 5, expected: "a digit").description
+        == "found “?” at character 5 of the setup code, expected a digit")
+    #expect(SetupCodeError.invalidPasscode(0).description == "found passcode 0, expected 1 to 99999998")
+    #expect(SetupCodeError.invalidPasscode(11_111_111).description.contains("too easy to guess"))
+    #expect(SetupCodeError.missingProduct(vendorID: 12).description.contains("0x000C"))
+  }
+}

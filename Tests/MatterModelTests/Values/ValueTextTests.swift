@@ -1,0 +1,171 @@
+import MatterModel
+import MatterTLV
+import Testing
+
+struct ValueTextTests {
+  static let color = Schema.enumeration(bits: 8, names: [0: "Red", 1: "DarkGreen", 5: "523"])
+  static let flags = Schema.bitmap(bits: 8, names: [0: "ExecuteIfOff", 1: "Couple"])
+  static let request = Schema.structure([
+    .init(id: 0, name: "Level", schema: .unsigned(bits: 8), isOptional: false),
+    .init(id: 1, name: "TransitionTime", schema: .nullable(.unsigned(bits: 16)), isOptional: false),
+    .init(id: 2, name: "Options", schema: flags, isOptional: true),
+    .init(id: 3, name: "Label", schema: .string, isOptional: true),
+  ])
+
+  struct Case: Sendable, CustomTestStringConvertible {
+    var schema: Schema
+    var text: String
+    var bytes: [UInt8]
+    /// How the value is printed; nil: as it was written.
+    var printed: String?
+    var json: String?
+    var testDescription: String { text }
+
+    init(_ schema: Schema, _ text: String, _ bytes: [UInt8], _ printed: String? = nil, json: String? = nil) {
+      (self.schema, self.text, self.bytes, self.printed, self.json) = (schema, text, bytes, printed, json)
+    }
+  }
+
+  static let cases: [Case] = [
+    .init(.boolean, "true", [0x09], json: "true"), .init(.boolean, " OFF ", [0x08], "false"),
+    .init(.unsigned(bits: 8), "42", [0x04, 42], json: "42"), .init(.unsigned(bits: 16), "0x2A", [0x04, 42], "42"),
+    .init(
+      .unsigned(bits: 64), "18446744073709551615", [0x07] + [UInt8](repeating: 255, count: 8),
+      json: "\"18446744073709551615\""),
+    .init(.signed(bits: 8), "-128", [0x00, 0x80], json: "-128"), .init(.signed(bits: 16), "0x10", [0x00, 16], "16"),
+    .init(
+      .signed(bits: 64), "-9223372036854775808", [0x03, 0, 0, 0, 0, 0, 0, 0, 0x80], json: "\"-9223372036854775808\""),
+    .init(.float, "1.5", [0x0A, 0, 0, 0xC0, 0x3F], json: "1.5"),
+    .init(.double, "-2.0", [0x0B, 0, 0, 0, 0, 0, 0, 0, 0xC0], json: "-2.0"),
+    .init(.string, "Lamp, left", [0x0C, 10] + Array("Lamp, left".utf8), "\"Lamp, left\"", json: "\"Lamp, left\""),
+    .init(.string, #""a\"b\u00e9\n""#, [0x0C, 6, 0x61, 0x22, 0x62, 0xC3, 0xA9, 0x0A], #""a\"bé\n""#),
+    .init(.string, #""\ud83d\ude00""#, [0x0C, 4, 0xF0, 0x9F, 0x98, 0x80], "\"😀\""),
+    .init(.string, "", [0x0C, 0], "\"\""), .init(.string, "null", [0x0C, 4] + Array("null".utf8), "\"null\""),
+    .init(.nullable(.string), "null", [0x14], json: "null"),
+    .init(.nullable(.string), "\"null\"", [0x0C, 4] + Array("null".utf8)),
+    .init(.octets, "00ff10", [0x10, 3, 0, 255, 16], json: "\"00ff10\""),
+    .init(.octets, "0x00 FF:10", [0x10, 3, 0, 255, 16], "00ff10"), .init(.octets, "\"\"", [0x10, 0], json: "\"\""),
+    .init(color, "darkgreen", [0x04, 1], "DarkGreen", json: "1"), .init(color, "dark-green", [0x04, 1], "DarkGreen"),
+    .init(color, "7", [0x04, 7], json: "7"), .init(color, "523", [0x04, 5], json: "5"),
+    .init(flags, "ExecuteIfOff | Couple", [0x04, 3], json: "3"),
+    .init(flags, "couple|0x80", [0x04, 0x82], "Couple | 0x80"),
+    .init(flags, "0", [0x04, 0]), .init(flags, "[couple]", [0x04, 2], "Couple"),
+    .init(.list(.unsigned(bits: 8)), "[1, 2]", [0x16, 4, 1, 4, 2, 0x18], json: "[1,2]"),
+    .init(.list(.string), "[]", [0x16, 0x18], json: "[]"),
+    .init(
+      .list(.string), "[a b, \"c,d\"]", [0x16, 0x0C, 3, 97, 32, 98, 0x0C, 3, 99, 44, 100, 0x18], "[\"a b\", \"c,d\"]"),
+    .init(.list(.octets), "[00, ff]", [0x16, 0x10, 1, 0, 0x10, 1, 255, 0x18]),
+    .init(
+      request, "{level: 128, transitionTime: null}", [0x15, 0x24, 0, 128, 0x34, 1, 0x18],
+      json: #"{"level":128,"transitionTime":null}"#),
+    .init(
+      request, #"{"TRANSITIONTIME": 10, "Level": 1, "options": "couple"}"#,
+      [0x15, 0x24, 0, 1, 0x24, 1, 10, 0x24, 2, 2, 0x18], "{level: 1, transitionTime: 10, options: Couple}",
+      json: #"{"level":1,"transitionTime":10,"options":2}"#),
+    .init(request, "level=1, 1=2", [0x15, 0x24, 0, 1, 0x24, 1, 2, 0x18], "{level: 1, transitionTime: 2}"),
+    .init(.structure([]), "", [0x15, 0x18], "{}", json: "{}"),
+    .init(.any, "7", [0x04, 7], json: "7"), .init(.any, "-7", [0x00, 0xF9], json: "-7"),
+    .init(.any, "{1: [true, null], 2: \"x\"}", [0x15, 0x36, 1, 0x09, 0x14, 0x18, 0x2C, 2, 1, 0x78, 0x18]),
+  ]
+
+  @Test(arguments: cases)
+  func textIsRead(_ test: Case) throws { #expect(try test.schema.parse(text: test.text) == test.bytes) }
+
+  @Test(arguments: cases)
+  func valuesArePrinted(_ test: Case) { #expect(test.schema.text(of: test.bytes) == test.printed ?? test.text) }
+
+  @Test(arguments: cases.filter { $0.json != nil })
+  func valuesBecomeJSON(_ test: Case) { #expect(test.schema.json(of: test.bytes) == test.json) }
+
+  /// What is printed, as text or as JSON, can be typed in again.
+  @Test(arguments: cases)
+  func printedFormsAreReadBack(_ test: Case) throws {
+    #expect(try test.schema.parse(text: test.schema.text(of: test.bytes)) == test.bytes)
+    if test.schema != .any { #expect(try test.schema.parse(text: test.schema.json(of: test.bytes)) == test.bytes) }
+  }
+
+  static let refused: [(Schema, String, ValueTextError)] = [
+    (.boolean, "maybe", .mismatch(found: "maybe", expected: "true or false")),
+    (.unsigned(bits: 8), "256", .outOfRange(found: "256", allowed: "0 to 255")),
+    (.unsigned(bits: 8), "-1", .outOfRange(found: "-1", allowed: "0 to 255")),
+    (
+      .unsigned(bits: 64), "99999999999999999999",
+      .outOfRange(found: "99999999999999999999", allowed: "0 to \(UInt64.max)")
+    ),
+    (.unsigned(bits: 8), "many", .mismatch(found: "many", expected: "a number")),
+    (.signed(bits: 8), "128", .outOfRange(found: "128", allowed: "-128 to 127")),
+    (color, "blue", .unknownName("blue", known: ["Red", "DarkGreen", "523"])),
+    (flags, "couple|blue", .unknownName("blue", known: ["ExecuteIfOff", "Couple"])),
+    (request, "{level: 1}", .missingField("transitionTime")),
+    (request, "{lavel: 1}", .unknownField("lavel", known: ["level", "transitionTime", "options", "label"])),
+    (request, "{level: 1, Level: 2}", .duplicateField("Level")),
+    (
+      .octets, "abc",
+      .mismatch(found: "abc", expected: "octets in hexadecimal, as 00ff10 (the number of digits is odd)")
+    ),
+    (.list(.boolean), "[true", .syntax(found: "the end", expected: "',' or ']'", offset: 5)),
+    (.list(.boolean), "true", .mismatch(found: "true", expected: "a list, as [1, 2]")),
+    (.unsigned(bits: 8), "", .syntax(found: "the end", expected: "a value", offset: 0)),
+    (.unsigned(bits: 8), "1]", .syntax(found: "']'", expected: "the end", offset: 1)),
+    (.string, "\"open", .syntax(found: "the end", expected: "'\"'", offset: 5)),
+    (.any, String(repeating: "[", count: 40), .tooDeep),
+  ]
+
+  @Test(arguments: refused.indices)
+  func errorsSayWhatWasExpected(_ index: Int) {
+    let (schema, text, error) = Self.refused[index]
+    #expect(throws: error) { try schema.parse(text: text) }
+    #expect(!error.description.isEmpty)
+  }
+
+  /// A device may send what we do not expect: it is shown as what it is.
+  @Test func valuesThatDoNotFitAreShownAnyway() {
+    #expect(Schema.boolean.text(of: [0x04, 7]) == "7")
+    #expect(Self.color.text(of: [0x0C, 1, 0x78]) == "\"x\"")
+    #expect(Self.request.text(of: [0x15, 0x2C, 0, 1, 0x78, 0x24, 9, 5, 0x18]) == "{level: \"x\", 9: 5}")
+    #expect(Self.request.json(of: [0x15, 0x2C, 0, 1, 0x78, 0x24, 9, 5, 0x18]) == #"{"level":"x","9":5}"#)
+    #expect(Schema.list(.boolean).json(of: [0x17, 0x24, 1, 2, 0x18]) == #"{"1":2}"#)
+    #expect(Schema.string.text(of: [0x0C, 9]) == "(not TLV: 0c09)")
+    #expect(Schema.string.json(of: [0x0C, 9]) == "null")
+    #expect(Schema.any.json(of: UInt64.max.tlv) == "\"18446744073709551615\"")
+    #expect(Schema.double.json(of: Double.nan.tlv) == "null")
+    #expect(Schema.string.json(of: "\u{1}\u{2028}\\".tlv) == "\"\\u0001\u{2028}\\\\\"")
+  }
+
+  /// Any text at all gives a value or an error.
+  @Test func noiseIsSurvived() {
+    let letters = Array("{}[]:=,\"\\u|-0x1a null\n😀")
+    var state: UInt64 = 1
+    for _ in 0..<5_000 {
+      var text = ""
+      for _ in 0..<(state >> 60) {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        text.append(letters[Int((state >> 33) % UInt64(letters.count))])
+      }
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      for schema in [Schema.any, .string, Self.request, Self.flags, .octets, .nullable(.signed(bits: 64))] {
+        if let bytes = try? schema.parse(text: text) {
+          #expect((try? TLVElement(decoding: bytes)) != nil, "\(text)")
+        }
+      }
+    }
+  }
+}
+
+struct SpokenNameTests {
+  @Test func caseBlanksAndMarksDoNotMatter() {
+    #expect(SpokenName("On/Off Light") == SpokenName("onOffLight"))
+    #expect(SpokenName("on-off_light") == SpokenName("ONOFFLIGHT"))
+    #expect(SpokenName("Light 1") != SpokenName("Light 2"))
+  }
+
+  @Test(arguments: [
+    ("Level", "level"), ("TransitionTime", "transitionTime"), ("NOCs", "nocs"), ("NOC", "noc"),
+    ("CSRNonce", "csrNonce"),
+    ("UniqueID", "uniqueID"), ("ACL", "acl"), ("IPv4Addresses", "ipv4Addresses"), ("EpochKey0", "epochKey0"),
+    ("VIDVerificationStatement", "vidVerificationStatement"), ("ID", "id"), ("WiFiBand", "wiFiBand"),
+    ("already", "already"),
+    ("", ""),
+  ])
+  func camelCase(_ name: String, _ expected: String) { #expect(SpokenName.camelCase(name) == expected) }
+}

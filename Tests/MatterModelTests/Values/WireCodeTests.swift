@@ -1,0 +1,46 @@
+import MatterModel
+import MatterTLV
+import Testing
+
+struct WireCodeTests {
+  struct Color: WireCode {
+    var rawValue: UInt8
+    init(rawValue: UInt8) { self.rawValue = rawValue }
+    static let red = Self(0), green = Self(1)
+    static let names: [UInt64: String] = [0: "Red", 1: "Green"]
+  }
+
+  struct Flags: WireBitmap {
+    var rawValue: UInt16
+    init(rawValue: UInt16) { self.rawValue = rawValue }
+    static let first = Self(rawValue: 1 << 0), tenth = Self(rawValue: 1 << 9)
+    static let names: [Int: String] = [0: "First", 9: "Tenth"]
+  }
+
+  /// A later revision's values go through us unharmed.
+  @Test func unknownCodesSurvive() throws {
+    for raw in UInt8.min...UInt8.max {
+      let code = try Color(tlv: raw.tlv)
+      #expect(code.rawValue == raw)
+      #expect(code.tlv == raw.tlv)
+      #expect(code.isKnown == (raw < 2))
+    }
+    #expect(Color.green.description == "Green")
+    #expect(Color(200).description == "200")
+    #expect(throws: TLVError.outOfRange) { try Color(tlv: UInt16(256).tlv) }
+  }
+
+  @Test func unknownBitsSurvive() throws {
+    let flags = try Flags(tlv: UInt16(0xFFFF).tlv)
+    #expect(flags.contains([.first, .tenth]))
+    #expect(flags.tlv == UInt16(0xFFFF).tlv)
+    #expect(Flags.schema == .bitmap(bits: 16, names: [0: "First", 9: "Tenth"]))
+  }
+
+  @Test func statusCodesHaveTheirNumbers() {
+    #expect(StatusCode.unsupportedAccess.rawValue == 0x7E)
+    #expect(StatusCode.constraintError.description == "CONSTRAINT_ERROR")
+    #expect(StatusCode(0x42).description == "66")
+    #expect(Status(.failure, clusterCode: 2).description == "FAILURE (cluster status 2)")
+  }
+}

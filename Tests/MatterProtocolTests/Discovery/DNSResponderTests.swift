@@ -1,0 +1,254 @@
+import MatterCrypto
+import Testing
+
+@testable import MatterProtocol
+
+private let on = InterfaceID(3)
+private let peer = SocketAddress(.v4(0x0A00_0002), port: 5353)
+
+private func responder(_ services: [MatterService], options: DNSResponder.Options = .init()) -> DNSResponder {
+  var responder = DNSResponder(random: SeededRandomSource(seed: 1), options: options)
+  responder.setInterfaces([on: [.v4(0x0A00_0001), .v6(high: 0xFE80 << 48, low: 1, scope: 3)]], at: .zero)
+  for service in services { responder.publish(service, at: .zero) }
+  while let deadline = responder.nextDeadline { responder.advance(to: deadline) }
+  while responder.nextOutput() != nil {}
+  return responder
+}
+
+private let later = Instant(nanoseconds: 100_000_000_000)
+
+/// Everything that comes out until nothing more does, with the time.
+private func drain(_ responder: inout DNSResponder, from now: Instant) -> [(at: Instant, output: DNSOutput)] {
+  var outputs: [(Instant, DNSOutput)] = []
+  var now = now
+  while true {
+    while let output = responder.nextOutput() { outputs.append((now, output)) }
+    guard let deadline = responder.nextDeadline else { return outputs }
+    now = max(now, deadline)
+    responder.advance(to: now)
+  }
+}
+
+private func ask(
+  _ responder: inout DNSResponder, _ message: DNSMessage, from: SocketAddress = peer, at now: Instant = later
+) throws -> [(at: Instant, output: DNSOutput, message: DNSMessage)] {
+  responder.handle(packet: message.encoded(), from: from, on: on, at: now)
+  return try drain(&responder, from: now).map { ($0.at, $0.output, try DNSMessage($0.output.bytes)) }
+}
+
+@Test func pointersComeLateWithAllThatBelongsToThem() throws {
+  var responder = responder([.lamp()])
+  let type = MatterServiceNames.commissionable
+  let replies = try ask(&responder, DNSMessage(questions: [DNSQuestion(type, .ptr)]))
+  try #require(replies.count == 1)
+  let delay = replies[0].at - later
+  #expect(delay >= .milliseconds(20) && delay <= .milliseconds(120))
+  #expect(replies[0].output.destination == .multicast(interface: on, isIPv6: false))
+  let message = replies[0].message
+  #expect(message.id == 0 && message.flags == 0x8400 && message.questions.isEmpty)
+  #expect(message.answers.map(\.type) == [.ptr] && message.answers[0].ttl == 4500 && !message.answers[0].cacheFlush)
+  #expect(message.additionals.map(\.type).sorted() == [.a, .txt, .aaaa, .srv])
+  #expect(message.additionals.allSatisfy { $0.cacheFlush })
+  #expect(message.additionals.filter { $0.type != .txt }.allSatisfy { $0.ttl == 120 })
+}
+
+@Test func everyRecordIsAnsweredSingly() throws {
+  let lamp = MatterService.lamp()
+  let instance = lamp.kind.instanceName
+  let host = DNSName(lamp.hostName)
+  var questions = lamp.pointerNames.map { ($0, DNSType.ptr) }
+  questions += [(instance, .srv), (instance, .txt), (host, .a), (host, .aaaa), (MatterServiceNames.enumeration, .ptr)]
+  for (name, type) in questions {
+    var responder = responder([lamp])
+    let replies = try ask(&responder, DNSMessage(questions: [DNSQuestion(name, type)]))
+    #expect(replies.count == 1, "\(name)")
+    #expect(replies.first?.message.answers.map(\.name) == [name])
+    #expect(replies.first?.message.answers.map(\.type) == [type])
+    // Only pointers wait: the rest is nobody else's to answer.
+    if type != .ptr { #expect(replies.first?.at == later) }
+  }
+  var responder = responder([lamp])
+  let other = DNSMessage(questions: [DNSQuestion(DNSName("other.local"), .a), DNSQuestion(lamp.pointerNames[0], .srv)])
+  #expect(try ask(&responder, other).isEmpty)
+}
+
+@Test func namesAreFoundInAnyCaseAndByAnyType() throws {
+  var responder = responder([.lamp()])
+  let lower = DNSName(MatterService.lamp().hostName.lowercased())
+  let replies = try ask(&responder, DNSMessage(questions: [DNSQuestion(lower, .any)]))
+  #expect(replies.first?.message.answers.map(\.type) == [.a, .aaaa])
+  let instance = MatterService.lamp().kind.instanceName
+  let both = try ask(&responder, DNSMessage(questions: [DNSQuestion(instance, .any)]), at: later + .seconds(5))
+  #expect(both.first?.message.answers.map(\.type) == [.srv, .txt])
+}
+
+@Test func typesAreEnumerated() throws {
+  var responder = responder([.lamp(1), .lamp(2), .node(1), .node(2)])
+  let query = DNSMessage(questions: [DNSQuestion(MatterServiceNames.enumeration, .ptr)])
+  let all = try ask(&responder, query).flatMap(\.message.answers).map(\.data)
+  #expect(
+    Set(all) == [
+      .ptr(MatterServiceNames.commissionable), .ptr(MatterServiceNames.operational),
+      .ptr(DNSName("_I2906C908D115D362._sub._matter._tcp.local")),
+    ])
+  #expect(all.count == 3)
+  responder.withdraw(.node(1), at: later + .seconds(5))
+  responder.withdraw(.lamp(1), at: later + .seconds(5))
+  responder.withdraw(.lamp(2), at: later + .seconds(5))
+  let rest = try ask(&responder, query, at: later + .seconds(10)).flatMap(\.message.answers).filter { $0.ttl > 0 }
+  #expect(rest.count == 2 && !rest.map(\.data).contains(.ptr(MatterServiceNames.commissionable)))
+}
+
+@Test func whatIsNotThereIsDenied() throws {
+  var responder = responder([.lamp()])
+  let instance = MatterService.lamp().kind.instanceName
+  let replies = try ask(&responder, DNSMessage(questions: [DNSQuestion(instance, .aaaa)]))
+  #expect(replies.first?.message.answers.first?.data == .nsec(next: instance, types: [.txt, .srv]))
+  responder.setInterfaces([on: [.v4(1)]], at: later + .seconds(1))
+  _ = drain(&responder, from: later + .seconds(1))
+  let host = DNSName(MatterService.lamp().hostName)
+  let denied = try ask(&responder, DNSMessage(questions: [DNSQuestion(host, .aaaa)]), at: later + .seconds(9))
+  #expect(denied.first?.message.answers.first?.data == .nsec(next: host, types: [.a]))
+}
+
+@Test func knownAnswersAreNotRepeated() throws {
+  let type = MatterServiceNames.commissionable
+  let known = { (number: UInt64, ttl: UInt32) in
+    DNSRecord(type, .ptr(MatterService.lamp(number).kind.instanceName), ttl: ttl)
+  }
+  var responder = responder([.lamp(1), .lamp(2)])
+  let replies = try ask(
+    &responder, DNSMessage(questions: [DNSQuestion(type, .ptr)], answers: [known(1, 2250), known(2, 2249)]))
+  #expect(replies.flatMap(\.message.answers).map(\.data) == [known(2, 0).data])
+
+  // The list may go on in another packet.
+  let first = DNSMessage(
+    flags: DNSMessage.truncatedFlag, questions: [DNSQuestion(type, .ptr)], answers: [known(1, 4000)])
+  let now = later + .seconds(10)
+  responder.handle(packet: first.encoded(), from: peer, on: on, at: now)
+  #expect(responder.nextOutput() == nil)
+  let rest = try ask(&responder, DNSMessage(answers: [known(2, 4000)]), at: now + .milliseconds(5))
+  #expect(rest.isEmpty)
+  // Without it the wait is 400 to 500 ms.
+  let alone = try ask(&responder, first, at: now + .seconds(5))
+  #expect(alone.flatMap(\.message.answers).map(\.data) == [known(2, 0).data])
+  #expect(alone.allSatisfy { $0.at - now >= .milliseconds(5400) && $0.at - now <= .milliseconds(5500) })
+}
+
+@Test func unicastWhereAskedFor() throws {
+  var responder = responder([.lamp()])
+  let type = MatterServiceNames.commissionable
+  let query = DNSMessage(id: 99, questions: [DNSQuestion(type, .ptr, wantsUnicast: true)])
+  let replies = try ask(&responder, query)
+  #expect(replies.map(\.output.destination) == [.unicast(peer, interface: on)])
+  #expect(replies.first?.message.questions.isEmpty == true)
+  #expect(replies.first?.message.additionals.contains { $0.cacheFlush } == true)
+
+  let plain = SocketAddress(.v4(0x0A00_0002), port: 40_000)
+  let legacy = try ask(&responder, query, from: plain)
+  try #require(legacy.count == 1)
+  let message = legacy[0].message
+  #expect(legacy[0].output.destination == .unicast(plain, interface: on) && legacy[0].at == later)
+  #expect(message.id == 99 && message.questions == query.questions)
+  #expect((message.answers + message.additionals).allSatisfy { $0.ttl <= 10 && !$0.cacheFlush })
+  // The target inside the SRV data is spelt out for resolvers that know no better.
+  let target = DNSName(MatterService.lamp().hostName).wire + [0]
+  #expect(legacy[0].output.bytes.indices.contains { legacy[0].output.bytes[$0...].starts(with: target) })
+}
+
+@Test func aRecordIsMulticastAtMostOnceASecond() throws {
+  var responder = responder([.lamp()])
+  let query = DNSMessage(questions: [DNSQuestion(MatterService.lamp().kind.instanceName, .srv)])
+  #expect(try ask(&responder, query).count == 1)
+  #expect(try ask(&responder, query, at: later + .milliseconds(500)).isEmpty)
+  let postponed = try ask(&responder, query, at: later + .milliseconds(900))
+  #expect(postponed.map(\.at) == [later + .seconds(1)])
+  // A probe is always answered.
+  var probe = query
+  probe.authorities = [DNSRecord(query.questions[0].name, .txt([]), ttl: 1)]
+  #expect(try ask(&responder, probe, at: later + .milliseconds(1100)).count == 1)
+}
+
+@Test func announcesTwiceAndSaysGoodbye() throws {
+  var responder = DNSResponder(random: SeededRandomSource(seed: 1))
+  responder.setInterfaces([on: [.v4(0x0A00_0001)]], at: .zero)
+  responder.publish(.lamp(), at: .zero)
+  responder.publish(.node(1), at: .zero)
+  let announced = drain(&responder, from: .zero)
+  let times = announced.map(\.at.nanoseconds).map { $0 / 1_000_000 }
+  #expect(times == [0, 10, 1000, 1010])
+  let first = try DNSMessage(announced[0].output.bytes)
+  #expect(first.answers.filter { $0.type == .ptr }.count == 6)
+  #expect(Set((first.answers + first.additionals).map(\.type)) == [.ptr, .srv, .txt, .a])
+
+  // The host stays while another service runs on it.
+  responder.withdraw(.lamp(), at: later)
+  let goodbye = drain(&responder, from: later)
+  try #require(goodbye.count == 1)
+  let gone = try DNSMessage(goodbye[0].output.bytes).answers
+  #expect(gone.allSatisfy { $0.ttl == 0 } && gone.filter { $0.type == .ptr }.count == 6)
+  #expect(!gone.contains { $0.type == .a })
+  responder.withdraw(.node(1), at: later)
+  #expect(
+    try drain(&responder, from: later).flatMap { try DNSMessage($0.output.bytes).answers }.contains { $0.type == .a })
+  #expect(responder.index.isEmpty && responder.services.isEmpty && responder.nextDeadline == nil)
+}
+
+@Test func anUpdateTakesBackOnlyWhatIsGone() throws {
+  var responder = responder([.lamp()])
+  var closed = MatterService.lamp()
+  closed.commissioningMode = 0
+  responder.publish(closed, at: later)
+  let messages = try drain(&responder, from: later).map { try DNSMessage($0.output.bytes) }
+  let gone = messages.flatMap(\.answers).filter { $0.ttl == 0 }
+  // Once on each family.
+  #expect(gone.map(\.name.description) == ["_CM._sub._matterc._udp.local", "_CM._sub._matterc._udp.local"])
+  #expect(messages.flatMap { $0.answers + $0.additionals }.contains { $0.data == .txt(closed.textStrings) })
+  #expect(responder.published == [closed])
+}
+
+@Test func probesBeforeUseAndGivesWay() throws {
+  var options = DNSResponder.Options()
+  options.probes = true
+  var responder = DNSResponder(random: SeededRandomSource(seed: 1), options: options)
+  responder.setInterfaces([on: [.v4(0x0A00_0001)]], at: .zero)
+  responder.publish(.lamp(), at: .zero)
+  let outputs = try drain(&responder, from: .zero).map { ($0.at, try DNSMessage($0.output.bytes)) }
+  #expect(outputs.map(\.1.isResponse) == [false, false, false, true, true])
+  #expect(outputs[3].0 - outputs[0].0 == .milliseconds(750))
+  #expect(outputs[0].1.questions == [DNSQuestion(MatterService.lamp().kind.instanceName, .any, wantsUnicast: true)])
+
+  responder.publish(.lamp(2), at: later)
+  let taken = DNSMessage(
+    flags: 0x8400,
+    answers: [
+      DNSRecord(
+        MatterService.lamp(2).kind.instanceName,
+        .srv(priority: 0, weight: 0, port: 1, target: DNSName("x.local")), ttl: 120, cacheFlush: true)
+    ])
+  responder.handle(packet: taken.encoded(), from: peer, on: on, at: later)
+  #expect(responder.nextEvent() == .conflict(MatterService.lamp(2).kind))
+  #expect(responder.published == [.lamp()])
+}
+
+@Test func aThousandServicesMakeNoStorm() throws {
+  let services = (1...1000).map { MatterService.lamp($0, discriminator: UInt16($0)) }
+  var responder = responder(services)
+  let query = DNSMessage(questions: [DNSQuestion(MatterServiceNames.commissionable, .ptr)])
+  // Many ask at the same time; they get one answer between them.
+  for number in 0..<50 as Range<UInt32> {
+    let from = SocketAddress(.v4(0x0A00_0100 + number), port: 5353)
+    responder.handle(packet: query.encoded(), from: from, on: on, at: later)
+  }
+  let outputs = drain(&responder, from: later)
+  let messages = try outputs.map { try DNSMessage($0.output.bytes) }
+  let named = messages.flatMap(\.answers).map(\.data)
+  #expect(named.count == 1000 && Set(named).count == 1000)
+  #expect(outputs.allSatisfy { $0.output.bytes.count <= 1400 })
+  #expect(outputs.count < 250, "\(outputs.count)")
+  for (_, burst) in Dictionary(grouping: outputs, by: \.at) { #expect(burst.count <= 16) }
+  // One of them costs one packet.
+  let one = DNSMessage(questions: [DNSQuestion(DNSName("_L77._sub._matterc._udp.local"), .ptr)])
+  let answer = try ask(&responder, one, at: later + .seconds(60))
+  #expect(answer.map(\.message.answers.count) == [1])
+}

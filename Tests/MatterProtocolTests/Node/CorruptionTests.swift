@@ -1,0 +1,154 @@
+import MatterCrypto
+import MatterModel
+import Testing
+
+@testable import MatterProtocol
+
+/// Every truncation and every single-bit flip of the datagrams of a whole run: PASE, CASE, a request and its answer.
+@Suite struct CorruptionTests {
+  /// A datagram, and its receiver as it was just before.
+  struct Moment: CustomTestStringConvertible {
+    let number: Int
+    let receiver: Int
+    let core: NodeCore
+    let bytes: [UInt8]
+    let at: Instant
+    let isSecured: Bool
+    let opcode: UInt8?
+    var testDescription: String { "\(number): \(opcode.map { "opcode \($0)" } ?? "secured"), \(bytes.count) B" }
+  }
+
+  /// Records the run, with a copy of the receiver for each datagram: a core is a value.
+  static func record() throws -> [Moment] {
+    var pair = try TestFabrics.pair()
+    var moments: [Moment] = []
+    func watch(_ pair: inout CorePair) throws {
+      var seen = pair.packets.count
+      repeat {
+        for packet in pair.packets[seen...] {
+          let clear = try? clearHeaders(packet.bytes)
+          let isSecured = clear?.message.isUnsecured != true
+          moments.append(
+            Moment(
+              number: packet.number, receiver: 1 - packet.sender, core: pair.cores[1 - packet.sender],
+              bytes: packet.bytes, at: packet.sentAt + pair.latency, isSecured: isSecured,
+              opcode: isSecured ? nil : clear?.payload.opcode))
+        }
+        seen = pair.packets.count
+        try pair.step()
+      } while pair.nextEvent != nil || seen < pair.packets.count
+    }
+    let parameters = try TestPasscode.parameters()
+    pair.cores[1].openPASE(parameters)
+    for index in 0..<3 {
+      let before = pair.packets.count
+      switch index {
+      case 0: try pair.beginPASE()
+      case 1: pair.beginCASE()
+      default: _ = pair.request([1, 2, 3], on: pair.established(0)[1])
+      }
+      // What was sent at once is seen too.
+      let first = pair.packets[before]
+      let clear = try? clearHeaders(first.bytes)
+      let isSecured = clear?.message.isUnsecured != true
+      moments.append(
+        Moment(
+          number: first.number, receiver: 1, core: pair.cores[1], bytes: first.bytes, at: pair.now + pair.latency,
+          isSecured: isSecured, opcode: isSecured ? nil : clear?.payload.opcode))
+      try watch(&pair)
+    }
+    return moments
+  }
+
+  /// Feeds a datagram to a copy of the receiver and runs it alone until it has nothing left to do.
+  private func feed(_ moment: Moment, _ bytes: [UInt8]) throws -> (core: NodeCore, outputs: [NodeOutput]) {
+    var core = moment.core
+    var outputs: [NodeOutput] = []
+    var now = moment.at
+    core.receive(bytes, from: CorePair.addresses[1 - moment.receiver], at: now)
+    var steps = 0
+    while true {
+      while let output = core.nextOutput() { outputs.append(output) }
+      guard let deadline = core.nextDeadline else { break }
+      steps += 1
+      guard steps < 200 else { throw CorePair.Livelock() }
+      now = max(now, deadline)
+      core.advance(to: now)
+    }
+    return (core, outputs)
+  }
+
+  private func check(_ moment: Moment, _ bytes: [UInt8], _ what: @autoclosure () -> String) throws {
+    let (core, outputs) = try feed(moment, bytes)
+    let drops = core.drops.total - moment.core.drops.total
+    // Whatever came of it is over, but for exchanges that wait for their owner to answer.
+    #expect(core.handshakes.isEmpty, "\(what())")
+    #expect(core.exchanges.values.allSatisfy { $0.deadline == nil }, "\(what())")
+    let delivered = outputs.contains { if case .message = $0 { true } else { false } }
+    if moment.isSecured {
+      #expect(drops == 1, "\(what())")
+      #expect(!delivered, "\(what())")
+      // The true one is taken in all the same.
+      var after = moment.core
+      after.receive(bytes, from: CorePair.addresses[1 - moment.receiver], at: moment.at)
+      let before = after.drops.total
+      after.receive(moment.bytes, from: CorePair.addresses[1 - moment.receiver], at: moment.at)
+      #expect(after.drops.total == before, "\(what())")
+    } else {
+      #expect(!delivered, "\(what())")
+      // An acknowledgement that nobody waits for is nothing to speak of, and one bit makes Sigma1 look like one.
+      let isAck = [moment.opcode, (try? clearHeaders(bytes))?.payload.opcode].contains(
+        SecureChannelOpcode.standaloneAck)
+      if !isAck {
+        #expect(drops > 0 || !outputs.isEmpty, "\(what())")
+      }
+    }
+  }
+
+  @Test func theRunIsWhole() throws {
+    let moments = try Self.record()
+    #expect(
+      moments.map(\.opcode) == [
+        0x20, 0x21, 0x22, 0x23, 0x24, 0x40, 0x10, 0x30, 0x31, 0x32, 0x40, 0x10, nil, nil, nil,
+      ])
+    // Unaltered, each is taken in.
+    for moment in moments {
+      let (core, _) = try feed(moment, moment.bytes)
+      #expect(core.drops.total == moment.core.drops.total, "\(moment.testDescription)")
+    }
+  }
+
+  @Test(arguments: try CorruptionTests.record())
+  func truncations(moment: Moment) throws {
+    for count in moment.bytes.indices {
+      try check(moment, Array(moment.bytes[..<count]), "\(moment.testDescription), cut to \(count)")
+    }
+  }
+
+  @Test(arguments: try CorruptionTests.record())
+  func bitFlips(moment: Moment) throws {
+    for index in moment.bytes.indices {
+      for bit in 0..<8 {
+        var bytes = moment.bytes
+        bytes[index] ^= 1 << bit
+        try check(moment, bytes, "\(moment.testDescription), bit \(bit) of byte \(index)")
+      }
+    }
+  }
+
+  /// No altered handshake message makes a session that the true run did not.
+  @Test func noAlteredProofMakesASession() throws {
+    for moment in try Self.record() {
+      guard let opcode = moment.opcode, [0x24, 0x32, 0x31, 0x23].contains(opcode) else { continue }
+      let (_, end) = try MessageHeader.decode(moment.bytes)
+      let (_, offset) = try PayloadHeader.decode(moment.bytes, at: end)
+      for index in offset..<moment.bytes.count {
+        var bytes = moment.bytes
+        bytes[index] ^= 0x10
+        let (_, outputs) = try feed(moment, bytes)
+        let made = outputs.contains { if case .sessionEstablished = $0 { true } else { false } }
+        #expect(!made, "\(moment.testDescription), byte \(index)")
+      }
+    }
+  }
+}

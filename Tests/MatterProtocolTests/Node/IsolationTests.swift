@@ -1,0 +1,103 @@
+import MatterCrypto
+import MatterModel
+import Testing
+
+@testable import MatterProtocol
+
+/// What one fabric can do to another, or to a later one that takes its index.
+@Suite struct IsolationTests {
+  /// A handshake that was begun with a fabric must not end in a session of the fabric that took its index meanwhile.
+  @Test func aHandshakeEndsWithItsFabric() throws {
+    var pair = try TestFabrics.pair()
+    pair.beginCASE()
+    try pair.run(for: .milliseconds(7))
+    #expect(pair.cores[1].handshakes.count == 1, "the last message is still to come")
+    let other = try TestFabrics.make(fabricID: 0xBAD, seed: 5)[1]
+    pair.on(1) { core, now in
+      core.removeFabric(1, at: now)
+      core.install(other)
+    }
+    #expect(pair.cores[1].handshakes.isEmpty)
+    try pair.run(for: .seconds(120))
+    #expect(pair.established(1).isEmpty)
+    #expect(pair.cores[1].sessions.isEmpty && pair.cores[1].exchanges.isEmpty)
+  }
+
+  /// Renewing a certificate ends handshakes and resumption under the old one; a new label ends nothing.
+  @Test func resumptionEndsWithTheCertificate() throws {
+    var (pair, _, _) = try CorePair.connected()
+    #expect(pair.cores[1].resumption.count == 1)
+    var fabric = pair.cores[1].fabrics[0]
+    fabric.label = "Home"
+    pair.on(1) { core, _ in core.install(fabric) }
+    #expect(pair.cores[1].resumption.count == 1)
+    let renewed = try TestFabrics.make(nodes: [1, 3])[1]
+    pair.on(1) { core, _ in core.install(renewed) }
+    #expect(pair.cores[1].resumption.isEmpty)
+    // The old node id is nobody's now, the new one answers.
+    pair.beginCASE(peer: 2)
+    try pair.run(for: .seconds(90))
+    pair.beginCASE(peer: 3)
+    try pair.run(for: .seconds(1))
+    #expect(pair.established(1).count == 2)
+  }
+
+  /// As long as one exchange is open, the session of a removed fabric stays; but nothing new is begun on it.
+  @Test func anExpiringSessionTakesNoNewExchange() throws {
+    var (pair, session, peerSession) = try CorePair.connected()
+    pair.serve = { _, _, _ in }
+    _ = pair.request([1], on: session, then: .expectResponse(within: .seconds(30)))
+    try pair.run(for: .seconds(1))
+    pair.on(1) { core, now in core.removeFabric(1, at: now) }
+    #expect(pair.cores[1].isExpiring(peerSession))
+    _ = pair.request([2], on: session)
+    try pair.run(for: .seconds(1))
+    #expect(pair.messages(1).map(\.content) == [[1]])
+    #expect(pair.cores[1].drops[.unknownExchange] == 1)
+  }
+
+  private func twoFabrics(_ configuration: NodeConfiguration) throws -> CorePair {
+    let first = try TestFabrics.make()
+    let second = try TestFabrics.make(fabricID: 0xFAC, seed: 5, index: 2)
+    return CorePair(
+      configurations: [.init(), configuration], fabrics: [[first[0], second[0]], [first[1], second[1]]])
+  }
+
+  private func open(_ fabric: FabricIndex, in pair: inout CorePair) throws {
+    pair.on(0) { core, now in
+      _ = core.establishCASE(fabric: fabric, peer: 2, to: CorePair.addresses[1], parameters: .init(), at: now)
+    }
+    try pair.run(for: .seconds(1))
+  }
+
+  @Test func aFabricCantPushOutTheOthers() throws {
+    var small = NodeConfiguration()
+    small.maximumSessions = 4
+    var pair = try twoFabrics(small)
+    try open(1, in: &pair)
+    for _ in 0..<8 { try open(2, in: &pair) }
+    #expect(pair.cores[1].sessions.map(\.fabric.rawValue).sorted() == [1, 2, 2, 2])
+  }
+
+  @Test func aFabricCantTakeAllExchanges() throws {
+    var small = NodeConfiguration()
+    small.maximumInboundExchanges = 8
+    var pair = try twoFabrics(small)
+    try open(1, in: &pair)
+    try open(2, in: &pair)
+    let sessions = pair.established(0)
+    pair.serve = { _, _, _ in }
+    for _ in 0..<8 { _ = pair.request([2], on: sessions[1], then: .expectResponse(within: .seconds(30))) }
+    try pair.run(for: .milliseconds(50))
+    #expect(pair.messages(1).count == 4)
+    for _ in 0..<4 { _ = pair.request([1], on: sessions[0], then: .expectResponse(within: .seconds(30))) }
+    try pair.run(for: .milliseconds(50))
+    #expect(pair.messages(1).map(\.content) == [[2], [2], [2], [2], [1], [1], [1], [1]])
+  }
+
+  @Test func whatFitsNoPacketIsNotRead() {
+    var core = NodeCore(random: SeededRandomSource(seed: 5))
+    core.receive([UInt8](repeating: 0, count: 1281), from: CorePair.addresses[0], at: .zero)
+    #expect(core.drops[.oversized] == 1 && core.drops.total == 1)
+  }
+}

@@ -1,0 +1,85 @@
+import Glibc
+import MatterProtocol
+import NIOCore
+import NIOPosix
+import Testing
+
+@testable import Runtime
+
+@Suite struct NetworkTests {
+  private static let lo = NetworkInterface(
+    name: "lo", index: 1, addresses: [.init(.loopback4, prefixLength: 8), .init(.loopback6, prefixLength: 128)],
+    isLoopback: true)
+  private static let eth = NetworkInterface(
+    name: "eth7", index: 7, addresses: [.init(.v4(0x0A00_0001), prefixLength: 24)], isLoopback: false)
+  private static let down = NetworkInterface(name: "down3", index: 3, addresses: [], isLoopback: false, isUp: false)
+
+  @Test func `no name means loopback, all means all that work`() throws {
+    let all = [Self.lo, Self.down, Self.eth]
+    #expect(try NetworkInterfaces.select(.init(names: []), from: all) == [Self.lo])
+    #expect(try NetworkInterfaces.select(.init(names: ["all"]), from: all) == [Self.lo, Self.eth])
+    #expect(try NetworkInterfaces.select(.init(names: ["eth7", "lo", "eth7"]), from: all) == [Self.eth, Self.lo])
+  }
+
+  @Test func `an unknown name is an error that lists what there is`() {
+    let all = [Self.lo, Self.down, Self.eth]
+    let error = #expect(throws: NetworkError.self) {
+      try NetworkInterfaces.select(.init(names: ["lo", "wlan9"]), from: all)
+    }
+    #expect(error == .unknownInterface("wlan9", existing: ["lo", "eth7"]))
+    #expect(
+      error?.description == "there is no network interface 'wlan9'; there are: lo, eth7, and 'all' for all of them")
+    #expect(throws: NetworkError.unusableInterface("down3")) {
+      try NetworkInterfaces.select(.named(["down3"]), from: all)
+    }
+  }
+
+  @Test func `the host has a loopback interface with its address and prefix`() throws {
+    let loopback = try #require(try NetworkInterfaces.select(.loopback).first)
+    #expect(loopback.isLoopback)
+    #expect(loopback.addresses.contains(.init(.loopback4, prefixLength: 8)))
+  }
+
+  @Test func `subnets are told apart`() {
+    let four = NetworkInterface.Address(.v4(0x0A00_0001), prefixLength: 24)
+    #expect(four.contains(.v4(0x0A00_00FE)))
+    #expect(!four.contains(.v4(0x0A00_0101)))
+    #expect(!four.contains(.loopback6))
+    let six = NetworkInterface.Address(.v6(high: 0xFD00_0000_0000_0001, low: 1, scope: 0), prefixLength: 64)
+    #expect(six.contains(.v6(high: 0xFD00_0000_0000_0001, low: 99, scope: 0)))
+    #expect(!six.contains(.v6(high: 0xFD00_0000_0000_0002, low: 99, scope: 0)))
+  }
+
+  @Test func `all sockets of a node have one port and none has a wildcard address`() throws {
+    let sockets = try BoundSockets(.loopback)
+    defer { sockets.close() }
+    #expect(sockets.port != 0)
+    #expect(sockets.addresses.allSatisfy { $0.port == sockets.port && $0.ip.isLoopback })
+    #expect(sockets.addresses.contains { $0.ip == .loopback4 })
+    let error = #expect(throws: NetworkError.self) { try BoundSockets(.loopback, port: sockets.port) }
+    guard case .portInUse(let address) = error else {
+      Issue.record("expected portInUse, got \(String(describing: error))")
+      return
+    }
+    #expect(address.port == sockets.port)
+  }
+
+  @Test func `from loopback nothing is sent elsewhere`() async throws {
+    let loop = MultiThreadedEventLoopGroup.singleton.next()
+    let sockets = try BoundSockets(.loopback)
+    let counters = try await loop.submit {
+      let transport = UDPTransport(sockets, on: loop)
+      defer { transport.close() }
+      transport.send([1], to: SocketAddress(.v4(0xC000_0203), port: 9))
+      transport.send([1], to: SocketAddress(.v6(high: 0xFE80_0000_0000_0000, low: 1, scope: 1), port: 9))
+      return transport.counters
+    }.get()
+    #expect(counters == UDPTransport.Counters(unreachable: 2, failed: 0))
+  }
+
+  @Test func `clocks run forward and Matter's epoch is 2000`() {
+    let first = HostClock.now()
+    #expect(HostClock.now() >= first)
+    #expect(HostClock.unixMicroseconds() / 1_000_000 - Int64(HostClock.matterSeconds()) - 946_684_800 <= 1)
+  }
+}

@@ -1,0 +1,202 @@
+import Foundation
+import Glibc
+import MatterProtocol
+import NIOCore
+import NIOPosix
+import Testing
+
+@testable import Runtime
+
+/// Each test uses an instance of its own, as all share the loopback interface.
+///
+/// With `HEARTH_TEST_INTERFACE=veth-a`, in a network namespace, multicast is tried on that interface too.
+@Suite struct ServiceDiscoveryTests {
+  let loops = MultiThreadedEventLoopGroup.singleton
+  static let otherInterface = ProcessInfo.processInfo.environment["HEARTH_TEST_INTERFACE"]
+
+  /// Whether a packet multicast on loopback comes back, tried without the code under test.
+  static let hasMulticast: Bool = {
+    let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+    defer { close(descriptor) }
+    var request = ip_mreqn()
+    request.imr_multiaddr.s_addr = UInt32(0xE000_00FB).bigEndian
+    request.imr_address.s_addr = UInt32(0x7F00_0001).bigEndian
+    request.imr_ifindex = CInt(if_nametoindex("lo"))
+    var timeout = timeval(tv_sec: 0, tv_usec: 500_000)
+    let size = socklen_t(MemoryLayout<ip_mreqn>.size)
+    guard setsockopt(descriptor, CInt(IPPROTO_IP), IP_MULTICAST_IF, &request, size) == 0,
+      setsockopt(descriptor, CInt(IPPROTO_IP), IP_ADD_MEMBERSHIP, &request, size) == 0,
+      setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size)) == 0,
+      BoundSocket.bind(descriptor, to: SocketAddress(.v4(0xE000_00FB), port: 0)) == 0,
+      let port = try? BoundSocket.port(of: descriptor)
+    else { return false }
+    var byte: UInt8 = 1
+    let sent = SocketAddress(.v4(0xE000_00FB), port: port).withSystemAddress { sendto(descriptor, &byte, 1, 0, $0, $1) }
+    return sent == 1 && recv(descriptor, &byte, 1, 0) == 1
+  }()
+
+  private func discovery(
+    _ selection: InterfaceSelection = .loopback, registry: String? = nil, multicast: Bool = true,
+    mode: ServiceDiscovery.Mode = .auto
+  ) throws -> ServiceDiscovery {
+    var options = ServiceDiscovery.Options(interfaces: try NetworkInterfaces.select(selection), registry: registry)
+    options.usesMulticast = multicast
+    options.mode = mode
+    return try ServiceDiscovery(options, on: loops.next(), logger: quiet)
+  }
+
+  /// Other processes may run this test at the same time, on the same loopback: a host's goodbye must not be theirs too.
+  private let host = "02" + String(UInt64.random(in: 0x10_0000_0000...0xFF_FFFF_FFFF), radix: 16, uppercase: true)
+
+  private func service(port: UInt16 = 5540) -> MatterService {
+    var service = MatterService(
+      kind: .commissionable(instance: .random(in: .min ... .max)), hostName: host, port: port)
+    service.discriminator = 3840
+    service.commissioningMode = 1
+    return service
+  }
+
+  private func query(_ service: MatterService) -> DiscoveryQuery {
+    guard case .commissionable(let instance) = service.kind else { return .commissioner }
+    return .commissionable(.instance(instance))
+  }
+
+  /// Publishes before and after the search begins, changes, withdraws.
+  private func exercise(
+    _ server: ServiceDiscovery, _ client: ServiceDiscovery, at address: IPAddress = .loopback4
+  ) async throws {
+    let events = Collector<ServiceDiscovery.Event>()
+    let early = service()
+    server.publish(early)
+    let browse = client.browse(query(early), on: loops.next()) { events.add($0) }
+    #expect(
+      await events.wait { events in
+        events.contains {
+          guard case .found(let found) = $0 else { return false }
+          return found.kind == early.kind && found.port == 5540 && found.discriminator == 3840
+            && found.addresses.contains(address)
+        }
+      })
+    let late = service()
+    let more = Collector<ServiceDiscovery.Event>()
+    let second = client.browse(.commissionable(.inCommissioningMode), on: loops.next()) { more.add($0) }
+    server.publish(late)
+    #expect(
+      await more.wait { events in
+        events.contains { if case .found(let found) = $0 { found.kind == late.kind } else { false } }
+      })
+    server.withdraw(late)
+    #expect(
+      await more.wait { events in
+        events.contains { if case .lost(let lost) = $0 { lost.kind == late.kind } else { false } }
+      })
+    #expect(!more.all.contains { if case .lost(let lost) = $0 { lost.kind == early.kind } else { false } })
+    client.stop(browse)
+    client.stop(second)
+    try await server.stop().get()
+    try await client.stop().get()
+  }
+
+  @Test(.enabled(if: hasMulticast, "this system has no multicast on loopback"))
+  func `by multicast on loopback`() async throws {
+    let (server, client) = (try discovery(), try discovery())
+    #expect(server.status.multicast.contains("lo/IPv4"))
+    #expect(server.status.directPort == nil)
+    try await exercise(server, client)
+  }
+
+  @Test(.enabled(if: otherInterface != nil), arguments: [false, true])
+  func `by multicast on another interface, in each family`(isIPv6: Bool) async throws {
+    let selection = InterfaceSelection.named([Self.otherInterface ?? ""])
+    var interface = try #require(try NetworkInterfaces.select(selection).first)
+    interface.addresses.removeAll { $0.ip.isIPv6 != isIPv6 }
+    let options = ServiceDiscovery.Options(interfaces: [interface])
+    let server = try ServiceDiscovery(options, on: loops.next(), logger: quiet)
+    let client = try ServiceDiscovery(options, on: loops.next(), logger: quiet)
+    #expect(server.status.multicast == ["\(interface.name)/IPv\(isIPv6 ? 6 : 4)"])
+    try await exercise(server, client, at: try #require(interface.addresses.first).ip)
+  }
+
+  @Test func `by direct ports alone`() async throws {
+    let directory = try TemporaryDirectory()
+    let server = try discovery(registry: directory.path + "/responders", multicast: false)
+    let client = try discovery(registry: directory.path + "/responders", multicast: false)
+    #expect(server.status.multicast.isEmpty)
+    #expect(server.status.directPort != nil)
+    try await exercise(server, client)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path + "/responders").isEmpty)
+  }
+
+  @Test func `by both at once, a service is told once`() async throws {
+    let directory = try TemporaryDirectory()
+    let server = try discovery(registry: directory.path)
+    let client = try discovery(registry: directory.path)
+    let events = Collector<ServiceDiscovery.Event>()
+    let published = service()
+    let browse = client.browse(query(published), on: loops.next()) { events.add($0) }
+    server.publish(published)
+    #expect(await events.wait { !$0.isEmpty })
+    try await Task.sleep(for: .milliseconds(300))
+    #expect(events.all.count == 1)
+    client.stop(browse)
+    try await server.stop().get()
+    try await client.stop().get()
+  }
+
+  @Test func `a process finds its own services`() async throws {
+    let directory = try TemporaryDirectory()
+    let both = try discovery(registry: directory.path, multicast: false)
+    let events = Collector<ServiceDiscovery.Event>()
+    let published = service()
+    both.publish(published)
+    _ = both.browse(query(published), on: loops.next()) { events.add($0) }
+    #expect(await events.wait { !$0.isEmpty })
+    try await both.stop().get()
+  }
+
+  @Test func `files of dead processes are ignored and removed`() async throws {
+    let directory = try TemporaryDirectory()
+    let stale = directory.path + "/4194303-1"
+    try Data("127.0.0.1 9\n".utf8).write(to: URL(fileURLWithPath: stale))
+    let registry = try DirectRegistry(directory: directory.path, addresses: [SocketAddress(.loopback4, port: 7)])
+    #expect(registry.peers() == [[SocketAddress(.loopback4, port: 7)]])
+    #expect(!FileManager.default.fileExists(atPath: stale))
+    registry.close()
+    #expect(registry.peers().isEmpty)
+  }
+
+  @Test func `an engine publishes, browses and is told`() async throws {
+    let directory = try TemporaryDirectory()
+    let server = try discovery(registry: directory.path)
+    let client = try discovery(registry: directory.path)
+    let events = Collector<EchoEngine.Event>()
+    let device = try await startEcho(on: loops.next(), echoes: true, discovery: server)
+    let controller = try await startEcho(on: loops.next(), echoes: false, events: events, discovery: client)
+    let published = service(port: device.addresses[0].port)
+    let wanted = query(published)
+    await controller.actor.perform { engine, _ in engine.effects.append(.browse(wanted)) }
+    await device.actor.perform { engine, _ in engine.effects.append(.publish(published)) }
+    let isFound = { @Sendable (event: EchoEngine.Event) in
+      if case .found(let found) = event { found.kind == published.kind } else { false }
+    }
+    #expect(await events.wait { $0.contains(where: isFound) })
+    // A node that stops takes its services back.
+    await device.actor.stop()
+    #expect(
+      await events.wait { events in
+        events.contains { if case .lost(let lost) = $0 { lost.kind == published.kind } else { false } }
+      })
+    await controller.actor.stop()
+    try await server.stop().get()
+    try await client.stop().get()
+  }
+
+  @Test func `off does nothing, and Avahi is refused for now`() async throws {
+    let off = try discovery(mode: .off)
+    off.publish(service())
+    _ = off.browse(.commissionable(), on: loops.next()) { _ in Issue.record("nothing can be found") }
+    #expect(off.status == ServiceDiscovery.Status(multicast: [], directPort: nil))
+    try await off.stop().get()
+    #expect(throws: ServiceDiscovery.Failure.notBuiltYet(.avahi)) { try discovery(mode: .avahi) }
+  }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import Logging
+import MatterProtocol
+import NIOCore
+import NIOPosix
+import Synchronization
+
+@testable import Runtime
+
+/// NIO has another one.
+typealias SocketAddress = MatterProtocol.SocketAddress
+
+/// A directory that goes away with it.
+final class TemporaryDirectory: Sendable {
+  let path: String
+
+  init() throws {
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent("hearth-" + UUID().uuidString)
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    path = url.path
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+}
+
+let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+/// Collects values from anywhere, and waits until there are enough.
+final class Collector<Value: Sendable>: Sendable {
+  private let values = Mutex<[Value]>([])
+
+  func add(_ value: Value) { values.withLock { $0.append(value) } }
+  var all: [Value] { values.withLock { $0 } }
+
+  /// Waits until the values satisfy `condition`, or for `seconds`.
+  func wait(_ seconds: Double = 20, until condition: @Sendable ([Value]) -> Bool) async -> Bool {
+    let end = HostClock.now() + .milliseconds(Int64(seconds * 1000))
+    while HostClock.now() < end {
+      if condition(all) { return true }
+      try? await Task.sleep(for: .milliseconds(2))
+    }
+    return condition(all)
+  }
+}
+
+/// An engine that sends back what it gets, or reports it, and does what tests ask for.
+struct EchoEngine: Engine, Sendable {
+  enum Event: Hashable, Sendable {
+    case received([UInt8], SocketAddress)
+    case advanced(Instant)
+    case found(MatterService)
+    case lost(MatterService)
+    case note(String)
+  }
+
+  var echoes = false
+  var deadlines: [Instant] = []
+  var effects: [Effect<Event>] = []
+  private var head = 0
+
+  init(echoes: Bool = false) { self.echoes = echoes }
+
+  mutating func handle(_ input: Input, at now: Instant) {
+    switch input {
+    case .datagram(let bytes, let source):
+      effects.append(echoes ? .send(bytes, to: source) : .emit(.received(bytes, source)))
+    case .serviceFound(let service): effects.append(.emit(.found(service)))
+    case .serviceLost(let service): effects.append(.emit(.lost(service)))
+    }
+  }
+
+  mutating func advance(to now: Instant) {
+    while let first = deadlines.first, first <= now {
+      deadlines.removeFirst()
+      effects.append(.emit(.advanced(now)))
+    }
+  }
+
+  var nextDeadline: Instant? { deadlines.first }
+
+  mutating func nextEffect() -> Effect<Event>? {
+    guard head < effects.count else { return nil }
+    defer {
+      head += 1
+      if head == effects.count {
+        effects.removeAll(keepingCapacity: true)
+        head = 0
+      }
+    }
+    return effects[head]
+  }
+}
+
+/// Starts an echo engine on a loop, with its events going to a collector.
+func startEcho(
+  on loop: any EventLoop, echoes: Bool, events: Collector<EchoEngine.Event> = Collector(),
+  discovery: ServiceDiscovery? = nil, store: @escaping @Sendable () throws -> any NodeStore = { MemoryStore() }
+) async throws -> (actor: EngineActor<EchoEngine>, addresses: [SocketAddress]) {
+  let sockets = try BoundSockets(.loopback)
+  let actor = try await EngineActor.start(on: loop) {
+    EngineHost(
+      EchoEngine(echoes: echoes), transport: UDPTransport(sockets, on: loop), store: try store(), discovery: discovery,
+      logger: quiet, onEvent: { events.add($0) })
+  }
+  return (actor, sockets.addresses)
+}

@@ -1,0 +1,72 @@
+import MatterClusters
+import MatterController
+import MatterCrypto
+import MatterDevice
+import MatterModel
+import MatterProtocol
+import Simulation
+import Testing
+
+/// Faults drawn from a seed for half an hour of virtual time, then peace, in which everything has to come right.
+@Suite struct ChaosTests {
+  @Test(arguments: 1...12) func everythingComesRight(seed: UInt64) throws {
+    let home = try SimulatedHome(seed: seed)
+    try home.commission()
+    try home.subscribe(AttributePath(OnOff.onOff.path(on: 1)), maxInterval: .seconds(20))
+    var random = SeededRandomSource(seed: seed &* 7919)
+    var story: [String] = []
+    let end = home.world.now + .seconds(1800)
+    while home.world.now < end {
+      switch Int.random(in: 0..<8, using: &random) {
+      case 0:
+        story.append("restart")
+        home.light.restart()
+      case 1:
+        story.append("power cut")
+        home.light.cutPower()
+        try home.world.run(for: .seconds(Int64.random(in: 1...200, using: &random)))
+        home.light.powerOn()
+      case 2:
+        story.append("partition")
+        home.world.network.partition([home.light.id], from: [home.controller.id])
+        try home.world.run(for: .seconds(Int64.random(in: 1...200, using: &random)))
+        home.world.network.heal()
+      case 3:
+        story.append("bad link")
+        home.world.network.conditions = LinkConditions(
+          latency: .milliseconds(Int64.random(in: 1...300, using: &random)),
+          jitter: .milliseconds(Int64.random(in: 0...500, using: &random)),
+          loss: Ratio(UInt64.random(in: 0...5, using: &random), of: 10), duplication: Ratio(1, of: 5))
+      case 4:
+        story.append("good link")
+        home.world.network.conditions = .perfect
+      case 5:
+        story.append("by hand")
+        home.switchByHand(Bool.random(using: &random))
+      case 6:
+        story.append("move")
+        home.light.cutPower()
+        let number = UInt64.random(in: 100...10_000, using: &random)
+        home.light.move(to: SocketAddress(.v6(high: 0xFD00_0000_0000_0000, low: number, scope: 0), port: 5540))
+        home.light.powerOn()
+      default:
+        story.append("toggle")
+        _ = home.controller.command { $0.invoke(1, [CommandData(OnOff.toggle.path(on: 1))], at: $1) }
+      }
+      try home.world.run(for: .seconds(Int64.random(in: 0...30, using: &random)))
+    }
+
+    home.world.network.heal()
+    home.world.network.conditions = .perfect
+    // The longest that a lost subscription waits before it tries again, and a bit.
+    try home.world.run(for: .seconds(500))
+    let hint: Comment = "seed \(seed): \(story.joined(separator: ", "))"
+    #expect(home.light.engine?.fabrics.count == 1, hint)
+    let state = try home.state()
+    #expect(try home.reports(of: OnOff.onOff.path(on: 1), as: Bool.self).last == state, hint)
+    #expect(throws: Never.self, hint) { try home.toggle() }
+    #expect(home.isOn == !state, hint)
+    try home.world.run(for: .seconds(2))
+    #expect(try home.reports(of: OnOff.onOff.path(on: 1), as: Bool.self).last == !state, hint)
+  }
+}

@@ -1,0 +1,224 @@
+import MatterProtocol
+import Testing
+
+@testable import Simulation
+
+@Suite struct WorldTests {
+  @Test func timeJumpsToWhatIsNext() throws {
+    let world = World(seed: 1)
+    let (pinger, ponger) = world.addPair()
+    #expect(world.nextWakeUp == .zero + .seconds(1))
+    try world.step()
+    #expect(world.now == .zero + .seconds(1))
+    try world.step()
+    #expect(world.now == .zero + .milliseconds(1002))
+    #expect(ponger.events.map(\.event) == [.got(1)])
+    try world.run(until: .zero + .milliseconds(1500))
+    // 1 to 10, two milliseconds each.
+    #expect(ponger.events.map(\.event) == [1, 3, 5, 7, 9].map { .got($0) })
+    #expect(pinger.events.map(\.event) == [2, 4, 6, 8, 10].map { .got($0) })
+    #expect(pinger.events.last?.at == .zero + .milliseconds(1020))
+    #expect(world.now == .zero + .milliseconds(1500))
+    #expect(world.network.packetCount == 10)
+  }
+
+  @Test func theSameSeedGivesTheSameTrace() throws {
+    func run(seed: UInt64) throws -> Trace {
+      let world = World(seed: seed)
+      world.network.conditions = .poor
+      _ = world.addPair()
+      world.at(.zero + .seconds(7)) { $0.note("half time") }
+      try world.run(for: .seconds(15))
+      return world.trace
+    }
+    let first = try run(seed: 3), second = try run(seed: 3), other = try run(seed: 4)
+    #expect(first.digest == second.digest)
+    #expect(first.entries == second.entries)
+    #expect(first.digest != other.digest)
+    #expect(first.entries.contains { $0.kind == .lost })
+    #expect(first.entries.contains { $0.kind == .note && $0.at == .zero + .seconds(7) })
+    // The digest is part of the contract: recorded runs are compared with it, on any machine.
+    #expect(
+      first.digest
+        == first.entries.reduce(into: Trace()) { trace, entry in
+          trace.add(entry.kind, entry.host, at: entry.at, packet: entry.packet, bytes: entry.bytes, entry.text)
+        }.digest)
+    #expect(first.count == first.entries.count)
+  }
+
+  @Test func onePickedPacketIsLost() throws {
+    for picked in 0..<10 {
+      let world = World(seed: 1)
+      let (pinger, ponger) = world.addPair()
+      world.network.drop(packet: picked)
+      try world.run(for: .milliseconds(1500))
+      #expect(world.network.packetCount == picked + 1)
+      #expect(world.network.losses == [.picked: 1])
+      #expect(pinger.events.count + ponger.events.count == picked)
+    }
+  }
+
+  @Test func lossAndDuplicationComeAsOften() throws {
+    let world = World(seed: 9)
+    world.network.conditions = LinkConditions(
+      latency: .milliseconds(1), jitter: .milliseconds(3), loss: Ratio(1, of: 4), duplication: Ratio(1, of: 8))
+    let ponger = world.add("sink") { Ping($0, sendsTo: nil) }
+    let address = ponger.address
+    let source = world.add("source") { Ping($0, sendsTo: address) }
+    // A number that needs no answer.
+    source.command { engine, _ in
+      engine.next = nil
+      for _ in 0..<8000 { engine.effects.append(.send([10], to: address)) }
+    }
+    try world.run(for: .seconds(1))
+    let lost = world.network.losses[.link] ?? 0
+    #expect((1850...2150).contains(lost))
+    let extra = ponger.events.count - (8000 - lost)
+    #expect((650...850).contains(extra))
+    let times = ponger.events.map(\.at)
+    #expect(times.allSatisfy { $0 >= .zero + .milliseconds(1) && $0 <= .zero + .milliseconds(4) })
+    #expect(Set(times).count > 100)
+  }
+
+  @Test func partitionsAndLinks() throws {
+    let world = World(seed: 1)
+    let (pinger, ponger) = world.addPair()
+    world.network.partition([pinger.id], from: [ponger.id])
+    try world.run(for: .milliseconds(3500))
+    #expect(ponger.events.isEmpty)
+    #expect(world.network.losses[.partition] == 3)
+    world.network.heal()
+    try world.run(for: .seconds(1))
+    #expect(ponger.events.count == 5)
+
+    // One direction only.
+    world.network.set(LinkConditions(loss: .always), from: ponger.id, to: pinger.id, isSymmetric: false)
+    try world.run(for: .seconds(2))
+    #expect(ponger.events.count == 7)
+    #expect(world.network.losses[.link] == 2)
+    // A slow link, and a partition that comes while a datagram is on its way.
+    world.network.set(LinkConditions(latency: .milliseconds(300)), from: ponger.id, to: pinger.id)
+    try world.run(for: .milliseconds(1100))
+    world.network.partition([pinger.id], from: [ponger.id])
+    try world.run(for: .milliseconds(300))
+    #expect(ponger.events.count == 8)
+    #expect(world.network.losses[.partition] == 4)
+  }
+
+  @Test func powerAndStore() throws {
+    let world = World(seed: 1)
+    let (pinger, ponger) = world.addPair()
+    try world.run(for: .milliseconds(1500))
+    #expect(ponger.store == ["count": [5]])
+    ponger.cutPower()
+    #expect(!ponger.isPowered)
+    try world.run(for: .seconds(1))
+    #expect(world.network.losses[.noSuchAddress] == 1)
+    #expect(ponger.command { _, _ in } == nil)
+    ponger.powerOn()
+    #expect(ponger.engine?.count == 5)
+    #expect(ponger.life == 2)
+    try world.run(for: .seconds(1))
+    #expect(ponger.engine?.count == 10)
+    #expect(pinger.events.count == 10)
+
+    // A datagram on its way when the power goes.
+    pinger.restart()
+    try world.run(for: .milliseconds(1001))
+    ponger.cutPower()
+    try world.run(for: .milliseconds(100))
+    #expect(world.network.losses[.powerOff] == 1)
+  }
+
+  /// The power can go before any effect: what was stored before is there, what comes after never happened.
+  @Test func aPowerCutBeforeEachEffect() throws {
+    for number in 0..<12 {
+      let world = World(seed: 1)
+      let (pinger, ponger) = world.addPair()
+      ponger.effectsUntilPowerCut = number
+      try world.run(for: .milliseconds(1500))
+      #expect(!ponger.isPowered)
+      #expect(ponger.effectCount == number)
+      // Each datagram makes three: store, emit, send.
+      #expect(ponger.store["count"]?.first ?? 0 == UInt8((number + 2) / 3))
+      #expect(ponger.events.count == (number + 1) / 3)
+      #expect(pinger.events.count == number / 3)
+    }
+  }
+
+  @Test func livelocksAreReported() throws {
+    let world = World(seed: 1)
+    let host = world.add("busy") { Ping($0, sendsTo: $0.address) }
+    host.command { engine, now in
+      engine.interval = .zero
+      engine.next = now
+      engine.peer = nil
+    }
+    #expect(throws: SimulationError.livelock(at: .zero, steps: 10_000, host: "busy")) {
+      try world.run(for: .seconds(1))
+    }
+
+    let endless = World(seed: 1)
+    endless.maximumEffects = 1000
+    endless.network.conditions.latency = .zero
+    let (_, ponger) = endless.addPair()
+    ponger.command { engine, _ in engine.effects = Array(repeating: .emit(.got(0)), count: 1100) }
+    #expect(throws: SimulationError.endlessEffects(at: .zero, host: "ponger")) {
+      try endless.run(for: .seconds(1))
+    }
+  }
+
+  @Test func waitingForAnEvent() throws {
+    let world = World(seed: 1)
+    let (pinger, _) = world.addPair()
+    let number = try pinger.event { if case .got(let number) = $0, number > 5 { number } else { nil } }
+    #expect(number == 6)
+    #expect(world.now == .zero + .milliseconds(1012))
+    #expect(throws: SimulationError.timedOut(at: .zero + .milliseconds(6012))) {
+      try pinger.event(within: .seconds(5)) { $0 == .got(77) ? true : nil }
+    }
+  }
+
+  @Test func longDatagramsDoNotArrive() throws {
+    let world = World(seed: 1)
+    let (pinger, ponger) = world.addPair()
+    let address = ponger.address
+    pinger.command { engine, _ in
+      engine.effects = [
+        .send([UInt8](repeating: 10, count: 1233), to: address),
+        .send([UInt8](repeating: 10, count: 1232), to: address),
+      ]
+    }
+    try world.run(for: .milliseconds(100))
+    #expect(ponger.events.count == 1)
+    #expect(world.network.losses == [.tooLong: 1])
+  }
+
+  @Test func aTraceReadsWell() throws {
+    let world = World(seed: 1)
+    _ = world.addPair()
+    try world.run(for: .milliseconds(1003))
+    #expect(
+      world.trace.entries.map(\.description) == [
+        "0.000 h0 powerOn", "0.000 h1 powerOn", "1000.000 h1 sent #0 1 B [fd00::1]:5540",
+        "1002.000 h0 received #0 1 B [fd00::2]:5540", "1002.000 h0 stored 1 B count", "1002.000 h0 event got(1)",
+        "1002.000 h0 sent #1 1 B [fd00::2]:5540",
+      ])
+  }
+
+  @Test func descriptionsDoNotDependOnTheProcess() {
+    struct Sample {
+      var bytes: [UInt8] = [1, 0xAB]
+      var table = ["b": 2, "a": 1, "c": 3]
+      var set: Set<Int> = [30, 10, 20]
+      var some: Int? = 5
+      var none: Int?
+      var state = LossReason.picked
+      var result: Result<Int, SimulationError> = .failure(.timedOut(at: .zero))
+    }
+    #expect(
+      StableDescription.of(Sample())
+        == "(bytes: 01ab, table: {(key: a, value: 1), (key: b, value: 2), (key: c, value: 3)}, set: {10, 20, 30}, "
+        + "some: 5, none: nil, state: picked, result: failure(timedOut((at: (nanoseconds: 0)))))")
+  }
+}

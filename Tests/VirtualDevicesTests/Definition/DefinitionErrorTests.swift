@@ -1,0 +1,261 @@
+import MatterModel
+import Testing
+
+@testable import VirtualDevices
+
+/// All that is reported for one file.
+private func complaints(_ text: String, catalogue: AttributeCatalogue? = nil) -> [String] {
+  do throws(DefinitionError) {
+    _ = try load(text, catalogue: catalogue)
+    return []
+  } catch {
+    return error.problems.map(\.description)
+  }
+}
+
+/// The complaints about one field of an otherwise good device; the field begins in line 4, column 5.
+private func complaint(field: String) -> String {
+  complaints("devices:\n  - name: Lamp\n    type: plug\n    \(field)\n").joined(separator: "\n")
+}
+
+@Suite("Definition files: what is wrong with them")
+struct DefinitionErrorTests {
+  @Test(
+    "Device types",
+    arguments: [
+      ("dimable light", "“dimable light”, expected a known device type, did you mean “dimmable light”?"),
+      ("light", "“light”, expected a known device type, did you mean “on/off light” or “dimmable light”?"),
+      ("outlett", "“outlett”, expected a known device type, did you mean “on/off plug-in unit”?"),
+      ("toaster", "“toaster”, expected “on/off light”, “dimmable light” or “on/off plug-in unit”"),
+      ("[a]", "a list, expected “on/off light”, “dimmable light” or “on/off plug-in unit”"),
+    ])
+  func types(text: String, message: String) {
+    #expect(
+      complaints("devices:\n  - name: Lamp\n    type: \(text)\n") == ["home.yaml:3:11: found device type \(message)"])
+  }
+
+  @Test(
+    "Values of a device's fields",
+    arguments: [
+      ("port: 0", "4:11: found 0, expected a number from 1 to 65535"),
+      ("port: 70000", "4:11: found 70000, expected a number from 1 to 65535"),
+      ("port: abc", "4:11: found “abc”, expected a number from 1 to 65535"),
+      ("port: 55.5", "4:11: found 55.5, expected a number from 1 to 65535"),
+      ("port:", "4:10: found nothing, expected a number from 1 to 65535"),
+      ("port: [1]", "4:11: found a list, expected a number from 1 to 65535"),
+      ("discriminator: 4096", "4:20: found 4096, expected a number from 0 to 4095"),
+      ("discriminator: -1", "4:20: found -1, expected a number from 0 to 4095"),
+      ("vendor: 0", "4:13: found 0, expected a vendor id from 0x0001 to 0xFFF4"),
+      ("vendor: 0xFFF5", "4:13: found 0xFFF5, expected a vendor id from 0x0001 to 0xFFF4"),
+      ("product: true", "4:14: found true, expected a product id from 0x0001 to 0xFFFF"),
+      ("count: 0", "4:12: found 0, expected a number from 1 to 4096"),
+      ("serial: {a: b}", "4:13: found a mapping, expected a text of 1 to 32 bytes"),
+      ("vendorName: \"\"", "4:17: found “”, expected a text of 1 to 32 bytes"),
+      ("room: a/b", "4:11: found “a/b”, expected the room's name: 1 to 60 characters, none of them “/”"),
+      ("attributes: 5", "4:17: found 5, expected a mapping such as { onOff.onOff: true }"),
+      (
+        "attributes: { onOff: 5 }",
+        "4:19: found attribute “onOff”, expected cluster.attribute or endpoint.cluster.attribute, such as onOff.onOff"
+      ),
+      (
+        "attributes: { x.onOff.onOff: 5 }", "4:19: found endpoint “x”, expected a number from 0 to 65534"
+      ),
+      (
+        "attributes: { onOff.onOff: [] }",
+        "4:32: found a list, expected a single value: a number, a text, true or false"
+      ),
+      (
+        "attributes: { onOff.onOff: 1, 1.onoff.onoff: 2 }",
+        "4:35: found attribute “1.onoff.onoff” again, expected each attribute once; it is in line 4 already"
+      ),
+    ])
+  func values(field: String, message: String) {
+    #expect(complaint(field: field) == "home.yaml:" + message)
+  }
+
+  @Test("Passcodes", arguments: ["0", "99999999", "100000000", "11111111", "12345678", "abc", "-5"])
+  func passcodes(text: String) {
+    let found = text == "abc" ? "“abc”" : text
+    #expect(
+      complaint(field: "passcode: \(text)")
+        == "home.yaml:4:15: found \(found), "
+        + "expected a passcode from 1 to 99999998 that is not trivial like 11111111 or 12345678")
+  }
+
+  @Test("Unknown keys")
+  func keys() {
+    #expect(
+      complaint(field: "prot: 5540")
+        == "home.yaml:4:5: found key “prot”, expected a key of a device, did you mean “port”?")
+    #expect(
+      complaint(field: "vendorname: X")
+        == "home.yaml:4:5: found key “vendorname”, expected a key of a device, did you mean “vendorName”?")
+    #expect(
+      complaints("hose: X\ndevices: []")
+        == ["home.yaml:1:1: found key “hose”, expected a key of a home, did you mean “home”?"])
+    #expect(complaints("xyz: X\ndevices: []") == ["home.yaml:1:1: found key “xyz”, expected home, rooms or devices"])
+    #expect(
+      complaint(field: "[a]: 1") == "home.yaml:4:5: found key a list, expected name, room, type, passcode, "
+        + "discriminator, port, vendor, product, vendorName, productName, serial, attributes or count")
+  }
+
+  @Test("Duplicate keys")
+  func duplicates() {
+    #expect(
+      complaint(field: "port: 1\n    name: X")
+        == "home.yaml:5:5: found the key “name” again, expected each key once; it is in line 2 already")
+    #expect(
+      complaints("devices: [{name: A, type: plug, \"name\": B}]")
+        == ["home.yaml:1:33: found the key “name” again, expected each key once; it is in line 1 already"])
+    #expect(
+      complaints("home: A\ndevices: []\nhome : B")
+        == ["home.yaml:3:1: found the key “home” again, expected each key once; it is in line 1 already"])
+  }
+
+  @Test("The shape of the file")
+  func shape() {
+    let expected = "“devices:” and a list of devices"
+    #expect(complaints("") == ["home.yaml:1:1: found an empty file, expected \(expected)"])
+    #expect(complaints("# only a comment\n") == ["home.yaml:1:1: found an empty file, expected \(expected)"])
+    #expect(complaints("\nhome: A") == ["home.yaml:2:1: found no devices, expected \(expected)"])
+    #expect(complaints("- A") == ["home.yaml:1:1: found a list, expected a home with “home:”, “rooms:” and “devices:”"])
+    #expect(
+      complaints("devices: A") == [
+        "home.yaml:1:10: found “A”, expected a list of devices, each beginning with “- name: ”"
+      ])
+    #expect(
+      complaints("devices: [A]")
+        == ["home.yaml:1:11: found “A”, expected a device with “name:”, “room:” and “type:”"])
+    #expect(
+      complaints("devices:\n  - room: A") == [
+        "home.yaml:2:5: found a device without name, expected “name: …”",
+        "home.yaml:2:5: found a device without type, expected “type: …”",
+      ])
+    #expect(
+      complaints("home: A\n---\nhome: B") == [
+        "home.yaml:2:1: found a second document (---), expected one for each file"
+      ])
+    #expect(
+      complaints("home: [A]\ndevices: []")
+        == ["home.yaml:1:7: found a list, expected the home's name: 1 to 60 characters, none of them “/”"])
+  }
+
+  @Test("What is not YAML")
+  func syntax() {
+    let blocks = "expected “key: value” lines, those that belong together equally indented"
+    #expect(
+      complaints("home: A: B")
+        == ["home.yaml:1:8: found text that is not YAML (mapping values are not allowed in this context), \(blocks)"])
+    #expect(
+      complaints("devices:\n  - name: A\n   type: plug") == [
+        "home.yaml:3:4: found text that is not YAML (did not find expected '-' indicator, "
+          + "while parsing a block collection that begins in line 2), \(blocks)"
+      ])
+    #expect(
+      complaints("devices:\n\t- name: A") == [
+        "home.yaml:2:1: found text that is not YAML (found character that cannot start any token, "
+          + "while scanning for the next token that begins in line 2), expected blanks: a tab can't indent"
+      ])
+    #expect(
+      complaints("home: \u{1}A").first?.hasPrefix("home.yaml:1:7: found text that is not YAML (control char") == true)
+    #expect(complaints("a: *b").first?.hasPrefix("home.yaml:1:4: found text that is not YAML (found undefined") == true)
+  }
+
+  @Test("Rooms")
+  func rooms() {
+    let text = "rooms: [Kitchen, Hall]\ndevices:\n  - name: A\n    room: Kitchn\n    type: plug\n"
+    #expect(
+      complaints(text) == [
+        "home.yaml:4:11: found room “Kitchn”, expected one of the file's rooms (Kitchen, Hall), did you mean “Kitchen”?"
+      ])
+    #expect(
+      complaints("rooms: [Hall, hall]\ndevices: []")
+        == ["home.yaml:1:15: found room “hall” again, expected each room once; it is in line 1 already"])
+    #expect(
+      complaints("rooms: Hall\ndevices: []")
+        == ["home.yaml:1:8: found “Hall”, expected a list of rooms such as [Kitchen, Hall]"])
+  }
+
+  @Test("Clashes, in one file and between files")
+  func clashes() {
+    let text = """
+      devices:
+        - name: A
+          room: Hall
+          type: plug
+          port: 5540
+          discriminator: 7
+          serial: X
+        - name: a
+          room: hall
+          type: plug
+          serial: X
+          discriminator: 0x7
+          port: 5540
+      """
+    #expect(
+      complaints(text) == [
+        "home.yaml:8:11: found device “Hall/a” again, expected another one: “Hall/A” has it (home.yaml:2)",
+        "home.yaml:11:13: found serial “X”, expected another one: “Hall/A” has it (home.yaml:7)",
+        "home.yaml:12:20: found discriminator 7, expected another one: “Hall/A” has it (home.yaml:6)",
+        "home.yaml:13:11: found port 5540, expected another one: “Hall/A” has it (home.yaml:5)",
+      ])
+    let files = [
+      (name: "z.yaml", text: "devices: [{name: A, type: plug, port: 5542}]"),
+      (name: "b.yaml", text: "devices:\n  - {name: B, type: plug, port: 5540, count: 9}"),
+    ]
+    let error = #expect(throws: DefinitionError.self) { try HomeDefinition.load(files: files) }
+    #expect(error?.description == "b.yaml:2:33: found port 5542, expected another one: “A” has it (z.yaml:1)")
+  }
+
+  @Test("Names that count makes clash too")
+  func countedNames() {
+    #expect(
+      complaints("devices:\n  - {name: A, type: plug, count: 3}\n  - {name: A 2, type: plug}")
+        == ["home.yaml:3:12: found device “A 2” again, expected another one: “A 2” has it (home.yaml:2)"])
+  }
+
+  @Test("Too many devices, and ranges that count leaves")
+  func limits() {
+    #expect(
+      complaints("devices:\n  - {name: A, type: plug, count: 4096}\n  - {name: B, type: plug}") == [
+        "home.yaml:3:5: found 4097 devices in all, expected at most 4096: each needs a discriminator of its own"
+      ])
+    #expect(
+      complaint(field: "port: 65535\n    count: 2")
+        == "home.yaml:4:11: found port 65535 for the first of 2 devices, "
+        + "expected at most 65534, so that the last one has 65535")
+  }
+
+  @Test("All problems at once, in the order of the lines")
+  func several() {
+    let text = "devices:\n  - name: A\n    type: plugg\n    port: 0\n  - nam: B\n    type: plug\n"
+    let places = complaints(text).map { $0.prefix { $0 != " " } }
+    #expect(places == ["home.yaml:3:11:", "home.yaml:4:11:", "home.yaml:5:5:", "home.yaml:5:5:"])
+  }
+
+  @Test("No truncation of a file and no changed character traps")
+  func mutations() {
+    let text = """
+      home: Demo
+      rooms: [Hall]
+      devices:
+        - name: "A"
+          room: Hall
+          type: plug
+          attributes: { onOff.onOff: true }
+          count: 2
+      """
+    let characters = Array(text)
+    for index in characters.indices {
+      _ = complaints(String(characters[..<index]))
+      for replacement in "\"{[:-&*!\t\n#0" {
+        var changed = characters
+        changed[index] = replacement
+        _ = complaints(String(changed))
+      }
+    }
+    #expect(complaints(text).isEmpty)
+    #expect(!complaints(String(repeating: "[", count: 5000)).isEmpty)
+  }
+}

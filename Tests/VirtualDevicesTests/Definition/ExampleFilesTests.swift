@@ -1,0 +1,38 @@
+import Foundation
+import Testing
+
+@testable import VirtualDevices
+
+@Suite("The definition files that users copy")
+struct ExampleFilesTests {
+  private func load(_ name: String) throws -> HomeDefinition {
+    var root = URL(filePath: #filePath)
+    for _ in 0..<4 { root.deleteLastPathComponent() }
+    let text = try String(contentsOf: root.appending(path: "devices/\(name)"), encoding: .utf8)
+    return try HomeDefinition.load(files: [(name: name, text: text)])
+  }
+
+  @Test("devices/demo.yaml has each type")
+  func demo() throws {
+    let home = try load("demo.yaml")
+    #expect(home.name == "Demo home")
+    #expect(
+      home.devices.map(\.path) == ["Kitchen/Ceiling", "Hall/Lamp", "Kitchen/Coffee Machine", "Living Room/Floor Lamp"])
+    #expect(Set(home.devices.map(\.kind)) == Set(DeviceKind.all))
+    #expect(home.devices[1].discriminator == 3840)
+  }
+
+  @Test("devices/light.yaml is one light")
+  func light() throws {
+    #expect(try load("light.yaml").devices.map(\.kind) == [.dimmableLight])
+  }
+
+  @Test("devices/house.yaml is many devices")
+  func house() throws {
+    let home = try load("house.yaml")
+    #expect(home.rooms.count == 8)
+    #expect(home.devices.count == 30)
+    #expect(home.devices.compactMap(\.port) == [5570, 5571, 5572])
+    #expect(Set(home.devices.compactMap(\.room)).count == 8)
+  }
+}

@@ -1,0 +1,56 @@
+import MatterClusters
+import MatterCrypto
+import MatterDevice
+import MatterModel
+import MatterProtocol
+import Runtime
+import Testing
+
+@testable import VirtualDevices
+
+/// Every kind of device that a definition file may name is a whole one.
+@Suite("Device assembly") struct DeviceAssemblyTests {
+  private func definition(_ kind: DeviceKind, more: String = "") throws -> DeviceDefinition {
+    let text = "devices:\n  - name: Thing\n    type: \(kind.name)\n\(more)"
+    return try #require(try HomeDefinition.load(simulating: [("test.yaml", text)]).devices.first)
+  }
+
+  @Test(arguments: DeviceKind.all) func servesWhatItsTypeDemands(_ kind: DeviceKind) throws {
+    let endpoint = try #require(DeviceAssembly.endpoints(of: try definition(kind)).first)
+    let type = try #require(DeviceTypes.named(kind.deviceType), "\(kind.name) has no device type")
+    #expect(endpoint.deviceTypes == [type])
+    let served = Set(endpoint.servers.map(\.id))
+    #expect(Set(type.servers).subtracting([Descriptor.id]).isSubset(of: served), "\(kind.name) lacks clusters")
+    for server in endpoint.servers {
+      #expect(server.missingCommands.isEmpty, "\(kind.name), \(server.cluster.name): \(server.missingCommands)")
+    }
+  }
+
+  @Test(arguments: DeviceKind.all) func startsWithTheValuesOfItsDefinition(_ kind: DeviceKind) throws {
+    let device = try definition(kind, more: "    attributes: { onOff.onOff: true, onOff.startUpOnOff: on }\n")
+    var random: any RandomSource = SeededRandomSource(seed: 1)
+    let store = MemoryStore()
+    let identity = try DeviceIdentity(of: device, in: store, [:], random: &random)
+    var engine = DeviceEngine(
+      try DeviceAssembly.configuration(of: device, identity: identity, port: 5540),
+      endpoints: DeviceAssembly.endpoints(of: device), random: random, at: .zero)
+    #expect(engine.value(OnOff.onOff, on: 1) == true)
+    #expect(engine.value(BasicInformation.serialNumber, on: .root) == device.serialNumber)
+    #expect(engine.value(BasicInformation.uniqueID, on: .root) == device.uniqueID)
+    #expect(engine.isCommissionable)
+
+    // The identity is made once: the second start finds it.
+    let again = try DeviceIdentity(of: device, in: store, try store.load(), random: &random)
+    #expect(again.attestation.deviceCertificate == identity.attestation.deviceCertificate)
+    #expect(again.salt == identity.salt)
+  }
+
+  @Test func valuesThatADeviceHasNoPlaceForAreErrors() {
+    let text = "devices:\n  - name: Lamp\n    type: on/off light\n    attributes: { levelControl.currentLevel: 3 }\n"
+    let error = #expect(throws: DefinitionError.self) {
+      try HomeDefinition.load(simulating: [("lamp.yaml", text)])
+    }
+    #expect(error?.problems.first?.mark.line == 4)
+    #expect(error?.problems.first?.found == "1.levelControl.currentLevel")
+  }
+}

@@ -1,0 +1,140 @@
+import Home
+import MatterModel
+import Testing
+
+@testable import hearth
+
+@Suite("Output") struct OutputTests {
+  @Test func columnsStandUnderTheirHeadings() {
+    var table = Table("NAME", "STATE", "LAST CONTACT")
+    table.add("Ceiling", "on 40%", "2 s ago")
+    table.add("電球", "–", "")
+    #expect(
+      table.text == """
+        NAME     STATE   LAST CONTACT
+        Ceiling  on 40%  2 s ago
+        電球     –
+        """)
+  }
+
+  @Test func anOfflineDevicesLastValueStandsInBrackets() {
+    var offline = status(.offline)
+    offline.reason = "subscription lost"
+    let text = DeviceTable.text([status(.online), offline], now: 240_000)
+    #expect(
+      text
+        == """
+        NAME   ROOM     TYPE            STATE       CONNECTIVITY  LOCALITY  LAST CONTACT
+        Strip  Kitchen  Dimmable Light  on 80%      online        peer      4 min ago
+        Strip  Kitchen  Dimmable Light  (on 80%)    offline       –         4 min ago, subscription lost
+        """.replacing("on 80%      online", with: "on 80%    online").replacing(
+          "(on 80%)    off", with: "(on 80%)  off"
+        )
+        .replacing("STATE       CONN", with: "STATE     CONN"))
+  }
+
+  @Test func devicesHaveTheKeysOfTheContract() {
+    let json = DeviceTable.json(status(.online))
+    guard case .object(let members) = json else {
+      Issue.record("no object")
+      return
+    }
+    let keys = members.map(\.key)
+    for key in [
+      "id", "nodeID", "name", "room", "types", "online", "connectivityState", "dataSourceLocality", "state",
+      "lastContact",
+    ] {
+      #expect(keys.contains(key))
+    }
+    #expect(json.text.contains(#""nodeID":"7""#))
+    #expect(json.text.contains(#""types":["Dimmable Light"],"online":true,"connectivityState":"online""#))
+    #expect(json.text.contains(#""dataSourceLocality":"peer""#))
+    #expect(json.text.contains(#""lastContact":"1970-01-01T00:00:00.000Z""#))
+    #expect(DeviceTable.json(status(.offline)).text.contains(#""dataSourceLocality":"unspecified""#))
+  }
+
+  private func status(_ connectivity: DeviceStatus.Connectivity) -> DeviceStatus {
+    var device = DeviceRecord(nodeID: 7, name: "Strip", room: "Kitchen")
+    device.endpoints = [
+      .init(id: 0, deviceTypes: [0x16], servers: []), .init(id: 1, deviceTypes: [0x101, 0x11], servers: []),
+    ]
+    return DeviceStatus(
+      device: device, connectivity: connectivity, lastContact: 0,
+      state: DeviceState([.init(1, 6, 0): [0x09], .init(1, 8, 0): [0x04, 203]]))
+  }
+
+  @Test func jsonIsEscaped() {
+    let json: JSON = [
+      "a": "“\"\\\n\u{1}”", "b": .array([nil, true, -5, .decimal(1.5)]), "c": [:], "d": .encoded("[1]"),
+    ]
+    #expect(json.text == #"{"a":"“\"\\\n\u0001”","b":[null,true,-5,1.5],"c":{},"d":[1]}"#)
+  }
+
+  @Test func errorsNameTheirCandidates() {
+    let ambiguous = HomeError(.ambiguousTarget, "“lamp” may be any of 2 devices", candidates: ["A/Lamp", "B/Lamp"])
+    #expect(Output.sentence(ambiguous) == "“lamp” may be any of 2 devices:\n  A/Lamp\n  B/Lamp")
+    #expect(
+      Output.sentence(HomeError(.notFound, "no x", device: "D", candidates: ["y", "z"]))
+        == "D: no x; did you mean “y” or “z”?")
+    #expect(
+      Output.object(HomeError(.refused, "no", device: "Lamp")).text
+        == #"{"code":"refused","message":"no","device":"Lamp"}"#)
+  }
+
+  @Test func exitCodesAreTheContracts() {
+    let codes: [HomeError.Code: Int32] = [
+      .internalError: 1, .badArguments: 2, .notFound: 3, .ambiguousTarget: 4, .unreachable: 5, .timedOut: 6,
+      .accessDenied: 7, .refused: 8, .commissioningFailed: 9, .partlyFailed: 10, .expectationFailed: 11,
+      .badDefinition: 12, .notRunning: 13, .interrupted: 130,
+    ]
+    for code in HomeError.Code.allCases { #expect(ProcessExit(code).rawValue == codes[code]) }
+  }
+
+  @Test func assignmentsAreTakenApart() throws {
+    func pairs(_ arguments: String...) throws -> [String] {
+      try Write.pairs(arguments).map { "\($0.path)→\($0.value)" }
+    }
+    #expect(try pairs("a.b.c=5") == ["a.b.c→5"])
+    #expect(try pairs("a.b.c", "x=y") == ["a.b.c→x=y"])
+    #expect(try pairs("a.b.c=x=y", "d.e.f", "[1, 2]") == ["a.b.c→x=y", "d.e.f→[1, 2]"])
+    #expect(throws: HomeError.self) { try pairs("a.b.c") }
+  }
+
+  @Test func commandFieldsMayBeLeftOut() throws {
+    let info = try #require(ElementNames.command(CommandPath(endpoint: 1, cluster: 8, command: 0)))
+    let full: [UInt8] = [0x15, 0x24, 0, 128, 0x34, 1, 0x24, 2, 0, 0x24, 3, 0, 0x18]
+    #expect(try CommandFields.encode(["level=128"], info) == full)
+    #expect(try CommandFields.encode([#"{"level": 128, "transitionTime": null}"#], info) == full)
+    #expect(throws: HomeError.self) { try CommandFields.encode([], info) }
+    #expect(throws: HomeError.self) { try CommandFields.encode(["brightness=3"], info) }
+    #expect(try CommandFields.encode([], nil) == [0x15, 0x18])
+  }
+
+  @Test func kindsAreFamilies() {
+    #expect(DeviceKindName.matches(["Dimmable Light"], "light"))
+    #expect(!DeviceKindName.matches(["On/Off Light Switch"], "light"))
+    #expect(DeviceKindName.matches(["On/Off Plug-in Unit"], "plug"))
+  }
+}
+
+@Suite("Setup codes on the command line") struct SetupCodeReportTests {
+  @Test func aKnownCodeIsShownWhole() throws {
+    let report = SetupCodeReport(try SetupPayload(parsing: "MT:Y.K9042C00KA0648G00"))
+    let text = report.text(picture: true)
+    #expect(text.contains("Manual code    3497-011-2332"))
+    #expect(text.contains("Passcode       20202021"))
+    #expect(text.contains("Discriminator  3840 (0xF00)"))
+    #expect(text.contains("▄▄▄▄▄"))
+    #expect(!report.text(picture: false).contains("▄"))
+    #expect(report.json.text.contains(#""vendorID":65521,"productID":32768"#))
+    #expect(report.json.text.contains(#""valid":true"#))
+  }
+
+  @Test func aForbiddenPasscodeIsShownWithItsFault() throws {
+    let payload = SetupPayload(discriminator: .long(1), passcode: 12_345_678)
+    let report = SetupCodeReport(payload)
+    #expect(report.qrText == nil)
+    #expect(report.text(picture: true).contains("Not allowed"))
+    #expect(report.json.text.contains(#""valid":false"#))
+  }
+}

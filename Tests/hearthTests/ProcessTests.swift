@@ -1,0 +1,122 @@
+import Foundation
+import Testing
+
+/// The executable itself, as a shell sees it.
+struct Hearth {
+  struct Result {
+    var status: Int32
+    var output: String
+    var errors: String
+  }
+
+  let state: String
+
+  init() {
+    state = FileManager.default.temporaryDirectory.path + "/hearth-cli-" + UUID().uuidString
+  }
+
+  /// Beside the test runner, where the package manager puts both.
+  static var path: URL? {
+    let runner = URL(filePath: CommandLine.arguments[0]).resolvingSymlinksInPath()
+    var directory = runner.deletingLastPathComponent()
+    // On some hosts the runner is inside a bundle.
+    for _ in 0..<4 {
+      let candidate = directory.appending(path: "hearth")
+      if FileManager.default.isExecutableFile(atPath: candidate.path),
+        (try? candidate.resourceValues(forKeys: [.isRegularFileKey]))?.isRegularFile == true
+      {
+        return candidate
+      }
+      directory = directory.deletingLastPathComponent()
+    }
+    return nil
+  }
+
+  /// Starts a command; its output goes to files, so that it never waits for us.
+  func start(_ arguments: [String], output: URL, errors: URL) throws -> Process {
+    let process = Process()
+    let executable: URL = try #require(Self.path, "the executable is not beside the tests")
+    process.executableURL = executable
+    process.arguments = arguments + (["--help", "--version"].contains(arguments[0]) ? [] : ["--state", state])
+    process.standardInput = FileHandle.nullDevice
+    _ = FileManager.default.createFile(atPath: output.path, contents: nil)
+    _ = FileManager.default.createFile(atPath: errors.path, contents: nil)
+    process.standardOutput = try FileHandle(forWritingTo: output)
+    process.standardError = try FileHandle(forWritingTo: errors)
+    try process.run()
+    return process
+  }
+
+  /// Runs a command to its end.
+  func callAsFunction(_ arguments: String...) throws -> Result {
+    let base = FileManager.default.temporaryDirectory.appending(path: "hearth-out-" + UUID().uuidString)
+    let (output, errors) = (base.appendingPathExtension("out"), base.appendingPathExtension("err"))
+    defer {
+      try? FileManager.default.removeItem(at: output)
+      try? FileManager.default.removeItem(at: errors)
+    }
+    let process = try start(arguments, output: output, errors: errors)
+    process.waitUntilExit()
+    return Result(
+      status: process.terminationStatus, output: try String(contentsOf: output, encoding: .utf8),
+      errors: try String(contentsOf: errors, encoding: .utf8))
+  }
+
+  func cleanUp() { try? FileManager.default.removeItem(atPath: state) }
+}
+
+@Suite("The executable", .serialized) struct ProcessTests {
+  @Test(
+    arguments: [
+      (["nonsense"], 2), (["on"], 2), (["on", "--wrong", "x"], 2), (["level", "lamp"], 2),
+      (["level", "lamp", "140%"], 2),
+      (["code", "show", "123"], 2), (["code", "make", "--passcode", "11111111"], 2), (["pair"], 2),
+      (["pair", "MT:", "--passcode", "1"], 2), (["decode", "ffff"], 2), (["completion", "tcsh"], 2),
+      (["subscribe", "a", "--min", "5s", "--max", "2s"], 2), (["on", "lamp", "--at", "nowhere:0"], 2),
+      (["on", "lamp"], 3), (["read", "lamp.onOff.onOff"], 3), (["remove", "lamp"], 3), (["rename", "a", "b"], 3),
+      (["room", "remove", "Attic"], 3), (["describe", "1"], 3),
+      (["--help"], 0), (["--version"], 0), (["devices"], 0), (["rooms"], 0), (["completion", "fish"], 0),
+      (["code", "show", "34970112332"], 0), (["decode", "15 18"], 0),
+    ] as [([String], Int32)])
+  func exitsAsTheContractSays(_ arguments: [String], status: Int32) throws {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    let base = FileManager.default.temporaryDirectory.appending(path: "hearth-out-" + UUID().uuidString)
+    defer {
+      try? FileManager.default.removeItem(at: base)
+      try? FileManager.default.removeItem(at: base.appendingPathExtension("err"))
+    }
+    let process = try hearth.start(
+      arguments, output: base, errors: base.appendingPathExtension("err"))
+    process.waitUntilExit()
+    #expect(process.terminationStatus == status)
+  }
+
+  @Test func errorsAreJSONWhereAskedFor() throws {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    let result = try hearth("on", "lamp", "--json")
+    #expect(result.status == 3)
+    #expect(result.errors.isEmpty)
+    let object = try #require(try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])
+    #expect(object["ok"] as? Bool == false)
+    let error = try #require(object["error"] as? [String: Any])
+    #expect(error["code"] as? String == "notFound")
+    let usage = try hearth("level", "--json")
+    #expect(usage.status == 2)
+    #expect(usage.output.hasPrefix(#"{"ok":false,"error":{"code":"badArguments""#))
+  }
+
+  @Test func resultsAndWordsGoTheirOwnWays() throws {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    let made = try hearth("code", "make", "--passcode", "20202021", "--discriminator", "3840", "--json")
+    #expect(made.output.contains(#""qrCode":"MT:"#))
+    #expect(made.errors.isEmpty)
+    let wrong = try hearth("on", "lamp")
+    #expect(wrong.output.isEmpty)
+    #expect(wrong.errors.hasPrefix("hearth: "))
+    #expect(try hearth("room", "add", "Attic").output == "added Attic\n")
+    #expect(try hearth("rooms").output == "ROOM   DEVICES\nAttic  –\n")
+  }
+}

@@ -1,0 +1,96 @@
+import Home
+import MatterModel
+import Testing
+
+@testable import hearth
+
+@Suite("Quantities") struct QuantityTests {
+  @Test(arguments: [
+    ("2s", 2000), ("150ms", 150), ("1.5s", 1500), ("3m", 180_000), ("3min", 180_000), ("1h", 3_600_000), ("7", 7000),
+    ("0", 0), (" 2 S ", 2000),
+  ])
+  func readsTimes(_ text: String, milliseconds: Int) {
+    #expect(TimeSpan(argument: text)?.duration == .milliseconds(milliseconds))
+  }
+
+  @Test(arguments: ["", "s", "-2s", "2x", "1e9h", "nan", "1..2s", "99999999999999999999", "٣s"])
+  func refusesTimes(_ text: String) {
+    #expect(TimeSpan(argument: text) == nil)
+  }
+
+  @Test(arguments: [
+    (0, "0 s"), (40, "40 ms"), (2000, "2 s"), (1250, "1.25 s"), (60_000, "1 min"), (61_000, "61 s"), (180_000, "3 min"),
+  ])
+  func showsTimes(_ milliseconds: Int, text: String) {
+    #expect(TimeSpan.text(.milliseconds(milliseconds)) == text)
+  }
+
+  @Test(
+    arguments: [
+      (-5, "just now"), (900, "just now"), (2400, "2 s ago"), (119_000, "119 s ago"), (240_000, "4 min ago"),
+      (7_200_000, "2 h ago"), (200_000_000, "2 days ago"),
+    ] as [(Int64, String)])
+  func showsAges(_ milliseconds: Int64, text: String) {
+    #expect(TimeSpan.ago(milliseconds: milliseconds) == text)
+  }
+
+  @Test(
+    arguments: [("0%", 0), ("0.1%", 1), ("1%", 3), ("40%", 102), ("50%", 127), ("100%", 254), ("40", 102)]
+      as [(String, UInt8)])
+  func readsLevels(_ text: String, level: UInt8) throws {
+    #expect(try LevelText.level(text, raw: false) == level)
+  }
+
+  @Test func everyPercentComesBack() throws {
+    for percent in 0...100 {
+      #expect(HomeUnits.percent(try LevelText.level("\(percent)%", raw: false)) == percent)
+    }
+  }
+
+  @Test(arguments: [
+    ("101%", false), ("-1%", false), ("bright", false), ("%", false), ("", false), ("255", true), ("40%", true),
+    ("nan%", false),
+  ])
+  func refusesLevels(_ text: String, raw: Bool) {
+    #expect(throws: HomeError.self) { try LevelText.level(text, raw: raw) }
+  }
+
+  @Test func rawLevelsAreTheWires() throws {
+    #expect(try LevelText.level("128", raw: true) == 128)
+    #expect(try TransitionTime.tenths(.milliseconds(2000)) == 20)
+    #expect(throws: HomeError.self) { try TransitionTime.tenths(.seconds(7000)) }
+  }
+
+  @Test(
+    arguments: [
+      ("127.0.0.1:5540", "127.0.0.1", 5540), ("[::1]:9", "::1", 9), ("::1", "::1", 5540),
+      ("[fe80::1%2]", "fe80::1%2", 5540),
+      ("lamp.local:5541", "lamp.local", 5541), ("lamp.local", "lamp.local", 5540),
+    ] as [(String, String, UInt16)])
+  func readsAddresses(_ text: String, host: String, port: UInt16) throws {
+    let parts = try HostAndPort.split(text)
+    #expect(parts.host == host)
+    #expect(parts.port == port)
+  }
+
+  @Test(arguments: ["", ":5540", "a:0", "a:b", "a:99999", "[::1", "[::1]x", "1:2:3"])
+  func refusesAddresses(_ text: String) {
+    #expect(throws: HomeError.self) { try HostAndPort.split(text) }
+  }
+
+  @Test func attributesHaveUnits() throws {
+    #expect(AttributeUnits.text(.init(1, 8, 0), [0x04, 102]) == "40%")
+    #expect(AttributeUnits.text(.init(1, 8, 0x10), [0x04, 15]) == "1.5 s")
+    #expect(AttributeUnits.text(.init(1, 0x402, 0), [0x01, 0x98, 0x08]) == "22.0 °C")
+    #expect(AttributeUnits.text(.init(1, 8, 0), [0x14]) == nil)
+    #expect(AttributeUnits.text(.init(1, 6, 0), [0x09]) == nil)
+    func parse(_ text: String, _ attribute: AttributeID, raw: Bool = false) throws -> [UInt8] {
+      try AttributeUnits.parse(text, cluster: 8, attribute: attribute, raw: raw, named: "x")
+    }
+    #expect(try parse("40%", 0x11) == [0x04, 102])
+    #expect(try parse("2s", 0x10) == [0x04, 20])
+    #expect(try parse("20", 0x10) == [0x04, 20])
+    #expect(try parse("null", 0x12) == [0x14])
+    #expect(throws: HomeError.self) { try parse("40%", 0x11, raw: true) }
+  }
+}

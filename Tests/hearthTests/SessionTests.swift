@@ -1,0 +1,127 @@
+import Foundation
+import Testing
+
+/// A whole session with real processes on loopback: virtual devices in one, our commands in others.
+@Suite("A session on loopback", .serialized) struct SessionTests {
+  @Test(.timeLimit(.minutes(2))) func devicesArePairedSwitchedFollowedAndRemoved() async throws {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    // A name of its own for each run: codes are made from it, and other runs may be going on beside this one.
+    let name = "Probe " + UUID().uuidString.prefix(8)
+    let fleet = try await Fleet(hearth, lamp: name)
+    defer { fleet.stop() }
+
+    // Found, and paired by its code.
+    let discovered = try hearth("discover", "--json")
+    #expect(discovered.status == 0)
+    #expect(discovered.output.contains("\"name\":\"\(name)\""))
+    let paired = try hearth("pair", fleet.code, "--name", "Lamp", "--room", "Den", "--json")
+    #expect(paired.status == 0, "\(paired.errors)")
+    #expect(paired.output.contains(#""types":["Dimmable Light"]"#))
+    #expect(paired.output.contains(#""step":"verifyAttestation""#))
+    #expect(paired.errors.contains("connectOperationally"))
+
+    // A subscription goes on while other commands run.
+    let follower = try Follower(hearth, "subscribe", "lamp.onOff.onOff", "lamp.levelControl.currentLevel", "--json")
+    defer { follower.process.terminate() }
+    #expect(await follower.waits(for: "\"initial\":true", times: 2))
+    #expect(try hearth("on", "den/lamp").output == "Lamp: on\n")
+    #expect(try hearth("level", "Lam", "40%").output == "Lamp: 40%\n")
+    #expect(try hearth("read", "lamp.levelControl.currentLevel").output == "40%\n")
+    #expect(try hearth("read", "1/1/8/0", "--raw").output == "102\n")
+    #expect(try hearth("toggle", "lamp").output == "Lamp: off\n")
+    #expect(await follower.waits(for: "\"initial\":false", times: 3))
+    follower.process.interrupt()
+    follower.process.waitUntilExit()
+    #expect(follower.process.terminationStatus == 130)
+
+    // Written, invoked, refused.
+    #expect(try hearth("write", "lamp.levelControl.onLevel=50%").status == 0)
+    #expect(try hearth("read", "lamp.levelControl.onLevel").output == "50%\n")
+    #expect(try hearth("invoke", "lamp.levelControl.moveToLevelWithOnOff", "level=200").status == 0)
+    let refused = try hearth("write", "lamp.levelControl.currentLevel=1")
+    #expect(refused.status == 8)
+    #expect(refused.errors.contains("UNSUPPORTED_WRITE"))
+    #expect(try hearth("read", "1/1/8/0x99").status == 8)
+    // One object, also where there is nothing, or something is missing.
+    let nothing = try hearth("read", "1/1/77/*", "--json")
+    #expect(nothing.status == 3)
+    #expect(nothing.output.hasPrefix(#"{"ok":false,"#) && nothing.output.split(separator: "\n").count == 1)
+    let partly = try hearth("read", "1/1/8/0", "1/1/8/0x99", "--json")
+    #expect(partly.status == 10)
+    #expect(partly.output.hasPrefix(#"{"ok":false,"error":{"code":"partlyFailed""#))
+    #expect(try hearth("pair", fleet.code, "--timeout", "500ms").status == 3)
+
+    // Shown online, and offline with its last value once nobody answers any more.
+    let online = try hearth("devices")
+    #expect(online.output.contains("on 79%"))
+    #expect(online.output.contains("peer"))
+    fleet.stop()
+    let offline = try hearth("devices", "--timeout", "1s")
+    #expect(offline.status == 0)
+    #expect(offline.output.contains("(on 79%)"))
+    #expect(offline.output.contains("offline"))
+    #expect(try hearth("on", "lamp", "--timeout", "1s").status == 5)
+
+    // Back with its state, and taken out.
+    let again = try await Fleet(hearth, lamp: name)
+    defer { again.stop() }
+    #expect(try hearth("read", "lamp.onOff.onOff").status == 0)
+    #expect(try hearth("remove", "lamp").output == "removed Lamp\n")
+    #expect(try hearth("read", "lamp.onOff.onOff").status == 3)
+    #expect(try hearth("sim", "ps", "--json").output.contains("\"fabrics\":[]"))
+  }
+}
+
+/// Virtual devices in a process of their own.
+private final class Fleet: Sendable {
+  let code: String
+  private let process: Process
+
+  init(_ hearth: Hearth, lamp name: String) async throws {
+    let state = URL(filePath: hearth.state)
+    try FileManager.default.createDirectory(at: state, withIntermediateDirectories: true)
+    let definition = state.appending(path: "home.yaml")
+    let ready = state.appending(path: "ready")
+    try? FileManager.default.removeItem(at: ready)
+    try "devices:\n  - name: \(name)\n    type: dimmable light\n"
+      .write(to: definition, atomically: true, encoding: .utf8)
+    process = try hearth.start(
+      ["run", definition.path, "--ready-file", ready.path], output: state.appending(path: "fleet.out"),
+      errors: state.appending(path: "fleet.err"))
+    for _ in 0..<200 where !FileManager.default.fileExists(atPath: ready.path) && process.isRunning {
+      try await Task.sleep(for: .milliseconds(50))
+    }
+    let shown = try hearth("sim", "ps", "--json").output
+    let rest = shown.split(separator: "\"qrCode\":\"", maxSplits: 1)
+    code = String(try #require(rest.last, "no device is running: \(shown)").prefix { $0 != "\"" })
+    try #require(code.hasPrefix("MT:"), "no device is running: \(shown)")
+  }
+
+  func stop() {
+    if process.isRunning { process.interrupt() }
+    process.waitUntilExit()
+  }
+}
+
+/// A command that goes on, and what it has said so far.
+private struct Follower {
+  let process: Process
+  private let output: URL
+
+  init(_ hearth: Hearth, _ arguments: String...) throws {
+    output = URL(filePath: hearth.state).appending(path: "follower.out")
+    process = try hearth.start(
+      arguments, output: output, errors: URL(filePath: hearth.state).appending(path: "follower.err"))
+  }
+
+  /// Whether a text comes so often within ten seconds.
+  func waits(for text: String, times: Int) async -> Bool {
+    for _ in 0..<200 {
+      let all = (try? String(contentsOf: output, encoding: .utf8)) ?? ""
+      if all.split(separator: "\n").filter({ $0.contains(text) }).count >= times { return true }
+      try? await Task.sleep(for: .milliseconds(50))
+    }
+    return false
+  }
+}

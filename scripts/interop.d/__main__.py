@@ -1,0 +1,149 @@
+"""Runs the checks. Called by scripts/interop, inside namespace b; see there."""
+
+import argparse
+import asyncio
+import logging
+import os
+import sys
+import traceback
+
+parser = argparse.ArgumentParser(prog="interop")
+parser.add_argument("--hearth", required=True)
+parser.add_argument("--definition", required=True)
+parser.add_argument("--lab", default="hearth-lab")
+parser.add_argument("--directory", default="/tmp")
+parser.add_argument("--trust-store", required=True)
+parser.add_argument("--only", action="append", default=[])
+parser.add_argument("--list", action="store_true")
+arguments = parser.parse_args()
+
+# The SDK writes to standard output and error from native code as well. Results get a stream of their own, and
+# everything else goes to the log.
+results = os.fdopen(os.dup(1), "w")
+log_name = os.devnull if arguments.list else os.path.join(arguments.directory, "controller.log")
+log = os.open(log_name, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+os.dup2(log, 1)
+os.dup2(log, 2)
+logging.basicConfig(level=logging.INFO, format="%(asctime)s.%(msecs)03d %(name)s: %(message)s", datefmt="%H:%M:%S")
+
+import checks_commissioning  # noqa: E402,F401  (importing registers the checks, in the order in which they run)
+import checks_reading  # noqa: E402,F401
+import checks_statuses  # noqa: E402,F401
+import checks_control  # noqa: E402,F401
+import checks_subscriptions  # noqa: E402,F401
+import checks_events  # noqa: E402,F401
+import checks_groups  # noqa: E402,F401
+import checks_fabrics  # noqa: E402,F401
+import checks_lasting  # noqa: E402,F401
+import checks_stranger  # noqa: E402,F401
+import speed  # noqa: E402
+from devices import TYPES, DeviceProcess, Target  # noqa: E402
+from harness import CHECKS, FIRST_TYPE, Report, expect, reason_of, run_one, run_target, selected  # noqa: E402
+from partner import Partner  # noqa: E402
+from stranger import LABEL, STRANGER_CHECKS, Stranger  # noqa: E402
+
+
+def type_of(entry: dict) -> int | None:
+    """The device type of one of the running devices, from the name or number that the listing gives."""
+    given = entry.get("type", entry.get("deviceType"))
+    if isinstance(given, int):
+        return given
+    name = "".join(letter for letter in str(given).lower() if letter.isalnum())
+    names = {"onofflight": 0x0100, "dimmablelight": 0x0101, "onoffplug": 0x010A, "onoffpluginunit": 0x010A}
+    return names.get(name)
+
+
+async def run(report: Report, processes: DeviceProcess):
+    if not await run_one(report, "the devices start", lambda: start(processes), 30):
+        return
+    partner = Partner(arguments.directory, arguments.trust_store)
+    entries = processes.list()
+    measured = []
+    for type_id, (label, _) in TYPES.items():
+        mine = [entry for entry in entries if type_of(entry) == type_id]
+        if not mine:
+            report.not_ok(label, f"no such device among {[(entry.get('name'), entry.get('type')) for entry in entries]}")
+            continue
+        target = Target(label, type_id, mine[0], processes, partner)
+        await run_target(report, target, arguments.only)
+        if not processes.alive:
+            report.not_ok(f"{label}: the devices still run", "the process ended by itself")
+        if selected(f"{label}: speed", arguments.only) and type_id == FIRST_TYPE:
+            try:
+                async with asyncio.timeout(30):
+                    await target.join()
+                    measured.append(await speed.invokes_a_second(target))
+            except Exception as error:
+                report.not_ok(f"{label}: speed", reason_of(error))
+        try:
+            async with asyncio.timeout(10):
+                await target.leave_all()
+        except Exception:
+            traceback.print_exc()
+        # It says now that it can be commissioned, and again after a second; the SDK takes whatever is announced while
+        # it looks for a discriminator, this device for the next one.
+        await asyncio.sleep(1.5)
+    for line in [partner.figures(), *measured]:
+        if line:
+            report.note(line)
+
+
+async def run_all(report: Report, processes: DeviceProcess):
+    # The device that is not ours goes first: nothing else shares the network yet.
+    await run_stranger(report)
+    await run(report, processes)
+
+
+async def start(processes: DeviceProcess):
+    processes.start()
+
+
+async def run_stranger(report: Report):
+    """Our controller's checks, on a device that is not ours."""
+    chosen = [entry for entry in STRANGER_CHECKS if selected(entry.name, arguments.only)]
+    if not chosen:
+        return
+    device = Stranger(arguments.hearth, arguments.lab, arguments.directory)
+    try:
+        if not await run_one(report, f"{LABEL}: the device starts", device.start, 20):
+            return
+        for entry in chosen:
+
+            async def body(entry=entry):
+                if entry.is_paired and device.node is None:
+                    expect(not device.refused_to_pair, "the device could not be commissioned, so this was not tried")
+                    await checks_stranger.pair(device)
+                await entry.body(device)
+
+            await run_one(report, entry.name, body, entry.limit)
+    finally:
+        device.stop()
+
+
+def main():
+    if arguments.list:
+        for type_id, (label, served) in TYPES.items():
+            for entry in CHECKS:
+                if entry.is_for(type_id, served):
+                    print(f"{label}: {entry.name}", file=results)
+        for entry in STRANGER_CHECKS:
+            print(entry.name, file=results)
+        results.flush()
+        os._exit(0)
+    report = Report(results)
+    processes = DeviceProcess(arguments.hearth, arguments.definition, arguments.lab, arguments.directory)
+    try:
+        asyncio.run(run_all(report, processes))
+    except BaseException as error:
+        traceback.print_exc()
+        report.not_ok("the run", reason_of(error))
+    finally:
+        processes.stop()
+    print(f"{report.passed} passed, {report.failed} failed", file=results, flush=True)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # The SDK's native library aborts in its destructors: leave without them.
+    os._exit(0 if report.failed == 0 and report.passed > 0 else 1)
+
+
+main()

@@ -1,0 +1,172 @@
+"""Our controller against CircuitMatter: from discovery to removal, in this order on one device.
+
+What CircuitMatter can't show: resumed sessions (it ignores the request and makes a new one, which is allowed), timed
+requests, events, groups, access control, fail-safe roll-back and commissioning windows, of all of which it has nothing;
+and a removal that succeeds (see the last check).
+"""
+
+from harness import expect, expect_equal
+from stranger import PORT, stranger_check
+
+ON_OFF, LEVEL, DESCRIPTOR = 0x0006, 0x0008, 0x001D
+
+
+@stranger_check("it is found among the devices that wait to be commissioned", is_paired=False)
+async def discovered(device):
+    found = await device.do("discover", "--commissionable", "--timeout", "2s")
+    mine = [entry for entry in found if entry["port"] == PORT]
+    expect_equal(len(mine), 1, f"number of services at its port among {found}")
+    expect_equal(mine[0]["discriminator"], device.codes["discriminator"], "discriminator")
+    expect_equal((mine[0]["vendorID"], mine[0]["productID"]), (0xFFF4, 0x1234), "vendor and product")
+    expect("10.77.0.1" in mine[0]["addresses"], f"addresses are {mine[0]['addresses']}")
+
+
+@stranger_check("a wrong passcode is refused, and the step named", is_paired=False)
+async def wrong_passcode(device):
+    wrong = 20202021 if device.codes["passcode"] != 20202021 else 20202022
+    error = await device.refused(9, "pair", "--passcode", wrong, "--at", f"10.77.0.1:{PORT}")
+    expect("passcode" in error["message"] and "connectByPasscode" in error["message"], f"the error is {error}")
+    expect_equal(await device.do("devices"), [], "devices")
+
+
+@stranger_check("commissioned by QR code, its attestation verified", is_paired=False, limit=20)
+async def commissioned(device):
+    await pair(device)
+
+
+async def pair(device):
+    device.refused_to_pair = True
+    result = await device.do("pair", device.codes["qrCode"], "--name", "lights", "--room", "lab")
+    device.node, device.refused_to_pair = result["nodeID"], False
+
+
+@stranger_check("it is listed and described")
+async def described(device):
+    devices = await device.do("devices")
+    expect_equal([entry["name"] for entry in devices], ["lights"], "names")
+    expect_equal((devices[0]["room"], devices[0]["online"]), ("lab", True), "room, online")
+    description = await device.do("describe", "lights")
+    expect_equal((description["vendorID"], description["productName"]), (0xFFF4, "CircuitMatter"), "vendor, product")
+    types = {endpoint["id"]: {entry["id"] for entry in endpoint["types"]} for endpoint in description["endpoints"]}
+    expect_equal((types[1], types[2]), ({0x0100}, {0x0100, 0x0101}), "device types")
+    for endpoint, wanted in [(1, {ON_OFF}), (2, {ON_OFF, LEVEL})]:
+        found = {entry["id"] for entry in description["endpoints"][endpoint]["clusters"]}
+        expect(wanted <= found, f"clusters of endpoint {endpoint} are {found}")
+
+
+@stranger_check("on, off and toggle")
+async def switched(device):
+    for command, endpoint, wanted in [("on", 1, True), ("off", 1, False), ("toggle", 1, True), ("toggle", 1, False),
+                                      ("on", 2, True), ("off", 2, False)]:
+        await device.do(command, f"lights/{endpoint}")
+        expect_equal((await device.state(endpoint))["onOff"], wanted, f"OnOff at the device after {command}")
+    expect_equal(await device.read_one(1, "6/0"), False, "OnOff as read")
+
+
+@stranger_check("level")
+async def dimmed(device):
+    for level, wanted in [(("40%",), 102), (("254", "--raw"), 254)]:
+        await device.do("level", "lights/2", *level)
+        expect_equal((await device.state(2))["currentLevel"], wanted, f"CurrentLevel at the device after {level}")
+        expect_equal(await device.read_one(2, "8/0"), wanted, f"CurrentLevel as read after {level}")
+
+
+@stranger_check("what it does not know is refused, and the status named")
+async def unsupported(device):
+    error = await device.refused(8, "toggle", "lights/2")
+    expect("UNSUPPORTED_COMMAND" in error["message"], f"the error is {error}")
+    error = await device.refused(8, "read", f"{device.node}/1/6/0x1234")
+    expect("UNSUPPORTED_ATTRIBUTE" in error["message"], f"the error is {error}")
+
+
+@stranger_check("everything is read by wildcard, in several messages")
+async def wildcard(device):
+    since = device.log_size()
+    entries = await device.do("read", f"{device.node}/*/*/*", "--raw")
+    read = {tuple(int(part) for part in entry["path"].split("/")[1:]) for entry in entries}
+    sent = device.attributes_sent(since)
+    expect(len(sent) > 150, f"the device's log names only {len(sent)} attributes")
+    expect_equal(sorted(read - sent), [], "what was read but not sent")
+    expect_equal(sorted(sent - read), [], "what was sent but not read")
+    # One status response asks for each further message, and the last one ends it.
+    expect(device.log_text(since).count("Received Status Response") >= 3, "it came in fewer than three messages")
+    values = {entry["path"].split("/", 1)[1]: entry["value"] for entry in entries}
+    expect_equal((values["0/40/1"], values["0/40/2"], values["0/40/4"]), ("CircuitMatter", 0xFFF4, 0x1234), "values")
+    expect_equal(values[f"0/{DESCRIPTOR}/3"], [1, 2], "PartsList")
+
+
+@stranger_check("an attribute is written")
+async def written(device):
+    await device.do("write", f"{device.node}/0/40/5", "night shift")
+    expect_equal(await device.read_one(0, "40/5"), "night shift", "NodeLabel")
+
+
+@stranger_check("subscription tells what is done at the device and by another command")
+async def subscribed(device):
+    await device.do("off", "lights/1")
+    subscription = await device.subscribe("1/6/0", "2/8/0")
+    lamp, dimmer = f"{device.node}/1/6/0", f"{device.node}/2/8/0"
+    try:
+        first = await subscription.next(lamp, False, 5)
+        expect(first["initial"], "the first value is not marked as such")
+        await subscription.next(dimmer, (await device.state(2))["currentLevel"])
+        await device.by_hand("1 on")
+        change = await subscription.next(lamp, True)
+        expect(not change["initial"], "a change is marked as a first value")
+        await device.by_hand("2 77")
+        await subscription.next(dimmer, 77)
+        await device.do("off", "lights/1")
+        await subscription.next(lamp, False)
+        await device.do("level", "lights/2", "200", "--raw")
+        await subscription.next(dimmer, 200)
+    finally:
+        await subscription.close()
+
+
+@stranger_check("session and subscription are made again when it was restarted", limit=25)
+async def restarted(device):
+    await device.do("off", "lights/1")
+    subscription = await device.subscribe("1/6/0", longest="2s")
+    lamp = f"{device.node}/1/6/0"
+    try:
+        await subscription.next(lamp, False, 5)
+        # A change, for with the first values alone the subscription does not stand yet.
+        await device.by_hand("1 on")
+        await subscription.next(lamp, True)
+        device.stop()
+        await device.start()
+        expect_equal(device.codes["fabrics"], 1, "fabrics that the device remembers")
+        await device.do("off", "lights/1")
+        expect_equal((await device.state(1))["onOff"], False, "OnOff at the device")
+        await subscription.next(lamp, False, 18)
+        await device.by_hand("1 on")
+        await subscription.next(lamp, True)
+    finally:
+        await subscription.close()
+
+
+@stranger_check("a second home commissions it by manual code", limit=20)
+async def second_home(device):
+    await pair_second(device)
+    await device.do("off", "also ours/1", home="home2")
+    expect_equal(await device.read_one(1, "6/0"), False, "OnOff as the first home reads it")
+    await device.do("on", "lights/1")
+    expect_equal((await device.state(1))["onOff"], True, "OnOff at the device")
+
+
+async def pair_second(device):
+    await device.by_hand("window")
+    await device.do("pair", device.codes["manualCode"], "--name", "also ours", home="home2")
+    device.has_second_home = True
+
+
+@stranger_check("it is removed; where it refuses, only by force", limit=20)
+async def removed(device):
+    if not device.has_second_home:
+        await pair_second(device)
+    # CircuitMatter takes the fabric index, which counts from 1, as the position in its list. The last fabric's is none.
+    error = await device.refused(8, "remove", "also ours", home="home2")
+    expect("FAILURE" in error["message"], f"the error is {error}")
+    expect_equal(len(await device.do("devices", home="home2")), 1, "devices after the refusal")
+    await device.do("remove", "also ours", "--force", home="home2")
+    expect_equal(await device.do("devices", home="home2"), [], "devices after it")

@@ -1,0 +1,167 @@
+"""A device that nobody here wrote: two lights of CircuitMatter, on/off (endpoint 1) and dimmable (endpoint 2).
+
+    circuit_device.py DIRECTORY INTERFACE PORT
+
+CircuitMatter does all of Matter and python-zeroconf all of DNS-SD; nothing here comes from Hearth. DIRECTORY keeps the
+device's memory. Says on standard output, one line of JSON each, how it can be set up, once it is ready, and then the
+lights' state after each line from standard input, which is somebody at the device: `ENDPOINT on|off|LEVEL`, `window`
+(advertise that it can be commissioned) or `state`. Ends with its standard input. The log is on standard error.
+"""
+
+import json
+import os
+import select
+import socket
+import sys
+
+import circuitmatter
+import ifaddr
+from circuitmatter import pase
+from circuitmatter.device_types.lighting.dimmable import DimmableLight
+from circuitmatter.device_types.lighting.on_off import OnOffLight
+from zeroconf import ServiceInfo, Zeroconf
+
+# The only ones for which CircuitMatter brings an intermediate certificate. It hangs from the SDK's public test root.
+VENDOR, PRODUCT = 0xFFF4, 0x1234
+
+
+class Sockets:
+    """The `socket` module but for the port: CircuitMatter always takes 5541, which one of our own devices may have."""
+
+    AF_INET6, SOCK_DGRAM = socket.AF_INET6, socket.SOCK_DGRAM
+
+    def __init__(self, port: int):
+        self.port = port
+
+    def socket(self, family: int, kind: int) -> socket.socket:
+        port = self.port
+
+        class Socket(socket.socket):
+            def bind(self, address):
+                super().bind((address[0], port))
+
+        return Socket(family, kind)
+
+
+class Advertiser:
+    """What CircuitMatter wants advertised, by python-zeroconf.
+
+    That knows no subtypes, so a search by discriminator finds nothing: a controller has to look at all devices.
+    """
+
+    def __init__(self, interface: str, port: int):
+        ips = [ip.ip for adapter in ifaddr.get_adapters() if adapter.name == interface for ip in adapter.ips]
+        self.addresses = [ip if isinstance(ip, str) else ip[0] for ip in ips]
+        self.port = port
+        self.zeroconf = Zeroconf(interfaces=self.addresses)
+        self.services = {}
+
+    def advertise_service(self, service_type, protocol, port, txt_records={}, subtypes=[], instance_name=""):
+        # Nobody else does: CircuitMatter goes on saying that it can be commissioned.
+        self.withdraw("_matterc")
+        kind = f"{service_type}.{protocol}.local."
+        packed = [socket.inet_pton(socket.AF_INET6 if ":" in ip else socket.AF_INET, ip) for ip in self.addresses]
+        service = ServiceInfo(kind, f"{instance_name}.{kind}", port=self.port, properties=dict(txt_records),
+                              server=f"circuit-{self.port}.local.", addresses=packed)
+        self.services.setdefault(service_type, []).append(service)
+        self.zeroconf.register_service(service)
+
+    def withdraw(self, service_type: str):
+        for service in self.services.pop(service_type, []):
+            self.zeroconf.unregister_service(service)
+
+
+class Lamp(OnOffLight):
+    def __init__(self, name: str):
+        super().__init__(name)
+        # The light of CircuitMatter leaves Toggle to those who make one of it.
+        self._on_off.toggle = self.toggle
+
+    def toggle(self, session):
+        self._on_off.OnOff = not self._on_off.OnOff
+
+    def on(self):
+        pass
+
+    def off(self):
+        pass
+
+    def by_hand(self, what: str):
+        self._on_off.OnOff = what == "on"
+
+    @property
+    def state(self) -> dict:
+        return {"onOff": self._on_off.OnOff}
+
+
+class Dimmer(DimmableLight):
+    """Without Toggle, as CircuitMatter has it."""
+
+    def on(self):
+        pass
+
+    def off(self):
+        pass
+
+    @property
+    def brightness(self):
+        return self._level_control.CurrentLevel / 254
+
+    @brightness.setter
+    def brightness(self, value):
+        pass  # nothing but the attribute, which is set by CircuitMatter
+
+    def by_hand(self, what: str):
+        if what.isdigit():
+            self._level_control.CurrentLevel = int(what)
+        else:
+            self._on_off.OnOff = what == "on"
+
+    @property
+    def state(self) -> dict:
+        return {"onOff": self._on_off.OnOff, "currentLevel": self._level_control.CurrentLevel}
+
+
+def main():
+    directory, interface, port = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    # CircuitMatter prints what it does.
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+
+    device = circuitmatter.CircuitMatter(
+        socketpool=Sockets(port), mdns_server=Advertiser(interface, port), vendor_id=VENDOR, product_id=PRODUCT,
+        state_filename=os.path.join(directory, "state.json"))
+    lights = {1: Lamp("lamp"), 2: Dimmer("dimmer")}
+    for light in lights.values():
+        device.add_device(light)
+
+    def tell(what: dict):
+        print(json.dumps(what), file=answers, flush=True)
+
+    memory = device.nonvolatile
+    code = pase.compute_qr_code(VENDOR, PRODUCT, memory["discriminator"], memory["passcode"])
+    tell({"qrCode": f"MT:{code}", "manualCode": memory["manual_code"], "passcode": memory["passcode"],
+          "discriminator": memory["discriminator"], "fabrics": device.root_node.fabric_count})
+
+    rest = b""
+    while True:
+        # Not for long: CircuitMatter resends and reports only when it is called.
+        ready, _, _ = select.select([device.socket, 0], [], [], 0.02)
+        device.process_packets()
+        if 0 not in ready:
+            continue
+        given = os.read(0, 4096)
+        if not given:
+            return
+        *lines, rest = (rest + given).split(b"\n")
+        for line in lines:
+            print("by hand:", line.decode(), flush=True)
+            match line.decode().split():
+                case ["window"]:
+                    device.start_commissioning()
+                case [endpoint, what]:
+                    lights[int(endpoint)].by_hand(what)
+            tell({str(endpoint): light.state for endpoint, light in lights.items()})
+
+
+main()

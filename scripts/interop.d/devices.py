@@ -1,0 +1,189 @@
+"""Our side: the process that runs the virtual devices in namespace a, and what it says about them."""
+
+import json
+import os
+import shutil
+import subprocess
+import time
+from dataclasses import dataclass, field
+from typing import Optional
+
+import partner
+from harness import Failed, expect
+
+Descriptor = partner.Clusters.Descriptor.Attributes
+
+# The types that the issue asks for: the device type id, and the clusters that its endpoint serves.
+IDENTIFY, GROUPS, ON_OFF, LEVEL, DESCRIPTOR, SCENES = 0x0003, 0x0004, 0x0006, 0x0008, 0x001D, 0x0062
+TYPES = {
+    0x0100: ("on/off light", {IDENTIFY, GROUPS, ON_OFF, DESCRIPTOR, SCENES}),
+    0x0101: ("dimmable light", {IDENTIFY, GROUPS, ON_OFF, LEVEL, DESCRIPTOR, SCENES}),
+    0x010A: ("on/off plug", {IDENTIFY, GROUPS, ON_OFF, DESCRIPTOR, SCENES}),
+}
+
+
+class DeviceProcess:
+    """`hearth run`, in the namespace of the devices. Ended by its process id, never by name."""
+
+    def __init__(self, hearth: str, definition: str, lab: str, directory: str):
+        self.hearth, self.definition, self.lab, self.directory = hearth, definition, lab, directory
+        self.state = os.path.join(directory, "devices")
+        self.ready = os.path.join(directory, "ready")
+        self.pid_file = os.path.join(directory, "devices.pid")
+        self.process: Optional[subprocess.Popen] = None
+
+    def start(self, seconds: float = 15):
+        if os.path.exists(self.ready):
+            os.remove(self.ready)
+        with open(os.path.join(self.directory, "devices.log"), "ab") as log:
+            # `ip netns exec` replaces itself: the id is that of the command.
+            self.process = subprocess.Popen(
+                ["ip", "netns", "exec", f"{self.lab}-a", self.hearth, "run", self.definition, "--interface", "veth-a",
+                 "--state", self.state, "--ready-file", self.ready, "--mdns", "builtin"],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        with open(self.pid_file, "w") as file:
+            file.write(str(self.process.pid))
+        end = time.monotonic() + seconds
+        while not os.path.exists(self.ready):
+            status = self.process.poll()
+            expect(status is None, f"the devices stopped with exit status {status} before they were ready")
+            expect(time.monotonic() < end, f"the devices were not ready in {seconds} s")
+            time.sleep(0.02)
+
+    def stop(self, kill: bool = False):
+        if self.process is None:
+            return
+        (self.process.kill if kill else self.process.terminate)()
+        try:
+            self.process.wait(5)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.process = None
+
+    def renew(self):
+        """All devices as new: stopped, their state forgotten, started again."""
+        self.stop(kill=True)
+        shutil.rmtree(self.state, ignore_errors=True)
+        self.start()
+
+    @property
+    def alive(self) -> bool:
+        return self.process is not None and self.process.poll() is None
+
+    def list(self) -> list[dict]:
+        answer = subprocess.run([self.hearth, "sim", "ps", "--json", "--state", self.state],
+                                capture_output=True, text=True, timeout=10)
+        try:
+            document = json.loads(answer.stdout)
+        except ValueError:
+            raise Failed(f"sim ps --json: exit status {answer.returncode}, no JSON: {answer.stdout[:200]!r} "
+                         f"{answer.stderr[:200]!r}") from None
+        expect(document.get("ok"), f"sim ps --json: {document}")
+        data = document["data"]
+        return data if isinstance(data, list) else data["devices"]
+
+
+@dataclass
+class Target:
+    """One virtual device under test, and where it stands."""
+
+    label: str
+    type_id: int
+    entry: dict
+    processes: DeviceProcess
+    partner: "partner.Partner"
+    node: Optional[int] = None  # its id on fabric A
+    doubtful: bool = False
+    endpoint: int = 1
+    refusals: int = 0
+    guests: list = field(default_factory=list)  # (fabric, node) besides A
+
+    @property
+    def name(self) -> str:
+        return self.entry["name"]
+
+    @property
+    def qr(self) -> str:
+        return self.entry["qrCode"]
+
+    @property
+    def manual(self) -> str:
+        return self.entry["manualCode"]
+
+    # From the QR code as the SDK reads it, not from what our own listing says.
+    @property
+    def passcode(self) -> int:
+        return int(partner.decode_code(self.qr)["SetUpPINCode"])
+
+    @property
+    def discriminator(self) -> int:
+        return int(partner.decode_code(self.qr)["Long discriminator"])
+
+    @property
+    def a(self) -> "partner.Fabric":
+        return self.partner.a
+
+    @property
+    def b(self) -> "partner.Fabric":
+        return self.partner.b
+
+    @property
+    def clusters(self) -> set:
+        return TYPES[self.type_id][1]
+
+    # Into a state
+
+    async def join(self):
+        """On fabric A, and on no other."""
+        if self.doubtful:
+            await self.leave_all()
+        await self.leave_guests()
+        if self.node is not None:
+            return
+        # One that can't be commissioned fails everything at once, instead of after a time-out for each check.
+        expect(self.refusals < 2, "the device could not be commissioned twice, so this was not tried")
+        try:
+            self.node = await self.a.commission_by_passcode(self.passcode, self.discriminator)
+        except BaseException:
+            self.refusals += 1
+            raise
+        self.refusals = 0
+        await self.find_endpoint()
+
+    async def find_endpoint(self):
+        """The endpoint that has the device type under test."""
+        for endpoint in await self.a.read(self.node, 0, Descriptor.PartsList):
+            types = await self.a.read(self.node, endpoint, Descriptor.DeviceTypeList)
+            if self.type_id in [entry.deviceType for entry in types]:
+                self.endpoint = endpoint
+                return
+        raise Failed(f"no endpoint has the device type {self.type_id:#06x}")
+
+    async def leave_guests(self):
+        while self.guests:
+            fabric, node = self.guests.pop()
+            await fabric.unpair(node)
+
+    async def leave_all(self):
+        """On no fabric: commissionable, as new."""
+        if self.doubtful:
+            # Whatever the last check left behind, the device is made anew.
+            self.node, self.guests, self.doubtful = None, [], False
+            self.processes.renew()
+            return
+        await self.leave_guests()
+        if self.node is not None:
+            node, self.node = self.node, None
+            await self.a.unpair(node)
+
+    # Short forms for the checks: on fabric A, at the endpoint under test.
+
+    async def read(self, attribute, endpoint: Optional[int] = None):
+        return await self.a.read(self.node, self.endpoint if endpoint is None else endpoint, attribute)
+
+    async def write(self, attribute_value, endpoint: Optional[int] = None, **options):
+        await self.a.write(self.node, self.endpoint if endpoint is None else endpoint, attribute_value, **options)
+
+    async def send(self, command, endpoint: Optional[int] = None, **options):
+        return await self.a.send(self.node, self.endpoint if endpoint is None else endpoint, command, **options)

@@ -1,0 +1,136 @@
+"""What a check is, and how checks are run: a name, a function, and the state that it wants its device in."""
+
+import asyncio
+import fnmatch
+import logging
+import os
+import time
+import traceback
+from dataclasses import dataclass
+from typing import Awaitable, Callable
+
+LOGGER = logging.getLogger("interop")
+
+# The type for which checks run that are not repeated for each.
+FIRST_TYPE = 0x0100
+
+# The states that a check can ask for: on no fabric at all, or on fabric A only (node id `target.node`).
+FRESH, PAIRED = "fresh", "paired"
+
+
+class Failed(Exception):
+    """An expectation that was not met; its text is the reason that is printed."""
+
+
+def expect(condition, reason: str):
+    """Fails the check with the reason unless the condition holds."""
+    if not condition:
+        raise Failed(reason)
+
+
+def expect_equal(found, wanted, what: str):
+    """Fails the check unless both are equal, and says what was found."""
+    if found != wanted:
+        raise Failed(f"{what} is {found!r}, expected {wanted!r}")
+
+
+@dataclass(frozen=True)
+class Check:
+    name: str
+    body: Callable[..., Awaitable[None]]
+    state: str
+    clusters: tuple
+    limit: float
+    once: bool
+
+    def is_for(self, type_id: int, served: set) -> bool:
+        return set(self.clusters) <= served and (not self.once or type_id == FIRST_TYPE)
+
+
+CHECKS: list[Check] = []
+
+
+def check(name: str, state: str = PAIRED, clusters: tuple = (), limit: float = 30, once: bool = False):
+    """Registers a check. It runs for each device type that has all of `clusters` (cluster ids) on its endpoint.
+
+    With `once`, only for the first type: what takes long and has nothing to do with the type.
+    """
+
+    def register(body):
+        CHECKS.append(Check(name, body, state, clusters, limit, once))
+        return body
+
+    return register
+
+
+class Report:
+    """Prints each result, and counts."""
+
+    def __init__(self, stream):
+        self.stream = stream
+        self.passed = self.failed = 0
+
+    def line(self, text: str):
+        print(text, file=self.stream, flush=True)
+        LOGGER.info("==== %s", text)
+
+    def ok(self, name: str, seconds: float):
+        self.passed += 1
+        self.line(f"ok {name} {seconds:.3f} s")
+
+    def not_ok(self, name: str, reason: str):
+        self.failed += 1
+        self.line(f"not ok {name} {' '.join(reason.split())[:400]}")
+
+    def note(self, text: str):
+        self.line(f"# {text}")
+
+
+def reason_of(error: BaseException) -> str:
+    """One line that tells what went wrong, with the place in the check where it did."""
+    where = ""
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if os.path.dirname(os.path.abspath(__file__)) in frame.filename and frame.name not in ("expect", "expect_equal"):
+            where = f" ({os.path.basename(frame.filename)}:{frame.lineno})"
+            break
+    if isinstance(error, Failed):
+        return f"{error}{where}"
+    if isinstance(error, (asyncio.TimeoutError, TimeoutError)):
+        return f"timed out{where}"
+    return f"{type(error).__name__}: {error}{where}"
+
+
+async def run_one(report: Report, name: str, body: Callable[[], Awaitable[None]], limit: float) -> bool:
+    LOGGER.info("==== begin %s", name)
+    begin = time.monotonic()
+    try:
+        await asyncio.wait_for(body(), limit)
+    except (Exception, asyncio.CancelledError) as error:
+        LOGGER.exception("check failed")
+        report.not_ok(name, reason_of(error))
+        return False
+    report.ok(name, time.monotonic() - begin)
+    return True
+
+
+def selected(name: str, patterns: list[str]) -> bool:
+    return not patterns or any(fnmatch.fnmatch(name, p) or fnmatch.fnmatch(name, f"*{p}*") for p in patterns)
+
+
+async def run_target(report: Report, target, patterns: list[str]):
+    """Runs every selected check on one device, and brings the device into the state that each of them wants."""
+    for entry in CHECKS:
+        name = f"{target.label}: {entry.name}"
+        if not selected(name, patterns) or not entry.is_for(target.type_id, target.clusters):
+            continue
+
+        async def body(entry=entry):
+            if entry.state == FRESH:
+                await target.leave_all()
+            else:
+                await target.join()
+            await entry.body(target)
+
+        if not await run_one(report, name, body, entry.limit):
+            # What a failed check left behind is unknown: the next one starts from a device that was just made.
+            target.doubtful = True

@@ -1,0 +1,241 @@
+"""The Matter SDK's own controller, wrapped: two fabrics with a root of their own, and calls that raise on any status."""
+
+import asyncio
+import statistics
+import time
+from typing import Any, Optional
+
+import chip.clusters as Clusters
+import chip.native
+from chip import CertificateAuthority, ChipStack
+from chip.ChipDeviceCtrl import ChipDeviceController
+from chip.clusters import Attribute
+from chip.clusters.Attribute import AttributePath, ValueDecodeFailure
+from chip.discovery import DiscoveryType, FilterType
+from chip.exceptions import ChipStackError, ChipStackException
+from chip.interaction_model import InteractionModelError, Status
+from chip.setup_payload import SetupPayload
+
+from harness import Failed
+
+__all__ = [
+    "AttributePath", "ChipStackError", "ChipStackException", "Clusters", "Fabric", "FilterType", "InteractionModelError",
+    "Partner", "Status", "ValueDecodeFailure", "decode_code", "status_of",
+]
+
+# One counter for both fabrics: the SDK keeps sessions and addresses by node id, so an id is never used twice.
+_next_node = iter(range(0x1001, 0xFFFF))
+
+
+class Fabric:
+    """One fabric of the SDK's: its certificate authority and one controller node, an administrator."""
+
+    def __init__(self, partner: "Partner", name: str, fabric_id: int, vendor_id: int = 0xFFF1):
+        self.name = name
+        self._partner = partner
+        self._admin = partner.authorities.NewCertificateAuthority().NewFabricAdmin(vendorId=vendor_id, fabricId=fabric_id)
+        self.controller: ChipDeviceController = self._admin.NewController(nodeId=0x100, paaTrustStorePath=partner.trust_store)
+
+    def another_node(self) -> "Fabric":
+        """A second controller node of the same fabric. It is no administrator: no access control entry names it."""
+        other = object.__new__(Fabric)
+        other.name, other._partner, other._admin = f"{self.name}'", self._partner, self._admin
+        node = max(controller.nodeId for controller in self._admin._activeControllers) + 1
+        other.controller = self._admin.NewController(nodeId=node, paaTrustStorePath=self._partner.trust_store)
+        return other
+
+    # Commissioning
+
+    async def commission_by_passcode(self, passcode: int, discriminator: int) -> int:
+        return await self._timed(lambda node: self.controller.CommissionOnNetwork(
+            node, passcode, FilterType.LONG_DISCRIMINATOR, discriminator, discoveryTimeoutMsec=10000))
+
+    async def commission_by_code(self, code: str) -> int:
+        return await self._timed(lambda node: self.controller.CommissionWithCode(
+            code, node, DiscoveryType.DISCOVERY_NETWORK_ONLY))
+
+    async def _timed(self, commission) -> int:
+        node = next(_next_node)
+        begin = time.monotonic()
+        try:
+            await commission(node)
+        except BaseException:
+            # The SDK can't cancel a commissioning, and refuses the next one until it is over: take a new controller.
+            self._renew()
+            raise
+        self._partner.commissioning_times.append(time.monotonic() - begin)
+        return node
+
+    def _renew(self):
+        node = self.controller.nodeId
+        self.controller.Shutdown()
+        self.controller = self._admin.NewController(nodeId=node, paaTrustStorePath=self._partner.trust_store)
+
+    async def discover(self, discriminator: int, seconds: float = 5):
+        """The commissionable node with that long discriminator, or None when none was found in time."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            found = await self.controller.DiscoverCommissionableNodes(
+                FilterType.LONG_DISCRIMINATOR, discriminator, stopOnFirst=True, timeoutSecond=left)
+            # The SDK filters its question, not the answers: another device's announcement ends the search as well.
+            for node in found or []:
+                if node.longDiscriminator == discriminator:
+                    return node
+        return None
+
+    async def unpair(self, node: int):
+        await self.controller.UnpairDevice(node)
+
+    async def establish_pase(self, code: str) -> int:
+        """A session by passcode and nothing more: the caller takes the steps of commissioning, and calls `abandon`."""
+        node = next(_next_node)
+        await self.controller.EstablishPASESession(code, node)
+        return node
+
+    def abandon(self):
+        """Forgets a commissioning that was begun by hand."""
+        self._renew()
+
+    # Interactions
+
+    async def read(self, node: int, endpoint: int, attribute) -> Any:
+        """The value of one attribute; a status raises InteractionModelError."""
+        path = AttributePath.from_attribute(endpoint, attribute)
+        response = await self.controller.Read(node, [path])
+        try:
+            raw = response.tlvAttributes[endpoint][attribute.cluster_id][attribute.attribute_id]
+            value = raw if isinstance(raw, ValueDecodeFailure) else \
+                response.attributes[endpoint][Attribute._ClusterIndex[attribute.cluster_id]][attribute]
+        except KeyError:
+            raise Failed(f"no report for {attribute.__qualname__} of endpoint {endpoint}") from None
+        if isinstance(value, ValueDecodeFailure):
+            raise value.Reason
+        return value
+
+    async def read_path(self, node: int, endpoint: int, cluster: int, attribute: int) -> Any:
+        """As `read`, by numbers, also for what the SDK doesn't know; the value as plain TLV."""
+        response = await self.controller.Read(node, [AttributePath(endpoint, cluster, attribute)])
+        try:
+            value = response.tlvAttributes[endpoint][cluster][attribute]
+        except KeyError:
+            raise Failed(f"no report for {endpoint}/{cluster:#x}/{attribute:#x}") from None
+        if isinstance(value, ValueDecodeFailure):
+            raise value.Reason
+        return value
+
+    async def write(self, node: int, endpoint: int, attribute_value, **options):
+        """Writes one attribute; a status other than success raises InteractionModelError."""
+        for result in await self.controller.WriteAttribute(node, [(endpoint, attribute_value)], **options):
+            if result.Status != Status.Success:
+                raise InteractionModelError(Status(result.Status))
+
+    async def send(self, node: int, endpoint: int, command, **options):
+        """Invokes one command and returns its response, if it has one."""
+        return await self.controller.SendCommand(node, endpoint, command, **options)
+
+    async def subscribe(self, node: int, paths: list, minimum: int, maximum: int, keep: bool = False) -> "Subscription":
+        """Subscribes; replaces this controller's other subscriptions to the node unless they are to be kept."""
+        response = await self.controller.Read(node, paths, reportInterval=(minimum, maximum), keepSubscriptions=keep)
+        return Subscription(response)
+
+
+class Subscription:
+    """Collects what a subscription reports, with the time when it came."""
+
+    def __init__(self, transaction):
+        self.transaction = transaction
+        self.changes: asyncio.Queue = asyncio.Queue()
+        self.lost: list[int] = []
+        loop = asyncio.get_running_loop()
+
+        # The SDK calls from its own thread, in the middle of a report: take the value now, hand it over to the loop.
+        def changed(path: AttributePath, transaction):
+            value = transaction.GetTLVAttribute(path)
+            loop.call_soon_threadsafe(
+                self.changes.put_nowait, (time.monotonic(), path.EndpointId, path.ClusterId, path.AttributeId, value))
+
+        def attempted(transaction, cause: int, next_milliseconds: int):
+            self.lost.append(cause)
+
+        transaction.SetAttributeUpdateCallback(None)
+        transaction.SetRawAttributeUpdateCallback(changed)
+        transaction.SetResubscriptionAttemptedCallback(attempted)
+
+    @property
+    def intervals(self) -> tuple[int, int]:
+        return self.transaction.GetReportingIntervalsSeconds()
+
+    async def next(self, endpoint: int, attribute, seconds: float = 3, where=lambda value: True):
+        """Waits for a report of this attribute that satisfies the condition; returns when it came and the value."""
+        wanted = (endpoint, attribute.cluster_id, attribute.attribute_id)
+        seen = []
+        try:
+            async with asyncio.timeout(seconds):
+                while True:
+                    moment, *path, value = await self.changes.get()
+                    if tuple(path) == wanted:
+                        if where(value):
+                            return moment, value
+                        seen.append(value)
+        except TimeoutError:
+            raise Failed(f"no report of {attribute.__qualname__} in {seconds} s (values seen: {seen})") from None
+
+    def drain(self) -> list:
+        found = []
+        while not self.changes.empty():
+            found.append(self.changes.get_nowait())
+        return found
+
+    def close(self):
+        # The device is not told: it learns from the answer to its next report. The SDK crashes on one that ended already.
+        if self.transaction._readTransaction._pReadClient is not None:
+            self.transaction.Shutdown()
+
+
+class Partner:
+    """The SDK's stack, with fabrics A and B."""
+
+    def __init__(self, directory: str, trust_store: str):
+        chip.native.Init()
+        self.trust_store = trust_store
+        self.commissioning_times: list[float] = []
+        self.stack = ChipStack.ChipStack(persistentStoragePath=f"{directory}/controller.json", enableServerInteractions=False)
+        self.authorities = CertificateAuthority.CertificateAuthorityManager(self.stack, self.stack.GetStorageManager())
+        self.a = Fabric(self, "A", 1)
+        self.b = Fabric(self, "B", 2, vendor_id=0xFFF2)
+        self._stranger: Optional[Fabric] = None
+        self._others: list[Fabric] = []
+
+    def stranger(self) -> Fabric:
+        """A node of fabric A that no access control entry names; made once."""
+        if self._stranger is None:
+            self._stranger = self.a.another_node()
+        return self._stranger
+
+    def others(self, count: int) -> list[Fabric]:
+        """Further fabrics besides A and B, each with a root of its own; made once."""
+        while len(self._others) < count:
+            number = len(self._others) + 3
+            self._others.append(Fabric(self, chr(ord("A") + number - 1), number))
+        return self._others[:count]
+
+    def figures(self) -> Optional[str]:
+        times = self.commissioning_times
+        if not times:
+            return None
+        return (f"commissioning, discovery included: median {statistics.median(times):.3f} s, "
+                f"{min(times):.3f} to {max(times):.3f} s, {len(times)} times")
+
+
+def decode_code(qr: str) -> dict[str, str]:
+    """What the SDK reads in a QR code."""
+    return dict(SetupPayload().ParseQrCode(qr).attributes)
+
+
+async def status_of(call) -> Status:
+    """The status with which a call ends: Success, or that of the interaction model error that it raises."""
+    try:
+        await call
+    except InteractionModelError as error:
+        return error.status
+    return Status.Success

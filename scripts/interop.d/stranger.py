@@ -1,0 +1,193 @@
+"""Our controller at work on a device that nobody here wrote: `hearth` here in namespace b, the device in a."""
+
+import asyncio
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from typing import Awaitable, Callable, Optional
+
+from harness import Failed, expect
+
+PORT = 5741  # none of those that our own devices take
+LABEL = "circuitmatter"
+
+
+@dataclass(frozen=True)
+class StrangerCheck:
+    name: str
+    body: Callable[..., Awaitable[None]]
+    is_paired: bool
+    limit: float
+
+
+STRANGER_CHECKS: list[StrangerCheck] = []
+
+
+def stranger_check(name: str, is_paired: bool = True, limit: float = 10):
+    """Registers a check on the stranger's device, which is ours by then unless `is_paired` is false."""
+
+    def register(body):
+        STRANGER_CHECKS.append(StrangerCheck(f"{LABEL}: {name}", body, is_paired, limit))
+        return body
+
+    return register
+
+
+class Subscription:
+    """`hearth subscribe`, and what it prints."""
+
+    def __init__(self, process: asyncio.subprocess.Process):
+        self.process = process
+
+    async def next(self, path: str, value, seconds: float = 3) -> dict:
+        """Waits until the path has this value; what comes before is passed over."""
+        seen = []
+        try:
+            async with asyncio.timeout(seconds):
+                while line := await self.process.stdout.readline():
+                    print("subscription:", line.decode().rstrip(), flush=True)
+                    entry = json.loads(line).get("data")
+                    if entry is None:
+                        continue  # it was lost
+                    seen.append((entry["path"], entry["value"]))
+                    if seen[-1] == (path, value):
+                        return entry
+        except TimeoutError:
+            pass
+        raise Failed(f"the subscription does not tell that {path} is {value!r}; it told {seen}")
+
+    async def close(self):
+        if self.process.returncode is None:
+            self.process.terminate()
+        await self.process.wait()
+
+
+class Stranger:
+    """The device, and the homes that have it."""
+
+    def __init__(self, hearth: str, lab: str, directory: str):
+        self.hearth, self.lab = hearth, lab
+        self.directory = os.path.join(directory, LABEL)
+        self.log = os.path.join(directory, f"{LABEL}.log")
+        self.process: Optional[subprocess.Popen] = None
+        self.codes: dict = {}
+        self.node: Optional[str] = None
+        self.refused_to_pair = self.has_second_home = False
+        os.makedirs(self.directory, exist_ok=True)
+
+    # The device
+
+    async def start(self):
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "circuit_device.py")
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(
+                ["ip", "netns", "exec", f"{self.lab}-a", sys.executable, "-u", script, self.directory, "veth-a",
+                 str(PORT)],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log)
+        self.codes = await self.answer()
+
+    def stop(self):
+        """At once, without a goodbye to anybody."""
+        if self.process is not None:
+            memory = self.memory()
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+            # It writes its state in place, so a kill may leave half of it: it gets the last whole one back.
+            if memory is not None and self.memory() is None:
+                with open(self.state_file, "w") as file:
+                    json.dump(memory, file)
+
+    @property
+    def state_file(self) -> str:
+        return os.path.join(self.directory, "state.json")
+
+    def memory(self) -> Optional[dict]:
+        """What the device has stored, None while it is writing."""
+        for _ in range(20):
+            try:
+                with open(self.state_file) as file:
+                    return json.load(file)
+            except (OSError, ValueError):
+                if self.process is None:
+                    return None
+                time.sleep(0.05)
+        return None
+
+    async def answer(self) -> dict:
+        line = await asyncio.wait_for(asyncio.to_thread(self.process.stdout.readline), 15)
+        expect(line, f"the device ended by itself, with exit status {self.process.poll()}; see {self.log}")
+        return json.loads(line)
+
+    async def by_hand(self, what: str) -> dict:
+        """Somebody at the device. Returns the lights' state by endpoint."""
+        self.process.stdin.write(f"{what}\n".encode())
+        self.process.stdin.flush()
+        return await self.answer()
+
+    async def state(self, endpoint: int) -> dict:
+        return (await self.by_hand("state"))[str(endpoint)]
+
+    def log_size(self) -> int:
+        return os.path.getsize(self.log)
+
+    def log_text(self, since: int) -> str:
+        with open(self.log, "rb") as log:
+            log.seek(since)
+            return log.read().decode(errors="replace")
+
+    def attributes_sent(self, since: int) -> set:
+        """The attributes that the device has sent, by its own log."""
+        text = self.log_text(since)
+        found = re.findall(r"^(\d+)/([0-9a-f]+)/([0-9a-f]+) -> [0-9a-f ]+$", text, re.MULTILINE)
+        return {(int(endpoint), int(cluster, 16), int(attribute, 16)) for endpoint, cluster, attribute in found}
+
+    # The controller
+
+    def command(self, command: str, arguments: tuple, home: str) -> list:
+        state = os.path.join(self.directory, home)
+        return [self.hearth, command, "--interface", "veth-b", "--state", state, "--json", *map(str, arguments)]
+
+    async def run(self, command: str, *arguments, home: str = "home", seconds: float = 20) -> tuple[int, dict]:
+        """A command of ours: its exit status and its JSON."""
+        line = self.command(command, arguments, home)
+        print("$", *line, flush=True)
+        process = await asyncio.create_subprocess_exec(
+            *line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=None)
+        try:
+            output, _ = await asyncio.wait_for(process.communicate(), seconds)
+        except TimeoutError:
+            process.kill()
+            await process.wait()
+            raise Failed(f"{command} {arguments} did not end in {seconds} s") from None
+        print(output.decode(errors="replace").rstrip()[:4000], flush=True)
+        try:
+            return process.returncode, json.loads(output)
+        except ValueError:
+            raise Failed(f"{command}: exit status {process.returncode}, no JSON: {output[:200]!r}") from None
+
+    async def do(self, command: str, *arguments, **options):
+        """A command that must succeed; what it says."""
+        status, document = await self.run(command, *arguments, **options)
+        expect(status == 0 and document.get("ok"), f"{command}: exit status {status}, {document}")
+        return document["data"]
+
+    async def refused(self, status: int, command: str, *arguments, **options) -> dict:
+        """A command that must end with this exit status; the error."""
+        found, document = await self.run(command, *arguments, **options)
+        expect(found == status and document.get("ok") is False, f"{command}: exit status {found}, {document}")
+        return document["error"]
+
+    async def read_one(self, endpoint: int, path: str):
+        return (await self.do("read", f"{self.node}/{endpoint}/{path}", "--raw"))["value"]
+
+    async def subscribe(self, *paths: str, longest: str = "1min") -> Subscription:
+        full = [f"{self.node}/{path}" for path in paths]
+        line = self.command("subscribe", (*full, "--raw", "--max", longest), "home")
+        print("$", *line, flush=True)
+        return Subscription(await asyncio.create_subprocess_exec(
+            *line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=None))
