@@ -153,16 +153,17 @@ extension NodeCore {
       refuse(.invalidParameter, on: id, at: now)
       return false
     }
-    // A passcode is tried by one peer at a time; a peer that begins anew takes its own place. Handshakes of the other kind
-    // have room of their own, so that a flood of them keeps nobody from being commissioned.
+    // A peer that begins anew takes its own place. Handshakes of the other kind have room of their own, so that a flood of
+    // them keeps nobody from being commissioned.
     if isPASE {
       for rival in inboundHandshakes(isPASE: true) where unsecured[rival.session]?.peerAddress == address {
         abandonHandshake(rival, at: now)
       }
     }
     let rivals = inboundHandshakes(isPASE: isPASE)
-    var isBusy = rivals.count >= (isPASE ? 1 : configuration.maximumInboundHandshakes)
-    if isBusy && !isPASE, let oldest = rivals.min(by: { age($0) < age($1) }),
+    let room = isPASE ? configuration.maximumInboundPASEHandshakes : configuration.maximumInboundHandshakes
+    var isBusy = rivals.count >= room
+    if isBusy, let oldest = rivals.min(by: { age($0) < age($1) }),
       let deadline = handshakes[oldest]?.deadline, now - deadline > Handshake.grace - Handshake.timeLimit
     {
       abandonHandshake(oldest, at: now)

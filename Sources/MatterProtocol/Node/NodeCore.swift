@@ -9,8 +9,11 @@ public struct NodeConfiguration: Sendable {
   public var maximumUnsecuredSessions = 32
   /// Exchanges at one time that peers may have open with us.
   public var maximumInboundExchanges = 128
-  /// Handshakes at one time that peers may have begun.
+  /// Handshakes by certificate at one time that peers may have begun.
   public var maximumInboundHandshakes = 8
+  /// Handshakes by passcode at one time that peers may have begun. More than one, so that a peer that went away in the
+  /// middle, or tries a second address of ours, keeps nobody out; every failed one counts as an attempt all the same.
+  public var maximumInboundPASEHandshakes = 4
   /// Resumption records that are kept.
   public var maximumResumptionRecords = 64
   public var parameters = SessionParameters.own

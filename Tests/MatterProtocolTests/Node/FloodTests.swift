@@ -19,7 +19,9 @@ import Testing
   private func expectBounded(_ core: NodeCore) {
     let configuration = core.configuration
     #expect(core.unsecured.count <= configuration.maximumUnsecuredSessions)
-    #expect(core.handshakes.count <= configuration.maximumInboundHandshakes)
+    #expect(
+      core.handshakes.count
+        <= configuration.maximumInboundHandshakes + configuration.maximumInboundPASEHandshakes)
     #expect(core.exchanges.count <= configuration.maximumUnsecuredSessions * 4)
     #expect(core.secured.count <= configuration.maximumSessions)
   }

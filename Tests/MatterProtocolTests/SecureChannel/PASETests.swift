@@ -138,8 +138,27 @@ import Testing
     }
   }
 
-  @Test func aSecondCommissionerIsToldToWait() throws {
+  /// One commissioner went silent after the parameters: the next one need not wait until the first has timed out.
+  @Test func aSilentCommissionerKeepsNobodyOut() throws {
     var pair = CorePair()
+    try pair.beginPASE()
+    try pair.run(for: .milliseconds(7))
+    var request = pair.packets[0].bytes
+    // The same first message by somebody else: another source node, another message counter.
+    request[4] ^= 0x55
+    request[8] ^= 0x55
+    pair.cores[1].receive(request, from: SocketAddress(.loopback4, port: 1234), at: pair.now)
+    #expect(pair.cores[1].handshakes.count == 2)
+    try pair.settle()
+    #expect(pair.established(0).count == 1)
+    #expect(pair.established(1).count == 1)
+    #expect(pair.attempts == 0)
+  }
+
+  @Test func whenTheRoomIsTakenACommissionerIsToldToWait() throws {
+    var configuration = NodeConfiguration()
+    configuration.maximumInboundPASEHandshakes = 1
+    var pair = CorePair(configurations: [.init(), configuration])
     try pair.beginPASE()
     try pair.run(for: .milliseconds(7))
     #expect(pair.cores[1].handshakes.count == 1)
