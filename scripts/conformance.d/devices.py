@@ -1,0 +1,155 @@
+"""Our side: one virtual device in a network of its own, and what a person would do to it."""
+
+import json
+import os
+import shutil
+import subprocess
+import time
+from typing import Optional
+
+SCRIPTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+# Codes of our own: those of the SDK's examples are what the tests of setup codes look for.
+PASSCODE, DISCRIMINATOR = 34970112, 1789
+ENABLE_KEY = "000102030405060708090a0b0c0d0e0f"
+
+
+class Failed(Exception):
+    """Something of ours did not work: the test could not be run."""
+
+
+def known_types(hearth: str) -> list[str]:
+    """The names of the device types that can be simulated."""
+    answer = subprocess.run([hearth, "types", "--json"], capture_output=True, text=True, timeout=30)
+    return [entry["name"] for entry in json.loads(answer.stdout)["data"]]
+
+
+class Bench:
+    """Two network namespaces: the device in a, the tests in b. With a directory for state and logs."""
+
+    def __init__(self, hearth: str, name: str, directory: str):
+        self.hearth, self.name, self.directory = hearth, name, directory
+        self.process: Optional[subprocess.Popen] = None
+        self.kind = ""
+        self.environment = dict(os.environ, HEARTH_LAB=name)
+        self.extra: list[str] = []
+
+    # The network
+
+    def __enter__(self):
+        self.lab("up")
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+        subprocess.run([os.path.join(SCRIPTS, "lab"), "down"], env=self.environment, check=False)
+
+    def lab(self, *arguments: str):
+        done = subprocess.run([os.path.join(SCRIPTS, "lab"), *arguments], env=self.environment, capture_output=True,
+                              text=True)
+        if done.returncode != 0:
+            raise Failed(f"scripts/lab {' '.join(arguments)}: {done.stderr.strip()}")
+
+    def run(self, command: list[str], log: str, seconds: float, environment: Optional[dict] = None,
+            folder: Optional[str] = None) -> Optional[int]:
+        """Runs a command in b, with a `/data` of its own; its exit status, or None when it took too long."""
+        data = os.path.join(self.directory, "data")
+        os.makedirs(data, exist_ok=True)
+        mounted = ["ip", "netns", "exec", f"{self.name}-b", "sh", "-c",
+                   'mount --bind "$0" /data && exec "$@"', data, *command]
+        with open(log, "ab") as file:
+            process = subprocess.Popen(mounted, stdin=subprocess.DEVNULL, stdout=file, stderr=file, cwd=folder,
+                                       env={**self.environment, **(environment or {})})
+            try:
+                return process.wait(seconds)
+            except subprocess.TimeoutExpired:
+                return None
+            finally:
+                if process.poll() is None:
+                    process.kill()
+                    process.wait()
+
+    # The device
+
+    def use(self, directory: str):
+        """A new directory for what follows."""
+        self.stop()
+        self.directory = directory
+        os.makedirs(directory, exist_ok=True)
+
+    @property
+    def state(self) -> str:
+        return os.path.join(self.directory, "state")
+
+    @property
+    def log(self) -> str:
+        return os.path.join(self.directory, "device.log")
+
+    def fresh(self, kind: str, extra: Optional[list[str]] = None):
+        """A device of this type that nobody has commissioned."""
+        self.stop()
+        self.kind, self.extra = kind, extra or []
+        shutil.rmtree(self.state, ignore_errors=True)
+        definition = os.path.join(self.directory, "device.yaml")
+        own = os.path.join(SCRIPTS, "conformance-data", kind.replace("/", "-").replace(" ", "-") + ".yaml")
+        if os.path.exists(own):
+            text = open(own).read()
+        else:
+            text = f"home: Conformance\ndevices:\n  - name: Device\n    type: {kind}\n"
+        text = text.replace("    type:", f"    passcode: {PASSCODE}\n    discriminator: {DISCRIMINATOR}\n    type:", 1)
+        with open(definition, "w") as file:
+            file.write(text)
+        self.start()
+
+    def start(self, seconds: float = 20):
+        ready = os.path.join(self.directory, "ready")
+        if os.path.exists(ready):
+            os.remove(ready)
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(
+                ["ip", "netns", "exec", f"{self.name}-a", self.hearth, "run",
+                 os.path.join(self.directory, "device.yaml"), "--interface", "veth-a", "--state", self.state,
+                 "--ready-file", ready, "--mdns", "builtin", *self.extra],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        end = time.monotonic() + seconds
+        while not os.path.exists(ready):
+            if self.process.poll() is not None:
+                raise Failed(f"the device stopped with exit status {self.process.returncode} before it was ready")
+            if time.monotonic() > end:
+                raise Failed(f"the device was not ready in {seconds} s")
+            time.sleep(0.02)
+
+    def stop(self):
+        process, self.process = self.process, None
+        if process is None or process.poll() is not None:
+            return
+        process.terminate()
+        try:
+            process.wait(5)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+    def restart(self):
+        """As after a power cut: what it remembers stays."""
+        self.stop()
+        self.start()
+
+    def factory_reset(self):
+        self.stop()
+        shutil.rmtree(self.state, ignore_errors=True)
+        self.start()
+
+    @property
+    def has_crashed(self) -> bool:
+        return self.process is not None and self.process.poll() is not None
+
+    # A person's hand
+
+    def sim(self, *arguments: str) -> str:
+        """`hearth sim …` on the device."""
+        done = subprocess.run([self.hearth, "sim", *arguments, "--state", self.state], capture_output=True, text=True,
+                              timeout=30)
+        if done.returncode != 0:
+            raise Failed(f"hearth sim {' '.join(arguments)}: {done.stderr.strip()}")
+        return done.stdout

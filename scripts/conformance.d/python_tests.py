@@ -1,0 +1,198 @@
+"""The scripts of src/python_testing: which there are, on what they run, and what they came to."""
+
+import json
+import os
+import re
+import shlex
+import time
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Optional
+
+import yaml
+
+import pics
+from checkout import Checkout
+from devices import DISCRIMINATOR, ENABLE_KEY, PASSCODE, SCRIPTS, Bench
+from hand import Hand
+from table import FAIL, PASS, SKIP, Result
+
+DATA = os.path.join(SCRIPTS, "conformance-data")
+# Arguments of the scripts that are about the SDK's build and its example app.
+DROPPED = {"--trace-to", "--storage-path", "--discriminator", "--passcode", "--manual-code", "--qr-code", "--PICS",
+           "--commissioning-method", "--app-pipe", "--endpoint", "--tests", "--test-case", "--hex-arg"}
+
+
+@dataclass
+class Job:
+    """One run of a script on one device."""
+
+    name: str
+    script: str
+    device: str
+    reason: str = ""  # why it is skipped
+    tests: list[str] = field(default_factory=list)
+    endpoint: Optional[int] = None
+    arguments: list[str] = field(default_factory=list)
+    options: dict = field(default_factory=dict)
+    suite = "python"
+
+
+def plan(checkout: Checkout, types: list[str], wanted_types: list[str]) -> list[Job]:
+    """Every script of the checkout, once for each device, in the order of their names."""
+    with open(os.path.join(DATA, "tests.yaml")) as file:
+        table = yaml.safe_load(file)
+    with open(os.path.join(DATA, "skips.yaml")) as file:
+        skips = {pattern: reason for group in yaml.safe_load(file)["python"] for pattern, reason in group.items()}
+    jobs = []
+    for name in sorted(os.listdir(checkout.scripts)):
+        if not name.endswith(".py"):
+            continue
+        script, stem = os.path.join(checkout.scripts, name), name[:-3]
+        reason = next((reason for pattern, reason in skips.items() if fnmatchcase(stem, pattern)), "")
+        if reason:
+            jobs.append(Job(stem, script, "-", reason))
+            continue
+        options = {**table["default"], **table["tests"].get(stem, {})}
+        groups, devices = table["devices"], []
+        for entry in options["devices"]:
+            devices += groups.get(entry, [entry])
+        if wanted_types:
+            devices = wanted_types
+        for device in devices:
+            if device not in types:
+                jobs.append(Job(stem, script, device, f"hearth does not simulate this device type: {device}"))
+                continue
+            for tests, endpoint, arguments in runs(script):
+                if "endpoint" in options:
+                    endpoint = options["endpoint"]
+                jobs.append(Job(stem, script, device, "", options.get("tests", tests), endpoint,
+                                arguments + options.get("arguments", []), options))
+                if options.get("once", False):
+                    break
+    return jobs
+
+
+def runs(script: str) -> list[tuple[list[str], Optional[int], list[str]]]:
+    """The runs that the script's header asks for: its tests (none: all), endpoint and other arguments. Runs that differ only
+    in the app and in how it is commissioned are one."""
+    with open(script) as file:
+        text = file.read()
+    header = re.search(r"=== BEGIN CI TEST ARGUMENTS ===\n(.*?)# === END CI", text, re.S)
+    found = []
+    if header:
+        block = yaml.safe_load("\n".join(line.lstrip("#") for line in header[1].splitlines()))
+        for run in block["test-runner-runs"].values():
+            words = shlex.split(run.get("script-args") or "")
+            tests, endpoint, others, key = [], None, [], None
+            for word in words:
+                if word.startswith("--"):
+                    key = word
+                    if key not in DROPPED:
+                        others.append(word)
+                elif key in ("--tests", "--test-case"):
+                    tests.append(word)
+                elif key == "--endpoint":
+                    # Numbers above 0 are the example app's: ours has its application on endpoint 1.
+                    endpoint = min(int(word), 1)
+                elif key == "--hex-arg" and not word.startswith("enableKey"):
+                    others += [key, word]
+                elif key not in DROPPED:
+                    others.append(word)
+            if (tests, endpoint, others) not in found and not (found and not tests and not found[0][0]):
+                found.append((tests, endpoint, others))
+    return found or [([], None, [])]
+
+
+def run(job: Job, bench: Bench, checkout: Checkout, directory: str) -> list[Result]:
+    """Runs a script on a fresh device. One result for each of its tests."""
+    begin = time.monotonic()
+    folder = os.path.join(directory, f"{job.name} {'+'.join(job.tests)} {job.device}".replace("/", "-").replace(" ", "_"))
+    bench.use(folder)
+    bench.fresh(job.device, job.options.get("run", []))
+    storage = os.path.join(folder, "storage.json")
+    codes = ["--discriminator", str(DISCRIMINATOR), "--passcode", str(PASSCODE)]
+    common = ["--storage-path", storage, "--paa-trust-store-path", checkout.trust_store,
+              "--logs-path", os.path.join(folder, "mobly"), "--hex-arg", f"enableKey:{ENABLE_KEY}",
+              "--PICS", pics.file(job.device, bench, checkout, directory)]
+    arguments = list(job.arguments)
+    if job.endpoint is not None:
+        arguments += ["--endpoint", str(job.endpoint)]
+    if job.tests:
+        arguments += ["--tests", *job.tests]
+    with open(job.script) as file:
+        text = file.read()
+    method = job.options.get("commission") or ("before" if "BasicCompositionTests" in text else "with")
+    limit = job.options.get("limit", 300)
+    hand = Hand(bench)
+    try:
+        if method == "before":
+            # Such a test tries a session by passcode as well when it knows the codes, and that races.
+            launch(bench, checkout, folder, hand, job.script,
+                   [*common, *codes, "--commissioning-method", "on-network", "--commission-only"], 60)
+        elif method == "with":
+            arguments += [*codes, "--commissioning-method", "on-network"]
+        elif method == "codes":
+            arguments += [*codes, "--in-test-commissioning-method", "on-network"]
+        tests, status = launch(bench, checkout, folder, hand, job.script, [*common, *arguments], limit)
+    finally:
+        hand.close()
+    crashed = bench.has_crashed
+    bench.stop()
+    whole = time.monotonic() - begin
+    results = [judge(job, test, hand.unknown) for test in tests if test["class"] != "CommissionDeviceTest"]
+    for test in tests:
+        if test["class"] == "CommissionDeviceTest" and test["result"] != "PASS":
+            results.append(Result(job.name, job.device, FAIL, f"commissioning: {test['details']}", whole))
+    if crashed:
+        results.append(Result(job.name, job.device, FAIL, "the device's process ended", whole))
+    if status is None:
+        results.append(Result(job.name, job.device, FAIL, f"not over after {limit} s", whole))
+    elif not results:
+        results.append(Result(job.name, job.device, FAIL, f"no test ran (exit status {status}): {last_line(folder)}", whole))
+    elif status != 0 and all(result.outcome == PASS for result in results):
+        results.append(Result(job.name, job.device, FAIL, f"exit status {status}: {last_line(folder)}", whole))
+    return results
+
+
+def launch(bench: Bench, checkout: Checkout, folder: str, hand: Hand, script: str, arguments: list[str], limit: float):
+    results = os.path.join(folder, "results.json")
+    if os.path.exists(results):
+        os.remove(results)
+    temporary = os.path.join(folder, "tmp")
+    os.makedirs(temporary, exist_ok=True)
+    import sys
+
+    status = bench.run(
+        [sys.executable, "-X", "faulthandler", os.path.join(SCRIPTS, "conformance.d", "launch.py"), checkout.overlay, results,
+         hand.path, script, *arguments],
+        os.path.join(folder, "script.log"), limit,
+        {"PYTHONPATH": checkout.python_path, "TMPDIR": temporary}, checkout.path)
+    try:
+        with open(results) as file:
+            return json.load(file), status
+    except (OSError, ValueError):
+        return [], status
+
+
+def last_line(folder: str) -> str:
+    with open(os.path.join(folder, "script.log"), errors="replace") as file:
+        lines = [line.strip() for line in file if line.strip()]
+    return lines[-1] if lines else "nothing was printed"
+
+
+def judge(job: Job, test: dict, unknown: list[str]) -> Result:
+    name = job.name if test["test"] == f"test_{job.name}" else f"{job.name} {test['test']}"
+    really = test["begun"] - test["skipped"]
+    details = test["details"]
+    if test["result"] == "PASS":
+        if really <= 0:
+            return Result(name, job.device, SKIP, f"all of its {test['begun']} steps were skipped: what they test is optional "
+                          "and not served", test["seconds"])
+        if unknown:
+            return Result(name, job.device, FAIL, f"nobody did what the script asked for: {unknown[0]}", test["seconds"])
+        return Result(name, job.device, PASS, "" if not test["skipped"] else f"{test['skipped']} of {test['begun']} steps "
+                      "skipped", test["seconds"])
+    if test["result"] == "SKIP":
+        return Result(name, job.device, SKIP, details or "the script skipped it", test["seconds"])
+    return Result(name, job.device, FAIL, details or test["where"], test["seconds"])

@@ -1,0 +1,48 @@
+"""What the tests came to: a line for each as it ends, and the sums."""
+
+import threading
+from dataclasses import dataclass
+from typing import Optional, TextIO
+
+PASS, FAIL, SKIP = "pass", "FAIL", "skip"
+
+
+@dataclass
+class Result:
+    """What one test came to on one device. A skip has a reason; so has a failure."""
+
+    test: str
+    device: str
+    outcome: str
+    reason: str = ""
+    seconds: Optional[float] = None
+
+
+class Table:
+    """Prints results as they come; several threads may add."""
+
+    def __init__(self, out: TextIO):
+        self.out = out
+        self.results: list[Result] = []
+        self._lock = threading.Lock()
+
+    def add(self, result: Result):
+        # Nothing passes or is left out for no reason.
+        if result.outcome != PASS and not result.reason:
+            result = Result(result.test, result.device, FAIL, "no reason was given", result.seconds)
+        with self._lock:
+            self.results.append(result)
+            time = "" if result.seconds is None else f"{result.seconds:.0f} s"
+            reason = " ".join(result.reason.split())
+            line = f"{result.outcome}  {result.test:<42} {result.device:<24} {time:>6}  {reason[:300]}"
+            print(line.rstrip(), file=self.out, flush=True)
+
+    def count(self, outcome: str) -> int:
+        return sum(result.outcome == outcome for result in self.results)
+
+    @property
+    def is_good(self) -> bool:
+        return self.count(FAIL) == 0 and self.count(PASS) > 0
+
+    def summary(self) -> str:
+        return f"{self.count(PASS)} passed, {self.count(FAIL)} failed, {self.count(SKIP)} skipped"
