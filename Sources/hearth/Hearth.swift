@@ -22,7 +22,7 @@ struct Hearth: AsyncParsableCommand {
           Discover.self, Pair.self, Devices.self, Describe.self, On.self, Off.self, Toggle.self, Level.self, Read.self,
           Write.self, Invoke.self, Subscribe.self, Rooms.self, Room.self, Rename.self, Share.self, Remove.self,
         ]),
-      CommandGroup(name: "Tools", subcommands: [Code.self, Decode.self, Completion.self]),
+      CommandGroup(name: "Tools", subcommands: [Code.self, Decode.self, SchemaCommand.self, Completion.self]),
     ])
 }
 

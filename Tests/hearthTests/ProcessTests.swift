@@ -77,6 +77,7 @@ struct Hearth {
       (["room", "remove", "Attic"], 3), (["describe", "1"], 3),
       (["--help"], 0), (["--version"], 0), (["devices"], 0), (["rooms"], 0), (["completion", "fish"], 0),
       (["code", "show", "34970112332"], 0), (["decode", "15 18"], 0),
+      (["schema"], 0), (["schema", "onOff", "0x0300"], 0), (["schema", "onnOff"], 3),
     ] as [([String], Int32)])
   func exitsAsTheContractSays(_ arguments: [String], status: Int32) throws {
     let hearth = Hearth()
@@ -105,6 +106,21 @@ struct Hearth {
     let usage = try hearth("level", "--json")
     #expect(usage.status == 2)
     #expect(usage.output.hasPrefix(#"{"ok":false,"error":{"code":"badArguments""#))
+  }
+
+  @Test func theSchemaIsJSON() throws {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    let result = try hearth("schema", "levelControl", "--json")
+    let object = try #require(try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])
+    let data = try #require(object["data"] as? [String: Any])
+    let cluster = try #require((data["clusters"] as? [[String: Any]])?.first)
+    #expect(cluster["id"] as? Int == 8)
+    let attributes = try #require(cluster["attributes"] as? [[String: Any]])
+    let level = try #require(attributes.first)
+    #expect(level["name"] as? String == "CurrentLevel")
+    #expect((level["type"] as? [String: Any])?["type"] as? String == "uint8")
+    #expect(try hearth("schema", "levelControl").output.hasPrefix("LevelControl 0x0008, revision 6\n"))
   }
 
   @Test func resultsAndWordsGoTheirOwnWays() throws {

@@ -190,7 +190,7 @@ extension DoorLock {
   public struct GetWeekDayScheduleResponse: ModelStruct {
     public var weekDayIndex: UInt8 = 0
     public var userIndex: UInt16 = 0
-    public var status: StatusCode = .success
+    public var status: LockStatus = .success
     public var daysMask: DaysMask?
     public var startHour: UInt8?
     public var startMinute: UInt8?
@@ -205,7 +205,7 @@ extension DoorLock {
     public init() {}
 
     public init(
-      weekDayIndex: UInt8, userIndex: UInt16, status: StatusCode, daysMask: DaysMask? = nil, startHour: UInt8? = nil,
+      weekDayIndex: UInt8, userIndex: UInt16, status: LockStatus, daysMask: DaysMask? = nil, startHour: UInt8? = nil,
       startMinute: UInt8? = nil, endHour: UInt8? = nil, endMinute: UInt8? = nil
     ) {
       self.weekDayIndex = weekDayIndex
@@ -276,7 +276,7 @@ extension DoorLock {
   public struct GetYearDayScheduleResponse: ModelStruct {
     public var yearDayIndex: UInt8 = 0
     public var userIndex: UInt16 = 0
-    public var status: StatusCode = .success
+    public var status: LockStatus = .success
     public var localStartTime: UInt32?
     public var localEndTime: UInt32?
     public static let fields: [Field<Self>] = [
@@ -287,7 +287,7 @@ extension DoorLock {
     public init() {}
 
     public init(
-      yearDayIndex: UInt8, userIndex: UInt16, status: StatusCode, localStartTime: UInt32? = nil,
+      yearDayIndex: UInt8, userIndex: UInt16, status: LockStatus, localStartTime: UInt32? = nil,
       localEndTime: UInt32? = nil
     ) {
       self.yearDayIndex = yearDayIndex
@@ -348,7 +348,7 @@ extension DoorLock {
   /// Application Clusters § 5.2.10.22.
   public struct GetHolidayScheduleResponse: ModelStruct {
     public var holidayIndex: UInt8 = 0
-    public var status: StatusCode = .success
+    public var status: LockStatus = .success
     public var localStartTime: Nullable<UInt32>?
     public var localEndTime: Nullable<UInt32>?
     public var operatingMode: Nullable<OperatingMode>?
@@ -361,7 +361,7 @@ extension DoorLock {
     public init() {}
 
     public init(
-      holidayIndex: UInt8, status: StatusCode, localStartTime: Nullable<UInt32>? = nil,
+      holidayIndex: UInt8, status: LockStatus, localStartTime: Nullable<UInt32>? = nil,
       localEndTime: Nullable<UInt32>? = nil, operatingMode: Nullable<OperatingMode>? = nil
     ) {
       self.holidayIndex = holidayIndex
@@ -607,7 +607,7 @@ extension DoorLock {
 
   /// Application Clusters § 5.2.10.37.
   public struct SetCredentialResponse: ModelStruct {
-    public var status: StatusCode = .success
+    public var status: LockStatus = .success
     public var userIndex: Nullable<UInt16> = .null
     public var nextCredentialIndex: Nullable<UInt16>?
     public static let fields: [Field<Self>] = [
@@ -617,7 +617,7 @@ extension DoorLock {
 
     public init() {}
 
-    public init(status: StatusCode, userIndex: Nullable<UInt16>, nextCredentialIndex: Nullable<UInt16>? = nil) {
+    public init(status: LockStatus, userIndex: Nullable<UInt16>, nextCredentialIndex: Nullable<UInt16>? = nil) {
       self.status = status
       self.userIndex = userIndex
       self.nextCredentialIndex = nextCredentialIndex

@@ -297,12 +297,17 @@ extension DoorLock {
     }
   }
 
+  /// What a lock answers: the cluster's own codes, and those of the interaction model that it uses in its responses.
   /// Application Clusters § 5.2.7.1.
-  public struct StatusCodeEnum: WireCode {
+  public struct LockStatus: WireCode {
     public var rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    public static let duplicate = Self(2), occupied = Self(3)
-    public static let names: [UInt64: String] = [2: "Duplicate", 3: "Occupied"]
+    public static let success = Self(0), failure = Self(1), duplicate = Self(2), occupied = Self(3)
+    public static let invalidField = Self(0x85), resourceExhausted = Self(0x89), notFound = Self(0x8B)
+    public static let names: [UInt64: String] = [
+      0: "Success", 1: "Failure", 2: "Duplicate", 3: "Occupied", 0x85: "InvalidField", 0x89: "ResourceExhausted",
+      0x8B: "NotFound",
+    ]
   }
 }

@@ -49,7 +49,7 @@ public enum IcdManagement: Cluster {
     0x02, "UnregisterClient", privilege: .manage, quality: .fabricScoped,
     conformance: .features(checkInProtocolSupport.mask))
   public static let stayActiveRequest = Command<Self, StayActiveRequest, StayActiveResponse>(
-    0x03, "StayActiveRequest", response: 0x04, conformance: .recommended(longIdleTimeSupport.mask))
+    0x03, "StayActiveRequest", response: 0x04, privilege: .manage, conformance: .recommended(longIdleTimeSupport.mask))
 
   public static let elements: [any ClusterElement] = [
     idleModeDuration, activeModeDuration, activeModeThreshold, registeredClients, icdCounter,
