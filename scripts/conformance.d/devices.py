@@ -18,10 +18,10 @@ class Failed(Exception):
     """Something of ours did not work: the test could not be run."""
 
 
-def known_types(hearth: str) -> list[str]:
-    """The names of the device types that can be simulated."""
+def known_types(hearth: str) -> dict[str, list[str]]:
+    """The names of the device types that can be simulated, and the clusters that each serves."""
     answer = subprocess.run([hearth, "types", "--json"], capture_output=True, text=True, timeout=30)
-    return [entry["name"] for entry in json.loads(answer.stdout)["data"]]
+    return {entry["name"]: entry["clusters"] for entry in json.loads(answer.stdout)["data"]}
 
 
 class Bench:

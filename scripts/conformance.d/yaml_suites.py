@@ -1,0 +1,91 @@
+"""The YAML suites of a checkout: which there are, and what each needs to know about the device under test."""
+
+import glob
+import os
+import re
+from typing import Optional
+
+import yaml
+
+FOLDER = "src/app/tests/suites/certification"
+
+
+class Suite:
+    """One file `Test_TC_….yaml`."""
+
+    def __init__(self, path: str):
+        self.path = path
+        self.name = os.path.basename(path).removesuffix(".yaml")
+        with open(path) as file:
+            self.document = yaml.safe_load(file)
+        self.config: dict = self.document["config"]
+        self.steps = [step for step in self.document["tests"] if not step.get("disabled")]
+
+    @property
+    def group(self) -> str:
+        return self.name.removeprefix("Test_TC_").split("_")[0]
+
+    @property
+    def endpoint(self) -> int:
+        return self.config.get("endpoint", 0)
+
+    @property
+    def needs(self) -> list[str]:
+        return self.document.get("PICS") or []
+
+    @property
+    def begins_new(self) -> bool:
+        """Whether it commissions the device itself."""
+        first = next((step for step in self.steps if step.get("cluster") in ("SystemCommands", "CommissionerCommands",
+                                                                             "DelayCommands")), {})
+        return first.get("command") in ("FactoryReset", "PairWithCode")
+
+    def not_runnable(self) -> Optional[str]:
+        """Why nothing of it can be run on a device, as far as the file says."""
+        if self.name.endswith("_Simulated"):
+            return "it tests a controller: the suite itself is the device"
+        for need in self.needs:
+            if re.search(r"\.C(\.|$)|\.ROLE\.(COMMISSIONER|CONTROLLER)|BRIDGECLIENT", need):
+                return f"it tests a controller (it needs {need})"
+        if not self.steps:
+            return f"all {len(self.document['tests'])} steps are for a person to carry out (disabled in the suite)"
+        return None
+
+    @property
+    def cluster(self) -> Optional[str]:
+        """The short name of the cluster that the whole suite is about, where it has one."""
+        found = re.match(r"([A-Z0-9]+)\.S(\.|$)", self.needs[0]) if self.needs else None
+        return found[1] if found else None
+
+    def refused_by(self, codes: set[str]) -> Optional[str]:
+        """The first of the PICS that the whole suite asks for and that does not hold."""
+        known = {code.lower() for code in codes}
+        for expression in self.needs:
+            code = str(expression).strip()
+            negated = code.startswith("!")
+            if (code.lstrip("!").strip().lower() in known) == negated:
+                return code
+        return None
+
+    def settings(self, endpoint: int, groups: list[int], device: dict) -> dict:
+        """What replaces the settings of the file: where the clusters are, and the codes of this device."""
+        chosen = {key: device[key] for key in ("vendorId", "productId", "deviceType")}
+        if self.endpoint != 0:
+            chosen["endpoint"] = endpoint
+        if groups:
+            chosen["Groups.Endpoint"] = endpoint if endpoint in groups else groups[0]
+            chosen["Groups.Endpoint1"] = groups[0]
+            chosen["Groups.Endpoint2"] = groups[-1]
+        # A window that the suite opens itself has the suite's own code, unless it looks for the device before.
+        if "PakeVerifier" not in self.config:
+            chosen["payload"] = device["qr"]
+            chosen["discriminator"] = device["discriminator"]
+            chosen["shortDiscriminator"] = device["discriminator"] >> 8
+        return {key: value for key, value in chosen.items() if key in self.config}
+
+
+def find(checkout: str) -> list[Suite]:
+    paths = glob.glob(os.path.join(checkout, FOLDER, "Test_TC_*.yaml"))
+    suites = [Suite(path) for path in paths]
+    return sorted(suites, key=lambda suite: [int(part) if part.isdigit() else part
+                                             for part in re.split(r"(\d+)", suite.name)])

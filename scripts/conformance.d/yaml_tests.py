@@ -1,0 +1,172 @@
+"""The YAML suites of src/app/tests/suites/certification: on what they run, and what they came to."""
+
+import json
+import os
+import select
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Optional
+
+import yaml
+
+import yaml_suites
+from checkout import Checkout
+from devices import DISCRIMINATOR, SCRIPTS, Bench, Failed
+from table import FAIL, PASS, SKIP, Result
+from yaml_pics import Facts
+from yaml_suites import Suite
+
+DATA = os.path.join(SCRIPTS, "conformance-data")
+OUTCOMES = {"pass": PASS, "fail": FAIL, "skip": SKIP}
+
+
+@dataclass
+class Job:
+    """One suite on one endpoint of one device."""
+
+    name: str
+    path: str
+    device: str
+    reason: str = ""  # why it is skipped
+    endpoint: int = 1
+    limit: float = 0
+    suite = "yaml"
+
+
+# What is to be run
+
+
+def plan(checkout: Checkout, types: dict[str, list[str]], wanted_types: list[str]) -> list[Job]:
+    """Every suite of the checkout: those of the root node on a few devices, the others on every device that serves their
+    cluster."""
+    with open(os.path.join(DATA, "skips.yaml")) as file:
+        skips = {pattern: reason for group in yaml.safe_load(file).get("yaml", []) for pattern, reason in group.items()}
+    with open(os.path.join(DATA, "suites.yaml")) as file:
+        table = yaml.safe_load(file)
+    facts = Facts(os.path.join(DATA, "pics.yaml"))
+    jobs = []
+    for suite in yaml_suites.find(checkout.path):
+        reason = next((reason for pattern, reason in skips.items() if fnmatchcase(suite.name, pattern)), None)
+        if reason and "CONFORMANCE_SLOW" in reason and os.environ.get("CONFORMANCE_SLOW"):
+            reason = None
+        reason = reason or suite.not_runnable()
+        places = [] if reason else places_of(suite, types, wanted_types, facts, table)
+        if not places:
+            name = facts.names.get(suite.cluster or "", suite.cluster)
+            jobs.append(Job(suite.name, suite.path, "-", reason or f"none of our devices serves {name}"))
+        limit = suite.config.get("timeout", 90) + 600
+        jobs += [Job(suite.name, suite.path, device, "", endpoint, limit) for device, endpoint in places]
+    return jobs
+
+
+def places_of(suite: Suite, types: dict[str, list[str]], wanted_types: list[str], facts: Facts,
+              table: dict) -> list[tuple[str, int]]:
+    """The devices, and there the endpoints, on which a suite runs."""
+    chosen = [kind for kind in types if not wanted_types or kind in wanted_types]
+    if suite.endpoint == 0:
+        return [(kind, 1) for kind in chosen if wanted_types or kind in table["root"]]
+    name = facts.names.get(suite.cluster or "")
+    places = []
+    for kind in chosen:
+        for endpoint, clusters in table["endpoints"].get(kind, {1: types[kind]}).items():
+            if name in clusters:
+                places.append((kind, endpoint))
+    return places
+
+
+# Running
+
+
+class Session:
+    """The process that runs suites in the network of one bench, one after the other."""
+
+    def __init__(self, bench: Bench, checkout: Checkout, directory: str):
+        self.bench = bench
+        home = os.path.join(directory, f"yaml {bench.name}".replace(" ", "-"))
+        data, temporary = os.path.join(home, "data"), os.path.join(home, "tmp")
+        os.makedirs(data, exist_ok=True)
+        os.makedirs(temporary, exist_ok=True)
+        command = ["ip", "netns", "exec", f"{bench.name}-b", "sh", "-c", 'mount --bind "$0" /data && exec "$@"', data,
+                   sys.executable, "-X", "faulthandler", os.path.join(SCRIPTS, "conformance.d", "yaml_session.py"),
+                   "--directory", home, "--sdk", checkout.path, "--trust-store", checkout.trust_store,
+                   "--facts", os.path.join(DATA, "pics.yaml")]
+        environment = {**bench.environment, "PYTHONPATH": checkout.python_path, "TMPDIR": temporary}
+        # Unbuffered: what `select` does not see must not wait in a buffer.
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, env=environment)
+        self.pending = b""
+
+    @property
+    def is_alive(self) -> bool:
+        return self.process.poll() is None
+
+    def close(self):
+        if self.is_alive:
+            self.process.kill()
+        self.process.wait()
+
+    def write(self, what: dict):
+        self.process.stdin.write(json.dumps(what).encode() + b"\n")
+
+    def read(self, end: float) -> Optional[dict]:
+        """The next line that the session says, or None when it does not by then, or ended."""
+        while b"\n" not in self.pending:
+            left = end - time.monotonic()
+            if left <= 0 or not select.select([self.process.stdout], [], [], left)[0]:
+                return None
+            if not (more := self.process.stdout.read(65536)):
+                return None
+            self.pending += more
+        line, self.pending = self.pending.split(b"\n", 1)
+        return json.loads(line)
+
+    def run(self, job: dict, limit: float) -> dict:
+        end = time.monotonic() + limit
+        self.write(job)
+        while (answer := self.read(end)) is not None:
+            if "ask" not in answer:
+                return answer
+            try:
+                getattr(self.bench, answer["ask"])()
+                self.write({})
+            except Failed as error:
+                self.write({"error": str(error)})
+        over = time.monotonic() >= end
+        self.close()
+        return {"outcome": "fail", "reason": f"not over after {limit:.0f} s" if over else
+                f"the SDK's controller ended by itself (status {self.process.returncode})"}
+
+
+_sessions: dict[str, Session] = {}
+
+
+def run(job: Job, bench: Bench, checkout: Checkout, directory: str) -> list[Result]:
+    """Runs a suite on a fresh device."""
+    begin = time.monotonic()
+    folder = os.path.join(directory, f"{job.name} {job.device} {job.endpoint}".replace("/", "-").replace(" ", "_"))
+    bench.use(folder)
+    bench.fresh(job.device)
+    session = _sessions.get(bench.name)
+    if session is None or not session.is_alive:
+        session = _sessions[bench.name] = Session(bench, checkout, directory)
+    answer = session.run({"suite": job.path, "endpoint": job.endpoint, "folder": folder, **described(bench)}, job.limit)
+    if answer["outcome"] == "pass" and bench.has_crashed:
+        answer = {"outcome": "fail", "reason": "the device's process ended"}
+    bench.stop()
+    with open(os.path.join(folder, "result.json"), "w") as file:
+        json.dump(answer, file, indent=1)
+    reason = answer["reason"]
+    if len(answer.get("failures", [])) > 1:
+        reason = f"{len(answer['failures'])} steps, first {reason}"
+    where = job.device if job.endpoint == 1 else f"{job.device}, endpoint {job.endpoint}"
+    return [Result(job.name, where, OUTCOMES[answer["outcome"]], reason, time.monotonic() - begin)]
+
+
+def described(bench: Bench) -> dict:
+    """The device under test as its label and its announcement describe it."""
+    data = json.loads(bench.sim("ps", "--json"))["data"]
+    entry = (data if isinstance(data, list) else data["devices"])[0]
+    return {"qr": entry["qrCode"], "discriminator": DISCRIMINATOR, "vendorId": entry["vendorID"],
+            "productId": entry["productID"], "deviceType": 0}
