@@ -76,11 +76,12 @@ class Suite:
             chosen["Groups.Endpoint"] = endpoint if endpoint in groups else groups[0]
             chosen["Groups.Endpoint1"] = groups[0]
             chosen["Groups.Endpoint2"] = groups[-1]
-        # A window that the suite opens itself has the suite's own code, unless it looks for the device before.
-        if "PakeVerifier" not in self.config:
-            chosen["payload"] = device["qr"]
-            chosen["discriminator"] = device["discriminator"]
-            chosen["shortDiscriminator"] = device["discriminator"] >> 8
+        chosen["payload"] = device["qr"]
+        chosen["discriminator"] = device["discriminator"]
+        chosen["shortDiscriminator"] = device["discriminator"] >> 8
+        if "payload" in self.config and "PakeVerifier" in self.config:
+            # It opens a window with a verifier of its own, and has the code that goes with it.
+            del chosen["payload"], chosen["discriminator"]
         return {key: value for key, value in chosen.items() if key in self.config}
 
 

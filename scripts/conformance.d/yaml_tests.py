@@ -8,6 +8,7 @@ import sys
 import time
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cache
 from typing import Optional
 
 import yaml
@@ -154,6 +155,9 @@ def run(job: Job, bench: Bench, checkout: Checkout, directory: str) -> list[Resu
     answer = session.run({"suite": job.path, "endpoint": job.endpoint, "folder": folder, **described(bench)}, job.limit)
     if answer["outcome"] == "pass" and bench.has_crashed:
         answer = {"outcome": "fail", "reason": "the device's process ended"}
+    if answer["outcome"] == "fail":
+        # A commissioning that was cut short stays in the controller's way.
+        session.close()
     bench.stop()
     with open(os.path.join(folder, "result.json"), "w") as file:
         json.dump(answer, file, indent=1)
@@ -169,4 +173,10 @@ def described(bench: Bench) -> dict:
     data = json.loads(bench.sim("ps", "--json"))["data"]
     entry = (data if isinstance(data, list) else data["devices"])[0]
     return {"qr": entry["qrCode"], "discriminator": DISCRIMINATOR, "vendorId": entry["vendorID"],
-            "productId": entry["productID"], "deviceType": 0}
+            "productId": entry["productID"], "deviceType": type_ids(bench.hearth)[bench.kind]}
+
+
+@cache
+def type_ids(hearth: str) -> dict[str, int]:
+    answer = subprocess.run([hearth, "types", "--json"], capture_output=True, text=True, timeout=30)
+    return {entry["name"]: int(entry["id"], 0) for entry in json.loads(answer.stdout)["data"]}

@@ -125,11 +125,11 @@ struct SceneTableTests {
     let node = try TestNode.grouped()
     for fabric in 1...3 as ClosedRange<UInt8> {
       #expect(try node.removeAll(0, fabric: FabricIndex(fabric)) == .success)
-      #expect(node.info(FabricIndex(fabric)) == [0, 255, 0, 0, 7])
+      #expect(node.info(FabricIndex(fabric)) == [0, 0, 0, 0, 7])
     }
     for scene in 1...7 as ClosedRange<UInt8> {
       #expect(try node.add(0, scene) == .success)
-      #expect(node.info() == [Int(scene), 255, 0, 0, 7 - Int(scene)])
+      #expect(node.info() == [Int(scene), 0, 0, 0, 7 - Int(scene)])
     }
     #expect(try node.add(0, 8) == .resourceExhausted)
     #expect(try node.store(0, 8) == .resourceExhausted)
@@ -137,18 +137,18 @@ struct SceneTableTests {
     #expect(try node.add(0, 7, 5) == .success, "a scene that is there takes no room")
     node.forgetReports()
     for scene in 1...7 as ClosedRange<UInt8> { #expect(try node.add(0, scene, fabric: 2) == .success) }
-    #expect(node.info(3) == [0, 255, 0, 0, 2])
+    #expect(node.info(3) == [0, 0, 0, 0, 2])
     #expect(try node.takeReports(of: ScenesManagement.fabricSceneInfo).count == 7, "which the third is told")
     #expect(try node.add(0, 8, fabric: 2) == .resourceExhausted)
     #expect(try node.add(0, 1, fabric: 3) == .success)
     #expect(try node.add(0, 2, fabric: 3) == .success)
     #expect(try node.add(0, 3, fabric: 3) == .resourceExhausted)
     #expect(try node.remove(0, 1) == .success)
-    #expect(node.info() == [6, 255, 0, 0, 1])
-    #expect(node.info(3) == [2, 255, 0, 0, 1])
+    #expect(node.info() == [6, 0, 0, 0, 1])
+    #expect(node.info(3) == [2, 0, 0, 0, 1])
     node.removeFabric(2)
     #expect(node.info(2) == nil)
-    #expect(node.info(3) == [2, 255, 0, 0, 5])
+    #expect(node.info(3) == [2, 0, 0, 0, 5])
     #expect(try node.membership(0, fabric: 2) == [7])
   }
 

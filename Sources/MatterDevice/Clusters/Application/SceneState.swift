@@ -6,8 +6,8 @@ import MatterTLV
 /// Application Clusters § 1.4.7.3.
 struct SceneState: ModelStruct {
   var group: GroupID = 0
-  /// 0xFF as long as there was none.
-  var scene: UInt8 = 0xFF
+  /// 0 as long as there was none, as the reference implementation has it; the standard names no value.
+  var scene: UInt8 = 0
   var isValid = false
 
   static let fields: [Field<Self>] = [
