@@ -121,6 +121,30 @@ public final class AESCCM: @unchecked Sendable {
     buffer.removeLast(Self.tagByteCount)
   }
 
+  /// Encrypts, or decrypts again, part of `buffer` in place with the key stream alone: no tag, nothing authenticated.
+  /// For the privacy of message headers. Core § 3.7.
+  /// - Throws: ``CryptoError/invalidLength(expected:found:)`` for a range outside the buffer.
+  public func applyKeyStream(
+    to buffer: inout [UInt8], _ range: Range<Int>, nonce: borrowing Nonce
+  ) throws(CryptoError) {
+    guard range.lowerBound >= 0, range.upperBound <= buffer.count, range.count <= Self.maximumByteCount else {
+      throw .invalidLength(expected: buffer.count, found: range.upperBound)
+    }
+    let context = sealing
+    let isDone = nonce.withBytes { nonce in
+      buffer.withUnsafeMutableBufferPointer { buffer -> Bool in
+        guard let base = buffer.baseAddress else { return range.isEmpty }
+        let text = base + range.lowerBound
+        let count = Int32(truncatingIfNeeded: range.count)
+        var written: Int32 = 0
+        return EVP_EncryptInit_ex2(context, nil, nil, nonce, nil) == 1
+          && EVP_EncryptUpdate(context, nil, &written, nil, count) == 1
+          && EVP_EncryptUpdate(context, text, &written, text, count) == 1
+      }
+    }
+    guard isDone else { throw .takeOpenSSLError(during: "AES-CTR") }
+  }
+
   /// Seals a separate plaintext: ciphertext, then tag. For handshakes; the packet path works in place.
   /// - Throws: ``CryptoError/invalidLength(expected:found:)`` unless the nonce has 13 bytes.
   public func seal(plaintext: [UInt8], nonce: [UInt8], aad: [UInt8] = []) throws(CryptoError) -> [UInt8] {

@@ -23,6 +23,13 @@ public enum IPAddress: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
+  public var isMulticast: Bool {
+    switch self {
+    case .v4(let value): value >> 28 == 0xE
+    case .v6(let high, _, _): high >> 56 == 0xFF
+    }
+  }
+
   /// The bytes in network order, 4 or 16.
   public var bytes: [UInt8] {
     switch self {

@@ -30,6 +30,10 @@ public enum Effect<Event: Sendable>: Sendable {
   /// Make this durable before carrying out the effects that follow it. Nil bytes remove the entry.
   case store([StoreChange])
   case send([UInt8], to: SocketAddress)
+  /// Take in what is sent to this multicast address, on Matter's port.
+  case join(IPAddress)
+  /// Take it in no longer.
+  case leave(IPAddress)
   /// Announce, or announce anew, a service of this node.
   case publish(MatterService)
   /// Take a service back, with a goodbye.

@@ -1,8 +1,13 @@
 /// Why a message was not taken in.
 public enum DropReason: String, CaseIterable, Sendable {
-  case oversized, malformedHeader, unknownVersion, unknownSession, groupMessage, decryptionFailed,
-    malformedPayloadHeader
+  case oversized, malformedHeader, unknownVersion, unknownSession, decryptionFailed, malformedPayloadHeader
   case duplicate, unknownExchange, exchangesExhausted, unexpectedOpcode, unsecuredMessage, handshakesExhausted
+  /// To a group, under no key of ours.
+  case unknownGroupKey
+  /// To a group, but not as such a message may be: a control message, or one that wants an acknowledgement.
+  case improperGroupMessage
+  /// As many nodes send to groups of the fabric already as can be kept track of.
+  case groupPeersExhausted
 }
 
 /// Counts of messages that were not taken in.

@@ -18,7 +18,7 @@ extension NodeCore {
       }
       return
     }
-    guard header.sessionKind == .unicast else { return drop(.groupMessage, header, address, bytes.count) }
+    guard header.sessionKind == .unicast else { return receiveGroup(bytes, header, end, from: address) }
     if header.isUnsecured {
       receiveUnsecured(bytes, header, end, from: address, at: now)
     } else {
@@ -131,7 +131,7 @@ extension NodeCore {
         .message(
           InboundMessage(
             exchange: id, opcode: payload.opcode, protocolID: payload.protocolID, bytes: bytes,
-            payload: offset..<bytes.count, isFirst: isFirst, isGroup: false)))
+            payload: offset..<bytes.count, isFirst: isFirst)))
     }
   }
 
@@ -185,7 +185,7 @@ extension NodeCore {
     }
   }
 
-  private mutating func drop(
+  mutating func drop(
     _ reason: DropReason, _ header: MessageHeader?, _ address: SocketAddress, _ size: Int
   ) {
     drops.count(reason)

@@ -42,13 +42,16 @@ public struct InboundMessage: Sendable {
   public let payload: Range<Int>
   /// Whether it opened the exchange.
   public let isFirst: Bool
-  public let isGroup: Bool
 }
 
 /// What a ``NodeCore`` has to say to the engine that owns it.
 public enum NodeOutput: Sendable {
   case send([UInt8], to: SocketAddress)
   case message(InboundMessage)
+  /// Nobody waits for an answer.
+  case groupMessage(GroupMessage)
+  /// To be stored before anything else goes out: where the counter of our own group messages goes on after a restart.
+  case groupCounterReserved(UInt32)
   /// The handshake is named if it was ours.
   case sessionEstablished(SessionID, HandshakeID?)
   case handshakeFailed(HandshakeID, HandshakeError)
@@ -84,6 +87,10 @@ public struct NodeCore: Sendable {
   var resumption: [ResumptionRecord]
   var pase: PASEParameters?
 
+  var groupKeys: [FabricGroupKeys] = []
+  var groupPeers = GroupPeerTable()
+  var groupCounter: GroupDataCounter
+
   var nextSessionNumber: UInt16
   var nextUnsecuredNumber: UInt32 = 0
   var nextExchangeNumber: UInt16
@@ -101,10 +108,13 @@ public struct NodeCore: Sendable {
   /// Called with a line for each packet, if set.
   public var tracer: (@Sendable (PacketTrace) -> Void)?
 
+  /// - Parameter groupCounter: what ``NodeOutput/groupCounterReserved(_:)`` said last, in an earlier life too.
   public init(
     _ configuration: NodeConfiguration = .init(), random: any RandomSource,
-    signatures: any SignatureScheme = OpenSSLSignatures(), fabrics: [Fabric] = [], resumption: [ResumptionRecord] = []
+    signatures: any SignatureScheme = OpenSSLSignatures(), fabrics: [Fabric] = [], resumption: [ResumptionRecord] = [],
+    groupCounter: UInt32? = nil
   ) {
+    self.groupCounter = GroupDataCounter(stored: groupCounter)
     self.configuration = configuration
     self.signatures = signatures
     self.resumption = resumption
@@ -163,6 +173,7 @@ public struct NodeCore: Sendable {
   /// that the request that removed the fabric can be answered.
   public mutating func removeFabric(_ index: FabricIndex, at now: Instant) {
     fabricsByIndex[index] = nil
+    forgetGroups(of: index)
     resumption.removeAll { $0.fabric == index }
     // The index may soon stand for another fabric: nothing begun under the old one may end in a session of the new one.
     abandonHandshakes(of: index)

@@ -33,9 +33,10 @@ import Testing
     #expect(stranger.drops.total == 1)
     var output = stranger.nextOutput()
     #expect(output.map { "\($0)" } == nil)
-    // Group messages wait for group keys.
-    stranger.receive(hexadecimal("067ddb01785634120100000000000000020065c7"), from: CorePair.addresses[0], at: .zero)
-    #expect(stranger.drops[.groupMessage] == 1)
+    // It has no keys of groups.
+    let toGroup = "067ddb01785634120100000000000000020065c767bc6cda0106c9801323900e9b3ce6d4bb0327d6"
+    stranger.receive(hexadecimal(toGroup), from: CorePair.addresses[0], at: .zero)
+    #expect(stranger.drops[.unknownGroupKey] == 1)
     output = stranger.nextOutput()
     #expect(output.map { "\($0)" } == nil)
   }

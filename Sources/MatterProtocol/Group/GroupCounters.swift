@@ -1,0 +1,63 @@
+internal import MatterModel
+
+/// Tells new group messages from repeated ones, for each node that sends some. The first of a node is trusted, later ones must
+/// be newer. Matter Core § 4.6.5.3, § 4.18.
+struct GroupPeerTable: Sendable {
+  enum Verdict: Sendable { case new, duplicate, exhausted }
+
+  /// The most senders of one fabric that are kept track of. None gives way to another: what it had sent could be replayed.
+  static let maximumPeers = 32
+
+  private struct Peer: Hashable {
+    let fabric: FabricIndex
+    let node: NodeID
+  }
+  private var windows: [Peer: ReceptionWindow] = [:]
+
+  /// - Parameter counter: of a message that was found to be authentic.
+  mutating func accept(_ counter: UInt32, from node: NodeID, fabric: FabricIndex) -> Verdict {
+    let peer = Peer(fabric: fabric, node: node)
+    guard var window = windows[peer] else {
+      guard windows.keys.count(where: { $0.fabric == fabric }) < Self.maximumPeers else { return .exhausted }
+      var window = ReceptionWindow(mode: .group)
+      _ = window.accept(counter)
+      windows[peer] = window
+      return .new
+    }
+    guard window.accept(counter) else { return .duplicate }
+    windows[peer] = window
+    return .new
+  }
+
+  mutating func forget(_ fabric: FabricIndex) { windows = windows.filter { $0.key.fabric != fabric } }
+}
+
+/// The counter of the group messages that the node sends itself, the same for all groups of all fabrics. It goes on over
+/// restarts: receivers would take what begins anew for a replay. Matter Core § 4.6.1.2.
+struct GroupDataCounter: Sendable {
+  /// How many numbers are set aside at a time; a restart skips what is left of them.
+  static let reserve: UInt32 = 1000
+
+  private var next: UInt32?
+  /// Numbers from here on may not be used yet.
+  private var limit: UInt32
+
+  init(stored: UInt32?) { (next, limit) = (stored, stored ?? 0) }
+
+  /// The number for a message.
+  /// - Parameter first: where to begin if the node never sent one.
+  /// - Returns: `reserved` is to be stored before the message goes out, if there is one.
+  mutating func take(first: @autoclosure () -> UInt32) -> (counter: UInt32, reserved: UInt32?) {
+    let counter: UInt32
+    if let next {
+      counter = next
+    } else {
+      counter = first()
+      limit = counter
+    }
+    next = counter &+ 1
+    guard counter == limit else { return (counter, nil) }
+    limit = counter &+ Self.reserve
+    return (counter, limit)
+  }
+}
