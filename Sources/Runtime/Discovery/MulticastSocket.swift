@@ -64,7 +64,7 @@ extension BoundSocket {
 
   /// For the options that name a group and an interface. Without the address, packets sent on loopback would have the
   /// address of another interface.
-  private static func request(_ group: UInt32?, _ interface: NetworkInterface) -> ip_mreqn {
+  static func request(_ group: UInt32?, _ interface: NetworkInterface) -> ip_mreqn {
     let addresses = interface.addresses.compactMap { if case .v4(let value) = $0.ip { value } else { nil } }
     return ip_mreqn(
       imr_multiaddr: in_addr(s_addr: (group ?? 0).bigEndian),

@@ -112,12 +112,20 @@ public final class EngineHost<E: Engine & SendableMetatype> {
     case .emit(let event): onEvent?(event)
     case .store(let changes): commit(changes)
     case .publish, .withdraw, .browse, .stopBrowsing: discover(effect)
+    case .join(let group): join(group)
+    case .leave(let group): transport.leave(group)
+    }
+  }
+
+  @usableFromInline func join(_ group: IPAddress) {
+    for failure in transport.join(group, port: NodeCore.groupPort) {
+      logger.warning("messages to \(group) are not received: \(failure)")
     }
   }
 
   @usableFromInline func discover(_ effect: Effect<E.Event>) {
     switch effect {
-    case .send, .emit, .store: break
+    case .send, .emit, .store, .join, .leave: break
     case .publish(let service):
       published[service.kind] = service
       discovery?.publish(service)

@@ -128,6 +128,13 @@ public struct BoundSockets: Sendable {
   private static func configure(_ descriptor: CInt, _ ip: IPAddress, _ interface: NetworkInterface) {
     _ = BoundSocket.set(descriptor, Int(SOL_SOCKET), SO_RCVBUF, 1 << 20)
     _ = BoundSocket.set(descriptor, Int(SOL_SOCKET), SO_SNDBUF, 1 << 20)
+    // The address that a socket is bound to does not tell multicast where to go out: this keeps it off the other interfaces.
+    if ip.isIPv6 {
+      _ = BoundSocket.set(descriptor, IPPROTO_IPV6, IPV6_MULTICAST_IF, CInt(interface.index))
+      _ = BoundSocket.set(descriptor, IPPROTO_IPV6, IPV6_MULTICAST_HOPS, 64)
+    } else {
+      _ = BoundSocket.set(descriptor, IPPROTO_IP, IP_MULTICAST_IF, BoundSocket.request(nil, interface))
+    }
     if interface.isLoopback { return }
     // What is sent leaves by this interface and no other, whatever the routing table says.
     let index = CInt(bitPattern: interface.index.bigEndian)

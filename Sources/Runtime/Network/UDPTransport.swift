@@ -14,10 +14,17 @@ public final class UDPTransport {
   public let eventLoop: any EventLoop
   public let port: UInt16
   private let sockets: [DatagramSocket]
+  /// One for each interface that multicast can go out by.
+  private let multicastSenders: [DatagramSocket]
+  /// Listening for each multicast address, one for each of those interfaces.
+  private var listeners: [IPAddress: [DatagramSocket]] = [:]
   private var unreachable = 0
   /// Called for each datagram, on the loop.
   public var onDatagram: ((consuming [UInt8], MatterProtocol.SocketAddress) -> Void)? {
-    didSet { for socket in sockets { socket.onDatagram = onDatagram } }
+    didSet {
+      for socket in sockets { socket.onDatagram = onDatagram }
+      for socket in listeners.values.joined() { socket.onDatagram = onDatagram }
+    }
   }
 
   /// Datagrams longer than this are cut off. Matter's are at most 1280 bytes. Matter Core § 4.4.4.
@@ -30,6 +37,45 @@ public final class UDPTransport {
     sockets = bound.sockets.map {
       DatagramSocket($0, on: eventLoop, datagramSize: Self.datagramSize, batch: 16)
     }
+    var senders: [DatagramSocket] = []
+    for socket in sockets where MulticastRoute.fits(socket.local.ip, socket.interface) {
+      guard let index = senders.firstIndex(where: { $0.interface.id == socket.interface.id }) else {
+        senders.append(socket)
+        continue
+      }
+      // A link-local source would not do for a receiver beyond the link.
+      if senders[index].local.ip.isLinkLocal { senders[index] = socket }
+    }
+    multicastSenders = senders
+  }
+
+  // MARK: Multicast
+
+  /// Takes in what is sent to an IPv6 multicast address on the interfaces that were chosen, and on no other.
+  ///
+  /// Each such address has a socket of its own, bound to it. Others may share the port, in this process and elsewhere: each of
+  /// them gets its own copy, and unicast to the port is none of these sockets' business.
+  /// - Returns: what went wrong, interface by interface.
+  public func join(_ group: IPAddress, port: UInt16) -> [NetworkError] {
+    guard listeners[group] == nil else { return [] }
+    var failures: [NetworkError] = []
+    var opened: [DatagramSocket] = []
+    for interface in multicastSenders.map(\.interface) {
+      do throws(NetworkError) {
+        let bound = try BoundSocket.listener(group, port: port, on: interface)
+        let socket = DatagramSocket(bound, on: eventLoop, datagramSize: Self.datagramSize, batch: 4)
+        socket.onDatagram = onDatagram
+        opened.append(socket)
+      } catch {
+        failures.append(error)
+      }
+    }
+    listeners[group] = opened
+    return failures
+  }
+
+  public func leave(_ group: IPAddress) {
+    for socket in listeners.removeValue(forKey: group) ?? [] { socket.close() }
   }
 
   public var addresses: [MatterProtocol.SocketAddress] { sockets.map(\.local) }
@@ -38,8 +84,17 @@ public final class UDPTransport {
     Counters(unreachable: unreachable, failed: sockets.reduce(0) { $0 + $1.sendFailures })
   }
 
-  /// Sends a datagram from the socket that the destination calls for; dropped and counted where there is none.
+  /// Sends a datagram from the socket that the destination calls for; dropped and counted where there is none. To a multicast
+  /// address it goes out once on each interface.
   public func send(_ bytes: [UInt8], to destination: MatterProtocol.SocketAddress) {
+    if destination.ip.isMulticast {
+      if multicastSenders.isEmpty { unreachable += 1 }
+      for socket in multicastSenders {
+        let group = MulticastRoute.address(of: destination.ip, on: socket.interface)
+        socket.send(bytes, to: MatterProtocol.SocketAddress(group, port: destination.port))
+      }
+      return
+    }
     guard let socket = socket(for: destination.ip) else {
       unreachable += 1
       return
@@ -50,6 +105,8 @@ public final class UDPTransport {
   public func close() {
     onDatagram = nil
     for socket in sockets { socket.close() }
+    for socket in listeners.values.joined() { socket.close() }
+    listeners = [:]
   }
 
   /// Loopback to loopback; a link-local address by its scope; else the socket of the subnet, else the first that isn't

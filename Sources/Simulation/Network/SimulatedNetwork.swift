@@ -54,6 +54,10 @@ public struct SimulatedNetwork: Sendable {
   private var cuts: Set<Link> = []
   private var picked: Set<Int> = []
   private var addresses: [SocketAddress: HostID] = [:]
+  /// Who takes in what is sent to a multicast address.
+  private var members: [IPAddress: Set<HostID>] = [:]
+  /// Hosts listen for multicast on Matter's port alone, whatever their own is.
+  static let multicastPort: UInt16 = 5540
   private var flying = EventHeap<Datagram>()
   private var nextSequence: UInt64 = 0
 
@@ -99,6 +103,10 @@ public struct SimulatedNetwork: Sendable {
   mutating func detach(_ address: SocketAddress) { addresses[address] = nil }
   func host(at address: SocketAddress) -> HostID? { addresses[address] }
 
+  mutating func join(_ group: IPAddress, _ host: HostID) { members[group, default: []].insert(host) }
+  mutating func leave(_ group: IPAddress, _ host: HostID) { members[group]?.remove(host) }
+  mutating func leaveAll(_ host: HostID) { for group in members.keys { members[group]?.remove(host) } }
+
   // MARK: Datagrams
 
   /// Sends a datagram.
@@ -109,16 +117,36 @@ public struct SimulatedNetwork: Sendable {
     let number = packetCount
     packetCount += 1
     guard bytes.count <= Self.maximumDatagramSize else { return lose(number, .tooLong) }
+    if destination.ip.isMulticast {
+      let receivers = members[destination.ip, default: []].filter { $0 != sender }.sorted()
+      guard !receivers.isEmpty, destination.port == Self.multicastPort else { return lose(number, .noSuchAddress) }
+      // Each of them may get it or not; it is lost when nobody does.
+      let isPicked = picked.remove(number) != nil
+      let losses = receivers.map { carry(bytes, number, isPicked, from: sender, at: address, to: $0, at: now) }
+      return losses.contains(nil) ? (number, nil) : lose(number, losses.first.flatMap(\.self) ?? .link)
+    }
     guard let receiver = addresses[destination] else { return lose(number, .noSuchAddress) }
+    let isPicked = picked.remove(number) != nil
+    guard let loss = carry(bytes, number, isPicked, from: sender, at: address, to: receiver, at: now) else {
+      return (number, nil)
+    }
+    return lose(number, loss)
+  }
+
+  /// Lets a datagram fly to one receiver, unless something is in its way.
+  private mutating func carry(
+    _ bytes: [UInt8], _ number: Int, _ isPicked: Bool, from sender: HostID, at address: SocketAddress,
+    to receiver: HostID, at now: Instant
+  ) -> LossReason? {
     let link = Link(from: sender, to: receiver)
     let conditions = links[link] ?? conditions
     // All draws are made whatever the outcome, so that picking a packet leaves the fate of the others alone.
     let isLost = conditions.loss.happens(&random)
     let isDoubled = conditions.duplication.happens(&random)
     let delays = [delay(conditions), isDoubled ? delay(conditions) : nil].compactMap(\.self)
-    if picked.remove(number) != nil { return lose(number, .picked) }
-    if cuts.contains(link) { return lose(number, .partition) }
-    if isLost { return lose(number, .link) }
+    if isPicked { return .picked }
+    if cuts.contains(link) { return .partition }
+    if isLost { return .link }
     for delay in delays {
       flying.insert(
         Datagram(
@@ -126,7 +154,7 @@ public struct SimulatedNetwork: Sendable {
           receiver: receiver, bytes: bytes))
       nextSequence += 1
     }
-    return (number, nil)
+    return nil
   }
 
   /// A partition that came meanwhile, or a host that lost its power, catch datagrams that are on their way.

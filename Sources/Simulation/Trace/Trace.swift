@@ -6,7 +6,7 @@ public struct Trace: Sendable {
   public struct Entry: Hashable, Sendable, CustomStringConvertible {
     public enum Kind: String, Sendable {
       case sent, lost, received, stored, published, withdrawn, browsing, stoppedBrowsing, found, disappeared, event
-      case powerOn, powerOff, note
+      case joined, left, powerOn, powerOff, note
     }
 
     public var at: Instant

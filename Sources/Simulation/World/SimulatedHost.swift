@@ -105,6 +105,7 @@ public final class SimulatedHost<E: Engine> {
     effectsUntilPowerCut = nil
     world.trace.add(.powerOff, id, at: world.now)
     world.network.detach(address)
+    world.network.leaveAll(id)
     world.discovery.lostPower(id, at: world.now)
   }
 
@@ -154,6 +155,12 @@ public final class SimulatedHost<E: Engine> {
       world.trace.add(
         loss == nil ? .sent : .lost, id, at: world.now, packet: number, bytes: bytes,
         "\(destination)\(loss.map { " \($0)" } ?? "")")
+    case .join(let group):
+      world.trace.add(.joined, id, at: world.now, "\(group)")
+      world.network.join(group, id)
+    case .leave(let group):
+      world.trace.add(.left, id, at: world.now, "\(group)")
+      world.network.leave(group, id)
     case .publish(let service):
       world.trace.add(.published, id, at: world.now, StableDescription.of(service))
       world.discovery.publish(service, by: id, address: address.ip)
