@@ -26,6 +26,8 @@ struct AccessControlList: Sendable {
   private static func matches(_ subjects: [NodeID]?, _ subject: Subject) -> Bool {
     guard let subjects, !subjects.isEmpty else { return true }
     return subjects.contains { wanted in
+      // Entries have the bare number of a group.
+      if subject.isGroup { return NodeID(0xFFFF_FFFF_FFFF_0000 | wanted.rawValue) == subject.node }
       guard wanted.isTag else { return wanted == subject.node }
       let tag = CASEAuthenticatedTag(UInt32(truncatingIfNeeded: wanted.rawValue))
       return subject.tags.contains { $0.identifier == tag.identifier && $0.version >= tag.version }

@@ -14,7 +14,9 @@ struct NodeState: Sendable {
   var random: any RandomSource
   var timers: [ServerTimer] = []
   var events = EventLog()
-  var groupTable = GroupTable()
+  var groupTable = GroupTable() { didSet { areGroupsChanged = true } }
+  /// The groups, their keys or which uses which may be others than the messaging core knows of.
+  var areGroupsChanged = true
   var commissioning: CommissioningState
   /// The device is to wait for its first administrator, as soon as nothing else is under way.
   var wantsWindow = false
@@ -138,7 +140,7 @@ struct ServerTimer: Sendable {
 
 /// The keys of the store.
 enum StoreKey {
-  static let groups = "groups", eventNumber = "event/number", failSafe = "failsafe"
+  static let groups = "groups", groupCounter = "groups/counter", eventNumber = "event/number", failSafe = "failsafe"
   static func fabric(_ index: FabricIndex) -> String { "fabric/\(index.rawValue)" }
   static func attributes(of path: ClusterPath) -> String {
     "attribute/\(path.endpoint.rawValue)/\(String(path.cluster.rawValue, radix: 16))/"

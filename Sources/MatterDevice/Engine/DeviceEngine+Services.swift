@@ -23,14 +23,20 @@ extension DeviceEngine {
         }
       }
     }
-    guard context.node.commissioning.isChanged || context.node.wantsWindow else { return }
-    openFirstWindow()
-    context.node.commissioning.isChanged = false
-    // What is announced must outlive a power cut: stored first.
-    commit()
-    followFabrics()
-    followWindow()
-    followServices()
+    if context.node.commissioning.isChanged || context.node.wantsWindow {
+      openFirstWindow()
+      context.node.commissioning.isChanged = false
+      // What is announced must outlive a power cut: stored first.
+      commit()
+      followFabrics()
+      followWindow()
+      followServices()
+    }
+    if context.node.areGroupsChanged {
+      context.node.areGroupsChanged = false
+      commit()
+      followGroups()
+    }
   }
 
   /// A device without a fabric waits for its first.
@@ -114,5 +120,7 @@ extension DeviceEngine {
   mutating func withdrawAll() {
     for service in published { effects.append(.withdraw(service)) }
     published = []
+    for address in joined { effects.append(.leave(address)) }
+    joined = []
   }
 }

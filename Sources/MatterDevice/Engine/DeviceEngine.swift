@@ -20,6 +20,8 @@ public struct DeviceEngine: Engine {
   /// Events below this number were seen by the subscriptions.
   var distributedEvents: UInt64 = 0
   var published: [MatterService] = []
+  /// The multicast addresses that messages to our groups come to.
+  var joined: [IPAddress] = []
   var pase: PASEParameters?
   /// The keys of what is stored.
   var storedKeys: Set<String>
@@ -58,7 +60,8 @@ public struct DeviceEngine: Engine {
     limits.parameters = configuration.parameters
     core = NodeCore(
       limits, random: coreRandom, signatures: signatures, fabrics: commissioning.fabrics,
-      resumption: StoredResumption.records(in: stored, of: commissioning.fabrics))
+      resumption: StoredResumption.records(in: stored, of: commissioning.fabrics),
+      groupCounter: stored[StoreKey.groupCounter].flatMap { try? UInt32(tlv: $0) })
     start(stored[StoreKey.failSafe])
     settle()
   }
@@ -167,6 +170,9 @@ public struct DeviceEngine: Engine {
         context.node.changes.append(StoreChange(first, nil))
       }
       context.node.changes.append(change)
+    case .groupMessage(let message): receive(message)
+    case .groupCounterReserved(let counter):
+      context.node.changes.append(StoreChange(StoreKey.groupCounter, counter.tlv))
     case .handshakeFailed: break
     }
   }

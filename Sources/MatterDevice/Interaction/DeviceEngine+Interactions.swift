@@ -36,7 +36,7 @@ extension DeviceEngine {
     do throws(StatusError) {
       try receive(message, state, subject)
     } catch {
-      if message.isGroup { core.close(exchange, at: now) } else { refuse(error.status.code, on: exchange) }
+      refuse(error.status.code, on: exchange)
       // After the answer, because it closes the exchange.
       if case .reporting(let job) = state, let id = job.subscription { end(id) }
     }
@@ -160,7 +160,7 @@ extension DeviceEngine {
     let response = WriteResponse(job.run(request.writes, &context))
     context.subject = .device
     applyRequests(current: message.exchange.session)
-    if message.isGroup || request.suppressResponse { return core.close(message.exchange, at: now) }
+    if request.suppressResponse { return core.close(message.exchange, at: now) }
     if request.moreChunkedMessages { interactions[message.exchange] = .writing(job) }
     core.send(
       WriteResponse.opcode.rawValue, on: message.exchange,
@@ -180,7 +180,7 @@ extension DeviceEngine {
     context.subject = subject
     defer { context.subject = .device }
     let job = try InvokeJob(
-      request, bytes, isGroup: message.isGroup, limit: Int(configuration.parameters.maximumPathsPerInvoke), &context)
+      request, bytes, isGroup: false, limit: Int(configuration.parameters.maximumPathsPerInvoke), &context)
     applyRequests(current: message.exchange.session)
     // Plain success is not said to somebody who does not want to hear it.
     if job.messages.isEmpty || (request.suppressResponse && !job.saysMore) {

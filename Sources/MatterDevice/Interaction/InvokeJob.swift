@@ -28,8 +28,9 @@ struct InvokeJob: Sendable {
         }
         continue
       }
-      let (path, answer) = answer(command, endpoint, bytes, &context)
+      // Members have different endpoints: a message to them names none. Matter Core § 8.8.2.2.
       if isGroup { continue }
+      let (path, answer) = answer(command, endpoint, bytes, &context)
       if !append(path, command.ref, answer, &writer) {
         // Full: goes on in the next message. What fits into none is an error of ours that the peer gets to know.
         if !writer.isEmpty {
@@ -97,7 +98,9 @@ struct InvokeJob: Sendable {
     _ context: inout ServerContext
   ) throws(StatusError) -> (CommandID, [UInt8])? {
     let clusterPath = ClusterPath(endpoint, path.cluster)
-    guard context.isAllowed(.view, clusterPath) else { throw StatusError(.unsupportedAccess) }
+    guard context.isAddressed(endpoint), context.isAllowed(.view, clusterPath) else {
+      throw StatusError(.unsupportedAccess)
+    }
     guard context.node.endpoint(endpoint) != nil else { throw StatusError(.unsupportedEndpoint) }
     guard let index = context.node.index(clusterPath) else { throw StatusError(.unsupportedCluster) }
     guard let served = context.node.clusters[index].server.commands[path.command] else {
@@ -108,13 +111,6 @@ struct InvokeJob: Sendable {
     guard isTimed || !info.quality.contains(.timed) else { throw StatusError(.needsTimedInteraction) }
     guard !info.quality.contains(.fabricScoped) || context.subject.fabric != .none else {
       throw StatusError(.unsupportedAccess)
-    }
-    // A group is a set of endpoints. Matter Core § 8.8.2.2.
-    if isGroup {
-      let group = GroupID(UInt16(truncatingIfNeeded: context.subject.node.rawValue))
-      guard context.groupTable.contains(group, fabric: context.subject.fabric, endpoint: endpoint) else {
-        throw StatusError(.unsupportedAccess)
-      }
     }
     let fields = try context.enter(index) { (context) throws(StatusError) in
       try served.run(&context, command.fieldsRange?.lowerBound, bytes)

@@ -44,6 +44,7 @@ struct WriteJob: Sendable {
   ) throws(StatusError) {
     let clusterPath = ClusterPath(path.endpoint, path.cluster)
     let isGranted = granted.contains(path)
+    guard context.isAddressed(path.endpoint) else { throw StatusError(.unsupportedAccess) }
     guard isGranted || context.isAllowed(.view, clusterPath) else { throw StatusError(.unsupportedAccess) }
     guard context.node.endpoint(path.endpoint) != nil else { throw StatusError(.unsupportedEndpoint) }
     guard let index = context.node.index(clusterPath) else { throw StatusError(.unsupportedCluster) }

@@ -75,7 +75,9 @@ struct Administrator {
             then: report.moreChunkedMessages ? .keepOpen : .close, at: now)
         }
       }
-    case .handshakeFailed, .paseAttemptFailed, .exchangeFailed, .resumptionChanged: break
+    case .handshakeFailed, .paseAttemptFailed, .exchangeFailed, .resumptionChanged, .groupMessage,
+      .groupCounterReserved:
+      break
     }
     return nil
   }

@@ -17,6 +17,8 @@ struct Lab {
   var device: DeviceEngine
   var store: StoredState = [:]
   var published: [MatterService] = []
+  /// The multicast addresses that the device listens to.
+  var joined: [IPAddress] = []
   var events: [DeviceEvent] = []
   var administrators: [Administrator] = []
   /// How many store effects there were.
@@ -65,6 +67,7 @@ struct Lab {
       configuration, endpoints: endpoints, stored: store, random: SeededRandomSource(seed: 2),
       signatures: DeterministicSignatures(), at: now)
     published = []
+    joined = []
     settle()
   }
 
@@ -95,6 +98,8 @@ struct Lab {
           published.append(service)
         case .withdraw(let service): published.removeAll { $0.kind == service.kind }
         case .emit(let event): events.append(event)
+        case .join(let address): joined.append(address)
+        case .leave(let address): joined.removeAll { $0 == address }
         case .browse, .stopBrowsing: break
         }
       }

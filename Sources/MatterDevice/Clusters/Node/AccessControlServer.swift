@@ -46,7 +46,7 @@ extension RootNode {
       let tag = CASEAuthenticatedTag(UInt32(truncatingIfNeeded: subject.rawValue))
       let isValid =
         entry.authMode == .group
-        ? subject.rawValue & 0xFFFF_FFFF_FFFF_0000 == 0xFFFF_FFFF_FFFF_0000 && subject.rawValue & 0xFFFF != 0
+        ? 1...0xFFFF ~= subject.rawValue
         : subject.isOperational || (subject.isTag && tag.version > 0)
       guard isValid else { throw StatusError(.constraintError) }
     }

@@ -29,6 +29,7 @@ extension RootNode {
           Set(own.map { UInt32($0.groupId.rawValue) << 16 | UInt32($0.groupKeySetID) }).count == own.count
         else { throw StatusError(.constraintError) }
       }
+      .onChange(GroupKeyManagement.groupKeyMap) { context in context.node.areGroupsChanged = true }
       .on(GroupKeyManagement.keySetWrite) { context, request throws(StatusError) in
         try write(&context, request.groupKeySet)
       }
@@ -44,6 +45,7 @@ extension RootNode {
         let fabric = context.subject.fabric
         guard keySet(context, fabric, request.groupKeySetID) != nil else { throw StatusError(.notFound) }
         context[stored: key(fabric, request.groupKeySetID)] = nil
+        context.node.areGroupsChanged = true
         context[GroupKeyManagement.groupKeyMap].removeAll {
           $0.fabricIndex == fabric && $0.groupKeySetID == request.groupKeySetID
         }
@@ -60,10 +62,11 @@ extension RootNode {
       }
       .onFabricRemoved { context, fabric in
         for key in context.storedKeys(prefix: "keyset/\(fabric.rawValue)/") { context[stored: key] = nil }
+        context.node.areGroupsChanged = true
       }
   }
 
-  private static func key(_ fabric: FabricIndex, _ id: UInt16) -> String { "keyset/\(fabric.rawValue)/\(id)" }
+  fileprivate static func key(_ fabric: FabricIndex, _ id: UInt16) -> String { "keyset/\(fabric.rawValue)/\(id)" }
 
   private static func keySet(_ context: ServerContext, _ fabric: FabricIndex, _ id: UInt16) -> KeySet? {
     context[stored: key(fabric, id)].flatMap { try? KeySet(tlv: $0) }
@@ -78,7 +81,9 @@ extension RootNode {
   /// Matter Core § 11.2.7.1.
   private static func write(_ context: inout ServerContext, _ set: KeySet) throws(StatusError) {
     let fabric = context.subject.fabric
-    guard set.groupKeySecurityPolicy.isKnown else { throw StatusError(.constraintError) }
+    guard set.groupKeySecurityPolicy.isKnown, set.groupKeyMulticastPolicy?.isKnown != false else {
+      throw StatusError(.constraintError)
+    }
     guard set.groupKeySecurityPolicy != .cacheAndSync else { throw StatusError(.invalidCommand) }
     let keys = [set.epochKey0.wrapped, set.epochKey1.wrapped, set.epochKey2.wrapped]
     let times = [set.epochStartTime0.wrapped, set.epochStartTime1.wrapped, set.epochStartTime2.wrapped]
@@ -105,5 +110,17 @@ extension RootNode {
       context.put(updated)
     }
     context[stored: key(fabric, set.groupKeySetID)] = set.tlv
+    context.node.areGroupsChanged = true
+  }
+}
+
+extension ServerContext {
+  /// A key set of a fabric, with its epoch keys; nil if there is none.
+  func groupKeySet(_ id: UInt16, of fabric: FabricIndex) -> GroupKeyManagement.GroupKeySetStruct? {
+    let path = ClusterPath(.root, GroupKeyManagement.id)
+    guard let index = node.index(path), let bytes = node.clusters[index].stored[RootNode.key(fabric, id)] else {
+      return nil
+    }
+    return try? GroupKeyManagement.GroupKeySetStruct(tlv: bytes)
   }
 }

@@ -1,0 +1,33 @@
+import MatterClusters
+import MatterModel
+
+/// Behaviour of Binding: keeps what the endpoint's client clusters are to control. Matter Core § 9.6.
+public enum BindingServer {
+  /// The most bindings that one fabric may have on an endpoint.
+  public static let maximumPerFabric = 16
+
+  public static func make() -> ClusterServer {
+    ClusterServer(Binding.self)
+      .onWrite(Binding.binding) { context, list throws(StatusError) in
+        let own = list.filter { $0.fabricIndex == context.subject.fabric }
+        let clients = context.node.endpoint(context.endpoint)?.clients ?? []
+        guard own.allSatisfy({ isValid($0, clients) }) else { throw StatusError(.constraintError) }
+        guard own.count <= maximumPerFabric else { throw StatusError(.resourceExhausted) }
+      }
+  }
+
+  /// One endpoint of a node, or a group: nothing in between. § 9.6.5.1.
+  /// - Parameter clients: what the endpoint could control at all.
+  private static func isValid(_ target: Binding.TargetStruct, _ clients: [ClusterID]) -> Bool {
+    guard target.cluster.map(isValid) ?? true else { return false }
+    if let group = target.group { return group != 0 && target.node == nil && target.endpoint == nil }
+    guard let node = target.node, let endpoint = target.endpoint else { return false }
+    return node.isOperational && endpoint.rawValue != 0xFFFF && target.cluster.map(clients.contains) ?? true
+  }
+
+  /// Standard clusters and those of makers. Matter Core § 7.10.
+  private static func isValid(_ cluster: ClusterID) -> Bool {
+    let (vendor, number) = (cluster.rawValue >> 16, cluster.rawValue & 0xFFFF)
+    return vendor == 0 ? number <= 0x7FFF : vendor <= 0xFFF4 && 0xFC00...0xFFFE ~= number
+  }
+}

@@ -1,0 +1,72 @@
+internal import MatterClusters
+internal import MatterModel
+internal import MatterProtocol
+
+// The messaging core, and the multicast addresses that are listened to, follow Group Key Management and the group table.
+extension DeviceEngine {
+  mutating func followGroups() {
+    let table = context.groupTable
+    let map = context[GroupKeyManagement.groupKeyMap, on: .root]
+    var addresses: [IPAddress] = []
+    for fabric in context.node.commissioning.fabrics {
+      let sets = keySets(of: fabric, map.filter { $0.fabricIndex == fabric.index })
+      core.setGroupKeys(sets, of: fabric.index)
+      for entry in table.entries where entry.fabric == fabric.index {
+        guard let set = sets.first(where: { $0.groups.contains(entry.group) }) else { continue }
+        let address = set.address(of: entry.group, fabricID: fabric.fabricID)
+        if !addresses.contains(address) { addresses.append(address) }
+      }
+    }
+    for address in joined where !addresses.contains(address) { effects.append(.leave(address)) }
+    for address in addresses where !joined.contains(address) { effects.append(.join(address)) }
+    joined = addresses
+  }
+
+  /// The key sets that groups are mapped to, with keys that were derived before taken over.
+  private func keySets(of fabric: Fabric, _ map: [GroupKeyManagement.GroupKeyMapStruct]) -> [GroupKeySet] {
+    let known = core.groupKeys(of: fabric.index).flatMap(\.keys)
+    return Set(map.map(\.groupKeySetID)).sorted().compactMap { id in
+      guard id != 0, let stored = context.groupKeySet(id, of: fabric.index) else { return nil }
+      let keys = [stored.epochKey0, stored.epochKey1, stored.epochKey2].compactMap(\.wrapped).compactMap { epochKey in
+        known.first { $0.epochKey == epochKey.bytes }
+          ?? (try? GroupKey(epochKey: epochKey.bytes, compressedFabricID: fabric.compressedFabricID))
+      }
+      return GroupKeySet(
+        id: id, keys: keys, groups: map.filter { $0.groupKeySetID == id }.map(\.groupId),
+        usesAllNodesAddress: stored.groupKeyMulticastPolicy == .allNodes)
+    }
+  }
+
+  // MARK: Messages to groups
+
+  /// Carries out what was asked of all members of a group. Nobody gets an answer. Matter Core § 8.2.4.
+  mutating func receive(_ message: GroupMessage) {
+    context.subject = Subject(.group, fabric: message.fabric, node: .group(message.group))
+    defer { context.subject = .device }
+    switch InteractionOpcode(message.opcode) {
+    case .invokeRequest:
+      let bytes = message.bytes.span.bytes.extracting(message.payload)
+      guard let request = try? InvokeRequestReader(bytes), !request.isTimed else { return }
+      _ = try? InvokeJob(
+        request, bytes, isGroup: true, limit: Int(configuration.parameters.maximumPathsPerInvoke), &context)
+    case .writeRequest:
+      guard let request = try? WriteRequest(decoding: message.bytes[message.payload]), !request.isTimed,
+        !request.moreChunkedMessages
+      else { return }
+      var job = WriteJob(isTimed: false)
+      // Members have different endpoints: a message to them names none. Matter Core § 8.7.2.3.
+      _ = job.run(request.writes.filter { $0.path.endpoint == nil }, &context)
+    default: return
+    }
+    applyRequests(current: nil)
+  }
+}
+
+extension ServerContext {
+  /// Whether the current subject means this endpoint: a group is the endpoints that were added to it.
+  func isAddressed(_ endpoint: EndpointID) -> Bool {
+    guard subject.isGroup else { return true }
+    let group = GroupID(UInt16(truncatingIfNeeded: subject.node.rawValue))
+    return groupTable.contains(group, fabric: subject.fabric, endpoint: endpoint)
+  }
+}
