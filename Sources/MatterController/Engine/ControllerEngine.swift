@@ -32,6 +32,10 @@ public struct ControllerEngine: Engine {
   var subscriptionHandles: [SubscriptionKey: SubscriptionHandle] = [:]
   var commissionings: [OperationID: Commissioning] = [:]
 
+  var groupRecords: [GroupID: GroupRecord] = [:]
+  /// The one epoch key of all groups, 16 bytes; nil before the first.
+  var groupEpochKey: [UInt8]?
+
   /// How many want to know of these services.
   var browsing: [DiscoveryQuery: Int] = [:]
   /// What was found of them.
@@ -65,9 +69,15 @@ public struct ControllerEngine: Engine {
     for (key, value) in state where key.hasPrefix(PeerRecord.prefix) {
       if let record = PeerRecord(tlv: value) { peers[record.nodeID] = Peer(record) }
     }
+    for (key, value) in state where key.hasPrefix(GroupRecord.prefix) {
+      if let record = GroupRecord(tlv: value) { groupRecords[record.id] = record }
+    }
+    groupEpochKey = state[GroupRecord.epochKey]
     core = NodeCore(
-      configuration.node, random: random.fork(), signatures: configuration.signatures, fabrics: [authority.fabric])
+      configuration.node, random: random.fork(), signatures: configuration.signatures, fabrics: [authority.fabric],
+      groupCounter: state[GroupRecord.counterKey].flatMap { try? UInt32(tlv: $0) })
     self.random = random
+    installGroupKeys()
     if !changes.isEmpty { effects.append(.store(changes)) }
   }
 
@@ -165,7 +175,9 @@ public struct ControllerEngine: Engine {
       case .handshakeFailed(let handshake, let error): failed(handshake, error, at: now)
       case .sessionClosed(let session, let info, let reason): closed(session, info, reason, at: now)
       case .exchangeFailed(let exchange, let failure): failed(exchange, failure, at: now)
-      case .paseAttemptFailed, .resumptionChanged: break
+      case .groupCounterReserved(let counter): perform(.store([GroupRecord.counterStored(counter)]))
+      // The controller is a member of no group.
+      case .paseAttemptFailed, .resumptionChanged, .groupMessage: break
       }
     }
   }

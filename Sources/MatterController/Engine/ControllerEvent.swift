@@ -55,6 +55,8 @@ public enum OperationOutcome: Sendable {
   /// Whether the device itself was told; false only if removal was forced.
   case removed(NodeID, deviceWasTold: Bool)
   case windowOpened(CommissioningWindow)
+  /// As it is now, with the member or without it.
+  case groupChanged(GroupRecord)
   /// The time for discovery is over.
   case discovered
 }

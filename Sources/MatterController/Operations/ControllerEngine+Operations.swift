@@ -58,6 +58,12 @@ extension ControllerEngine {
     case .commission:
       connectedOperationally(id, node, session, at: now)
       return true
+    case .changeGroup(let change):
+      guard let request = change.request(epochKey: groupEpochKey ?? []) else {
+        fail(id, .invalidRequest("too much for the node"), at: now)
+        return true
+      }
+      return begin(request, for: id, on: session, isOld: isOld, at: now)
     case .discover: return true
     }
   }
@@ -118,6 +124,8 @@ extension ControllerEngine {
       } catch {
         fail(id, error, at: now)
       }
+    case (.changeGroup(let change), _):
+      resolveGroupChange(id, change, reply, at: now)
     default:
       fail(id, .unexpectedResponse("an answer to another kind of request"), at: now)
     }

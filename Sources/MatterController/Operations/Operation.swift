@@ -35,6 +35,7 @@ struct Operation: Sendable {
     case openWindow(CommissioningWindow, CommandData)
     case commission
     case discover(DiscoveryQuery)
+    case changeGroup(GroupChange)
   }
 
   let id: OperationID

@@ -160,6 +160,7 @@ extension ControllerEngine {
       complete(id, .failure(.unknownNode(node)), at: now)
     }
     stopConnecting(node, at: now)
+    leaveGroups(node)
     peers[node] = nil
     for session in core.sessions where session.kind == .case && session.peerNodeID == node {
       core.close(session.id, notifyingPeer: false, at: now)

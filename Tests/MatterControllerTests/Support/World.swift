@@ -66,7 +66,7 @@ struct World {
           controller.handle(.serviceFound(service), at: now)
         }
       case .stopBrowsing(let query): browsed.remove(query)
-      case .publish, .withdraw: break
+      case .publish, .withdraw, .join, .leave: break
       }
     }
     for index in devices.indices {
