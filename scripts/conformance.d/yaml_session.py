@@ -148,7 +148,7 @@ class Session:
         override = suite.settings(endpoint, pics.endpoints_with(served, pics.GROUPS), job)
         suite_parser = TestParser(suite.path, TestParserConfig(codes_file, self.definitions, override))
         if lacking := self.taken_for_granted(suite_parser, served):
-            return {"outcome": "skip", "reason": f"the suite takes for granted that endpoint {endpoint} serves {lacking}"}
+            return {"outcome": "skip", "reason": f"the suite takes for granted that {lacking}"}
         suite_parser.timeout += MARGIN
         steps = Steps()
         runner = Runner(self.definitions, self.controller)
@@ -174,9 +174,11 @@ class Session:
             number = self.definitions.get_cluster_id_by_name(step.cluster)
             if not step.is_pics_enabled or number is None or number > 0xFFFF or not isinstance(step.endpoint, int):
                 continue
+            if step.group_id is not None:
+                continue
             expected = any("error" in response for response in step.responses_with_placeholders)
             if step.endpoint in served and number not in served[step.endpoint] and not expected:
-                return step.cluster
+                return f"endpoint {step.endpoint} serves {step.cluster}"
         return ""
 
 
