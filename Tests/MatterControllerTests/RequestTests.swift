@@ -87,6 +87,26 @@ import Testing
     #expect(world.devices[0].log.count > 1)
   }
 
+  /// The beginning is refused because somebody else has changed the list: its rest must not go behind the other's list.
+  @Test func refusedListIsNotContinued() throws {
+    var world = try commissioned()
+    let list = (0..<200).map { UInt64($0) << 40 }.tlv
+    world.devices[0].writeStatus = Status(.dataVersionMismatch)
+    let id = world.controller.write(
+      1, [AttributeWrite(ConcreteAttributePath(1, 0x001E, 0), dataVersion: 7, value: list)], at: world.now)
+    guard case .written(let statuses)? = try world.result(of: id)?.get() else { throw ControllerError.notFound }
+    #expect(throws: ControllerError.status(Status(.dataVersionMismatch))) { try statuses.check() }
+    #expect(world.devices[0].log == ["Write"])
+    // Only the piece that replaces the list asks for the version.
+    world.devices[0].writeStatus = .success
+    let again = world.controller.write(
+      1, [AttributeWrite(ConcreteAttributePath(1, 0x001E, 0), dataVersion: 7, value: list)], at: world.now)
+    _ = try #require(try world.result(of: again)?.get())
+    #expect(world.devices[0].writes.first?.dataVersion == 7)
+    #expect(world.devices[0].writes.dropFirst().allSatisfy { $0.dataVersion == nil && $0.operation == .append })
+    #expect(world.devices[0].writes.count > 1)
+  }
+
   @Test func requestsShareOneHandshake() throws {
     var world = try commissioned()
     world.controller = try World.makeController(state: world.store, seed: 9)

@@ -70,7 +70,7 @@ struct GroupChange: Sendable {
 
   private func write(_ path: ConcreteAttributePath, _ value: [UInt8]) -> NodeRequest? {
     guard let chunks = try? WriteRequestChunks([AttributeWrite(path, value: value)], isTimed: false) else { return nil }
-    return .write(chunks.messages, timed: nil)
+    return .write(chunks, timed: nil)
   }
 
   /// Nil if it is right as it is.

@@ -29,7 +29,7 @@ extension ControllerEngine {
   ) -> OperationID {
     do {
       let chunks = try WriteRequestChunks(writes, isTimed: timed != nil)
-      return start(.request(.write(chunks.messages, timed: timed)), node, timeout, at: now)
+      return start(.request(.write(chunks, timed: timed)), node, timeout, at: now)
     } catch {
       return refuse(.interaction(error))
     }

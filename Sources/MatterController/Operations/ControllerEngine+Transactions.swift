@@ -41,9 +41,9 @@ extension ControllerEngine {
       core.send(SubscribeRequest.opcode.rawValue, on: exchange, then: patience, at: now, capacity: 1280) {
         request.encode(to: &$0)
       }
-    case .write(let messages, _):
-      guard transaction.sent < messages.count else { return }
-      let message = messages[transaction.sent]
+    case .write(let chunks, _):
+      guard transaction.sent < chunks.messages.count else { return }
+      let message = chunks.messages[transaction.sent]
       transaction.sent += 1
       core.send(WriteRequest.opcode.rawValue, payload: message, on: exchange, then: patience, at: now)
     case .invoke(let commands, let timed):
@@ -129,9 +129,15 @@ extension ControllerEngine {
       transaction.batch = []
       guard transaction.sent < commands.count else { return .invoked(transaction.results) }
       return try continueInvoke(&transaction, timed, at: now)
-    case (.write(let messages, _), .main, .writeResponse):
+    case (.write(let chunks, _), .main, .writeResponse):
       transaction.statuses += try WriteResponse(decoding: payload).statuses
-      guard transaction.sent < messages.count else { return .written(transaction.statuses) }
+      guard transaction.sent < chunks.messages.count else { return .written(transaction.statuses) }
+      // The rest of a list whose beginning was refused would end up behind the old one.
+      if let path = chunks.continued[transaction.sent],
+        transaction.statuses.contains(where: { $0.path == path && $0.status.code != .success })
+      {
+        return .written(transaction.statuses)
+      }
       sendNext(&transaction, at: now)
       return nil
     case (.read, .main, .reportData), (.subscribe, .main, .reportData):

@@ -4,8 +4,8 @@ internal import MatterProtocol
 /// What an operation wants of a node over one exchange.
 enum NodeRequest: Sendable {
   case read(ReadRequest)
-  /// The encoded messages, one after the other.
-  case write([[UInt8]], timed: Duration?)
+  /// The messages go out one after the other.
+  case write(WriteRequestChunks, timed: Duration?)
   case invoke([CommandData], timed: Duration?)
   case subscribe(SubscribeRequest)
 

@@ -1,3 +1,4 @@
+public import MatterModel
 internal import MatterTLV
 
 /// Distributes writes over as many WriteRequest messages as they need. Matter Core § 8.7.2, § 10.6.4.3.1.
@@ -7,6 +8,8 @@ internal import MatterTLV
 public struct WriteRequestChunks: Sendable {
   /// The encoded messages, at least one.
   public private(set) var messages: [[UInt8]] = []
+  /// For each message the list that it goes on with: if an earlier part of that was refused, it must not be sent.
+  public private(set) var continued: [AttributePath?] = [nil]
 
   private var out: BoundedWriter
   private var isEmpty = true
@@ -48,8 +51,9 @@ public struct WriteRequestChunks: Sendable {
     messages.append(out.writer.bytes)
   }
 
-  private mutating func startNext() {
+  private mutating func startNext(continuing path: AttributePath? = nil) {
     close(more: true)
+    continued.append(path)
     out = Self.begin(suppressResponse, isTimed, maximumPayload)
     isEmpty = true
   }
@@ -66,10 +70,11 @@ public struct WriteRequestChunks: Sendable {
     do { list = try ListChunks(write.value) } catch { throw .malformed(error) }
     guard begin(write, &list) else { throw .tooLarge }
     while let entry = list.nextEntry() {
-      let piece = AttributeWrite(write.path, .append, dataVersion: write.dataVersion, value: entry)
+      // The version is asked for once: the part before has changed it.
+      let piece = AttributeWrite(write.path, .append, value: entry)
       if append(piece) { continue }
       guard !isEmpty else { throw .tooLarge }
-      startNext()
+      startNext(continuing: write.path)
       guard append(piece) else { throw .tooLarge }
     }
   }

@@ -179,18 +179,22 @@ private func list(_ counts: [Int]) -> [UInt8] { [0x16] + counts.flatMap(octets) 
       .init(ConcreteAttributePath(1, 8, 0x10), value: octets(30)),
       .init(ConcreteAttributePath(1, 8, 0x11), value: [0x14]),
     ]
-    let messages = try WriteRequestChunks(writes, maximumPayload: limit).messages
-    #expect(messages.count > 1)
+    let chunks = try WriteRequestChunks(writes, maximumPayload: limit)
+    let messages = chunks.messages
+    #expect(messages.count > 1 && chunks.continued.count == messages.count)
     var seen: [ConcreteAttributePath: [[UInt8]]] = [:]
     for (index, message) in messages.enumerated() {
       #expect(message.count <= limit)
       let request = try WriteRequest(decoding: message)
       #expect(request.moreChunkedMessages == (index < messages.count - 1))
       #expect(!request.writes.isEmpty)
+      let first = try #require(request.writes.first)
+      #expect(chunks.continued[index] == (first.operation == .append ? first.path : nil))
       for write in request.writes {
         let concrete = try #require(write.path.concrete)
         #expect((write.operation == .append) == (seen[concrete] != nil))
-        #expect(write.dataVersion == (concrete == path ? 5 : nil))
+        // The version is asked for once: the first piece changes it.
+        #expect(write.dataVersion == (concrete == path && seen[concrete] == nil ? 5 : nil))
         seen[concrete, default: []].append(write.value)
       }
     }
