@@ -26,6 +26,21 @@ enum Files {
     }
   }
 
+  /// The same for what only the user may read, from the first byte on.
+  static func replace(_ path: String, withSecret data: Data) throws(HomeError) {
+    try makeDirectory((path as NSString).deletingLastPathComponent)
+    let new = "\(path).\(getpid()).new"
+    unlink(new)
+    let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw HomeError(.internalError, "\(new) can't be made: \(systemError())") }
+    let written = data.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+    close(descriptor)
+    guard written == data.count, rename(new, path) == 0 else {
+      unlink(new)
+      throw HomeError(.internalError, "\(path) can't be written: \(systemError())")
+    }
+  }
+
   static func makeDirectory(_ path: String) throws(HomeError) {
     do {
       try FileManager.default.createDirectory(

@@ -67,6 +67,47 @@ import Testing
     }
   }
 
+  /// The light is killed before each of its effects while it is commissioned, and comes back two seconds later: either it is
+  /// commissioned all the same, or the step is named and the next try works at once.
+  @Test func aKilledDevice() throws {
+    let request = CommissioningRequest(
+      passcode: SimulatedHome.passcode, target: .discriminator(.long(SimulatedHome.discriminator)))
+    let whole = try SimulatedHome()
+    let begin = whole.light.effectCount
+    try whole.commission()
+    let count = whole.light.effectCount - begin
+    #expect(count > 20)
+    var failures = 0
+    for effect in 0..<count {
+      let home = try SimulatedHome()
+      home.world.trace.keepsEntries = false
+      home.light.effectsUntilPowerCut = effect
+      let operation = try #require(home.controller.command { $0.commission(request, at: $1) })
+      try home.world.run(for: .seconds(2))
+      #expect(!home.light.isPowered, "effect \(effect)")
+      home.light.powerOn()
+      let outcome = try home.controller.event(within: .seconds(200)) {
+        event -> Result<OperationOutcome, ControllerError>? in
+        if case .completed(operation, let result) = event { result } else { nil }
+      }
+      switch outcome {
+      case .success: #expect(home.controller.engine?.nodes.count == 1, "effect \(effect)")
+      case .failure(.commissioningFailed):
+        failures += 1
+        #expect(home.controller.engine?.nodes.isEmpty == true, "effect \(effect)")
+        #expect(
+          home.light.engine?.fabrics.isEmpty == true, "effect \(effect): the light is in a fabric that is forgotten")
+        #expect(throws: Never.self, "effect \(effect)") { try home.commission() }
+      case .failure(let error): Issue.record("effect \(effect): \(error)")
+      }
+      let node = try #require(home.controller.engine?.nodes.first?.nodeID, "effect \(effect)")
+      let toggle = try home.result { $0.invoke(node, [CommandData(OnOff.toggle.path(on: 1))], at: $1) }
+      guard case .invoked(let results) = toggle else { continue }
+      try results.checkStatus()
+    }
+    #expect(failures > 10)
+  }
+
   /// The power goes and comes all the time; what was switched by hand and stored stays, and the fabric with it.
   @Test func manyLives() throws {
     let home = try SimulatedHome()

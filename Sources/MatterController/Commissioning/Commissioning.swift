@@ -56,6 +56,8 @@ struct Commissioning: Sendable {
   var nodeID: NodeID
   var certificate: [UInt8] = []
   var fabricIndex: FabricIndex?
+  /// Whether the device was asked a second time to end it.
+  var isCompletionRepeated = false
 
   /// Set once it failed, while the device is told to undo everything.
   var failure: (step: CommissioningStep?, error: ControllerError)?

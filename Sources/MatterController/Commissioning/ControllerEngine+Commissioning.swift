@@ -109,7 +109,46 @@ extension ControllerEngine {
         throw .unexpectedResponse("an answer to another kind of request")
       }
     } catch {
+      if isBusy(error), waitForBusy(id, at: now) { return }
+      if step == .complete, error.isTransport, !commissioning.isCompletionRepeated {
+        return confirmCompletion(id, at: now)
+      }
       failCommissioning(id, error, at: now)
+    }
+  }
+
+  /// Whether the device only asks for patience.
+  private func isBusy(_ error: ControllerError) -> Bool {
+    switch error {
+    case .status(let status): status.isMomentary
+    case .commissioning(.busyWithOtherAdmin, _): true
+    default: false
+    }
+  }
+
+  /// Makes the request again that the device had no time for.
+  mutating func repeatStep(_ id: OperationID, at now: Instant) {
+    guard let commissioning = commissionings[id], commissioning.failure == nil, let step = commissioning.step else {
+      return
+    }
+    guard step == .complete else { return request(step, id, at: now) }
+    guard let session = peers[commissioning.nodeID]?.session else { return confirmCompletion(id, at: now) }
+    sendCompletion(id, on: session, at: now)
+  }
+
+  /// The answer to the last request was lost. The device may be ours or not: over a new session it will say.
+  private mutating func confirmCompletion(_ id: OperationID, at now: Instant) {
+    guard let node = commissionings[id]?.nodeID else { return }
+    commissionings[id]?.isCompletionRepeated = true
+    peers[node]?.session = nil
+    peers[node]?.waiting = [id]
+    openSession(with: node, at: now)
+  }
+
+  private mutating func sendCompletion(_ id: OperationID, on session: SessionID, at now: Instant) {
+    let command = CommandData(GeneralCommissioning.commissioningComplete.path(on: .root), fields: NoFields().tlv)
+    guard begin(.invoke([command], timed: nil), for: id, on: session, isOld: false, at: now) else {
+      return failCommissioning(id, .connectionLost, at: now)
     }
   }
 
@@ -142,7 +181,9 @@ extension ControllerEngine {
       advance(to: .connectOperationally, id, at: now)
     case .complete:
       let response = try results.response(as: GeneralCommissioning.CommissioningCompleteResponse.self)
-      guard response.errorCode == .ok else { throw .commissioning(response.errorCode, response.debugText) }
+      // Asked a second time over a session of our fabric, a device that is commissioned has no fail-safe any more.
+      let isDone = response.errorCode == .noFailSafe && commissionings[id]?.isCompletionRepeated == true
+      guard response.errorCode == .ok || isDone else { throw .commissioning(response.errorCode, response.debugText) }
       endStep(id, at: now)
       finishCommissioning(id, at: now)
     default:
@@ -290,19 +331,22 @@ extension ControllerEngine {
   mutating func connectedOperationally(
     _ id: OperationID, _ node: NodeID, _ session: SessionID, at now: Instant
   ) {
-    guard commissionings[id]?.failure == nil else { return }
-    endStep(id, at: now)
-    beginStep(.complete, id, at: now)
-    let command = CommandData(GeneralCommissioning.commissioningComplete.path(on: .root), fields: NoFields().tlv)
-    guard begin(.invoke([command], timed: nil), for: id, on: session, isOld: false, at: now) else {
-      return failCommissioning(id, .connectionLost, at: now)
+    guard let commissioning = commissionings[id], commissioning.failure == nil else { return }
+    if commissioning.step != .complete {
+      endStep(id, at: now)
+      beginStep(.complete, id, at: now)
     }
+    sendCompletion(id, on: session, at: now)
   }
 
   private mutating func finishCommissioning(_ id: OperationID, at now: Instant) {
     guard let commissioning = commissionings[id], let record = peers[commissioning.nodeID]?.record else { return }
     peers[record.nodeID]?.isStored = true
-    perform(.store([StoreChange(PeerRecord.key(record.nodeID), record.tlv)]))
+    var changes = [StoreChange(PeerRecord.key(record.nodeID), record.tlv)]
+    if let resumption = peers[record.nodeID]?.resumption {
+      changes.append(StoreChange(PeerRecord.resumptionKey(record.nodeID), resumption.stored))
+    }
+    perform(.store(changes))
     // The device closes its end by itself. Matter Core § 5.5.
     if let session = commissioning.session { core.close(session, notifyingPeer: false, at: now) }
     let result = CommissioningResult(

@@ -141,7 +141,7 @@ extension ControllerEngine {
       }
     case .busy(let wait):
       commissionings[id]?.lastError = .busy
-      putBack(attempt.candidate, id, after: min(wait, .seconds(10)), at: now)
+      putBack(attempt.candidate, id, after: min(wait, .seconds(60)), at: now)
     case .timedOut:
       if commissionings[id]?.lastError == nil { commissionings[id]?.lastError = .unreachable }
     default:
@@ -168,6 +168,7 @@ extension ControllerEngine {
   mutating func beginStep(_ step: CommissioningStep, _ id: OperationID, at now: Instant) {
     commissionings[id]?.step = step
     commissionings[id]?.stepStartedAt = now
+    operations[id]?.busyRetries = 0
     emit(.commissioningStep(id, step, .started))
   }
 

@@ -26,6 +26,10 @@ public struct ControllerConfiguration: Sendable {
   public var adminVendorID: VendorID = 0xFFF1
   /// From when on issued certificates are valid, in seconds since 2000-01-01 00:00 UTC. They don't expire.
   public var notBefore: UInt32
+
+  /// A validity that holds for devices with any clock, those that begin with the year 2000 at each power-on among them.
+  /// (Zero itself stands for "no time" in the standard's certificates.)
+  public static let earliestNotBefore: UInt32 = 1
   /// The current time in the same terms, to check the validity of device attestation certificates; nil: not checked.
   public var currentTime: Int64?
   /// The attestation roots and declaration signers that are trusted.

@@ -73,9 +73,14 @@ public struct ControllerEngine: Engine {
       if let record = GroupRecord(tlv: value) { groupRecords[record.id] = record }
     }
     groupEpochKey = state[GroupRecord.epochKey]
+    let resumption = peers.keys.sorted().compactMap { node in
+      state[PeerRecord.resumptionKey(node)].flatMap {
+        ResumptionRecord(stored: $0, fabric: FabricAuthority.fabricIndex)
+      }
+    }
     core = NodeCore(
       configuration.node, random: random.fork(), signatures: configuration.signatures, fabrics: [authority.fabric],
-      groupCounter: state[GroupRecord.counterKey].flatMap { try? UInt32(tlv: $0) })
+      resumption: resumption, groupCounter: state[GroupRecord.counterKey].flatMap { try? UInt32(tlv: $0) })
     self.random = random
     installGroupKeys()
     if !changes.isEmpty { effects.append(.store(changes)) }
@@ -176,8 +181,13 @@ public struct ControllerEngine: Engine {
       case .sessionClosed(let session, let info, let reason): closed(session, info, reason, at: now)
       case .exchangeFailed(let exchange, let failure): failed(exchange, failure, at: now)
       case .groupCounterReserved(let counter): perform(.store([GroupRecord.counterStored(counter)]))
+      case .resumptionChanged(let record):
+        peers[record.peer]?.resumption = record
+        if peers[record.peer]?.isStored == true {
+          effects.append(.store([StoreChange(PeerRecord.resumptionKey(record.peer), record.stored)]))
+        }
       // The controller is a member of no group.
-      case .paseAttemptFailed, .resumptionChanged, .groupMessage: break
+      case .paseAttemptFailed, .groupMessage: break
       }
     }
   }

@@ -78,8 +78,10 @@ extension ControllerEngine {
     guard let operation = operations[id] else { return }
     if case .commission = operation.task { return resolveCommissioning(id, result, at: now) }
     switch result {
-    case .failure(.status(let status)) where status.code == .busy && transaction.results.isEmpty:
-      retryBusy(id, at: now)
+    case .failure(.status(let status)) where status.isMomentary && transaction.results.isEmpty:
+      retryBusy(id, status, at: now)
+    case .success(.invoked(let results)) where results.momentaryRefusal != nil:
+      retryBusy(id, results.momentaryRefusal ?? Status(.busy), at: now)
     case .failure(let error):
       fail(id, error, at: now)
     case .success(let reply):
@@ -150,14 +152,21 @@ extension ControllerEngine {
     complete(id, .success(.removed(node, deviceWasTold: deviceWasTold)), at: now, before: { $0.forget(node, at: now) })
   }
 
-  private mutating func retryBusy(_ id: OperationID, at now: Instant) {
-    guard let count = operations[id]?.busyRetries, count < configuration.maximumBusyRetries else {
-      return fail(id, .busy, at: now)
+  private mutating func retryBusy(_ id: OperationID, _ status: Status, at now: Instant) {
+    guard waitForBusy(id, at: now) else {
+      return fail(id, status.code == .busy ? .busy : .status(status), at: now)
     }
+  }
+
+  /// Lets an operation wait because its node has too much to do: longer each time.
+  /// - Returns: false if it has waited often enough.
+  mutating func waitForBusy(_ id: OperationID, at now: Instant) -> Bool {
+    guard let count = operations[id]?.busyRetries, count < configuration.maximumBusyRetries else { return false }
     let retryAt = now + .milliseconds(500 << Int64(count))
     operations[id]?.busyRetries = count + 1
     operations[id]?.retryAt = retryAt
     schedule(retryAt)
+    return true
   }
 
   // MARK: The end
@@ -198,7 +207,20 @@ extension ControllerEngine {
     }
     if let retryAt = operation.retryAt, retryAt <= now {
       operations[id]?.retryAt = nil
-      run(id, at: now)
+      if commissionings[id] != nil { repeatStep(id, at: now) } else { run(id, at: now) }
     }
+  }
+}
+
+extension Status {
+  /// Whether the same request may well be granted in a moment: nothing of it was carried out.
+  var isMomentary: Bool { code == .busy || code == .resourceExhausted }
+}
+
+extension [CommandResult] {
+  /// What a node said that is too busy for the one command that it was given.
+  fileprivate var momentaryRefusal: Status? {
+    guard count == 1, case .status(let status)? = first, status.status.code == .busy else { return nil }
+    return status.status
   }
 }

@@ -40,10 +40,11 @@ extension ControllerEngine {
       connecting.attempts.isEmpty || connecting.impatientAt.map({ $0 <= now }) ?? false
     {
       let address = connecting.untried.removeFirst()
+      let isResumption = core.canResume(fabric: fabric.index, peer: node)
       let handshake = core.establishCASE(
         fabric: fabric.index, peer: node, to: address, parameters: connecting.parameters, at: now)
       handshakes[handshake] = .peer(node)
-      connecting.attempts.append(.init(handshake: handshake, address: address))
+      connecting.attempts.append(.init(handshake: handshake, address: address, isResumption: isResumption))
       connecting.impatientAt = now + Connecting.stagger
     }
     peers[node]?.connecting = connecting
@@ -68,12 +69,22 @@ extension ControllerEngine {
     guard var connecting = peers[node]?.connecting,
       let index = connecting.attempts.firstIndex(where: { $0.handshake == handshake })
     else { return }
-    let address = connecting.attempts.remove(at: index).address
+    let attempt = connecting.attempts.remove(at: index)
+    let address = attempt.address
+    if attempt.isResumption, error.isAgainstResumption {
+      // It may be the old session that it does not want to hear of: at once again, with certificates.
+      forgetResumption(of: node)
+      if error != .timedOut {
+        connecting.untried.insert(address, at: 0)
+        peers[node]?.connecting = connecting
+        return pump(node, at: now)
+      }
+    }
     let failures = connecting.failures[address, default: 0] + 1
     connecting.failures[address] = failures
     connecting.lastError = error
     if case .busy(let wait) = error, failures <= configuration.maximumBusyRetries {
-      connecting.retries.append((address, now + min(wait, .seconds(10))))
+      connecting.retries.append((address, now + min(wait, .seconds(60))))
     } else if failures < Connecting.maximumFailures, now + .seconds(1) < connecting.patienceEnd {
       connecting.retries.append((address, now + .seconds(1)))
     }
@@ -165,7 +176,17 @@ extension ControllerEngine {
     for session in core.sessions where session.kind == .case && session.peerNodeID == node {
       core.close(session.id, notifyingPeer: false, at: now)
     }
-    if peer.isStored { perform(.store([StoreChange(PeerRecord.key(node), nil)])) }
+    core.forgetResumption(fabric: fabric.index, peer: node)
+    if peer.isStored {
+      perform(.store([StoreChange(PeerRecord.key(node), nil), StoreChange(PeerRecord.resumptionKey(node), nil)]))
+    }
+  }
+
+  /// The next session with the node begins with certificates.
+  private mutating func forgetResumption(of node: NodeID) {
+    core.forgetResumption(fabric: fabric.index, peer: node)
+    peers[node]?.resumption = nil
+    if peers[node]?.isStored == true { perform(.store([StoreChange(PeerRecord.resumptionKey(node), nil)])) }
   }
 
   // MARK: Discovery
@@ -218,5 +239,15 @@ extension ControllerEngine {
       cache[attribute.path] = .init(value: attribute.value, dataVersion: attribute.dataVersion)
     }
     peers[node]?.cache = cache
+  }
+}
+
+extension HandshakeError {
+  /// Whether a peer that was asked to go on from an earlier session may have failed for that.
+  fileprivate var isAgainstResumption: Bool {
+    switch self {
+    case .refused, .invalidMessage, .untrusted, .timedOut: true
+    case .busy, .wrongPasscode, .noResources: false
+    }
   }
 }

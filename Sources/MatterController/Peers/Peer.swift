@@ -12,6 +12,8 @@ struct Peer: Sendable {
   /// Whether it is in the store: false while it is being commissioned.
   var isStored = true
   var session: SessionID?
+  /// What the last handshake left for the next one; here until it can be stored.
+  var resumption: ResumptionRecord?
   /// Operations that need a session, in order.
   var waiting: [OperationID] = []
   var connecting: Connecting?
@@ -28,6 +30,8 @@ struct Connecting: Sendable {
   struct Attempt: Sendable {
     let handshake: HandshakeID
     let address: SocketAddress
+    /// Whether it asked to go on from an earlier session.
+    let isResumption: Bool
   }
 
   let query: DiscoveryQuery

@@ -14,11 +14,17 @@ public struct PeerRecord: Hashable, Sendable {
   init(_ nodeID: NodeID) { self.nodeID = nodeID }
 
   /// `peer/` and 16 small hexadecimal digits.
-  static func key(_ nodeID: NodeID) -> String {
+  static func key(_ nodeID: NodeID) -> String { prefix + digits(nodeID) }
+  public static let prefix = "peer/"
+
+  /// Where what resumes a session with the node is kept.
+  static func resumptionKey(_ nodeID: NodeID) -> String { resumptionPrefix + digits(nodeID) }
+  public static let resumptionPrefix = "resumption/"
+
+  private static func digits(_ nodeID: NodeID) -> String {
     let digits = String(nodeID.rawValue, radix: 16)
-    return prefix + String(repeating: "0", count: 16 - digits.count) + digits
+    return String(repeating: "0", count: 16 - digits.count) + digits
   }
-  static let prefix = "peer/"
 
   var tlv: [UInt8] {
     var writer = TLVWriter()

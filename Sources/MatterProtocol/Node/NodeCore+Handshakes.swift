@@ -80,6 +80,16 @@ extension NodeCore {
     }
   }
 
+  /// Whether the next session with a peer can be one that resumes an earlier one.
+  public func canResume(fabric: FabricIndex, peer: NodeID) -> Bool {
+    resumption.contains { $0.fabric == fabric && $0.peer == peer }
+  }
+
+  /// Forgets what is known for resuming a session with a peer: the next one begins with certificates.
+  public mutating func forgetResumption(fabric: FabricIndex, peer: NodeID) {
+    resumption.removeAll { $0.fabric == fabric && $0.peer == peer }
+  }
+
   /// Gives up a handshake of ours without a word; nothing more is said of it.
   public mutating func cancel(_ id: HandshakeID, at now: Instant) {
     for exchange in handshakes.keys.sorted() where handshakes[exchange]?.id == id {

@@ -30,6 +30,28 @@ struct FakeDevice {
   var isDead = false
   /// Asks for this with each SubscribeResponse.
   var maxInterval: UInt16 = 60
+  /// What it says of each write, and what it took in.
+  var writeStatus = Status.success
+  var writes: [AttributeWrite] = []
+  /// What it says of being busy.
+  var busyStatus = StatusCode.busy
+  /// How many times a command is answered with BUSY.
+  var busyCommands: [String: Int] = [:]
+  /// What it answers to the first message of a handshake instead of going on with it, one for each.
+  var handshakeReplies: [StatusReport] = []
+  /// Answers this to whoever wants to resume a session.
+  var resumptionRefusal: StatusReport?
+  /// Messages of a report, sent as they are in answer to a read.
+  var scriptedReports: [ReportData] = []
+  /// Starts anew when this command comes, without an answer.
+  var rebootsAt: String?
+  /// Carries this command out, and starts anew before it answers.
+  var rebootsAfter: String?
+  /// How many handshakes began with certificates, and how many went on from a session.
+  var handshakes = (full: 0, resumed: 0)
+  private(set) var isCommissioned = false
+  private var replies: [([UInt8], SocketAddress)] = []
+  private let pase: PASEParameters
 
   /// What came in, in order: names of commands, "Read", "Write", "Subscribe".
   var log: [String] = []
@@ -53,10 +75,9 @@ struct FakeDevice {
     core = NodeCore(random: random)
     self.random = SeededRandomSource(seed: seed + 1000)
     let salt = [UInt8](repeating: 7, count: 32)
-    core.openPASE(
-      PASEParameters(
-        verifier: try SPAKE2PlusVerifier(passcode: passcode, salt: salt, iterations: 1000), salt: salt,
-        iterations: 1000))
+    pase = PASEParameters(
+      verifier: try SPAKE2PlusVerifier(passcode: passcode, salt: salt, iterations: 1000), salt: salt, iterations: 1000)
+    core.openPASE(pase)
     set(BasicInformation.vendorID, VendorID(0xFFF1), 0)
     set(BasicInformation.productID, 0x8001, 0)
     set(BasicInformation.vendorName, "Maker", 0)
@@ -82,12 +103,51 @@ struct FakeDevice {
   // MARK: Messages
 
   mutating func receive(_ datagram: [UInt8], from address: SocketAddress, at now: Instant) {
-    if !isDead { core.receive(datagram, from: address, at: now) }
+    if isDead { return }
+    if let reply = intercept(datagram) {
+      replies.append((reply, address))
+    } else {
+      core.receive(datagram, from: address, at: now)
+    }
+  }
+
+  /// Counts handshakes, and answers the first message of one itself where it was told to.
+  private mutating func intercept(_ datagram: [UInt8]) -> [UInt8]? {
+    guard let (header, start) = try? MessageHeader.decode(datagram), header.isUnsecured, let source = header.source,
+      let (payload, body) = try? PayloadHeader.decode(datagram, at: start), payload.protocolID == .secureChannel,
+      payload.opcode == SecureChannelOpcode.sigma1 || payload.opcode == SecureChannelOpcode.pbkdfParamRequest
+    else { return nil }
+    var report: StatusReport?
+    if payload.opcode == SecureChannelOpcode.sigma1 {
+      let sigma1 = try? TLVElement(decoding: Array(datagram[body...]))
+      let isResumption = sigma1?[6] != nil
+      if isResumption { handshakes.resumed += 1 } else { handshakes.full += 1 }
+      if isResumption { report = resumptionRefusal }
+    }
+    if report == nil, !handshakeReplies.isEmpty { report = handshakeReplies.removeFirst() }
+    guard let report else { return nil }
+    var bytes: [UInt8] = []
+    MessageHeader(sessionID: 0, counter: header.counter &+ 77, destination: .node(source)).encode(to: &bytes)
+    PayloadHeader(
+      isFromInitiator: false, needsAck: false, opcode: SecureChannelOpcode.statusReport, exchange: payload.exchange,
+      protocolID: .secureChannel, acknowledged: header.counter
+    ).encode(to: &bytes)
+    return bytes + report.encoded
+  }
+
+  /// Loses all sessions, and what was not committed.
+  mutating func reboot() {
+    let fabrics = isCommissioned ? core.fabrics : []
+    core = NodeCore(random: random, fabrics: fabrics)
+    _ = random.next()
+    if !isCommissioned { core.openPASE(pase) }
+    subscriptions = [:]
   }
 
   /// Reacts to all that came, and gives what is to be sent.
   mutating func drain(at now: Instant) -> [([UInt8], SocketAddress)] {
-    var sent: [([UInt8], SocketAddress)] = []
+    var sent = replies
+    replies = []
     while let output = core.nextOutput() {
       switch output {
       case .send(let bytes, let to): sent.append((bytes, to))
@@ -118,7 +178,7 @@ struct FakeDevice {
       log.append("Read")
       if refuseBusy(exchange, at: now) || silent.contains("Read") { return }
       guard let request = try? ReadRequest(decoding: payload) else { return }
-      pending[exchange] = reports(request, subscription: nil)
+      pending[exchange] = scriptedReports.isEmpty ? reports(request, subscription: nil) : scriptedReports
       sendNextReport(exchange, at: now)
     case .subscribeRequest:
       log.append("Subscribe")
@@ -132,8 +192,9 @@ struct FakeDevice {
     case .writeRequest:
       log.append("Write")
       guard let request = try? WriteRequest(decoding: payload) else { return }
+      if writeStatus == .success { writes += request.writes }
       send(
-        WriteResponse(request.writes.map { AttributeStatus($0.path, status: .success) }), exchange,
+        WriteResponse(request.writes.map { AttributeStatus($0.path, status: writeStatus) }), exchange,
         request.moreChunkedMessages ? .keepOpen : .close, at: now)
     case .invokeRequest:
       guard let request = try? InvokeRequest(decoding: payload) else { return }
@@ -145,7 +206,7 @@ struct FakeDevice {
   private mutating func refuseBusy(_ exchange: ExchangeID, at now: Instant) -> Bool {
     guard busyCount > 0 else { return false }
     busyCount -= 1
-    send(StatusResponse(.busy), exchange, at: now)
+    send(StatusResponse(busyStatus), exchange, at: now)
     return true
   }
 
@@ -228,12 +289,25 @@ struct FakeDevice {
       let name = name(command.path)
       log.append(name)
       if silent.contains(name) { return }
+      if rebootsAt == name {
+        rebootsAt = nil
+        return reboot()
+      }
+      if let count = busyCommands[name], count > 0 {
+        busyCommands[name] = count - 1
+        results.append(.status(.init(command.path, status: Status(.busy), ref: command.ref)))
+        continue
+      }
       if let status = refusals[name] {
         results.append(.status(.init(command.path, status: status, ref: command.ref)))
         continue
       }
       if name == "RemoveFabric" { closes = true }
       results.append(answer(command, name, exchange.session))
+      if rebootsAfter == name {
+        rebootsAfter = nil
+        return reboot()
+      }
     }
     // Answers may come in any order.
     send(InvokeResponse(results.reversed()), exchange, at: now)
@@ -258,7 +332,11 @@ struct FakeDevice {
     switch name {
     case "ArmFailSafe": return respond(0x01, GeneralCommissioning.ArmFailSafeResponse())
     case "SetRegulatoryConfig": return respond(0x03, GeneralCommissioning.SetRegulatoryConfigResponse())
-    case "CommissioningComplete": return respond(0x05, GeneralCommissioning.CommissioningCompleteResponse())
+    case "CommissioningComplete":
+      var response = GeneralCommissioning.CommissioningCompleteResponse()
+      if isCommissioned { response.errorCode = .noFailSafe }
+      isCommissioned = true
+      return respond(0x05, response)
     case "CertificateChainRequest":
       let request = fields(OperationalCredentials.CertificateChainRequest.self)
       let der = request?.certificateType == .paiCertificate ? attestation.pai.der : attestation.dac.der

@@ -8,6 +8,8 @@ import MatterProtocol
 /// A controller and devices on a link with a delay, in virtual time.
 struct World {
   var now = Instant.zero
+  /// For what a test draws itself.
+  var random = SeededRandomSource(seed: 4711)
   var controller: ControllerEngine
   var devices: [FakeDevice] = []
   let controllerAddress = SocketAddress(.loopback6, port: 40_000)

@@ -1,0 +1,117 @@
+import MatterCertificates
+import MatterClusters
+import MatterModel
+import MatterProtocol
+import Testing
+
+@testable import MatterController
+
+/// Devices that fail in the middle of being commissioned, and those that are only slow.
+@Suite struct CommissioningFaultTests {
+  private func request(_ world: World) -> CommissioningRequest {
+    CommissioningRequest(passcode: 20_202_021, target: .addresses([world.devices[0].address]))
+  }
+
+  @Test(arguments: [
+    ("ArmFailSafe", CommissioningStep.armFailSafe), ("SetRegulatoryConfig", .setRegulatoryConfig),
+    ("CertificateChainRequest", .requestAttestation), ("AttestationRequest", .requestAttestation),
+    ("CSRRequest", .requestSigning), ("AddTrustedRootCertificate", .addTrustedRoot), ("AddNOC", .addCertificate),
+    ("CommissioningComplete", .complete),
+  ])
+  func rebootAtEachStepIsNamedAndTheNextTryWorks(_ command: String, _ step: CommissioningStep) throws {
+    var world = try World()
+    try world.addDevice()
+    world.devices[0].rebootsAt = command
+    let id = world.controller.commission(request(world), at: world.now)
+    let error = world.error(of: id)
+    guard case .commissioningFailed(step, let cause)? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(cause.isTransport, "\(cause)")
+    #expect(world.now < .zero + .seconds(60))
+    #expect(world.controller.nodes.isEmpty && world.browsed.isEmpty)
+    #expect(!world.store.keys.contains { $0.hasPrefix("peer/") || $0.hasPrefix("resumption/") })
+    let again = world.controller.commission(request(world), at: world.now)
+    guard case .commissioned(let result)? = try world.result(of: again)?.get() else {
+      Issue.record("the second try failed")
+      return
+    }
+    #expect(world.controller.nodes.map(\.nodeID) == [result.nodeID])
+    let toggle = world.controller.invoke(OnOff.toggle, on: 1, of: result.nodeID, at: world.now)
+    _ = try #require(try world.result(of: toggle)?.get())
+  }
+
+  /// The device did the last step, but its answer got lost with the power: it is ours, and says so when it is asked again.
+  @Test func lostAnswerToTheLastRequestLosesNoDevice() throws {
+    var world = try World()
+    try world.addDevice()
+    world.devices[0].rebootsAfter = "CommissioningComplete"
+    let id = world.controller.commission(request(world), at: world.now)
+    guard case .commissioned(let result)? = try world.result(of: id)?.get() else {
+      Issue.record("not commissioned")
+      return
+    }
+    #expect(world.devices[0].log.suffix(2) == ["CommissioningComplete", "CommissioningComplete"])
+    #expect(world.devices[0].core.fabric(1)?.nodeID == result.nodeID)
+    #expect(world.store["peer/0000000000000001"] != nil)
+  }
+
+  @Test func busyDeviceIsGivenTime() throws {
+    var world = try World()
+    try world.addDevice()
+    world.devices[0].busyCommands = ["ArmFailSafe": 2, "AddNOC": 3, "CommissioningComplete": 1]
+    world.devices[0].handshakeReplies = [StatusReport(.busy, .busy, data: [0x88, 0x13])]
+    let id = world.controller.commission(request(world), at: world.now)
+    _ = try #require(try world.result(of: id)?.get())
+    // 5 s because the device said so, then 0.5 + 1, 0.5 + 1 + 2 and 0.5 s.
+    #expect(world.now - .zero >= .milliseconds(10_500) && world.now - .zero < .milliseconds(11_500))
+    #expect(world.devices[0].log.count { $0 == "AddNOC" } == 4)
+  }
+
+  @Test func deviceThatStaysBusyIsGivenUp() throws {
+    var world = try World()
+    try world.addDevice()
+    world.devices[0].busyCommands = ["CSRRequest": 100]
+    let id = world.controller.commission(request(world), at: world.now)
+    #expect(world.error(of: id) == .commissioningFailed(.requestSigning, .status(Status(.busy))))
+    #expect(world.devices[0].log.last == "ArmFailSafe")
+  }
+
+  /// A device, or a controller, that has only one of the two kinds of addresses.
+  @Test(arguments: [true, false]) func deadFamilyOfAddressesIsPassedOver(_ hasIPv6: Bool) throws {
+    var world = try World()
+    try world.addDevice()
+    let v4 = IPAddress.v4(0xC0A8_0105)
+    let v6 = IPAddress.v6(high: 0xFD00 << 48, low: 5, scope: 0)
+    world.devices[0].address = SocketAddress(hasIPv6 ? v6 : v4, port: 5540)
+    world.published[0].addresses = hasIPv6 ? [v4, v6] : [v6, v4]
+    let id = world.controller.commission(
+      CommissioningRequest(passcode: 20_202_021, target: .discriminator(.long(0xF00))), at: world.now)
+    _ = try #require(try world.result(of: id)?.get())
+    #expect(world.now - .zero < .seconds(4))
+    // On the fabric, too: the address that works has moved to the other family.
+    let other = SocketAddress(hasIPv6 ? .v4(0xC0A8_0106) : .v6(high: 0xFD00 << 48, low: 6, scope: 0), port: 5540)
+    world.devices[0].address = other
+    world.devices[0].reboot()
+    world.published = [
+      MatterService(
+        kind: .operational(compressedFabricID: world.controller.fabric.compressedFabricID, nodeID: 1),
+        hostName: "000000000001", port: 5540, addresses: [v4, v6, other.ip])
+    ]
+    let toggle = world.controller.invoke(OnOff.toggle, on: 1, of: 1, at: world.now)
+    _ = try #require(try world.result(of: toggle)?.get())
+    #expect(world.controller.node(1)?.address == other)
+  }
+
+  /// A device whose clock starts in the year 2000 at each power-on, and one whose clock runs far ahead.
+  @Test(arguments: [2 as Int64, 1 << 31]) func certificatesHoldForAnyClock(_ time: Int64) throws {
+    var world = try World { $0.notBefore = ControllerConfiguration.earliestNotBefore }
+    try world.addDevice()
+    try world.commissionAll()
+    let fabric = try #require(world.devices[0].core.fabric(1))
+    try CertificateChain.verify(
+      noc: MatterCertificate(tlv: fabric.operationalCertificate), icac: nil,
+      root: MatterCertificate(tlv: fabric.rootCertificate), at: UInt32(time))
+  }
+}

@@ -1,0 +1,145 @@
+import MatterClusters
+import MatterController
+import MatterModel
+import MatterProtocol
+import Testing
+
+/// Sessions that are taken up again, or that the device does not want to hear of.
+@Suite struct ReconnectTests {
+  private func commissioned() throws -> World {
+    var world = try World()
+    try world.addDevice()
+    try world.commissionAll()
+    world.devices[0].handshakes = (0, 0)
+    return world
+  }
+
+  /// As a new process would: everything but what is stored is gone.
+  private func restartController(_ world: inout World) throws {
+    // Operations are numbered anew.
+    world.events = []
+    world.controller = try World.makeController(state: world.store, seed: world.random.next())
+  }
+
+  private func toggle(_ world: inout World) throws {
+    let id = world.controller.invoke(OnOff.toggle, on: 1, of: 1, at: world.now)
+    _ = try #require(try world.result(of: id)?.get())
+  }
+
+  @Test func sessionIsResumedByTheNextProcess() throws {
+    var world = try commissioned()
+    for life in 1...5 {
+      try restartController(&world)
+      try toggle(&world)
+      #expect(world.devices[0].handshakes == (full: 0, resumed: life))
+    }
+    // Who has lost it begins with certificates, and is as well off from then on.
+    world.store["resumption/0000000000000001"] = nil
+    try restartController(&world)
+    try toggle(&world)
+    #expect(world.devices[0].handshakes == (full: 1, resumed: 5))
+    try restartController(&world)
+    try toggle(&world)
+    #expect(world.devices[0].handshakes == (full: 1, resumed: 6))
+  }
+
+  @Test func brokenRecordIsIgnored() throws {
+    var world = try commissioned()
+    world.store["resumption/0000000000000001"] = [1, 2, 3]
+    try restartController(&world)
+    try toggle(&world)
+    #expect(world.devices[0].handshakes == (full: 1, resumed: 0))
+  }
+
+  /// A device that has forgotten the session answers with certificates, some others with an error.
+  @Test func deviceThatDoesNotResumeIsReachedAtOnce() throws {
+    var world = try commissioned()
+    for refusal in [nil, StatusReport(.failure, .invalidParameter), StatusReport(.failure, .noSharedTrustRoots)] {
+      world.devices[0].reboot()
+      world.devices[0].resumptionRefusal = refusal
+      world.devices[0].handshakes = (0, 0)
+      try restartController(&world)
+      let start = world.now
+      try toggle(&world)
+      #expect(world.now - start < .milliseconds(100), "\(String(describing: refusal))")
+      #expect(world.devices[0].handshakes == (full: refusal == nil ? 0 : 1, resumed: 1))
+    }
+  }
+
+  @Test func removedNodeLeavesNothingBehind() throws {
+    var world = try commissioned()
+    #expect(world.store["resumption/0000000000000001"] != nil)
+    let id = world.controller.removeNode(1, at: world.now)
+    _ = try #require(try world.result(of: id)?.get())
+    #expect(!world.store.keys.contains { $0.hasPrefix("peer/") || $0.hasPrefix("resumption/") })
+  }
+
+  /// A device without room for a session says when to come again.
+  @Test func deviceWithoutRoomIsAskedAgainWhenItSays() throws {
+    var world = try commissioned()
+    world.store["resumption/0000000000000001"] = nil
+    try restartController(&world)
+    world.devices[0].reboot()
+    world.devices[0].handshakeReplies = [
+      StatusReport(.busy, .busy, data: [0xD0, 0x07]), StatusReport(.busy, .busy, data: [0xB8, 0x0B]),
+    ]
+    let start = world.now
+    try toggle(&world)
+    #expect(world.now - start >= .seconds(5) && world.now - start < .milliseconds(5200))
+    world.devices[0].handshakeReplies = Array(repeating: StatusReport(.busy, .busy, data: [100, 0]), count: 50)
+    world.devices[0].reboot()
+    let read = world.controller.read(OnOff.onOff, on: 1, of: 1, at: world.now)
+    #expect(world.error(of: read) == .handshake(.busy(wait: .milliseconds(100))))
+  }
+
+  @Test(arguments: [StatusCode.busy, .resourceExhausted]) func requestsAreMadeAgain(_ status: StatusCode) throws {
+    var world = try commissioned()
+    world.devices[0].busyStatus = status
+    world.devices[0].busyCount = 2
+    let read = world.controller.read(OnOff.onOff, on: 1, of: 1, at: world.now)
+    _ = try #require(try world.result(of: read)?.get())
+    world.devices[0].busyCommands = ["Toggle": 2]
+    try toggle(&world)
+    #expect(world.devices[0].onOff)
+    world.devices[0].busyCount = 100
+    let never = world.controller.read(OnOff.onOff, on: 1, of: 1, at: world.now)
+    #expect(world.error(of: never) == (status == .busy ? .busy : .status(Status(status))))
+  }
+
+  /// A subscription follows its device to another address.
+  @Test func subscriptionFollowsTheDevice() throws {
+    var world = try commissioned()
+    let handle = world.controller.subscribe(
+      1, SubscriptionRequest(paths: [AttributePath(lampOnOff)], maxInterval: .seconds(10)), at: world.now)
+    world.devices[0].maxInterval = 10
+    world.run(for: .seconds(2))
+    #expect(world.controller.isEstablished(handle))
+    world.devices[0].address = SocketAddress(.loopback6, port: 6001)
+    world.devices[0].reboot()
+    world.published = [
+      MatterService(
+        kind: .operational(compressedFabricID: world.controller.fabric.compressedFabricID, nodeID: 1),
+        hostName: "000000000001", port: 6001, addresses: [.loopback6])
+    ]
+    world.devices[0].set(OnOff.onOff, true, 1)
+    world.events = []
+    world.run(for: .seconds(40))
+    #expect(world.controller.isEstablished(handle))
+    #expect(world.controller.cachedValue(lampOnOff, of: 1)?.value == true.tlv)
+    #expect(world.controller.node(1)?.address?.port == 6001)
+  }
+
+  /// The answer comes long after the request was given up: nothing breaks, and the next request works.
+  @Test func lateAnswerIsPassedOver() throws {
+    var world = try commissioned()
+    world.delay = .milliseconds(700)
+    try toggle(&world)
+    world.devices[0].silent = ["Toggle"]
+    let id = world.controller.invoke(OnOff.toggle, on: 1, of: 1, timeout: .seconds(2), at: world.now)
+    world.run(for: .milliseconds(1500))
+    #expect(world.error(of: id) == .timedOut)
+    world.devices[0].silent = []
+    try toggle(&world)
+    #expect(world.completions(of: id) == 1)
+  }
+}
