@@ -47,9 +47,11 @@ public indirect enum ControllerError: Error, Hashable, Sendable {
   public struct Attestation: Hashable, Sendable, CustomStringConvertible {
     /// The name of the check: `noTrustedRoot`, `signature(dac)`, …
     public let description: String
+    /// The same in words for people: which certificate, which rule.
+    public let explanation: String
 
-    public init(_ error: AttestationError) { description = "\(error)" }
-    init(_ check: String) { description = check }
+    public init(_ error: AttestationError) { (description, explanation) = ("\(error)", error.explanation) }
+    init(_ check: String) { (description, explanation) = (check, "the \(check) is wrong") }
   }
 
   /// Whether it is for the network's or the device's momentary state, and not for what was asked.
