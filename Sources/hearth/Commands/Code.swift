@@ -2,6 +2,7 @@ import ArgumentParser
 import Home
 import MatterCrypto
 import MatterModel
+import MatterTLV
 
 /// `hearth code`: setup codes.
 struct Code: ParsableCommand {
@@ -40,6 +41,16 @@ struct Code: ParsableCommand {
     @Option(help: ArgumentHelp("The maker's number, as 0xFFF1.", valueName: "number")) var vendor: WireNumber?
     @Option(help: ArgumentHelp("The product's number, as 0x8000.", valueName: "number")) var product: WireNumber?
     @Option(help: "standard, userIntent or custom: what has to be done before.") var flow: FlowArgument = .standard
+    @Option(
+      name: .customLong("found-by"),
+      help: ArgumentHelp("onNetwork, bluetooth, softAccessPoint, wiFiPublicActionFrame, nearField.", valueName: "means")
+    )
+    var discovery: [DiscoveryArgument] = [.onNetwork]
+    @Option(help: "A serial number, for the QR code.") var serial: String?
+    @Option(
+      help: ArgumentHelp(
+        "Of the maker's own for the QR code: a tag of 128 to 255, and a number or a text.", valueName: "tag=value"))
+    var extra: [ExtraArgument] = []
     @Flag(name: .customLong("no-qr"), help: "Don't draw the QR code.") var hidesPicture = false
 
     func run() throws {
@@ -49,9 +60,16 @@ struct Code: ParsableCommand {
         let candidate = UInt32(truncatingIfNeeded: random.next() & 0x7FF_FFFF)
         if SetupPasscode.isValid(candidate) { drawn = candidate }
       }
+      var members = extra.map(\.member)
+      if let serial { members.append(.init(tag: SetupPayload.ExtraMember.serialNumberTag, value: .string(serial))) }
+      guard Set(members.map(\.tag)).count == members.count else {
+        throw HomeError(.badArguments, "each tag of --extra can be there once")
+      }
       let payload = SetupPayload(
-        vendorID: vendor?.value ?? 0, productID: product?.value ?? 0, flow: flow.flow, discovery: .onNetwork,
-        discriminator: .long(discriminator ?? UInt16(truncatingIfNeeded: random.next() & 0xFFF)), passcode: drawn ?? 0)
+        vendorID: vendor?.value ?? 0, productID: product?.value ?? 0, flow: flow.flow,
+        discovery: DiscoveryCapabilities(discovery.map(\.capability)),
+        discriminator: .long(discriminator ?? UInt16(truncatingIfNeeded: random.next() & 0xFFF)), passcode: drawn ?? 0,
+        additionalData: SetupPayload.additionalData(members))
       do throws(SetupCodeError) {
         _ = try payload.qrText
       } catch {
@@ -73,6 +91,35 @@ enum FlowArgument: String, ExpressibleByArgument, CaseIterable {
     case .userIntent: .userIntent
     case .custom: .custom
     }
+  }
+}
+
+/// How a way to find a device is written.
+enum DiscoveryArgument: String, ExpressibleByArgument, CaseIterable {
+  case softAccessPoint, bluetooth, onNetwork, wiFiPublicActionFrame, nearField
+
+  var capability: DiscoveryCapabilities {
+    switch self {
+    case .softAccessPoint: .softAccessPoint
+    case .bluetooth: .bluetooth
+    case .onNetwork: .onNetwork
+    case .wiFiPublicActionFrame: .wiFiPublicActionFrame
+    case .nearField: .nearField
+    }
+  }
+}
+
+/// What a maker adds to a code: `130=text`, `131=12`.
+struct ExtraArgument: ExpressibleByArgument {
+  var member: SetupPayload.ExtraMember
+
+  init?(argument: String) {
+    let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2, let tag = WireNumber(argument: String(parts[0]))?.value, (128...255).contains(tag) else {
+      return nil
+    }
+    let text = String(parts[1])
+    member = .init(tag: UInt8(truncatingIfNeeded: tag), value: UInt64(text).map { .unsigned($0) } ?? .string(text))
   }
 }
 
@@ -118,6 +165,12 @@ struct SetupCodeReport {
       "discovery": payload.discovery.map { .array(Self.names(of: $0).map { .string($0.key) }) } ?? .null,
       "qrCode": .optional(qrText), "manualCode": .optional(manualCode), "valid": .bool(problem == nil),
     ]
+    let extra = payload.extraMembers
+    if !extra.isEmpty {
+      object = object.adding("serialNumber", .optional(payload.serialNumber)).adding(
+        "extra",
+        .array(extra.map { ["tag": .integer($0.tag), "name": .optional($0.name), "value": Self.json($0.value)] }))
+    }
     if let problem { object = object.adding("problem", .string(problem)) }
     return object
   }
@@ -140,10 +193,36 @@ struct SetupCodeReport {
       let names = Self.names(of: discovery).map(\.value)
       rows.append(("Found by", names.isEmpty ? "nothing" : names.joined(separator: ", ")))
     }
+    for member in payload.extraMembers {
+      let name = member.name ?? (member.isMakers ? "maker's \(member.tag)" : "tag \(member.tag)")
+      rows.append((name.prefix(1).uppercased() + name.dropFirst(), Self.text(member.value)))
+    }
     if let problem { rows.append(("Not allowed", problem)) }
-    var lines = rows.map { $0.0 + String(repeating: " ", count: 15 - $0.0.count) + $0.1 }
+    let width = max(15, (rows.map(\.0.count).max() ?? 0) + 1)
+    var lines = rows.map { $0.0 + String(repeating: " ", count: width - $0.0.count) + $0.1 }
     if picture, let qrText, let code = try? QRCode(text: qrText) { lines += [""] + code.lines }
     return lines.joined(separator: "\n")
+  }
+
+  private static func json(_ value: TLVElement.Value) -> JSON {
+    switch value {
+    case .string(let text): .string(text)
+    case .unsigned(let number): number <= UInt64(Int64.max) ? .integer(number) : .string("\(number)")
+    case .signed(let number): .number(number)
+    case .boolean(let flag): .bool(flag)
+    default: .string(text(value))
+    }
+  }
+
+  private static func text(_ value: TLVElement.Value) -> String {
+    switch value {
+    case .string(let text): text
+    case .unsigned(let number): "\(number)"
+    case .signed(let number): "\(number)"
+    case .boolean(let flag): "\(flag)"
+    case .octets(let bytes): bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    default: "\(value)"
+    }
   }
 
   private static func padded(_ passcode: UInt32) -> String {

@@ -3,7 +3,7 @@ import Testing
 @testable import MatterModel
 
 /// Vendor 12, product 1, discriminator 128, passcode 2048: the payload of the public test vectors.
-private func sample(passcode: UInt32 = 2048, discriminator: UInt16 = 128) -> SetupPayload {
+func sample(passcode: UInt32 = 2048, discriminator: UInt16 = 128) -> SetupPayload {
   SetupPayload(
     vendorID: 12, productID: 1, discovery: .softAccessPoint, discriminator: .long(discriminator), passcode: passcode)
 }
@@ -208,5 +208,64 @@ struct SetupValueTests {
     #expect(SetupCodeError.invalidPasscode(0).description == "found passcode 0, expected 1 to 99999998")
     #expect(SetupCodeError.invalidPasscode(11_111_111).description.contains("too easy to guess"))
     #expect(SetupCodeError.missingProduct(vendorID: 12).description.contains("0x000C"))
+  }
+}
+
+@Suite("Codes of the public certification tests")
+struct PublicCodeTests {
+  /// From the Matter SDK's `src/app/tests/suites/certification`, July 2025: with passcodes that nobody may use, other
+  /// discriminators, versions, flows and data of the maker's own.
+  static let codes = [
+    "MT:-24J029Q000YH24KF10", "MT:-24J029Q004ORE3N610", "MT:-24J029Q004QG46Y900",
+    "MT:-24J029Q008E.Q2QZ00", "MT:-24J029Q00C4912TQ00", "MT:-24J029Q00GWID1WH00", "MT:-24J029Q00KA0648G00",
+    "MT:-24J029Q00KA064IJ3P0IXZB0DK5N1K8SQ1RYCU1-A40", "MT:-24J029Q00KMSP0Z800", "MT:-24J029Q00OC0000000",
+    "MT:-24J029Q00QPQ36B420", "MT:-24J029Q00UF-F5EX10", "MT:-24J029Q00Y58S4HO10", "MT:-24J029Q00YX018EW10",
+    "MT:-24J042C00KA0648G00", "MT:-24J042C00KA064IJ3P0IXZB0DK5N1K8SQ1RYCU1-A40", "MT:-24J048N01KA0648G00",
+    "MT:-24J04QI14KA0648G00", "MT:-24J0AFN00KA0648G00", "MT:-24J0AFN00KG3-2W000", "MT:-24J0ALY010O0648G00",
+    "MT:-24J0CEK01KA0648G00", "MT:-24J0EZA10KA0648G00", "MT:-24J0IRV01A7TB7E700", "MT:-24J0Q1212K4.08JP10",
+    "MT:00000CQM0008YV45420", "MT:00000EBQ15J.JP67600", "MT:034J029Q00KA0648G00",
+  ]
+
+  @Test("Read and written again, they are the same", arguments: codes)
+  func sameAgain(code: String) throws {
+    let payload = try SetupPayload(parsing: code, allowingInvalidValues: true)
+    #expect("MT:" + Base38.encode(try payload.qrBytes()) == code)
+  }
+
+  @Test("One of them stands for more bits than there are")
+  func tooLarge() {
+    #expect(throws: SetupCodeError.groupTooLarge("-034J", position: 4)) {
+      try SetupPayload(parsing: "MT:-034J029Q00KA0648G00", allowingInvalidValues: true)
+    }
+  }
+
+  @Test("Those with trivial passcodes are refused for that")
+  func trivialPasscodes() throws {
+    let refused = try Self.codes.filter { code in
+      let passcode = try SetupPayload(parsing: code, allowingInvalidValues: true).passcode
+      guard !SetupPasscode.isValid(passcode) else { return false }
+      #expect(throws: SetupCodeError.invalidPasscode(passcode)) { try SetupPayload(parsing: code) }
+      return true
+    }
+    #expect(refused.count == 12)
+  }
+
+  @Test("What the maker adds is told by its tags")
+  func extraMembers() throws {
+    // { 0: "123456789", 0x82: "myData", 0x83: 12 }
+    let members: [SetupPayload.ExtraMember] = [
+      .init(tag: 0x82, value: .string("myData")), .init(tag: 0x83, value: .unsigned(12)),
+      .init(tag: 0, value: .string("123456789")),
+    ]
+    var payload = sample()
+    payload.additionalData = SetupPayload.additionalData(members)
+    let parsed = try SetupPayload(parsing: try payload.qrText)
+    #expect(parsed.serialNumber == "123456789")
+    #expect(parsed.extraMembers.map(\.tag) == [0, 0x82, 0x83])
+    #expect(parsed.extraMembers.map(\.isMakers) == [false, true, true])
+    #expect(try SetupPayload(parsing: "MT:-24J042C00KA064IJ3P0IXZB0DK5N1K8SQ1RYCU1-A40").serialNumber == "1234567890")
+    // Broken data does not keep anybody from commissioning.
+    payload.additionalData = [0x15, 0x2C]
+    #expect(try SetupPayload(parsing: try payload.qrText).extraMembers.isEmpty)
   }
 }
