@@ -8,7 +8,28 @@ public enum SwitchAction: String, Hashable, Sendable {
 }
 
 extension HomeSession {
-  /// Switches a device.
+  /// Switches all that there is to switch in a device: a strip of three sockets is one device.
+  /// - Returns: what each endpoint is afterwards, one at least.
+  public func turnAll(_ target: Target, _ action: SwitchAction) async throws(HomeError) -> [DeviceState.Part] {
+    var parts: [DeviceState.Part] = []
+    for endpoint in try target.endpoints(serving: OnOff.id, named: "On/Off") {
+      parts.append(try await turn(Target(target.device, endpoint: endpoint), action))
+    }
+    return parts
+  }
+
+  /// Dims all that there is to dim in a device; see ``dim(_:to:over:)``.
+  public func dimAll(
+    _ target: Target, to level: UInt8, over tenths: UInt16?
+  ) async throws(HomeError) -> [DeviceState.Part] {
+    var parts: [DeviceState.Part] = []
+    for endpoint in try target.endpoints(serving: LevelControl.id, named: "Level Control") {
+      parts.append(try await dim(Target(target.device, endpoint: endpoint), to: level, over: tenths))
+    }
+    return parts
+  }
+
+  /// Switches one endpoint.
   /// - Returns: what it is afterwards; for `toggle` it is read back.
   @discardableResult
   public func turn(_ target: Target, _ action: SwitchAction) async throws(HomeError) -> DeviceState.Part {

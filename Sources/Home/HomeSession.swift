@@ -11,6 +11,8 @@ public final class HomeSession: Sendable {
   public let registry: HomeRegistry
   public let controller: HomeController
   private let last: Mutex<LastValues>
+  /// Whether what was heard will be written within a second.
+  private let isSaving = Mutex(false)
 
   /// Opens a home. To be ended with ``close()``.
   public init(_ options: HomeController.Options) async throws(HomeError) {
@@ -61,6 +63,20 @@ public final class HomeSession: Sendable {
     }
   }
 
+  /// For whoever goes on for long: has what was heard written within a second, which is all that a kill can take.
+  private func saveSoon() {
+    let isFirst = isSaving.withLock { isSaving in
+      defer { isSaving = true }
+      return !isSaving
+    }
+    guard isFirst else { return }
+    Task {
+      try? await Task.sleep(for: .seconds(1))
+      isSaving.withLock { $0 = false }
+      last.withLock { $0.save() }
+    }
+  }
+
   func forget(_ node: NodeID) { last.withLock { $0.forget(node) } }
 
   /// Does something with a device, notes whether it was there, and names it in an error.
@@ -102,18 +118,14 @@ public final class HomeSession: Sendable {
   }
 
   /// Invokes a command of a device.
+  /// - Throws: also where the answer is a response of the command's own that says that it failed.
   public func invoke(
     _ device: DeviceRecord, _ command: CommandData, isTimed: Bool
   ) async throws(HomeError) -> CommandData? {
     try await with(device) { () async throws(HomeError) in
-      try await controller.invoke(device.nodeID, command, isTimed: isTimed)
-    }
-  }
-
-  /// Opens a commissioning window.
-  public func share(_ device: DeviceRecord, for duration: Duration) async throws(HomeError) -> CommissioningWindow {
-    try await with(device) { () async throws(HomeError) in
-      try await controller.openWindow(device.nodeID, for: duration)
+      let answer = try await controller.invoke(device.nodeID, command, isTimed: isTimed)
+      if let answer, let failure = CommandOutcome.failure(answer) { throw failure }
+      return answer
     }
   }
 
@@ -133,7 +145,7 @@ public final class HomeSession: Sendable {
             last.withLock { $0.save() }
           case .reportEnd:
             heard(from: device.nodeID)
-            last.withLock { $0.saveNowAndThen(at: Self.now()) }
+            saveSoon()
           case .established, .event, .status: heard(from: device.nodeID)
           }
           continuation.yield(news)

@@ -92,21 +92,6 @@ final class ScratchDirectory {
 }
 
 @Suite("Last values") struct LastValuesTests {
-  @Test func whoGoesOnForLongWritesNowAndThen() {
-    let scratch = ScratchDirectory()
-    var values = LastValues(scratch.state)
-    func note(_ contact: Int64) {
-      var device = values[1]
-      device.lastContact = contact
-      values[1] = device
-      values.saveNowAndThen(at: contact)
-    }
-    for contact: Int64 in [100_000, 101_000, 104_999] { note(contact) }
-    #expect(LastValues(scratch.state)[1].lastContact == 100_000)
-    note(105_000)
-    #expect(LastValues(scratch.state)[1].lastContact == 105_000)
-  }
-
   @Test func writersOfDifferentDevicesDontLoseEachOther() {
     let scratch = ScratchDirectory()
     var one = LastValues(scratch.state)

@@ -52,6 +52,39 @@ import Testing
     #expect(partly.output.hasPrefix(#"{"ok":false,"error":{"code":"partlyFailed""#))
     #expect(try hearth("pair", fleet.code, "--timeout", "500ms").status == 3)
 
+    // Shared, and shared no longer.
+    #expect(try hearth("share", "lamp", "--status").output == "Lamp: no window is open\n")
+    let shared = try hearth("share", "lamp", "--no-qr")
+    #expect(shared.status == 0)
+    #expect(shared.output.contains("Manual code"))
+    #expect(try hearth("share", "lamp", "--status").output.contains("a code of its own is open, opened by fabric 1"))
+    let again = try hearth("share", "lamp")
+    #expect(again.status == 8)
+    #expect(again.errors.contains("BUSY"))
+    #expect(try hearth("share", "lamp", "--revoke").status == 0)
+    #expect(try hearth("share", "lamp", "--revoke").errors.contains("WINDOW_NOT_OPEN"))
+    #expect(try hearth("share", "lamp", "--basic").output.contains("the code on its label"))
+    #expect(try hearth("share", "lamp", "--revoke").status == 0)
+
+    // Fabrics, and who may do what; nobody locks themselves out.
+    #expect(try hearth("fabrics", "lamp").output.contains("(this home)"))
+    #expect(try hearth("fabrics", "remove", "lamp", "1").status == 2)
+    #expect(try hearth("fabrics", "remove", "lamp", "9").status == 3)
+    #expect(try hearth("acl", "grant", "lamp", "operate", "--to", "77", "--endpoint", "1").status == 0)
+    let list = try hearth("acl", "lamp", "--json").output
+    #expect(list.contains(#""privilege":"administer""#) && list.contains(#""subjects":["77"]"#))
+    #expect(try hearth("acl", "grant", "lamp", "operate", "--to", "77", "--endpoint", "1").output.contains("already"))
+    let locked = try hearth("acl", "revoke", "lamp", "1")
+    #expect(locked.status == 2)
+    #expect(locked.errors.contains("--force"))
+    #expect(try hearth("acl", "revoke", "lamp", "2").output == "Lamp: node 77 can't operate any more\n")
+    #expect(try hearth("acl", "revoke", "lamp", "2").status == 3)
+
+    // An answer of the command's own that says no.
+    let none = try hearth("invoke", "lamp.groups.viewGroup", "groupID=9")
+    #expect(none.status == 8)
+    #expect(none.errors.contains("NOT_FOUND"))
+
     // Shown online, and offline with its last value once nobody answers any more.
     let online = try hearth("devices")
     #expect(online.output.contains("on 79%"))
@@ -64,8 +97,8 @@ import Testing
     #expect(try hearth("on", "lamp", "--timeout", "1s").status == 5)
 
     // Back with its state, and taken out.
-    let again = try await Fleet(hearth, lamp: name)
-    defer { again.stop() }
+    let second = try await Fleet(hearth, lamp: name)
+    defer { second.stop() }
     #expect(try hearth("read", "lamp.onOff.onOff").status == 0)
     #expect(try hearth("remove", "lamp").output == "removed Lamp\n")
     #expect(try hearth("read", "lamp.onOff.onOff").status == 3)

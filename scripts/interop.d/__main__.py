@@ -35,6 +35,7 @@ import checks_events  # noqa: E402,F401
 import checks_groups  # noqa: E402,F401
 import checks_groupcast  # noqa: E402,F401
 import checks_fabrics  # noqa: E402,F401
+import checks_sharing  # noqa: E402,F401
 import checks_lasting  # noqa: E402,F401
 import checks_stranger  # noqa: E402,F401
 import speed  # noqa: E402

@@ -90,11 +90,15 @@ extension HomeController {
     return wasTold
   }
 
-  /// Opens a commissioning window with a new passcode.
-  public func openWindow(_ node: NodeID, for duration: Duration) async throws(HomeError) -> CommissioningWindow {
+  /// Opens a commissioning window.
+  /// - Parameter isEnhanced: with a new passcode, else with the device's own.
+  public func openWindow(
+    _ node: NodeID, for duration: Duration, isEnhanced: Bool = true
+  ) async throws(HomeError) -> CommissioningWindow {
     let timeout = options.timeout
     let outcome = try await run(node) { engine, now in
-      engine.openCommissioningWindow(node, .init(duration: duration), timeout: timeout, at: now)
+      engine.openCommissioningWindow(
+        node, .init(duration: duration, isEnhanced: isEnhanced), timeout: timeout, at: now)
     }
     guard case .windowOpened(let window) = outcome else { throw Self.surprise(outcome) }
     return window

@@ -25,6 +25,8 @@ public actor HomeController {
     public var interfaces = InterfaceSelection.loopback
     /// Where the one device is, which is then not looked for.
     public var address: MatterProtocol.SocketAddress?
+    /// What is trusted to vouch for new devices, besides the public test roots.
+    public var trust: TrustStore?
     /// For each request.
     public var timeout: Duration = .seconds(10)
     public var logger: Logger
@@ -41,6 +43,9 @@ public actor HomeController {
   private nonisolated let discovery: ServiceDiscovery?
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
+
+  /// 2025-01-01 in seconds since 2000-01-01: before it, the host's clock is wrong.
+  private static let leastTime: Int64 = 788_918_400
 
   private init(_ options: Options, _ edge: NIOLoopBound<ControllerEdge>, _ discovery: ServiceDiscovery?) {
     self.options = options
@@ -65,15 +70,19 @@ public actor HomeController {
         case .readOnly: store = MemoryStore(try StateStore.snapshot(of: options.state.controller))
         case .exclusive: store = try StateStore(directory: options.state.controller)
         }
-        // A certificate's validity begins a day ago, for devices whose clocks are behind.
+        let whole = SessionCache(over: store, in: options.state)
+        // Valid from the beginning of time: devices have clocks that are behind by years, and so may this host.
         var configuration = ControllerConfiguration(
-          notBefore: HostClock.matterSeconds() - min(HostClock.matterSeconds(), 86_400),
-          attestation: try TestAttestation.verifier())
+          notBefore: ControllerConfiguration.earliestNotBefore, attestation: try TestAttestation.verifier())
+        options.trust?.extend(&configuration.attestation)
+        // A host without a clock of its own begins in 1970: that is no time to judge a certificate by.
+        let time = Int64(HostClock.matterSeconds())
+        configuration.currentTime = time > HomeController.leastTime ? time : nil
         configuration.discoveryTime = min(configuration.discoveryTime, options.timeout)
-        let engine = try ControllerEngine(configuration, state: try store.load(), random: SystemRandomSource())
+        let engine = try ControllerEngine(configuration, state: try whole.load(), random: SystemRandomSource())
         let transport = UDPTransport(try BoundSockets(interfaces), on: loop)
         let host = EngineHost(
-          engine, transport: transport, store: store, discovery: discovery, logger: options.logger)
+          engine, transport: transport, store: whole, discovery: discovery, logger: options.logger)
         return NIOLoopBound(ControllerEdge(host), eventLoop: loop)
       }.get()
       return HomeController(options, edge, discovery)

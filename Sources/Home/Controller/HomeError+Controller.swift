@@ -8,7 +8,12 @@ extension HomeError {
   /// What went wrong in an operation, in words that help.
   init(_ error: ControllerError) {
     let (code, message) = Self.words(error)
-    self.init(code, message, cause: error)
+    // What the device said is told apart from how we came to hear of it.
+    if case .status(let status) = error {
+      self.init(code, message, cause: StatusError(status))
+    } else {
+      self.init(code, message, cause: error)
+    }
   }
 
   private static func words(_ error: ControllerError) -> (Code, String) {
@@ -35,7 +40,8 @@ extension HomeError {
     case .attestation(let failure):
       (
         .refused,
-        "it can't prove that it is a certified device (\(failure)); --allow-unverified commissions it all the same"
+        "it can't prove that it is a certified device: \(failure.explanation) (\(failure)); "
+          + "--trust DIR adds roots to trust, --allow-unverified commissions it all the same"
       )
     case .certificate(let text): (.internalError, "a certificate can't be read or made: \(text)")
     case .invalidRequest(let text): (.badArguments, "out of range: \(text)")

@@ -21,8 +21,6 @@ public struct LastValues: Sendable {
   private let path: String
   private var devices: [NodeID: Device]
   private var changed: Set<NodeID> = []
-  /// Milliseconds since 1970.
-  private var savedAt: Int64 = 0
 
   public init(_ directory: StateDirectory) {
     path = directory.home + "/last.json"
@@ -62,15 +60,6 @@ public struct LastValues: Sendable {
     guard let data = try? encoder.encode(stored) else { return }
     try? Files.replace(path, with: data)
     changed = []
-  }
-
-  /// For whoever goes on for long: writes what changed, but at most every five seconds, so that little is lost when the
-  /// process is killed.
-  /// - Parameter now: milliseconds since 1970.
-  public mutating func saveNowAndThen(at now: Int64) {
-    guard now - savedAt >= 5000 else { return }
-    savedAt = now
-    save()
   }
 
   private struct Stored: Codable {

@@ -1,3 +1,4 @@
+internal import MatterClusters
 public import MatterModel
 
 /// A device that somebody named, and the endpoint if they named that too.
@@ -16,6 +17,19 @@ public struct Target: Hashable, Sendable {
     if let endpoint { return endpoint }
     if let found = device.endpoint(serving: cluster) { return found }
     throw HomeError(.notFound, "it has no \(name) cluster; `hearth describe` lists what it has", device: device.name)
+  }
+
+  /// The endpoints that a command for the whole device is meant for: the one that was named, else all that have the cluster.
+  /// - Throws: `notFound` where there is none, `ambiguousTarget` for a bridge: what is behind it are devices of their own.
+  public func endpoints(serving cluster: ClusterID, named name: String) throws(HomeError) -> [EndpointID] {
+    let all = device.applicationEndpoints.filter { $0.servers.contains(cluster) }.map(\.id)
+    guard endpoint == nil, all.count > 1 else { return [try self.endpoint(serving: cluster, named: name)] }
+    guard !device.endpoints.contains(where: { $0.deviceTypes.contains(DeviceTypes.aggregator.id) }) else {
+      throw HomeError(
+        .ambiguousTarget, "it is a bridge with \(all.count) devices behind it; name one of them", device: device.name,
+        candidates: all.map { "\(device.fullName)/\($0)" })
+    }
+    return all
   }
 }
 

@@ -7,7 +7,7 @@ struct Describe: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Everything about a device: endpoints, types, clusters, how it is reached, its fabrics.")
   @OptionGroup var home: HomeOptions
-  @Argument(help: "The device.") var device: String
+  @Argument(help: "The device.", completion: .device) var device: String
 
   func run() async throws {
     try await home.withHome(patience: .seconds(4)) { session in
@@ -90,14 +90,7 @@ struct Describe: AsyncParsableCommand {
       .adding(
         "fabrics",
         fabrics.map { list in
-          .array(
-            list.map {
-              [
-                "index": .integer($0.index.rawValue), "fabricID": .string("\($0.fabricID.rawValue)"),
-                "nodeID": .string("\($0.nodeID.rawValue)"), "vendorID": .integer($0.vendorID.rawValue),
-                "label": .string($0.label), "isOurs": .bool($0.isOurs),
-              ]
-            })
+          .array(list.map(FabricReport.json))
         } ?? .null)
   }
 }

@@ -16,6 +16,11 @@ struct Pair: AsyncParsableCommand {
   @Option(help: "What to call it.") var name: String?
   @Option(help: "Where it is; the room is added where it is new.") var room: String?
   @Option(name: .customLong("node-id"), help: "Which node id to give it.") var nodeID: UInt64?
+  @Option(
+    help: ArgumentHelp(
+      "Trust the attestation roots (PAA) and declaration signers in this folder, too: DER or PEM files.",
+      valueName: "dir"), completion: .directory)
+  var trust: String?
   @Flag(name: .customLong("allow-unverified"), help: "Go on where the device can't prove that it is certified.")
   var allowsUnverified = false
   @Argument(help: "The setup code.") var code: String?
@@ -39,11 +44,17 @@ struct Pair: AsyncParsableCommand {
     var options = try home.controller()
     // The address is that of the device to be commissioned; its operational address is the same, and told by itself.
     options.timeout = max(options.timeout, .seconds(10))
+    if let trust {
+      let store = try TrustStore(trust)
+      for (file, reason) in store.unreadable { home.output.detail("  \(file): \(reason)") }
+      home.output.progress("  trusting \(store.rootCount) roots, \(store.declarationSignerCount) declaration signers")
+      options.trust = store
+    }
     let paired = try await HomeSession.pair(request, name: name, room: room, options) { step, progress in
       steps.report(step, progress)
     }
     if let failure = paired.result.attestationFailure {
-      home.output.note("its certification could not be verified: \(failure)")
+      home.output.note("it could not prove that it is a certified device: \(failure.explanation) (\(failure))")
     }
     home.output.result(json(paired, steps.finished), text(paired))
   }
@@ -58,6 +69,10 @@ struct Pair: AsyncParsableCommand {
     }
     do throws(SetupCodeError) {
       return CommissioningRequest(try SetupPayload(parsing: code ?? ""))
+    } catch .severalCodes(let count) {
+      let single = ((try? SetupPayload.parseAll(code ?? "")) ?? []).compactMap { try? $0.qrText }
+      throw HomeError(
+        .badArguments, "the code is for \(count) devices; pair them one by one: \(single.joined(separator: ", "))")
     } catch {
       throw HomeError(.badArguments, "\(error)", cause: error)
     }
@@ -72,6 +87,7 @@ struct Pair: AsyncParsableCommand {
       .adding("fabricIndex", result.fabricIndex.map { .integer($0.rawValue) } ?? .null)
       .adding("address", .string("\(result.address)"))
       .adding("attestationVerified", .bool(result.attestationFailure == nil))
+      .adding("attestationFailure", .optional(result.attestationFailure?.description))
       .adding("milliseconds", .integer(result.duration.milliseconds))
       .adding(
         "steps",

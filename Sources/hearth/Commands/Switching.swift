@@ -4,7 +4,8 @@ import MatterModel
 
 /// Targets of commands that switch something.
 struct TargetArguments: ParsableArguments {
-  @Argument(help: "room/name, a name, the beginning of one, a node id, NODE/ENDPOINT, or * for all.")
+  @Argument(
+    help: "room/name, a name, the beginning of one, a node id, NODE/ENDPOINT, or * for all.", completion: .device)
   var targets: [String]
 }
 
@@ -35,12 +36,17 @@ struct Toggle: AsyncParsableCommand {
 extension HomeOptions {
   fileprivate func turn(_ targets: [String], _ action: SwitchAction) async throws {
     try await forEach(targets) { session, target in
-      let part = try await session.turn(target, action)
-      let isOn = part.isOn == true
-      return (
-        target.device.jsonNames.adding("endpoint", .integer(part.endpoint.rawValue)).adding("onOff", .bool(isOn)),
-        "\(target.device.name): \(isOn ? "on" : "off")"
-      )
+      let parts = try await session.turnAll(target, action)
+      let states = parts.map { $0.isOn == true }
+      var json = target.device.jsonNames.adding("endpoint", parts.first.map { .integer($0.endpoint.rawValue) } ?? .null)
+        .adding("onOff", .bool(states.first == true))
+      if parts.count > 1 {
+        json = json.adding(
+          "endpoints",
+          .array(parts.map { ["endpoint": .integer($0.endpoint.rawValue), "onOff": .bool($0.isOn == true)] }))
+      }
+      let words = Set(states).count == 1 ? [states[0]] : states
+      return (json, "\(target.device.name): \(words.map { $0 ? "on" : "off" }.joined(separator: ", "))")
     }
   }
 }
@@ -66,7 +72,7 @@ struct Level: AsyncParsableCommand {
     let tenths = try over.map { try TransitionTime.tenths($0.duration) }
     let isRaw = raw
     try await home.forEach(Array(arguments.dropLast())) { session, target in
-      let part = try await session.dim(target, to: level, over: tenths)
+      let part = try await session.dimAll(target, to: level, over: tenths)[0]
       let shown = isRaw ? "\(level)" : LevelText.percent(level)
       return (
         target.device.jsonNames.adding("endpoint", .integer(part.endpoint.rawValue))

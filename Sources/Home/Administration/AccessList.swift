@@ -1,0 +1,101 @@
+public import MatterClusters
+internal import MatterModel
+
+/// One line of a device's access control list: who may do how much with what.
+public typealias AccessEntry = AccessControl.AccessControlEntryStruct
+public typealias AccessPrivilege = AccessControl.AccessControlEntryPrivilege
+
+/// Our fabric's part of a device's access control list, to be changed.
+struct AccessList {
+  typealias Item = ScopedEntry<AccessEntry>
+  var items: [Item]
+
+  /// How many subjects and targets one entry is sure to hold. Matter Core § 9.10.6.
+  static let sureSubjects = 4, sureTargets = 3
+
+  /// Whether a node could still change this list. Matter Core § 6.6.6.
+  func letsAdminister(_ node: NodeID) -> Bool { items.contains { Self.letsAdminister($0.entry, node) } }
+
+  static func letsAdminister(_ entry: AccessEntry, _ node: NodeID) -> Bool {
+    guard entry.privilege == .administer, entry.authMode == .case else { return false }
+    let subjects = entry.subjects.wrapped ?? []
+    guard subjects.isEmpty || subjects.contains(node) else { return false }
+    let targets = entry.targets.wrapped ?? []
+    return targets.isEmpty
+      || targets.contains { target in
+        target.deviceType.wrapped == nil && (target.cluster.wrapped ?? AccessControl.id) == AccessControl.id
+          && (target.endpoint.wrapped ?? .root) == .root
+      }
+  }
+
+  /// Adds an entry, or puts its subjects, or its targets, into one that differs in nothing else. An entry by which `own`
+  /// administers the device is left as it is.
+  /// - Returns: whether anything changed.
+  mutating func grant(_ new: AccessEntry, own: NodeID) -> Bool {
+    let subjects = new.subjects.wrapped ?? []
+    let targets = new.targets.wrapped ?? []
+    for index in items.indices {
+      let entry = items[index].entry
+      guard entry.privilege == new.privilege, entry.authMode == new.authMode else { continue }
+      let hasSubjects = Self.covers(entry.subjects.wrapped ?? [], subjects)
+      let hasTargets = Self.covers(entry.targets.wrapped ?? [], targets)
+      if hasSubjects && hasTargets { return false }
+      guard !Self.letsAdminister(entry, own) else { continue }
+      let isSame = (entry.subjects.wrapped ?? []) == subjects
+      if (entry.targets.wrapped ?? []) == targets,
+        let joined = Self.joined(entry.subjects.wrapped ?? [], subjects, Self.sureSubjects)
+      {
+        items[index] = Item(with(entry) { $0.subjects = .value(joined) })
+        return true
+      }
+      if isSame, let joined = Self.joined(entry.targets.wrapped ?? [], targets, Self.sureTargets) {
+        items[index] = Item(with(entry) { $0.targets = .value(joined) })
+        return true
+      }
+    }
+    items.append(Item(new))
+    return true
+  }
+
+  /// Takes the one subject's right to the one target away again, where it was granted by itself.
+  /// - Returns: whether anything changed.
+  mutating func revoke(_ old: AccessEntry) -> Bool {
+    guard let subject = old.subjects.wrapped?.first, let target = old.targets.wrapped?.first else { return false }
+    for index in items.indices {
+      let entry = items[index].entry
+      guard entry.privilege == old.privilege, entry.authMode == old.authMode,
+        let subjects = entry.subjects.wrapped, let targets = entry.targets.wrapped,
+        subjects.contains(subject), targets.contains(target)
+      else { continue }
+      if subjects.count == 1 && targets.count == 1 {
+        items.remove(at: index)
+      } else if targets.count == 1 {
+        items[index] = Item(with(entry) { $0.subjects = .value(subjects.filter { $0 != subject }) })
+      } else if subjects.count == 1 {
+        items[index] = Item(with(entry) { $0.targets = .value(targets.filter { $0 != target }) })
+      } else {
+        // Taken apart, others would lose something.
+        continue
+      }
+      return true
+    }
+    return false
+  }
+
+  /// Nothing stands for everything.
+  private static func covers<Value: Hashable>(_ has: [Value], _ wanted: [Value]) -> Bool {
+    has.isEmpty || (!wanted.isEmpty && Set(wanted).isSubset(of: has))
+  }
+
+  private static func joined<Value: Hashable>(_ has: [Value], _ more: [Value], _ limit: Int) -> [Value]? {
+    guard !has.isEmpty, !more.isEmpty else { return nil }
+    let result = has + more.filter { !has.contains($0) }
+    return result.count <= limit ? result : nil
+  }
+
+  private func with(_ entry: AccessEntry, _ change: (inout AccessEntry) -> Void) -> AccessEntry {
+    var copy = entry
+    change(&copy)
+    return copy
+  }
+}

@@ -1,0 +1,61 @@
+public import MatterClusters
+internal import MatterModel
+
+extension HomeSession {
+  /// Who of our fabric may do what with a device, in the device's order.
+  public func accessList(of device: DeviceRecord) async throws(HomeError) -> [AccessEntry] {
+    let list: ScopedList<AccessEntry> = try await scopedList(AccessControl.acl, on: .root, of: device)
+    return list.entries.map(\.entry)
+  }
+
+  /// Lets somebody do something.
+  /// - Returns: the list as it is now, and whether it had to be changed.
+  public func grant(
+    _ entry: AccessEntry, on device: DeviceRecord
+  ) async throws(HomeError) -> (entries: [AccessEntry], isChanged: Bool) {
+    let own = await controller.fabric.nodeID
+    return try await changeScopedList(AccessControl.acl, on: .root, of: device) { items throws(HomeError) in
+      var list = AccessList(items: items)
+      let isChanged = list.grant(entry, own: own)
+      items = list.items
+      return ((items.map(\.entry), isChanged), isChanged)
+    }
+  }
+
+  /// Takes an entry out of the list.
+  /// - Parameters:
+  ///   - number: its place in the list, from 1.
+  ///   - force: also where this home could not change the device any more.
+  /// - Returns: the entry that is gone.
+  /// - Throws: `notFound` where there is no such entry, `badArguments` where it is the one that lets this home in.
+  public func revokeAccess(
+    number: Int, on device: DeviceRecord, force: Bool
+  ) async throws(HomeError) -> AccessEntry {
+    let own = await controller.fabric.nodeID
+    return try await changeScopedList(AccessControl.acl, on: .root, of: device) { items throws(HomeError) in
+      guard items.indices.contains(number - 1) else {
+        throw HomeError(
+          .notFound, "there is no entry \(number), only 1 to \(items.count)", device: device.name)
+      }
+      let removed = items.remove(at: number - 1)
+      guard force || AccessList(items: items).letsAdminister(own) else {
+        throw HomeError(
+          .badArguments,
+          "entry \(number) is what lets this home in: without it nobody here could change the device again; "
+            + "--force removes it all the same", device: device.name)
+      }
+      return (removed.entry, true)
+    }
+  }
+
+  /// Takes back what ``grant(_:on:)`` gave to one subject for one target.
+  func takeBack(_ entry: AccessEntry, on device: DeviceRecord) async throws(HomeError) -> Bool {
+    let own = await controller.fabric.nodeID
+    return try await changeScopedList(AccessControl.acl, on: .root, of: device) { items throws(HomeError) in
+      var list = AccessList(items: items)
+      let isChanged = list.revoke(entry) && list.letsAdminister(own)
+      if isChanged { items = list.items }
+      return (isChanged, isChanged)
+    }
+  }
+}

@@ -1,0 +1,143 @@
+public import MatterClusters
+public import MatterModel
+
+/// What an endpoint of a device controls.
+public struct BindingEntry: Hashable, Sendable {
+  /// The endpoint that controls.
+  public var source: EndpointID
+  public var target: Binding.TargetStruct
+
+  public init(source: EndpointID, target: Binding.TargetStruct) { (self.source, self.target) = (source, target) }
+}
+
+/// What came of binding or unbinding.
+public struct BindingChange: Sendable {
+  /// The entries that were added, or removed.
+  public var entries: [BindingEntry]
+  /// Whether the target's access control list was changed, too.
+  public var accessChanged: Bool
+}
+
+extension HomeSession {
+  /// What a device controls, endpoint by endpoint.
+  public func bindings(of source: Target) async throws(HomeError) -> [BindingEntry] {
+    var result: [BindingEntry] = []
+    for endpoint in try bindingEndpoints(of: source) {
+      let list: ScopedList<Binding.TargetStruct> = try await scopedList(
+        Binding.binding, on: endpoint, of: source.device)
+      result += list.entries.map { BindingEntry(source: endpoint, target: $0.entry) }
+    }
+    return result
+  }
+
+  /// Lets an endpoint of a device control another device, and lets the other device be controlled by it.
+  /// - Parameter clusters: nil: all that the one controls and the other has.
+  public func bind(
+    _ source: Target, to target: Target, clusters: [ClusterID]? = nil
+  ) async throws(HomeError) -> BindingChange {
+    let endpoint = try bindingEndpoint(of: source)
+    let (far, wanted) = try meeting(source.device, endpoint, target, clusters)
+    // First the right to do it: a switch that is bound but not let in has nothing to show but an error.
+    let granted = try await grant(Self.rule(for: source.device, on: far), on: target.device).isChanged
+    let node = target.device.nodeID
+    let added = try await changeScopedList(Binding.binding, on: endpoint, of: source.device) {
+      items throws(HomeError) in
+      var added: [BindingEntry] = []
+      for cluster in wanted {
+        let isThere = items.contains {
+          $0.entry.node == node && $0.entry.endpoint == far && ($0.entry.cluster ?? cluster) == cluster
+        }
+        if isThere { continue }
+        let entry = Binding.TargetStruct(node: node, endpoint: far, cluster: cluster)
+        items.append(ScopedEntry(entry))
+        added.append(BindingEntry(source: endpoint, target: entry))
+      }
+      return (added, !added.isEmpty)
+    }
+    return BindingChange(entries: added, accessChanged: granted)
+  }
+
+  /// Ends it.
+  /// - Parameter clusters: nil: all.
+  /// - Throws: `notFound` where there is no such binding.
+  public func unbind(
+    _ source: Target, from target: Target, clusters: [ClusterID]? = nil
+  ) async throws(HomeError) -> BindingChange {
+    let node = target.device.nodeID
+    var removed: [BindingEntry] = []
+    for endpoint in try bindingEndpoints(of: source) {
+      removed += try await changeScopedList(Binding.binding, on: endpoint, of: source.device) {
+        items throws(HomeError) in
+        let gone = items.filter {
+          $0.entry.node == node && (target.endpoint == nil || $0.entry.endpoint == target.endpoint)
+            && (clusters == nil || $0.entry.cluster.map { clusters?.contains($0) == true } == true)
+        }
+        items.removeAll { item in gone.contains { $0.entry == item.entry } }
+        return (gone.map { BindingEntry(source: endpoint, target: $0.entry) }, !gone.isEmpty)
+      }
+    }
+    guard !removed.isEmpty else {
+      throw HomeError(.notFound, "it has no such binding to \(target.device.name)", device: source.device.name)
+    }
+    // What it was let in for goes with its last binding there.
+    let left = try await bindings(of: Target(source.device))
+    var accessChanged = false
+    for far in Set(removed.compactMap(\.target.endpoint)).sorted()
+    where !left.contains(where: { $0.target.node == node && ($0.target.endpoint ?? far) == far }) {
+      if try await takeBack(Self.rule(for: source.device, on: far), on: target.device) { accessChanged = true }
+    }
+    return BindingChange(entries: removed, accessChanged: accessChanged)
+  }
+
+  private static func rule(for device: DeviceRecord, on endpoint: EndpointID) -> AccessEntry {
+    AccessEntry(
+      privilege: .operate, authMode: .case, subjects: .value([device.nodeID]),
+      targets: .value([.init(cluster: .null, endpoint: .value(endpoint), deviceType: .null)]))
+  }
+
+  // MARK: Endpoints
+
+  private func bindingEndpoints(of source: Target) throws(HomeError) -> [EndpointID] {
+    if let endpoint = source.endpoint { return [endpoint] }
+    let all = source.device.endpoints.filter { $0.servers.contains(Binding.id) }.map(\.id)
+    guard !all.isEmpty else {
+      throw HomeError(
+        .notFound, "it controls nothing: it has no Binding cluster; `hearth describe` lists what it has",
+        device: source.device.name)
+    }
+    return all
+  }
+
+  private func bindingEndpoint(of source: Target) throws(HomeError) -> EndpointID {
+    let all = try bindingEndpoints(of: source)
+    guard all.count == 1 else {
+      throw HomeError(
+        .ambiguousTarget, "it controls others from several endpoints; name one of them", device: source.device.name,
+        candidates: all.map { "\(source.device.fullName)/\($0)" })
+    }
+    return all[0]
+  }
+
+  /// The endpoint of the target, and the clusters that the one side controls and the other has.
+  private func meeting(
+    _ device: DeviceRecord, _ endpoint: EndpointID, _ target: Target, _ clusters: [ClusterID]?
+  ) throws(HomeError) -> (EndpointID, [ClusterID]) {
+    let clients = device.endpoints.first { $0.id == endpoint }?.clients ?? []
+    // What comes with every light and switch says nothing of what is to be controlled.
+    let utilities: Set<ClusterID> = [Identify.id, Groups.id, ScenesManagement.id]
+    let candidates = target.device.applicationEndpoints.filter { target.endpoint == nil || $0.id == target.endpoint }
+    for candidate in candidates {
+      let common = (clusters ?? clients).filter { candidate.servers.contains($0) }
+      let wanted = clusters == nil ? common.filter { !utilities.contains($0) } : common
+      if let clusters, wanted.count < clusters.count { continue }
+      if !wanted.isEmpty { return (candidate.id, wanted) }
+    }
+    let names = (clusters ?? clients).map { HomeRegistry.name(of: $0) }
+    throw HomeError(
+      .notFound,
+      names.isEmpty
+        ? "\(device.name)/\(endpoint) says of no cluster that it controls it; name one with --cluster"
+        : "it has none of what \(device.name)/\(endpoint) controls: \(names.joined(separator: ", "))",
+      device: target.device.name)
+  }
+}

@@ -1,0 +1,58 @@
+internal import MatterClusters
+public import MatterModel
+internal import MatterProtocol
+
+/// A fabric that a device is in.
+public struct FabricEntry: Hashable, Sendable {
+  public var index: FabricIndex
+  public var fabricID: FabricID
+  /// The device's node id there.
+  public var nodeID: NodeID
+  public var vendorID: VendorID
+  public var label: String
+  /// Whether it is this home's.
+  public var isOurs: Bool
+}
+
+extension HomeSession {
+  /// The fabrics that a device is in, ours among them.
+  public func fabrics(of device: DeviceRecord) async throws(HomeError) -> [FabricEntry] {
+    let path = OperationalCredentials.fabrics.path(on: .root)
+    let report = try await read(device, [AttributePath(path)], isFabricFiltered: false)
+    guard let value = report[path]?.value,
+      let list = try? [OperationalCredentials.FabricDescriptorStruct](tlv: value)
+    else { return [] }
+    let ours = await controller.rootPublicKey
+    return list.map {
+      FabricEntry(
+        index: $0.fabricIndex, fabricID: $0.fabricID, nodeID: $0.nodeID, vendorID: $0.vendorID, label: $0.label,
+        isOurs: $0.rootPublicKey.bytes == ours)
+    }
+  }
+
+  /// Takes a device out of a fabric of somebody else's.
+  /// - Throws: `notFound` where it is in no such fabric, `badArguments` for this home's own.
+  /// - Returns: the fabric that it is no longer in.
+  public func removeFabric(_ index: FabricIndex, from device: DeviceRecord) async throws(HomeError) -> FabricEntry {
+    let all = try await fabrics(of: device)
+    guard let fabric = all.first(where: { $0.index == index }) else {
+      throw HomeError(
+        .notFound, "it is in no fabric \(index), only in \(all.map { "\($0.index)" }.joined(separator: ", "))",
+        device: device.name)
+    }
+    guard !fabric.isOurs else {
+      throw HomeError(
+        .badArguments, "fabric \(index) is this home's own; `hearth remove` takes the device out of it",
+        device: device.name)
+    }
+    let response = try await with(device) { () async throws(HomeError) in
+      try await controller.invoke(
+        OperationalCredentials.removeFabric, .init(fabricIndex: index), on: .root, of: device.nodeID)
+    }
+    guard response.statusCode == .ok else {
+      let text = response.debugText.map { " (\($0))" } ?? ""
+      throw HomeError(.refused, "the device refused: \(response.statusCode)\(text)", device: device.name)
+    }
+    return fabric
+  }
+}

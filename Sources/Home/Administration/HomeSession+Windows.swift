@@ -1,0 +1,70 @@
+public import MatterClusters
+public import MatterController
+public import MatterModel
+internal import MatterProtocol
+
+/// Whether others may commission a device now.
+public struct WindowState: Hashable, Sendable {
+  public var status: AdministratorCommissioning.CommissioningWindowStatus
+  /// The fabric that opened it, and its maker.
+  public var fabricIndex: FabricIndex?
+  public var vendorID: VendorID?
+  public var isOpen: Bool { status != .windowNotOpen }
+}
+
+extension HomeSession {
+  /// Opens a commissioning window for another controller.
+  /// - Parameter isEnhanced: with a passcode of its own, else with the one on the device's label.
+  /// - Throws: `refused` with `BUSY` where one is open already.
+  public func share(
+    _ device: DeviceRecord, for duration: Duration, isEnhanced: Bool = true
+  ) async throws(HomeError) -> CommissioningWindow {
+    do throws(HomeError) {
+      return try await with(device) { () async throws(HomeError) in
+        try await controller.openWindow(device.nodeID, for: duration, isEnhanced: isEnhanced)
+      }
+    } catch {
+      throw Self.windowError(error)
+    }
+  }
+
+  /// Whether a window is open, and whose it is.
+  public func window(of device: DeviceRecord) async throws(HomeError) -> WindowState {
+    let status = AdministratorCommissioning.windowStatus.path(on: .root)
+    let report = try await read(device, [AttributePath(endpoint: .root, cluster: AdministratorCommissioning.id)])
+    guard let value = report[status]?.value,
+      let code = try? AdministratorCommissioning.CommissioningWindowStatus(tlv: value)
+    else { throw HomeError(.refused, "it does not tell whether a window is open", device: device.name) }
+    let index = report[AdministratorCommissioning.adminFabricIndex.path(on: .root)]?.value
+    let vendor = report[AdministratorCommissioning.adminVendorId.path(on: .root)]?.value
+    return WindowState(
+      status: code, fabricIndex: index.flatMap { try? Nullable<FabricIndex>(tlv: $0) }?.wrapped,
+      vendorID: vendor.flatMap { try? Nullable<VendorID>(tlv: $0) }?.wrapped)
+  }
+
+  /// Closes the window, whoever opened it.
+  public func closeWindow(of device: DeviceRecord) async throws(HomeError) {
+    do throws(HomeError) {
+      try await with(device) { () async throws(HomeError) in
+        _ = try await controller.invoke(AdministratorCommissioning.revokeCommissioning, on: .root, of: device.nodeID)
+      }
+    } catch {
+      throw Self.windowError(error)
+    }
+  }
+
+  /// The cluster's own codes in words.
+  private static func windowError(_ error: HomeError) -> HomeError {
+    var error = error
+    switch error.status?.clusterCode.map({ AdministratorCommissioning.StatusCodeEnum($0) }) {
+    case .busy?:
+      error.message =
+        "the device refused: a window is open already, or it is being commissioned (BUSY); "
+        + "`hearth share DEVICE --revoke` closes the window"
+    case .pakeParameterError?: error.message = "the device refused the new passcode's parameters (PAKE_PARAMETER_ERROR)"
+    case .windowNotOpen?: error.message = "the device refused: no window is open (WINDOW_NOT_OPEN)"
+    default: break
+    }
+    return error
+  }
+}

@@ -1,0 +1,106 @@
+internal import MatterClusters
+internal import MatterModel
+internal import MatterProtocol
+internal import MatterTLV
+
+/// An entry of a list that belongs to our fabric, with the bytes that the device gave for it: what we don't change goes back
+/// as it came, members that we have no name for included.
+struct ScopedEntry<Entry: FabricScoped>: Sendable {
+  let entry: Entry
+  private let original: [UInt8]?
+
+  init(_ entry: Entry) { (self.entry, original) = (entry, nil) }
+
+  init(decoding bytes: [UInt8]) throws(TLVError) {
+    entry = try Entry(tlv: bytes)
+    original = bytes
+  }
+
+  /// As it is written: without the fabric, which the device fills in.
+  var encoded: [UInt8] {
+    guard let original, let element = try? TLVElement(decoding: original), case .structure(let members) = element.value
+    else {
+      var copy = entry
+      copy.fabricIndex = .none
+      return copy.tlv
+    }
+    let own = members.filter { $0.tag != .context(GlobalAttribute.fabricIndexField) }
+    return TLVElement(.structure(own)).encoded
+  }
+}
+
+/// Our fabric's entries of a list of a device, and the version of its cluster that they are of.
+struct ScopedList<Entry: FabricScoped>: Sendable {
+  var entries: [ScopedEntry<Entry>]
+  var dataVersion: UInt32
+
+  /// - Parameters:
+  ///   - value: an array; entries of other fabrics, which a device should not have given, are left out: written back, they
+  ///     would become ours.
+  init(_ value: [UInt8], dataVersion: UInt32, fabric: FabricIndex) throws(TLVError) {
+    entries = []
+    self.dataVersion = dataVersion
+    var list = try ListChunks(value)
+    while let bytes = list.nextEntry() {
+      let entry = try ScopedEntry<Entry>(decoding: bytes)
+      if entry.entry.fabricIndex == fabric || entry.entry.fabricIndex == .none { entries.append(entry) }
+    }
+  }
+
+  var encoded: [UInt8] { [0x16] + entries.flatMap(\.encoded) + [0x18] }
+}
+
+extension HomeSession {
+  /// Reads our entries of a list.
+  func scopedList<C: Cluster, Entry: FabricScoped>(
+    _ attribute: MatterModel.Attribute<C, [Entry]>, on endpoint: EndpointID, of device: DeviceRecord
+  ) async throws(HomeError) -> ScopedList<Entry> {
+    let path = attribute.path(on: endpoint)
+    let own = OperationalCredentials.currentFabricIndex.path(on: .root)
+    let report = try await read(device, [AttributePath(path), AttributePath(own)])
+    if let refused = report.statuses.first(where: { $0.path.matches(path) }) {
+      throw HomeError(refused.status).about(device.name)
+    }
+    guard let list = report[path], let index = report[own].flatMap({ try? FabricIndex(tlv: $0.value) }) else {
+      throw HomeError(.refused, "the device does not tell its \(attribute.name)", device: device.name)
+    }
+    do {
+      return try ScopedList(list.value, dataVersion: list.dataVersion, fabric: index)
+    } catch {
+      throw HomeError(
+        .refused, "the device's \(attribute.name) can't be read: \(error)", device: device.name, cause: error)
+    }
+  }
+
+  /// Changes our entries of a list: reads them, lets `body` change them, and writes all of them, provided that nobody has
+  /// changed them in between; else all of it once more.
+  /// - Parameter body: says whether there is anything to write.
+  func changeScopedList<C: Cluster, Entry: FabricScoped, Outcome: Sendable>(
+    _ attribute: MatterModel.Attribute<C, [Entry]>, on endpoint: EndpointID, of device: DeviceRecord,
+    _ body: (inout [ScopedEntry<Entry>]) throws(HomeError) -> (outcome: Outcome, isChanged: Bool)
+  ) async throws(HomeError) -> Outcome {
+    var rivals = 0
+    while true {
+      var list: ScopedList<Entry> = try await scopedList(attribute, on: endpoint, of: device)
+      let (outcome, isChanged) = try body(&list.entries)
+      guard isChanged else { return outcome }
+      let write = AttributeWrite(
+        attribute.path(on: endpoint), dataVersion: list.dataVersion, value: list.encoded)
+      do throws(HomeError) {
+        try await self.write(device, [write], isTimed: false)
+        return outcome
+      } catch {
+        rivals += 1
+        guard error.status?.code == .dataVersionMismatch, rivals < 4 else { throw error }
+      }
+    }
+  }
+}
+
+extension HomeError {
+  /// What the device said, if it is the device that refused.
+  var status: Status? {
+    if let error = cause as? StatusError { return error.status }
+    return nil
+  }
+}

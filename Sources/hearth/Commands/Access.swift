@@ -1,0 +1,178 @@
+import ArgumentParser
+import Home
+import MatterClusters
+import MatterModel
+
+/// `hearth acl`.
+struct Access: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "acl", abstract: "Who of this home may do what with a device: its access control list.",
+    subcommands: [List.self, Grant.self, Revoke.self], defaultSubcommand: List.self)
+
+  struct List: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "List the entries, numbered.")
+    @OptionGroup var home: HomeOptions
+    @Argument(help: "The device.", completion: .device) var device: String
+
+    func run() async throws {
+      try await home.withHome { session in
+        let device = try session.registry.resolve(device).device
+        let entries = try await session.accessList(of: device)
+        home.output.result(
+          .array(entries.enumerated().map { AccessReport.json($0.element).adding("number", .integer($0.offset + 1)) }),
+          AccessReport.table(entries, session.registry))
+      }
+    }
+  }
+
+  struct Grant: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Let somebody do something.",
+      discussion: """
+        Without --endpoint and --cluster it is for the whole device. For example:
+          hearth acl grant kitchen/lamp operate --to hall/switch --endpoint 1
+          hearth acl grant kitchen/lamp manage --to-group 7
+        """)
+    @OptionGroup var home: HomeOptions
+    @Option(
+      help: ArgumentHelp(
+        "Who: a device of this home, a node id, tag:0xIIIIVVVV for those with a tag, or * for all of this home.",
+        valueName: "subject"), completion: .device)
+    var to: [String] = []
+    @Option(name: .customLong("to-group"), help: ArgumentHelp("Messages to this group.", valueName: "group"))
+    var group: [WireNumber] = []
+    @Option(help: "Only on this endpoint.") var endpoint: [UInt16] = []
+    @Option(help: "Only for this cluster.") var cluster: String?
+    @Argument(help: "The device.", completion: .device) var device: String
+    @Argument(help: "view, operate, manage or administer.") var privilege: PrivilegeArgument
+
+    func validate() throws {
+      guard to.isEmpty != group.isEmpty else { throw ValidationError("say who: either --to or --to-group") }
+      guard group.isEmpty || privilege != .administer else { throw ValidationError("a group can't administer") }
+    }
+
+    func run() async throws {
+      try await home.withHome { session in
+        let device = try session.registry.resolve(device).device
+        let entry = AccessEntry(
+          privilege: privilege.privilege, authMode: group.isEmpty ? .case : .group,
+          subjects: try subjects(session.registry), targets: try targets())
+        let (entries, isChanged) = try await session.grant(entry, on: device)
+        home.output.result(
+          device.jsonNames.adding("changed", .bool(isChanged)).adding(
+            "entries", .array(entries.map(AccessReport.json))),
+          isChanged ? AccessReport.table(entries, session.registry) : "\(device.name): that is allowed already")
+      }
+    }
+
+    private func subjects(_ registry: HomeRegistry) throws(HomeError) -> Nullable<[NodeID]> {
+      if !group.isEmpty { return .value(group.map { NodeID(UInt64($0.value)) }) }
+      if to.contains("*") { return .null }
+      var subjects: [NodeID] = []
+      for text in to {
+        if text.hasPrefix("tag:0x"), let tag = UInt32(text.dropFirst(6), radix: 16) {
+          subjects.append(.tag(CASEAuthenticatedTag(tag)))
+        } else if let number = UInt64(text), NodeID(number).isOperational {
+          // A node of this home's fabric need not be one of its devices: another controller has none.
+          subjects.append(NodeID(number))
+        } else {
+          subjects.append(try registry.resolve(text).device.nodeID)
+        }
+      }
+      return .value(subjects)
+    }
+
+    private func targets() throws(HomeError) -> Nullable<[AccessControl.AccessControlTargetStruct]> {
+      let clusterID = try cluster.map { name throws(HomeError) in try HomeRegistry.cluster(name) } ?? nil
+      let cluster = Nullable(clusterID)
+      if endpoint.isEmpty && clusterID == nil { return .null }
+      if endpoint.isEmpty { return .value([.init(cluster: cluster, endpoint: .null, deviceType: .null)]) }
+      return .value(endpoint.map { .init(cluster: cluster, endpoint: .value(EndpointID($0)), deviceType: .null) })
+    }
+  }
+
+  struct Revoke: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Take an entry out of the list.",
+      discussion: "The entry by which this home administers the device stays, unless it is taken out by force.")
+    @OptionGroup var home: HomeOptions
+    @Flag(help: "Even if nobody here could change the device any more.") var force = false
+    @Argument(help: "The device.", completion: .device) var device: String
+    @Argument(help: "The entry's number, as `hearth acl list` has it.") var number: Int
+
+    func run() async throws {
+      try await home.withHome { session in
+        let device = try session.registry.resolve(device).device
+        let entry = try await session.revokeAccess(number: number, on: device, force: force)
+        home.output.result(
+          device.jsonNames.adding("removed", AccessReport.json(entry)),
+          "\(device.name): \(AccessReport.subjects(entry, session.registry)) can't \(entry.privilege) any more")
+      }
+    }
+  }
+}
+
+/// How a privilege is written.
+enum PrivilegeArgument: String, ExpressibleByArgument, CaseIterable {
+  case view, operate, manage, administer
+
+  var privilege: AccessPrivilege {
+    switch self {
+    case .view: .view
+    case .operate: .operate
+    case .manage: .manage
+    case .administer: .administer
+    }
+  }
+}
+
+/// An access control list to be shown.
+enum AccessReport {
+  static func table(_ entries: [AccessEntry], _ registry: HomeRegistry) -> String {
+    var table = Table("NUMBER", "WHO", "MAY", "WITH")
+    for (index, entry) in entries.enumerated() {
+      table.add("\(index + 1)", subjects(entry, registry), camelCase("\(entry.privilege)"), targets(entry))
+    }
+    return table.text
+  }
+
+  static func subjects(_ entry: AccessEntry, _ registry: HomeRegistry) -> String {
+    let subjects = entry.subjects.wrapped ?? []
+    if entry.authMode == .group {
+      return subjects.isEmpty ? "any group" : "group " + subjects.map { "\($0.rawValue)" }.joined(separator: ", ")
+    }
+    if subjects.isEmpty { return "all of this home" }
+    return subjects.map { subject in
+      if subject.isTag { return "tag:\(CASEAuthenticatedTag(UInt32(truncatingIfNeeded: subject.rawValue)))" }
+      return registry.device(subject)?.fullName ?? "node \(subject.rawValue)"
+    }.joined(separator: ", ")
+  }
+
+  private static func targets(_ entry: AccessEntry) -> String {
+    let targets = entry.targets.wrapped ?? []
+    if targets.isEmpty { return "everything" }
+    return targets.map { target in
+      [
+        target.endpoint.wrapped.map { "endpoint \($0)" }, target.cluster.wrapped.map { ElementNames.cluster($0) },
+        target.deviceType.wrapped.map { ElementNames.deviceType($0) },
+      ].compactMap { $0 }.joined(separator: " ")
+    }.joined(separator: ", ")
+  }
+
+  static func json(_ entry: AccessEntry) -> JSON {
+    [
+      "privilege": .string(camelCase("\(entry.privilege)")), "authMode": .string("\(entry.authMode)".lowercased()),
+      "subjects": entry.subjects.wrapped.map { .array($0.map { .string("\($0.rawValue)") }) } ?? .null,
+      "targets": entry.targets.wrapped.map { targets in
+        .array(
+          targets.map { target in
+            [
+              "endpoint": target.endpoint.wrapped.map { .integer($0.rawValue) } ?? .null,
+              "cluster": target.cluster.wrapped.map { .integer($0.rawValue) } ?? .null,
+              "deviceType": target.deviceType.wrapped.map { .integer($0.rawValue) } ?? .null,
+            ]
+          })
+      } ?? .null,
+    ]
+  }
+}

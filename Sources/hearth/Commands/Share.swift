@@ -1,0 +1,72 @@
+import ArgumentParser
+import Home
+import MatterClusters
+import MatterController
+import MatterModel
+
+/// `hearth share`.
+struct Share: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Open a commissioning window for another controller, and print its codes.",
+    discussion: """
+      The window gets a passcode of its own, which is good for nothing once the window is closed. With --basic it is the one \
+      on the device's label. --status tells whether a window is open, --revoke closes it.
+      """)
+  @OptionGroup var home: HomeOptions
+  @Option(name: .customLong("for"), help: ArgumentHelp("How long: 3 to 15 minutes.", valueName: "time"))
+  var time = TimeSpan(.seconds(180))
+  @Flag(help: "With the code on the device's label.") var basic = false
+  @Flag(help: "Tell whether a window is open.") var status = false
+  @Flag(help: "Close the window.") var revoke = false
+  @Flag(name: .customLong("no-qr"), help: "Don't draw the QR code.") var hidesPicture = false
+  @Argument(help: "The device.", completion: .device) var device: String
+
+  func validate() throws {
+    guard (Duration.seconds(180)...Duration.seconds(900)).contains(time.duration) else {
+      throw ValidationError("a window is open for 3 to 15 minutes")
+    }
+    guard [basic, status, revoke].count(where: { $0 }) <= 1 else {
+      throw ValidationError("--basic, --status and --revoke don't go together")
+    }
+  }
+
+  func run() async throws {
+    try await home.withHome { session in
+      let device = try session.registry.resolve(device).device
+      if status {
+        let window = try await session.window(of: device)
+        return home.output.result(json(window, device), "\(device.name): \(text(window))")
+      }
+      if revoke {
+        try await session.closeWindow(of: device)
+        return home.output.result(device.jsonNames.adding("window", "windowNotOpen"), "\(device.name): window closed")
+      }
+      let window = try await session.share(device, for: time.duration, isEnhanced: !basic)
+      let report = window.code.map { SetupCodeReport($0) }
+      home.output.result(
+        device.jsonNames.adding("seconds", .integer(window.duration.components.seconds))
+          .adding("code", report?.json ?? .null),
+        "\(device.name) can be commissioned for \(TimeSpan.text(window.duration))\n"
+          + (report?.text(picture: !hidesPicture) ?? "with the code on its label"))
+    }
+  }
+
+  private func json(_ window: WindowState, _ device: DeviceRecord) -> JSON {
+    device.jsonNames.adding("window", .string(camelCase("\(window.status)")))
+      .adding("fabricIndex", window.fabricIndex.map { .integer($0.rawValue) } ?? .null)
+      .adding("vendorID", window.vendorID.map { .integer($0.rawValue) } ?? .null)
+  }
+
+  private func text(_ window: WindowState) -> String {
+    switch window.status {
+    case .windowNotOpen: "no window is open"
+    case .enhancedWindowOpen: "a window with a code of its own is open" + opener(window)
+    case .basicWindowOpen: "a window with the code on the label is open" + opener(window)
+    default: "\(window.status)"
+    }
+  }
+
+  private func opener(_ window: WindowState) -> String {
+    window.fabricIndex.map { ", opened by fabric \($0)" } ?? ""
+  }
+}

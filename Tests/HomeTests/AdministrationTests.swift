@@ -1,0 +1,139 @@
+import MatterClusters
+import MatterModel
+import MatterProtocol
+import MatterTLV
+import Testing
+
+@testable import Home
+
+/// Lists of a device that are read, changed and written as a whole.
+@Suite struct AdministrationTests {
+  private let own: NodeID = 0xC0_0000_0001
+
+  private func entry(
+    _ privilege: AccessPrivilege, _ subjects: [NodeID], endpoint: EndpointID? = nil, cluster: ClusterID? = nil,
+    mode: AccessControl.AccessControlEntryAuthMode = .case
+  ) -> AccessEntry {
+    let target = AccessControl.AccessControlTargetStruct(
+      cluster: Nullable(cluster), endpoint: Nullable(endpoint), deviceType: .null)
+    return AccessEntry(
+      privilege: privilege, authMode: mode, subjects: subjects.isEmpty ? .null : .value(subjects),
+      targets: endpoint == nil && cluster == nil ? .null : .value([target]))
+  }
+
+  /// For what changes its value, which the macro can't take.
+  private func holds(_ value: Bool, _ location: SourceLocation = #_sourceLocation) {
+    #expect(value, sourceLocation: location)
+  }
+
+  private func list(_ entries: AccessEntry...) -> AccessList { AccessList(items: entries.map { ScopedEntry($0) }) }
+
+  @Test func whoLetsUsIn() {
+    #expect(list(entry(.administer, [own])).letsAdminister(own))
+    #expect(list(entry(.administer, [])).letsAdminister(own))
+    #expect(list(entry(.administer, [own], endpoint: 0)).letsAdminister(own))
+    #expect(list(entry(.administer, [own], cluster: AccessControl.id)).letsAdminister(own))
+    #expect(!list(entry(.administer, [7])).letsAdminister(own))
+    #expect(!list(entry(.manage, [own])).letsAdminister(own))
+    #expect(!list(entry(.administer, [own], endpoint: 1)).letsAdminister(own))
+    #expect(!list(entry(.administer, [own], cluster: OnOff.id)).letsAdminister(own))
+    #expect(!list(entry(.administer, [own], mode: .group)).letsAdminister(own))
+    #expect(!list().letsAdminister(own))
+  }
+
+  @Test func grantsShareEntriesWhereTheyCan() {
+    var list = list(entry(.administer, [own]))
+    holds(list.grant(entry(.operate, [7], endpoint: 1), own: own))
+    holds(!list.grant(entry(.operate, [7], endpoint: 1), own: own))
+    // The same target for others: up to four subjects in one entry.
+    for node: NodeID in [8, 9, 10] {
+      holds(list.grant(entry(.operate, [node], endpoint: 1), own: own))
+    }
+    #expect(list.items.count == 2)
+    #expect(list.items[1].entry.subjects == .value([7, 8, 9, 10]))
+    holds(list.grant(entry(.operate, [11], endpoint: 1), own: own))
+    #expect(list.items.count == 3)
+    // The same subject for other targets: up to three.
+    holds(list.grant(entry(.operate, [11], endpoint: 2), own: own))
+    holds(list.grant(entry(.operate, [11], endpoint: 3), own: own))
+    #expect(list.items[2].entry.targets.wrapped?.count == 3)
+    holds(list.grant(entry(.operate, [11], endpoint: 4), own: own))
+    #expect(list.items.count == 4)
+    // What is there for all is there for one; another privilege is another entry.
+    holds(list.grant(entry(.view, []), own: own))
+    holds(!list.grant(entry(.view, [99], endpoint: 5), own: own))
+    holds(list.grant(entry(.manage, [99], endpoint: 5), own: own))
+    // Our own entry is nobody else's.
+    holds(list.grant(entry(.administer, [50]), own: own))
+    #expect(list.items[0].entry == entry(.administer, [own]))
+    #expect(list.letsAdminister(own))
+  }
+
+  @Test func whatWasGrantedCanBeTakenBack() {
+    var list = list(entry(.administer, [own]))
+    let begin = list.items.map(\.entry)
+    for node: NodeID in [7, 8] { _ = list.grant(entry(.operate, [node], endpoint: 1), own: own) }
+    _ = list.grant(entry(.operate, [9], endpoint: 2), own: own)
+    _ = list.grant(entry(.operate, [9], endpoint: 3), own: own)
+    holds(list.revoke(entry(.operate, [7], endpoint: 1)))
+    holds(!list.revoke(entry(.operate, [7], endpoint: 1)))
+    holds(list.revoke(entry(.operate, [9], endpoint: 2)))
+    #expect(list.items.map(\.entry) == begin + [entry(.operate, [8], endpoint: 1), entry(.operate, [9], endpoint: 3)])
+    holds(list.revoke(entry(.operate, [8], endpoint: 1)))
+    holds(list.revoke(entry(.operate, [9], endpoint: 3)))
+    #expect(list.items.map(\.entry) == begin)
+    // Not what was given to everybody, or for everything.
+    list = self.list(entry(.operate, []), entry(.operate, [7]))
+    holds(!list.revoke(entry(.operate, [7], endpoint: 1)))
+  }
+
+  /// What others put into an entry stays, the fabric does not go out, and another fabric's entries don't become ours.
+  @Test func entriesGoBackAsTheyCame() throws {
+    func structure(_ node: UInt64, _ fabric: UInt64, extra: Bool) -> TLVElement {
+      var members: [TLVElement] = [
+        .init(.unsigned(3), tag: .context(1)), .init(.unsigned(2), tag: .context(2)),
+        .init(.array([.init(.unsigned(node))]), tag: .context(3)), .init(.null, tag: .context(4)),
+      ]
+      if extra { members.append(.init(.string("new"), tag: .context(9))) }
+      members.append(.init(.unsigned(fabric), tag: .context(254)))
+      return TLVElement(.structure(members))
+    }
+    let value = TLVElement(
+      .array([structure(5, 2, extra: true), structure(6, 1, extra: false), structure(7, 2, extra: false)]))
+    let list = try ScopedList<AccessEntry>(value.encoded, dataVersion: 1, fabric: 2)
+    #expect(list.entries.map(\.entry.subjects.wrapped) == [[5], [7]])
+    let written = try TLVElement(decoding: list.encoded)
+    guard case .array(let entries) = written.value else {
+      Issue.record("no array")
+      return
+    }
+    #expect(entries.count == 2)
+    #expect(entries[0][9]?.value == .string("new"))
+    #expect(entries.allSatisfy { $0[254] == nil })
+    #expect(throws: (any Error).self) { try ScopedList<AccessEntry>([0x14], dataVersion: 1, fabric: 2) }
+  }
+
+  @Test func failingResponsesAreErrors() throws {
+    func answer(_ cluster: ClusterID, _ command: CommandID, _ fields: some ModelStruct) -> HomeError? {
+      CommandOutcome.failure(
+        CommandData(CommandPath(endpoint: 1, cluster: cluster, command: command), fields: fields.tlv))
+    }
+    var group = Groups.AddGroupResponse()
+    #expect(answer(Groups.id, 0, group) == nil)
+    group.status = .resourceExhausted
+    let refused = try #require(answer(Groups.id, 0, group))
+    #expect(refused.code == .refused)
+    #expect(refused.message.contains("RESOURCE_EXHAUSTED"))
+    var noc = OperationalCredentials.NOCResponse()
+    #expect(answer(OperationalCredentials.id, 8, noc) == nil)
+    noc.statusCode = .fabricConflict
+    noc.debugText = "twice"
+    #expect(
+      answer(OperationalCredentials.id, 8, noc)?.message == "the device refused: FabricConflict (statusCode 9): twice")
+    var complete = GeneralCommissioning.CommissioningCompleteResponse()
+    complete.errorCode = .noFailSafe
+    #expect(answer(GeneralCommissioning.id, 5, complete)?.message.contains("NoFailSafe") == true)
+    // What nobody declared is not judged.
+    #expect(answer(0xFFF1_FC00, 1, noc) == nil)
+  }
+}

@@ -1,0 +1,73 @@
+"""Our own controller first, the SDK's as a guest: a device that we commission, share and administer."""
+
+import asyncio
+import json
+import os
+import shutil
+import subprocess
+
+from checks_fabrics import locked_out, toggles
+from harness import FRESH, check, expect, expect_equal
+
+
+class Hearth:
+    """Our controller, in a home of its own that is gone afterwards."""
+
+    def __init__(self, target):
+        self.hearth = target.processes.hearth
+        self.state = os.path.join(target.partner.directory, "sharing-home")
+        shutil.rmtree(self.state, ignore_errors=True)
+
+    async def run(self, *arguments, status: int = 0):
+        """A command, and what it says: its data, or its error where it has to fail with that exit status."""
+        line = [self.hearth, *map(str, arguments), "--interface", "veth-b", "--state", self.state, "--json"]
+        print("$", *line, flush=True)
+        process = await asyncio.create_subprocess_exec(
+            *line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=None)
+        output, _ = await asyncio.wait_for(process.communicate(), 20)
+        print(output.decode(errors="replace").rstrip()[:2000], flush=True)
+        expect_equal(process.returncode, status, f"exit status of {arguments}")
+        document = json.loads(output)
+        return document["data"] if status == 0 else document["error"]
+
+
+@check("commissioned and shared by us, the SDK joins with the printed code and is removed by us", state=FRESH, limit=60,
+       once=True)
+async def shared_by_us(target):
+    hearth = Hearth(target)
+    await hearth.run("pair", target.qr, "--name", "guest house")
+    try:
+        expect_equal((await hearth.run("share", "guest house", "--status"))["window"], "windowNotOpen", "window")
+        shared = await hearth.run("share", "guest house", "--for", "3m")
+        expect_equal((await hearth.run("share", "guest house", "--status"))["window"], "enhancedWindowOpen", "window")
+        error = await hearth.run("share", "guest house", status=8)
+        expect("BUSY" in error["message"], f"the error is {error}")
+        node_b = await target.b.commission_by_code(shared["code"]["qrCode"])
+        await toggles(target.b, node_b, target.endpoint)
+        await hearth.run("on", "guest house")
+
+        fabrics = await hearth.run("fabrics", "guest house")
+        expect_equal([entry["isOurs"] for entry in fabrics], [True, False], "fabrics, ours first")
+        guest = fabrics[1]
+        expect_equal((guest["fabricID"], guest["nodeID"]), ("2", str(node_b)), "the SDK's fabric and node")
+        entries = await hearth.run("acl", "list", "guest house")
+        expect_equal([entry["privilege"] for entry in entries], ["administer"], "our access control list")
+        await hearth.run("acl", "revoke", "guest house", 1, status=2)
+        await hearth.run("fabrics", "remove", "guest house", fabrics[0]["index"], status=2)
+        await hearth.run("fabrics", "remove", "guest house", guest["index"])
+        await locked_out(target.b, node_b)
+        expect_equal(len(await hearth.run("fabrics", "guest house")), 1, "fabrics afterwards")
+
+        # A window that is closed again lets nobody in.
+        await hearth.run("share", "guest house")
+        await hearth.run("share", "guest house", "--revoke")
+        expect_equal((await hearth.run("share", "guest house", "--status"))["window"], "windowNotOpen", "window")
+        error = await hearth.run("share", "guest house", "--revoke", status=8)
+        expect("WINDOW_NOT_OPEN" in error["message"], f"the error is {error}")
+        # A basic one, with the device's own code.
+        expect_equal((await hearth.run("share", "guest house", "--basic"))["code"], None, "code of a basic window")
+        node_b = await target.b.commission_by_passcode(target.passcode, target.discriminator)
+        await toggles(target.b, node_b, target.endpoint)
+        await target.b.unpair(node_b)
+    finally:
+        await hearth.run("remove", "guest house")
