@@ -35,6 +35,21 @@ import Testing
     follower.process.waitUntilExit()
     #expect(follower.process.terminationStatus == 130)
 
+    // In a group, switched with it, and out of it again.
+    #expect(try hearth("group", "add", "Crowd", "lamp").status == 3)
+    #expect(try hearth("group", "create", "Crowd").output == "group 1 is Crowd\n")
+    #expect(try hearth("group", "add", "crowd", "lamp").output == "Crowd: Den/Lamp/1\n")
+    let off = try hearth("read", "lamp.onOff.onOff").output
+    #expect(try hearth("group", "invoke", "1", "onOff.on").output == "Crowd: onOff.on sent\n")
+    #expect(try await waits { try hearth("read", "lamp.onOff.onOff").output != off })
+    #expect(try hearth("group", "invoke", "Crowd", "onOff.off").status == 0)
+    #expect(try await waits { try hearth("read", "lamp.onOff.onOff").output == off })
+    #expect(try hearth("group", "list").output.contains("Den/Lamp/1"))
+    #expect(try hearth("group", "remove", "Crowd", "lamp").output == "Crowd: nobody\n")
+    // What has to be timed is not for groups.
+    #expect(try hearth("group", "invoke", "Crowd", "doorLock.lockDoor").status == 2)
+    #expect(try hearth("group", "delete", "Crowd").status == 0)
+
     // Written, invoked, refused.
     #expect(try hearth("write", "lamp.levelControl.onLevel=50%").status == 0)
     #expect(try hearth("read", "lamp.levelControl.onLevel").output == "50%\n")
@@ -104,6 +119,15 @@ import Testing
     #expect(try hearth("read", "lamp.onOff.onOff").status == 3)
     #expect(try hearth("sim", "ps", "--json").output.contains("\"fabrics\":[]"))
   }
+}
+
+/// Waits some seconds for something that nobody tells of.
+private func waits(for condition: () throws -> Bool) async throws -> Bool {
+  for _ in 0..<50 {
+    if try condition() { return true }
+    try await Task.sleep(for: .milliseconds(100))
+  }
+  return false
 }
 
 /// Virtual devices in a process of their own.

@@ -104,7 +104,7 @@ extension HomeController {
     return window
   }
 
-  private static func surprise(_ outcome: OperationOutcome) -> HomeError {
+  static func surprise(_ outcome: OperationOutcome) -> HomeError {
     HomeError(.internalError, "the controller ended an operation with another's outcome: \(outcome)")
   }
 }

@@ -92,6 +92,15 @@ extension HomeRegistry {
     return result
   }
 
+  /// Reads `onOff.toggle`: a command of no device in particular.
+  public static func command(_ text: String) throws(HomeError) -> (ClusterID, CommandID) {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    guard parts.count == 2, let cluster = try cluster(parts[0]),
+      let command = try element(parts[1], of: cluster, .command)
+    else { throw HomeError(.badArguments, "“\(text)” is no command; write cluster.command, as in onOff.toggle") }
+    return (cluster, CommandID(command))
+  }
+
   /// A cluster by name or number; nil for `*`.
   public static func cluster(_ text: String) throws(HomeError) -> ClusterID? {
     if text == "*" { return nil }

@@ -1,0 +1,58 @@
+internal import MatterClusters
+public import MatterController
+internal import MatterModel
+
+extension HomeSession {
+  /// Opens the home for what changes groups or sends to them, with its lock held, and closes it again.
+  public static func withGroups<R: Sendable>(
+    _ options: HomeController.Options, _ body: (HomeSession) async throws(HomeError) -> R
+  ) async throws(HomeError) -> R {
+    let lock = try await HomeLock.acquire(options.state)
+    var options = options
+    options.access = .exclusive
+    let session = try await HomeSession(options)
+    let result: Result<R, HomeError>
+    do throws(HomeError) {
+      result = .success(try await body(session))
+    } catch {
+      result = .failure(error)
+    }
+    await session.close()
+    _ = consume lock
+    return try result.get()
+  }
+
+  /// The group that a text names, or numbers.
+  /// - Throws: `notFound`; `ambiguousTarget` where several have the name.
+  public func group(_ text: String) async throws(HomeError) -> GroupRecord {
+    let groups = await controller.groups
+    if let number = HomeRegistry.number(text), let found = groups.first(where: { $0.id.rawValue == number }) {
+      return found
+    }
+    let named = groups.filter { $0.name.lowercased() == text.lowercased() }
+    guard named.count <= 1 else {
+      throw HomeError(
+        .ambiguousTarget, "several groups are called “\(text)”; use its number",
+        candidates: named.map { "\($0.id.rawValue)" })
+    }
+    guard let found = named.first else {
+      throw HomeError(
+        .notFound,
+        groups.isEmpty
+          ? "there is no group yet; make one with `hearth group create NAME`" : "there is no group “\(text)”",
+        candidates: groups.map(\.name).filter { !$0.isEmpty })
+    }
+    return found
+  }
+
+  /// Makes an endpoint of a device a member of a group, or ends that.
+  public func change(_ group: GroupRecord, _ target: Target, isMember: Bool) async throws(HomeError) -> GroupRecord {
+    let endpoint = try target.endpoint(serving: Groups.id, named: "Groups")
+    let node = target.device.nodeID
+    return try await with(target.device) { () async throws(HomeError) in
+      isMember
+        ? try await controller.addMember(node, endpoint: endpoint, to: group.id)
+        : try await controller.removeMember(node, endpoint: endpoint, from: group.id)
+    }
+  }
+}

@@ -1,0 +1,160 @@
+import ArgumentParser
+import Home
+import MatterController
+import MatterModel
+
+/// `hearth group`.
+struct Group: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Groups of devices that one message reaches.",
+    discussion: """
+      A group has a name and a number; either will do. Members get the keys, and let the group operate them. For example:
+        hearth group create Den
+        hearth group add Den den/lamp den/plug
+        hearth group invoke Den onOff.toggle
+      Nobody answers a message to a group: it is sent once, and what became of it can only be read from the members.
+      """,
+    subcommands: [List.self, Create.self, Delete.self, Add.self, Remove.self, Invoke.self])
+
+  struct List: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "The groups, and who is in them.")
+    @OptionGroup var home: HomeOptions
+
+    func run() async throws {
+      try await home.withHome { session in
+        let groups = await session.controller.groups
+        var table = Table("GROUP", "NAME", "MEMBERS")
+        for group in groups {
+          let members = group.members.map { session.registry.name(of: $0) }
+          table.add("\(group.id.rawValue)", group.name, members.isEmpty ? "–" : members.joined(separator: ", "))
+        }
+        home.output.result(
+          .array(groups.map { $0.json(session.registry) }), groups.isEmpty ? "" : table.text)
+      }
+    }
+  }
+
+  struct Create: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Make a group without members.")
+    @OptionGroup var home: HomeOptions
+    @Option(help: ArgumentHelp("Its number, 1 to 32767; else one that is free.", valueName: "number")) var id: UInt16?
+    @Argument(help: "Its name, at most 16 bytes.") var name: String
+
+    func run() async throws {
+      try await home.withGroups { session throws(HomeError) in
+        let group = try await session.controller.createGroup(id.map { GroupID($0) }, name: name)
+        home.output.result(group.json(session.registry), "group \(group.id.rawValue) is \(group.name)")
+      }
+    }
+  }
+
+  struct Delete: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Forget a group.", discussion: "Members that are left in it are not told; remove them first.")
+    @OptionGroup var home: HomeOptions
+    @Argument(help: "The group.") var group: String
+
+    func run() async throws {
+      try await home.withGroups { session throws(HomeError) in
+        let group = try await session.group(group)
+        try await session.controller.deleteGroup(group.id)
+        home.output.result(group.json(session.registry), "deleted \(group.name)")
+      }
+    }
+  }
+
+  struct Add: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Take devices into a group.")
+    @OptionGroup var home: HomeOptions
+    @Argument(help: "The group.") var group: String
+    @Argument(help: "The devices.") var targets: [String]
+
+    func run() async throws { try await home.change(group, targets, isMember: true) }
+  }
+
+  struct Remove: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Take devices out of a group.")
+    @OptionGroup var home: HomeOptions
+    @Argument(help: "The group.") var group: String
+    @Argument(help: "The devices.") var targets: [String]
+
+    func run() async throws { try await home.change(group, targets, isMember: false) }
+  }
+
+  struct Invoke: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Have all members carry out a command.",
+      discussion: "As: hearth group invoke Den levelControl.moveToLevel level=128 transitionTime=10")
+    @OptionGroup var home: HomeOptions
+    @Argument(help: "The group.") var group: String
+    @Argument(help: ArgumentHelp("cluster.command, by names or numbers.", valueName: "cluster.command"))
+    var command: String
+    @Argument(parsing: .remaining, help: ArgumentHelp("Its fields.", valueName: "field=value")) var fields: [String] =
+      []
+
+    func run() async throws {
+      let (cluster, element) = try HomeRegistry.command(command)
+      let info = ElementNames.command(CommandPath(endpoint: nil, cluster: cluster, command: element))
+      if info?.quality.contains(.timed) == true {
+        throw HomeError(.badArguments, "\(command) has to be timed, which a message to a group can't be")
+      }
+      let encoded = try CommandFields.encode(fields, info)
+      try await home.withGroups { session throws(HomeError) in
+        let group = try await session.group(group)
+        try await session.controller.invoke(group: group.id, cluster: cluster, command: element, fields: encoded)
+        let name = "\(ElementNames.cluster(cluster)).\(ElementNames.command(element, of: cluster))"
+        home.output.result(
+          group.json(session.registry).adding("command", .string(name)), "\(group.name): \(name) sent")
+      }
+    }
+  }
+}
+
+extension HomeOptions {
+  fileprivate func withGroups(_ body: (HomeSession) async throws(HomeError) -> Void) async throws {
+    try await HomeSession.withGroups(try controller(), body)
+  }
+
+  fileprivate func change(_ group: String, _ texts: [String], isMember: Bool) async throws {
+    let targets = try registry().resolve(all: texts)
+    try check(targets.map(\.device))
+    try await withGroups { session throws(HomeError) in
+      var record = try await session.group(group)
+      for target in targets { record = try await session.change(record, target, isMember: isMember) }
+      let members = record.members.map { session.registry.name(of: $0) }
+      output.result(
+        record.json(session.registry),
+        "\(record.name): \(members.isEmpty ? "nobody" : members.joined(separator: ", "))")
+    }
+  }
+}
+
+extension HomeRegistry {
+  /// Each of the devices that the texts name, once.
+  fileprivate func resolve(all texts: [String]) throws(HomeError) -> [Target] {
+    var targets: [Target] = []
+    for text in texts {
+      for target in try resolveAll(text) where !targets.contains(target) { targets.append(target) }
+    }
+    return targets
+  }
+
+  fileprivate func name(of member: GroupRecord.Member) -> String {
+    "\(device(member.node)?.fullName ?? "node \(member.node)")/\(member.endpoint)"
+  }
+}
+
+extension GroupRecord {
+  fileprivate func json(_ registry: HomeRegistry) -> JSON {
+    [
+      "id": .integer(id.rawValue), "name": .string(name),
+      "members": .array(
+        members.map { member in
+          [
+            "nodeID": .string("\(member.node.rawValue)"), "endpoint": .integer(member.endpoint.rawValue),
+            "name": .optional(registry.device(member.node)?.fullName),
+          ]
+        }),
+    ]
+  }
+}
