@@ -137,6 +137,11 @@ class Session:
             controller.ExpireSessions(NODE)
         await alpha.CommissionWithCode(job["qr"], NODE, DiscoveryType.DISCOVERY_NETWORK_ONLY)
         served = await pics.read_served(alpha, NODE)
+        with open(os.path.join(job["folder"], "served.json"), "w") as file:
+            json.dump({number: sorted(f"{cluster:#06x}" for cluster in clusters) for number, clusters in served.items()}, file)
+        groups = pics.endpoints_with(served, pics.GROUPS)
+        if suite.endpoint == 0 and groups:
+            endpoint = groups[0]  # what else there is on a node, for suites of the root that need some of it
         codes = self.facts.of_target(served, endpoint)
         if refused := suite.refused_by(codes):
             return {"outcome": "skip", "reason": f"needs {refused}, which the device does not have"}
@@ -145,7 +150,7 @@ class Session:
             alpha.ExpireSessions(NODE)
         codes_file = os.path.join(job["folder"], "pics.txt")
         pics.write(codes, codes_file)
-        override = suite.settings(endpoint, pics.endpoints_with(served, pics.GROUPS), job)
+        override = suite.settings(endpoint, groups, job)
         suite_parser = TestParser(suite.path, TestParserConfig(codes_file, self.definitions, override))
         if lacking := self.taken_for_granted(suite_parser, served):
             return {"outcome": "skip", "reason": f"the suite takes for granted that {lacking}"}

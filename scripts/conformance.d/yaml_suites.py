@@ -7,6 +7,8 @@ from typing import Optional
 
 import yaml
 
+# The passcode and discriminator of the windows that suites open, with a verifier that is made from them.
+WINDOW_PASSCODE, WINDOW_DISCRIMINATOR = 20202021, 3840
 FOLDER = "src/app/tests/suites/certification"
 
 
@@ -80,8 +82,9 @@ class Suite:
         chosen["discriminator"] = device["discriminator"]
         chosen["shortDiscriminator"] = device["discriminator"] >> 8
         if "payload" in self.config and "PakeVerifier" in self.config:
-            # It opens a window with a verifier of its own, and has the code that goes with it.
-            del chosen["payload"], chosen["discriminator"]
+            # It opens a window with a passcode of its own.
+            chosen["payload"] = device["windowCode"]
+            del chosen["discriminator"]
         return {key: value for key, value in chosen.items() if key in self.config}
 
 

@@ -172,8 +172,12 @@ def described(bench: Bench) -> dict:
     """The device under test as its label and its announcement describe it."""
     data = json.loads(bench.sim("ps", "--json"))["data"]
     entry = (data if isinstance(data, list) else data["devices"])[0]
-    return {"qr": entry["qrCode"], "discriminator": DISCRIMINATOR, "vendorId": entry["vendorID"],
-            "productId": entry["productID"], "deviceType": type_ids(bench.hearth)[bench.kind]}
+    vendor, product = entry["vendorID"], entry["productID"]
+    made = subprocess.run([bench.hearth, "code", "make", "--json", "--passcode", str(yaml_suites.WINDOW_PASSCODE),
+                           "--discriminator", str(yaml_suites.WINDOW_DISCRIMINATOR), "--vendor", str(vendor),
+                           "--product", str(product)], capture_output=True, text=True, timeout=30)
+    return {"qr": entry["qrCode"], "windowCode": json.loads(made.stdout)["data"]["qrCode"], "vendorId": vendor,
+            "discriminator": DISCRIMINATOR, "productId": product, "deviceType": type_ids(bench.hearth)[bench.kind]}
 
 
 @cache
