@@ -11,7 +11,8 @@ import Testing
 /// Every kind of device that a definition file may name is a whole one.
 @Suite("Device assembly") struct DeviceAssemblyTests {
   private func definition(_ kind: DeviceKind, more: String = "") throws -> DeviceDefinition {
-    let text = "devices:\n  - name: Thing\n    type: \(kind.name)\n\(more)"
+    let behind = kind == .bridge ? "    devices: [{ name: Behind, type: plug }]\n" : ""
+    let text = "devices:\n  - name: Thing\n    type: \(kind.name)\n\(behind)\(more)"
     return try #require(try HomeDefinition.load(simulating: [("test.yaml", text)]).devices.first)
   }
 
@@ -20,6 +21,7 @@ import Testing
     let type = try #require(DeviceTypes.named(kind.deviceType), "\(kind.name) has no device type")
     #expect(endpoint.deviceTypes == [type])
     let served = Set(endpoint.servers.map(\.id))
+    #expect(endpoint.clients == type.clients)
     #expect(Set(type.servers).subtracting([Descriptor.id]).isSubset(of: served), "\(kind.name) lacks clusters")
     for server in endpoint.servers {
       #expect(server.missingCommands.isEmpty, "\(kind.name), \(server.cluster.name): \(server.missingCommands)")
@@ -27,14 +29,16 @@ import Testing
   }
 
   @Test(arguments: DeviceKind.all) func startsWithTheValuesOfItsDefinition(_ kind: DeviceKind) throws {
-    let device = try definition(kind, more: "    attributes: { onOff.onOff: true, onOff.startUpOnOff: on }\n")
+    let hasOnOff = DeviceAssembly.servers(of: kind).contains { $0.id == OnOff.id }
+    let device = try definition(
+      kind, more: hasOnOff ? "    attributes: { onOff.onOff: true, onOff.startUpOnOff: on }\n" : "")
     var random: any RandomSource = SeededRandomSource(seed: 1)
     let store = MemoryStore()
     let identity = try DeviceIdentity(of: device, in: store, [:], random: &random)
     var engine = DeviceEngine(
       try DeviceAssembly.configuration(of: device, identity: identity, port: 5540),
       endpoints: DeviceAssembly.endpoints(of: device), random: random, at: .zero)
-    #expect(engine.value(OnOff.onOff, on: 1) == true)
+    #expect(engine.value(OnOff.onOff, on: 1) == (hasOnOff ? true : nil))
     #expect(engine.value(BasicInformation.serialNumber, on: .root) == device.serialNumber)
     #expect(engine.value(BasicInformation.uniqueID, on: .root) == device.uniqueID)
     #expect(engine.isCommissionable)

@@ -38,6 +38,7 @@ import checks_fabrics  # noqa: E402,F401
 import checks_sharing  # noqa: E402,F401
 import checks_lasting  # noqa: E402,F401
 import checks_stranger  # noqa: E402,F401
+from checks_bridge import BRIDGE_CHECKS, run_bridge  # noqa: E402
 import speed  # noqa: E402
 from devices import TYPES, DeviceProcess, Target  # noqa: E402
 from harness import CHECKS, FIRST_TYPE, Report, expect, reason_of, run_one, run_target, selected  # noqa: E402
@@ -59,10 +60,9 @@ def type_of(entry: dict) -> int | None:
     return names.get(name)
 
 
-async def run(report: Report, processes: DeviceProcess):
+async def run(report: Report, processes: DeviceProcess, partner: Partner):
     if not await run_one(report, "the devices start", lambda: start(processes), 30):
         return
-    partner = Partner(arguments.directory, arguments.trust_store)
     entries = processes.list()
     measured = []
     for type_id, (label, _) in TYPES.items():
@@ -97,7 +97,11 @@ async def run(report: Report, processes: DeviceProcess):
 async def run_all(report: Report, processes: DeviceProcess):
     # The device that is not ours goes first: nothing else shares the network yet.
     await run_stranger(report)
-    await run(report, processes)
+    partner = Partner(arguments.directory, arguments.trust_store)
+    await run(report, processes, partner)
+    # Only one fleet at a time: each is found by what it announces.
+    processes.stop()
+    await run_bridge(report, partner, arguments)
 
 
 async def start(processes: DeviceProcess):
@@ -132,12 +136,12 @@ def main():
             for entry in CHECKS:
                 if entry.is_for(type_id, served):
                     print(f"{label}: {entry.name}", file=results)
-        for entry in STRANGER_CHECKS:
+        for entry in [*STRANGER_CHECKS, *BRIDGE_CHECKS]:
             print(entry.name, file=results)
         results.flush()
         os._exit(0)
     report = Report(results)
-    processes = DeviceProcess(arguments.hearth, arguments.definition, arguments.lab, arguments.directory)
+    processes = DeviceProcess(arguments.hearth, [arguments.definition], arguments.lab, arguments.directory)
     try:
         asyncio.run(run_all(report, processes))
     except BaseException as error:

@@ -25,8 +25,8 @@ TYPES = {
 class DeviceProcess:
     """`hearth run`, in the namespace of the devices. Ended by its process id, never by name."""
 
-    def __init__(self, hearth: str, definition: str, lab: str, directory: str):
-        self.hearth, self.definition, self.lab, self.directory = hearth, definition, lab, directory
+    def __init__(self, hearth: str, definitions: list[str], lab: str, directory: str):
+        self.hearth, self.definitions, self.lab, self.directory = hearth, definitions, lab, directory
         self.state = os.path.join(directory, "devices")
         self.ready = os.path.join(directory, "ready")
         self.pid_file = os.path.join(directory, "devices.pid")
@@ -38,7 +38,7 @@ class DeviceProcess:
         with open(os.path.join(self.directory, "devices.log"), "ab") as log:
             # `ip netns exec` replaces itself: the id is that of the command.
             self.process = subprocess.Popen(
-                ["ip", "netns", "exec", f"{self.lab}-a", self.hearth, "run", self.definition, "--interface", "veth-a",
+                ["ip", "netns", "exec", f"{self.lab}-a", self.hearth, "run", *self.definitions, "--interface", "veth-a",
                  "--state", self.state, "--ready-file", self.ready, "--mdns", "builtin"],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         with open(self.pid_file, "w") as file:

@@ -135,10 +135,11 @@ public struct DNSResponder: Sendable {
   }
 
   /// Stops publishing a service and says goodbye to it. Does nothing where it isn't published.
-  public mutating func withdraw(_ kind: MatterService.Kind, at now: Instant) {
+  /// - Parameter silently: says no goodbye, as if the service's host had lost its power.
+  public mutating func withdraw(_ kind: MatterService.Kind, silently: Bool = false, at now: Instant) {
     let instance = kind.instanceName
     guard let sequence = index[instance]?.instance, let service = services[sequence] else { return }
-    if service.probesLeft == 0 {
+    if service.probesLeft == 0, !silently {
       var records = service.pointers.map { DNSRecord($0, .ptr(instance), ttl: 0) }
       records += [
         DNSRecord(instance, service.srv, ttl: 0, cacheFlush: true),

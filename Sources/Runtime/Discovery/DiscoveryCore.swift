@@ -67,8 +67,8 @@ final class DiscoveryCore {
     pump()
   }
 
-  func withdraw(_ service: MatterService) {
-    responder.withdraw(service, at: HostClock.now())
+  func withdraw(_ service: MatterService, silently: Bool) {
+    responder.withdraw(service.kind, silently: silently, at: HostClock.now())
     pump()
   }
 

@@ -89,8 +89,10 @@ public final class ServiceDiscovery: Sendable {
   /// Announces a service, or announces it anew when something about it has changed.
   public func publish(_ service: MatterService) { run { core, _ in core.value?.publish(service) } }
 
-  /// Takes a service back, with a goodbye.
-  public func withdraw(_ service: MatterService) { run { core, _ in core.value?.withdraw(service) } }
+  /// Takes a service back, with a goodbye unless it is `silently`.
+  public func withdraw(_ service: MatterService, silently: Bool = false) {
+    run { core, _ in core.value?.withdraw(service, silently: silently) }
+  }
 
   /// Starts a search.
   /// - Parameters:

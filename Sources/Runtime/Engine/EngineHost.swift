@@ -77,14 +77,15 @@ public final class EngineHost<E: Engine & SendableMetatype> {
   }
 
   /// Takes the node's services back, and closes its sockets and its store.
-  public func stop() {
+  /// - Parameter silently: says no goodbye, as a node does that lost its power.
+  public func stop(silently: Bool = false) {
     if isStopped { return }
     isStopped = true
     timer?.cancel()
     transport.close()
     for browse in browses.values { discovery?.stop(browse) }
     browses = [:]
-    for service in published.values { discovery?.withdraw(service) }
+    for service in published.values { discovery?.withdraw(service, silently: silently) }
     published = [:]
     store.close()
     onEvent = nil

@@ -43,51 +43,37 @@ enum DeviceAssembly {
   }
 
   /// As much of a text as fits, without cutting a character.
-  private static func clipped(_ text: String, to count: Int) -> String {
+  static func clipped(_ text: String, to count: Int) -> String {
     var text = text
     while text.utf8.count > count { text.removeLast() }
     return text
   }
 
-  /// The application endpoints of a kind of device, with the initial values of the definition.
-  static func endpoints(of device: DeviceDefinition) -> [EndpointDefinition] {
-    let type = DeviceTypes.named(device.kind.deviceType)
-    let servers = servers(of: device.kind).map { server in
-      device.initialValues.reduce(server) { server, value in
-        guard value.endpoint == 1, let target = value.target, target.cluster == server.id, let bytes = value.tlv else {
-          return server
-        }
-        return server.initial(encoded: bytes, for: target.attribute)
-      }
-    }
-    return [EndpointDefinition(1, deviceTypes: type.map { [$0] } ?? [], servers: servers)]
-  }
-
   /// The behaviour of each kind of device on its endpoint.
-  static func servers(of kind: DeviceKind) -> [ClusterServer] {
+  /// - Parameter switchKind: what a generic switch can tell.
+  static func servers(of kind: DeviceKind, switchKind: SwitchKind = .full) -> [ClusterServer] {
     let common = [GroupsServer.make(), ScenesManagementServer.make()]
     switch kind {
+    case .bridge: return []
+    case .genericSwitch: return [IdentifyServer.make(.visibleIndicator), SwitchServer.make(features: switchKind.features)]
+    case .onOffLightSwitch, .dimmerSwitch, .colorDimmerSwitch:
+      return [IdentifyServer.make(.visibleIndicator)] + bindings
     case .dimmableLight:
       return common + [IdentifyServer.make(.lightOutput), OnOffServer.make(), LevelControlServer.make()]
     case .onOffLight:
       return common + [IdentifyServer.make(.lightOutput), OnOffServer.make()]
     case .onOffPlugInUnit:
       return common + [IdentifyServer.make(.visibleIndicator), OnOffServer.make()]
+    case .dimmablePlugInUnit:
+      return common + [IdentifyServer.make(.visibleIndicator), OnOffServer.make(), LevelControlServer.make()]
     default:
       // Kinds are listed in DeviceKind; the tests see to it that each has its servers here.
       return []
     }
   }
 
-  /// The endpoint and cluster of each initial value that the device has no place for.
-  static func unplaced(_ device: DeviceDefinition) -> [InitialValue] {
-    let servers = servers(of: device.kind)
-    return device.initialValues.filter { value in
-      guard let target = value.target, let bytes = value.tlv else { return true }
-      return value.endpoint != 1
-        || !servers.contains { $0.id == target.cluster && $0.accepts(initial: bytes, for: target.attribute) }
-    }
-  }
+  /// What an endpoint with client clusters has to be told whom to control: the server of Binding, once there is one.
+  private static var bindings: [ClusterServer] { [] }
 }
 
 /// What there is to know of a kind of simulated device.

@@ -69,17 +69,29 @@ struct DefinitionReader {
 
   private static let deviceKeys = [
     "name", "room", "type", "passcode", "discriminator", "port", "vendor", "product", "vendorName", "productName",
-    "serial", "attributes", "count",
+    "serial", "attributes", "count", "labels", "switch", "buttons", "devices",
   ]
+  /// What a device behind a bridge has of its own: codes and ports are the bridge's.
+  private static let bridgedKeys = deviceKeys.filter {
+    !["passcode", "discriminator", "port", "devices"].contains($0)
+  }
 
-  private mutating func readDevice(_ node: Node) -> DeviceDraft? {
-    guard let fields = fields(of: node, known: Self.deviceKeys, what: "a device") else { return nil }
+  /// - Parameter isBridged: whether it is behind a bridge.
+  mutating func readDevice(_ node: Node, isBridged: Bool = false) -> DeviceDraft? {
+    guard
+      let fields = isBridged
+        ? fields(of: node, known: Self.bridgedKeys, what: "a device behind a bridge")
+        : fields(of: node, known: Self.deviceKeys, what: "a device")
+    else { return nil }
     let mark = document.mark(of: node)
     for key in ["name", "type"] where fields[key] == nil {
       report(at: mark, found: "a device without \(key)", expected: "“\(key): …”")
     }
     let name = name(fields["name"], what: "the device's name")
     let kind = fields["type"].flatMap { readKind($0) }
+    if isBridged, kind == .bridge, let node = fields["type"] {
+      report(node, expected: "a device that can be behind a bridge")
+    }
     let room = fields["room"].flatMap { readRoom($0) }
     let passcode = fields["passcode"].flatMap { readPasscode($0) }
     let discriminator = number(fields["discriminator"], in: 0...4095, expected: "a number from 0 to 4095")
@@ -91,6 +103,8 @@ struct DefinitionReader {
     let serial = text(fields["serial"])
     let count = number(fields["count"], in: 1...4096, expected: "a number from 1 to 4096")
     let values = fields["attributes"].map { readAttributes($0) } ?? []
+    let labels = fields["labels"].map { readLabels($0) } ?? []
+    let parts = readParts(fields, of: kind, mark: mark)
     checkLast(port, of: count, limit: 65535, what: "port")
     checkLast(discriminator, of: count, limit: 4095, what: "discriminator")
     guard let name, let kind else { return nil }
@@ -98,6 +112,7 @@ struct DefinitionReader {
       name: name, room: room, kind: kind, passcode: passcode, discriminator: discriminator?.narrowed(),
       port: port?.narrowed(), vendorID: vendor?.narrowed().value, productID: product?.narrowed().value,
       vendorName: vendorName?.value, productName: productName?.value, serialNumber: serial, initialValues: values,
+      labels: labels, switchKind: parts.switchKind, buttons: parts.buttons, bridged: parts.bridged,
       count: count.map { Marked(value: Int($0.value), mark: $0.mark) }, mark: mark)
   }
 
@@ -182,7 +197,7 @@ struct DefinitionReader {
   // MARK: Building blocks
 
   /// A mapping's values by key; reports keys that are not `known`. Nil where there is no mapping.
-  private mutating func fields(of node: Node, known: [String], what: String) -> [String: Node]? {
+  mutating func fields(of node: Node, known: [String], what: String) -> [String: Node]? {
     guard case .mapping(let mapping) = node else {
       report(node, expected: "\(what) with \(Self.list(known.prefix(3).map { "“\($0):”" }, last: "and"))")
       return nil
@@ -213,7 +228,7 @@ struct DefinitionReader {
   }
 
   /// A text for one of Basic Information's attributes.
-  private mutating func text(_ node: Node?) -> Marked<String>? {
+  mutating func text(_ node: Node?) -> Marked<String>? {
     guard let node else { return nil }
     guard let scalar = node.scalar, !node.isNull, (1...32).contains(scalar.string.utf8.count) else {
       report(node, expected: "a text of 1 to 32 bytes")
@@ -236,11 +251,11 @@ struct DefinitionReader {
     return Marked(value: text, mark: document.mark(of: node))
   }
 
-  private mutating func report(_ node: Node, expected: String) {
+  mutating func report(_ node: Node, expected: String) {
     report(at: document.mark(of: node), found: node.summary, expected: expected)
   }
 
-  private mutating func report(at mark: SourceMark, found: String, expected: String, suggestions: [String] = []) {
+  mutating func report(at mark: SourceMark, found: String, expected: String, suggestions: [String] = []) {
     problems.append(DefinitionProblem(at: mark, found: found, expected: expected, suggestions: suggestions))
   }
 

@@ -10,6 +10,7 @@ struct DefinitionResolver {
   private struct Item {
     let draft: DeviceDraft
     let index: Int?
+    var bridged: [Item] = []
 
     var name: String { index.map { "\(draft.name.value) \($0 + 1)" } ?? draft.name.value }
     var path: String { draft.room.map { "\($0)/\(name)" } ?? name }
@@ -33,23 +34,48 @@ struct DefinitionResolver {
     var items: [Item] = []
     for file in files {
       file.rooms?.forEach(add)
-      for var draft in file.devices {
-        if let room = draft.room {
-          add(room: room)
-          draft.room = spelling[room.lowercased()]
-        }
-        items +=
-          draft.count.map { count in (0..<count.value).map { Item(draft: draft, index: $0) } }
-          ?? [Item(draft: draft, index: nil)]
-      }
+      for draft in file.devices { items += Self.items(of: draft, add: add, spelling: { spelling[$0.lowercased()] }) }
     }
-    checkClashes(items)
+    checkClashes(items + items.filter { ($0.index ?? 0) == 0 }.flatMap(\.bridged))
+    checkBridges(items)
     guard checkNumber(items) else { return home }
     home.devices = derive(items)
     return home
   }
 
+  /// A draft with `count` written out, and all that is behind it.
+  private static func items(
+    of draft: DeviceDraft, add: (String) -> Void, spelling: (String) -> String?
+  ) -> [Item] {
+    var draft = draft
+    if let room = draft.room {
+      add(room)
+      draft.room = spelling(room)
+    }
+    let bridged = draft.bridged.flatMap { items(of: $0, add: add, spelling: spelling) }
+    guard let count = draft.count else { return [Item(draft: draft, index: nil, bridged: bridged)] }
+    return (0..<count.value).map { Item(draft: draft, index: $0, bridged: bridged) }
+  }
+
   // MARK: Clashes
+
+  /// The most devices that one bridge has: its list of parts must not be too long for anybody.
+  private static let bridgedLimit = 250
+
+  private mutating func checkBridges(_ items: [Item]) {
+    for item in items where item.bridged.count > Self.bridgedLimit {
+      problems.append(
+        DefinitionProblem(
+          at: item.draft.mark, found: "\(item.bridged.count) devices behind one bridge",
+          expected: "at most \(Self.bridgedLimit)"))
+    }
+    for item in items where item.index == 1 && !item.bridged.isEmpty {
+      problems.append(
+        DefinitionProblem(
+          at: item.draft.count?.mark ?? item.draft.mark, found: "several bridges with the same devices behind them",
+          expected: "an entry of its own for each bridge that has devices"))
+    }
+  }
 
   private mutating func checkClashes(_ items: [Item]) {
     report(
@@ -97,20 +123,23 @@ struct DefinitionResolver {
 
   private func derive(_ items: [Item]) -> [DeviceDefinition] {
     var discriminators = Set(items.compactMap(\.discriminator))
-    var serials = Set(items.compactMap(\.serialNumber))
-    return items.map { item in
+    var serials = Set((items + items.flatMap(\.bridged)).compactMap(\.serialNumber))
+    func definition(_ item: Item, isBridged: Bool) -> DeviceDefinition {
       let draft = item.draft
       return DeviceDefinition(
         name: item.name, room: draft.room, kind: draft.kind,
-        passcode: draft.passcode ?? Self.passcode(for: item.seed),
-        discriminator: item.discriminator ?? Self.discriminator(for: item.seed, taken: &discriminators),
+        passcode: isBridged ? 0 : draft.passcode ?? Self.passcode(for: item.seed),
+        discriminator: isBridged
+          ? 0 : item.discriminator ?? Self.discriminator(for: item.seed, taken: &discriminators),
         port: item.port, vendorID: draft.vendorID ?? 0xFFF1, productID: draft.productID ?? draft.kind.productID,
         vendorName: draft.vendorName ?? "Hearth", productName: draft.productName ?? draft.kind.title,
         serialNumber: item.serialNumber ?? Self.serialNumber(for: item.seed, taken: &serials),
         uniqueID: StableHash.hexadecimal(StableHash.value(of: item.seed, for: "unique id 1"), digits: 16)
           + StableHash.hexadecimal(StableHash.value(of: item.seed, for: "unique id 2"), digits: 16),
-        initialValues: draft.initialValues, mark: draft.mark)
+        initialValues: draft.initialValues, labels: draft.labels, switchKind: draft.switchKind,
+        buttons: draft.buttons, bridged: item.bridged.map { definition($0, isBridged: true) }, mark: draft.mark)
     }
+    return items.map { definition($0, isBridged: false) }
   }
 
   private static func passcode(for seed: String) -> UInt32 {

@@ -2,7 +2,7 @@ public import MatterModel
 
 /// A kind of device that can be simulated, as definition files name it.
 public struct DeviceKind: Hashable, Sendable {
-  /// The Device Library's name in lower case, as it is written in a definition file.
+  /// The Device Library's name in lower case, as it is written in a definition file; “bridge” for its “aggregator”.
   public let name: String
   /// Other names for it.
   public let aliases: [String]
@@ -13,6 +13,12 @@ public struct DeviceKind: Hashable, Sendable {
   /// One line for people.
   public let summary: String
 
+  public static let bridge = DeviceKind(
+    name: "bridge", aliases: ["aggregator", "hub"], deviceType: 0x000E, productID: 0x8005,
+    summary: "a bridge with other devices behind it")
+  public static let genericSwitch = DeviceKind(
+    name: "generic switch", aliases: ["button", "remote", "push button"], deviceType: 0x000F, productID: 0x8006,
+    summary: "buttons or a latch, which tell how they are used")
   public static let onOffLight = DeviceKind(
     name: "on/off light", aliases: ["switchable light"], deviceType: 0x0100, productID: 0x8000,
     summary: "a light that is on or off")
@@ -22,12 +28,28 @@ public struct DeviceKind: Hashable, Sendable {
   public static let onOffPlugInUnit = DeviceKind(
     name: "on/off plug-in unit", aliases: ["plug", "outlet", "smart plug", "on/off plug", "plug-in unit"],
     deviceType: 0x010A, productID: 0x8002, summary: "a plug between an outlet and an appliance, on or off")
+  public static let dimmablePlugInUnit = DeviceKind(
+    name: "dimmable plug-in unit", aliases: ["dimmable plug", "dimmer plug"], deviceType: 0x010B, productID: 0x8007,
+    summary: "a plug that dims what is plugged in")
+  public static let onOffLightSwitch = DeviceKind(
+    name: "on/off light switch", aliases: ["light switch", "on/off switch"], deviceType: 0x0103, productID: 0x8008,
+    summary: "a switch that turns the lights it is bound to on and off")
+  public static let dimmerSwitch = DeviceKind(
+    name: "dimmer switch", aliases: ["dimmer"], deviceType: 0x0104, productID: 0x8009,
+    summary: "a switch that dims the lights it is bound to")
+  public static let colorDimmerSwitch = DeviceKind(
+    name: "color dimmer switch", aliases: ["colour dimmer switch", "color dimmer", "colour dimmer"],
+    deviceType: 0x0105, productID: 0x800A, summary: "a switch that dims and colors the lights it is bound to")
 
   /// Every kind, in the order of the device type ids.
-  public static let all: [DeviceKind] = [.onOffLight, .dimmableLight, .onOffPlugInUnit]
+  public static let all: [DeviceKind] = [
+    .bridge, .genericSwitch, .onOffLight, .dimmableLight, .onOffLightSwitch, .dimmerSwitch, .colorDimmerSwitch,
+    .onOffPlugInUnit, .dimmablePlugInUnit,
+  ]
 
   /// The name as the Device Library writes it: "Dimmable Light", "On/Off Plug-in Unit".
   public var title: String {
+    if self == .bridge { return "Aggregator" }
     var isStart = true
     return String(
       name.map { character in

@@ -1,3 +1,5 @@
+import MatterDevice
+
 /// A value and where it stands.
 struct Marked<Value: Sendable>: Sendable {
   let value: Value
@@ -26,6 +28,11 @@ struct DeviceDraft: Sendable {
   var productName: String?
   var serialNumber: Marked<String>?
   var initialValues: [InitialValue] = []
+  var labels: [DeviceLabel] = []
+  var switchKind: SwitchKind?
+  var buttons: [String] = []
+  /// The devices behind a bridge.
+  var bridged: [DeviceDraft] = []
   /// Nil: one device with just this name.
   var count: Marked<Int>?
   var mark: SourceMark

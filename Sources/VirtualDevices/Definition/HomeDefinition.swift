@@ -1,3 +1,4 @@
+public import MatterDevice
 public import MatterModel
 
 /// What definition files describe: a home, its rooms and every device with all of its values.
@@ -89,6 +90,14 @@ public struct DeviceDefinition: Sendable, Hashable {
   public var uniqueID: String
   /// Attributes that start with another value than the device type's.
   public var initialValues: [InitialValue]
+  /// What the maker wrote on the device; where there is something, the user can write on it too.
+  public var labels: [DeviceLabel] = []
+  /// What a generic switch can tell; nil for other kinds.
+  public var switchKind: SwitchKind?
+  /// The names of the buttons of a generic switch that has several, or none.
+  public var buttons: [String] = []
+  /// The devices behind a bridge. Codes and ports are the bridge's: theirs are not used.
+  public var bridged: [DeviceDefinition] = []
   /// Where its definition begins.
   public var mark: SourceMark
 
@@ -101,6 +110,15 @@ public struct DeviceDefinition: Sendable, Hashable {
       vendorID: vendorID, productID: productID, discovery: .onNetwork, discriminator: .long(discriminator),
       passcode: passcode)
   }
+}
+
+/// One label on a device: what kind of label it is, and what it says. Matter Core § 9.7.4.1.
+public struct DeviceLabel: Sendable, Hashable {
+  /// At most 16 bytes, as the value.
+  public var label: String
+  public var value: String
+
+  public init(_ label: String, _ value: String) { (self.label, self.value) = (label, value) }
 }
 
 /// A value that an attribute starts with.

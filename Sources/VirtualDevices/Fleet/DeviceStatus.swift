@@ -15,13 +15,33 @@ public struct DeviceStatus: Codable, Sendable, Hashable {
   public var serialNumber: String
   public var uniqueID: String
   /// The fabrics that the device is on.
-  public var fabrics: [FabricStatus]
+  public var fabrics: [FabricStatus] = []
   /// Whether it can be commissioned now.
-  public var isCommissionable: Bool
+  public var isCommissionable = false
+  /// Whether it has its power; without, the rest is as it was last.
+  public var isPowered = true
   /// Nil: it has none.
   public var onOff: Bool?
   /// 1 to 254; nil: it has none.
   public var level: UInt8?
+  /// Where its switch is; nil: it has none.
+  public var position: UInt8?
+  /// The names of its buttons where it has several, in the order of their endpoints.
+  public var buttons: [String] = []
+  /// The devices behind it.
+  public var bridged: [BridgedStatus] = []
+  /// How many messages were not taken in since it started, by reason.
+  public var drops: [String: Int] = [:]
+
+  init(
+    name: String, room: String, type: String, port: UInt16, passcode: UInt32, discriminator: UInt16,
+    manualCode: String, qrCode: String, vendorID: UInt16, productID: UInt16, serialNumber: String, uniqueID: String
+  ) {
+    (self.name, self.room, self.type, self.port) = (name, room, type, port)
+    (self.passcode, self.discriminator, self.manualCode, self.qrCode) = (passcode, discriminator, manualCode, qrCode)
+    (self.vendorID, self.productID) = (vendorID, productID)
+    (self.serialNumber, self.uniqueID) = (serialNumber, uniqueID)
+  }
 
   public struct FabricStatus: Codable, Sendable, Hashable {
     public var index: UInt8
@@ -34,10 +54,42 @@ public struct DeviceStatus: Codable, Sendable, Hashable {
   /// Node ids on all fabrics, nothing before commissioning.
   public var nodeIDs: [String] { fabrics.map(\.nodeID) }
 
-  /// "on", "off", "on 40%"; empty for a device that has no such thing.
-  public var state: String {
-    guard let onOff else { return "" }
-    guard onOff else { return "off" }
-    return level.map { "on \((Int($0) * 100 + 127) / 254)%" } ?? "on"
+  /// "on", "off", "on 40%", "no power"; empty for a device that has no such thing.
+  public var state: String { isPowered ? stateText(onOff, level, position) : "no power" }
+
+  /// `room/name`, or the name alone.
+  public var path: String { room.isEmpty ? name : "\(room)/\(name)" }
+}
+
+/// A device behind a bridge.
+public struct BridgedStatus: Codable, Sendable, Hashable {
+  public var name: String
+  /// Empty: in no room.
+  public var room: String
+  /// As the Device Library writes it.
+  public var type: String
+  /// The endpoint of its bridged node.
+  public var endpoint: UInt16
+  /// Whether the bridge reaches it.
+  public var isReachable = true
+  public var buttons: [String] = []
+  public var onOff: Bool?
+  public var level: UInt8?
+  public var position: UInt8?
+
+  init(name: String, room: String, type: String, endpoint: UInt16, buttons: [String]) {
+    (self.name, self.room, self.type, self.endpoint, self.buttons) = (name, room, type, endpoint, buttons)
   }
+
+  /// As ``DeviceStatus/state``, and "unreachable".
+  public var state: String { isReachable ? stateText(onOff, level, position) : "unreachable" }
+
+  /// `room/name`, or the name alone.
+  public var path: String { room.isEmpty ? name : "\(room)/\(name)" }
+}
+
+private func stateText(_ onOff: Bool?, _ level: UInt8?, _ position: UInt8?) -> String {
+  guard let onOff else { return position.map { "position \($0)" } ?? "" }
+  guard onOff else { return "off" }
+  return level.map { "on \((Int($0) * 100 + 127) / 254)%" } ?? "on"
 }

@@ -1,5 +1,6 @@
 public import Logging
 import Foundation
+import Glibc
 import MatterClusters
 import MatterCrypto
 import MatterProtocol
@@ -42,9 +43,13 @@ public final class Fleet: Sendable {
   private let discovery: ServiceDiscovery
   private let devices: [NIOLoopBound<VirtualDevice>]
   private let board: StatusBoard
+  private let control: ControlServer
 
-  private init(_ discovery: ServiceDiscovery, _ devices: [NIOLoopBound<VirtualDevice>], _ board: StatusBoard) {
-    (self.discovery, self.devices, self.board) = (discovery, devices, board)
+  private init(
+    _ discovery: ServiceDiscovery, _ devices: [NIOLoopBound<VirtualDevice>], _ board: StatusBoard,
+    _ control: ControlServer
+  ) {
+    (self.discovery, self.devices, self.board, self.control) = (discovery, devices, board, control)
   }
 
   /// Starts all devices of a home.
@@ -72,8 +77,9 @@ public final class Fleet: Sendable {
           try await loop.submit {
             let random: any RandomSource = seed.map { SeededRandomSource(seed: $0) } ?? SystemRandomSource()
             let device = try VirtualDevice(
-              definition, port: port, options: options, discovery: discovery, on: loop, random: random,
-              logger: logger, onChange: { board.changed() })
+              definition, port: port, random: random,
+              in: .init(
+                options: options, discovery: discovery, loop: loop, logger: logger, onChange: { board.changed() }))
             return NIOLoopBound(device, eventLoop: loop)
           }.get())
       } catch {
@@ -82,8 +88,18 @@ public final class Fleet: Sendable {
         throw FleetError(device: definition.path, cause: error)
       }
     }
+    let control: ControlServer
+    do {
+      control = try await ControlServer.open(
+        path: FleetStatus.socketPath(of: getpid(), in: options.runDirectory), on: group.next(),
+        answering: FleetHands(board, devices).answer)
+    } catch {
+      for device in devices { try? await device.eventLoop.submit { device.value.stop() }.get() }
+      try? await discovery.stop().get()
+      throw FleetError(device: home.name, cause: error)
+    }
     try await board.open(home.name, devices, in: options.runDirectory).get()
-    return Fleet(discovery, devices, board)
+    return Fleet(discovery, devices, board, control)
   }
 
   /// What all devices are like now, in the order of the definition.
@@ -92,6 +108,7 @@ public final class Fleet: Sendable {
   /// Stops all devices in good order. To be called once.
   public func stop() async {
     try? await board.close().get()
+    await control.close()
     for device in devices { try? await device.eventLoop.submit { device.value.stop() }.get() }
     try? await discovery.stop().get()
   }

@@ -18,15 +18,24 @@ public struct FleetStatus: Codable, Sendable, Hashable {
 
   private static func path(_ process: Int32, in directory: String) -> String { "\(directory)/\(process).json" }
 
-  /// The fleets that run now. Files of processes that are gone are removed.
+  /// Where a running fleet listens for ``ControlRequest``s.
+  static func socketPath(of process: Int32, in directory: String) -> String { "\(directory)/\(process).sock" }
+
+  /// The fleets that run now, as they say themselves; by the file where a fleet is too busy to answer. Files of processes
+  /// that are gone are removed: a process of that number may be another's by now, so it is the socket that tells.
   public static func running(in directory: String) -> [FleetStatus] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
     return names.sorted().compactMap { name in
-      let path = "\(directory)/\(name)"
       guard name.hasSuffix(".json"), let process = Int32(name.dropLast(5)) else { return nil }
-      guard kill(process, 0) == 0 || errno == EPERM else {
-        unlink(path)
-        return nil
+      let path = "\(directory)/\(name)"
+      do throws(ControlError) {
+        if let status = try ControlClient.send(.status, toProcess: process, in: directory).fleet { return status }
+      } catch {
+        if error.code == .notRunning {
+          unlink(path)
+          unlink(socketPath(of: process, in: directory))
+          return nil
+        }
       }
       return FileManager.default.contents(atPath: path).flatMap {
         try? JSONDecoder().decode(FleetStatus.self, from: $0)

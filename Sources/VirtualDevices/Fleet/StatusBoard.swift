@@ -13,7 +13,7 @@ final class StatusBoard: Sendable {
     var isStale = false
   }
 
-  private let eventLoop: any EventLoop
+  let eventLoop: any EventLoop
   private let state: NIOLoopBoundBox<State>
 
   init(on eventLoop: any EventLoop) {

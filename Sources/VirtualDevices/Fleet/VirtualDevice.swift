@@ -10,73 +10,167 @@ import Runtime
 
 /// One device of a fleet, running on its event loop. Confined to that loop.
 final class VirtualDevice {
+  /// What it takes to start a device.
+  struct Surroundings {
+    let options: FleetOptions
+    let discovery: ServiceDiscovery
+    let loop: any EventLoop
+    let logger: Logger
+    /// Called when something about the device is not as it was.
+    let onChange: () -> Void
+  }
+
   let definition: DeviceDefinition
-  let host: EngineHost<DeviceEngine>
-  private let port: UInt16
-  private let onChange: () -> Void
+  /// Which endpoints the devices behind it have.
+  private(set) var numbers = EndpointNumbers()
+  /// Nil: it has no power.
+  private(set) var host: EngineHost<DeviceEngine>?
+  private let surroundings: Surroundings
+  private var random: any RandomSource
+  private var port: UInt16?
+  private var lastStatus: DeviceStatus?
 
   /// Opens the device's sockets and state, and starts it. To be called on the loop.
   init(
-    _ definition: DeviceDefinition, port wanted: UInt16?, options: FleetOptions, discovery: ServiceDiscovery,
-    on loop: any EventLoop, random: any RandomSource, logger: Logger, onChange: @escaping () -> Void
+    _ definition: DeviceDefinition, port: UInt16?, random: any RandomSource, in surroundings: Surroundings
   ) throws {
     self.definition = definition
-    self.onChange = onChange
-    let sockets = try BoundSockets(options.interfaces, port: wanted)
-    port = sockets.addresses.first?.port ?? 0
-    let store = try StateStore(directory: options.devicesDirectory + "/" + definition.uniqueID)
-    var random = random
+    self.port = port
+    self.random = random
+    self.surroundings = surroundings
+    try boot(isFresh: surroundings.options.isFresh)
+  }
+
+  private func boot(isFresh: Bool = false) throws {
+    let sockets = try BoundSockets(surroundings.options.interfaces, port: port)
+    // The one that it got it keeps, also when it comes back.
+    port = sockets.addresses.first?.port ?? port
+    let store = try StateStore(directory: surroundings.options.devicesDirectory + "/" + definition.uniqueID)
     var state = try store.load()
-    if options.isFresh {
+    if isFresh {
       try store.commit(state.keys.sorted().map { StoreChange($0, nil) })
       state = [:]
     }
     let identity = try DeviceIdentity(of: definition, in: store, state, random: &random)
+    numbers = EndpointNumbers(state)
+    let endpoints = DeviceAssembly.endpoints(of: definition, &numbers)
+    if !numbers.changes.isEmpty { try store.commit(numbers.changes) }
     let configuration = try DeviceAssembly.configuration(
-      of: definition, identity: identity, port: port, addresses: sockets.addresses.map(\.ip))
+      of: definition, identity: identity, port: port ?? 0, addresses: sockets.addresses.map(\.ip))
     let engine = DeviceEngine(
-      configuration, endpoints: DeviceAssembly.endpoints(of: definition), stored: state, random: random,
-      at: HostClock.now())
-    host = EngineHost(
-      engine, transport: UDPTransport(sockets, on: loop), store: store, discovery: discovery, logger: logger)
+      configuration, endpoints: endpoints, stored: state, random: random.fork(), at: HostClock.now())
+    let logger = surroundings.logger
+    let host = EngineHost(
+      engine, transport: UDPTransport(sockets, on: surroundings.loop), store: store,
+      discovery: surroundings.discovery, logger: logger)
     host.onEvent = { [weak self] event in self?.received(event) }
-    host.onStoreFailure = { error in logger.critical("\(definition.path): \(error)") }
+    host.onStoreFailure = { [path = definition.path] error in logger.critical("\(path): \(error)") }
+    self.host = host
     host.start()
   }
 
   private func received(_ event: DeviceEvent) {
     switch event {
     case .note: break
-    default: onChange()
+    default: surroundings.onChange()
     }
   }
 
-  var status: DeviceStatus {
-    let (facts, values) = host.perform { engine, _ in
-      (
-        (engine.fabrics, engine.isCommissionable),
-        (engine.value(OnOff.onOff, on: 1), engine.value(LevelControl.currentLevel, on: 1))
-      )
-    }
-    let payload = definition.setupPayload
-    return DeviceStatus(
-      name: definition.name, room: definition.room ?? "", type: definition.kind.title, port: port,
-      passcode: definition.passcode, discriminator: definition.discriminator,
-      manualCode: (try? payload.manualCode) ?? "", qrCode: (try? payload.qrText) ?? "",
-      vendorID: definition.vendorID, productID: definition.productID, serialNumber: definition.serialNumber,
-      uniqueID: definition.uniqueID,
-      fabrics: facts.0.map {
-        .init(
-          index: $0.index.rawValue, fabricID: StableHash.hexadecimal($0.fabricID.rawValue, digits: 16),
-          nodeID: StableHash.hexadecimal($0.nodeID.rawValue, digits: 16),
-          label: $0.label)
-      },
-      isCommissionable: facts.1, onOff: values.0, level: values.1?.wrapped)
+  // MARK: Power
+
+  /// The device vanishes: no goodbye to anybody.
+  func cutPower() {
+    guard let host else { return }
+    lastStatus = status
+    lastStatus?.isPowered = false
+    host.stop(silently: true)
+    self.host = nil
+    surroundings.onChange()
+  }
+
+  /// The device starts anew, with what it had stored; nothing happens if it has its power.
+  func restorePower() throws {
+    guard host == nil else { return }
+    try boot()
+    surroundings.onChange()
   }
 
   /// The device is switched off in good order: it says so to whoever is subscribed, and to DNS-SD.
   func stop() {
-    host.perform { engine, now in engine.shutDown(at: now) }
-    host.stop()
+    host?.perform { engine, now in engine.shutDown(at: now) }
+    host?.stop()
+    host = nil
+  }
+
+  // MARK: What it is like
+
+  var status: DeviceStatus {
+    let payload = definition.setupPayload
+    var status = DeviceStatus(
+      name: definition.name, room: definition.room ?? "", type: definition.kind.title, port: port ?? 0,
+      passcode: definition.passcode, discriminator: definition.discriminator,
+      manualCode: (try? payload.manualCode) ?? "", qrCode: (try? payload.qrText) ?? "",
+      vendorID: definition.vendorID, productID: definition.productID, serialNumber: definition.serialNumber,
+      uniqueID: definition.uniqueID)
+    guard let host else { return lastStatus ?? status }
+    host.perform { engine, _ in
+      status.fabrics = engine.fabrics.map {
+        .init(
+          index: $0.index.rawValue, fabricID: StableHash.hexadecimal($0.fabricID.rawValue, digits: 16),
+          nodeID: StableHash.hexadecimal($0.nodeID.rawValue, digits: 16), label: $0.label)
+      }
+      status.isCommissionable = engine.isCommissionable
+      (status.onOff, status.level, status.position) = Self.values(&engine, on: 1)
+      status.drops = Dictionary(
+        engine.drops.all.map { ($0.reason.rawValue, $0.count) }, uniquingKeysWith: { first, _ in first })
+      status.buttons = definition.buttons
+      status.bridged = definition.bridged.map { bridged in
+        let place = place(of: bridged)
+        var part = BridgedStatus(
+          name: bridged.name, room: bridged.room ?? "", type: bridged.kind.title, endpoint: place.node.rawValue,
+          buttons: bridged.buttons)
+        part.isReachable = engine.value(BridgedDeviceBasicInformation.reachable, on: place.node) ?? false
+        (part.onOff, part.level, part.position) = Self.values(&engine, on: place.application[0])
+        return part
+      }
+    }
+    return status
+  }
+
+  private static func values(
+    _ engine: inout DeviceEngine, on endpoint: EndpointID
+  ) -> (onOff: Bool?, level: UInt8?, position: UInt8?) {
+    (
+      engine.value(OnOff.onOff, on: endpoint), engine.value(LevelControl.currentLevel, on: endpoint)?.wrapped,
+      engine.value(Switch.currentPosition, on: endpoint)
+    )
+  }
+
+  // MARK: Where things are
+
+  /// A device of the definition on this node: this one, or one behind it.
+  struct Place {
+    /// Nil for the node's own device.
+    var bridged: DeviceDefinition?
+    /// The endpoint that stands for the device.
+    var node: EndpointID
+    /// The endpoints that do what the device does, button by button; never empty.
+    var application: [EndpointID]
+  }
+
+  /// The device with this path, nil if it is not here.
+  func place(named path: String) -> Place? {
+    if path == definition.path {
+      let count = max(1, definition.buttons.count)
+      return Place(bridged: nil, node: .root, application: (1...UInt16(count)).map { EndpointID($0) })
+    }
+    return definition.bridged.first { $0.path == path }.map(place)
+  }
+
+  private func place(of device: DeviceDefinition) -> Place {
+    var numbers = numbers
+    let node = numbers.number(of: device.uniqueID)
+    let parts = device.buttons.map { numbers.number(of: DeviceAssembly.name(of: $0, of: device)) }
+    return Place(bridged: device, node: node, application: parts.count > 1 ? parts : [node])
   }
 }

@@ -9,6 +9,12 @@ enum DeviceReport {
       table.add(
         device.name, device.room.isEmpty ? "–" : device.room, device.type, nodes.isEmpty ? "–" : nodes,
         "\(device.port)", dashed(device.manualCode), "\(device.discriminator)", "\(device.fabrics.count)", device.state)
+      for bridged in device.bridged {
+        // Behind the device of the line above.
+        table.add(
+          "  " + bridged.name, bridged.room.isEmpty ? "–" : bridged.room, bridged.type, "/\(bridged.endpoint)", "", "",
+          "", "", bridged.state)
+      }
     }
     return table.text
   }
@@ -39,8 +45,26 @@ enum DeviceReport {
               ]
             }),
           "onOff": device.onOff.map { .bool($0) } ?? .null, "level": device.level.map { .integer($0) } ?? .null,
-          "state": .string(device.state),
+          "position": device.position.map { .integer($0) } ?? .null, "state": .string(device.state),
+          "powered": .bool(device.isPowered), "buttons": .array(device.buttons.map { .string($0) }),
+          "bridged": .array(device.bridged.map(json)),
+          "drops": json(device.drops.sorted { $0.key < $1.key }),
         ]
       })
+  }
+
+  private static func json(_ device: BridgedStatus) -> JSON {
+    [
+      "name": .string(device.name), "room": .optional(device.room.isEmpty ? nil : device.room),
+      "type": .string(device.type), "endpoint": .integer(device.endpoint), "reachable": .bool(device.isReachable),
+      "onOff": device.onOff.map { .bool($0) } ?? .null, "level": device.level.map { .integer($0) } ?? .null,
+      "position": device.position.map { .integer($0) } ?? .null, "state": .string(device.state),
+      "buttons": .array(device.buttons.map { .string($0) }),
+    ]
+  }
+
+  /// Counts of messages by reason.
+  static func json(_ drops: [(key: String, value: Int)]) -> JSON {
+    .object(drops.map { JSON.Member(key: $0.key, value: .integer($0.value)) })
   }
 }

@@ -2,10 +2,11 @@ import ArgumentParser
 import Home
 import VirtualDevices
 
-/// `hearth sim`: what runs here, seen from outside the protocol.
+/// `hearth sim`: what runs here, seen and touched from outside the protocol.
 struct Sim: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "The virtual devices that run now.", subcommands: [List.self])
+    abstract: "The virtual devices that run now, and what hands do to them.",
+    subcommands: [List.self, SimSet.self, SimGet.self, SimPress.self, SimPower.self, SimDrops.self])
 
   struct List: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -13,14 +14,7 @@ struct Sim: ParsableCommand {
     @OptionGroup var options: GlobalOptions
 
     func run() throws {
-      let directory = try options.stateDirectory
-      let fleets = FleetStatus.running(in: directory.run)
-      guard !fleets.isEmpty else {
-        throw HomeError(
-          .notRunning,
-          "no virtual devices are running with the state in \(directory.root); start some with 'hearth run FILE'")
-      }
-      let devices = fleets.flatMap(\.devices)
+      let devices = try RunningDevices(options).fleets.flatMap(\.devices)
       options.output.result(DeviceReport.json(devices), DeviceReport.table(devices))
     }
   }

@@ -133,6 +133,20 @@ final class TestNode {
     settle()
   }
 
+  /// Moves the switch of endpoint 1 as a hand would.
+  func operate(_ moves: [SwitchMove]) {
+    context.subject = .device
+    context.call(SwitchServer.move, moves, on: 1)
+    settle()
+  }
+
+  /// Gives the bridged device of endpoint 1 its power, or takes it.
+  func power(_ isOn: Bool) {
+    context.subject = .device
+    context.call(BridgedDeviceServer.power, isOn, on: 1)
+    settle()
+  }
+
   func removeFabric(_ fabric: FabricIndex) {
     for index in context.node.clusters.indices {
       for removal in context.node.clusters[index].server.fabricRemovals {

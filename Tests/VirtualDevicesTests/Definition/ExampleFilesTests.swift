@@ -5,20 +5,28 @@ import Testing
 
 @Suite("The definition files that users copy")
 struct ExampleFilesTests {
-  private func load(_ name: String) throws -> HomeDefinition {
+  private func load(_ name: String, simulating: Bool = false) throws -> HomeDefinition {
     var root = URL(filePath: #filePath)
     for _ in 0..<4 { root.deleteLastPathComponent() }
     let text = try String(contentsOf: root.appending(path: "devices/\(name)"), encoding: .utf8)
-    return try HomeDefinition.load(files: [(name: name, text: text)])
+    let files = [(name: name, text: text)]
+    return simulating ? try HomeDefinition.load(simulating: files) : try HomeDefinition.load(files: files)
   }
 
-  @Test("devices/demo.yaml has each type")
+  @Test("The files together have each type, and can be simulated")
+  func all() throws {
+    let homes = try ["demo.yaml", "bridge.yaml", "switches.yaml"].map { try load($0, simulating: true) }
+    let devices = homes.flatMap(\.devices)
+    #expect(Set((devices + devices.flatMap(\.bridged)).map(\.kind)) == Set(DeviceKind.all))
+  }
+
+  @Test("devices/demo.yaml has lights and a plug")
   func demo() throws {
     let home = try load("demo.yaml")
     #expect(home.name == "Demo home")
     #expect(
       home.devices.map(\.path) == ["Kitchen/Ceiling", "Hall/Lamp", "Kitchen/Coffee Machine", "Living Room/Floor Lamp"])
-    #expect(Set(home.devices.map(\.kind)) == Set(DeviceKind.all))
+    #expect(Set(home.devices.map(\.kind)).isSuperset(of: [.onOffLight, .dimmableLight, .onOffPlugInUnit]))
     #expect(home.devices[1].discriminator == 3840)
   }
 

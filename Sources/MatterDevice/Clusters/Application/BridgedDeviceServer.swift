@@ -1,0 +1,67 @@
+import MatterClusters
+public import MatterModel
+
+/// What a bridge knows of a device behind it.
+public struct BridgedDeviceFacts: Sendable {
+  public var vendorName: String
+  public var vendorID: VendorID
+  public var productName: String
+  public var productID: UInt16
+  /// What it is called until somebody gives it another name, at most 32 bytes.
+  public var nodeLabel: String
+  public var serialNumber: String
+  /// At most 32 bytes, and no other device's.
+  public var uniqueID: String
+  public var hardwareVersion: UInt16 = 1
+  public var hardwareVersionString = "1.0"
+  public var softwareVersion: UInt32 = 1
+  public var softwareVersionString = "1.0"
+
+  public init(
+    vendorName: String, vendorID: VendorID, productName: String, productID: UInt16, nodeLabel: String,
+    serialNumber: String, uniqueID: String
+  ) {
+    self.vendorName = vendorName
+    self.vendorID = vendorID
+    self.productName = productName
+    self.productID = productID
+    self.nodeLabel = nodeLabel
+    self.serialNumber = serialNumber
+    self.uniqueID = uniqueID
+  }
+}
+
+/// Behaviour of Bridged Device Basic Information: what the bridge tells of the device, and whether it can be reached.
+/// Matter Core § 9.13.
+public enum BridgedDeviceServer {
+  public static func make(_ facts: BridgedDeviceFacts) -> ClusterServer {
+    ClusterServer(BridgedDeviceBasicInformation.self)
+      .initial(BridgedDeviceBasicInformation.vendorName, facts.vendorName)
+      .initial(BridgedDeviceBasicInformation.vendorID, facts.vendorID)
+      .initial(BridgedDeviceBasicInformation.productName, facts.productName)
+      .initial(BridgedDeviceBasicInformation.productID, facts.productID)
+      .initial(BridgedDeviceBasicInformation.nodeLabel, facts.nodeLabel)
+      .initial(BridgedDeviceBasicInformation.hardwareVersion, facts.hardwareVersion)
+      .initial(BridgedDeviceBasicInformation.hardwareVersionString, facts.hardwareVersionString)
+      .initial(BridgedDeviceBasicInformation.softwareVersion, facts.softwareVersion)
+      .initial(BridgedDeviceBasicInformation.softwareVersionString, facts.softwareVersionString)
+      .initial(BridgedDeviceBasicInformation.serialNumber, facts.serialNumber)
+      .initial(BridgedDeviceBasicInformation.uniqueID, facts.uniqueID)
+      .initial(BridgedDeviceBasicInformation.configurationVersion, 1)
+      .serving(BridgedDeviceBasicInformation.startUp)
+      .onChange(BridgedDeviceBasicInformation.reachable) { context in
+        let isReachable = context[BridgedDeviceBasicInformation.reachable]
+        context.emit(BridgedDeviceBasicInformation.reachableChanged, .init(reachableNewValue: isReachable))
+      }
+      .hook(power) { context, isOn in
+        guard isOn != context[BridgedDeviceBasicInformation.reachable] else { return }
+        context[BridgedDeviceBasicInformation.reachable] = isOn
+        guard isOn else { return }
+        let version = context[BridgedDeviceBasicInformation.softwareVersion]
+        context.emit(BridgedDeviceBasicInformation.startUp, .init(softwareVersion: version))
+      }
+  }
+
+  /// Gives the bridged device its power, or takes it.
+  static let power = ServerHook<BridgedDeviceBasicInformation, Bool>("power")
+}

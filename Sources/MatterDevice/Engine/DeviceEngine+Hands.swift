@@ -1,0 +1,31 @@
+internal import MatterClusters
+public import MatterModel
+public import MatterProtocol
+
+// What hands do to switches and to what is behind a bridge.
+extension DeviceEngine {
+  /// Moves the switch of an endpoint; the movements after the first follow by themselves, in their time.
+  /// - Throws: `unsupportedCluster` without a Switch there, `constraintError` for a position that it does not have.
+  public mutating func operate(
+    switchOn endpoint: EndpointID, _ moves: [SwitchMove], at now: Instant
+  ) throws(StatusError) {
+    advance(to: now)
+    guard let positions = context.value(Switch.numberOfPositions, on: endpoint) else {
+      throw StatusError(.unsupportedCluster)
+    }
+    guard moves.allSatisfy({ $0.position < positions }) else { throw StatusError(.constraintError) }
+    context.call(SwitchServer.move, moves, on: endpoint)
+    settle()
+  }
+
+  /// Gives a device behind a bridge its power, or takes it: it starts up, or can't be reached any more.
+  /// - Throws: `unsupportedCluster` where no bridged device is.
+  public mutating func power(_ isOn: Bool, bridgedOn endpoint: EndpointID, at now: Instant) throws(StatusError) {
+    advance(to: now)
+    guard context.call(BridgedDeviceServer.power, isOn, on: endpoint) else { throw StatusError(.unsupportedCluster) }
+    settle()
+  }
+
+  /// Messages that were not taken in, by reason.
+  public var drops: DropCounts { core.drops }
+}

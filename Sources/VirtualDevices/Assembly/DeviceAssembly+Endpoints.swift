@@ -1,0 +1,188 @@
+import MatterClusters
+import MatterDevice
+import MatterModel
+import MatterProtocol
+import Runtime
+
+// Which endpoints a device has, and which of them belong together. Matter Core § 9.2 and § 9.12.
+extension DeviceAssembly {
+  /// The application endpoints of a device, with the initial values of its definition.
+  static func endpoints(of device: DeviceDefinition, _ numbers: inout EndpointNumbers) -> [EndpointDefinition] {
+    guard device.kind == .bridge else {
+      return parts(of: device) { EndpointID(UInt16($0 + 1)) }
+    }
+    var aggregator = EndpointDefinition(1, deviceTypes: types(device), servers: labels(device))
+    var behind: [EndpointDefinition] = []
+    for bridged in device.bridged { behind += endpoints(bridged: bridged, &numbers) }
+    // A flat list: an aggregator names all that is below it, at whatever depth.
+    aggregator.parts = behind.map(\.id).sorted()
+    let inner = Set(behind.flatMap(\.parts))
+    return [aggregator] + tagged(behind.filter { !inner.contains($0.id) }) + behind.filter { inner.contains($0.id) }
+  }
+
+  /// The endpoints of a device that has no bridge in front of it, or of a button of it.
+  static func endpoints(of device: DeviceDefinition) -> [EndpointDefinition] {
+    var numbers = EndpointNumbers()
+    return endpoints(of: device, &numbers)
+  }
+
+  /// One endpoint that is the bridged node and what the device is, or one for the node with its parts below it.
+  private static func endpoints(
+    bridged device: DeviceDefinition, _ numbers: inout EndpointNumbers
+  ) -> [EndpointDefinition] {
+    let node = numbers.number(of: device.uniqueID)
+    let information = BridgedDeviceServer.make(
+      BridgedDeviceFacts(
+        vendorName: device.vendorName, vendorID: VendorID(device.vendorID), productName: device.productName,
+        productID: device.productID, nodeLabel: clipped(device.name, to: 32), serialNumber: device.serialNumber,
+        uniqueID: device.uniqueID))
+    let ids =
+      device.buttons.count > 1
+      ? device.buttons.map { numbers.number(of: name(of: $0, of: device)) } : [node]
+    var parts = parts(of: device) { ids[$0] }
+    let own = initial(information, device, position: 0)
+    if parts.count == 1 {
+      parts[0].deviceTypes.append(DeviceTypes.bridgedNode)
+      parts[0].servers.append(own)
+      return parts
+    }
+    let labels = labels(device)
+    for index in parts.indices {
+      parts[index].servers.removeAll { server in labels.contains { $0.id == server.id } }
+    }
+    return [
+      EndpointDefinition(node, deviceTypes: [DeviceTypes.bridgedNode], servers: [own] + labels, parts: ids)
+    ] + parts
+  }
+
+  /// What a button of a device is known by in ``EndpointNumbers``.
+  static func name(of button: String, of device: DeviceDefinition) -> String {
+    "\(device.uniqueID)/\(button.lowercased())"
+  }
+
+  // MARK: One device
+
+  /// What a device does, endpoint by endpoint.
+  private static func parts(
+    of device: DeviceDefinition, number: (Int) -> EndpointID
+  ) -> [EndpointDefinition] {
+    let type = DeviceTypes.named(device.kind.deviceType)
+    return (0..<max(1, device.buttons.count)).map { position in
+      let servers = servers(of: device.kind, switchKind: device.switchKind ?? .full)
+        .map { initial($0, device, position: position) }
+      return EndpointDefinition(
+        number(position), deviceTypes: types(device), servers: servers + labels(device),
+        clients: type?.clients ?? [],
+        tags: device.buttons.count > 1 ? [SwitchTag.of(device.buttons[position])] : [])
+    }
+  }
+
+  private static func types(_ device: DeviceDefinition) -> [DeviceType] {
+    DeviceTypes.named(device.kind.deviceType).map { [$0] } ?? []
+  }
+
+  private static func labels(_ device: DeviceDefinition) -> [ClusterServer] {
+    guard !device.labels.isEmpty else { return [] }
+    return [
+      FixedLabelServer.make(device.labels.map { .init(label: $0.label, value: $0.value) }), UserLabelServer.make(),
+    ]
+  }
+
+  private static func initial(_ server: ClusterServer, _ device: DeviceDefinition, position: Int) -> ClusterServer {
+    device.initialValues.reduce(server) { server, value in
+      guard Int(value.endpoint.rawValue) == position + 1, let target = value.target, target.cluster == server.id,
+        let bytes = value.tlv
+      else { return server }
+      return server.initial(encoded: bytes, for: target.attribute)
+    }
+  }
+
+  /// The initial values of a device, and of those behind it, that it has no place for. Endpoints count within each device.
+  static func unplaced(_ device: DeviceDefinition) -> [InitialValue] {
+    unplaced(device, isBridged: false) + device.bridged.flatMap { unplaced($0, isBridged: true) }
+  }
+
+  private static func unplaced(_ device: DeviceDefinition, isBridged: Bool) -> [InitialValue] {
+    let served = servers(of: device.kind, switchKind: device.switchKind ?? .full)
+    let node = isBridged ? [ClusterServer(BridgedDeviceBasicInformation.self)] : []
+    return device.initialValues.filter { value in
+      guard let target = value.target, let bytes = value.tlv else { return true }
+      let servers = value.endpoint == 1 ? served + node : served
+      return !(1...max(1, device.buttons.count)).contains(Int(value.endpoint.rawValue))
+        || !servers.contains { $0.id == target.cluster && $0.accepts(initial: bytes, for: target.attribute) }
+    }
+  }
+
+  // MARK: Tags
+
+  /// Numbers those of several siblings that are of the same type, so that they can be told apart.
+  private static func tagged(_ siblings: [EndpointDefinition]) -> [EndpointDefinition] {
+    var counts: [DeviceTypeID: Int] = [:]
+    for type in siblings.flatMap(\.deviceTypes) { counts[type.id, default: 0] += 1 }
+    var given: [DeviceTypeID: Int] = [:]
+    return siblings.sorted { $0.id < $1.id }.map { endpoint in
+      guard let type = endpoint.deviceTypes.first(where: { $0.id != DeviceTypes.bridgedNode.id }),
+        counts[type.id, default: 0] > 1
+      else { return endpoint }
+      var endpoint = endpoint
+      given[type.id, default: 0] += 1
+      endpoint.tags.append(NumberTag.of(given[type.id, default: 0]))
+      return endpoint
+    }
+  }
+}
+
+/// Tags of the standard namespace “Common Number”. Standard Namespaces § 8.
+private enum NumberTag {
+  static func of(_ number: Int) -> SemanticTagStruct {
+    // There are names up to thirty; then it is the row, which is given by its label.
+    number <= 30
+      ? SemanticTagStruct(mfgCode: .null, namespaceID: 0x07, tag: UInt8(number))
+      : SemanticTagStruct(mfgCode: .null, namespaceID: 0x08, tag: 0x05, label: .value("\(number)"))
+  }
+}
+
+/// Tags of the standard namespace “Switches”. Standard Namespaces § 17.
+private enum SwitchTag {
+  private static let named: [String: UInt8] = [
+    "on": 0, "off": 1, "toggle": 2, "up": 3, "down": 4, "next": 5, "previous": 6, "enter": 7, "ok": 7, "select": 7,
+  ]
+
+  static func of(_ button: String) -> SemanticTagStruct {
+    // The label tells apart what has the same tag, and names what has none.
+    SemanticTagStruct(
+      mfgCode: .null, namespaceID: 0x43, tag: named[button.lowercased()] ?? 8, label: .value(button))
+  }
+}
+
+/// Which endpoint each device behind a bridge has: always the same one, and never one that another device had.
+/// Matter Core § 9.12.
+struct EndpointNumbers: Sendable {
+  private static let prefix = "bridge/endpoint/", nextKey = "bridge/next"
+  private var numbers: [String: UInt16] = [:]
+  /// Endpoint 1 is the aggregator.
+  private var next: UInt16 = 2
+  /// To be stored before the device runs.
+  private(set) var changes: [StoreChange] = []
+
+  init() {}
+
+  init(_ stored: StoredState) {
+    for (key, value) in stored where key.hasPrefix(Self.prefix) {
+      numbers[String(key.dropFirst(Self.prefix.count))] = try? UInt16(tlv: value)
+    }
+    if let value = stored[Self.nextKey], let number = try? UInt16(tlv: value) { next = number }
+  }
+
+  /// The endpoint of a device, or of a part of it; a new one if it has none yet.
+  mutating func number(of name: String) -> EndpointID {
+    if let known = numbers[name] { return EndpointID(known) }
+    let number = next
+    // There are fewer devices than numbers; whoever had them all would share the last one.
+    if next < 0xFFFE { next += 1 }
+    numbers[name] = number
+    changes = changes.filter { $0.key != Self.nextKey }
+    changes += [StoreChange(Self.prefix + name, number.tlv), StoreChange(Self.nextKey, next.tlv)]
+    return EndpointID(number)
+  }
+}

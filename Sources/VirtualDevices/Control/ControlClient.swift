@@ -1,0 +1,79 @@
+import Foundation
+import Glibc
+
+/// Asks running fleets, from another process. Blocks until the answer is there.
+public enum ControlClient {
+  /// How long a fleet may take to answer.
+  private static let patience = 15
+
+  /// Sends one request to the fleet of a process, and waits for the answer.
+  /// - Throws: `notRunning` where nobody listens, `noAnswer`, and whatever the fleet says against it.
+  @discardableResult
+  public static func send(
+    _ request: ControlRequest, toProcess process: Int32, in directory: String
+  ) throws(ControlError) -> ControlReply {
+    let descriptor = try connect(FleetStatus.socketPath(of: process, in: directory))
+    defer { close(descriptor) }
+    var limit = timeval(tv_sec: patience, tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    guard let data = try? JSONEncoder().encode(request) else {
+      throw ControlError(.badRequest, "the request can't be written as JSON")
+    }
+    try write(Array(data) + [UInt8(ascii: "\n")], to: descriptor)
+    let line = try readLine(from: descriptor)
+    guard let reply = try? JSONDecoder().decode(ControlReply.self, from: Data(line)) else {
+      throw ControlError(.noAnswer, "process \(process) answers in words that are not known here")
+    }
+    if let error = reply.error { throw error }
+    return reply
+  }
+
+  private static func connect(_ path: String) throws(ControlError) -> Int32 {
+    let directory = try SocketPath.Directory(of: path)
+    defer { directory.close() }
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { throw ControlError(.failed, String(cString: strerror(errno))) }
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: directory.short.utf8.prefix($0.count - 1)) }
+    let status = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    guard status == 0 else {
+      let reason = errno
+      close(descriptor)
+      throw ControlError(
+        reason == ECONNREFUSED || reason == ENOENT ? .notRunning : .failed, String(cString: strerror(reason)))
+    }
+    return descriptor
+  }
+
+  private static func write(_ bytes: [UInt8], to descriptor: Int32) throws(ControlError) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+      guard count > 0 else {
+        if count < 0, errno == EINTR { continue }
+        throw ControlError(.noAnswer, "the fleet does not listen: \(String(cString: strerror(errno)))")
+      }
+      rest = rest.dropFirst(count)
+    }
+  }
+
+  private static func readLine(from descriptor: Int32) throws(ControlError) -> [UInt8] {
+    var line: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 1 << 14)
+    while true {
+      let count = buffer.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, 0) }
+      guard count > 0 else {
+        if count < 0, errno == EINTR { continue }
+        throw ControlError(.noAnswer, "the fleet does not answer")
+      }
+      line += buffer[..<count]
+      if line.last == UInt8(ascii: "\n") { return Array(line.dropLast()) }
+    }
+  }
+}

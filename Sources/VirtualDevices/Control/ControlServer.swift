@@ -1,0 +1,107 @@
+import Foundation
+import Glibc
+import NIOCore
+import NIOPosix
+
+/// Listens in the run directory for what other processes of this user ask for. One line of JSON each way.
+final class ControlServer: Sendable {
+  typealias Answer = @Sendable (ControlRequest) -> EventLoopFuture<ControlReply>
+
+  private let channel: any Channel
+  private let path: String
+
+  private init(_ channel: any Channel, _ path: String) { (self.channel, self.path) = (channel, path) }
+
+  /// Starts to listen; what is left of an earlier process at that path is removed.
+  static func open(path: String, on loop: any EventLoop, answering answer: @escaping Answer) async throws -> ControlServer {
+    unlink(path)
+    let channel = try await SocketPath.withShort(path) { short in
+      try await ServerBootstrap(group: loop)
+        .childChannelInitializer { channel in
+          channel.eventLoop.makeCompletedFuture {
+            try channel.pipeline.syncOperations.addHandler(ControlHandler(answer))
+          }
+        }
+        .bind(unixDomainSocketPath: short).get()
+    }
+    return ControlServer(channel, path)
+  }
+
+  func close() async {
+    unlink(path)
+    try? await channel.close().get()
+  }
+}
+
+/// A path of a socket may have 107 bytes only, and state directories can be longer: the directory is opened, and named by
+/// its number.
+enum SocketPath {
+  static func withShort<R>(_ path: String, _ body: (String) async throws -> R) async throws -> R {
+    let directory = try Directory(of: path)
+    defer { directory.close() }
+    return try await body(directory.short)
+  }
+
+  struct Directory {
+    let descriptor: Int32
+    let short: String
+
+    init(of path: String) throws(ControlError) {
+      let slash = path.lastIndex(of: "/") ?? path.startIndex
+      descriptor = Glibc.open(String(path[..<slash]), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+      guard descriptor >= 0 else { throw ControlError(.notRunning, "there is no directory \(path[..<slash])") }
+      short = "/proc/self/fd/\(descriptor)\(path[slash...])"
+    }
+
+    func close() { Glibc.close(descriptor) }
+  }
+}
+
+/// One connection: answers lines in their order.
+private final class ControlHandler: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  private static let longestLine = 1 << 16
+  private let answer: ControlServer.Answer
+  private var line: [UInt8] = []
+
+  init(_ answer: @escaping ControlServer.Answer) { self.answer = answer }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    for byte in unwrapInboundIn(data).readableBytesView {
+      if byte == UInt8(ascii: "\n") {
+        received(line, context)
+        line.removeAll(keepingCapacity: true)
+      } else {
+        line.append(byte)
+      }
+      guard line.count <= Self.longestLine else {
+        context.close(promise: nil)
+        return
+      }
+    }
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+
+  private func received(_ line: [UInt8], _ context: ChannelHandlerContext) {
+    let reply: EventLoopFuture<ControlReply>
+    if let request = try? JSONDecoder().decode(ControlRequest.self, from: Data(line)) {
+      reply = answer(request).hop(to: context.eventLoop)
+    } else {
+      reply = context.eventLoop.makeSucceededFuture(
+        ControlReply(error: ControlError(.badRequest, "this fleet does not know that request")))
+    }
+    let channel = context.channel
+    reply.whenComplete { result in
+      let reply =
+        switch result {
+        case .success(let reply): reply
+        case .failure(let error): ControlReply(error: ControlError(.failed, "\(error)"))
+        }
+      guard let data = try? JSONEncoder().encode(reply) else { return }
+      channel.writeAndFlush(ByteBuffer(bytes: Array(data) + [UInt8(ascii: "\n")]), promise: nil)
+    }
+  }
+}

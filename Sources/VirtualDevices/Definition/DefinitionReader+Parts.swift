@@ -1,0 +1,111 @@
+internal import MatterDevice
+internal import MatterModel
+internal import Yams
+
+// What only some kinds of device have: labels, buttons, devices behind them.
+extension DefinitionReader {
+  typealias Parts = (switchKind: SwitchKind?, buttons: [String], bridged: [DeviceDraft])
+
+  /// Reads what belongs to a kind, and reports what belongs to another.
+  mutating func readParts(_ fields: [String: Node], of kind: DeviceKind?, mark: SourceMark) -> Parts {
+    var parts: Parts = (nil, [], [])
+    if let node = fields["switch"] {
+      if kind == nil || kind == .genericSwitch {
+        parts.switchKind = readSwitchKind(node)
+      } else {
+        reportMisplaced(node, "switch", of: .genericSwitch)
+      }
+    }
+    if let node = fields["buttons"] {
+      if kind == nil || kind == .genericSwitch {
+        parts.buttons = readButtons(node)
+      } else {
+        reportMisplaced(node, "buttons", of: .genericSwitch)
+      }
+    }
+    if let node = fields["devices"] {
+      if kind == nil || kind == .bridge {
+        parts.bridged = readBridged(node)
+      } else {
+        reportMisplaced(node, "devices", of: .bridge)
+      }
+    } else if kind == .bridge {
+      report(at: mark, found: "a bridge without devices", expected: "“devices:” and a list of devices")
+    }
+    if kind == .genericSwitch, parts.switchKind == nil { parts.switchKind = .full }
+    return parts
+  }
+
+  private mutating func reportMisplaced(_ node: Node, _ key: String, of kind: DeviceKind) {
+    report(
+      at: document.mark(of: node), found: "“\(key)”", expected: "it for a device of the type “\(kind.name)” only")
+  }
+
+  private mutating func readBridged(_ node: Node) -> [DeviceDraft] {
+    guard case .sequence(let sequence) = node else {
+      report(node, expected: "a list of devices, each beginning with “- name: ”")
+      return []
+    }
+    return sequence.compactMap { readDevice($0, isBridged: true) }
+  }
+
+  // MARK: Labels
+
+  mutating func readLabels(_ node: Node) -> [DeviceLabel] {
+    guard case .mapping(let mapping) = node else {
+      report(node, expected: "a mapping such as { floor: ground }")
+      return []
+    }
+    return mapping.compactMap { key, value in
+      for node in [key, value] where node.scalar == nil || node.isNull || node.scalar?.string.utf8.count ?? 0 > 16 {
+        report(node, expected: "a text of at most 16 bytes")
+        return nil
+      }
+      return DeviceLabel(key.scalar?.string ?? "", value.scalar?.string ?? "")
+    }
+  }
+
+  // MARK: Switches
+
+  /// The kinds of switch, as files name them.
+  static let switchNames: [(name: String, kind: SwitchKind)] = [
+    ("latching", .latching), ("momentary", .momentary), ("release", .release), ("long press", .longPress),
+    ("multi press", .multiPress), ("full", .full), ("action", .action),
+  ]
+
+  private mutating func readSwitchKind(_ node: Node) -> SwitchKind? {
+    let text = node.scalar?.string ?? ""
+    let wanted = NearestName.normalized(text)
+    if !node.isNull, let found = Self.switchNames.first(where: { NearestName.normalized($0.name) == wanted }) {
+      return found.kind
+    }
+    let names = Self.switchNames.map(\.name)
+    report(
+      at: document.mark(of: node), found: "switch \(node.summary)", expected: Self.list(names.map { "“\($0)”" }),
+      suggestions: NearestName.suggestions(for: text, in: names))
+    return nil
+  }
+
+  /// The most buttons that one device has.
+  private static let buttonLimit = 16
+
+  private mutating func readButtons(_ node: Node) -> [String] {
+    let expected = "a list of the buttons' names such as [On, Off], at most \(Self.buttonLimit)"
+    guard case .sequence(let sequence) = node, (1...Self.buttonLimit).contains(sequence.count) else {
+      report(node, expected: expected)
+      return []
+    }
+    var buttons: [Marked<String>] = []
+    for node in sequence {
+      guard let name = text(node) else { continue }
+      if let first = buttons.first(where: { $0.value.lowercased() == name.value.lowercased() }) {
+        report(
+          at: name.mark, found: "button “\(name.value)” again",
+          expected: "each button once; it is in line \(first.mark.line) already")
+      } else {
+        buttons.append(name)
+      }
+    }
+    return buttons.map(\.value)
+  }
+}

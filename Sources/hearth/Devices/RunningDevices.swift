@@ -1,0 +1,83 @@
+import Home
+import MatterModel
+import VirtualDevices
+
+/// The devices that run here, found by their names.
+struct RunningDevices {
+  let fleets: [FleetStatus]
+  private let directory: StateDirectory
+
+  /// - Throws: `notRunning` where nothing runs.
+  init(_ options: GlobalOptions) throws {
+    directory = try options.stateDirectory
+    fleets = FleetStatus.running(in: directory.run)
+    guard !fleets.isEmpty else {
+      throw HomeError(
+        .notRunning,
+        "no virtual devices are running with the state in \(directory.root); start some with 'hearth run FILE'")
+    }
+  }
+
+  /// A running device, or one behind a running bridge.
+  struct Entry {
+    var process: Int32
+    var name: String
+    /// `room/name`.
+    var path: String
+    var buttons: [String]
+    /// The node that it is, or is behind.
+    var node: VirtualDevices.DeviceStatus
+  }
+
+  private var entries: [Entry] {
+    fleets.flatMap { fleet in
+      fleet.devices.flatMap { device in
+        [Entry(process: fleet.process, name: device.name, path: device.path, buttons: device.buttons, node: device)]
+          + device.bridged.map {
+            Entry(process: fleet.process, name: $0.name, path: $0.path, buttons: $0.buttons, node: device)
+          }
+      }
+    }
+  }
+
+  /// The device that a text names: `room/name`, a name that only one has, or its beginning; case does not count.
+  /// - Throws: `notFound` with near names, `ambiguousTarget` with all that it may mean.
+  func resolve(_ text: String) throws(HomeError) -> Entry {
+    let wanted = text.lowercased()
+    let entries = self.entries
+    let steps: [(Entry) -> Bool] = [
+      { $0.path.lowercased() == wanted }, { $0.name.lowercased() == wanted },
+      { $0.path.lowercased().hasPrefix(wanted) || $0.name.lowercased().hasPrefix(wanted) },
+    ]
+    for matches in steps {
+      let found = entries.filter(matches)
+      if found.count == 1 { return found[0] }
+      guard found.isEmpty || wanted.isEmpty else {
+        throw HomeError(
+          .ambiguousTarget, "“\(text)” may be any of \(found.count) running devices; name one of them",
+          candidates: found.map(\.path))
+      }
+    }
+    throw HomeError(
+      .notFound, "no device “\(text)” is running",
+      candidates: NearestName.suggestions(for: text, in: entries.map(\.name) + entries.map(\.path)))
+  }
+
+  @discardableResult
+  func send(_ request: ControlRequest, to entry: Entry) throws(HomeError) -> ControlReply {
+    do throws(ControlError) {
+      return try ControlClient.send(request, toProcess: entry.process, in: directory.run)
+    } catch {
+      let code: HomeError.Code =
+        switch error.code {
+        case .notRunning: .notRunning
+        case .noAnswer: .timedOut
+        case .badRequest: .badArguments
+        case .notFound: .notFound
+        case .refused, .noPower: .refused
+        case .failed: .internalError
+        }
+      throw HomeError(code, error.message, device: entry.path, cause: error)
+    }
+  }
+}

@@ -1,0 +1,197 @@
+import MatterClusters
+import MatterDevice
+import MatterModel
+import MatterProtocol
+import Runtime
+import Testing
+
+@testable import VirtualDevices
+
+/// A bridge of a definition file: its endpoints, which of them belong together, and that they stay what they are.
+@Suite("Bridges and buttons") struct BridgeTests {
+  private func bridge(_ devices: String) throws -> DeviceDefinition {
+    let text = "devices:\n  - name: Bridge\n    type: bridge\n    devices:\n" + devices
+    return try #require(try HomeDefinition.load(simulating: [("bridge.yaml", text)]).devices.first)
+  }
+
+  private let three = """
+          - { name: Lamp, room: Hall, type: dimmable light, labels: { floor: ground } }
+          - { name: Spot, type: on/off light, count: 2 }
+          - { name: Remote, type: generic switch, buttons: [On, Scene] }
+
+    """
+
+  @Test func theTreeIsComposed() throws {
+    let endpoints = DeviceAssembly.endpoints(of: try bridge(three)).sorted { $0.id < $1.id }
+    #expect(endpoints.map(\.id) == [1, 2, 3, 4, 5, 6, 7])
+    #expect(
+      endpoints.map { $0.deviceTypes.map(\.id) } == [
+        [0x000E], [0x0101, 0x0013], [0x0100, 0x0013], [0x0100, 0x0013], [0x0013], [0x000F], [0x000F],
+      ])
+    #expect(endpoints.map(\.parts) == [[2, 3, 4, 5, 6, 7], [], [], [], [6, 7], [], []])
+    for endpoint in endpoints {
+      let served = Set(endpoint.servers.map(\.id))
+      for type in endpoint.deviceTypes {
+        #expect(Set(type.servers).subtracting([Descriptor.id]).isSubset(of: served), "endpoint \(endpoint.id)")
+      }
+    }
+  }
+
+  @Test func siblingsOfOneTypeCanBeToldApart() throws {
+    let endpoints = DeviceAssembly.endpoints(of: try bridge(three)).sorted { $0.id < $1.id }
+    #expect(endpoints.map { $0.tags.map(\.namespaceID) } == [[], [], [0x07], [0x07], [], [0x43], [0x43]])
+    #expect(endpoints.flatMap { $0.tags.map(\.tag) } == [1, 2, 0, 8])
+    let many = DeviceAssembly.endpoints(of: try bridge("      - { name: Spot, type: plug, count: 40 }\n"))
+    #expect(Set(many.map(\.tags)).count == 41)
+  }
+
+  @Test func labelsAreWhereTheFileGivesThem() throws {
+    let endpoints = DeviceAssembly.endpoints(of: try bridge(three)).sorted { $0.id < $1.id }
+    let labelled = endpoints.filter { endpoint in endpoint.servers.contains { $0.id == FixedLabel.id } }
+    #expect(labelled.map(\.id) == [2])
+    #expect(labelled.first?.servers.contains { $0.id == UserLabel.id } == true)
+  }
+
+  @Test func aDeviceKeepsItsEndpointAndNobodyGetsIt() throws {
+    var numbers = EndpointNumbers()
+    let first = try bridge("      - { name: A, type: plug }\n      - { name: B, type: plug }\n")
+    #expect(DeviceAssembly.endpoints(of: first, &numbers).map(\.id) == [1, 2, 3])
+    // Over a restart: what was to be stored is all that is left.
+    let store = MemoryStore()
+    try store.commit(numbers.changes)
+    var later = EndpointNumbers(try store.load())
+    let second = try bridge("      - { name: C, type: plug }\n      - { name: B, type: plug }\n")
+    let endpoints = DeviceAssembly.endpoints(of: second, &later)
+    #expect(endpoints.map(\.id).sorted() == [1, 3, 4])
+    try store.commit(later.changes)
+    var last = EndpointNumbers(try store.load())
+    #expect(DeviceAssembly.endpoints(of: first, &last).map(\.id) == [1, 2, 3], "A is back where it was")
+    #expect(last.changes.isEmpty)
+  }
+
+  @Test func whatIsBehindABridgeHasItsOwnNameAndMaker() throws {
+    let device = try bridge("      - { name: Lamp, type: plug, vendorName: Elm, serial: S-1, vendor: 0xFFF2 }\n")
+    let lamp = try #require(device.bridged.first)
+    #expect(lamp.serialNumber == "S-1")
+    #expect(lamp.uniqueID != device.uniqueID)
+    var engine = try engine(device)
+    #expect(engine.value(BridgedDeviceBasicInformation.nodeLabel, on: 2) == "Lamp")
+    #expect(engine.value(BridgedDeviceBasicInformation.vendorName, on: 2) == "Elm")
+    #expect(engine.value(BridgedDeviceBasicInformation.uniqueID, on: 2) == lamp.uniqueID)
+    #expect(engine.value(BasicInformation.uniqueID, on: .root) == device.uniqueID)
+    #expect(engine.value(Descriptor.partsList, on: .root) == [1, 2])
+    #expect(engine.value(BridgedDeviceBasicInformation.reachable, on: 2) == true)
+    try engine.power(false, bridgedOn: 2, at: .zero)
+    #expect(engine.value(BridgedDeviceBasicInformation.reachable, on: 2) == false)
+    #expect(throws: StatusError(.unsupportedCluster)) { try engine.power(false, bridgedOn: 1, at: .zero) }
+  }
+
+  @Test func attributesCountEndpointsWithinTheirDevice() throws {
+    var engine = try engine(
+      try bridge(
+        """
+              - { name: A, type: dimmable light, attributes: { levelControl.currentLevel: 7 } }
+              - { name: R, type: generic switch, buttons: [On, Off], attributes: { 2.switch.multiPressMax: 5 } }
+
+        """))
+    #expect(engine.value(LevelControl.currentLevel, on: 2) == .value(7))
+    #expect(engine.value(Switch.multiPressMax, on: 4) == 3)
+    #expect(engine.value(Switch.multiPressMax, on: 5) == 5)
+    #expect(throws: StatusError(.constraintError)) {
+      try engine.operate(switchOn: 5, [SwitchMove(to: 2)], at: .zero)
+    }
+    #expect(throws: StatusError(.unsupportedCluster)) {
+      try engine.operate(switchOn: 2, [SwitchMove(to: 1)], at: .zero)
+    }
+    try engine.operate(switchOn: 5, [SwitchMove(to: 1)], at: .zero)
+    #expect(engine.value(Switch.currentPosition, on: 5) == 1)
+  }
+
+  private func engine(_ device: DeviceDefinition) throws -> DeviceEngine {
+    var random: any RandomSource = SeededRandomSource(seed: 1)
+    let identity = try DeviceIdentity(of: device, in: MemoryStore(), [:], random: &random)
+    return DeviceEngine(
+      try DeviceAssembly.configuration(of: device, identity: identity, port: 5540),
+      endpoints: DeviceAssembly.endpoints(of: device), random: random, at: .zero)
+  }
+
+  // MARK: What is wrong with a file
+
+  /// The complaints about a bridge with these lines behind it; the first of them is line 5.
+  private func complaints(_ devices: String) -> String {
+    do {
+      _ = try bridge(devices)
+      return ""
+    } catch {
+      return "\(error)"
+    }
+  }
+
+  @Test(arguments: [
+    (
+      "      - { name: A, type: plug, passcode: 1 }",
+      "5:34: found key “passcode”, expected name, room, type, vendor, product, vendorName, productName, serial, "
+        + "attributes, count, labels, switch or buttons"
+    ),
+    ("      - { name: A, type: bridge }", "5:26: found “bridge”, expected a device that can be behind a bridge"),
+    ("      - { name: A, type: plugg }", "5:26: found device type “plugg”, expected a known device type"),
+    (
+      "      - { name: A, type: plug, switch: action }",
+      "5:42: found “switch”, expected it for a device of the type “generic switch” only"
+    ),
+    (
+      "      - { name: A, type: button, switch: atcion }",
+      "5:44: found switch “atcion”, expected “latching”, “momentary”, “release”, “long press”, “multi press”, "
+        + "“full” or “action”, did you mean “action”?"
+    ),
+    (
+      "      - { name: A, type: button, buttons: [] }",
+      "5:45: found a list, expected a list of the buttons' names such as [On, Off], at most 16"
+    ),
+    (
+      "      - { name: A, type: button, buttons: [Up, up] }",
+      "5:50: found button “up” again, expected each button once; it is in line 5 already"
+    ),
+    (
+      "      - { name: A, type: plug, labels: { a: 12345678901234567 } }",
+      "5:47: found 12345678901234567, expected a text of at most 16 bytes"
+    ),
+    ("      - { name: A, type: plug, labels: 5 }", "5:42: found 5, expected a mapping such as { floor: ground }"),
+    (
+      "      - { name: A, type: plug, attributes: { switch.multiPressMax: 3 } }",
+      "5:48: found 1.switch.multiPressMax, expected an attribute that the device has"
+    ),
+    (
+      "      - { name: Bridge, type: plug }", "5:17: found device “Bridge” again, expected another one: “Bridge” has it"
+    ),
+  ])
+  func mistakes(line: String, message: String) {
+    #expect(complaints(line + "\n").hasPrefix("bridge.yaml:" + message), "\(complaints(line + "\n"))")
+  }
+
+  @Test func aBridgeHasDevicesAndOnlyABridgeHas() {
+    func complaints(_ text: String) -> String {
+      do {
+        _ = try HomeDefinition.load(simulating: [("a.yaml", text)])
+        return ""
+      } catch {
+        return "\(error)"
+      }
+    }
+    #expect(
+      complaints("devices:\n  - { name: A, type: bridge }")
+        == "a.yaml:2:5: found a bridge without devices, expected “devices:” and a list of devices")
+    #expect(
+      complaints("devices:\n  - { name: A, type: plug, devices: [] }")
+        == "a.yaml:2:37: found “devices”, expected it for a device of the type “bridge” only")
+    #expect(
+      complaints("devices:\n  - { name: A, type: bridge, devices: 3 }")
+        == "a.yaml:2:39: found 3, expected a list of devices, each beginning with “- name: ”")
+    #expect(
+      complaints("devices:\n  - { name: A, type: bridge, count: 2, devices: [{ name: B, type: plug }] }")
+        == "a.yaml:2:37: found several bridges with the same devices behind them, "
+        + "expected an entry of its own for each bridge that has devices")
+    #expect(complaints("devices:\n  - { name: A, type: bridge, devices: [{ name: B, type: plug, count: 251 }] }")
+      == "a.yaml:2:5: found 251 devices behind one bridge, expected at most 250")
+  }
+}

@@ -1,0 +1,298 @@
+"""A bridge with devices behind it, and switches: devices/bridge.yaml and devices/switches.yaml, with hands at them."""
+
+import asyncio
+import os
+from dataclasses import dataclass
+from typing import Awaitable, Callable
+
+from devices import DeviceProcess
+from harness import Failed, Report, expect, expect_equal, run_one, selected
+from partner import Clusters, Partner, Status, decode_code, status_of
+
+LABEL = "bridge"
+Descriptor, Bridged = Clusters.Descriptor.Attributes, Clusters.BridgedDeviceBasicInformation
+OnOff, Switch, FixedLabel, UserLabel = Clusters.OnOff, Clusters.Switch, Clusters.FixedLabel, Clusters.UserLabel
+AGGREGATOR, BRIDGED_NODE, GENERIC_SWITCH = 0x000E, 0x0013, 0x000F
+
+
+@dataclass(frozen=True)
+class BridgeCheck:
+    name: str
+    body: Callable[..., Awaitable[None]]
+    limit: float
+
+
+BRIDGE_CHECKS: list[BridgeCheck] = []
+
+
+def bridge_check(name: str, limit: float = 30):
+    def register(body):
+        BRIDGE_CHECKS.append(BridgeCheck(f"{LABEL}: {name}", body, limit))
+        return body
+
+    return register
+
+
+class House:
+    """The running devices, commissioned as they are needed, and the hands."""
+
+    def __init__(self, processes: DeviceProcess, partner: Partner):
+        self.processes, self.partner = processes, partner
+        self.nodes: dict[str, int] = {}
+
+    @property
+    def controller(self):
+        return self.partner.a.controller
+
+    def entry(self, name: str) -> dict:
+        return next(entry for entry in self.processes.list() if entry["name"] == name)
+
+    async def node(self, name: str) -> int:
+        if name not in self.nodes:
+            code = decode_code(self.entry(name)["qrCode"])
+            self.nodes[name] = await self.partner.a.commission_by_passcode(
+                int(code["SetUpPINCode"]), int(code["Long discriminator"]))
+        return self.nodes[name]
+
+    def behind(self, name: str) -> int:
+        """The endpoint of a device behind the bridge."""
+        for part in self.entry("Bridge")["bridged"]:
+            if part["name"] == name:
+                return part["endpoint"]
+        raise Failed(f"sim ps has no bridged device {name}")
+
+    async def sim(self, *arguments: str):
+        process = await asyncio.create_subprocess_exec(
+            self.processes.hearth, "sim", *arguments, "--state", self.processes.state,
+            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE)
+        _, errors = await process.communicate()
+        expect_equal(process.returncode, 0, f"status of hearth sim {' '.join(arguments)} ({errors.decode().strip()})")
+
+    async def read(self, name: str, endpoint: int, attribute):
+        return await self.partner.a.read(await self.node(name), endpoint, attribute)
+
+    async def write(self, name: str, endpoint: int, value):
+        await self.partner.a.write(await self.node(name), endpoint, value)
+
+    async def events(self, name: str, endpoint: int, cluster) -> "Events":
+        subscription = await self.controller.ReadEvent(
+            await self.node(name), [(endpoint, cluster, True)], reportInterval=(0, 60), keepSubscriptions=True)
+        return Events(subscription)
+
+
+class Events:
+    """What an event subscription tells from now on."""
+
+    def __init__(self, subscription):
+        self.subscription, self.queue = subscription, asyncio.Queue()
+        loop = asyncio.get_running_loop()
+        subscription.SetEventUpdateCallback(
+            lambda event, transaction: loop.call_soon_threadsafe(self.queue.put_nowait, event.Data))
+
+    async def expect(self, *wanted, seconds: float = 8):
+        """These events come in this order, and nothing between them."""
+        found = []
+        try:
+            async with asyncio.timeout(seconds):
+                while len(found) < len(wanted):
+                    found.append(await self.queue.get())
+        except TimeoutError:
+            pass
+        expect_equal(found, list(wanted), "the events")
+
+    def close(self):
+        self.subscription.Shutdown()
+
+
+# The tree
+
+
+@bridge_check("the tree of endpoints is a bridge's")
+async def tree(house: House):
+    node = await house.node("Bridge")
+    wildcard = await house.controller.ReadAttribute(node, [Clusters.Descriptor])
+    tree = {endpoint: found[Clusters.Descriptor] for endpoint, found in wildcard.items()}
+    types = {endpoint: [entry.deviceType for entry in found[Descriptor.DeviceTypeList]] for endpoint, found in tree.items()}
+    parts = {endpoint: list(found[Descriptor.PartsList]) for endpoint, found in tree.items()}
+    expect_equal(sorted(parts[0]), sorted(set(tree) - {0}), "parts of the root")
+    aggregators = [endpoint for endpoint in tree if AGGREGATOR in types[endpoint]]
+    expect_equal(len(aggregators), 1, "number of aggregators")
+    expect_equal(sorted(parts[aggregators[0]]), sorted(set(tree) - {0, aggregators[0]}), "parts of the aggregator")
+    bridged = [endpoint for endpoint in tree if BRIDGED_NODE in types[endpoint]]
+    expect_equal(len(bridged), 6, "number of bridged nodes")
+    buttons = [endpoint for endpoint in tree if types[endpoint] == [GENERIC_SWITCH]]
+    expect_equal([parts[endpoint] for endpoint in bridged if parts[endpoint]], [buttons], "parts of the remote")
+    # Who has a sibling of its type has tags that no other has.
+    for siblings in (set(bridged), set(buttons)):
+        for kind in {kind for endpoint in siblings for kind in types[endpoint]} - {BRIDGED_NODE}:
+            alike = [endpoint for endpoint in siblings if kind in types[endpoint]]
+            if len(alike) < 2:
+                continue
+            tags = [str(tree[endpoint].get(Descriptor.TagList)) for endpoint in alike]
+            expect(len(set(tags)) == len(alike) and "[]" not in tags, f"tags of {alike} do not tell them apart: {tags}")
+
+
+@bridge_check("each bridged device says who it is")
+async def identity(house: House):
+    names, ids = set(), set()
+    for part in house.entry("Bridge")["bridged"]:
+        attributes = Bridged.Attributes
+        names.add(await house.read("Bridge", part["endpoint"], attributes.NodeLabel))
+        ids.add(await house.read("Bridge", part["endpoint"], attributes.UniqueID))
+        expect_equal(await house.read("Bridge", part["endpoint"], attributes.Reachable), True, "Reachable")
+        expect_equal(await house.read("Bridge", part["endpoint"], attributes.VendorID), 0xFFF1, "VendorID")
+    expect_equal(names, {"Ceiling", "Spot 1", "Spot 2", "Lamp", "Coffee Machine", "Remote"}, "names")
+    expect_equal(len(ids), 6, "number of unique ids")
+    expect_equal(await house.read("Bridge", house.behind("Lamp"), Bridged.Attributes.SerialNumber), "ELM-0042", "serial")
+
+
+@bridge_check("a light behind the bridge is switched, and no other")
+async def switching(house: House):
+    node, lamp = await house.node("Bridge"), house.behind("Lamp")
+    others = [part["endpoint"] for part in house.entry("Bridge")["bridged"] if part["name"] not in ("Lamp", "Remote")]
+    before = [await house.read("Bridge", endpoint, OnOff.Attributes.OnOff) for endpoint in others]
+    for command, wanted in ((OnOff.Commands.On(), True), (OnOff.Commands.Off(), False)):
+        await house.partner.a.send(node, lamp, command)
+        expect_equal(await house.read("Bridge", lamp, OnOff.Attributes.OnOff), wanted, "OnOff")
+    expect_equal([await house.read("Bridge", endpoint, OnOff.Attributes.OnOff) for endpoint in others], before, "the others")
+
+
+@bridge_check("a hand at the light is reported")
+async def by_hand(house: House):
+    node, lamp = await house.node("Bridge"), house.behind("Lamp")
+    subscription = await house.partner.a.subscribe(node, [(lamp, OnOff.Attributes.OnOff)], 0, 60)
+    try:
+        for value in (True, False):
+            await house.sim("set", f"Hall/Lamp.onOff.onOff={str(value).lower()}")
+            await subscription.next(lamp, OnOff.Attributes.OnOff, 3, lambda found: found == value)
+    finally:
+        subscription.close()
+
+
+@bridge_check("a bridged device that is out of reach is told of, and its return")
+async def reachable(house: House):
+    lamp = house.behind("Lamp")
+    events = await house.events("Bridge", lamp, Bridged)
+    try:
+        await house.sim("power", "Hall/Lamp", "off")
+        await events.expect(Bridged.Events.ReachableChanged(reachableNewValue=False))
+        expect_equal(await house.read("Bridge", lamp, Bridged.Attributes.Reachable), False, "Reachable")
+        await house.sim("power", "Hall/Lamp", "on")
+        await events.expect(
+            Bridged.Events.ReachableChanged(reachableNewValue=True), Bridged.Events.StartUp(softwareVersion=1))
+        await house.sim("set", "Hall/Lamp.bridgedDeviceBasicInformation.configurationVersion=2")
+        expect_equal(await house.read("Bridge", lamp, Bridged.Attributes.ConfigurationVersion), 2, "ConfigurationVersion")
+    finally:
+        events.close()
+
+
+@bridge_check("labels are read, written and checked")
+async def labels(house: House):
+    node, lamp = await house.node("Bridge"), house.behind("Lamp")
+    fixed = await house.read("Bridge", lamp, FixedLabel.Attributes.LabelList)
+    expect_equal([(entry.label, entry.value) for entry in fixed], [("floor", "ground"), ("side", "north")], "fixed labels")
+
+    async def write(endpoint, value):
+        return await status_of(house.partner.a.write(node, endpoint, value))
+
+    made = FixedLabel.Structs.LabelStruct(label="a", value="b")
+    expect_equal(await write(lamp, FixedLabel.Attributes.LabelList([made])), Status.UnsupportedWrite, "a fixed label")
+    long = UserLabel.Structs.LabelStruct(label="room", value="17_bytesIsTooLong")
+    expect_equal(await write(lamp, UserLabel.Attributes.LabelList([long])), Status.ConstraintError, "a long label")
+    mine = [UserLabel.Structs.LabelStruct(label="roomName", value="master bedroom 1"),
+            UserLabel.Structs.LabelStruct(label="", value="")]
+    expect_equal(await write(lamp, UserLabel.Attributes.LabelList(mine)), Status.Success, "user labels")
+    expect_equal(await house.read("Bridge", lamp, UserLabel.Attributes.LabelList), mine, "user labels")
+
+
+# Switches
+
+
+@bridge_check("a button tells of short, double and long presses")
+async def presses(house: House):
+    names = [button for button in house.entry("Bridge")["bridged"] if button["name"] == "Remote"][0]["buttons"]
+    parts = await house.read("Bridge", house.behind("Remote"), Descriptor.PartsList)
+    events, sent = await house.events("Bridge", parts[names.index("Off")], Switch), Switch.Events
+    press, release = sent.InitialPress(newPosition=1), sent.ShortRelease(previousPosition=1)
+    try:
+        await house.sim("press", "Remote", "short", "--button", "off")
+        await events.expect(press, release, sent.MultiPressComplete(previousPosition=1, totalNumberOfPressesCounted=1))
+        await house.sim("press", "Remote", "double", "--button", "2")
+        await events.expect(
+            press, release, press, sent.MultiPressOngoing(newPosition=1, currentNumberOfPressesCounted=2), release,
+            sent.MultiPressComplete(previousPosition=1, totalNumberOfPressesCounted=2))
+        await house.sim("press", "Remote", "long", "--button", "Off")
+        await events.expect(press, sent.LongPress(newPosition=1), sent.LongRelease(previousPosition=1))
+    finally:
+        events.close()
+
+
+@bridge_check("a latch tells where it is, and an action switch what a sequence came to")
+async def latch(house: House):
+    events, sent = await house.events("Fan Speed", 1, Switch), Switch.Events
+    try:
+        for position in (3, 1):
+            await house.sim("press", "Fan Speed", "latch", "--position", str(position))
+            await events.expect(sent.SwitchLatched(newPosition=position))
+            expect_equal(await house.read("Fan Speed", 1, Switch.Attributes.CurrentPosition), position, "CurrentPosition")
+    finally:
+        events.close()
+    events = await house.events("Panic Button", 1, Switch)
+    try:
+        await house.sim("press", "Panic Button", "--count", "3", "--hold", "200ms", "--gap", "200ms")
+        await events.expect(
+            sent.InitialPress(newPosition=1), sent.MultiPressComplete(previousPosition=1, totalNumberOfPressesCounted=3))
+    finally:
+        events.close()
+
+
+@bridge_check("switches name the clusters that they control")
+async def clients(house: House):
+    wanted = {"Hall Switch": [3, 6], "Living Room Dimmer": [3, 6, 8], "Color Dial": [3, 6, 8, 0x300]}
+    for name in ("Hall Switch", "Color Dial"):
+        expect_equal(await house.read(name, 1, Descriptor.ClientList), wanted[name], f"ClientList of {name}")
+
+
+# Power
+
+
+@bridge_check("power is cut and comes back: endpoints, labels and names last", limit=60)
+async def power(house: House):
+    node, lamp = await house.node("Bridge"), house.behind("Lamp")
+    await house.write("Bridge", lamp, Bridged.Attributes.NodeLabel("Reading lamp"))
+    before = await house.read("Bridge", 0, Descriptor.PartsList)
+    count = await house.read("Bridge", 0, Clusters.GeneralDiagnostics.Attributes.RebootCount)
+    await house.sim("power", "Bridge", "cycle")
+    house.controller.ExpireSessions(node)
+    expect_equal(await house.read("Bridge", 0, Clusters.GeneralDiagnostics.Attributes.RebootCount), count + 1, "RebootCount")
+    expect_equal(await house.read("Bridge", 0, Clusters.GeneralDiagnostics.Attributes.BootReason), 1, "BootReason")
+    expect_equal(await house.read("Bridge", 0, Descriptor.PartsList), before, "PartsList")
+    expect_equal(await house.read("Bridge", lamp, Bridged.Attributes.NodeLabel), "Reading lamp", "NodeLabel")
+    expect_equal(len(await house.read("Bridge", lamp, UserLabel.Attributes.LabelList)), 2, "number of user labels")
+    expect_equal(await house.read("Bridge", lamp, Bridged.Attributes.Reachable), True, "Reachable")
+
+
+async def run_bridge(report: Report, partner: Partner, arguments):
+    """All of it, on devices of their own."""
+    chosen = [entry for entry in BRIDGE_CHECKS if selected(entry.name, arguments.only)]
+    if not chosen:
+        return
+    directory = os.path.join(arguments.directory, "bridge")
+    os.makedirs(directory, exist_ok=True)
+    folder = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "devices")
+    files = [os.path.join(folder, name) for name in ("bridge.yaml", "switches.yaml")]
+    processes = DeviceProcess(arguments.hearth, files, arguments.lab, directory)
+    try:
+
+        async def start():
+            processes.start()
+
+        if not await run_one(report, f"{LABEL}: the devices start", start, 30):
+            return
+        house = House(processes, partner)
+        for entry in chosen:
+            await run_one(report, entry.name, lambda entry=entry: entry.body(house), entry.limit)
+        if not processes.alive:
+            report.not_ok(f"{LABEL}: the devices still run", "the process ended by itself")
+    finally:
+        processes.stop()
