@@ -1,4 +1,5 @@
 import MatterClusters
+import MatterCrypto
 import MatterDevice
 import MatterModel
 import MatterProtocol
