@@ -131,43 +131,44 @@ import Testing
   @Test(arguments: [
     (
       "      - { name: A, type: plug, passcode: 1 }",
-      "5:34: found key “passcode”, expected name, room, type, vendor, product, vendorName, productName, serial, "
+      "5:32: found key “passcode”, expected name, room, type, vendor, product, vendorName, productName, serial, "
         + "attributes, count, labels, switch or buttons"
     ),
     ("      - { name: A, type: bridge }", "5:26: found “bridge”, expected a device that can be behind a bridge"),
     ("      - { name: A, type: plugg }", "5:26: found device type “plugg”, expected a known device type"),
     (
       "      - { name: A, type: plug, switch: action }",
-      "5:42: found “switch”, expected it for a device of the type “generic switch” only"
+      "5:40: found “switch”, expected it for a device of the type “generic switch” only"
     ),
     (
       "      - { name: A, type: button, switch: atcion }",
-      "5:44: found switch “atcion”, expected “latching”, “momentary”, “release”, “long press”, “multi press”, "
+      "5:42: found switch “atcion”, expected “latching”, “momentary”, “release”, “long press”, “multi press”, "
         + "“full” or “action”, did you mean “action”?"
     ),
     (
       "      - { name: A, type: button, buttons: [] }",
-      "5:45: found a list, expected a list of the buttons' names such as [On, Off], at most 16"
+      "5:43: found a list, expected a list of the buttons' names such as [On, Off], at most 16"
     ),
     (
       "      - { name: A, type: button, buttons: [Up, up] }",
-      "5:50: found button “up” again, expected each button once; it is in line 5 already"
+      "5:48: found button “up” again, expected each button once; it is in line 5 already"
     ),
     (
       "      - { name: A, type: plug, labels: { a: 12345678901234567 } }",
-      "5:47: found 12345678901234567, expected a text of at most 16 bytes"
+      "5:45: found 12345678901234567, expected a text of at most 16 bytes"
     ),
-    ("      - { name: A, type: plug, labels: 5 }", "5:42: found 5, expected a mapping such as { floor: ground }"),
+    ("      - { name: A, type: plug, labels: 5 }", "5:40: found 5, expected a mapping such as { floor: ground }"),
     (
       "      - { name: A, type: plug, attributes: { switch.multiPressMax: 3 } }",
-      "5:48: found 1.switch.multiPressMax, expected an attribute that the device has"
+      "5:46: found 1.switch.multiPressMax, expected an attribute that the device has"
     ),
     (
       "      - { name: Bridge, type: plug }", "5:17: found device “Bridge” again, expected another one: “Bridge” has it"
     ),
   ])
   func mistakes(line: String, message: String) {
-    #expect(complaints(line + "\n").hasPrefix("bridge.yaml:" + message), "\(complaints(line + "\n"))")
+    let found = complaints(line + "\n")
+    #expect(found.hasPrefix("bridge.yaml:" + message) && !found.contains("\n"), "\(found)")
   }
 
   @Test func aBridgeHasDevicesAndOnlyABridgeHas() {
@@ -192,7 +193,8 @@ import Testing
       complaints("devices:\n  - { name: A, type: bridge, count: 2, devices: [{ name: B, type: plug }] }")
         == "a.yaml:2:37: found several bridges with the same devices behind them, "
         + "expected an entry of its own for each bridge that has devices")
-    #expect(complaints("devices:\n  - { name: A, type: bridge, devices: [{ name: B, type: plug, count: 251 }] }")
-      == "a.yaml:2:5: found 251 devices behind one bridge, expected at most 250")
+    #expect(
+      complaints("devices:\n  - { name: A, type: bridge, devices: [{ name: B, type: plug, count: 251 }] }")
+        == "a.yaml:2:5: found 251 devices behind one bridge, expected at most 250")
   }
 }

@@ -19,9 +19,14 @@ class Failed(Exception):
 
 
 def known_types(hearth: str) -> dict[str, list[str]]:
-    """The names of the device types that can be simulated, and the clusters that each serves."""
+    """The names of the device types that can be simulated, and the clusters that each serves; and the switches of which
+    there is a definition beside the tables, each of them a generic switch of another kind."""
     answer = subprocess.run([hearth, "types", "--json"], capture_output=True, text=True, timeout=30)
-    return {entry["name"]: entry["clusters"] for entry in json.loads(answer.stdout)["data"]}
+    types = {entry["name"]: entry["clusters"] for entry in json.loads(answer.stdout)["data"]}
+    for name in sorted(os.listdir(os.path.join(SCRIPTS, "conformance-data"))):
+        if name.endswith("-switch.yaml"):
+            types.setdefault(name[:-5].replace("-", " "), types.get("generic switch", []))
+    return types
 
 
 class Bench:

@@ -55,7 +55,8 @@ enum DeviceAssembly {
     let common = [GroupsServer.make(), ScenesManagementServer.make()]
     switch kind {
     case .bridge: return []
-    case .genericSwitch: return [IdentifyServer.make(.visibleIndicator), SwitchServer.make(features: switchKind.features)]
+    case .genericSwitch:
+      return [IdentifyServer.make(.visibleIndicator), SwitchServer.make(features: switchKind.features)]
     case .onOffLightSwitch, .dimmerSwitch, .colorDimmerSwitch:
       return [IdentifyServer.make(.visibleIndicator)] + bindings
     case .dimmableLight:

@@ -13,7 +13,9 @@ final class ControlServer: Sendable {
   private init(_ channel: any Channel, _ path: String) { (self.channel, self.path) = (channel, path) }
 
   /// Starts to listen; what is left of an earlier process at that path is removed.
-  static func open(path: String, on loop: any EventLoop, answering answer: @escaping Answer) async throws -> ControlServer {
+  static func open(path: String, on loop: any EventLoop, answering answer: @escaping Answer) async throws
+    -> ControlServer
+  {
     unlink(path)
     let channel = try await SocketPath.withShort(path) { short in
       try await ServerBootstrap(group: loop)

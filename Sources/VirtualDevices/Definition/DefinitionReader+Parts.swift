@@ -7,7 +7,9 @@ extension DefinitionReader {
   typealias Parts = (switchKind: SwitchKind?, buttons: [String], bridged: [DeviceDraft])
 
   /// Reads what belongs to a kind, and reports what belongs to another.
-  mutating func readParts(_ fields: [String: Node], of kind: DeviceKind?, mark: SourceMark) -> Parts {
+  mutating func readParts(
+    _ fields: [String: Node], of kind: DeviceKind?, isBridged: Bool, mark: SourceMark
+  ) -> Parts {
     var parts: Parts = (nil, [], [])
     if let node = fields["switch"] {
       if kind == nil || kind == .genericSwitch {
@@ -29,7 +31,7 @@ extension DefinitionReader {
       } else {
         reportMisplaced(node, "devices", of: .bridge)
       }
-    } else if kind == .bridge {
+    } else if kind == .bridge, !isBridged {
       report(at: mark, found: "a bridge without devices", expected: "“devices:” and a list of devices")
     }
     if kind == .genericSwitch, parts.switchKind == nil { parts.switchKind = .full }

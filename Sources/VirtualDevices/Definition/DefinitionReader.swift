@@ -104,7 +104,7 @@ struct DefinitionReader {
     let count = number(fields["count"], in: 1...4096, expected: "a number from 1 to 4096")
     let values = fields["attributes"].map { readAttributes($0) } ?? []
     let labels = fields["labels"].map { readLabels($0) } ?? []
-    let parts = readParts(fields, of: kind, mark: mark)
+    let parts = readParts(fields, of: kind, isBridged: isBridged, mark: mark)
     checkLast(port, of: count, limit: 65535, what: "port")
     checkLast(discriminator, of: count, limit: 4095, what: "discriminator")
     guard let name, let kind else { return nil }

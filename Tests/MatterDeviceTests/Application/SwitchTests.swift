@@ -54,8 +54,9 @@ extension TLVElement {
     node.wait(5000)
     #expect(try events(node) == ["0 SwitchLatched 1", "1000 SwitchLatched 2", "2000 SwitchLatched 0"])
     node.operate([.init(to: 2)])
-    #expect(TestNode([SwitchServer.make(features: SwitchKind.latching.features)], stored: node.stored)[
-      Switch.currentPosition] == 2, "it stays where it was")
+    #expect(
+      TestNode([SwitchServer.make(features: SwitchKind.latching.features)], stored: node.stored)[
+        Switch.currentPosition] == 2, "it stays where it was")
   }
 
   @Test func aMomentarySwitchTellsOnlyThatItWasPressed() throws {
@@ -114,8 +115,10 @@ extension TLVElement {
   @Test func aLongPressEndsASequenceAndIsNoneWithinOne() throws {
     let node = node(.full)
     // Short, then long: both count, and neither is long.
-    node.operate([.init(to: 1), .init(to: 0, after: .milliseconds(300)), .init(to: 1, after: .milliseconds(300)),
-      .init(to: 0, after: .seconds(5))])
+    node.operate([
+      .init(to: 1), .init(to: 0, after: .milliseconds(300)), .init(to: 1, after: .milliseconds(300)),
+      .init(to: 0, after: .seconds(5)),
+    ])
     node.wait(20_000)
     #expect(
       try events(node) == [
@@ -124,8 +127,10 @@ extension TLVElement {
       ])
     // Long, then short: two things.
     let other = self.node(.full)
-    other.operate([.init(to: 1), .init(to: 0, after: .seconds(2)), .init(to: 1, after: .milliseconds(100)),
-      .init(to: 0, after: .milliseconds(100))])
+    other.operate([
+      .init(to: 1), .init(to: 0, after: .seconds(2)), .init(to: 1, after: .milliseconds(100)),
+      .init(to: 0, after: .milliseconds(100)),
+    ])
     other.wait(20_000)
     #expect(
       try events(other) == [
@@ -149,8 +154,10 @@ extension TLVElement {
 
   @Test func anotherPositionIsAnotherSequence() throws {
     let node = node(.multiPress, positions: 3)
-    node.operate([.init(to: 1), .init(to: 0, after: .milliseconds(100)), .init(to: 2, after: .milliseconds(100)),
-      .init(to: 0, after: .milliseconds(100))])
+    node.operate([
+      .init(to: 1), .init(to: 0, after: .milliseconds(100)), .init(to: 2, after: .milliseconds(100)),
+      .init(to: 0, after: .milliseconds(100)),
+    ])
     node.wait(5000)
     #expect(
       try events(node) == [
@@ -165,10 +172,12 @@ extension TLVElement {
     node.wait(500)
     node.act(Switch.currentPosition, 0)
     #expect(try events(node) == ["0 InitialPress 1", "500 ShortRelease 1"])
-    let later = TestNode([SwitchServer.make(features: SwitchKind.release.features)], stored: {
-      node.act(Switch.currentPosition, 1)
-      return node.stored
-    }())
+    let later = TestNode(
+      [SwitchServer.make(features: SwitchKind.release.features)],
+      stored: {
+        node.act(Switch.currentPosition, 1)
+        return node.stored
+      }())
     #expect(later[Switch.currentPosition] == 0, "nobody holds it after a restart")
     #expect(later.context.node.events.records.isEmpty)
   }

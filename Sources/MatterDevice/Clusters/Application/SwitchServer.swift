@@ -26,7 +26,9 @@ public enum SwitchServer {
       }
       .onTimer(longTimer, becomeLong)
       .onTimer(endTimer) { context in
-        guard let sequence = context[scratch: Sequence.self], let end = sequence.endsAt, end <= context.now else { return }
+        guard let sequence = context[scratch: Sequence.self], let end = sequence.endsAt, end <= context.now else {
+          return
+        }
         finish(&context)
       }
       .onTimer(moveTimer, nextMove)
