@@ -73,8 +73,8 @@ enum DeviceAssembly {
     }
   }
 
-  /// What an endpoint with client clusters has to be told whom to control: the server of Binding, once there is one.
-  private static var bindings: [ClusterServer] { [] }
+  /// Where an endpoint with client clusters is told whom to control.
+  private static var bindings: [ClusterServer] { [BindingServer.make()] }
 }
 
 /// What there is to know of a kind of simulated device.

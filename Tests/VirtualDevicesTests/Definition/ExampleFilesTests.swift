@@ -27,7 +27,7 @@ struct ExampleFilesTests {
     #expect(
       home.devices.map(\.path) == ["Kitchen/Ceiling", "Hall/Lamp", "Kitchen/Coffee Machine", "Living Room/Floor Lamp"])
     #expect(Set(home.devices.map(\.kind)).isSuperset(of: [.onOffLight, .dimmableLight, .onOffPlugInUnit]))
-    #expect(home.devices[1].discriminator == 3840)
+    #expect(home.devices[1].discriminator == 2976)
   }
 
   @Test("devices/light.yaml is one light")
