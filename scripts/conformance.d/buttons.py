@@ -1,13 +1,18 @@
-"""A hand at buttons: the out-of-band commands that TC_SWTCH sends to the SDK's all-clusters app, as `hearth sim press`."""
+"""A hand at buttons and behind a bridge: the out-of-band commands of TC_SWTCH and TC_BRBINFO_3_2, as `hearth sim`."""
 
 from devices import Bench
 
 DEVICE = "Device"
+# On endpoint 2 of conformance-data/bridge.yaml.
+VERSION = "Dimmable.bridgedDeviceBasicInformation.configurationVersion"
 
 
 def press(bench: Bench, command: dict) -> bool:
-    """Does what the command says; False if it is not about buttons."""
+    """Does what the command says; False if it is about something else."""
     name, position = command.get("Name"), str(command.get("ButtonId", 1))
+    if name == "SimulateConfigurationVersionChange" and bench.kind == "bridge":
+        bench.sim("set", f"{VERSION}={int(bench.sim('get', VERSION)) + 1}")
+        return True
     if name == "SimulateMultiPress":
         arguments = ["short", "--position", position, "--count", str(command["MultiPressNumPresses"]),
                      "--hold", f"{command['MultiPressPressedTimeMillis']}ms",
