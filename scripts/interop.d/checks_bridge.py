@@ -246,11 +246,21 @@ async def latch(house: House):
         events.close()
 
 
-@bridge_check("switches name the clusters that they control")
+@bridge_check("switches name the clusters that they control, and keep what they are bound to")
 async def clients(house: House):
+    Binding = Clusters.Binding
     wanted = {"Hall Switch": [3, 6], "Living Room Dimmer": [3, 6, 8], "Color Dial": [3, 6, 8, 0x300]}
     for name in ("Hall Switch", "Color Dial"):
         expect_equal(await house.read(name, 1, Descriptor.ClientList), wanted[name], f"ClientList of {name}")
+
+    async def bind(cluster: int):
+        target = Binding.Structs.TargetStruct(node=0x1234, endpoint=1, cluster=cluster)
+        return await status_of(house.write("Hall Switch", 1, Binding.Attributes.Binding([target])))
+
+    expect_equal(await bind(OnOff.id), Status.Success, "a binding to On/Off")
+    kept = await house.read("Hall Switch", 1, Binding.Attributes.Binding)
+    expect_equal([(entry.node, entry.endpoint, entry.cluster) for entry in kept], [(0x1234, 1, OnOff.id)], "bindings")
+    expect_equal(await bind(Clusters.LevelControl.id), Status.ConstraintError, "a binding to what it does not control")
 
 
 # Power
