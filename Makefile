@@ -4,7 +4,7 @@ BUILD ?= debug
 HEARTH = .build/$(BUILD)/hearth
 
 .DEFAULT_GOAL := help
-.PHONY: help run up build release test lint format bench interop clean
+.PHONY: help run up build release test lint format bench fuzz interop clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -36,9 +36,13 @@ format: ## put the style right
 bench: release ## figures, with a blocking-socket UDP echo as the floor
 	@.build/release/hearth-bench
 
+fuzz: ## hostile input to every decoder and engine, SECONDS=60 for each target
+	@scripts/bootstrap
+	@scripts/fuzz $(or $(SECONDS),60) $(TARGETS)
+
 interop: build ## our devices and our controller against other people's Matter (root: it makes network namespaces)
 	@scripts/bootstrap --interop
 	@HEARTH=$(HEARTH) scripts/interop
 
 clean: ## remove what was built
-	@rm -rf .build .venv-interop
+	@rm -rf .build .build-fuzz .venv-interop

@@ -99,6 +99,13 @@ let package = Package(
           "MatterModel", "MatterTLV", "MatterCrypto", "MatterCertificates", log,
         ] + nio,
         swiftSettings: strict),
+      .executableTarget(
+        name: "hearth-fuzz",
+        dependencies: [
+          "VirtualDevices", "MatterController", "MatterDevice", "MatterProtocol", "MatterClusters", "MatterModel",
+          "MatterTLV", "MatterCrypto", "MatterCertificates",
+        ],
+        swiftSettings: strict),
       .testTarget(name: "HouseTests", swiftSettings: strict),
     ]
 )

@@ -20,6 +20,7 @@ enum House {
     "hearth": ["VirtualDevices", "Home", "Simulation"],
     "CBench": [],
     "hearth-bench": ["VirtualDevices", "Home", "Simulation", "CBench"],
+    "hearth-fuzz": ["VirtualDevices", "MatterController"],
   ]
 
   /// Packages of others, and who may use them.
@@ -29,7 +30,7 @@ enum House {
     "Logging": ["Runtime", "VirtualDevices", "Home", "hearth", "hearth-bench"], "Yams": ["VirtualDevices"],
     "ArgumentParser": ["hearth"],
     "Dispatch": ["hearth"],
-    "Foundation": ["Runtime", "VirtualDevices", "Home", "Simulation", "hearth", "hearth-bench"],
+    "Foundation": ["Runtime", "VirtualDevices", "Home", "Simulation", "hearth", "hearth-bench", "hearth-fuzz"],
     "Glibc": ["Runtime", "VirtualDevices", "Home", "hearth", "hearth-bench"],
     "Synchronization": ["Runtime", "VirtualDevices", "Home", "hearth", "hearth-bench"],
   ]

@@ -1,0 +1,244 @@
+import MatterCertificates
+import MatterClusters
+import MatterController
+import MatterCrypto
+import MatterDevice
+import MatterModel
+import MatterProtocol
+
+extension FuzzTarget {
+  /// Datagrams from anybody, to a device that is on one fabric and can be commissioned into another.
+  ///
+  /// The input is a row of datagrams, each behind two bytes with its length and one with the seconds that pass before it.
+  static let datagram = FuzzTarget(name: "datagram", seeds: { DeviceStage.shared.datagrams }) { input in
+    var device = DeviceStage.shared.device
+    var now = Parties.now
+    for (index, piece) in Script(input).pieces.prefix(16).enumerated() {
+      now += .seconds(Int64(piece.delay))
+      let address = SocketAddress(.loopback4, port: 6000 + UInt16(index % 3))
+      device.handle(.datagram(piece.bytes, from: address), at: now)
+      drain(&device)
+    }
+    settle(&device, from: now)
+  }
+
+  /// Messages of the interaction model from an administrator, on one session.
+  ///
+  /// The input is a row of messages: length, seconds that pass, and in front of the payload the opcode. With the top bit of
+  /// the opcode set, the message goes on in the exchange before it.
+  static let device = FuzzTarget(name: "device", seeds: { DeviceStage.shared.messages }) { input in
+    var (device, client) = (DeviceStage.shared.device, DeviceStage.shared.client)
+    var now = Parties.now
+    guard let session = DeviceStage.shared.session else { return }
+    var exchange: ExchangeID?
+    for piece in Script(input).pieces.prefix(16) {
+      now += .seconds(Int64(piece.delay % 64))
+      guard let opcode = piece.bytes.first else { continue }
+      if opcode & 0x80 == 0 || exchange == nil { exchange = client.openExchange(on: session, at: now) }
+      guard let exchange else { break }
+      client.send(opcode & 0x7F, payload: Array(piece.bytes.dropFirst()), on: exchange, then: .keepOpen, at: now)
+      carry(&device, &client, now)
+    }
+    settle(&device, from: now)
+  }
+
+  private static func carry(_ device: inout DeviceEngine, _ client: inout NodeCore, _ now: Instant) {
+    for _ in 0..<200 {
+      var isQuiet = true
+      while let output = client.nextOutput() {
+        isQuiet = false
+        if case .send(let bytes, _) = output { device.handle(.datagram(bytes, from: Parties.clientAddress), at: now) }
+      }
+      while let effect = device.nextEffect() {
+        isQuiet = false
+        if case .send(let bytes, Parties.clientAddress) = effect {
+          client.receive(bytes, from: Parties.serverAddress, at: now)
+        }
+      }
+      if isQuiet { return }
+    }
+    finding("a device and its client answer each other for ever")
+  }
+
+  private static func drain(_ device: inout DeviceEngine) {
+    for _ in 0..<2_000 { guard device.nextEffect() != nil else { return } }
+    finding("a device has no end of effects")
+  }
+
+  /// Lets the device come to rest, with nobody answering, for two minutes of its time.
+  private static func settle(_ device: inout DeviceEngine, from start: Instant) {
+    let end = start + .seconds(120)
+    for _ in 0..<5_000 {
+      drain(&device)
+      guard let deadline = device.nextDeadline, deadline <= end else { return }
+      device.advance(to: max(deadline, start))
+    }
+    finding("a device does not come to rest")
+  }
+}
+
+/// A row of pieces, as the engines' targets read their input.
+struct Script {
+  var pieces: [(delay: UInt8, bytes: [UInt8])] = []
+
+  init(_ input: [UInt8]) {
+    var position = 0
+    while position + 3 <= input.count {
+      let length = Int(input[position]) | Int(input[position + 1]) << 8
+      let end = min(input.count, position + 3 + length)
+      pieces.append((input[position + 2], Array(input[(position + 3)..<end])))
+      position = end
+    }
+  }
+
+  static func encode(_ pieces: [[UInt8]]) -> [UInt8] {
+    pieces.flatMap { [UInt8($0.count & 0xFF), UInt8($0.count >> 8), 0] + $0 }
+  }
+}
+
+/// A commissioned light and its administrator with an open session.
+struct DeviceStage {
+  var device: DeviceEngine
+  var client: NodeCore
+  var session: SessionID?
+  /// What was sent to the device to come this far.
+  var history: [[UInt8]] = []
+
+  /// One thread fuzzes.
+  nonisolated(unsafe) static let shared: DeviceStage = {
+    do { return try DeviceStage() } catch { FuzzTarget.finding("the device could not be made: \(error)") }
+  }()
+
+  static let light = EndpointDefinition(
+    1, deviceTypes: [DeviceTypes.dimmableLight],
+    servers: [
+      IdentifyServer.make(.lightOutput), GroupsServer.make(), ScenesManagementServer.make(), OnOffServer.make(),
+      LevelControlServer.make(),
+    ])
+
+  static func configuration(_ pase: PASEParameters) throws -> DeviceConfiguration {
+    var random = SeededRandomSource(seed: 5)
+    let attestation = try TestAttestation(
+      vendorID: 0xFFF1, productID: 0x8000, deviceTypeID: 0x0101, random: &random, signatures: DeterministicSignatures())
+    return DeviceConfiguration(
+      vendorName: "Hearth", vendorID: 0xFFF1, productName: "Fuzzed Light", productID: 0x8000, serialNumber: "F1",
+      uniqueID: "fuzz-1", discriminator: 0xF00, passcode: pase,
+      attestation: AttestationCredentials(
+        dacKey: attestation.dacKey, deviceCertificate: attestation.dac.der,
+        intermediateCertificate: attestation.pai.der, certificationDeclaration: attestation.certificationDeclaration),
+      port: 5540, hostName: "0242AC110002")
+  }
+
+  private init() throws {
+    let parties = try Parties()
+    let entry = AccessControl.AccessControlEntryStruct(
+      privilege: .administer, authMode: .case, subjects: .value([Parties.clientNode]), targets: .null, fabricIndex: 1)
+    let stored: StoredState = [
+      "fabric/1": parties.serverFabric.tlv, "attribute/0/1f/0": [entry].tlv,
+    ]
+    device = DeviceEngine(
+      try Self.configuration(parties.pase), endpoints: [Self.light], stored: stored,
+      random: SeededRandomSource(seed: 9), signatures: DeterministicSignatures(), at: Parties.now)
+    client = parties.client
+    _ = client.establishCASE(
+      fabric: 1, peer: Parties.serverNode, to: Parties.serverAddress, parameters: .own, at: Parties.now)
+    guard let session = run() else { throw StatusError(.failure) }
+    self.session = session
+    // A window, so that a passcode is of use.
+    let open = CommandData(
+      AdministratorCommissioning.openBasicCommissioningWindow.path(on: 0),
+      fields: AdministratorCommissioning.OpenBasicCommissioningWindowRequest(commissioningTimeout: 900).tlv)
+    guard let exchange = client.openExchange(on: session, at: Parties.now) else { throw StatusError(.failure) }
+    client.send(
+      InteractionOpcode.timedRequest.rawValue, payload: TimedRequest(timeoutMilliseconds: 1000).encoded, on: exchange,
+      then: .keepOpen, at: Parties.now)
+    _ = run()
+    client.send(
+      InteractionOpcode.invokeRequest.rawValue, payload: InvokeRequest([open], isTimed: true).encoded, on: exchange,
+      then: .keepOpen, at: Parties.now)
+    _ = run()
+    guard device.isCommissionable else { throw StatusError(.invalidInState) }
+  }
+
+  private mutating func run() -> SessionID? {
+    var established: SessionID?
+    while true {
+      var isQuiet = true
+      while let output = client.nextOutput() {
+        isQuiet = false
+        switch output {
+        case .send(let bytes, _):
+          history.append(bytes)
+          device.handle(.datagram(bytes, from: Parties.clientAddress), at: Parties.now)
+        case .sessionEstablished(let id, _): established = id
+        default: break
+        }
+      }
+      while let effect = device.nextEffect() {
+        isQuiet = false
+        if case .send(let bytes, _) = effect { client.receive(bytes, from: Parties.serverAddress, at: Parties.now) }
+      }
+      if isQuiet { return established }
+    }
+  }
+
+  /// Sound datagrams: those that made the session, and the beginnings of all handshakes.
+  var datagrams: [[UInt8]] {
+    let tapes = [HandshakeTape.pase, HandshakeTape.certificates, HandshakeTape.resumption]
+    return [Script.encode(Array(history.prefix(6)))]
+      + tapes.map { tape in Script.encode(tape.steps.filter(\.isForServer).map(\.datagram)) }
+  }
+
+  /// Sound requests.
+  var messages: [[UInt8]] {
+    let opcodes: [UInt8: UInt8] = [1: 2, 2: 3, 5: 6, 7: 8, 9: 10]
+    var single = Samples.interactions().compactMap { sample in
+      opcodes[sample[0]].map { [$0] + sample.dropFirst() }
+    }
+    for command in DeviceStage.commands {
+      single.append([8] + InvokeRequest([command]).encoded)
+    }
+    let status: [UInt8] = [0x81] + StatusResponse(.success).encoded
+    return single.map { Script.encode([$0]) }
+      + [
+        Script.encode([single[0], status, status]), Script.encode([single[1], status, status]),
+        Script.encode([single[4], [0x88] + single[3].dropFirst()]),
+      ]
+  }
+
+  /// One of each command that a client can send, with fields of the right shape.
+  private static var commands: [CommandData] {
+    [
+      CommandData(
+        GeneralCommissioning.armFailSafe.path(on: 0),
+        fields: GeneralCommissioning.ArmFailSafeRequest(expiryLengthSeconds: 60, breadcrumb: 1).tlv),
+      CommandData(CommandPath(endpoint: 0, cluster: 0x003E, command: 0x04), fields: nonce),
+      CommandData(CommandPath(endpoint: 0, cluster: 0x003E, command: 0x00), fields: nonce),
+      CommandData(CommandPath(endpoint: 0, cluster: 0x003E, command: 0x02), fields: [0x15, 0x24, 0, 1, 0x18]),
+      CommandData(CommandPath(endpoint: 0, cluster: 0x003E, command: 0x09), fields: [0x15, 0x2C, 0, 1, 0x61, 0x18]),
+      CommandData(CommandPath(endpoint: 0, cluster: 0x003E, command: 0x0A), fields: [0x15, 0x24, 0, 2, 0x18]),
+      CommandData(CommandPath(endpoint: 1, cluster: 0x0008, command: 0x00), fields: level),
+      CommandData(CommandPath(endpoint: 1, cluster: 0x0008, command: 0x04), fields: level),
+      CommandData(
+        CommandPath(endpoint: 1, cluster: 0x0004, command: 0x00), fields: [0x15, 0x24, 0, 5, 0x2C, 1, 0, 0x18]),
+      CommandData(
+        CommandPath(endpoint: 1, cluster: 0x0062, command: 0x00),
+        fields: [
+          0x15, 0x24, 0, 0, 0x24, 1, 3, 0x24, 2, 0, 0x2C, 3, 1, 0x61, 0x36, 4, 0x15, 0x24, 0, 6, 0x36, 1, 0x15, 0x24, 0,
+          0,
+          0x24, 1, 1, 0x18, 0x18, 0x18, 0x18, 0x18,
+        ]),
+      CommandData(
+        CommandPath(endpoint: 1, cluster: 0x0062, command: 0x04), fields: [0x15, 0x24, 0, 0, 0x24, 1, 3, 0x18]),
+      CommandData(CommandPath(endpoint: nil, cluster: 0x0006, command: 0x02)),
+      CommandData(
+        CommandPath(endpoint: 0, cluster: 0x003F, command: 0x00),
+        fields: [0x15, 0x35, 0, 0x24, 0, 1, 0x24, 1, 0, 0x30, 2, 16] + [UInt8](repeating: 3, count: 16) + [
+          0x24, 3, 1, 0x18, 0x18,
+        ]),
+    ]
+  }
+
+  private static let nonce: [UInt8] = [0x15, 0x30, 0, 32] + [UInt8](repeating: 7, count: 32) + [0x18]
+  private static let level: [UInt8] = [0x15, 0x24, 0, 100, 0x24, 1, 10, 0x24, 2, 0, 0x24, 3, 0, 0x18]
+}

@@ -1,0 +1,170 @@
+import MatterCertificates
+import MatterCrypto
+import MatterModel
+import MatterProtocol
+
+/// A handshake of two messaging cores, recorded just before each of its messages arrives.
+struct HandshakeTape: Sendable {
+  struct Step: Sendable {
+    var client: NodeCore
+    var server: NodeCore
+    let isForServer: Bool
+    let datagram: [UInt8]
+    /// Where the payload begins, and its header.
+    let payload: Int
+    let opcode: UInt8
+  }
+
+  var steps: [Step] = []
+
+  static let pase = record { client, _, now in
+    _ = client.establishPASE(passcode: Parties.passcode, to: Parties.serverAddress, parameters: .own, at: now)
+  }
+  static let certificates = record { client, _, now in connect(&client, now) }
+  static let resumption = record { client, server, now in
+    connect(&client, now)
+    _ = play(&client, &server, now)
+    connect(&client, now)
+  }
+
+  private static func connect(_ client: inout NodeCore, _ now: Instant) {
+    _ = client.establishCASE(
+      fabric: 1, peer: Parties.serverNode, to: Parties.serverAddress, parameters: .own, at: now)
+  }
+
+  private static func record(_ begin: (inout NodeCore, inout NodeCore, Instant) -> Void) -> HandshakeTape {
+    guard var parties = try? Parties() else { FuzzTarget.finding("the handshake's parties could not be made") }
+    begin(&parties.client, &parties.server, Parties.now)
+    let steps = play(&parties.client, &parties.server, Parties.now)
+    if steps.count < 3 { FuzzTarget.finding("a handshake of \(steps.count) messages was recorded") }
+    return HandshakeTape(steps: steps)
+  }
+
+  /// Carries messages to and fro until both are quiet.
+  private static func play(_ client: inout NodeCore, _ server: inout NodeCore, _ now: Instant) -> [Step] {
+    var steps: [Step] = []
+    while true {
+      var isForServer = true
+      var output = client.nextOutput()
+      if output == nil {
+        output = server.nextOutput()
+        isForServer = false
+      }
+      guard let output else { return steps }
+      guard case .send(let datagram, _) = output else { continue }
+      if let (header, end) = try? MessageHeader.decode(datagram), header.isUnsecured,
+        let (payload, offset) = try? PayloadHeader.decode(datagram, at: end),
+        payload.opcode != SecureChannelOpcode.standaloneAck
+      {
+        steps.append(
+          Step(
+            client: client, server: server, isForServer: isForServer, datagram: datagram, payload: offset,
+            opcode: payload.opcode))
+      }
+      deliver(datagram, isForServer, &client, &server, now)
+    }
+  }
+
+  static func deliver(
+    _ datagram: [UInt8], _ isForServer: Bool, _ client: inout NodeCore, _ server: inout NodeCore, _ now: Instant
+  ) {
+    if isForServer {
+      server.receive(datagram, from: Parties.clientAddress, at: now)
+    } else {
+      client.receive(datagram, from: Parties.serverAddress, at: now)
+    }
+  }
+
+  /// Plays the handshake with another payload in one of its messages, and lets both come to an end.
+  ///
+  /// The input's first byte names the message, the second the opcode (0: the one that belongs there).
+  func run(_ input: [UInt8]) {
+    guard input.count >= 2, !steps.isEmpty else { return }
+    var step = steps[Int(input[0]) % steps.count]
+    guard var (payload, _) = try? PayloadHeader.decode(step.datagram, at: Self.headerEnd(step.datagram)) else { return }
+    if input[1] != 0 { payload.opcode = input[1] }
+    var datagram = Array(step.datagram[..<Self.headerEnd(step.datagram)])
+    payload.encode(to: &datagram)
+    datagram += input[2...]
+    var now = Parties.now
+    Self.deliver(datagram, step.isForServer, &step.client, &step.server, now)
+    for _ in 0..<8 {
+      drain(&step, now)
+      now += .seconds(10)
+      step.client.advance(to: now)
+      step.server.advance(to: now)
+    }
+    drain(&step, now)
+  }
+
+  private func drain(_ step: inout Step, _ now: Instant) {
+    for _ in 0..<200 {
+      var isQuiet = true
+      while let output = step.client.nextOutput() {
+        isQuiet = false
+        if case .send(let bytes, _) = output { step.server.receive(bytes, from: Parties.clientAddress, at: now) }
+      }
+      while let output = step.server.nextOutput() {
+        isQuiet = false
+        if case .send(let bytes, _) = output { step.client.receive(bytes, from: Parties.serverAddress, at: now) }
+      }
+      if isQuiet { return }
+    }
+    FuzzTarget.finding("two nodes answer each other for ever")
+  }
+
+  private static func headerEnd(_ datagram: [UInt8]) -> Int { (try? MessageHeader.decode(datagram).end) ?? 0 }
+
+  /// The messages as they were.
+  var seeds: [[UInt8]] {
+    steps.enumerated().map { [UInt8($0), 0] + $1.datagram[$1.payload...] }
+  }
+}
+
+extension FuzzTarget {
+  static func handshake(_ name: String, _ tape: @autoclosure @escaping @Sendable () -> HandshakeTape) -> FuzzTarget {
+    FuzzTarget(name: name, seeds: { tape().seeds }, run: { tape().run($0) })
+  }
+}
+
+/// Two nodes of one fabric, the same in each run.
+struct Parties {
+  static let passcode: UInt32 = 20_202_021
+  static let clientNode = NodeID(0x1), serverNode = NodeID(0x2)
+  static let clientAddress = SocketAddress(.loopback4, port: 5541)
+  static let serverAddress = SocketAddress(.loopback4, port: 5540)
+  static let now = Instant(nanoseconds: 1_000_000_000)
+
+  var client: NodeCore
+  var server: NodeCore
+  let clientFabric: Fabric
+  let serverFabric: Fabric
+  let pase: PASEParameters
+
+  init() throws {
+    var source = SeededRandomSource(seed: 1)
+    let validity = CertificateValidity(notBefore: 1)
+    let signatures = DeterministicSignatures()
+    let authority = try CertificateAuthority(
+      rootKey: P256PrivateKey(random: &source), rcacID: 1, validity: validity, random: &source, signatures: signatures)
+    func member(_ node: NodeID) throws -> Fabric {
+      let key = P256PrivateKey(random: &source)
+      let certificate = try authority.issueNOC(
+        publicKey: key.publicKey, nodeID: node.rawValue, fabricID: 0xFAB, validity: validity, random: &source,
+        signatures: signatures)
+      return try Fabric(
+        index: FabricIndex(1), rootCertificate: authority.root.tlv, intermediateCertificate: nil,
+        operationalCertificate: certificate.tlv, operationalKey: key,
+        epochKey: [UInt8](repeating: 0x11, count: 16), adminVendorID: VendorID(0xFFF1))
+    }
+    clientFabric = try member(Self.clientNode)
+    serverFabric = try member(Self.serverNode)
+    client = NodeCore(random: SeededRandomSource(seed: 2), signatures: signatures, fabrics: [clientFabric])
+    server = NodeCore(random: SeededRandomSource(seed: 3), signatures: signatures, fabrics: [serverFabric])
+    let salt = [UInt8](repeating: 0x20, count: 16)
+    pase = PASEParameters(
+      verifier: try SPAKE2PlusVerifier(passcode: Self.passcode, salt: salt, iterations: 1_000), salt: salt,
+      iterations: 1_000)
+    server.openPASE(pase)
+  }
+}
