@@ -59,6 +59,13 @@ class Suite:
         found = re.match(r"([A-Z0-9]+)\.S(\.|$)", self.needs[0]) if self.needs else None
         return found[1] if found else None
 
+    @property
+    def waits(self) -> float:
+        """The seconds for which it does nothing but wait."""
+        values = [value["value"] for step in self.steps if step.get("command") == "WaitForMs"
+                  for value in step["arguments"]["values"]]
+        return sum(value for value in values if isinstance(value, int)) / 1000
+
     def refused_by(self, codes: set[str]) -> Optional[str]:
         """The first of the PICS that the whole suite asks for and that does not hold."""
         known = {code.lower() for code in codes}

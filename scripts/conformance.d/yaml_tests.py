@@ -49,7 +49,8 @@ def plan(checkout: Checkout, types: dict[str, list[str]], wanted_types: list[str
         table = yaml.safe_load(file)
     facts = Facts(os.path.join(DATA, "pics.yaml"))
     jobs = []
-    for suite in yaml_suites.find(checkout.path):
+    # The long ones first: several run at a time, and none shall be left over at the end.
+    for suite in sorted(yaml_suites.find(checkout.path), key=lambda suite: -suite.waits):
         reason = next((reason for pattern, reason in skips.items() if fnmatchcase(suite.name, pattern)), None)
         if reason and "CONFORMANCE_SLOW" in reason and os.environ.get("CONFORMANCE_SLOW"):
             reason = None
