@@ -71,8 +71,17 @@ async def ask(what: str):
 class Steps(TestRunnerHooks):
     """Notes what became of each step."""
 
-    def __init__(self):
-        self.ran, self.skipped, self.manual, self.failures = 0, [], 0, []
+    def __init__(self, subject: str):
+        self.subject = subject.replace(" ", "").replace("/", "")
+        # Those that ran; and of them, those that are about the suite's own cluster and don't just prepare for others.
+        self.ran, self.about = 0, 0
+        self.skipped, self.manual, self.failures = [], 0, []
+
+    def count(self, request):
+        if request.cluster in BENCH:
+            return
+        self.ran += 1
+        self.about += not self.subject or request.cluster.replace(" ", "").replace("/", "") == self.subject
 
     def step_skipped(self, name, expression):
         logging.info("--- skipped: %s (%s)", name, expression)
@@ -82,12 +91,10 @@ class Steps(TestRunnerHooks):
         logging.info("--- step %d: %s", request.step_index, request.label)
 
     def step_success(self, logger, logs, duration, request):
-        if request.cluster not in BENCH:
-            self.ran += 1
+        self.count(request)
 
     def step_failure(self, logger, logs, duration, request, received):
-        if request.cluster not in BENCH:
-            self.ran += 1
+        self.count(request)
         reasons = [f"{entry.message}{f' ({entry.exception})' if entry.exception else ''}"
                    for entry in logger.entries if entry.is_error()]
         text = f"step {request.step_index} ({' '.join((request.label or '').split())[:90]}): {'; '.join(reasons)}"
@@ -155,7 +162,7 @@ class Session:
         if lacking := self.taken_for_granted(suite_parser, served):
             return {"outcome": "skip", "reason": f"the suite takes for granted that {lacking}"}
         suite_parser.timeout += MARGIN
-        steps = Steps()
+        steps = Steps(suite.config.get("cluster", ""))
         runner = Runner(self.definitions, self.controller)
         config = TestRunnerConfig(runner, bench(ask), TestRunnerOptions(stop_on_error=False), steps)
         try:
@@ -168,9 +175,10 @@ class Session:
         counts = f"{steps.ran} steps" + (f", {len(steps.skipped)} more do not apply" if steps.skipped else "")
         if steps.failures:
             return {"outcome": "fail", "reason": steps.failures[0], "failures": steps.failures}
-        if steps.ran == 0:
+        if steps.about == 0:
             lacking = sorted({expression for expression in steps.skipped if expression})
-            return {"outcome": "skip", "reason": "no step is left: the device does not have " + ", ".join(lacking)}
+            return {"outcome": "skip", "reason": f"of {len(steps.skipped) + steps.ran} steps {steps.ran} are left, which only "
+                    "prepare the others: the device does not have " + ", ".join(lacking)}
         return {"outcome": "pass", "reason": counts}
 
     def taken_for_granted(self, suite_parser: TestParser, served: pics.Served) -> str:
