@@ -4,7 +4,7 @@ BUILD ?= debug
 HEARTH = .build/$(BUILD)/hearth
 
 .DEFAULT_GOAL := help
-.PHONY: help run up build release test lint format bench fuzz interop clean
+.PHONY: help run up build release test lint format bench fuzz interop dnssd clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -43,6 +43,9 @@ fuzz: ## hostile input to every decoder and engine, SECONDS=60 for each target
 interop: build ## our devices and our controller against other people's Matter (root: it makes network namespaces)
 	@scripts/bootstrap --interop
 	@HEARTH=$(HEARTH) scripts/interop
+
+dnssd: build ## our DNS-SD and Avahi's, both ways (root: it makes network namespaces)
+	@HEARTH=$(HEARTH) scripts/dnssd
 
 clean: ## remove what was built
 	@rm -rf .build .build-fuzz .venv-interop

@@ -43,7 +43,9 @@ let package = Package(
   ],
   targets: [
     .systemLibrary(
-      name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])])
+      name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
+    // Without pkg-config, whose flags for this library the package manager warns of; the module map says what to link.
+    .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev"])]),
   ]
     + room("MatterTLV", imports: [])
     + room("MatterCrypto", imports: ["COpenSSL"])
@@ -57,7 +59,7 @@ let package = Package(
     + room(
       "MatterController",
       imports: ["MatterProtocol", "MatterClusters", "MatterModel", "MatterTLV", "MatterCrypto", "MatterCertificates"])
-    + room("Runtime", imports: ["MatterProtocol", "MatterModel", "MatterCrypto", log] + nio)
+    + room("Runtime", imports: ["CAvahi", "MatterProtocol", "MatterModel", "MatterCrypto", log] + nio)
     + room(
       "Simulation", imports: ["Runtime", "MatterProtocol", "MatterModel", "MatterCrypto"],
       tests: [

@@ -191,12 +191,12 @@ import Testing
     try await client.stop().get()
   }
 
-  @Test func `off does nothing, and Avahi is refused for now`() async throws {
+  @Test func `off does nothing, and Avahi is refused on loopback`() async throws {
     let off = try discovery(mode: .off)
     off.publish(service())
     _ = off.browse(.commissionable(), on: loops.next()) { _ in Issue.record("nothing can be found") }
-    #expect(off.status == ServiceDiscovery.Status(multicast: [], directPort: nil))
+    #expect(off.status == ServiceDiscovery.Status())
     try await off.stop().get()
-    #expect(throws: ServiceDiscovery.Failure.notBuiltYet(.avahi)) { try discovery(mode: .avahi) }
+    #expect(throws: ServiceDiscovery.Failure.avahiIsNotForLoopback) { try discovery(mode: .avahi) }
   }
 }

@@ -66,6 +66,7 @@ struct EchoEngine: Engine, Sendable {
       effects.append(echoes ? .send(bytes, to: source) : .emit(.received(bytes, source)))
     case .serviceFound(let service): effects.append(.emit(.found(service)))
     case .serviceLost(let service): effects.append(.emit(.lost(service)))
+    case .serviceConflict(let kind): effects.append(.emit(.note("conflict \(kind.instanceLabel)")))
     }
   }
 

@@ -48,7 +48,10 @@ struct Hearth {
   }
 
   /// Runs a command to its end.
-  func callAsFunction(_ arguments: String...) throws -> Result {
+  func callAsFunction(_ arguments: String...) throws -> Result { try run(arguments) }
+
+  /// The same with a list.
+  func run(_ arguments: [String]) throws -> Result {
     let base = FileManager.default.temporaryDirectory.appending(path: "hearth-out-" + UUID().uuidString)
     let (output, errors) = (base.appendingPathExtension("out"), base.appendingPathExtension("err"))
     defer {

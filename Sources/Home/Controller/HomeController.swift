@@ -27,6 +27,10 @@ public actor HomeController {
     public var address: MatterProtocol.SocketAddress?
     /// What is trusted to vouch for new devices, besides the public test roots.
     public var trust: TrustStore?
+    /// Where further devices are said to be; DNS-SD may know better.
+    public var addresses: [NodeID: MatterProtocol.SocketAddress] = [:]
+    /// Who looks for devices, and whether anybody does.
+    public var discovery = ServiceDiscovery.Mode.auto
     /// For each request.
     public var timeout: Duration = .seconds(10)
     public var logger: Logger
@@ -60,8 +64,9 @@ public actor HomeController {
     do {
       let interfaces = try NetworkInterfaces.select(options.interfaces)
       var discovery: ServiceDiscovery?
-      if options.address == nil {
-        let wanted = ServiceDiscovery.Options(interfaces: interfaces, registry: options.state.responders)
+      if options.address == nil, options.discovery != .off {
+        var wanted = ServiceDiscovery.Options(interfaces: interfaces, registry: options.state.responders)
+        wanted.mode = options.discovery
         discovery = try ServiceDiscovery(wanted, on: loop, logger: options.logger)
       }
       let edge = try await loop.submit { [discovery] in
@@ -140,7 +145,7 @@ public actor HomeController {
 
   /// Tells the engine where the node is, if we were told.
   func point(_ node: NodeID) {
-    guard let address = options.address else { return }
+    guard let address = options.address ?? options.addresses[node] else { return }
     edge.value.host.perform { engine, _ in engine.setAddress(address, of: node) }
   }
 }

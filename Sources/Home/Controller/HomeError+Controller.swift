@@ -111,6 +111,7 @@ extension HomeError {
       default: self.init(.internalError, "\(network)", cause: network)
       }
     case let controller as ControllerError: self.init(controller)
+    case let discovery as ServiceDiscovery.Failure: self.init(.badArguments, "\(discovery)", cause: discovery)
     default: self.init(.internalError, "\(error)", cause: error)
     }
   }

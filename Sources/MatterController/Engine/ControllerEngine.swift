@@ -133,6 +133,8 @@ public struct ControllerEngine: Engine {
     case .datagram(let bytes, let address): core.receive(bytes, from: address, at: now)
     case .serviceFound(let service): found(service, at: now)
     case .serviceLost(let service): lost(service, at: now)
+    // A controller announces nothing.
+    case .serviceConflict: break
     }
     settle(at: now)
   }

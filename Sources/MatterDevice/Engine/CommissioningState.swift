@@ -82,7 +82,7 @@ struct CommissioningWindow: Sendable {
   var openedBy: FabricIndex?
   var openedByVendor: VendorID?
   /// Of the DNS-SD instance.
-  let instance: UInt64
+  var instance: UInt64
   var failures = 0
 
   static let maximumFailures = 20

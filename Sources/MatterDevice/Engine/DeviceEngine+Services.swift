@@ -68,6 +68,16 @@ extension DeviceEngine {
     if let wanted { core.openPASE(wanted) } else { core.closePASE(at: now) }
   }
 
+  /// Somebody else has the name of a service. That of a commissionable node is drawn at random, and drawn anew; that of a node
+  /// on a fabric says who it is, and can't be another. Matter Core § 4.3.1, § 4.3.2.
+  mutating func rename(_ kind: MatterService.Kind) {
+    guard case .commissionable(let instance) = kind,
+      context.node.commissioning.window?.instance == instance
+    else { return }
+    context.node.commissioning.window?.instance = context.node.random.next()
+    followServices()
+  }
+
   private mutating func followServices() {
     let wanted = isShutDown ? [] : services
     for service in published where !wanted.contains(where: { $0.kind == service.kind }) {

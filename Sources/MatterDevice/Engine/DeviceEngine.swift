@@ -71,8 +71,11 @@ public struct DeviceEngine: Engine {
   public mutating func handle(_ input: consuming Input, at now: Instant) {
     guard !isShutDown else { return }
     advance(to: now)
-    guard case .datagram(let bytes, let address) = consume input else { return }
-    core.receive(bytes, from: address, at: now)
+    switch consume input {
+    case .datagram(let bytes, let address): core.receive(bytes, from: address, at: now)
+    case .serviceConflict(let kind): rename(kind)
+    case .serviceFound, .serviceLost: return
+    }
     settle()
   }
 

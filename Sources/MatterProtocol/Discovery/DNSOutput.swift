@@ -49,7 +49,7 @@ extension DNSRecordData {
   }
 
   /// The address in an A or AAAA record; a link-local one gets the scope of the interface that it was heard on.
-  func address(on interface: InterfaceID) -> IPAddress? {
+  public func address(on interface: InterfaceID) -> IPAddress? {
     switch self {
     case .a(let address): .v4(address)
     case .aaaa(let high, let low):

@@ -5,6 +5,8 @@ struct DNSReader {
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
+  var isAtEnd: Bool { position == bytes.count }
+
   mutating func uint8() throws(DNSError) -> UInt8 {
     guard position < bytes.count else { throw .truncated }
     defer { position += 1 }
@@ -92,7 +94,7 @@ struct DNSReader {
       recordClass: type.rawValue == 41 ? recordClass : recordClass & 0x7FFF)
   }
 
-  private mutating func data(of type: DNSType, end: Int) throws(DNSError) -> DNSRecordData {
+  mutating func data(of type: DNSType, end: Int) throws(DNSError) -> DNSRecordData {
     switch type {
     case .a:
       return .a(try uint32())

@@ -6,13 +6,14 @@ public import MatterCrypto
 /// `nextOutput()` until it is nil, send what it gives in that order, and ask for `nextDeadline` again. To shut down,
 /// withdraw everything and drain once more: goodbyes are given out at once.
 ///
-/// What it leaves out: the tie-break of simultaneous probes (RFC 6762 § 8.2), because Matter's instance names are
-/// random or unique by construction; and the rule that a QU question for a record not multicast lately is
-/// answered by multicast after all (§ 5.4).
+/// What it leaves out: the rule that a QU question for a record not multicast lately is answered by multicast after all
+/// (RFC 6762 § 5.4). A name that somebody else has is never changed: its service is held back, and tried again later.
 public struct DNSResponder: Sendable {
   public struct Options: Hashable, Sendable {
-    /// Whether a name is probed for 750 ms before it is used. Off: Matter's names are unique as they are.
+    /// Whether names are probed for 750 ms before they are used, as RFC 6762 § 8.1 asks for wherever others may have them.
     public var probes = false
+    /// How long a name is left alone that somebody else turned out to have.
+    public var conflictPause = Duration.seconds(60)
     /// Most packets given out in one go by one answer; more follow after `burstPause`.
     public var burst = 16
     public var burstPause = Duration.milliseconds(20)
@@ -21,8 +22,11 @@ public struct DNSResponder: Sendable {
 
   /// Something for the owner to know.
   public enum Event: Hashable, Sendable {
-    /// Somebody else uses this name. While it was being probed it has been withdrawn; otherwise it is defended.
+    /// Somebody else uses this instance name. Where names are probed the service is held back, and probed again after
+    /// ``Options/conflictPause``; otherwise the name is defended.
     case conflict(MatterService.Kind)
+    /// Somebody else uses this host name, so these services on it are held back likewise.
+    case hostConflict(String, [MatterService.Kind])
   }
 
   /// Packets that were not acted on, by reason.
@@ -66,16 +70,20 @@ public struct DNSResponder: Sendable {
   var index: [DNSName: NameEntry] = [:]
   /// Services with a probe or an announcement to come.
   var unsettled: Set<UInt64> = []
+  /// When the first of them is due, or sooner.
+  var earliestStep: Instant?
   private var lastSequence: UInt64 = 0
   /// When probes or announcements went out last: services published one right after the other share packets.
   var lastStep = Instant(nanoseconds: .min / 2)
+  /// When those published lately send their first probe: together, so that they share packets.
+  private var nextProbe = Instant(nanoseconds: .min / 2)
   private static let stepPause = Duration.milliseconds(10)
 
   var pending: [PendingAnswers] = []
   var deferred: [DeferredQuery] = []
   var history = MulticastHistory()
   var outbox = OutputQueue()
-  private var events: [Event] = []
+  var events: [Event] = []
   public internal(set) var counters = Counters()
 
   public init(random: any RandomSource, options: Options = Options()) {
@@ -93,8 +101,7 @@ public struct DNSResponder: Sendable {
     history = MulticastHistory()
     for sequence in services.keys where services[sequence]?.probesLeft == 0 {
       services[sequence]?.announcementsLeft = 2
-      services[sequence]?.nextStep = now
-      unsettled.insert(sequence)
+      schedule(sequence, at: now)
     }
     advance(to: now)
   }
@@ -126,10 +133,12 @@ public struct DNSResponder: Sendable {
     for name in service.enumeratedNames {
       index[MatterServiceNames.enumeration, default: NameEntry()].types[name, default: 0] += 1
     }
-    unsettled.insert(sequence)
     // The first probe comes after a random delay, so that hosts switched on together don't all speak at once.
     if probes > 0 {
-      services[sequence]?.nextStep = now + random.milliseconds(in: 0...250)
+      if nextProbe <= now { nextProbe = now + random.milliseconds(in: 0...250) }
+      schedule(sequence, at: nextProbe)
+    } else {
+      schedule(sequence, at: max(now, lastStep + Self.stepPause))
     }
     advance(to: now)
   }
@@ -177,6 +186,7 @@ public struct DNSResponder: Sendable {
     } else if message.isResponse {
       noticeConflicts(in: message, at: now)
     } else {
+      if options.probes && !message.authorities.isEmpty { breakTies(with: message, on: interface, at: now) }
       answer(message, from: source, on: interface, at: now)
     }
     advance(to: now)
@@ -191,10 +201,7 @@ public struct DNSResponder: Sendable {
 
   /// When `advance(to:)` has something to do next.
   public var nextDeadline: Instant? {
-    var earliest: Instant?
-    for sequence in unsettled {
-      if let step = services[sequence]?.nextStep { earliest = min(earliest ?? step, step) }
-    }
+    var earliest = earliestStep
     for due in pending.lazy.map(\.due) { earliest = min(earliest ?? due, due) }
     for due in deferred.lazy.map(\.due) { earliest = min(earliest ?? due, due) }
     return earliest
@@ -212,6 +219,13 @@ public struct DNSResponder: Sendable {
   var goodbyes: [Goodbye] = []
 
   // MARK: - Bookkeeping
+
+  /// Sets when a service's next probe or announcement is due.
+  mutating func schedule(_ sequence: UInt64, at instant: Instant) {
+    services[sequence]?.nextStep = instant
+    unsettled.insert(sequence)
+    earliestStep = min(earliestStep ?? instant, instant)
+  }
 
   /// The host of a service, if no other service runs on it.
   private func hostsLeft(by sequence: UInt64) -> [Published] {
@@ -237,22 +251,6 @@ public struct DNSResponder: Sendable {
     guard let position = index.index(forKey: name) else { return }
     body(&index.values[position])
     if index.values[position].isEmpty { index.remove(at: position) }
-  }
-
-  /// Somebody says something else about one of our instance names. RFC 6762 § 9.
-  private mutating func noticeConflicts(in message: DNSMessage, at now: Instant) {
-    for record in message.answers where record.ttl > 0 {
-      guard let sequence = index[record.name]?.instance, let service = services[sequence] else { continue }
-      guard case .srv = record.data, record.data != service.srv else { continue }
-      if events.count < 64 { events.append(.conflict(service.service.kind)) }
-      if service.probesLeft != 0 {
-        forget(sequence)
-      } else if !unsettled.contains(sequence) {
-        services[sequence]?.announcementsLeft = 1
-        services[sequence]?.nextStep = now
-        unsettled.insert(sequence)
-      }
-    }
   }
 }
 

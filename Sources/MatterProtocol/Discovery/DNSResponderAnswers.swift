@@ -128,6 +128,8 @@ extension DNSResponder {
 
   /// Sends the probes and announcements that are due.
   mutating func step(to now: Instant) {
+    guard let earliest = earliestStep, earliest <= now else { return }
+    defer { earliestStep = unsettled.lazy.compactMap { services[$0]?.nextStep }.min() }
     let due = unsettled.filter { (services[$0]?.nextStep ?? now) <= now }.sorted()
     if due.isEmpty { return }
     lastStep = now
@@ -158,20 +160,6 @@ extension DNSResponder {
         merge(announced, interface: channel.interface, isIPv6: channel.isIPv6, due: now)
       }
       sendProbes(probed, channel.interface, isIPv6: channel.isIPv6)
-    }
-  }
-
-  /// Asks whether anybody has these names, a few in each packet. RFC 6762 § 8.1.
-  private mutating func sendProbes(_ probed: [Published], _ interface: InterfaceID, isIPv6: Bool) {
-    for start in stride(from: 0, to: probed.count, by: 8) {
-      let some = probed[start..<min(start + 8, probed.count)]
-      let message = DNSMessage(
-        questions: some.map { DNSQuestion($0.instance, .any, wantsUnicast: true) },
-        authorities: some.map { DNSRecord($0.instance, $0.srv, ttl: Self.hostTTL) })
-      outbox.append(
-        DNSOutput(
-          bytes: message.encoded(limit: MulticastDNS.packetSize),
-          destination: .multicast(interface: interface, isIPv6: isIPv6)))
     }
   }
 

@@ -9,7 +9,7 @@ extension DNSResponder {
   static let legacyTTL: UInt32 = 10
 
   /// The addresses of a host as seen on an interface, none twice.
-  private func addresses(of hosted: [Published], on interface: InterfaceID) -> [IPAddress] {
+  func addresses(of hosted: [Published], on interface: InterfaceID) -> [IPAddress] {
     var seen: Set<IPAddress> = []
     var result: [IPAddress] = []
     // Services of one host mostly say the same: the interface's addresses need adding only once.

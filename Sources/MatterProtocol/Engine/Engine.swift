@@ -23,6 +23,8 @@ public enum Input: Sendable {
   case serviceFound(MatterService)
   /// A service went away.
   case serviceLost(MatterService)
+  /// Somebody else on the network has the name of a service of this node, which therefore is not announced.
+  case serviceConflict(MatterService.Kind)
 }
 
 /// What an engine wants done outside.

@@ -3,17 +3,18 @@ public import MatterProtocol
 public import NIOCore
 internal import Synchronization
 
-/// DNS-SD for all nodes of this process: one responder, one browser and one set of sockets, on one event loop.
+/// DNS-SD for all nodes of this process, on one event loop: by the Avahi daemon, or by one responder, one browser and one set of
+/// sockets of our own.
 ///
 /// May be called from anywhere; what is found is told on the loop of whoever asked. It speaks multicast DNS on the interfaces
-/// given and no others. Where multicast doesn't work on loopback, the processes of one user find each other all the same: each
+/// given and no others. The loopback interface is none of Avahi's: there our own do the work, whatever the mode. Where multicast doesn't work on loopback, the processes of one user find each other all the same: each
 /// one listens on a port of its own, notes it in a registry directory, and sends to all ports noted there what it multicasts.
 public final class ServiceDiscovery: Sendable {
   /// Who does the work.
   public enum Mode: String, CaseIterable, Sendable {
-    /// The best that there is; for now our own.
+    /// The Avahi daemon where it answers, else our own.
     case auto
-    /// The Avahi daemon; not built yet.
+    /// The Avahi daemon.
     case avahi
     /// Our own responder and browser.
     case builtin
@@ -42,12 +43,17 @@ public final class ServiceDiscovery: Sendable {
   }
 
   public enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
-    case notBuiltYet(Mode)
+    /// Only loopback interfaces were chosen.
+    case avahiIsNotForLoopback
+    /// The daemon does not answer, for a reason in its own words.
+    case noAvahi(String)
 
     public var description: String {
       switch self {
-      case .notBuiltYet(let mode):
-        "DNS-SD by way of '\(mode.rawValue)' is not built yet; use 'builtin', 'auto' or 'off'"
+      case .avahiIsNotForLoopback:
+        "Avahi does not work on the loopback interface; name another with --interface, or use --mdns builtin"
+      case .noAvahi(let reason):
+        "the Avahi daemon does not answer (\(reason)); install avahi-daemon and start it and D-Bus, or use --mdns builtin"
       }
     }
   }
@@ -63,6 +69,12 @@ public final class ServiceDiscovery: Sendable {
     public var multicast: [String]
     /// The port noted in the registry.
     public var directPort: UInt16?
+    /// The version of the Avahi daemon, where it does the work.
+    public var avahi: String?
+
+    public init(multicast: [String] = [], directPort: UInt16? = nil, avahi: String? = nil) {
+      (self.multicast, self.directPort, self.avahi) = (multicast, directPort, avahi)
+    }
   }
 
   public let eventLoop: any EventLoop
@@ -74,20 +86,52 @@ public final class ServiceDiscovery: Sendable {
   public init(_ options: Options, on eventLoop: any EventLoop, logger: Logger) throws(Failure) {
     self.eventLoop = eventLoop
     core = NIOLoopBoundBox.makeEmptyBox(valueType: DiscoveryCore.self, eventLoop: eventLoop)
-    switch options.mode {
-    case .avahi: throw .notBuiltYet(.avahi)
-    case .off:
-      status = Status(multicast: [], directPort: nil)
+    if options.mode == .off {
+      status = Status()
       return
-    case .auto, .builtin: break
     }
-    let sockets = DiscoverySockets(options, logger: logger)
-    status = sockets.status
-    run { core, loop in core.value = DiscoveryCore(sockets, on: loop, logger: logger) }
+    var own = options
+    var avahi: String?
+    let beyond = options.interfaces.filter { !$0.isLoopback }
+    if options.mode != .builtin, !beyond.isEmpty {
+      switch AvahiDaemon.probe() {
+      case .success(let version):
+        avahi = version
+        own.interfaces.removeAll { !$0.isLoopback }
+      case .failure(let failure):
+        if options.mode == .avahi { throw .noAvahi(failure.reason) }
+        logger.info("no Avahi daemon answers (\(failure)); DNS-SD is our own")
+      }
+    } else if options.mode == .avahi {
+      throw .avahiIsNotForLoopback
+    }
+    let sockets = own.interfaces.isEmpty ? nil : DiscoverySockets(own, logger: logger)
+    var status = sockets?.status ?? Status()
+    status.avahi = avahi
+    self.status = status
+    let usesAvahi = avahi != nil
+    if let avahi {
+      logger.info("DNS-SD by \(avahi) on \(beyond.map(\.name).joined(separator: ", "))")
+    }
+    run { core, loop in
+      let made = DiscoveryCore(logger: logger)
+      if let sockets { made.add { BuiltinDiscovery(sockets, on: loop, logger: logger, $0) } }
+      if usesAvahi { made.add { AvahiDiscovery(interfaces: beyond, on: loop, logger: logger, $0) } }
+      core.value = made
+    }
   }
 
   /// Announces a service, or announces it anew when something about it has changed.
-  public func publish(_ service: MatterService) { run { core, _ in core.value?.publish(service) } }
+  /// - Parameters:
+  ///   - owner: the loop that `onConflict` is called on; nil: that of DNS-SD.
+  ///   - onConflict: somebody else has the name, and the service is not announced. It is tried again every minute; a service
+  ///     whose name can be another is better withdrawn and published under that.
+  public func publish(
+    _ service: MatterService, on owner: (any EventLoop)? = nil,
+    onConflict: (@Sendable (MatterService.Kind) -> Void)? = nil
+  ) {
+    run { core, loop in core.value?.publish(service, on: owner ?? loop, onConflict) }
+  }
 
   /// Takes a service back, with a goodbye unless it is `silently`.
   public func withdraw(_ service: MatterService, silently: Bool = false) {

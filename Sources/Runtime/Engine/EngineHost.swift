@@ -129,7 +129,7 @@ public final class EngineHost<E: Engine & SendableMetatype> {
     case .send, .emit, .store, .join, .leave: break
     case .publish(let service):
       published[service.kind] = service
-      discovery?.publish(service)
+      publish(service)
     case .withdraw(let service):
       published[service.kind] = nil
       discovery?.withdraw(service)
@@ -147,6 +147,15 @@ public final class EngineHost<E: Engine & SendableMetatype> {
       let report = onStoreFailure
       stop()
       report?(error)
+    }
+  }
+
+  private func publish(_ service: MatterService) {
+    guard let discovery else { return }
+    let bound = NIOLoopBound(Weak(self), eventLoop: eventLoop)
+    discovery.publish(service, on: eventLoop) { kind in
+      guard let host = bound.value.object, host.published[kind] != nil else { return }
+      host.handle(.serviceConflict(kind))
     }
   }
 

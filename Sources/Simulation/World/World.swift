@@ -156,7 +156,7 @@ public final class World {
       switch delivery.input {
       case .serviceFound(let service): trace.add(.found, member.id, at: now, StableDescription.of(service))
       case .serviceLost(let service): trace.add(.disappeared, member.id, at: now, StableDescription.of(service.kind))
-      case .datagram: break
+      case .datagram, .serviceConflict: break
       }
       member.take(delivery.input)
     }

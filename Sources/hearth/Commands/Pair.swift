@@ -34,7 +34,17 @@ struct Pair: AsyncParsableCommand {
   func run() async throws {
     var request = try commissioning()
     request.nodeID = nodeID.map { NodeID($0) }
-    if let address = try home.network.address { request.target = .addresses([address]) }
+    if let address = try home.network.address {
+      request.target = .addresses([address])
+    } else if case .discriminator(let discriminator) = request.target {
+      let addresses = try home.network.book().addresses(of: discriminator)
+      if !addresses.isEmpty { request.target = .addresses(addresses) }
+    }
+    if home.network.mdns == .off, !request.hasAddress {
+      throw HomeError(
+        .badArguments,
+        "with --mdns off it must be said where the device is: with --at, or by its discriminator in the --address-book")
+    }
     if let timeout = home.network.timeout {
       request.timeout = timeout.duration
       request.discoveryTime = min(request.discoveryTime, timeout.duration)
@@ -135,4 +145,8 @@ extension DeviceRecord {
     let main = types.filter { !utilities.contains($0) }
     return (main.isEmpty ? types : main).map { ElementNames.deviceType($0) }
   }
+}
+
+extension CommissioningRequest {
+  fileprivate var hasAddress: Bool { if case .addresses = target { true } else { false } }
 }

@@ -27,7 +27,11 @@ struct Run: AsyncParsableCommand {
       valueName: "name"))
   var interface: [String] = []
 
-  @Option(help: "How to advertise: auto, builtin or off; avahi is still to come.") var mdns: DiscoveryMode = .auto
+  @Option(
+    help: ArgumentHelp(
+      "Who advertises: auto (Avahi where its daemon answers, else hearth itself), avahi, builtin, or off.",
+      discussion: "On the loopback interface it is always hearth itself: Avahi does not work there."))
+  var mdns: DiscoveryMode = .auto
   @Option(help: ArgumentHelp("Make the same keys and certificates in each run from nothing.", valueName: "n"))
   var seed: UInt64?
   @Option(help: ArgumentHelp("The first UDP port for devices without one of their own.", valueName: "n"))

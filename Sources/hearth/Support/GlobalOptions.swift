@@ -56,10 +56,37 @@ struct NetworkOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Where the device is, without discovery: HOST:PORT, [IPv6]:PORT.", valueName: "host:port"))
   var at: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Who looks for devices: auto (Avahi where its daemon answers, else hearth itself), avahi, builtin, or off.",
+      discussion:
+        "On the loopback interface it is always hearth itself: Avahi does not work there. With off, say where "
+        + "devices are with --at or --address-book; a device is also tried where it was last."))
+  var mdns: DiscoveryMode = .auto
+
+  @Option(
+    help: ArgumentHelp(
+      "A file that says where devices are: a line for each, as “kitchen/ceiling: 192.168.1.20:5540”.",
+      discussion: "A device is a name, a node id, or “discriminator 3840” for one to be paired; # begins a comment.",
+      valueName: "file"),
+    completion: .file())
+  var addressBook: String?
+
   var interfaces: InterfaceSelection { InterfaceSelection(names: interface) }
 
   /// The address given with --at.
   var address: MatterProtocol.SocketAddress? {
     get throws { try at.map { try HostAndPort.resolve($0) } }
+  }
+
+  /// What stands in the file given with --address-book.
+  func book() throws(HomeError) -> AddressBook {
+    guard let addressBook else { return AddressBook() }
+    guard let data = FileManager.default.contents(atPath: addressBook) else {
+      throw HomeError(.notFound, "there is no file \(addressBook) that can be read")
+    }
+    return try AddressBook(parsing: String(decoding: data, as: UTF8.self), name: addressBook) {
+      (text: String) throws(HomeError) in try HostAndPort.resolve(text)
+    }
   }
 }

@@ -14,6 +14,8 @@ struct HomeOptions: ParsableArguments {
     var options = HomeController.Options(state: try global.stateDirectory, logger: global.logger)
     options.interfaces = network.interfaces
     options.address = try network.address
+    options.discovery = network.mdns.mode
+    if network.addressBook != nil { options.addresses = try network.book().addresses(in: try registry()) }
     options.timeout = network.timeout?.duration ?? patience
     return options
   }

@@ -144,3 +144,22 @@ import Testing
   #expect(try lab.status(revoke, NoFields(), on: session, isTimed: true) == .success)
   #expect(!lab.device.isCommissionable)
 }
+
+@Test func aDrawnNameThatIsTakenIsDrawnAnewAndOneThatSaysWhoItIsStays() throws {
+  var lab = try Lab()
+  let drawn = try #require(lab.published.first)
+  lab.device.handle(.serviceConflict(drawn.kind), at: lab.now)
+  lab.settle()
+  let another = try #require(lab.published.first)
+  #expect(lab.published.count == 1 && another.kind != drawn.kind && another.text == drawn.text)
+  // Told late, of a name given up long ago.
+  lab.device.handle(.serviceConflict(drawn.kind), at: lab.now)
+  lab.settle()
+  #expect(lab.published == [another])
+  try lab.addAdministrator()
+  _ = try lab.commission()
+  let operational = lab.published
+  lab.device.handle(.serviceConflict(try #require(operational.first).kind), at: lab.now)
+  lab.settle()
+  #expect(lab.published == operational && !operational.isEmpty)
+}

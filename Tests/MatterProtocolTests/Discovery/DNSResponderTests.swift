@@ -207,30 +207,6 @@ private func ask(
   #expect(responder.published == [closed])
 }
 
-@Test func probesBeforeUseAndGivesWay() throws {
-  var options = DNSResponder.Options()
-  options.probes = true
-  var responder = DNSResponder(random: SeededRandomSource(seed: 1), options: options)
-  responder.setInterfaces([on: [.v4(0x0A00_0001)]], at: .zero)
-  responder.publish(.lamp(), at: .zero)
-  let outputs = try drain(&responder, from: .zero).map { ($0.at, try DNSMessage($0.output.bytes)) }
-  #expect(outputs.map(\.1.isResponse) == [false, false, false, true, true])
-  #expect(outputs[3].0 - outputs[0].0 == .milliseconds(750))
-  #expect(outputs[0].1.questions == [DNSQuestion(MatterService.lamp().kind.instanceName, .any, wantsUnicast: true)])
-
-  responder.publish(.lamp(2), at: later)
-  let taken = DNSMessage(
-    flags: 0x8400,
-    answers: [
-      DNSRecord(
-        MatterService.lamp(2).kind.instanceName,
-        .srv(priority: 0, weight: 0, port: 1, target: DNSName("x.local")), ttl: 120, cacheFlush: true)
-    ])
-  responder.handle(packet: taken.encoded(), from: peer, on: on, at: later)
-  #expect(responder.nextEvent() == .conflict(MatterService.lamp(2).kind))
-  #expect(responder.published == [.lamp()])
-}
-
 @Test func aThousandServicesMakeNoStorm() throws {
   let services = (1...1000).map { MatterService.lamp($0, discriminator: UInt16($0)) }
   var responder = responder(services)

@@ -32,6 +32,7 @@ struct Ping: Engine {
       if number % 10 != 0 { effects.append(.send([number + 1], to: from)) }
     case .serviceFound(let service): effects.append(.emit(.found(service.kind)))
     case .serviceLost(let service): effects.append(.emit(.lost(service.kind)))
+    case .serviceConflict: break
     }
   }
 

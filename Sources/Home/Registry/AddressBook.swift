@@ -1,0 +1,96 @@
+public import MatterModel
+public import MatterProtocol
+
+/// Where devices are, from a file, for networks without multicast.
+///
+/// A line is a device, a colon and its address: `kitchen/ceiling: 192.168.1.20:5540`. The device is a name as everywhere, a node id,
+/// or, for those to be paired, `discriminator 3840`. An address that begins with a bracket is IPv6: `[fd00::20]:5540`. What
+/// stands behind a `#`, and empty lines, say nothing.
+public struct AddressBook: Hashable, Sendable {
+  /// A line of the file.
+  public struct Entry: Hashable, Sendable {
+    /// Which device, as it was written.
+    public var key: String
+    public var address: SocketAddress
+  }
+
+  public private(set) var entries: [Entry] = []
+
+  public init() {}
+
+  /// Reads the text of a file.
+  /// - Parameters:
+  ///   - name: of the file, for errors.
+  ///   - address: makes an address from `HOST:PORT`, whose host may be a name.
+  /// - Throws: `badDefinition` with line and column for the first line that can't be read.
+  public init(
+    parsing text: String, name: String, _ address: (String) throws(HomeError) -> SocketAddress
+  ) throws(HomeError) {
+    for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+      func wrong(_ column: Int, _ what: String) -> HomeError {
+        HomeError(.badDefinition, "\(name):\(number + 1):\(column): \(what)")
+      }
+      let content = line.prefix { $0 != "#" }
+      guard content.contains(where: { !$0.isWhitespace }) else { continue }
+      // A colon with a space behind it: names and addresses have others.
+      guard let colon = content.firstRange(of: ": ") else {
+        throw wrong(1, "expected DEVICE: HOST:PORT, as kitchen/ceiling: 192.168.1.20:5540")
+      }
+      let key = Self.trimmed(content[..<colon.lowerBound])
+      let value = Self.trimmed(content[colon.upperBound...])
+      let column = content.distance(from: content.startIndex, to: colon.upperBound) + 1
+      guard !key.isEmpty else { throw wrong(1, "expected the name of a device before the colon") }
+      guard !entries.contains(where: { $0.key.lowercased() == key.lowercased() }) else {
+        throw wrong(1, "“\(key)” has an address already, further up")
+      }
+      if let number = Self.discriminatorText(key), UInt16(number).map({ $0 <= 0xFFF }) != true {
+        throw wrong(1, "found discriminator “\(number)”; expected a number from 0 to 4095")
+      }
+      do throws(HomeError) {
+        entries.append(Entry(key: key, address: try address(value)))
+      } catch {
+        throw wrong(column, error.message)
+      }
+    }
+  }
+
+  /// The addresses of devices that the home knows, by node.
+  /// - Throws: where a name stands for several devices. One that stands for none is passed over: it may be paired later.
+  public func addresses(in registry: HomeRegistry) throws(HomeError) -> [NodeID: SocketAddress] {
+    var result: [NodeID: SocketAddress] = [:]
+    for entry in entries where Self.discriminatorText(entry.key) == nil {
+      do throws(HomeError) {
+        result[try registry.resolve(entry.key).device.nodeID] = entry.address
+      } catch {
+        // A node that has no name here, as one that another process has just paired.
+        if let node = UInt64(entry.key), error.code == .notFound { result[NodeID(node)] = entry.address }
+        if error.code != .notFound { throw error }
+      }
+    }
+    return result
+  }
+
+  /// The addresses of devices to be paired that may be meant by a setup code, in the order of the file.
+  public func addresses(of discriminator: SetupDiscriminator) -> [SocketAddress] {
+    entries.compactMap { entry in
+      guard let value = Self.discriminatorText(entry.key).flatMap({ UInt16($0) }) else { return nil }
+      switch discriminator {
+      case .long(let wanted): return value == wanted ? entry.address : nil
+      case .short(let wanted): return value >> 8 == UInt16(wanted) ? entry.address : nil
+      }
+    }
+  }
+
+  private static func discriminatorText(_ key: String) -> String? {
+    let words = key.split(separator: " ")
+    guard words.count == 2, words[0].lowercased() == "discriminator" else { return nil }
+    return String(words[1])
+  }
+
+  private static func trimmed(_ text: Substring) -> String {
+    var text = text
+    while let first = text.first, first.isWhitespace { text.removeFirst() }
+    while let last = text.last, last.isWhitespace { text.removeLast() }
+    return String(text)
+  }
+}

@@ -1,0 +1,217 @@
+internal import Logging
+internal import MatterCrypto
+internal import MatterProtocol
+internal import NIOCore
+
+/// DNS-SD by our own responder and browser, on our own sockets. Confined to its event loop.
+final class BuiltinDiscovery: DiscoveryProvider {
+  private let eventLoop: any EventLoop
+  private let logger: Logger
+  private var responder: DNSResponder
+  private var browser: DNSBrowser
+  private let sockets: [DatagramSocket]
+  private let direct: [DatagramSocket]
+  private let registry: DirectRegistry?
+  private let onNews: (DiscoveryNews) -> Void
+  private var ids: [ServiceDiscovery.Browse: BrowseID] = [:]
+  private var browses: [BrowseID: ServiceDiscovery.Browse] = [:]
+  private var isPumping = false
+  private var isClosed = false
+  private var timer: LazyTimer?
+  /// Datagrams that did not come from the link, and those that are no DNS messages.
+  private(set) var droppedDatagrams = 0
+
+  private static let datagramSize = 9216
+
+  init(
+    _ sockets: DiscoverySockets, on eventLoop: any EventLoop, logger: Logger,
+    _ onNews: @escaping (DiscoveryNews) -> Void
+  ) {
+    self.eventLoop = eventLoop
+    self.logger = logger
+    self.onNews = onNews
+    registry = sockets.registry
+    var rules = DNSResponder.Options()
+    // Where others may have the same names. On loopback everybody is this host, and a device is to be there at once.
+    rules.probes = sockets.multicast.contains { !$0.interface.isLoopback }
+    responder = DNSResponder(random: SystemRandomSource(), options: rules)
+    var options = DNSBrowser.Options()
+    options.interfaces = sockets.addresses.keys.sorted()
+    browser = DNSBrowser(random: SystemRandomSource(), options: options)
+    self.sockets = sockets.multicast.map {
+      DatagramSocket($0, on: eventLoop, datagramSize: Self.datagramSize, batch: 4)
+    }
+    direct = (sockets.direct?.sockets ?? []).map {
+      DatagramSocket($0, on: eventLoop, datagramSize: Self.datagramSize, batch: 4)
+    }
+    timer = LazyTimer(on: eventLoop) { [weak self] in self?.fired() }
+    for socket in self.sockets {
+      let interface = socket.interface
+      socket.onDatagram = { [weak self] in self?.received($0, from: $1, on: interface.id, interface) }
+    }
+    for socket in direct {
+      let interface = socket.interface
+      socket.onDatagram = { [weak self] in self?.received($0, from: $1, on: .direct, interface) }
+    }
+    responder.setInterfaces(sockets.addresses, at: HostClock.now())
+  }
+
+  // MARK: - What is asked for
+
+  func publish(_ service: MatterService) {
+    responder.publish(service, at: HostClock.now())
+    pump()
+  }
+
+  func withdraw(_ service: MatterService, silently: Bool) {
+    responder.withdraw(service.kind, silently: silently, at: HostClock.now())
+    pump()
+  }
+
+  func browse(_ query: DiscoveryQuery, as browse: ServiceDiscovery.Browse) {
+    let id = browser.browse(query, at: HostClock.now())
+    ids[browse] = id
+    browses[id] = browse
+    pump()
+  }
+
+  func stop(_ browse: ServiceDiscovery.Browse) {
+    guard let id = ids.removeValue(forKey: browse) else { return }
+    browser.stop(id)
+    browses[id] = nil
+    pump()
+  }
+
+  func queryAgain() {
+    browser.queryAgain(at: HostClock.now())
+    pump()
+  }
+
+  func close() {
+    if isClosed { return }
+    responder.withdrawAll(at: HostClock.now())
+    pump()
+    isClosed = true
+    timer?.cancel()
+    for socket in sockets + direct { socket.close() }
+    registry?.close()
+    browses = [:]
+  }
+
+  // MARK: - What happens
+
+  private func received(
+    _ bytes: [UInt8], from source: MatterProtocol.SocketAddress, on id: InterfaceID, _ interface: NetworkInterface
+  ) {
+    // Only the link is listened to. RFC 6762 § 11. What comes in on loopback is from this host, whatever its address.
+    let isNear =
+      interface.isLoopback || source.ip.isLinkLocal || interface.addresses.contains { $0.contains(source.ip) }
+    guard isNear, !isClosed else {
+      droppedDatagrams += 1
+      return
+    }
+    do throws(DNSError) {
+      let message = try DNSMessage(bytes)
+      let now = HostClock.now()
+      responder.handle(message, from: source, on: id, at: now)
+      browser.handle(message, from: source, on: id, at: now)
+    } catch {
+      droppedDatagrams += 1
+    }
+    pump()
+  }
+
+  private func fired() {
+    if isClosed { return }
+    let now = HostClock.now()
+    responder.advance(to: now)
+    browser.advance(to: now)
+    pump()
+  }
+
+  /// Carries out what the engines want until they want nothing more.
+  private func pump() {
+    if isPumping || isClosed { return }
+    isPumping = true
+    var peers: [[MatterProtocol.SocketAddress]]?
+    var isBusy = true
+    while isBusy {
+      isBusy = false
+      while let output = responder.nextOutput() {
+        send(output, &peers)
+        isBusy = true
+      }
+      while let output = browser.nextOutput() {
+        send(output, &peers)
+        isBusy = true
+      }
+      while let event = responder.nextEvent() {
+        switch event {
+        case .conflict(let kind): onNews(.conflict(kind))
+        case .hostConflict(let name, let kinds): onNews(.hostConflict(name, kinds))
+        }
+        isBusy = true
+      }
+      while let event = browser.nextEvent() {
+        tell(event)
+        isBusy = true
+      }
+    }
+    isPumping = false
+    timer?.arm(.earlier(responder.nextDeadline, browser.nextDeadline))
+  }
+
+  // MARK: - Sending
+
+  private func send(_ output: DNSOutput, _ peers: inout [[MatterProtocol.SocketAddress]]?) {
+    switch output.destination {
+    case .unicast(let destination, let interface):
+      let candidates = interface == .direct ? direct : sockets.filter { $0.interface.id == interface }
+      candidates.first { $0.local.ip.isIPv6 == destination.ip.isIPv6 }?.send(output.bytes, to: destination)
+    case .multicast(let interface, let isIPv6):
+      let bytes = interface == .direct ? output.bytes : Self.askingAll(output.bytes)
+      for socket in sockets {
+        if let interface, socket.interface.id != interface { continue }
+        if let isIPv6, socket.local.ip.isIPv6 != isIPv6 { continue }
+        // The group's address is what the socket is bound to.
+        socket.send(bytes, to: socket.local)
+      }
+      if interface == nil || interface == .direct { sendDirect(output.bytes, isIPv6, &peers) }
+    case .direct: sendDirect(output.bytes, nil, &peers)
+    }
+  }
+
+  /// Sends to each process in the registry, once, whichever family it is meant for.
+  private func sendDirect(_ bytes: [UInt8], _ isIPv6: Bool?, _ peers: inout [[MatterProtocol.SocketAddress]]?) {
+    guard let socket = direct.first, isIPv6 == nil || isIPv6 == socket.local.ip.isIPv6 else { return }
+    let known = peers ?? registry?.peers() ?? []
+    peers = known
+    for peer in known {
+      if let address = peer.first(where: { $0.ip.isIPv6 == socket.local.ip.isIPv6 }) { socket.send(bytes, to: address) }
+    }
+  }
+
+  /// A query without the wish for a unicast answer: port 5353 is shared, and such an answer would come to any of those
+  /// who share it. RFC 6762 § 15.1.
+  private static func askingAll(_ bytes: [UInt8]) -> [UInt8] {
+    do throws(DNSError) {
+      var message = try DNSMessage(bytes)
+      guard !message.isResponse, message.questions.contains(where: \.wantsUnicast) else { return bytes }
+      for index in message.questions.indices { message.questions[index].wantsUnicast = false }
+      return message.encoded(limit: DNSMessage.maximumSize)
+    } catch {
+      return bytes
+    }
+  }
+
+  // MARK: - Telling
+
+  private func tell(_ event: BrowseEvent) {
+    switch event {
+    case .found(let id, let service, let interface), .updated(let id, let service, let interface):
+      if let browse = browses[id] { onNews(.heard(browse, service, on: interface)) }
+    case .lost(let id, let service, let interface):
+      if let browse = browses[id] { onNews(.gone(browse, service.kind, on: interface)) }
+    }
+  }
+}

@@ -1,0 +1,198 @@
+"""Our devices and our controller by way of an Avahi daemon."""
+
+import json
+import os
+import signal
+import time
+
+from checks_own import LAMP, ROOM, found, lead_to
+from home import Failed, Goodbyes, Watch, expect, wait_for
+
+CHECKS = []
+
+
+def check(title: str):
+    def register(body):
+        body.title = title
+        CHECKS.append(body)
+        return body
+    return register
+
+
+def lamp(a, *options, fresh=True):
+    """A lamp on side a, announced by Avahi: the process, and its port."""
+    process = a.devices(LAMP, "lamp", "--mdns", "avahi", *options, fresh=fresh)
+    return process, a.ps("lamp")[0]["port"]
+
+
+def both(a, b):
+    a.start_avahi()
+    b.start_avahi()
+
+
+@check("avahi: a device is registered with host, address, subtypes and TXT, and avahi-browse finds it")
+def is_found(a, b):
+    both(a, b)
+    _, port = lamp(a)
+    for interface, _, instance, host, address, its_port, texts in found(b):
+        expect(its_port == port and len(host.removesuffix(".local")) == 12, f"{host}, port {its_port} instead of {port}")
+        expect(host != "home-a.local", "the daemon's own host name is announced")
+        expect(address in ("10.77.0.1", "fd77::1") or address.startswith("fe80:"), f"address {address}")
+        expect({"D=1234", "CM=1", "VP=65521+32769"} <= set(texts), f"TXT {texts}")
+    lead_to(b, instance)
+    resolved = b.run("avahi-resolve", "-4", "-n", host).stdout.split()
+    expect(resolved[-1:] == ["10.77.0.1"], f"{host} resolves to {resolved}")
+
+
+@check("avahi: a device is paired through Avahi on both sides; its records come and go")
+def paired(a, b):
+    both(a, b)
+    process, _ = lamp(a)
+    instance = found(b)[0][2]
+    window, operational = Watch(b, "_matterc._udp"), Watch(b, "_matter._tcp")
+    result = b.call("pair", "--passcode", "20240713", "--discriminator", "1234", "--mdns", "avahi")
+    expect(result.returncode == 0, f"pair: {result.stderr[-300:]}")
+    wait_for(lambda: window.lines("-", instance) == 2, 2, "the window's records did not go")
+    name = found(b, "_matter._tcp")[0][2]
+    switched = b.call("on", "1", "--mdns", "avahi")
+    expect(switched.returncode == 0, f"on: {switched.stderr[-300:]}")
+    wait_for(lambda: operational.lines("+", name) == 2, 3, "avahi-browse did not see the node")
+    goodbyes = Goodbyes(b)
+    process.send_signal(signal.SIGTERM)
+    goodbyes.wait(name)
+    wait_for(lambda: operational.lines("-", name) == 2, 2, "its goodbye was not seen")
+
+
+@check("avahi: what avahi-publish announces is found with its TXT and all addresses, and lost again")
+def finds(a, b):
+    both(a, b)
+    rival = b.start(
+        "avahi-publish", "-s", "00112233AABBCCDD", "_matterc._udp", "5541", "D=840", "CM=1", "DN=Stranger",
+        "--subtype=_L840._sub._matterc._udp", name="publish")
+    wait_for(lambda: "Established" in b.output(rival), 5, "avahi-publish did not announce it")
+    one = wait_for(lambda: a.discovered("--mdns", "avahi", "--timeout", "1s"), 5, "we did not find it")[0]
+    expect(one["instance"] == "00112233AABBCCDD" and one["port"] == 5541 and one["discriminator"] == 840, f"{one}")
+    expect(one["name"] == "Stranger" and one["hostName"] == "home-b.local", f"{one}")
+    expect({"10.77.0.2", "fd77::2"} <= set(one["addresses"]), f"{one['addresses']}")
+    watch = a.start(
+        a.hearth, "discover", "--watch", "--mdns", "avahi", "--interface", a.interface, "--state", a.state("home"),
+        name="watch")
+    wait_for(lambda: "found  00112233AABBCCDD" in a.output(watch), 3, "we did not find it again")
+    b.stop(rival)
+    wait_for(lambda: "lost  00112233AABBCCDD" in a.output(watch), 2, "we did not see it go")
+
+
+@check("avahi: the daemon restarts: everything is registered again, and looked for again")
+def restart(a, b):
+    both(a, b)
+    process, port = lamp(a)
+    instance = found(b)[0][2]
+    watching = a.start(
+        a.hearth, "discover", "--watch", "--mdns", "avahi", "--interface", a.interface, "--state", a.state("home"),
+        name="watch")
+    wait_for(lambda: f"found  {instance}" in a.output(watching), 4, "we did not find our own")
+    watch = Watch(b, "_matterc._udp")
+    wait_for(lambda: watch.lines("+", instance) == 2, 3, "avahi-browse did not see it")
+    # Killed, it says no goodbye; asked to end, it does.
+    for sign in (signal.SIGTERM, signal.SIGKILL):
+        a.stop_avahi(sign)
+        wait_for(lambda: "the Avahi daemon is gone" in a.output(process), 2, "its end was not noticed")
+        if sign == signal.SIGTERM:
+            wait_for(lambda: watch.lines("-", instance) == 2, 2, "the daemon's goodbye was not seen")
+        a.start_avahi()
+        wait_for(lambda: "the Avahi daemon is back" in a.output(process), 4, "its return was not noticed")
+        entry = found(b)[0]
+        expect(entry[2] == instance and entry[5] == port, f"{entry} is announced after the restart")
+    expect(process.poll() is None, "hearth run ended")
+    late = b.start("avahi-publish", "-s", "00112233AABBCCDD", "_matterc._udp", "5541", "D=840", "CM=1", name="publish")
+    wait_for(lambda: "found  00112233AABBCCDD" in a.output(watching), 6, "nothing new is found after the restart")
+    b.stop(late)
+
+
+@check("avahi: D-Bus and the daemon go and come back")
+def bus_restart(a, b):
+    both(a, b)
+    process, port = lamp(a)
+    instance = found(b)[0][2]
+    a.stop_bus(signal.SIGKILL)
+    a.stop_avahi(signal.SIGKILL)
+    wait_for(lambda: "the Avahi daemon is gone" in a.output(process), 2, "its end was not noticed")
+    time.sleep(0.5)
+    expect(process.poll() is None, "hearth run ended with D-Bus")
+    a.start_avahi()
+    wait_for(lambda: "the Avahi daemon is back" in a.output(process), 6, "its return was not noticed")
+    entry = found(b)[0]
+    expect(entry[2] == instance and entry[5] == port, f"{entry} is announced after the restart")
+
+
+@check("avahi: a name that another host has is not announced nor changed, and said so")
+def collision(a, b):
+    both(a, b)
+    process, _ = lamp(a)
+    host = found(b)[0][3]
+    result = b.call("pair", "--passcode", "20240713", "--discriminator", "1234", "--mdns", "avahi")
+    expect(result.returncode == 0, f"pair: {result.stderr[-300:]}")
+    name = found(b, "_matter._tcp")[0][2]
+    a.stop(process)
+    rival = b.start("avahi-publish", "-s", name, "_matter._tcp", "9", name="rival")
+    wait_for(lambda: "Established" in b.output(rival), 5, "avahi-publish did not get the name")
+    process, _ = lamp(a, fresh=False)
+    wait_for(lambda: "another node on the network is announced as" in a.output(process), 5, "no conflict was reported")
+    ports = {entry[5] for entry in b.browse("_matter._tcp")}
+    expect(ports == {9}, f"ports {ports} are announced under the name")
+    a.stop(process)
+    b.stop(rival)
+    rival = b.start("avahi-publish", "-a", "-R", host, "10.77.0.99", name="rival")
+    wait_for(lambda: "Established" in b.output(rival), 5, "avahi-publish did not get the host name")
+    process, _ = lamp(a, fresh=False)
+    wait_for(lambda: f"another host on the network has the name {host}" in a.output(process), 5,
+             "no conflict of host names was reported")
+    expect(not b.browse("_matter._tcp"), "it is announced all the same")
+
+
+@check("avahi: 600 devices are registered with one daemon, more than it has objects for one client, and found")
+def many(a, b):
+    a.start_avahi()
+    process = a.devices(
+        "devices:\n  - { name: Lamp, type: on/off light, count: 600 }\n", "lamps", "--mdns", "avahi", timeout=120)
+    b.start_avahi(ROOM)
+    watch = Watch(b, "_matterc._udp")
+
+    def names():
+        return {line.split(";")[3] for line in b.output(watch.process).splitlines() if line.startswith("+;")}
+
+    try:
+        wait_for(lambda: len(names()) == 600, 20, "not all were found")
+    except Failed as failure:
+        raise Failed(f"{failure}: {len(names())}; {a.output(process)[-300:]}") from failure
+
+
+many.weight = 2
+
+
+@check("auto: Avahi where its daemon answers, our own where not; without a daemon --mdns avahi says what to do")
+def choice(a, b):
+    a.start_bus()
+    b.start_avahi()
+    refused = a.call("discover", "--mdns", "avahi")
+    expect(refused.returncode == 2, f"exit status {refused.returncode}: {refused.stderr[-300:]}")
+    expect("avahi-daemon" in refused.stderr and "--mdns builtin" in refused.stderr, refused.stderr[-300:])
+    loopback = a.run(a.hearth, "discover", "--mdns", "avahi", "--state", a.state("home"))
+    expect(loopback.returncode == 2 and "loopback" in loopback.stderr, loopback.stderr[-300:])
+    process = a.devices(LAMP, "lamp")
+    expect("no Avahi daemon answers" in a.output(process), a.output(process)[-300:])
+    found(b)
+    a.stop(process)
+    a.start_avahi()
+    process = a.devices(LAMP, "lamp")
+    expect("DNS-SD by avahi" in a.output(process), a.output(process)[-300:])
+    found(b)
+    state = f"/proc/{process.pid}/task"
+    expect(len(os.listdir(state)) <= 6, f"{len(os.listdir(state))} threads")
+    a.stop(process)
+    # On loopback it is our own even so.
+    process = a.start(a.hearth, "run", os.path.join(a.directory, "lamp.yaml"), "--state", a.state("lamp"), "-v", name="run")
+    wait_for(lambda: "is up" in a.output(process), 10, "the device did not come up")
+    expect("avahi" not in a.output(process), a.output(process)[-300:])
+    result = a.run(a.hearth, "discover", "--json", "--state", a.state("lamp"))
+    expect(len(json.loads(result.stdout)["data"]) == 1, result.stdout)
