@@ -133,8 +133,11 @@ public struct DNSResponder: Sendable {
     for name in service.enumeratedNames {
       index[MatterServiceNames.enumeration, default: NameEntry()].types[name, default: 0] += 1
     }
-    // The first probe comes after a random delay, so that hosts switched on together don't all speak at once.
-    if probes > 0 {
+    // The first probe comes after a random delay, so that hosts switched on together don't all speak at once. A host that
+    // is on already need not wait: a controller may be looking for the service now.
+    if probes > 0 && isOwned(DNSName(service.hostName)) {
+      schedule(sequence, at: now)
+    } else if probes > 0 {
       if nextProbe <= now { nextProbe = now + random.milliseconds(in: 0...250) }
       schedule(sequence, at: nextProbe)
     } else {

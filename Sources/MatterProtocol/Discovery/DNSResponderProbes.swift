@@ -39,7 +39,7 @@ extension DNSResponder {
   }
 
   /// Whether a host's name is ours already: a service on it has been announced.
-  private func isOwned(_ host: DNSName) -> Bool {
+  func isOwned(_ host: DNSName) -> Bool {
     index[host]?.hosted.contains { services[$0]?.probesLeft == 0 } ?? false
   }
 

@@ -59,6 +59,7 @@ import Testing
     responder.publish(second, at: later)
     let more = try drain(&responder, from: later, until: later + .seconds(10))
     #expect(more.first?.message.questions.map(\.name) == [second.kind.instanceName])
+    #expect(more.first?.at == later)
   }
 
   @Test func aProbedNameIsNotAnsweredUntilItIsOurs() throws {

@@ -129,10 +129,13 @@ final class AvahiPublisher {
     unregister(kind, keeping: service.hostName)
     let host = service.hostName
     guard refused[.service(kind)] == nil, refused[.host(host)] == nil else { return release(kind, host) }
+    let start = HostClock.now()
     do throws(AvahiFailure) {
       try register(host, for: service)
       registered[kind] = (service, [])
       for interface in interfaces { try register(service, on: interface) }
+      let taken = HostClock.now() - start
+      logger.debug("Avahi took \(kind.instanceLabel) in \(taken.nanoseconds / 1000) µs")
     } catch {
       fail(.service(kind), error)
     }
