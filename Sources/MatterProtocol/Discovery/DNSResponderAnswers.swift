@@ -129,7 +129,12 @@ extension DNSResponder {
   /// Sends the probes and announcements that are due.
   mutating func step(to now: Instant) {
     guard let earliest = earliestStep, earliest <= now else { return }
-    defer { earliestStep = unsettled.lazy.compactMap { services[$0]?.nextStep }.min() }
+    defer {
+      earliestStep = nil
+      for sequence in unsettled {
+        if let step = services[sequence]?.nextStep { earliestStep = min(earliestStep ?? step, step) }
+      }
+    }
     let due = unsettled.filter { (services[$0]?.nextStep ?? now) <= now }.sorted()
     if due.isEmpty { return }
     lastStep = now
