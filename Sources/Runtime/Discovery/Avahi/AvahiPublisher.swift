@@ -41,6 +41,7 @@ final class AvahiPublisher {
   private var refused: [Owner: Scheduled<Void>] = [:]
   private var queue: [MatterService.Kind] = []
   private var isWorking = false
+  private var rest = TimeAmount.zero
   private var isClosed = false
 
   /// How long a name that somebody else has is left alone.
@@ -103,15 +104,18 @@ final class AvahiPublisher {
     work()
   }
 
-  /// Each service takes some questions and answers, a millisecond or less; between two the loop does other things.
+  /// Each service takes some questions and answers, which the library waits for: a millisecond or two, longer where the daemon is
+  /// busy. Before the next one the loop has as long for all else, and the daemon to catch up.
   private func work() {
     guard !isWorking, !isClosed, daemon.isUp, !queue.isEmpty else { return }
     isWorking = true
-    eventLoop.assumeIsolated().execute { [weak self] in
+    eventLoop.assumeIsolated().scheduleTask(in: rest) { [weak self] in
       guard let self else { return }
       isWorking = false
       guard !isClosed, daemon.isUp, !queue.isEmpty else { return }
+      let start = HostClock.now()
       settle(queue.removeFirst())
+      rest = .nanoseconds(min((HostClock.now() - start).nanoseconds, 500_000_000))
       work()
     }
   }
