@@ -106,7 +106,8 @@ struct Access: AsyncParsableCommand {
         let entry = try await session.revokeAccess(number: number, on: device, force: force)
         home.output.result(
           device.jsonNames.adding("removed", AccessReport.json(entry)),
-          "\(device.name): \(AccessReport.subjects(entry, session.registry)) can't \(camelCase("\(entry.privilege)")) any more")
+          "\(device.name): \(AccessReport.subjects(entry, session.registry)) can't \(camelCase("\(entry.privilege)")) any more"
+        )
       }
     }
   }
