@@ -178,7 +178,7 @@ def described(bench: Bench) -> dict:
                            "--discriminator", str(yaml_suites.WINDOW_DISCRIMINATOR), "--vendor", str(vendor),
                            "--product", str(product)], capture_output=True, text=True, timeout=30)
     return {"qr": entry["qrCode"], "windowCode": json.loads(made.stdout)["data"]["qrCode"], "vendorId": vendor,
-            "discriminator": DISCRIMINATOR, "productId": product, "deviceType": type_ids(bench.hearth)[bench.kind]}
+            "discriminator": DISCRIMINATOR, "productId": product, "deviceType": type_ids(bench.hearth)[entry["type"].lower()]}
 
 
 @cache
