@@ -85,6 +85,7 @@ class Suite:
             chosen["Groups.Endpoint"] = endpoint if endpoint in groups else groups[0]
             chosen["Groups.Endpoint1"] = groups[0]
             chosen["Groups.Endpoint2"] = groups[-1]
+        chosen["PIXIT.DGGEN.ENABLEKEY"] = chosen["TEST_EVENT_ENABLE_KEY"] = device["enableKey"]
         chosen["payload"] = device["qr"]
         chosen["discriminator"] = device["discriminator"]
         chosen["shortDiscriminator"] = device["discriminator"] >> 8

@@ -15,7 +15,7 @@ import yaml
 
 import yaml_suites
 from checkout import Checkout
-from devices import DISCRIMINATOR, SCRIPTS, Bench, Failed
+from devices import DISCRIMINATOR, ENABLE_KEY, SCRIPTS, Bench, Failed
 from table import FAIL, PASS, SKIP, Result
 from yaml_pics import Facts
 from yaml_suites import Suite
@@ -178,7 +178,8 @@ def described(bench: Bench) -> dict:
                            "--discriminator", str(yaml_suites.WINDOW_DISCRIMINATOR), "--vendor", str(vendor),
                            "--product", str(product)], capture_output=True, text=True, timeout=30)
     return {"qr": entry["qrCode"], "windowCode": json.loads(made.stdout)["data"]["qrCode"], "vendorId": vendor,
-            "discriminator": DISCRIMINATOR, "productId": product, "deviceType": type_ids(bench.hearth)[entry["type"].lower()]}
+            "enableKey": f"hex:{ENABLE_KEY}", "discriminator": DISCRIMINATOR, "productId": product,
+            "deviceType": type_ids(bench.hearth)[entry["type"].lower()]}
 
 
 @cache
