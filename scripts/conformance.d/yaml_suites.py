@@ -61,10 +61,10 @@ class Suite:
 
     @property
     def waits(self) -> float:
-        """The seconds for which it does nothing but wait."""
+        """About the seconds for which it does nothing but wait. What it works out itself counts as a minute."""
         values = [value["value"] for step in self.steps if step.get("command") == "WaitForMs"
                   for value in step["arguments"]["values"]]
-        return sum(value for value in values if isinstance(value, int)) / 1000
+        return sum(value if isinstance(value, int) else 60000 for value in values) / 1000
 
     def refused_by(self, codes: set[str]) -> Optional[str]:
         """The first of the PICS that the whole suite asks for and that does not hold."""
