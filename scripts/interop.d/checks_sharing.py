@@ -15,7 +15,7 @@ class Hearth:
 
     def __init__(self, target):
         self.hearth = target.processes.hearth
-        self.state = os.path.join(target.partner.directory, "sharing-home")
+        self.state = os.path.join(os.path.dirname(target.processes.state), "sharing-home")
         shutil.rmtree(self.state, ignore_errors=True)
 
     async def run(self, *arguments, status: int = 0):

@@ -95,6 +95,26 @@ async def wildcard(device):
     expect_equal(values[f"0/{DESCRIPTOR}/3"], [1, 2], "PartsList")
 
 
+@stranger_check("its fabrics are told, and nobody locks themselves out")
+async def administered(device):
+    fabrics = await device.do("fabrics list", "lights")
+    expect_equal([(entry["isOurs"], entry["nodeID"]) for entry in fabrics], [(True, device.node)], "fabrics")
+    await device.refused(2, "fabrics remove", "lights", fabrics[0]["index"])
+    await device.refused(3, "fabrics remove", "lights", 99)
+    # CircuitMatter lets everybody in, and its list is empty: what is written into it would be all that there is.
+    expect_equal(await device.do("acl list", "lights"), [], "access control list")
+    error = await device.refused(2, "acl grant", "lights", "operate", "--to", 77, "--endpoint", 1)
+    expect("--force" in error["message"], f"the error is {error}")
+    await device.refused(3, "acl revoke", "lights", 1)
+
+
+@stranger_check("it has no windows to open, and says so")
+async def shared(device):
+    for option in [("--status",), ("--revoke",), ()]:
+        error = await device.refused(8, "share", "lights", *option)
+        expect("UNSUPPORTED_" in error["message"], f"share {option}: the error is {error}")
+
+
 @stranger_check("an attribute is written")
 async def written(device):
     await device.do("write", f"{device.node}/0/40/5", "night shift")

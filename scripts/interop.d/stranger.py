@@ -150,7 +150,7 @@ class Stranger:
 
     def command(self, command: str, arguments: tuple, home: str) -> list:
         state = os.path.join(self.directory, home)
-        return [self.hearth, command, "--interface", "veth-b", "--state", state, "--json", *map(str, arguments)]
+        return [self.hearth, *command.split(), "--interface", "veth-b", "--state", state, "--json", *map(str, arguments)]
 
     async def run(self, command: str, *arguments, home: str = "home", seconds: float = 20) -> tuple[int, dict]:
         """A command of ours: its exit status and its JSON."""

@@ -9,14 +9,22 @@ extension HomeSession {
   }
 
   /// Lets somebody do something.
+  /// - Parameter force: also where the list does not say that this home may administer the device, and would say so in force.
   /// - Returns: the list as it is now, and whether it had to be changed.
+  /// - Throws: `badArguments` where the list that is written would lock this home out.
   public func grant(
-    _ entry: AccessEntry, on device: DeviceRecord
+    _ entry: AccessEntry, on device: DeviceRecord, force: Bool = false
   ) async throws(HomeError) -> (entries: [AccessEntry], isChanged: Bool) {
     let own = await controller.fabric.nodeID
     return try await changeScopedList(AccessControl.acl, on: .root, of: device) { items throws(HomeError) in
       var list = AccessList(items: items)
       let isChanged = list.grant(entry, own: own)
+      guard !isChanged || force || list.letsAdminister(own) else {
+        throw HomeError(
+          .badArguments,
+          "its access control list does not name this home: once it is written, nobody here may be able to change the "
+            + "device again; --force writes it all the same", device: device.name)
+      }
       items = list.items
       return ((items.map(\.entry), isChanged), isChanged)
     }

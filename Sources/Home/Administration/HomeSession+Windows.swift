@@ -31,15 +31,18 @@ extension HomeSession {
   /// Whether a window is open, and whose it is.
   public func window(of device: DeviceRecord) async throws(HomeError) -> WindowState {
     let status = AdministratorCommissioning.windowStatus.path(on: .root)
-    let report = try await read(device, [AttributePath(endpoint: .root, cluster: AdministratorCommissioning.id)])
+    let index = AdministratorCommissioning.adminFabricIndex.path(on: .root)
+    let vendor = AdministratorCommissioning.adminVendorId.path(on: .root)
+    let report = try await read(device, [status, index, vendor].map { AttributePath($0) })
+    if let refused = report.statuses.first(where: { $0.path.matches(status) }) {
+      throw HomeError(refused.status).about(device.name)
+    }
     guard let value = report[status]?.value,
       let code = try? AdministratorCommissioning.CommissioningWindowStatus(tlv: value)
     else { throw HomeError(.refused, "it does not tell whether a window is open", device: device.name) }
-    let index = report[AdministratorCommissioning.adminFabricIndex.path(on: .root)]?.value
-    let vendor = report[AdministratorCommissioning.adminVendorId.path(on: .root)]?.value
     return WindowState(
-      status: code, fabricIndex: index.flatMap { try? Nullable<FabricIndex>(tlv: $0) }?.wrapped,
-      vendorID: vendor.flatMap { try? Nullable<VendorID>(tlv: $0) }?.wrapped)
+      status: code, fabricIndex: report[index].flatMap { try? Nullable<FabricIndex>(tlv: $0.value) }?.wrapped,
+      vendorID: report[vendor].flatMap { try? Nullable<VendorID>(tlv: $0.value) }?.wrapped)
   }
 
   /// Closes the window, whoever opened it.

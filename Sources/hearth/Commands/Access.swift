@@ -17,10 +17,11 @@ struct Access: AsyncParsableCommand {
     func run() async throws {
       try await home.withHome { session in
         let device = try session.registry.resolve(device).device
+        let own = await session.controller.fabric.nodeID
         let entries = try await session.accessList(of: device)
         home.output.result(
           .array(entries.enumerated().map { AccessReport.json($0.element).adding("number", .integer($0.offset + 1)) }),
-          AccessReport.table(entries, session.registry))
+          AccessReport.table(entries, session.registry, own))
       }
     }
   }
@@ -41,6 +42,7 @@ struct Access: AsyncParsableCommand {
     var to: [String] = []
     @Option(name: .customLong("to-group"), help: ArgumentHelp("Messages to this group.", valueName: "group"))
     var group: [WireNumber] = []
+    @Flag(help: "Even if nobody here could change the device any more.") var force = false
     @Option(help: "Only on this endpoint.") var endpoint: [UInt16] = []
     @Option(help: "Only for this cluster.") var cluster: String?
     @Argument(help: "The device.", completion: .device) var device: String
@@ -54,14 +56,15 @@ struct Access: AsyncParsableCommand {
     func run() async throws {
       try await home.withHome { session in
         let device = try session.registry.resolve(device).device
+        let own = await session.controller.fabric.nodeID
         let entry = AccessEntry(
           privilege: privilege.privilege, authMode: group.isEmpty ? .case : .group,
           subjects: try subjects(session.registry), targets: try targets())
-        let (entries, isChanged) = try await session.grant(entry, on: device)
+        let (entries, isChanged) = try await session.grant(entry, on: device, force: force)
         home.output.result(
           device.jsonNames.adding("changed", .bool(isChanged)).adding(
             "entries", .array(entries.map(AccessReport.json))),
-          isChanged ? AccessReport.table(entries, session.registry) : "\(device.name): that is allowed already")
+          isChanged ? AccessReport.table(entries, session.registry, own) : "\(device.name): that is allowed already")
       }
     }
 
@@ -103,10 +106,11 @@ struct Access: AsyncParsableCommand {
     func run() async throws {
       try await home.withHome { session in
         let device = try session.registry.resolve(device).device
+        let own = await session.controller.fabric.nodeID
         let entry = try await session.revokeAccess(number: number, on: device, force: force)
         home.output.result(
           device.jsonNames.adding("removed", AccessReport.json(entry)),
-          "\(device.name): \(AccessReport.subjects(entry, session.registry)) can't \(camelCase("\(entry.privilege)")) any more"
+          "\(device.name): \(AccessReport.subjects(entry, session.registry, own)) can't \(camelCase("\(entry.privilege)")) any more"
         )
       }
     }
@@ -129,15 +133,15 @@ enum PrivilegeArgument: String, ExpressibleByArgument, CaseIterable {
 
 /// An access control list to be shown.
 enum AccessReport {
-  static func table(_ entries: [AccessEntry], _ registry: HomeRegistry) -> String {
+  static func table(_ entries: [AccessEntry], _ registry: HomeRegistry, _ own: NodeID) -> String {
     var table = Table("NUMBER", "WHO", "MAY", "WITH")
     for (index, entry) in entries.enumerated() {
-      table.add("\(index + 1)", subjects(entry, registry), camelCase("\(entry.privilege)"), targets(entry))
+      table.add("\(index + 1)", subjects(entry, registry, own), camelCase("\(entry.privilege)"), targets(entry))
     }
     return table.text
   }
 
-  static func subjects(_ entry: AccessEntry, _ registry: HomeRegistry) -> String {
+  static func subjects(_ entry: AccessEntry, _ registry: HomeRegistry, _ own: NodeID) -> String {
     let subjects = entry.subjects.wrapped ?? []
     if entry.authMode == .group {
       return subjects.isEmpty ? "any group" : "group " + subjects.map { "\($0.rawValue)" }.joined(separator: ", ")
@@ -145,6 +149,7 @@ enum AccessReport {
     if subjects.isEmpty { return "all of this home" }
     return subjects.map { subject in
       if subject.isTag { return "tag:\(CASEAuthenticatedTag(UInt32(truncatingIfNeeded: subject.rawValue)))" }
+      if subject == own { return "this home" }
       return registry.device(subject)?.fullName ?? "node \(subject.rawValue)"
     }.joined(separator: ", ")
   }
