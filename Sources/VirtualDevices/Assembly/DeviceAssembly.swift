@@ -59,6 +59,12 @@ enum DeviceAssembly {
       return [IdentifyServer.make(.visibleIndicator), SwitchServer.make(features: switchKind.features)]
     case .onOffLightSwitch, .dimmerSwitch, .colorDimmerSwitch:
       return [IdentifyServer.make(.visibleIndicator)] + bindings
+    case .extendedColorLight, .colorTemperatureLight:
+      let color = kind == .extendedColorLight ? ColorControlServer.everything : [ColorControl.colortemperature]
+      return common + [
+        IdentifyServer.make(.lightOutput), OnOffServer.make(), LevelControlServer.make(),
+        ColorControlServer.make(features: color),
+      ]
     case .dimmableLight:
       return common + [IdentifyServer.make(.lightOutput), OnOffServer.make(), LevelControlServer.make()]
     case .onOffLight:

@@ -40,11 +40,17 @@ public struct DeviceKind: Hashable, Sendable {
   public static let colorDimmerSwitch = DeviceKind(
     name: "color dimmer switch", aliases: ["colour dimmer switch", "color dimmer", "colour dimmer"],
     deviceType: 0x0105, productID: 0x800A, summary: "a switch that dims and colors the lights it is bound to")
+  public static let colorTemperatureLight = DeviceKind(
+    name: "color temperature light", aliases: ["colour temperature light", "white light", "tunable white light"],
+    deviceType: 0x010C, productID: 0x8003, summary: "a light with a brightness, from warm white to cold white")
+  public static let extendedColorLight = DeviceKind(
+    name: "extended color light", aliases: ["extended colour light", "color light", "colour light"],
+    deviceType: 0x010D, productID: 0x8004, summary: "a light with a brightness, of any color and any white")
 
   /// Every kind, in the order of the device type ids.
   public static let all: [DeviceKind] = [
     .bridge, .genericSwitch, .onOffLight, .dimmableLight, .onOffLightSwitch, .dimmerSwitch, .colorDimmerSwitch,
-    .onOffPlugInUnit, .dimmablePlugInUnit,
+    .onOffPlugInUnit, .dimmablePlugInUnit, .colorTemperatureLight, .extendedColorLight,
   ]
 
   /// The name as the Device Library writes it: "Dimmable Light", "On/Off Plug-in Unit".

@@ -32,13 +32,19 @@ enum LevelCommands {
       .on(LevelControl.stopWithOnOff) { context, _ throws(StatusError) in LevelTransition.stop(&context) }
   }
 
-  /// Whether a command without coupling does anything while the light is off (§ 1.6.6.9).
+  /// The options that a command works with (§ 1.6.6.9).
+  private static func options(
+    _ mask: LevelControl.Options, _ override: LevelControl.Options, _ context: inout ServerContext
+  ) -> LevelControl.Options {
+    context[LevelControl.options].subtracting(mask).union(override.intersection(mask))
+  }
+
+  /// Whether a command without coupling does anything while the light is off.
   private static func mayExecute(
     _ mask: LevelControl.Options, _ override: LevelControl.Options, _ context: inout ServerContext
   ) -> Bool {
     guard context.has(LevelControl.onOff), context.serves(OnOff.self), !context[OnOff.onOff] else { return true }
-    let options = context[LevelControl.options].subtracting(mask).union(override.intersection(mask))
-    return options.contains(.executeIfOff)
+    return options(mask, override, &context).contains(.executeIfOff)
   }
 
   private static func moveToLevel(
@@ -49,7 +55,7 @@ enum LevelCommands {
     let time = request.transitionTime.wrapped ?? context[LevelControl.onOffTransitionTime]
     LevelTransition.start(
       to: LevelTransition.clamp(request.level, &context), over: .milliseconds(Int64(time) * 100),
-      .command(isCoupled: isCoupled), &context)
+      .command(isCoupled: isCoupled, options(request.optionsMask, request.optionsOverride, &context)), &context)
   }
 
   private static func move(
@@ -62,7 +68,7 @@ enum LevelCommands {
     // No rate, here or as a default: as fast as possible, which for us is at once. The store may hold a default of 0.
     let rate = Int64(request.rate.wrapped ?? context[LevelControl.defaultMoveRate].wrapped ?? 0)
     LevelTransition.start(
-      to: target, over: rate > 0 ? .milliseconds(distance * 1000 / rate) : .zero, .command(isCoupled: isCoupled),
+      to: target, over: rate > 0 ? .milliseconds(distance * 1000 / rate) : .zero, .command(isCoupled: isCoupled, options(request.optionsMask, request.optionsOverride, &context)),
       &context)
   }
 
@@ -78,7 +84,7 @@ enum LevelCommands {
     let share = Int64(abs(Int(target) - current))
     let time = Int64(request.transitionTime.wrapped ?? 0) * 100
     LevelTransition.start(
-      to: target, over: .milliseconds(time * share / Int64(request.stepSize)), .command(isCoupled: isCoupled),
+      to: target, over: .milliseconds(time * share / Int64(request.stepSize)), .command(isCoupled: isCoupled, options(request.optionsMask, request.optionsOverride, &context)),
       &context)
   }
 }

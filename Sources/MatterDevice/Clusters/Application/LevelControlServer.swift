@@ -48,6 +48,9 @@ public enum LevelControlServer {
       }
       .onChange(LevelControl.currentLevel) { context in
         if !LevelTransition.isScene(context) { context.call(ScenesManagementServer.attributeChanged, ()) }
+        if LevelTransition.couplesColor(&context) {
+          context.call(ColorControlServer.levelChanged, LevelTransition.level(&context))
+        }
       }
       .onTimer(LevelTransition.tick) { context in LevelTransition.advance(&context) }
       .onStart { context in

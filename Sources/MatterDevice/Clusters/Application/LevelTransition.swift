@@ -6,8 +6,9 @@ import MatterProtocol
 struct LevelTransition: Sendable {
   /// What the level moves for, and so what hangs from its arrival.
   enum Purpose: Sendable {
-    /// A command of this cluster. If it is coupled, On/Off is on above the lowest level, and off at it.
-    case command(isCoupled: Bool)
+    /// A command of this cluster, with the options it works with. If it is coupled, On/Off is on above the lowest level,
+    /// and off at it.
+    case command(isCoupled: Bool, LevelControl.Options)
     /// On/Off was switched on.
     case fadeOn
     /// On/Off was switched off: off at the end, and then, out of sight, back to the level to come on with.
@@ -58,11 +59,18 @@ struct LevelTransition: Sendable {
     if case .scene = context[scratch: LevelTransition.self]?.purpose { true } else { false }
   }
 
+  /// Whether the colour temperature goes with the level (§ 3.2.5.1): as the command says that moves it, or else the attribute.
+  static func couplesColor(_ context: inout ServerContext) -> Bool {
+    var options = context[LevelControl.options]
+    if case .command(_, let ofCommand) = context[scratch: LevelTransition.self]?.purpose { options = ofCommand }
+    return options.contains(.coupleColorTempToLevel)
+  }
+
   // MARK: Moving
 
   /// Moves to a level, instead of whatever movement there was.
   static func start(to target: UInt8, over duration: Duration, _ purpose: Purpose, _ context: inout ServerContext) {
-    if case .command(isCoupled: true) = purpose, target > context[LevelControl.minLevel] {
+    if case .command(isCoupled: true, _) = purpose, target > context[LevelControl.minLevel] {
       context.call(OnOffServer.switchedByLevel, true)
     }
     let now = context.now
@@ -112,7 +120,7 @@ struct LevelTransition: Sendable {
     case .fadeOff(nil):
       set(transition.to, isReported: true, &context)
       context.call(OnOffServer.switchedByLevel, false)
-    case .command(let isCoupled):
+    case .command(let isCoupled, _):
       set(transition.to, isReported: true, &context)
       if isCoupled && transition.to == context[LevelControl.minLevel] {
         context.call(OnOffServer.switchedByLevel, false)

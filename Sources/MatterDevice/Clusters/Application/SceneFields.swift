@@ -9,24 +9,38 @@ enum SceneFields {
   typealias Pair = ScenesManagement.AttributeValuePairStruct
 
   /// Stands for the null of an attribute of one byte.
-  private static let null: UInt8 = 0xFF
+  private static let null: UInt16 = 0xFF
 
-  /// The attributes with quality Scene that the endpoint serves; all of them are of one byte.
-  private static func attributes(_ context: ServerContext) -> [(cluster: ClusterID, attribute: AttributeID)] {
-    [(OnOff.id, OnOff.onOff.id), (LevelControl.id, LevelControl.currentLevel.id)].filter {
-      context.info(ConcreteAttributePath(context.endpoint, $0.0, $0.1)) != nil
-    }
+  /// An attribute with quality Scene that the endpoint serves; all of them are of one byte or two.
+  private struct Known {
+    var cluster: ClusterID
+    var attribute: AttributeID
+    var isWide = false
+  }
+
+  private static func attributes(_ context: ServerContext) -> [Known] {
+    let plain = [
+      Known(cluster: OnOff.id, attribute: OnOff.onOff.id),
+      Known(cluster: LevelControl.id, attribute: LevelControl.currentLevel.id),
+    ].filter { context.info(ConcreteAttributePath(context.endpoint, $0.cluster, $0.attribute)) != nil }
+    return plain
+      + ColorScenes.attributes(context).map {
+        Known(cluster: ColorControl.id, attribute: $0.attribute, isWide: $0.isWide)
+      }
   }
 
   /// What the endpoint is like now.
   static func current(_ context: inout ServerContext) -> [FieldSet] {
     var sets: [FieldSet] = []
-    if context.serves(OnOff.onOff) {
-      sets.append(FieldSet(OnOff.id, [Pair(OnOff.onOff.id, context[OnOff.onOff] ? 1 : 0)]))
-    }
-    if context.serves(LevelControl.currentLevel) {
-      let level = context[LevelControl.currentLevel].wrapped ?? null
-      sets.append(FieldSet(LevelControl.id, [Pair(LevelControl.currentLevel.id, level)]))
+    for known in attributes(context) {
+      let value: UInt16 =
+        switch known.cluster {
+        case OnOff.id: context[OnOff.onOff] ? 1 : 0
+        case LevelControl.id: context[LevelControl.currentLevel].wrapped.map(UInt16.init) ?? null
+        default: ColorScenes.value(known.attribute, &context)
+        }
+      if sets.last?.clusterID != known.cluster { sets.append(FieldSet(known.cluster, [])) }
+      sets[sets.count - 1].attributeValueList.append(Pair(known.attribute, value, isWide: known.isWide))
     }
     return sets
   }
@@ -41,11 +55,12 @@ enum SceneFields {
     for set in sets where clusters.contains(set.clusterID) {
       var pairs: [Pair] = []
       for pair in set.attributeValueList {
-        guard known.contains(where: { $0.cluster == set.clusterID && $0.attribute == pair.attributeID }),
-          let value = pair.valueUnsigned8, pair.hasOneValue
+        guard
+          let place = known.first(where: { $0.cluster == set.clusterID && $0.attribute == pair.attributeID }),
+          let value = pair.value(isWide: place.isWide), pair.hasOneValue
         else { return nil }
         pairs.removeAll { $0.attributeID == pair.attributeID }
-        pairs.append(Pair(pair.attributeID, inRange(value, of: set.clusterID, &context)))
+        pairs.append(Pair(pair.attributeID, inRange(value, of: place, &context), isWide: place.isWide))
       }
       result.removeAll { $0.clusterID == set.clusterID }
       if !pairs.isEmpty { result.append(FieldSet(set.clusterID, pairs)) }
@@ -53,10 +68,13 @@ enum SceneFields {
     return result
   }
 
-  /// What is no value of the attribute becomes its null, or false where there is none (§ 1.4.7.4).
-  private static func inRange(_ value: UInt8, of cluster: ClusterID, _ context: inout ServerContext) -> UInt8 {
-    if cluster == OnOff.id { return value == 1 ? 1 : 0 }
-    return LevelTransition.isInRange(value, &context) ? value : null
+  /// What is no value of the attribute becomes its null, false, or where there is none of them its nearest value (§ 1.4.7.4).
+  private static func inRange(_ value: UInt16, of known: Known, _ context: inout ServerContext) -> UInt16 {
+    switch known.cluster {
+    case OnOff.id: value == 1 ? 1 : 0
+    case LevelControl.id: LevelTransition.isInRange(UInt8(clamping: value), &context) ? value : null
+    default: ColorScenes.inRange(value, of: known.attribute, &context)
+    }
   }
 
   /// Makes the endpoint like the scene.
@@ -64,14 +82,18 @@ enum SceneFields {
     context[scratch: SceneState.Recalling.self] = .init()
     defer { context[scratch: SceneState.Recalling.self] = nil }
     for set in sets {
+      var colors: [AttributeID: UInt16] = [:]
       for pair in set.attributeValueList {
-        guard let value = pair.valueUnsigned8 else { continue }
-        if set.clusterID == OnOff.id {
-          context.call(OnOffServer.recalled, .init(isOn: value != 0, duration: duration))
-        } else if set.clusterID == LevelControl.id, value != null {
-          context.call(LevelControlServer.recalled, .init(level: value, duration: duration))
+        guard let value = pair.value(isWide: false) ?? pair.value(isWide: true) else { continue }
+        switch set.clusterID {
+        case OnOff.id: context.call(OnOffServer.recalled, .init(isOn: value != 0, duration: duration))
+        case LevelControl.id where value != null:
+          context.call(LevelControlServer.recalled, .init(level: UInt8(clamping: value), duration: duration))
+        case ColorControl.id: colors[pair.attributeID] = value
+        default: break
         }
       }
+      if !colors.isEmpty { context.call(ColorControlServer.recalled, .init(values: colors, duration: duration)) }
     }
   }
 }
@@ -83,9 +105,14 @@ extension ScenesManagement.ExtensionFieldSetStruct {
 }
 
 extension ScenesManagement.AttributeValuePairStruct {
-  fileprivate init(_ attribute: AttributeID, _ value: UInt8) {
-    self.init(attributeID: attribute, valueUnsigned8: value)
+  fileprivate init(_ attribute: AttributeID, _ value: UInt16, isWide: Bool) {
+    self.init(
+      attributeID: attribute, valueUnsigned8: isWide ? nil : UInt8(clamping: value),
+      valueUnsigned16: isWide ? value : nil)
   }
+
+  /// The value if it has the width of the attribute.
+  fileprivate func value(isWide: Bool) -> UInt16? { isWide ? valueUnsigned16 : valueUnsigned8.map(UInt16.init) }
 
   /// Exactly one of the typed values must be there.
   fileprivate var hasOneValue: Bool {
