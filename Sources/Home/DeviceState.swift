@@ -9,6 +9,8 @@ public struct DeviceState: Hashable, Sendable {
     public var isOn: Bool?
     /// 1 to 254.
     public var level: UInt8?
+    /// Of a light that has colours, or whites.
+    public var color: LightColor?
   }
 
   /// By endpoint.
@@ -18,6 +20,13 @@ public struct DeviceState: Hashable, Sendable {
   public static let paths: [AttributePath] = [
     AttributePath(cluster: OnOff.id, attribute: OnOff.onOff.id),
     AttributePath(cluster: LevelControl.id, attribute: LevelControl.currentLevel.id),
+    AttributePath(cluster: ColorControl.id, attribute: ColorControl.colorMode.id),
+    AttributePath(cluster: ColorControl.id, attribute: ColorControl.currentHue.id),
+    AttributePath(cluster: ColorControl.id, attribute: ColorControl.enhancedCurrentHue.id),
+    AttributePath(cluster: ColorControl.id, attribute: ColorControl.currentSaturation.id),
+    AttributePath(cluster: ColorControl.id, attribute: ColorControl.currentX.id),
+    AttributePath(cluster: ColorControl.id, attribute: ColorControl.currentY.id),
+    AttributePath(cluster: ColorControl.id, attribute: ColorControl.colorTemperatureMireds.id),
   ]
 
   static func isPart(_ path: ConcreteAttributePath) -> Bool { paths.contains { $0.matches(path) } }
@@ -30,21 +39,54 @@ public struct DeviceState: Hashable, Sendable {
         parts[endpoint, default: Part(endpoint: endpoint)].isOn = try? Bool(tlv: value)
       } else if path == LevelControl.currentLevel.path(on: endpoint) {
         parts[endpoint, default: Part(endpoint: endpoint)].level = (try? Nullable<UInt8>(tlv: value))?.wrapped
+      } else if path == ColorControl.colorMode.path(on: endpoint) {
+        parts[endpoint, default: Part(endpoint: endpoint)].color = Self.color(of: endpoint, values)
       }
     }
     self.parts = parts.values.sorted { $0.endpoint < $1.endpoint }
   }
 
-  /// "on 40%", "off", "on, off"; empty where there is nothing to say.
+  /// The colour by those attributes that count.
+  private static func color(of endpoint: EndpointID, _ values: [ConcreteAttributePath: [UInt8]]) -> LightColor? {
+    func number<Value: ModelValue>(_ attribute: Attribute<ColorControl, Value>) -> Double? {
+      values[attribute.path(on: endpoint)].flatMap { try? UInt64(tlv: $0) }.map { Double($0) }
+    }
+    switch number(ColorControl.colorMode) {
+    case 0:
+      let hue =
+        number(ColorControl.enhancedCurrentHue).map { $0 / 65536 } ?? number(ColorControl.currentHue).map { $0 / 254 }
+      guard let hue, let saturation = number(ColorControl.currentSaturation) else { return nil }
+      return LightColor(HueAndSaturation(hue: hue, saturation: saturation / 254))
+    case 1:
+      guard let x = number(ColorControl.currentX), let y = number(ColorControl.currentY) else { return nil }
+      return LightColor(HueAndSaturation(Chromaticity(x: x / 65536, y: y / 65536)))
+    case 2: return number(ColorControl.colorTemperatureMireds).flatMap { LightColor(mireds: UInt16($0)) }
+    default: return nil
+    }
+  }
+
+  /// The mode in which an attribute counts.
+  static func colorMode(of attribute: AttributeID) -> ColorControl.ColorMode? {
+    switch attribute {
+    case ColorControl.currentX.id, ColorControl.currentY.id: .currentXAndCurrentY
+    case ColorControl.colorTemperatureMireds.id: .colorTemperatureMireds
+    case ColorControl.currentHue.id, ColorControl.enhancedCurrentHue.id, ColorControl.currentSaturation.id:
+      .currentHueAndCurrentSaturation
+    default: nil
+    }
+  }
+
+  /// "on 40%", "on 40% 2700K", "off", "on, off"; empty where there is nothing to say.
   public var text: String {
     parts.map { part in
       let level = part.level.map { "\(HomeUnits.percent($0))%" }
+      let color = part.color.map { " \($0)" } ?? ""
       return switch (part.isOn, level) {
-      case (true?, let level?): "on \(level)"
-      case (true?, nil): "on"
+      case (true?, let level?): "on \(level)\(color)"
+      case (true?, nil): "on\(color)"
       case (false?, _): "off"
-      case (nil, let level?): level
-      case (nil, nil): "?"
+      case (nil, let level?): level + color
+      case (nil, nil): part.color.map { "\($0)" } ?? "?"
       }
     }.joined(separator: ", ")
   }

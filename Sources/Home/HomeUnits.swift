@@ -4,4 +4,11 @@ public enum HomeUnits {
   public static func percent(_ level: UInt8) -> Int {
     level == 0 ? 0 : max(1, (Int(min(level, 254)) * 100 + 127) / 254)
   }
+
+  /// A colour temperature in kelvins; rounded to tens, as lamps are sold: a mired is more than that.
+  public static func kelvin(mireds: UInt16) -> Int {
+    guard mireds > 0 else { return 1_000_000 }
+    let kelvin = 1_000_000 / Double(mireds)
+    return kelvin > 1000 ? Int((kelvin / 10).rounded()) * 10 : Int(kelvin.rounded())
+  }
 }

@@ -30,6 +30,7 @@ import checks_commissioning  # noqa: E402,F401  (importing registers the checks,
 import checks_reading  # noqa: E402,F401
 import checks_statuses  # noqa: E402,F401
 import checks_control  # noqa: E402,F401
+import checks_color  # noqa: E402,F401
 import checks_subscriptions  # noqa: E402,F401
 import checks_events  # noqa: E402,F401
 import checks_groups  # noqa: E402,F401
@@ -56,7 +57,8 @@ def type_of(entry: dict) -> int | None:
     if isinstance(given, int):
         return given
     name = "".join(letter for letter in str(given).lower() if letter.isalnum())
-    names = {"onofflight": 0x0100, "dimmablelight": 0x0101, "onoffplug": 0x010A, "onoffpluginunit": 0x010A}
+    names = {"onofflight": 0x0100, "dimmablelight": 0x0101, "onoffplug": 0x010A, "onoffpluginunit": 0x010A,
+             "colortemperaturelight": 0x010C, "extendedcolorlight": 0x010D}
     return names.get(name)
 
 

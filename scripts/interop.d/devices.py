@@ -14,11 +14,13 @@ from harness import Failed, expect
 Descriptor = partner.Clusters.Descriptor.Attributes
 
 # The types that the issue asks for: the device type id, and the clusters that its endpoint serves.
-IDENTIFY, GROUPS, ON_OFF, LEVEL, DESCRIPTOR, SCENES = 0x0003, 0x0004, 0x0006, 0x0008, 0x001D, 0x0062
+IDENTIFY, GROUPS, ON_OFF, LEVEL, DESCRIPTOR, SCENES, COLOR = 0x0003, 0x0004, 0x0006, 0x0008, 0x001D, 0x0062, 0x0300
 TYPES = {
     0x0100: ("on/off light", {IDENTIFY, GROUPS, ON_OFF, DESCRIPTOR, SCENES}),
     0x0101: ("dimmable light", {IDENTIFY, GROUPS, ON_OFF, LEVEL, DESCRIPTOR, SCENES}),
     0x010A: ("on/off plug", {IDENTIFY, GROUPS, ON_OFF, DESCRIPTOR, SCENES}),
+    0x010C: ("color temperature light", {IDENTIFY, GROUPS, ON_OFF, LEVEL, DESCRIPTOR, SCENES, COLOR}),
+    0x010D: ("extended color light", {IDENTIFY, GROUPS, ON_OFF, LEVEL, DESCRIPTOR, SCENES, COLOR}),
 }
 
 

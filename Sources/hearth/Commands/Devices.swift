@@ -89,6 +89,7 @@ enum DeviceTable {
       if let level = part.level {
         object = object.adding("currentLevel", .integer(level)).adding("level", .integer(HomeUnits.percent(level)))
       }
+      if let color = part.color { object = object.adding("color", .string(color.description)) }
       return object
     }
     let state: JSON = [

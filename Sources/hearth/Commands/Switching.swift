@@ -82,3 +82,35 @@ struct Level: AsyncParsableCommand {
     }
   }
 }
+
+/// `hearth color`.
+struct Color: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Give lights a color, or a white.",
+    discussion: """
+      The last argument is the color: red, green and blue as '#ff8800' (in quotes: # begins a comment), or the \
+      temperature of a white as 2700K. How bright the light is stays the same; a light that is off comes on with it later.
+      """)
+  @OptionGroup var home: HomeOptions
+  @Option(help: ArgumentHelp("How long the change shall take, as 2s.", valueName: "time")) var over: TimeSpan?
+  @Argument(help: ArgumentHelp("Targets, and then the color.", valueName: "target… color")) var arguments: [String]
+
+  func validate() throws {
+    guard arguments.count >= 2 else {
+      throw ValidationError("expected TARGET… COLOR, as: hearth color kitchen/lamp 2700K")
+    }
+  }
+
+  func run() async throws {
+    let color = try LightColor(text: arguments[arguments.count - 1])
+    let tenths = try over.map { try TransitionTime.tenths($0.duration) } ?? 0
+    try await home.forEach(Array(arguments.dropLast())) { session, target in
+      let part = try await session.color(target, color, over: tenths)
+      let shown = (part.color ?? color).description
+      return (
+        target.device.jsonNames.adding("endpoint", .integer(part.endpoint.rawValue)).adding("color", .string(shown)),
+        "\(target.device.name): \(shown)"
+      )
+    }
+  }
+}

@@ -4,7 +4,7 @@ import MatterModel
 
 /// Attributes that people have units for.
 enum AttributeUnits {
-  private enum Unit { case level, tenthsOfSecond, hundredthsOfDegree, hundredthsOfPercent }
+  private enum Unit { case level, mireds, tenthsOfSecond, hundredthsOfDegree, hundredthsOfPercent }
 
   private static func unit(_ cluster: ClusterID, _ attribute: AttributeID) -> Unit? {
     switch (cluster, attribute) {
@@ -14,8 +14,14 @@ enum AttributeUnits {
       .level
     case (LevelControl.id, LevelControl.remainingTime.id), (LevelControl.id, LevelControl.onOffTransitionTime.id),
       (LevelControl.id, LevelControl.onTransitionTime.id), (LevelControl.id, LevelControl.offTransitionTime.id),
-      (OnOff.id, OnOff.onTime.id), (OnOff.id, OnOff.offWaitTime.id):
+      (OnOff.id, OnOff.onTime.id), (OnOff.id, OnOff.offWaitTime.id), (ColorControl.id, ColorControl.remainingTime.id):
       .tenthsOfSecond
+    case (ColorControl.id, ColorControl.colorTemperatureMireds.id),
+      (ColorControl.id, ColorControl.colorTempPhysicalMinMireds.id),
+      (ColorControl.id, ColorControl.colorTempPhysicalMaxMireds.id),
+      (ColorControl.id, ColorControl.coupleColorTempToLevelMinMireds.id),
+      (ColorControl.id, ColorControl.startUpColorTemperatureMireds.id):
+      .mireds
     case (TemperatureMeasurement.id, TemperatureMeasurement.measuredValue.id): .hundredthsOfDegree
     case (RelativeHumidityMeasurement.id, RelativeHumidityMeasurement.measuredValue.id): .hundredthsOfPercent
     default: nil
@@ -35,6 +41,7 @@ enum AttributeUnits {
     }
     switch unit {
     case .level: return number > 254 ? nil : LevelText.percent(UInt8(clamping: number))
+    case .mireds: return number > 0 ? "\(HomeUnits.kelvin(mireds: UInt16(clamping: number)))K" : nil
     case .tenthsOfSecond: return TimeSpan.text(.milliseconds(number * 100))
     case .hundredthsOfDegree: return "\(Double(number) / 100) °C"
     case .hundredthsOfPercent: return "\(Double(number) / 100)%"
@@ -49,6 +56,9 @@ enum AttributeUnits {
     if !raw {
       switch unit(cluster, attribute) {
       case .level where text.hasSuffix("%"): text = "\(try LevelText.level(text, raw: false))"
+      case .mireds where text.last == "K" || text.last == "k":
+        guard case .kelvin(let kelvin) = try LightColor(text: text) else { break }
+        text = "\(Int((1_000_000 / Double(kelvin)).rounded()))"
       case .tenthsOfSecond where text.last?.isLetter == true && text != "null":
         guard let span = TimeSpan(argument: text) else {
           throw HomeError(.badArguments, "\(name): “\(text)” is no time; \(TimeSpan.example)")

@@ -25,8 +25,12 @@ struct ExampleFilesTests {
     let home = try load("demo.yaml")
     #expect(home.name == "Demo home")
     #expect(
-      home.devices.map(\.path) == ["Kitchen/Ceiling", "Hall/Lamp", "Kitchen/Coffee Machine", "Living Room/Floor Lamp"])
-    #expect(Set(home.devices.map(\.kind)).isSuperset(of: [.onOffLight, .dimmableLight, .onOffPlugInUnit]))
+      home.devices.map(\.path) == [
+        "Kitchen/Ceiling", "Hall/Lamp", "Kitchen/Coffee Machine", "Living Room/Floor Lamp", "Kitchen/Worktop",
+        "Living Room/Strip",
+      ])
+    let lights: Set<DeviceKind> = [.onOffLight, .dimmableLight, .colorTemperatureLight, .extendedColorLight]
+    #expect(Set(home.devices.map(\.kind)).isSuperset(of: lights.union([.onOffPlugInUnit])))
     #expect(home.devices[1].discriminator == 2976)
   }
 
@@ -39,7 +43,7 @@ struct ExampleFilesTests {
   func house() throws {
     let home = try load("house.yaml")
     #expect(home.rooms.count == 8)
-    #expect(home.devices.count == 30)
+    #expect(home.devices.count == 31)
     #expect(home.devices.compactMap(\.port) == [5570, 5571, 5572])
     #expect(Set(home.devices.compactMap(\.room)).count == 8)
   }

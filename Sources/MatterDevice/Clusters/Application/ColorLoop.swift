@@ -47,7 +47,7 @@ enum ColorLoop {
       context[ColorControl.colorLoopStoredEnhancedHue] = context[ColorControl.enhancedCurrentHue]
       setActive(1, &context)
     }
-    let from = start.map(Double.init) ?? ColorValues.value(.enhancedHue, &context)
+    let from = start.map { Double($0) } ?? ColorValues.value(.enhancedHue, &context)
     ColorValues.set(.enhancedHue, from, &context)
     ColorTransition.start([track(from: from, &context)], isScene: isScene, &context)
   }

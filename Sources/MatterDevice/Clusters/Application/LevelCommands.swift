@@ -68,7 +68,8 @@ enum LevelCommands {
     // No rate, here or as a default: as fast as possible, which for us is at once. The store may hold a default of 0.
     let rate = Int64(request.rate.wrapped ?? context[LevelControl.defaultMoveRate].wrapped ?? 0)
     LevelTransition.start(
-      to: target, over: rate > 0 ? .milliseconds(distance * 1000 / rate) : .zero, .command(isCoupled: isCoupled, options(request.optionsMask, request.optionsOverride, &context)),
+      to: target, over: rate > 0 ? .milliseconds(distance * 1000 / rate) : .zero,
+      .command(isCoupled: isCoupled, options(request.optionsMask, request.optionsOverride, &context)),
       &context)
   }
 
@@ -84,7 +85,8 @@ enum LevelCommands {
     let share = Int64(abs(Int(target) - current))
     let time = Int64(request.transitionTime.wrapped ?? 0) * 100
     LevelTransition.start(
-      to: target, over: .milliseconds(time * share / Int64(request.stepSize)), .command(isCoupled: isCoupled, options(request.optionsMask, request.optionsOverride, &context)),
+      to: target, over: .milliseconds(time * share / Int64(request.stepSize)),
+      .command(isCoupled: isCoupled, options(request.optionsMask, request.optionsOverride, &context)),
       &context)
   }
 }

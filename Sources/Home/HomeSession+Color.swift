@@ -1,0 +1,120 @@
+internal import MatterClusters
+internal import MatterModel
+internal import MatterProtocol
+
+extension HomeSession {
+  /// Gives a light a colour, also while it is off: it has it then when it comes on.
+  /// - Parameter over: tenths of a second.
+  /// - Returns: the colour that it was told; a temperature is brought into the light's range.
+  /// - Throws: `notFound` where the light has no such colours.
+  @discardableResult
+  public func color(
+    _ target: Target, _ color: LightColor, over tenths: UInt16
+  ) async throws(HomeError) -> DeviceState.Part {
+    let endpoint = try target.endpoint(serving: ColorControl.id, named: "Color Control")
+    let (device, node) = (target.device, target.device.nodeID)
+    let light = try await colorRange(of: device, endpoint)
+    let values: [AttributeData]
+    if case .kelvin(let kelvin) = color, light.can(ColorControl.colortemperature) {
+      let mireds = UInt16(clamping: Int((1_000_000 / Double(kelvin)).rounded()))
+      let request = ColorControl.MoveToColorTemperatureRequest(
+        colorTemperatureMireds: min(max(mireds, light.mireds.lowerBound), light.mireds.upperBound),
+        transitionTime: tenths, optionsMask: .executeIfOff, optionsOverride: .executeIfOff)
+      try await told(device) { () async throws(HomeError) in
+        _ = try await controller.invoke(ColorControl.moveToColorTemperature, request, on: endpoint, of: node)
+      }
+      values = [
+        .init(
+          ColorControl.colorTemperatureMireds.path(on: endpoint), dataVersion: 0,
+          value: request.colorTemperatureMireds.tlv)
+      ]
+    } else if light.can(ColorControl.enhancedHue) || light.can(ColorControl.hueAndSaturation) {
+      values = try await polar(color, over: tenths, device, endpoint, light)
+    } else if light.can(ColorControl.xy) {
+      let place = color.chromaticity
+      let request = ColorControl.MoveToColorRequest(
+        colorX: UInt16(clamping: Int((place.x * 65536).rounded())),
+        colorY: UInt16(clamping: Int((place.y * 65536).rounded())), transitionTime: tenths,
+        optionsMask: .executeIfOff, optionsOverride: .executeIfOff)
+      try await told(device) { () async throws(HomeError) in
+        _ = try await controller.invoke(ColorControl.moveToColor, request, on: endpoint, of: node)
+      }
+      values = [
+        .init(ColorControl.currentX.path(on: endpoint), dataVersion: 0, value: request.colorX.tlv),
+        .init(ColorControl.currentY.path(on: endpoint), dataVersion: 0, value: request.colorY.tlv),
+      ]
+    } else {
+      throw HomeError(.notFound, "it has whites only; expected a temperature as 2700K", device: device.name)
+    }
+    let mode = values.first.flatMap { DeviceState.colorMode(of: $0.path.attribute) }
+    heard(
+      from: node,
+      values + (mode.map { [.init(ColorControl.colorMode.path(on: endpoint), dataVersion: 0, value: $0.tlv)] } ?? []))
+    let state = DeviceState(lastHeard(node).values).parts.first { $0.endpoint == endpoint }
+    return state ?? DeviceState.Part(endpoint: endpoint)
+  }
+
+  /// By hue and saturation, as finely as the light has it.
+  private func polar(
+    _ color: LightColor, over tenths: UInt16, _ device: DeviceRecord, _ endpoint: EndpointID, _ light: ColorRange
+  ) async throws(HomeError) -> [AttributeData] {
+    let polar = color.hueAndSaturation
+    let saturation = UInt8(clamping: Int((polar.saturation * 254).rounded()))
+    var values: [AttributeData] = [
+      .init(ColorControl.currentSaturation.path(on: endpoint), dataVersion: 0, value: saturation.tlv)
+    ]
+    if light.can(ColorControl.enhancedHue) {
+      let hue = UInt16(clamping: Int((polar.hue * 65536).rounded()))
+      let request = ColorControl.EnhancedMoveToHueAndSaturationRequest(
+        enhancedHue: hue, saturation: saturation, transitionTime: tenths, optionsMask: .executeIfOff,
+        optionsOverride: .executeIfOff)
+      try await told(device) { () async throws(HomeError) in
+        _ = try await controller.invoke(
+          ColorControl.enhancedMoveToHueAndSaturation, request, on: endpoint, of: device.nodeID)
+      }
+      values.append(.init(ColorControl.enhancedCurrentHue.path(on: endpoint), dataVersion: 0, value: hue.tlv))
+    } else {
+      let hue = UInt8(clamping: Int((polar.hue * 254).rounded()))
+      let request = ColorControl.MoveToHueAndSaturationRequest(
+        hue: hue, saturation: saturation, transitionTime: tenths, optionsMask: .executeIfOff,
+        optionsOverride: .executeIfOff)
+      try await told(device) { () async throws(HomeError) in
+        _ = try await controller.invoke(ColorControl.moveToHueAndSaturation, request, on: endpoint, of: device.nodeID)
+      }
+      values.append(.init(ColorControl.currentHue.path(on: endpoint), dataVersion: 0, value: hue.tlv))
+    }
+    return values
+  }
+
+  private func told(_ device: DeviceRecord, _ body: () async throws(HomeError) -> Void) async throws(HomeError) {
+    try await with(device, body)
+  }
+
+  // MARK: What the light can do
+
+  private struct ColorRange {
+    var features: UInt32
+    var mireds: ClosedRange<UInt16>
+
+    func can(_ feature: Feature) -> Bool { features & feature.mask != 0 }
+  }
+
+  private func colorRange(of device: DeviceRecord, _ endpoint: EndpointID) async throws(HomeError) -> ColorRange {
+    let featureMap = ConcreteAttributePath(endpoint, ColorControl.id, GlobalAttribute.featureMap)
+    let (least, most) = (
+      ColorControl.colorTempPhysicalMinMireds.path(on: endpoint),
+      ColorControl.colorTempPhysicalMaxMireds.path(on: endpoint)
+    )
+    // A wildcard for the endpoint: what a light without temperatures does not have is left out, and no error.
+    let report = try await read(
+      device, [featureMap, least, most].map { AttributePath(cluster: $0.cluster, attribute: $0.attribute) })
+    func number(_ path: ConcreteAttributePath) -> UInt64? { (report[path]?.value).flatMap { try? UInt64(tlv: $0) } }
+    guard let features = number(featureMap) else {
+      throw HomeError(.notFound, "it does not tell what colors it has", device: device.name)
+    }
+    let coldest = UInt16(clamping: max(number(least) ?? 1, 1))
+    let warmest = UInt16(clamping: number(most) ?? 65279)
+    return ColorRange(
+      features: UInt32(truncatingIfNeeded: features), mireds: coldest...max(coldest, warmest))
+  }
+}

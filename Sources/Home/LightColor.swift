@@ -1,0 +1,84 @@
+internal import MatterClusters
+
+/// A colour as people write it: red, green and blue, or the temperature of a white.
+public enum LightColor: Hashable, Sendable, CustomStringConvertible {
+  /// How bright it is does not count: that is the level's.
+  case rgb(red: UInt8, green: UInt8, blue: UInt8)
+  case kelvin(Int)
+
+  /// What a command takes; the wire goes further at both ends, no light does.
+  public static let temperatures = 1000...40_000
+
+  /// Reads `#ff8800`, `#f80` or `2700K`.
+  /// - Throws: `badArguments`.
+  public init(text: String) throws(HomeError) {
+    let word = text.lowercased().filter { !$0.isWhitespace }
+    if word.hasPrefix("#"), let color = Self.hexadecimal(word.dropFirst()) {
+      guard color != .rgb(red: 0, green: 0, blue: 0) else {
+        throw HomeError(.badArguments, "no light is black; switch it off instead")
+      }
+      self = color
+    } else if word.hasSuffix("k"), let number = Int(word.dropLast()), word.first?.isNumber == true {
+      guard Self.temperatures.contains(number) else {
+        throw HomeError(.badArguments, "“\(text)” is out of range; expected 1000K to 40000K")
+      }
+      self = .kelvin(number)
+    } else {
+      throw HomeError(.badArguments, "“\(text)” is no color; expected one as '#ff8800', or a temperature as 2700K")
+    }
+  }
+
+  private static func hexadecimal(_ digits: Substring) -> LightColor? {
+    var values: [UInt8] = []
+    for digit in digits {
+      guard let value = digit.hexDigitValue else { return nil }
+      values.append(UInt8(value))
+    }
+    switch values.count {
+    case 3: return .rgb(red: values[0] * 17, green: values[1] * 17, blue: values[2] * 17)
+    case 6:
+      return .rgb(
+        red: values[0] << 4 | values[1], green: values[2] << 4 | values[3], blue: values[4] << 4 | values[5])
+    default: return nil
+    }
+  }
+
+  /// "#ff8800", "2700K".
+  public var description: String {
+    switch self {
+    case .kelvin(let kelvin): return "\(kelvin)K"
+    case .rgb(let red, let green, let blue):
+      return "#"
+        + [red, green, blue].map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+  }
+}
+
+extension LightColor {
+  init(_ color: HueAndSaturation) {
+    let rgb = color.rgb
+    func byte(_ part: Double) -> UInt8 { UInt8((min(max(part, 0), 1) * 255).rounded()) }
+    self = .rgb(red: byte(rgb.red), green: byte(rgb.green), blue: byte(rgb.blue))
+  }
+
+  init?(mireds: UInt16) {
+    guard mireds > 0 else { return nil }
+    self = .kelvin(HomeUnits.kelvin(mireds: mireds))
+  }
+
+  /// The same in the units of Color Control.
+  var hueAndSaturation: HueAndSaturation {
+    switch self {
+    case .kelvin: HueAndSaturation(chromaticity)
+    case .rgb(let red, let green, let blue):
+      HueAndSaturation(red: Double(red) / 255, green: Double(green) / 255, blue: Double(blue) / 255)
+    }
+  }
+
+  var chromaticity: Chromaticity {
+    switch self {
+    case .kelvin(let kelvin): Chromaticity(mireds: 1_000_000 / Double(kelvin))
+    case .rgb: Chromaticity(hueAndSaturation)
+    }
+  }
+}
