@@ -4,7 +4,7 @@ BUILD ?= debug
 HEARTH = .build/$(BUILD)/hearth
 
 .DEFAULT_GOAL := help
-.PHONY: help run up build release test lint format bench fuzz interop dnssd clean
+.PHONY: help run up build release test lint format bench fuzz flood interop dnssd clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -39,6 +39,9 @@ bench: release ## figures, with a blocking-socket UDP echo as the floor
 fuzz: ## hostile input to every decoder and engine, SECONDS=60 for each target
 	@scripts/bootstrap
 	@scripts/fuzz $(or $(SECONDS),60) $(TARGETS)
+
+flood: build ## 20,000 hostile packets a second at a light, on the loopback interface, for a few seconds
+	@.build/$(BUILD)/hearth-bench flood 8
 
 interop: build ## our devices and our controller against other people's Matter (root: it makes network namespaces)
 	@scripts/bootstrap --interop

@@ -4,6 +4,7 @@ import Foundation
 /// Measures the layers from the bottom up and prints a table. A report, never a test: it ends with 0 whatever it finds.
 @main enum HearthBench {
   static func main() {
+    if CommandLine.arguments.dropFirst().first == "flood" { return flood() }
     let options: Options
     do {
       options = try Options(CommandLine.arguments.dropFirst())
@@ -29,10 +30,24 @@ import Foundation
   }
 }
 
+extension HearthBench {
+  /// This one is a test: it ends with 1 if a light did not hold.
+  private static func flood() {
+    do {
+      let seconds = CommandLine.arguments.dropFirst(2).first.flatMap { Int($0) } ?? 10
+      guard try Flood.run(seconds: min(max(seconds, 1), 60)) else { exit(1) }
+    } catch {
+      FileHandle.standardError.write(Data("\(error)\n".utf8))
+      exit(1)
+    }
+  }
+}
+
 /// What was asked for on the command line.
 struct Options {
   static let usage = """
     usage: hearth-bench [--quick] [--json] [--only PART]
+           hearth-bench flood [SECONDS]
       --quick   a tenth of the repetitions
       --json    one JSON object instead of the table
       --only    codec, messages, handshakes, engines or loopback

@@ -76,6 +76,31 @@ final class Household {
     }.wait()
   }
 
+  /// The controller's fabric, with its keys.
+  func fabric() throws -> Fabric {
+    let controller = controller
+    return try loops.client.submit { controller.value.host.perform { engine, _ in engine.fabric } }.wait()
+  }
+
+  /// What the controller will send to toggle a light next, as somebody overhears it who sends it again.
+  func nextToggle(_ node: NodeID) throws -> [UInt8] {
+    let controller = controller
+    return try loops.client.submit {
+      var copy = controller.value.host.perform { engine, _ in engine }
+      while copy.nextEffect() != nil {}
+      _ = copy.invoke(node, [Nodes.toggle], at: HostClock.now())
+      while let effect = copy.nextEffect() { if case .send(let bytes, _) = effect { return bytes } }
+      return []
+    }.wait()
+  }
+
+  /// What the last light did not take in.
+  func drops() throws -> String {
+    guard let light = lights.last else { return "" }
+    let drops = try loops.server.submit { light.value.perform { engine, _ in engine.drops.all } }.wait()
+    return drops.map { "\($0.reason) \($0.count)" }.joined(separator: ", ")
+  }
+
   func close() {
     let controller = controller
     for light in lights { try? light.eventLoop.submit { light.value.stop() }.wait() }

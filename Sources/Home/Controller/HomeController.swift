@@ -98,8 +98,22 @@ public actor HomeController {
 
   /// Lets go of sockets and store.
   public func close() async {
+    let drops = drops
+    if !drops.isEmpty {
+      let text = drops.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+      options.logger.debug("messages that were not taken in: \(text)")
+    }
     edge.value.stop()
     if let discovery { _ = try? await discovery.stop().get() }
+  }
+
+  /// Messages that came and were not taken in, by reason.
+  public var drops: [String: Int] {
+    var drops: [String: Int] = [:]
+    for (reason, count) in edge.value.host.perform({ engine, _ in engine.drops.all }) { drops[reason.rawValue] = count }
+    let overflowed = edge.value.host.transport.counters.overflowed
+    if overflowed > 0 { drops["overflowed"] = overflowed }
+    return drops
   }
 
   /// The nodes of the fabric.

@@ -61,7 +61,7 @@ extension ControllerEngine {
     var size = 64
     for command in commands[transaction.sent...].prefix(limit) {
       size += 32 + (command.fields?.count ?? 0)
-      guard batch.isEmpty || size <= NodeCore.maximumPayload else { break }
+      guard batch.isEmpty || size <= InteractionLimits.maximumPayload else { break }
       batch.append(command)
     }
     guard batch.count > 1 else { return batch }

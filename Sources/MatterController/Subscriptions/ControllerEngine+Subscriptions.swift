@@ -48,7 +48,7 @@ extension ControllerEngine {
       request.eventFilters = [EventFilter(eventMin: number)]
     }
     // A filter takes up to 22 bytes, paths up to 24.
-    let room = NodeCore.maximumPayload - 64 - 24 * (wanted.paths.count + wanted.events.count)
+    let room = InteractionLimits.maximumPayload - 64 - 24 * (wanted.paths.count + wanted.events.count)
     request.dataVersionFilters = subscription.filters(room / 22)
     return request
   }
@@ -96,12 +96,17 @@ extension ControllerEngine {
   /// A message that no request of ours led to.
   mutating func receiveUnsolicited(_ message: InboundMessage, at now: Instant) {
     guard message.protocolID == .interactionModel, !message.exchange.isInitiator else {
+      core.countDrop(.unexpectedMessage)
       return core.close(message.exchange, at: now)
     }
     guard InteractionOpcode(message.opcode) == .reportData else {
       reportsUnderWay[message.exchange] = nil
       // We serve nothing; a status needs no answer.
-      if InteractionOpcode(message.opcode) != .statusResponse { answer(message.exchange, .invalidAction, at: now) }
+      if InteractionOpcode(message.opcode) == .statusResponse {
+        core.countDrop(.unexpectedMessage)
+      } else {
+        answer(message.exchange, .invalidAction, at: now)
+      }
       return core.close(message.exchange, at: now)
     }
     do throws(InteractionError) {

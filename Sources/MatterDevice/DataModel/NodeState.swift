@@ -76,7 +76,13 @@ struct NodeState: Sendable {
       clusters[index].stored[name] = value
     }
     if let bytes = stored[StoreKey.groups], let table = try? GroupTable(tlv: bytes) { groupTable = table }
-    if let bytes = stored[StoreKey.eventNumber], let number = try? UInt64(tlv: bytes) { events.resume(at: number) }
+    guard let bytes = stored[StoreKey.eventNumber], let number = try? UInt64(tlv: bytes) else { return }
+    let records = stored.filter { $0.key.hasPrefix(StoreKey.events) }.compactMap { _, value in
+      EventRecord(stored: value) { path in
+        indices[ClusterPath(path.endpoint, path.cluster)].flatMap { clusters[$0].server.events[path.event] }
+      }
+    }
+    events.resume(at: number, records)
   }
 
   // MARK: Looking up
@@ -114,12 +120,11 @@ struct NodeState: Sendable {
     event: EventInfo, _ path: ConcreteEventPath, payload: [UInt8], fabric: FabricIndex?
   ) {
     let milliseconds = UInt64(clamping: (now - startedAt).milliseconds)
-    let reserved = events.append {
+    changes += events.append {
       EventRecord(
-        number: $0, path: path, priority: event.priority, milliseconds: milliseconds, payload: payload, fabric: fabric,
-        read: event.read)
+        number: $0, path: path, priority: event.priority, timestamp: .system(milliseconds), payload: payload,
+        fabric: fabric, read: event.read)
     }
-    if let reserved { changes.append(StoreChange(StoreKey.eventNumber, reserved.tlv)) }
   }
 }
 
@@ -141,6 +146,10 @@ struct ServerTimer: Sendable {
 /// The keys of the store.
 enum StoreKey {
   static let groups = "groups", groupCounter = "groups/counter", eventNumber = "event/number", failSafe = "failsafe"
+  static let events = "event/record/"
+  /// What the engine stores begins so; whatever else is in the store is somebody else's.
+  static let prefixes = ["fabric/", "attribute/", "server/", "event/", "resumption/", groups, failSafe]
+  static func event(_ number: UInt64) -> String { events + String(number, radix: 16) }
   static func fabric(_ index: FabricIndex) -> String { "fabric/\(index.rawValue)" }
   static func attributes(of path: ClusterPath) -> String {
     "attribute/\(path.endpoint.rawValue)/\(String(path.cluster.rawValue, radix: 16))/"

@@ -72,20 +72,30 @@ extension DeviceEngine {
     stop()
   }
 
+  private static func stored(by effects: [Effect<DeviceEvent>]) -> [StoreChange] {
+    effects.flatMap { effect -> [StoreChange] in if case .store(let changes) = effect { changes } else { [] } }
+  }
+
   /// Becomes as it was when it left the factory, and starts anew: fabrics, settings and sessions are gone.
   public mutating func factoryReset(at now: Instant) {
     advance(to: now)
+    let begin = effects.count
     for session in core.sessions { core.close(session.id, notifyingPeer: true, at: now) }
     for fabric in fabrics { context.remove(fabric.index) }
     settle()
     withdrawAll()
-    let changes = storedKeys.sorted().map { StoreChange($0, nil) }
-    if !changes.isEmpty { effects.append(.store(changes)) }
+    let forgotten = storedKeys.sorted().map { StoreChange($0, nil) }
     var random: any RandomSource = context.node.random
-    let earlier = Array(effects.dropFirst(effectsTaken))
+    let earlier = Array(effects[effectsTaken..<begin])
+    let last = Array(effects[begin...])
     let source = random.fork()
     self = DeviceEngine(
       configuration, endpoints: endpoints, random: source, signatures: context.node.signatures, at: now)
-    effects = earlier + effects
+    // One step for the store, before anything is said: a power cut leaves the device as it was, or as new.
+    let changes = Self.stored(by: last) + forgotten + Self.stored(by: effects)
+    let others = (last + effects).filter { if case .store = $0 { false } else { true } }
+    effects = earlier
+    if !changes.isEmpty { effects.append(.store(Self.lastOfEach(changes))) }
+    effects += others
   }
 }

@@ -46,17 +46,18 @@ extension DeviceEngine {
     switch InteractionOpcode(message.opcode) {
     case .invokeRequest:
       let bytes = message.bytes.span.bytes.extracting(message.payload)
-      guard let request = try? InvokeRequestReader(bytes), !request.isTimed else { return }
-      _ = try? InvokeJob(
-        request, bytes, isGroup: true, limit: Int(configuration.parameters.maximumPathsPerInvoke), &context)
+      guard let request = try? InvokeRequestReader(bytes), !request.isTimed,
+        (try? InvokeJob(
+          request, bytes, isGroup: true, limit: Int(configuration.parameters.maximumPathsPerInvoke), &context)) != nil
+      else { return core.countDrop(.unexpectedMessage) }
     case .writeRequest:
       guard let request = try? WriteRequest(decoding: message.bytes[message.payload]), !request.isTimed,
         !request.moreChunkedMessages
-      else { return }
+      else { return core.countDrop(.unexpectedMessage) }
       var job = WriteJob(isTimed: false)
       // Members have different endpoints: a message to them names none. Matter Core § 8.7.2.3.
       _ = job.run(request.writes.filter { $0.path.endpoint == nil }, &context)
-    default: return
+    default: return core.countDrop(.unexpectedMessage)
     }
     applyRequests(current: nil)
   }

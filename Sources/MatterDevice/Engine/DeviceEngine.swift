@@ -47,7 +47,7 @@ public struct DeviceEngine: Engine {
     var random = random
     let coreRandom = random.fork()
     nextSubscription = UInt32(truncatingIfNeeded: random.next())
-    storedKeys = Set(stored.keys)
+    storedKeys = Set(stored.keys.filter { key in StoreKey.prefixes.contains { key.hasPrefix($0) } })
     var commissioning = CommissioningState()
     for (key, value) in stored.sorted(by: { $0.key < $1.key }) where key.hasPrefix("fabric/") {
       if let fabric = try? Fabric(tlv: value) { commissioning.put(fabric) }
@@ -62,6 +62,7 @@ public struct DeviceEngine: Engine {
       limits, random: coreRandom, signatures: signatures, fabrics: commissioning.fabrics,
       resumption: StoredResumption.records(in: stored, of: commissioning.fabrics),
       groupCounter: stored[StoreKey.groupCounter].flatMap { try? UInt32(tlv: $0) })
+    distributedEvents = context.node.events.next
     start(stored[StoreKey.failSafe])
     settle()
   }
@@ -209,12 +210,11 @@ public struct DeviceEngine: Engine {
     }
     context.node.forgottenFabrics.removeAll()
     if !context.node.changes.isEmpty {
-      let changes = Self.lastOfEach(context.node.changes)
+      let changes = takeChanges()
       for change in changes {
         if change.value == nil { storedKeys.remove(change.key) } else { storedKeys.insert(change.key) }
       }
-      effects.append(.store(changes))
-      context.node.changes.removeAll(keepingCapacity: true)
+      if !changes.isEmpty { effects.append(.store(changes)) }
     }
     if !context.node.emitted.isEmpty {
       for event in context.node.emitted { effects.append(.emit(event)) }
@@ -222,8 +222,20 @@ public struct DeviceEngine: Engine {
     }
   }
 
+  /// What is to be stored now. A list that comes in several messages is stored as a whole, when its last message has come or
+  /// nobody is left to send it: whoever is killed in between, as by a power cut, has the old list.
+  private mutating func takeChanges() -> [StoreChange] {
+    let changes = Self.lastOfEach(context.node.changes)
+    context.node.changes.removeAll(keepingCapacity: true)
+    var open: Set<String> = []
+    for interaction in interactions.values { if case .writing(let job) = interaction { open.formUnion(job.lists) } }
+    if open.isEmpty { return changes }
+    context.node.changes = changes.filter { open.contains($0.key) }
+    return changes.filter { !open.contains($0.key) }
+  }
+
   /// Of several changes of one entry the last counts.
-  private static func lastOfEach(_ changes: [StoreChange]) -> [StoreChange] {
+  static func lastOfEach(_ changes: [StoreChange]) -> [StoreChange] {
     guard changes.count > 1 else { return changes }
     var last: [String: Int] = [:]
     for (index, change) in changes.enumerated() { last[change.key] = index }

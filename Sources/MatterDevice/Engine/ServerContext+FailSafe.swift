@@ -32,7 +32,7 @@ extension ServerContext {
     var groups = groupTable
     groups.removeAll(of: index)
     groupTable = groups
-    node.events.removeAll(of: index)
+    node.changes += node.events.removeAll(of: index)
     if node.commissioning.window?.openedBy == index { node.commissioning.window?.openedBy = nil }
     node.commissioning.fabrics.removeAll { $0.index == index }
     node.changes.append(StoreChange(StoreKey.fabric(index), nil))

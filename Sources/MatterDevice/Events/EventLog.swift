@@ -2,23 +2,22 @@ internal import MatterModel
 internal import MatterProtocol
 
 /// An event that happened. Matter Core § 7.14.
-struct EventRecord: Sendable {
+struct EventRecord: Sendable, Hashable {
   let number: UInt64
   let path: ConcreteEventPath
   let priority: EventPriority
-  /// Since the node started, in milliseconds.
-  let milliseconds: UInt64
+  let timestamp: EventTimestamp
   let payload: [UInt8]
   /// The only fabric that may see it, nil for all.
   let fabric: FabricIndex?
   let read: Privilege
 }
 
-/// The events that are kept, oldest first; of each priority the latest.
+/// The events that are kept, oldest first; of each priority the latest. Those above the priority Debug outlive a restart.
 struct EventLog: Sendable {
   /// How many events of one priority are kept.
   static let capacity = 64
-  /// Numbers are reserved in blocks, so that the store is not written for each event.
+  /// Numbers are reserved in blocks, so that the store is not written for each event that is not kept.
   static let block: UInt64 = 1024
 
   private(set) var records: [EventRecord] = []
@@ -26,23 +25,96 @@ struct EventLog: Sendable {
   /// Below this, numbers are reserved.
   private(set) var reserved: UInt64 = 0
 
-  /// Goes on behind all numbers that an earlier run may have used.
-  mutating func resume(at number: UInt64) { (next, reserved) = (number, number) }
+  /// Goes on behind all numbers that an earlier run may have used, with what that run left.
+  mutating func resume(at number: UInt64, _ earlier: [EventRecord]) {
+    (next, reserved) = (number, number)
+    records = earlier.filter { $0.number < number }.sorted { $0.number < $1.number }
+    for priority in Set(records.map(\.priority)) {
+      let count = records.count { $0.priority == priority }
+      for _ in 0..<max(0, count - Self.capacity) { _ = removeOldest(priority) }
+    }
+  }
 
-  /// - Returns: the new end of the reserved numbers, if it moved.
-  mutating func append(_ record: (UInt64) -> EventRecord) -> UInt64? {
+  /// - Returns: what has to be stored.
+  mutating func append(_ record: (UInt64) -> EventRecord) -> [StoreChange] {
+    var changes: [StoreChange] = []
     let new = record(next)
     next += 1
     records.append(new)
-    if records.count(where: { $0.priority == new.priority }) > Self.capacity,
-      let oldest = records.firstIndex(where: { $0.priority == new.priority })
+    if new.isStored { changes.append(StoreChange(StoreKey.event(new.number), new.stored)) }
+    if records.count(where: { $0.priority == new.priority }) > Self.capacity, let old = removeOldest(new.priority),
+      old.isStored
     {
-      records.remove(at: oldest)
+      changes.append(StoreChange(StoreKey.event(old.number), nil))
     }
-    guard next > reserved else { return nil }
-    reserved = next + Self.block
-    return reserved
+    if next > reserved {
+      reserved = next + Self.block
+      changes.append(StoreChange(StoreKey.eventNumber, reserved.tlv))
+    }
+    return changes
   }
 
-  mutating func removeAll(of fabric: FabricIndex) { records.removeAll { $0.fabric == fabric } }
+  /// - Returns: what has to be stored.
+  mutating func removeAll(of fabric: FabricIndex) -> [StoreChange] {
+    let gone = records.filter { $0.fabric == fabric && $0.isStored }
+    records.removeAll { $0.fabric == fabric }
+    return gone.map { StoreChange(StoreKey.event($0.number), nil) }
+  }
+
+  private mutating func removeOldest(_ priority: EventPriority) -> EventRecord? {
+    records.firstIndex { $0.priority == priority }.map { records.remove(at: $0) }
+  }
+}
+
+// MARK: - Storing
+
+extension EventRecord {
+  /// Whether it is kept over a restart.
+  var isStored: Bool { priority > .debug }
+
+  /// All but what the cluster's declaration tells.
+  var stored: [UInt8] {
+    var writer = TLVWriter()
+    writer.structure {
+      $0.write(number, .context(0))
+      $0.write(UInt64(path.endpoint.rawValue), .context(1))
+      $0.write(UInt64(path.cluster.rawValue), .context(2))
+      $0.write(UInt64(path.event.rawValue), .context(3))
+      switch timestamp {
+      case .epoch(let time), .deltaEpoch(let time): $0.write(time, .context(4))
+      case .system(let time), .deltaSystem(let time): $0.write(time, .context(5))
+      }
+      $0.write(octets: payload, .context(6))
+      if let fabric { $0.write(UInt64(fabric.rawValue), .context(7)) }
+    }
+    return writer.finish()
+  }
+
+  /// - Parameter info: finds what the node's clusters declare; nil: no longer served.
+  init?(stored bytes: [UInt8], info: (ConcreteEventPath) -> EventInfo?) {
+    guard let element = try? TLVElement(decoding: bytes), case .unsigned(let number)? = element[0]?.value,
+      case .unsigned(let endpoint)? = element[1]?.value, case .unsigned(let cluster)? = element[2]?.value,
+      case .unsigned(let event)? = element[3]?.value, case .octets(let payload)? = element[6]?.value,
+      let endpoint = UInt16(exactly: endpoint), let cluster = UInt32(exactly: cluster),
+      let event = UInt32(exactly: event)
+    else { return nil }
+    let path = ConcreteEventPath(EndpointID(endpoint), ClusterID(cluster), EventID(event))
+    guard let info = info(path) else { return nil }
+    let timestamp: EventTimestamp
+    if case .unsigned(let time)? = element[4]?.value {
+      timestamp = .epoch(time)
+    } else if case .unsigned(let time)? = element[5]?.value {
+      timestamp = .system(time)
+    } else {
+      return nil
+    }
+    var fabric: FabricIndex?
+    if case .unsigned(let index)? = element[7]?.value {
+      guard let index = UInt8(exactly: index) else { return nil }
+      fabric = FabricIndex(index)
+    }
+    self.init(
+      number: number, path: path, priority: info.priority, timestamp: timestamp, payload: payload, fabric: fabric,
+      read: info.read)
+  }
 }

@@ -21,13 +21,12 @@ extension DeviceEngine {
     let exchange = message.exchange
     let state = interactions.removeValue(forKey: exchange)
     guard message.protocolID == .interactionModel, let session = core.session(exchange.session) else {
-      core.close(exchange, at: now)
-      return
+      return drop(exchange)
     }
     // A session whose fabric is gone may hear the rest of an answer, but ask for nothing: not even on an old exchange.
     if core.isExpiring(exchange.session) {
       guard message.opcode == InteractionOpcode.statusResponse.rawValue, case .invoking? = state else {
-        return core.close(exchange, at: now)
+        return drop(exchange)
       }
     }
     let subject = Subject(session)
@@ -74,13 +73,19 @@ extension DeviceEngine {
       guard response.status == .success else { return core.close(exchange, at: now) }
       send(rest, on: exchange)
     // A status that nobody waits for is not answered, lest two nodes answer each other for ever.
-    case (.statusResponse, _): core.close(exchange, at: now)
+    case (.statusResponse, _): drop(exchange)
     default: throw StatusError(.invalidAction)
     }
   }
 
   private func decode<Message: InteractionMessage>(_ bytes: ArraySlice<UInt8>) throws(StatusError) -> Message {
     do { return try Message(decoding: bytes) } catch { throw StatusError(.invalidAction) }
+  }
+
+  /// Ends an exchange without an answer to its last message.
+  private mutating func drop(_ exchange: ExchangeID) {
+    core.countDrop(.unexpectedMessage)
+    core.close(exchange, at: now)
   }
 
   /// Ends an exchange with a status.
@@ -157,11 +162,16 @@ extension DeviceEngine {
       throw StatusError(.invalidAction)
     }
     context.subject = subject
+    defer { context.subject = .device }
+    guard request.suppressResponse || WriteJob.isAnswerable(request.writes, context) else {
+      throw StatusError(.resourceExhausted)
+    }
     let response = WriteResponse(job.run(request.writes, &context))
     context.subject = .device
+    // Known before the changes are committed: lists that are still to be continued wait for their end.
+    if request.moreChunkedMessages { interactions[message.exchange] = .writing(job) }
     applyRequests(current: message.exchange.session)
     if request.suppressResponse { return core.close(message.exchange, at: now) }
-    if request.moreChunkedMessages { interactions[message.exchange] = .writing(job) }
     core.send(
       WriteResponse.opcode.rawValue, on: message.exchange,
       then: request.moreChunkedMessages ? .expectResponse(within: Self.patience) : .close, at: now

@@ -17,28 +17,32 @@ struct InvokeJob: Sendable {
     isTimed = request.isTimed
     self.isGroup = isGroup
     let commands = try Self.commands(request, bytes, limit: limit)
-    var writer = InvokeResponseWriter(maximumPayload: NodeCore.maximumPayload)
+    var writer = InvokeResponseWriter()
     for command in commands {
-      guard let endpoint = command.path.endpoint else {
-        // All endpoints that have it; silent about the others.
-        for endpoint in context.endpoints {
-          var path = command.path
-          path.endpoint = endpoint
-          _ = Result { () throws(StatusError) in try self.run(command, path, endpoint, bytes, &context) }
+      // A wildcard stands for all endpoints that have the command; it is silent about the others. Matter Core § 8.2.1.6.
+      let endpoints =
+        command.path.endpoint.map { [$0] } ?? context.endpoints.filter { mayRun(command.path, on: $0, context) }
+      // Members have different endpoints: a message to them names none, and nobody answers it. Matter Core § 8.8.2.2.
+      if isGroup {
+        guard command.path.endpoint == nil else { continue }
+        for endpoint in endpoints {
+          _ = Result { () throws(StatusError) in try self.run(command, command.path, endpoint, bytes, &context) }
         }
         continue
       }
-      // Members have different endpoints: a message to them names none. Matter Core § 8.8.2.2.
-      if isGroup { continue }
-      let (path, answer) = answer(command, endpoint, bytes, &context)
-      if !append(path, command.ref, answer, &writer) {
-        // Full: goes on in the next message. What fits into none is an error of ours that the peer gets to know.
-        if !writer.isEmpty {
-          messages.append(writer.finish(more: true))
-          writer = InvokeResponseWriter(maximumPayload: NodeCore.maximumPayload)
-        }
-        if !append(path, command.ref, answer, &writer) {
-          _ = writer.append(command.path, ref: command.ref, status: Status(.resourceExhausted))
+      for endpoint in endpoints {
+        var path = command.path
+        path.endpoint = endpoint
+        let (answered, answer) = answer(command, path, endpoint, bytes, &context)
+        if !append(answered, command.ref, answer, &writer) {
+          // Full: goes on in the next message. What fits into none is an error of ours that the peer gets to know.
+          if !writer.isEmpty {
+            messages.append(writer.finish(more: true))
+            writer = InvokeResponseWriter()
+          }
+          if !append(answered, command.ref, answer, &writer) {
+            _ = writer.append(path, ref: command.ref, status: Status(.resourceExhausted))
+          }
         }
       }
     }
@@ -48,17 +52,18 @@ struct InvokeJob: Sendable {
   private enum Answer { case fields([UInt8]), status(Status) }
 
   private mutating func answer(
-    _ command: CommandDataView, _ endpoint: EndpointID, _ bytes: RawSpan, _ context: inout ServerContext
+    _ command: CommandDataView, _ path: CommandPath, _ endpoint: EndpointID, _ bytes: RawSpan,
+    _ context: inout ServerContext
   ) -> (CommandPath, Answer) {
     do throws(StatusError) {
-      guard let (response, fields) = try run(command, command.path, endpoint, bytes, &context) else {
-        return (command.path, .status(.success))
+      guard let (response, fields) = try run(command, path, endpoint, bytes, &context) else {
+        return (path, .status(.success))
       }
       saysMore = true
-      return (CommandPath(endpoint: endpoint, cluster: command.path.cluster, command: response), .fields(fields))
+      return (CommandPath(endpoint: endpoint, cluster: path.cluster, command: response), .fields(fields))
     } catch {
       saysMore = true
-      return (command.path, .status(error.status))
+      return (path, .status(error.status))
     }
   }
 
@@ -90,6 +95,15 @@ struct InvokeJob: Sendable {
       else { throw StatusError(.invalidAction) }
     }
     return commands
+  }
+
+  /// Whether an endpoint has a command, and the subject may use it there.
+  private func mayRun(_ path: CommandPath, on endpoint: EndpointID, _ context: ServerContext) -> Bool {
+    let clusterPath = ClusterPath(endpoint, path.cluster)
+    guard let index = context.node.index(clusterPath),
+      let served = context.node.clusters[index].server.commands[path.command]
+    else { return false }
+    return context.isAllowed(served.info.privilege, clusterPath)
   }
 
   /// - Returns: the answer's id and fields, nil for plain success.

@@ -34,7 +34,7 @@ struct ReportJob: Sendable {
   /// The next message.
   /// - Returns: the message, and whether another one follows.
   mutating func next(_ context: inout ServerContext) -> (message: [UInt8], more: Bool) {
-    var writer = ReportDataWriter(subscriptionID: subscription, maximumPayload: NodeCore.maximumPayload)
+    var writer = ReportDataWriter(subscriptionID: subscription, maximumPayload: InteractionLimits.maximumPayload)
     while nextItem < items.count {
       guard append(items[nextItem], &writer, &context) else { return (writer.finish(more: true), true) }
       nextItem += 1
@@ -47,7 +47,7 @@ struct ReportJob: Sendable {
     while nextEvent < events.count {
       let event = events[nextEvent]
       let data = EventData(
-        event.path, number: event.number, priority: event.priority, timestamp: .system(event.milliseconds),
+        event.path, number: event.number, priority: event.priority, timestamp: event.timestamp,
         payload: event.payload)
       guard writer.append(data) || writer.isEmpty else { return (writer.finish(more: true), true) }
       nextEvent += 1

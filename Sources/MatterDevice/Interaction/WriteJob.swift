@@ -11,7 +11,32 @@ struct WriteJob: Sendable {
   /// adding the entries.
   private var granted: Set<ConcreteAttributePath> = []
 
+  /// The store's keys of the lists that were written.
+  private(set) var lists: Set<String> = []
+
   init(isTimed: Bool) { self.isTimed = isTimed }
+
+  /// Whether what is to be said of the writes fits into a message; a WriteResponse can't be continued. Asked before anything
+  /// is written, because afterwards it would be too late to refuse.
+  static func isAnswerable(_ writes: [AttributeWrite], _ context: ServerContext) -> Bool {
+    // The longest status is 40 bytes.
+    if writes.count * 40 + 16 <= InteractionLimits.maximumPayload && writes.allSatisfy({ $0.path.endpoint != nil }) {
+      return true
+    }
+    let longest = Status(.failure, clusterCode: 0xFF)
+    let statuses = writes.flatMap { write in
+      guard write.path.endpoint == nil else { return [AttributeStatus(write.path, write.operation, status: longest)] }
+      return context.endpoints.compactMap { endpoint in
+        guard let cluster = write.path.cluster, let attribute = write.path.attribute,
+          let index = context.node.index(ClusterPath(endpoint, cluster)),
+          context.node.clusters[index].info(attribute) != nil
+        else { return nil }
+        let path = ConcreteAttributePath(endpoint, cluster, attribute)
+        return AttributeStatus(AttributePath(path), write.operation, status: longest)
+      }
+    }
+    return WriteResponse(statuses).encoded.count <= InteractionLimits.maximumPayload
+  }
 
   /// Carries out what one message asks for.
   mutating func run(_ writes: [AttributeWrite], _ context: inout ServerContext) -> [AttributeStatus] {
@@ -61,6 +86,7 @@ struct WriteJob: Sendable {
       throw StatusError(.dataVersionMismatch)
     }
     granted.insert(path)
+    if served.isList { lists.insert(StoreKey.attribute(path)) }
     try context.enter(index) { (context) throws(StatusError) in
       var value = try Self.value(write, served, context.encoded(index, path.attribute) ?? [], context.subject.fabric)
       guard value.count <= Self.longestValue else { throw StatusError(.resourceExhausted) }

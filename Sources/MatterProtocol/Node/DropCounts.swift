@@ -1,5 +1,6 @@
-/// Why a message was not taken in.
-public enum DropReason: String, CaseIterable, Sendable {
+/// Why a message was not taken in. Each message that is dropped counts once; one that is answered with a status is not dropped,
+/// but for those that wanted a handshake that could not be had.
+public enum DropReason: String, CaseIterable, Codable, Sendable {
   case oversized, malformedHeader, unknownVersion, unknownSession, decryptionFailed, malformedPayloadHeader
   case duplicate, unknownExchange, exchangesExhausted, unexpectedOpcode, unsecuredMessage, handshakesExhausted
   /// To a group, under no key of ours.
@@ -8,6 +9,10 @@ public enum DropReason: String, CaseIterable, Sendable {
   case improperGroupMessage
   /// As many nodes send to groups of the fabric already as can be kept track of.
   case groupPeersExhausted
+  /// Somebody wanted to commission us while nobody may.
+  case notCommissionable
+  /// A message on an open exchange that nobody waited for, or of a protocol that is not spoken.
+  case unexpectedMessage
 }
 
 /// Counts of messages that were not taken in.

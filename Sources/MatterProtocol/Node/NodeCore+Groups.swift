@@ -46,7 +46,7 @@ extension NodeCore {
   public mutating func sendToGroup(
     _ group: GroupID, fabric index: FabricIndex, _ opcode: UInt8, payload: [UInt8], hasPrivacy: Bool = false
   ) -> Bool {
-    guard let fabric = fabricsByIndex[index], payload.count <= Self.maximumPayload,
+    guard let fabric = fabricsByIndex[index], payload.count <= InteractionLimits.maximumPayload,
       let set = groupKeys(of: index).first(where: { $0.groups.contains(group) }), let key = set.current
     else { return false }
     let (counter, reserved) = groupCounter.take(first: Self.initialCounter(&random))

@@ -160,6 +160,7 @@ extension NodeCore {
   ) -> Bool {
     let isPASE = opcode == SecureChannelOpcode.pbkdfParamRequest
     if isPASE && pase == nil {
+      drops.count(.notCommissionable)
       refuse(.invalidParameter, on: id, at: now)
       return false
     }

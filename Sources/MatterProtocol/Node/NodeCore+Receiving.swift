@@ -65,7 +65,9 @@ extension NodeCore {
       return drop(.unknownSession, header, address, bytes.count)
     }
     guard hasRoom(for: payload, on: id) else { return drop(.exchangesExhausted, header, address, bytes.count) }
-    guard let isNew = unsecured[id]?.window.accept(header.counter) else { return }
+    guard let isNew = unsecured[id]?.window.accept(header.counter) else {
+      return drop(.unknownSession, header, address, bytes.count)
+    }
     if isNew {
       unsecured[id]?.lastHeard = now
       unsecured[id]?.lastUsed = now
@@ -100,7 +102,10 @@ extension NodeCore {
       // An exchange that goes on is put back below.
       if let exchange, isStandaloneAck || exchange.isClosing { put(exchange, id) }
     }
-    if isStandaloneAck { return }
+    if isStandaloneAck {
+      if exchange == nil { drops.count(.unknownExchange) }
+      return
+    }
 
     let isFirst = exchange == nil
     if isFirst {

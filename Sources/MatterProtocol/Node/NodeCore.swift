@@ -67,9 +67,6 @@ public enum NodeOutput: Sendable {
 /// It does no I/O: it is told of datagrams and of time, and asked for outputs until there are none. Sessions know nothing
 /// of exchanges, exchanges name their session by id, and both tables live here.
 public struct NodeCore: Sendable {
-  /// Bytes of application payload that fit a datagram of 1280 bytes (IPv6's least), all headers and the code counted.
-  public static let maximumPayload = 1190
-
   /// The longest datagram that is read, in bytes. Matter Core § 4.4.4 has messages over UDP fit into IPv6's least MTU.
   static let largestDatagram = 1280
 
@@ -105,6 +102,9 @@ public struct NodeCore: Sendable {
 
   /// Messages that were not taken in, by reason.
   public internal(set) var drops = DropCounts()
+  /// Counts a message that the layer above did not take in, without an answer to it.
+  public mutating func countDrop(_ reason: DropReason) { drops.count(reason) }
+
   /// Called with a line for each packet, if set.
   public var tracer: (@Sendable (PacketTrace) -> Void)?
 

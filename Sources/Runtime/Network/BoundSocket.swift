@@ -152,4 +152,5 @@ enum SystemNumber {
   static let ipUnicastInterface: CInt = 50
   static let ipv6MulticastAll: CInt = 29
   static let ipv6UnicastInterface: CInt = 76
+  static let memoryInformation: CInt = 55
 }

@@ -17,6 +17,10 @@ final class DatagramSocket {
   var onDatagram: ((consuming [UInt8], MatterProtocol.SocketAddress) -> Void)?
   /// Datagrams that could not be sent.
   private(set) var sendFailures = 0
+  /// Datagrams from where nothing can come from.
+  private(set) var unknownSources = 0
+  /// Datagrams that the system threw away because they came faster than they were read, as of when it was closed.
+  private var lastOverflows = 0
 
   /// Takes over the socket. To be called on the event loop.
   /// - Parameters:
@@ -75,7 +79,18 @@ final class DatagramSocket {
     }
   }
 
+  /// Datagrams that the system threw away because they came faster than they were read.
+  var overflows: Int {
+    guard descriptor >= 0 else { return lastOverflows }
+    // Nine numbers, of which the last is that of the drops: SO_MEMINFO.
+    var numbers = [UInt32](repeating: 0, count: 9)
+    var length = socklen_t(9 * MemoryLayout<UInt32>.size)
+    guard getsockopt(descriptor, SOL_SOCKET, SystemNumber.memoryInformation, &numbers, &length) == 0 else { return 0 }
+    return Int(numbers[8])
+  }
+
   func close() {
+    lastOverflows = overflows
     onDatagram = nil
     isClosed = true
     // From here on the number may belong to another file.
@@ -92,7 +107,10 @@ final class DatagramSocket {
 
   @inline(__always)
   fileprivate func received(_ envelope: AddressedEnvelope<ByteBuffer>) {
-    guard let source = MatterProtocol.SocketAddress(envelope.remoteAddress) else { return }
+    guard let source = MatterProtocol.SocketAddress(envelope.remoteAddress) else {
+      unknownSources += 1
+      return
+    }
     onDatagram?(envelope.data.withUnsafeReadableBytes { [UInt8]($0) }, source)
   }
 }

@@ -3,12 +3,16 @@ public import NIOCore
 
 /// The datagrams of one node, on all of its sockets. Confined to its event loop.
 public final class UDPTransport {
-  /// What could not be sent, by reason.
+  /// What was lost on this side of the network, by reason.
   public struct Counters: Hashable, Sendable {
     /// No interface that was chosen leads there.
     public var unreachable = 0
     /// The system refused.
     public var failed = 0
+    /// Came in faster than it was read, and was thrown away by the system.
+    public var overflowed = 0
+    /// Came from an address that is none.
+    public var unknownSource = 0
   }
 
   public let eventLoop: any EventLoop
@@ -81,7 +85,9 @@ public final class UDPTransport {
   public var addresses: [MatterProtocol.SocketAddress] { sockets.map(\.local) }
 
   public var counters: Counters {
-    Counters(unreachable: unreachable, failed: sockets.reduce(0) { $0 + $1.sendFailures })
+    Counters(
+      unreachable: unreachable, failed: sockets.reduce(0) { $0 + $1.sendFailures },
+      overflowed: sockets.reduce(0) { $0 + $1.overflows }, unknownSource: sockets.reduce(0) { $0 + $1.unknownSources })
   }
 
   /// Sends a datagram from the socket that the destination calls for; dropped and counted where there is none. To a multicast

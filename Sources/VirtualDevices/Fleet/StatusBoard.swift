@@ -11,6 +11,9 @@ final class StatusBoard: Sendable {
     var directory: String?
     var isWriting = false
     var isStale = false
+    /// What the file says of drops.
+    var drops: [[String: Int]] = []
+    var watch: RepeatedTask?
   }
 
   let eventLoop: any EventLoop
@@ -27,7 +30,21 @@ final class StatusBoard: Sendable {
       state.value.home = home
       state.value.devices = devices
       state.value.directory = directory
+      // Drops come by the thousand: they are looked at now and then.
+      state.value.watch = eventLoop.scheduleRepeatedTask(
+        initialDelay: Self.dropsInterval, delay: Self.dropsInterval
+      ) { [self] _ in _ = writeDrops() }
       return write()
+    }
+  }
+
+  private static let dropsInterval = TimeAmount.seconds(2)
+
+  /// Writes the file anew if there were drops since.
+  private func writeDrops() -> EventLoopFuture<Void> {
+    let devices = state.value.devices.map { device in device.eventLoop.submit { device.value.drops } }
+    return EventLoopFuture.whenAllSucceed(devices, on: eventLoop).flatMap { [self] drops in
+      drops == state.value.drops ? eventLoop.makeSucceededVoidFuture() : write()
     }
   }
 
@@ -39,6 +56,7 @@ final class StatusBoard: Sendable {
     eventLoop.submit { [self] in
       if let directory = state.value.directory { FleetStatus.remove(process: getpid(), from: directory) }
       state.value.directory = nil
+      state.value.watch?.cancel()
     }
   }
 
@@ -63,6 +81,7 @@ final class StatusBoard: Sendable {
     return status().map { [self] status in
       // A file that can't be written leaves `sim ps` without news, and the devices as they are.
       if let directory = state.value.directory { try? status.write(to: directory) }
+      state.value.drops = status.devices.map(\.drops)
     }.always { [self] _ in
       state.value.isWriting = false
       if state.value.isStale {

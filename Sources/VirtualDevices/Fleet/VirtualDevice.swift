@@ -113,6 +113,7 @@ final class VirtualDevice {
       vendorID: definition.vendorID, productID: definition.productID, serialNumber: definition.serialNumber,
       uniqueID: definition.uniqueID)
     guard let host else { return lastStatus ?? status }
+    status.drops = drops
     host.perform { engine, _ in
       status.fabrics = engine.fabrics.map {
         .init(
@@ -121,8 +122,6 @@ final class VirtualDevice {
       }
       status.isCommissionable = engine.isCommissionable
       (status.onOff, status.level, status.position) = Self.values(&engine, on: 1)
-      status.drops = Dictionary(
-        engine.drops.all.map { ($0.reason.rawValue, $0.count) }, uniquingKeysWith: { first, _ in first })
       status.buttons = definition.buttons
       status.bridged = definition.bridged.map { bridged in
         let place = place(of: bridged)
@@ -135,6 +134,17 @@ final class VirtualDevice {
       }
     }
     return status
+  }
+
+  /// Messages that were not taken in, by reason.
+  var drops: [String: Int] {
+    guard let host else { return lastStatus?.drops ?? [:] }
+    var drops: [String: Int] = [:]
+    for (reason, count) in host.perform({ engine, _ in engine.drops.all }) { drops[reason.rawValue] = count }
+    let counters = host.transport.counters
+    if counters.overflowed > 0 { drops["overflowed"] = counters.overflowed }
+    if counters.unknownSource > 0 { drops["unknownSource"] = counters.unknownSource }
+    return drops
   }
 
   private static func values(

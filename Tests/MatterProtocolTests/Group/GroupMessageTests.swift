@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test mutating func whatIsNotForUsIsCounted() throws {
-    let tooLong = [UInt8](repeating: 0, count: NodeCore.maximumPayload + 1)
+    let tooLong = [UInt8](repeating: 0, count: InteractionLimits.maximumPayload + 1)
     let (noKey, noFabric, isTooLong) = (send(9), send(7, fabric: 2), send(7, tooLong))
     #expect(!noKey && !noFabric && !isTooLong)
     let nothing = take(0)
