@@ -10,6 +10,9 @@ struct FleetHands: Sendable {
   /// How long a device is without power when its power is cycled.
   private static let pause = TimeAmount.seconds(1)
 
+  /// The most movements of a switch, and the longest time between two of them in milliseconds.
+  private static let longestSequence = 1000, longestPause: Int64 = 86_400_000
+
   private let board: StatusBoard
   private let devices: [NIOLoopBound<VirtualDevice>]
 
@@ -60,6 +63,10 @@ struct FleetHands: Sendable {
         let found = try device.find(ClusterID(cluster), AttributeID(attribute), on: place.endpoints(endpoint))
         return board.eventLoop.makeSucceededFuture(ControlReply(value: found.value))
       case .move(_, let button, let moves):
+        guard moves.count <= Self.longestSequence, moves.allSatisfy({ (0...Self.longestPause).contains($0.after) })
+        else {
+          throw ControlError(.badRequest, "that is more than a hand would do in a day")
+        }
         guard place.application.indices.contains(button) else {
           throw ControlError(.notFound, "“\(path)” has no button \(button + 1)")
         }
