@@ -18,7 +18,8 @@ struct AccessControlList: Sendable {
       entry.fabricIndex == subject.fabric
         && entry.authMode == (subject.isGroup ? .group : .case)
         && (Privilege(rawValue: entry.privilege.rawValue)?.grants(needed) ?? false)
-        && Self.matches(entry.subjects.wrapped, subject) && Self.matches(entry.targets.wrapped, path, deviceTypes)
+        && Self.matches(entry.subjects.wrapped, subject)
+        && Self.matches(entry.targets.wrapped, path, deviceTypes)
     }
   }
 

@@ -14,6 +14,10 @@ struct NodeState: Sendable {
   var random: any RandomSource
   var timers: [ServerTimer] = []
   var events = EventLog()
+  /// The time of day; nil until somebody says.
+  var utc: UTCClock?
+  /// Datagrams that came and went.
+  var traffic = (received: UInt64(0), sent: UInt64(0))
   var groupTable = GroupTable() { didSet { areGroupsChanged = true } }
   /// The groups, their keys or which uses which may be others than the messaging core knows of.
   var areGroupsChanged = true
@@ -148,8 +152,9 @@ enum StoreKey {
   static let groups = "groups", groupCounter = "groups/counter", eventNumber = "event/number", failSafe = "failsafe"
   static let events = "event/record/"
   /// What the engine stores begins so; whatever else is in the store is somebody else's.
-  static let prefixes = ["fabric/", "attribute/", "server/", "event/", "resumption/", groups, failSafe]
+  static let prefixes = ["fabric/", "fabrics/", "attribute/", "server/", "event/", "resumption/", groups, failSafe]
   static func event(_ number: UInt64) -> String { events + String(number, radix: 16) }
+  static let lastFabricIndex = "fabrics/last"
   static func fabric(_ index: FabricIndex) -> String { "fabric/\(index.rawValue)" }
   static func attributes(of path: ClusterPath) -> String {
     "attribute/\(path.endpoint.rawValue)/\(String(path.cluster.rawValue, radix: 16))/"

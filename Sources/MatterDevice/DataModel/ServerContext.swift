@@ -16,6 +16,8 @@ public struct ServerContext: Sendable {
   var current = 0
   /// On whose behalf the handler runs.
   public internal(set) var subject = Subject.device
+  /// Whether what a client writes now takes the place of a whole list, rather than adding to it.
+  var isReplacingList = false
   /// Handlers that call handlers end here.
   private var depth = 0
   private static let maximumDepth = 16

@@ -20,9 +20,13 @@ struct CommissioningState: Sendable {
 
   func fabric(_ index: FabricIndex) -> Fabric? { fabrics.first { $0.index == index } }
 
+  /// The index that was given out last; 0 before the first. It goes round, so that what somebody remembers of a fabric that
+  /// is gone does not soon mean another. Matter Core § 11.18.6.8.
+  var lastIndex: UInt8 = 0
+
   var freeIndex: FabricIndex? {
     guard fabrics.count < Self.maximumFabrics else { return nil }
-    return (1...254).lazy.map { FabricIndex($0) }.first { fabric($0) == nil }
+    return (0..<254).lazy.map { FabricIndex(UInt8((Int(lastIndex) + $0) % 254 + 1)) }.first { fabric($0) == nil }
   }
 
   mutating func put(_ fabric: Fabric) {

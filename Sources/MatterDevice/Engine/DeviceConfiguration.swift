@@ -41,6 +41,10 @@ public struct DeviceConfiguration: Sendable {
   public var bootReason = GeneralDiagnostics.BootReason.powerOnReboot
   /// Milliseconds from 1970-01-01 UTC to the zero of the engine's clock, if the host knows it.
   public var epoch: UInt64?
+  /// The key that test event triggers need, 16 bytes; nil: there are none to be triggered. Matter Core § 11.12.7.1.
+  public var enableKey: [UInt8]?
+  /// Labels that it was given before anybody commissioned it, as Fixed Label tells; both parts at most 16 bytes.
+  public var fixedLabels: [FixedLabel.LabelStruct] = []
   public var limits = NodeConfiguration()
 
   public init(

@@ -52,6 +52,9 @@ public struct DeviceEngine: Engine {
     for (key, value) in stored.sorted(by: { $0.key < $1.key }) where key.hasPrefix("fabric/") {
       if let fabric = try? Fabric(tlv: value) { commissioning.put(fabric) }
     }
+    commissioning.lastIndex =
+      stored[StoreKey.lastFabricIndex].flatMap { try? UInt8(tlv: $0) }
+      ?? commissioning.fabrics.last?.index.rawValue ?? 0
     context = ServerContext(
       NodeState(
         endpoints: self.endpoints, stored: stored, commissioning: commissioning, random: random, signatures: signatures,
@@ -73,7 +76,9 @@ public struct DeviceEngine: Engine {
     guard !isShutDown else { return }
     advance(to: now)
     switch consume input {
-    case .datagram(let bytes, let address): core.receive(bytes, from: address, at: now)
+    case .datagram(let bytes, let address):
+      context.node.traffic.received &+= 1
+      core.receive(bytes, from: address, at: now)
     case .serviceConflict(let kind): rename(kind)
     case .serviceFound, .serviceLost: return
     }
@@ -157,7 +162,9 @@ public struct DeviceEngine: Engine {
 
   private mutating func react(to output: NodeOutput) {
     switch output {
-    case .send(let bytes, let address): effects.append(.send(bytes, to: address))
+    case .send(let bytes, let address):
+      context.node.traffic.sent &+= 1
+      effects.append(.send(bytes, to: address))
     case .message(let message): receive(message)
     case .sessionEstablished(let id, _): sessionEstablished(id)
     case .sessionClosed(let id, let session, let reason): sessionClosed(id, session, reason)

@@ -8,6 +8,10 @@ extension ServerContext {
 
   /// Adds or replaces a fabric and stores it.
   mutating func put(_ fabric: Fabric) {
+    if node.commissioning.fabric(fabric.index) == nil, node.commissioning.lastIndex != fabric.index.rawValue {
+      node.commissioning.lastIndex = fabric.index.rawValue
+      node.changes.append(StoreChange(StoreKey.lastFabricIndex, fabric.index.rawValue.tlv))
+    }
     node.commissioning.put(fabric)
     node.changes.append(StoreChange(StoreKey.fabric(fabric.index), fabric.tlv))
     fabricsChanged()
@@ -33,7 +37,10 @@ extension ServerContext {
     groups.removeAll(of: index)
     groupTable = groups
     node.changes += node.events.removeAll(of: index)
-    if node.commissioning.window?.openedBy == index { node.commissioning.window?.openedBy = nil }
+    if node.commissioning.window?.openedBy == index {
+      node.commissioning.window?.openedBy = nil
+      windowChanged()
+    }
     node.commissioning.fabrics.removeAll { $0.index == index }
     node.changes.append(StoreChange(StoreKey.fabric(index), nil))
     node.forgottenFabrics.append(index)

@@ -90,6 +90,8 @@ struct WriteJob: Sendable {
     try context.enter(index) { (context) throws(StatusError) in
       var value = try Self.value(write, served, context.encoded(index, path.attribute) ?? [], context.subject.fabric)
       guard value.count <= Self.longestValue else { throw StatusError(.resourceExhausted) }
+      context.isReplacingList = served.isList && write.operation == .replaceAll
+      defer { context.isReplacingList = false }
       if let hook = served.write { value = try hook(&context, value) }
       context.set(index, path.attribute, value, reporting: .now)
     }

@@ -18,6 +18,10 @@ enum DeviceAssembly {
           passcode: device.passcode, salt: identity.salt, iterations: Int(DeviceIdentity.iterations)),
         salt: identity.salt, iterations: DeviceIdentity.iterations),
       attestation: identity.attestation, port: port, hostName: hostName(device))
+    configuration.enableKey = device.enableKey
+    if let room = device.room {
+      configuration.fixedLabels = [.init(label: "room", value: clipped(room, to: 16))]
+    }
     configuration.networkInterfaces = [
       GeneralDiagnostics.NetworkInterface(
         name: configuration.networkName, isOperational: true, offPremiseServicesReachableIPv4: .null,

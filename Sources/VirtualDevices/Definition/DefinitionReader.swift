@@ -69,11 +69,11 @@ struct DefinitionReader {
 
   private static let deviceKeys = [
     "name", "room", "type", "passcode", "discriminator", "port", "vendor", "product", "vendorName", "productName",
-    "serial", "attributes", "count", "labels", "switch", "buttons", "devices",
+    "serial", "enableKey", "attributes", "count", "labels", "switch", "buttons", "devices",
   ]
   /// What a device behind a bridge has of its own: codes and ports are the bridge's.
   private static let bridgedKeys = deviceKeys.filter {
-    !["passcode", "discriminator", "port", "devices"].contains($0)
+    !["passcode", "discriminator", "port", "enableKey", "devices"].contains($0)
   }
 
   /// - Parameter isBridged: whether it is behind a bridge.
@@ -101,6 +101,7 @@ struct DefinitionReader {
     let vendorName = text(fields["vendorName"])
     let productName = text(fields["productName"])
     let serial = text(fields["serial"])
+    let enableKey = fields["enableKey"].flatMap { readKey($0) }
     let count = number(fields["count"], in: 1...4096, expected: "a number from 1 to 4096")
     let values = fields["attributes"].map { readAttributes($0) } ?? []
     let labels = fields["labels"].map { readLabels($0) } ?? []
@@ -111,7 +112,8 @@ struct DefinitionReader {
     return DeviceDraft(
       name: name, room: room, kind: kind, passcode: passcode, discriminator: discriminator?.narrowed(),
       port: port?.narrowed(), vendorID: vendor?.narrowed().value, productID: product?.narrowed().value,
-      vendorName: vendorName?.value, productName: productName?.value, serialNumber: serial, initialValues: values,
+      vendorName: vendorName?.value, productName: productName?.value, serialNumber: serial, enableKey: enableKey,
+      initialValues: values,
       labels: labels, switchKind: parts.switchKind, buttons: parts.buttons, bridged: parts.bridged,
       count: count.map { Marked(value: Int($0.value), mark: $0.mark) }, mark: mark)
   }
@@ -122,6 +124,18 @@ struct DefinitionReader {
     report(
       at: first.mark, found: "\(what) \(first.value) for the first of \(count.value) devices",
       expected: "at most \(limit - count.value + 1), so that the last one has \(limit)")
+  }
+
+  private mutating func readKey(_ node: Node) -> [UInt8]? {
+    let digits = Array((node.scalar?.string ?? "").utf8)
+    let bytes = stride(from: 0, to: digits.count - digits.count % 2, by: 2).compactMap { index in
+      UInt8(String(decoding: digits[index...(index + 1)], as: UTF8.self), radix: 16)
+    }
+    guard digits.count == 32, bytes.count == 16, bytes.contains(where: { $0 != 0 }) else {
+      report(node, expected: "a key of 32 hexadecimal digits in quotation marks, not all of them 0")
+      return nil
+    }
+    return bytes
   }
 
   private mutating func readKind(_ node: Node) -> DeviceKind? {

@@ -88,6 +88,8 @@ public struct DeviceDefinition: Sendable, Hashable {
   /// Basic Information's UniqueID: 32 hexadecimal digits. Names the device among all that there are, so it is also
   /// the name of the place where its state is kept.
   public var uniqueID: String
+  /// The key that test event triggers need, 16 bytes; nil: none can be triggered.
+  public var enableKey: [UInt8]?
   /// Attributes that start with another value than the device type's.
   public var initialValues: [InitialValue]
   /// What the maker wrote on the device; where there is something, the user can write on it too.

@@ -12,7 +12,7 @@ extension RootNode {
 
   /// Matter Core § 9.10.
   static var accessControl: ClusterServer {
-    ClusterServer(AccessControl.self)
+    ClusterServer(AccessControl.self, features: [AccessControl.extensionFeature])
       .initial(AccessControl.subjectsPerAccessControlEntry, UInt16(subjectLimit))
       .initial(AccessControl.targetsPerAccessControlEntry, UInt16(targetLimit))
       .initial(AccessControl.accessControlEntriesPerFabric, UInt16(entryLimit))
@@ -24,6 +24,9 @@ extension RootNode {
         for entry in own { try check(entry) }
         let old = context[AccessControl.acl].filter { $0.fabricIndex == fabric }
         reportChanges(&context, from: old, to: own)
+      }
+      .onWrite(AccessControl.extension) { context, entries throws(StatusError) in
+        try AccessControlExtension.write(&context, entries)
       }
       .onChange(AccessControl.acl) { context in context.node.acl.entries = context[AccessControl.acl] }
       .hook(AccessControlHooks.add) { context, entry in
@@ -72,17 +75,17 @@ extension RootNode {
 
   // MARK: Events
 
-  /// Says place by place what became of the entries. Matter Core § 9.10.9.1.
+  /// Says place by place what became of the entries. Whoever writes the list anew changes what stays in its place as well.
+  /// Matter Core § 9.10.9.1.
   private static func reportChanges(_ context: inout ServerContext, from old: [Entry], to new: [Entry]) {
-    for index in 0..<max(old.count, new.count) {
-      if index >= new.count {
-        reportChange(&context, .removed, old[index])
-      } else if index >= old.count {
-        reportChange(&context, .added, new[index])
-      } else if old[index] != new[index] {
-        reportChange(&context, .changed, new[index])
+    for (index, entry) in new.enumerated() {
+      if index >= old.count {
+        reportChange(&context, .added, entry)
+      } else if context.isReplacingList || old[index] != entry {
+        reportChange(&context, .changed, entry)
       }
     }
+    for entry in old.dropFirst(new.count).reversed() { reportChange(&context, .removed, entry) }
   }
 
   private static func reportChange(

@@ -28,6 +28,7 @@ extension RootNode {
         configuration.parameters.specificationVersion ?? SpecificationVersion.current
       )
       .initial(BasicInformation.maxPathsPerInvoke, configuration.parameters.maximumPathsPerInvoke)
+      .initial(BasicInformation.configurationVersion, 1)
       .serving(BasicInformation.shutDown, BasicInformation.leave)
       .onStart { context in
         context.emit(

@@ -8,6 +8,9 @@ extension RootNode {
     return ClusterServer(NetworkCommissioning.self, features: [NetworkCommissioning.ethernetNetworkInterface])
       .initial(NetworkCommissioning.maxNetworks, 1)
       .initial(NetworkCommissioning.networks, [.init(networkID: id, connected: true)])
+      // Who reads this has come over the network.
+      .initial(NetworkCommissioning.lastNetworkingStatus, .value(.success))
+      .initial(NetworkCommissioning.lastNetworkID, .value(id))
       .onWrite(NetworkCommissioning.interfaceEnabled) { _, isEnabled throws(StatusError) in
         // The only way in would be gone.
         guard isEnabled else { throw StatusError(.invalidAction) }

@@ -26,7 +26,9 @@ enum RootNode {
     [
       accessControl, basicInformation(configuration), generalCommissioning, networkCommissioning(configuration),
       generalDiagnostics(configuration), administratorCommissioning(configuration),
-      operationalCredentials(configuration), groupKeyManagement,
+      operationalCredentials(configuration), groupKeyManagement, localizationConfiguration, timeFormatLocalization,
+      unitLocalization, fixedLabel(configuration), userLabel, ethernetDiagnostics,
+      TimeSynchronizationServer.make(configuration),
     ]
   }
 

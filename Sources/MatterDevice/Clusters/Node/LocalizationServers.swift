@@ -1,0 +1,41 @@
+internal import MatterClusters
+internal import MatterModel
+
+extension RootNode {
+  private static let locales = ["en-US", "en-GB", "de-DE", "es-ES", "fr-FR", "it-IT", "ja-JP"]
+  private static let calendars: [TimeFormatLocalization.CalendarType] = [
+    .buddhist, .gregorian, .japanese, .useActiveLocale,
+  ]
+  private static let temperatureUnits: [UnitLocalization.TempUnit] = [.fahrenheit, .celsius]
+
+  /// Matter Core § 11.3.
+  static var localizationConfiguration: ClusterServer {
+    ClusterServer(LocalizationConfiguration.self)
+      .initial(LocalizationConfiguration.activeLocale, "en-US")
+      .initial(LocalizationConfiguration.supportedLocales, locales)
+      .onWrite(LocalizationConfiguration.activeLocale) { _, locale throws(StatusError) in
+        guard locales.contains(locale) else { throw StatusError(.constraintError) }
+      }
+  }
+
+  /// Matter Core § 11.4.
+  static var timeFormatLocalization: ClusterServer {
+    ClusterServer(TimeFormatLocalization.self, features: [TimeFormatLocalization.calendarFormat])
+      .initial(TimeFormatLocalization.hourFormat, .useActiveLocale)
+      .initial(TimeFormatLocalization.activeCalendarType, .gregorian)
+      .initial(TimeFormatLocalization.supportedCalendarTypes, calendars)
+      .onWrite(TimeFormatLocalization.activeCalendarType) { _, calendar throws(StatusError) in
+        guard calendars.contains(calendar) else { throw StatusError(.constraintError) }
+      }
+  }
+
+  /// Matter Core § 11.5.
+  static var unitLocalization: ClusterServer {
+    ClusterServer(UnitLocalization.self, features: [UnitLocalization.temperatureUnitFeature])
+      .initial(UnitLocalization.temperatureUnit, .celsius)
+      .initial(UnitLocalization.supportedTemperatureUnits, temperatureUnits)
+      .onWrite(UnitLocalization.temperatureUnit) { _, unit throws(StatusError) in
+        guard temperatureUnits.contains(unit) else { throw StatusError(.constraintError) }
+      }
+  }
+}

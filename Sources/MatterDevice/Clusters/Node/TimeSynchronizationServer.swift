@@ -1,0 +1,154 @@
+internal import MatterClusters
+internal import MatterModel
+internal import MatterProtocol
+
+/// The node's clock. It has no battery: after each start it does not know the time until an administrator says.
+/// Matter Core § 11.17.
+enum TimeSynchronizationServer {
+  private typealias Zone = TimeSynchronization.TimeZoneStruct
+  private typealias Saving = TimeSynchronization.DSTOffsetStruct
+  private static let zoneLimit = 2, savingLimit = 4, longestName = 64
+  private static let timer = "change"
+
+  /// What was last said of zone and daylight saving.
+  private struct Told: Sendable {
+    var zone: TimeSynchronization.TimeZoneStruct?
+    var isSaving = false
+  }
+
+  static func make(_ configuration: DeviceConfiguration) -> ClusterServer {
+    let epoch = configuration.epoch
+    return ClusterServer(TimeSynchronization.self, features: [TimeSynchronization.timeZoneFeature])
+      .serving(TimeSynchronization.timeSource)
+      .onRead(TimeSynchronization.utcTime) { context in
+        Nullable(context.node.utc.map { $0.microseconds(at: context.now) })
+      }
+      .onRead(TimeSynchronization.localTime) { Nullable(localTime(&$0)) }
+      .initial(TimeSynchronization.timeZone, [.init(offset: 0, validAt: 0)])
+      .initial(TimeSynchronization.timeZoneListMaxSize, UInt8(zoneLimit))
+      .initial(TimeSynchronization.dstOffsetListMaxSize, UInt8(savingLimit))
+      .onStart { context in
+        if let epoch, let milliseconds = subtract(epoch, UTCClock.matterEpoch * 1000) {
+          context.node.utc = UTCClock(microseconds: milliseconds * 1000, at: .zero)
+          context[TimeSynchronization.granularity] = .millisecondsGranularity
+          context[TimeSynchronization.timeSource] = .unknown
+        }
+        context[scratch: Told.self] = Told(zone: context[TimeSynchronization.timeZone].first)
+        catchUp(&context)
+      }
+      .onTimer(timer) { catchUp(&$0) }
+      .on(TimeSynchronization.setUTCTime) { context, request throws(StatusError) in
+        // A clock of one's own that is finer than what is offered is kept.
+        guard
+          context.node.utc == nil || context[TimeSynchronization.timeSource] == .admin
+            || request.granularity.rawValue >= context[TimeSynchronization.granularity].rawValue
+        else {
+          throw StatusError(
+            .failure, clusterCode: TimeSynchronization.StatusCodeEnum.timeNotAccepted.rawValue)
+        }
+        guard request.granularity.isKnown else { throw StatusError(.constraintError) }
+        context.node.utc = UTCClock(microseconds: request.utcTime, at: context.now)
+        context[TimeSynchronization.granularity] = request.granularity
+        context[TimeSynchronization.timeSource] = .admin
+        catchUp(&context)
+      }
+      .answer(TimeSynchronization.setTimeZone) { context, request throws(StatusError) in
+        try check(request.timeZone)
+        context[TimeSynchronization.timeZone] = request.timeZone
+        // Of zones it knows no more than what it was told, so the offsets of another zone mean nothing.
+        context[TimeSynchronization.dstOffset] = []
+        context.emit(TimeSynchronization.dstTableEmpty, NoFields())
+        catchUp(&context)
+        return .init(dstOffsetRequired: true)
+      }
+      .on(TimeSynchronization.setDSTOffset) { context, request throws(StatusError) in
+        try check(request.dstOffset)
+        let was = context[TimeSynchronization.dstOffset]
+        context[TimeSynchronization.dstOffset] = request.dstOffset
+        if request.dstOffset.isEmpty, !was.isEmpty { context.emit(TimeSynchronization.dstTableEmpty, NoFields()) }
+        catchUp(&context)
+      }
+  }
+
+  private static func subtract(_ left: UInt64, _ right: UInt64) -> UInt64? { left < right ? nil : left - right }
+
+  // MARK: Checks
+
+  private static func check(_ zones: [TimeSynchronization.TimeZoneStruct]) throws(StatusError) {
+    guard zones.count <= zoneLimit else { throw StatusError(.resourceExhausted) }
+    guard !zones.isEmpty else { throw StatusError(.constraintError) }
+    for (index, zone) in zones.enumerated() {
+      guard -43_200...50_400 ~= zone.offset, (zone.name?.utf8.count ?? 0) <= longestName,
+        (zone.validAt == 0) == (index == 0)
+      else { throw StatusError(.constraintError) }
+    }
+  }
+
+  private static func check(_ savings: [TimeSynchronization.DSTOffsetStruct]) throws(StatusError) {
+    guard savings.count <= savingLimit else { throw StatusError(.resourceExhausted) }
+    var end: UInt64? = 0
+    for saving in savings {
+      guard let previous = end, saving.validStarting >= previous else { throw StatusError(.constraintError) }
+      if let until = saving.validUntil.wrapped {
+        guard until > saving.validStarting else { throw StatusError(.constraintError) }
+      }
+      end = saving.validUntil.wrapped
+    }
+  }
+
+  // MARK: Time
+
+  private static func localTime(_ context: inout ServerContext) -> UInt64? {
+    let now = context.now
+    guard let utc = context.node.utc?.microseconds(at: now) else { return nil }
+    let savings = context[TimeSynchronization.dstOffset]
+    guard let last = savings.last, last.validUntil.wrapped ?? .max > utc else { return nil }
+    let zones = context[TimeSynchronization.timeZone]
+    let zone = zones.last { $0.validAt <= utc }?.offset ?? 0
+    let saving = savings.first { isValid($0, utc) }?.offset ?? 0
+    return UInt64(clamping: Int64(clamping: utc) &+ (Int64(zone) + Int64(saving)) * 1_000_000)
+  }
+
+  private static func isValid(_ saving: TimeSynchronization.DSTOffsetStruct, _ utc: UInt64) -> Bool {
+    saving.validStarting <= utc && utc < saving.validUntil.wrapped ?? .max
+  }
+
+  /// Drops what is over, tells what changed, and waits for what changes next.
+  private static func catchUp(_ context: inout ServerContext) {
+    var zones = context[TimeSynchronization.timeZone]
+    var savings = context[TimeSynchronization.dstOffset]
+    var isSaving = false
+    if let clock = context.node.utc {
+      let utc = clock.microseconds(at: context.now)
+      if zones.count > 1, zones[1].validAt <= utc {
+        zones.removeFirst()
+        zones[0].validAt = 0
+        context[TimeSynchronization.timeZone] = zones
+      }
+      let rest = savings.filter { $0.validUntil.wrapped ?? .max > utc }
+      if rest.count != savings.count {
+        savings = rest
+        context[TimeSynchronization.dstOffset] = savings
+        if savings.isEmpty { context.emit(TimeSynchronization.dstTableEmpty, NoFields()) }
+      }
+      isSaving = savings.contains { isValid($0, utc) && $0.offset != 0 }
+      let changes =
+        zones.dropFirst().map(\.validAt) + savings.flatMap { [$0.validStarting] + ($0.validUntil.wrapped.map { [$0] } ?? []) }
+      if let next = changes.filter({ $0 > utc }).min(), let instant = clock.instant(of: next) {
+        context.schedule(timer, at: instant)
+      } else {
+        context.cancel(timer)
+      }
+    }
+    var told = context[scratch: Told.self, default: Told()]
+    if let zone = zones.first, zone.offset != told.zone?.offset || zone.name != told.zone?.name {
+      told.zone = zone
+      context.emit(TimeSynchronization.timeZoneStatus, .init(offset: zone.offset, name: zone.name))
+    }
+    if isSaving != told.isSaving {
+      told.isSaving = isSaving
+      context.emit(TimeSynchronization.dstStatus, .init(dstOffsetActive: isSaving))
+    }
+    context[scratch: Told.self] = told
+  }
+}

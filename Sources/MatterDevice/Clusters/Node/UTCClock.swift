@@ -1,0 +1,24 @@
+internal import MatterClusters
+internal import MatterProtocol
+
+/// The time of day, as far as somebody told the node. Matter Core § 11.17.
+struct UTCClock: Sendable {
+  /// 2000-01-01T00:00:00Z in seconds of Unix time. Matter Core § 7.19.2.
+  static let matterEpoch: UInt64 = 946_684_800
+
+  /// Microseconds since 2000 at the zero of the engine's clock.
+  private let zero: Int64
+
+  init(microseconds: UInt64, at now: Instant) {
+    zero = Int64(clamping: microseconds) &- now.nanoseconds / 1000
+  }
+
+  func microseconds(at now: Instant) -> UInt64 { UInt64(clamping: zero &+ now.nanoseconds / 1000) }
+
+  /// When the clock will show that time.
+  func instant(of microseconds: UInt64) -> Instant? {
+    let (difference, overflow) = Int64(clamping: microseconds).subtractingReportingOverflow(zero)
+    guard !overflow, difference < .max / 1000 else { return nil }
+    return Instant(nanoseconds: difference &* 1000)
+  }
+}
