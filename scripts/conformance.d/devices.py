@@ -101,7 +101,8 @@ class Bench:
             text = open(own).read()
         else:
             text = f"home: Conformance\ndevices:\n  - name: Device\n    type: {kind}\n"
-        text = text.replace("    type:", f"    passcode: {PASSCODE}\n    discriminator: {DISCRIMINATOR}\n    type:", 1)
+        codes = f"    passcode: {PASSCODE}\n    discriminator: {DISCRIMINATOR}\n    enableKey: \"{ENABLE_KEY}\"\n"
+        text = text.replace("    type:", f"{codes}    type:", 1)
         with open(definition, "w") as file:
             file.write(text)
         self.start()
@@ -148,6 +149,10 @@ class Bench:
     @property
     def has_crashed(self) -> bool:
         return self.process is not None and self.process.poll() is not None
+
+    def listing(self) -> dict:
+        """What `hearth sim ps` says of it."""
+        return json.loads(self.sim("ps", "--json"))["data"][0]
 
     # A person's hand
 

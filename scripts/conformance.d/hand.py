@@ -67,4 +67,8 @@ class Hand:
         if buttons.press(self.bench, command):
             return
         name = command.get("Name")
+        if name == "SimulateConfigurationVersionChange":
+            version = int(self.bench.sim("get", f"{self.bench.target}.basicInformation.configurationVersion"))
+            self.bench.sim("set", f"{self.bench.target}.0.basicInformation.configurationVersion={version + 1}")
+            return
         raise Failed(f"the runner does not know the out-of-band command {name}: {command}")

@@ -11,7 +11,6 @@ from typing import Optional
 
 import yaml
 
-import pics
 from checkout import Checkout
 from devices import DISCRIMINATOR, ENABLE_KEY, PASSCODE, SCRIPTS, Bench
 from hand import Hand
@@ -113,8 +112,7 @@ def run(job: Job, bench: Bench, checkout: Checkout, directory: str) -> list[Resu
     storage = os.path.join(folder, "storage.json")
     codes = ["--discriminator", str(DISCRIMINATOR), "--passcode", str(PASSCODE)]
     common = ["--storage-path", storage, "--paa-trust-store-path", checkout.trust_store,
-              "--logs-path", os.path.join(folder, "mobly"), "--hex-arg", f"enableKey:{ENABLE_KEY}",
-              "--PICS", pics.file(job.device, bench, checkout, directory)]
+              "--logs-path", os.path.join(folder, "mobly"), "--hex-arg", f"enableKey:{ENABLE_KEY}"]
     arguments = list(job.arguments)
     if job.endpoint is not None:
         arguments += ["--endpoint", str(job.endpoint)]
@@ -132,6 +130,8 @@ def run(job: Job, bench: Bench, checkout: Checkout, directory: str) -> list[Resu
                    [*common, *codes, "--commissioning-method", "on-network", "--commission-only"], 60)
         elif method == "with":
             arguments += [*codes, "--commissioning-method", "on-network"]
+        elif method == "qr":
+            arguments += ["--qr-code", bench.listing()["qrCode"]]
         elif method == "codes":
             arguments += [*codes, "--in-test-commissioning-method", "on-network"]
         tests, status = launch(bench, checkout, folder, hand, job.script, [*common, *arguments], limit)

@@ -11,6 +11,7 @@ import Testing
 struct Lab {
   static let deviceAddress = SocketAddress(.loopback6, port: 5540)
   static let passcode: UInt32 = 20_202_021
+  static let enableKey = [UInt8](1...16)
   static let salt = [UInt8](repeating: 0x53, count: 16)
 
   var now = Instant.zero
@@ -43,6 +44,8 @@ struct Lab {
         certificationDeclaration: attestation.certificationDeclaration),
       port: 5540, hostName: "B6A1F0C3D2E4")
     configuration.isCommissionable = isCommissionable
+    configuration.enableKey = Self.enableKey
+    configuration.fixedLabels = [.init(label: "room", value: "Hall")]
     self.configuration = configuration
     self.endpoints = endpoints
     device = DeviceEngine(

@@ -39,9 +39,9 @@ extension RootNode {
   private static func check(_ entry: Entry) throws(StatusError) {
     guard entry.privilege.isKnown, entry.authMode.isKnown else { throw StatusError(.constraintError) }
     // Passcodes grant by themselves, and groups may not administer.
-    guard entry.authMode != .pase, entry.authMode != .group || entry.privilege != .administer,
-      entry.privilege != .proxyView
-    else { throw StatusError(.constraintError) }
+    guard entry.authMode != .pase, entry.authMode != .group || entry.privilege != .administer else {
+      throw StatusError(.constraintError)
+    }
     let subjects = entry.subjects.wrapped ?? []
     let targets = entry.targets.wrapped ?? []
     guard subjects.count <= subjectLimit, targets.count <= targetLimit else { throw StatusError(.resourceExhausted) }

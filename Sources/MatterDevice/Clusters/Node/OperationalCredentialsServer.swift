@@ -150,6 +150,8 @@ extension RootNode {
       throw StatusError(.invalidCommand)
     }
     failSafe.root = bytes
+    // Another root is for another fabric: what was asked for to renew this one's certificate is void.
+    if failSafe.signingRequest?.isForUpdate == true { failSafe.signingRequest = nil }
     context.node.commissioning.failSafe = failSafe
     context.markChanged(OperationalCredentials.trustedRootCertificates)
   }
@@ -204,9 +206,9 @@ extension RootNode {
     _ context: inout ServerContext, _ request: OperationalCredentials.UpdateNOCRequest
   ) throws(StatusError) -> OperationalCredentials.NOCResponse {
     var failSafe = try failSafe(context)
-    guard !failSafe.hasNOC, failSafe.root == nil else { throw StatusError(.constraintError) }
+    guard !failSafe.hasNOC else { throw StatusError(.constraintError) }
     guard let signingRequest = failSafe.signingRequest else { return .init(statusCode: .missingCsr) }
-    guard signingRequest.isForUpdate else { throw StatusError(.constraintError) }
+    guard signingRequest.isForUpdate, failSafe.root == nil else { throw StatusError(.constraintError) }
     guard let old = context.node.commissioning.fabric(context.subject.fabric) else {
       return .init(statusCode: .invalidFabricIndex)
     }

@@ -133,7 +133,8 @@ enum TimeSynchronizationServer {
       }
       isSaving = savings.contains { isValid($0, utc) && $0.offset != 0 }
       let changes =
-        zones.dropFirst().map(\.validAt) + savings.flatMap { [$0.validStarting] + ($0.validUntil.wrapped.map { [$0] } ?? []) }
+        zones.dropFirst().map(\.validAt)
+        + savings.flatMap { [$0.validStarting] + ($0.validUntil.wrapped.map { [$0] } ?? []) }
       if let next = changes.filter({ $0 > utc }).min(), let instant = clock.instant(of: next) {
         context.schedule(timer, at: instant)
       } else {

@@ -1,0 +1,115 @@
+import MatterClusters
+import MatterModel
+import MatterProtocol
+import Testing
+
+@testable import MatterDevice
+
+private typealias Time = TimeSynchronization
+private let second: UInt64 = 1_000_000
+/// Some time in 2026.
+private let start: UInt64 = 835_000_000 * 1_000_000
+
+extension Lab {
+  fileprivate mutating func setTime(
+    _ time: UInt64, _ granularity: TimeSynchronization.Granularity = .millisecondsGranularity, on session: SessionID
+  ) throws -> Status {
+    try status(TimeSynchronization.setUTCTime, .init(utcTime: time, granularity: granularity), on: session)
+  }
+
+  fileprivate mutating func setSaving(
+    _ offsets: [TimeSynchronization.DSTOffsetStruct], on session: SessionID
+  ) throws -> StatusCode {
+    try status(TimeSynchronization.setDSTOffset, .init(dstOffset: offsets), on: session).code
+  }
+
+  fileprivate mutating func events(on session: SessionID) throws -> [EventID] {
+    let path = EventPath(endpoint: 0, cluster: TimeSynchronization.id, event: nil)
+    return try read(ReadRequest(eventPaths: [path]), on: session).flatMap(\.eventReports).compactMap {
+      if case .data(let data) = $0 { data.path.event } else { nil }
+    }
+  }
+}
+
+@Test func theTimeIsUnknownUntilSomebodySays() throws {
+  var lab = try Lab()
+  try lab.addAdministrator()
+  let session = try lab.commission()
+  #expect(try lab.read(Time.utcTime, on: session) == .null)
+  #expect(try lab.read(Time.granularity, on: session) == .noTimeGranularity)
+  #expect(try lab.call(GeneralDiagnostics.timeSnapshot, NoFields(), on: session).posixTimeMs == .null)
+  #expect(try lab.setTime(start, on: session) == .success)
+  lab.advance(by: .seconds(5))
+  #expect(try lab.read(Time.utcTime, on: session) == .value(start + 5 * second))
+  #expect(try lab.read(Time.granularity, on: session) == .millisecondsGranularity)
+  #expect(try lab.read(Time.timeSource, on: session) == .admin)
+  let snapshot = try lab.call(GeneralDiagnostics.timeSnapshot, NoFields(), on: session)
+  #expect(snapshot.posixTimeMs == .value((835_000_000 + 946_684_800 + 5) * 1000))
+  lab.crash()
+  #expect(lab.device.value(Time.utcTime, on: 0) == .value(.null))
+}
+
+@Test func zonesAreCheckedAndFollowEachOther() throws {
+  var lab = try Lab()
+  try lab.addAdministrator()
+  let session = try lab.commission()
+  #expect(try lab.setTime(start, on: session) == .success)
+  func zone(_ offset: Int32, from: UInt64 = 0, name: String? = nil) -> TimeSynchronization.TimeZoneStruct {
+    .init(offset: offset, validAt: from, name: name)
+  }
+  let bad: [([TimeSynchronization.TimeZoneStruct], StatusCode)] = [
+    ([], .constraintError), ([zone(0, from: start)], .constraintError), ([zone(0), zone(0)], .constraintError),
+    ([zone(-43_201)], .constraintError), ([zone(50_401)], .constraintError),
+    ([zone(0, name: String(repeating: "x", count: 65))], .constraintError),
+    ([zone(0), zone(0, from: start), zone(0, from: start)], .resourceExhausted),
+  ]
+  for (zones, status) in bad {
+    #expect(try lab.status(Time.setTimeZone, .init(timeZone: zones), on: session).code == status, "\(zones)")
+  }
+  let zones = [zone(3600, name: "A"), zone(7200, from: start + 10 * second, name: "B")]
+  #expect(try lab.call(Time.setTimeZone, .init(timeZone: zones), on: session).dstOffsetRequired)
+  #expect(try lab.read(Time.localTime, on: session) == .null, "nothing is known of daylight saving")
+  #expect(try lab.setSaving([.init(offset: 0, validStarting: 0, validUntil: .null)], on: session) == .success)
+  #expect(try lab.read(Time.localTime, on: session) == .value(start + 3600 * second))
+  lab.advance(by: .seconds(10))
+  #expect(try lab.read(Time.localTime, on: session) == .value(start + 7210 * second))
+  #expect(try lab.read(Time.timeZone, on: session) == [zone(7200, name: "B")])
+  #expect(try lab.events(on: session) == [Time.dstTableEmpty.id, Time.timeZoneStatus.id, Time.timeZoneStatus.id])
+}
+
+@Test func daylightSavingComesAndGoes() throws {
+  var lab = try Lab()
+  try lab.addAdministrator()
+  let session = try lab.commission()
+  #expect(try lab.setTime(start, on: session) == .success)
+  func saving(_ from: UInt64, _ until: UInt64?, _ offset: Int32 = 3600) -> TimeSynchronization.DSTOffsetStruct {
+    .init(
+      offset: offset, validStarting: from == 0 ? 0 : start + from * second,
+      validUntil: Nullable(until.map { start + $0 * second }))
+  }
+  let bad: [([TimeSynchronization.DSTOffsetStruct], StatusCode)] = [
+    ([saving(10, 20), saving(0, 10)], .constraintError), ([saving(0, 20), saving(10, 30)], .constraintError),
+    ([saving(0, nil), saving(10, nil)], .constraintError), ([saving(20, 10)], .constraintError),
+    ((0..<5).map { saving($0 * 10 + 1, $0 * 10 + 5) }, .resourceExhausted),
+  ]
+  for (savings, status) in bad { #expect(try lab.setSaving(savings, on: session) == status, "\(savings)") }
+  #expect(try lab.setSaving([saving(0, 10), saving(25, 40, 7200)], on: session) == .success)
+  func offset() throws -> Int64? {
+    guard let local = try lab.read(Time.localTime, on: session).wrapped,
+      let utc = try lab.read(Time.utcTime, on: session).wrapped
+    else { return nil }
+    return (Int64(local) - Int64(utc)) / 1_000_000
+  }
+  #expect(try offset() == 3600)
+  lab.advance(by: .seconds(15))
+  #expect(try offset() == 0)
+  #expect(try lab.read(Time.dstOffset, on: session).count == 1)
+  lab.advance(by: .seconds(15))
+  #expect(try offset() == 7200)
+  lab.advance(by: .seconds(15))
+  #expect(try offset() == nil)
+  #expect(
+    try lab.events(on: session) == [
+      Time.dstStatus.id, Time.dstStatus.id, Time.dstStatus.id, Time.dstTableEmpty.id, Time.dstStatus.id,
+    ])
+}
