@@ -46,7 +46,7 @@ extension Lab {
   let snapshot = try lab.call(GeneralDiagnostics.timeSnapshot, NoFields(), on: session)
   #expect(snapshot.posixTimeMs == .value((835_000_000 + 946_684_800 + 5) * 1000))
   lab.crash()
-  #expect(lab.device.value(Time.utcTime, on: 0) == .value(.null))
+  #expect(lab.device.value(Time.utcTime, on: 0) == Nullable<UInt64>.null)
 }
 
 @Test func zonesAreCheckedAndFollowEachOther() throws {
