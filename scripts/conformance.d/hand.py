@@ -68,7 +68,7 @@ class Hand:
             return
         name = command.get("Name")
         if name == "SimulateConfigurationVersionChange":
-            version = int(self.bench.sim("get", f"{self.bench.target}.basicInformation.configurationVersion"))
-            self.bench.sim("set", f"{self.bench.target}.0.basicInformation.configurationVersion={version + 1}")
+            path = f"{buttons.DEVICE}.0.basicInformation.configurationVersion"
+            self.bench.sim("set", f"{path}={int(self.bench.sim('get', path)) + 1}")
             return
         raise Failed(f"the runner does not know the out-of-band command {name}: {command}")

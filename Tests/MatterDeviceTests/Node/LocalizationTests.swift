@@ -47,7 +47,7 @@ extension Lab {
   #expect(try lab.write(UserLabel.labelList, [label], on: session) == .success)
   #expect(try lab.write(UserLabel.labelList, [Label(label: long, value: "")], on: session) == .constraintError)
   #expect(try lab.write(UserLabel.labelList, [Label(label: "", value: long)], on: session) == .constraintError)
-  let many = [Label](repeating: label, count: 9)
+  let many = [Label](repeating: label, count: UserLabelServer.limit + 1)
   #expect(try lab.write(UserLabel.labelList, many, on: session) == .resourceExhausted)
   lab.crash()
   #expect(lab.device.value(UserLabel.labelList, on: 0) == [label])

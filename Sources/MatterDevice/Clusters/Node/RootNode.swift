@@ -27,7 +27,7 @@ enum RootNode {
       accessControl, basicInformation(configuration), generalCommissioning, networkCommissioning(configuration),
       generalDiagnostics(configuration), administratorCommissioning(configuration),
       operationalCredentials(configuration), groupKeyManagement, localizationConfiguration, timeFormatLocalization,
-      unitLocalization, fixedLabel(configuration), userLabel, ethernetDiagnostics,
+      unitLocalization, FixedLabelServer.make(configuration.fixedLabels), UserLabelServer.make(), ethernetDiagnostics,
       TimeSynchronizationServer.make(configuration),
     ]
   }
