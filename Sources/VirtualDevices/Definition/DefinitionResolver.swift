@@ -136,7 +136,8 @@ struct DefinitionResolver {
         serialNumber: item.serialNumber ?? Self.serialNumber(for: item.seed, taken: &serials),
         uniqueID: StableHash.hexadecimal(StableHash.value(of: item.seed, for: "unique id 1"), digits: 16)
           + StableHash.hexadecimal(StableHash.value(of: item.seed, for: "unique id 2"), digits: 16),
-        enableKey: draft.enableKey, initialValues: draft.initialValues, labels: draft.labels, switchKind: draft.switchKind,
+        enableKey: draft.enableKey, initialValues: draft.initialValues, labels: draft.labels,
+        switchKind: draft.switchKind,
         buttons: draft.buttons, bridged: item.bridged.map { definition($0, isBridged: true) }, mark: draft.mark)
     }
     return items.map { definition($0, isBridged: false) }
