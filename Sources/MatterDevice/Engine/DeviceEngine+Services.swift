@@ -130,6 +130,8 @@ extension DeviceEngine {
   mutating func withdrawAll() {
     for service in published { effects.append(.withdraw(service)) }
     published = []
+    for query in bound.browsing { effects.append(.stopBrowsing(query)) }
+    bound = BoundCommands()
     for address in joined { effects.append(.leave(address)) }
     joined = []
   }

@@ -19,6 +19,7 @@ public struct DeviceEngine: Engine {
   var nextSubscription: UInt32
   /// Events below this number were seen by the subscriptions.
   var distributedEvents: UInt64 = 0
+  var bound = BoundCommands()
   var published: [MatterService] = []
   /// The multicast addresses that messages to our groups come to.
   var joined: [IPAddress] = []
@@ -80,7 +81,8 @@ public struct DeviceEngine: Engine {
       context.node.traffic.received &+= 1
       core.receive(bytes, from: address, at: now)
     case .serviceConflict(let kind): rename(kind)
-    case .serviceFound, .serviceLost: return
+    case .serviceFound(let service): found(service)
+    case .serviceLost: return
     }
     settle()
   }
@@ -91,6 +93,7 @@ public struct DeviceEngine: Engine {
     guard let deadline = nextDeadline, deadline <= now else { return }
     core.advance(to: now)
     runTimers()
+    advanceBoundCommands()
     if let failSafe = context.node.commissioning.failSafe, failSafe.deadline <= now { context.expireFailSafe() }
     if let deadline = context.node.commissioning.window?.deadline, deadline <= now { context.closeWindow() }
     settle()
@@ -99,6 +102,7 @@ public struct DeviceEngine: Engine {
   public var nextDeadline: Instant? {
     guard !isShutDown else { return nil }
     var result = Instant?.earlier(core.nextDeadline, context.node.commissioning.failSafe?.deadline)
+    result = .earlier(result, bound.deadline)
     result = .earlier(result, context.node.commissioning.window?.deadline)
     for timer in context.node.timers { result = .earlier(result, timer.deadline) }
     for subscription in subscriptions { result = .earlier(result, subscription.deadline) }
@@ -166,11 +170,17 @@ public struct DeviceEngine: Engine {
       context.node.traffic.sent &+= 1
       effects.append(.send(bytes, to: address))
     case .message(let message): receive(message)
-    case .sessionEstablished(let id, _): sessionEstablished(id)
+    case .sessionEstablished(let id, let handshake):
+      sessionEstablished(id)
+      if let handshake { connected(handshake) }
     case .sessionClosed(let id, let session, let reason): sessionClosed(id, session, reason)
     case .paseAttemptFailed: context.countFailedAttempt()
-    case .exchangeFailed(let exchange, _):
-      if case .reporting(let job)? = interactions.removeValue(forKey: exchange), let id = job.subscription { end(id) }
+    case .exchangeFailed(let exchange, let failure):
+      switch interactions.removeValue(forKey: exchange) {
+      case .reporting(let job)?: if let id = job.subscription { end(id) }
+      case .controlling(let command)?: failed(command, failure, on: exchange.session)
+      default: break
+      }
     case .resumptionChanged(let record):
       let change = StoredResumption.change(record)
       // As many as the core keeps; which one goes does not matter, a full handshake is as good.
@@ -184,7 +194,7 @@ public struct DeviceEngine: Engine {
     case .groupMessage(let message): receive(message)
     case .groupCounterReserved(let counter):
       context.node.changes.append(StoreChange(StoreKey.groupCounter, counter.tlv))
-    case .handshakeFailed: break
+    case .handshakeFailed(let handshake, _): failedToConnect(handshake)
     }
   }
 

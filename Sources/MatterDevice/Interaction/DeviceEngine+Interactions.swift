@@ -9,6 +9,8 @@ enum Interaction: Sendable {
   case writing(WriteJob)
   /// The messages that are still to be sent.
   case invoking(ArraySlice<[UInt8]>)
+  /// The device itself asked another node for something, and waits for the answer.
+  case controlling(BoundCommand)
 }
 
 extension DeviceEngine {
@@ -23,6 +25,8 @@ extension DeviceEngine {
     guard message.protocolID == .interactionModel, let session = core.session(exchange.session) else {
       return drop(exchange)
     }
+    // A switch has no use for the answer.
+    if case .controlling? = state { return core.close(exchange, at: now) }
     // A session whose fabric is gone may hear the rest of an answer, but ask for nothing: not even on an old exchange.
     if core.isExpiring(exchange.session) {
       guard message.opcode == InteractionOpcode.statusResponse.rawValue, case .invoking? = state else {

@@ -115,6 +115,12 @@ extension VirtualDevice {
   fileprivate func move(_ moves: [SwitchMove], on endpoint: EndpointID) throws(ControlError) {
     guard let host else { throw ControlError(.noPower, "the device has no power") }
     guard host.perform({ engine, _ in engine.value(Switch.currentPosition, on: endpoint) }) != nil else {
+      // A light switch has no position to tell: it has what it is bound to switched over.
+      if host.perform({ engine, _ in engine.value(Binding.binding, on: endpoint) }) != nil {
+        let count = host.perform { engine, now in engine.control(OnOff.toggle, NoFields(), from: endpoint, at: now) }
+        guard count > 0 else { throw ControlError(.refused, "it is not bound to anything that it could switch") }
+        return
+      }
       throw ControlError(.refused, "it has no buttons that could be pressed")
     }
     try withEngine { (engine, now) throws(StatusError) in try engine.operate(switchOn: endpoint, moves, at: now) }

@@ -1,0 +1,111 @@
+import MatterClusters
+import MatterController
+import MatterCrypto
+import MatterDevice
+import MatterModel
+import MatterProtocol
+import Simulation
+import Testing
+
+/// A switch beside the light, in the same fabric: node 2.
+@Suite struct SwitchBindingTests {
+  private typealias Entry = AccessControl.AccessControlEntryStruct
+
+  private let home: SimulatedHome
+  private let button: SimulatedHost<DeviceEngine>
+
+  init() throws {
+    home = try SimulatedHome()
+    var configuration = try #require(home.light.engine).configuration
+    configuration.discriminator = 77
+    configuration.uniqueID = "U2"
+    configuration.hostName = "001122334466"
+    let endpoint = EndpointDefinition(
+      1, deviceTypes: [DeviceTypes.onOffLightSwitch],
+      servers: [IdentifyServer.make(.visibleIndicator), BindingServer.make()], clients: [OnOff.id])
+    button = home.world.add("switch") { [configuration] boot in
+      DeviceEngine(
+        configuration, endpoints: [endpoint], stored: boot.state, random: boot.random,
+        signatures: DeterministicSignatures(), at: boot.now)
+    }
+    try home.commission()
+    let request = CommissioningRequest(passcode: SimulatedHome.passcode, target: .discriminator(.long(77)))
+    guard case .commissioned(let result) = try home.result(of: { $0.commission(request, at: $1) }) else {
+      throw SimulationError.timedOut(at: home.world.now)
+    }
+    #expect(result.nodeID == 2)
+  }
+
+  private func write(_ node: NodeID, _ path: ConcreteAttributePath, _ value: [UInt8]) throws {
+    let write = AttributeWrite(path, value: value)
+    guard case .written(let statuses) = try home.result(of: { $0.write(node, [write], at: $1) }) else {
+      throw SimulationError.timedOut(at: home.world.now)
+    }
+    try statuses.check()
+  }
+
+  /// Lets the switch operate the light, besides the controller.
+  private func allow() throws {
+    let administrator = try #require(home.controller.engine).fabric.nodeID
+    let entries = [
+      Entry(privilege: .administer, authMode: .case, subjects: .value([administrator]), targets: .null),
+      Entry(privilege: .operate, authMode: .case, subjects: .value([2]), targets: .null),
+    ]
+    try write(1, AccessControl.acl.path(on: 0), entries.tlv)
+  }
+
+  /// - Returns: to how many bindings the switch sent.
+  private func press(for time: Duration = .seconds(2)) throws -> Int? {
+    let count = button.command { engine, now in engine.control(OnOff.toggle, NoFields(), from: 1, at: now) }
+    try home.world.run(for: time)
+    return count
+  }
+
+  @Test func aSwitchSwitchesTheLightThatItIsBoundTo() throws {
+    let before = try home.state()
+    #expect(try press() == 0)
+    try write(2, Binding.binding.path(on: 1), [Binding.TargetStruct(node: 1, endpoint: 1, cluster: OnOff.id)].tlv)
+    #expect(try press() == 1)
+    #expect(try home.state() == before, "the light does not let it")
+    try allow()
+    #expect(try press() == 1)
+    #expect(try home.state() == !before)
+    #expect(try press() == 1)
+    #expect(try home.state() == before)
+    let other = button.command { engine, now in
+      engine.control(LevelControl.stop, .init(optionsMask: [], optionsOverride: []), from: 1, at: now)
+    }
+    #expect(other == 0, "another cluster's binding")
+
+    // The light forgot the session: a new one is made.
+    home.light.restart()
+    try home.world.run(for: .seconds(5))
+    let restarted = try home.state()
+    #expect(try press(for: .seconds(30)) == 1)
+    #expect(try home.state() == !restarted)
+    // Without power it is given up, and not done later.
+    home.light.cutPower()
+    #expect(try press(for: .seconds(60)) == 1)
+    home.light.powerOn()
+    try home.world.run(for: .seconds(60))
+    let later = try home.state()
+    #expect(try press(for: .seconds(30)) == 1)
+    #expect(try home.state() == !later)
+  }
+
+  @Test func aSwitchSwitchesAGroup() throws {
+    let controller = home.controller
+    controller.command { engine, _ in
+      #expect(throws: Never.self) { try engine.createGroup(7, name: "Den") }
+    }
+    _ = try home.result { $0.addMember(1, endpoint: 1, to: 7, at: $1) }
+    try write(2, Binding.binding.path(on: 1), [Binding.TargetStruct(group: 7)].tlv)
+    let before = try home.state()
+    #expect(try press() == 1)
+    #expect(try home.state() == before, "it has no keys")
+    // What members have, but for the membership: endpoint 1 of the switch has no groups.
+    #expect(throws: ControllerError.self) { try home.result { $0.addMember(2, endpoint: 1, to: 7, at: $1) } }
+    #expect(try press() == 1)
+    #expect(try home.state() == !before)
+  }
+}
