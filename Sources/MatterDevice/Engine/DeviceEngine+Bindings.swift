@@ -122,6 +122,7 @@ extension DeviceEngine {
 
   /// Forgets what took too long.
   mutating func advanceBoundCommands() {
+    let now = now
     guard let deadline = bound.deadline, deadline <= now else { return }
     bound.waiting.removeAll { $0.deadline <= now }
     stopBrowsing()
