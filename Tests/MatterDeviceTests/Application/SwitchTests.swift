@@ -31,7 +31,8 @@ extension TLVElement {
   /// The events so far, with the time of each in milliseconds.
   private func events(_ node: TestNode) throws -> [String] {
     try node.context.node.events.records.filter { $0.path.cluster == Switch.id }.map {
-      "\($0.milliseconds) " + (try word($0))
+      guard case .system(let milliseconds) = $0.timestamp else { return "at an unknown time " + (try word($0)) }
+      return "\(milliseconds) " + (try word($0))
     }
   }
 
