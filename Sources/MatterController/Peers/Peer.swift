@@ -56,11 +56,12 @@ struct Connecting: Sendable {
       || retries.contains { $0.address == address }
   }
 
+  /// When there is something to do next. The end of patience counts only where nothing else is to come: a busy device may
+  /// ask for more time than that.
   var wakeUp: Instant? {
     var result: Instant? = retries.map(\.at).min()
     if !untried.isEmpty { result = .earlier(result, impatientAt) }
-    if attempts.isEmpty { result = .earlier(result, patienceEnd) }
-    return result
+    return attempts.isEmpty && result == nil ? patienceEnd : result
   }
 }
 

@@ -25,13 +25,13 @@ import Testing
     let key = StoreKey.attribute(AccessControl.acl.path(on: 0))
     let stored = lab.store[key]
     #expect(before.count == 1 && stored != nil)
-    let entries = [Self.entry(0x7777, .view), Self.entry(lab.administrators[0].node, .administer)]
+    let entries = [Self.entry(lab.administrators[0].node, .administer), Self.entry(0x7777, .view)]
     var answers = try lab.ask(
-      WriteRequest([AttributeWrite(Self.acl, value: [Entry]().tlv)], moreChunkedMessages: true), on: session)
+      WriteRequest([AttributeWrite(Self.acl, value: [entries[0]].tlv)], moreChunkedMessages: true), on: session)
     let exchange = try #require(answers.first?.exchange)
     #expect(lab.store[key] == stored)
     answers = try lab.ask(
-      WriteRequest([AttributeWrite(Self.acl, .append, value: entries[0].tlv)], moreChunkedMessages: true), on: exchange)
+      WriteRequest([AttributeWrite(Self.acl, .append, value: entries[1].tlv)], moreChunkedMessages: true), on: exchange)
     #expect(try WriteResponse(decoding: #require(answers.first).bytes).statuses.map(\.status) == [.success])
     #expect(lab.store[key] == stored)
     // What others write meanwhile is stored at once.
@@ -49,7 +49,7 @@ import Testing
     lab.crash()
     let opened = lab.openCASE()
     let again = try #require(opened)
-    #expect(try lab.read(AccessControl.acl, on: again).map(\.privilege) == [.view, .administer])
+    #expect(try lab.read(AccessControl.acl, on: again).map(\.privilege) == [.administer, .view, .view])
   }
 
   /// Who never sends the rest leaves what the device has from then on: memory and store agree.

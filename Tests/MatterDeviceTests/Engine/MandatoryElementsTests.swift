@@ -15,6 +15,8 @@ struct MandatoryElementsTests {
     "BasicInformation.NodeLabel", "GeneralDiagnostics.TestEventTriggersEnabled",
     // Nothing is known of the network interfaces of a test's device.
     "GeneralDiagnostics.NetworkInterfaces", "GeneralDiagnostics.BootReason",
+    // It has not run for an hour.
+    "GeneralDiagnostics.TotalOperationalHours",
   ]
 
   @Test func theNodesOwnServersAreComplete() throws {

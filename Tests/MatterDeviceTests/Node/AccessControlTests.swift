@@ -87,13 +87,14 @@ extension Lab {
   let session = try lab.commission()
   #expect(try lab.read(AccessControl.extension, on: session).isEmpty)
   let empty: [UInt8] = [0x17, 0x18]
-  let single: [UInt8] = [0x17, 0xD0, 0, 0, 0xF1, 0xFF, 1, 0, 0x3D, 1, 0x41, 0, 0x18]
+  // A byte string of two bytes behind a tag of a test vendor.
+  let single: [UInt8] = [0x17, 0xD0, 0, 0, 0xF1, 0xFF, 1, 0, 2, 0x41, 0, 0x18]
   #expect(try lab.extend([empty], on: session) == .success)
   #expect(try lab.extend([single], on: session) == .success)
   let bad: [[UInt8]] = [
     [], [0x17], [0x17, 0x18, 0x18], [0x15, 0x18], [0x17, 0x2C, 1, 0, 0x18], [0x17, 0x08, 0x18], empty + [0],
     [0x37, 1, 0x18], [UInt8](repeating: 0x18, count: 2),
-    [0x17, 0xD0, 0, 0, 0xF1, 0xFF, 1, 0, 0x3D, 120] + [UInt8](repeating: 0x41, count: 120) + [0, 0x18],
+    [0x17, 0xD0, 0, 0, 0xF1, 0xFF, 1, 0, 120] + [UInt8](repeating: 0x41, count: 120) + [0x18],
   ]
   for data in bad { #expect(try lab.extend([data], on: session) == .constraintError, "\(data)") }
   #expect(try lab.extend([empty, single], on: session) == .constraintError)
@@ -112,7 +113,8 @@ extension Lab {
   let first = try lab.commission()
   #expect(try lab.extend([[0x17, 0x18]], on: first) == .success)
   _ = try lab.status(
-    AdministratorCommissioning.openBasicCommissioningWindow, .init(commissioningTimeout: 180), on: first)
+    AdministratorCommissioning.openBasicCommissioningWindow, .init(commissioningTimeout: 180), on: first,
+    isTimed: true)
   let opened = lab.openPASE(1)
   let pase = try #require(opened)
   _ = try lab.addNOC(on: pase, 1)

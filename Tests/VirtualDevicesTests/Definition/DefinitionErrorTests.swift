@@ -97,7 +97,7 @@ struct DefinitionErrorTests {
     #expect(complaints("xyz: X\ndevices: []") == ["home.yaml:1:1: found key “xyz”, expected home, rooms or devices"])
     #expect(
       complaint(field: "[a]: 1") == "home.yaml:4:5: found key a list, expected name, room, type, passcode, "
-        + "discriminator, port, vendor, product, vendorName, productName, serial, attributes, count, labels, switch, buttons or devices"
+        + "discriminator, port, vendor, product, vendorName, productName, serial, enableKey, attributes, count, labels, switch, buttons or devices"
     )
   }
 
