@@ -100,7 +100,7 @@ class Bench:
         if os.path.exists(own):
             text = open(own).read()
         else:
-            text = f"home: Conformance\ndevices:\n  - name: Device\n    type: {kind}\n"
+            text = f"home: Conformance\ndevices:\n  - name: Device\n    room: Bench\n    type: {kind}\n"
         codes = f"    passcode: {PASSCODE}\n    discriminator: {DISCRIMINATOR}\n    enableKey: \"{ENABLE_KEY}\"\n"
         text = text.replace("    type:", f"{codes}    type:", 1)
         with open(definition, "w") as file:

@@ -3,12 +3,14 @@
     launch.py OVERLAY RESULTS SOCKET SCRIPT ARGUMENTS…
 """
 
+import asyncio
 import json
 import os
 import re
 import runpy
 import socket
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 overlay, results_path, socket_path, script, *arguments = sys.argv[1:]
 
@@ -136,7 +138,10 @@ def arguments_with_facts(*given):
 def set_up_with_pics(self):
     """A script that asks for PICS gets those of the device."""
     if asks_for_pics and not self.is_commissioning:
-        served = self.event_loop.run_until_complete(yaml_pics.read_served(self.default_controller, self.dut_node_id))
+        # On a loop and a thread of its own: some scripts set up while theirs runs.
+        with ThreadPoolExecutor(1) as pool:
+            served = pool.submit(
+                asyncio.run, yaml_pics.read_served(self.default_controller, self.dut_node_id)).result()
         codes = FACTS.of_target(served, self.matter_test_config.endpoint or 0)
         self.matter_test_config.pics.update({code: True for code in codes})
     set_up(self)
