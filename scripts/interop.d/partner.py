@@ -93,9 +93,17 @@ class Fabric:
 
     async def establish_pase(self, code: str) -> int:
         """A session by passcode and nothing more: the caller takes the steps of commissioning, and calls `abandon`."""
-        node = next(_next_node)
-        await self.controller.EstablishPASESession(code, node)
-        return node
+        for left in reversed(range(4)):
+            node = next(_next_node)
+            try:
+                await self.controller.EstablishPASESession(code, node)
+                return node
+            except ChipStackError as error:
+                # As in `_timed`: it may have met another device.
+                if left == 0 or "Incorrect state" not in str(error):
+                    raise
+                self._renew()
+                await asyncio.sleep(1.5)
 
     def abandon(self):
         """Forgets a commissioning that was begun by hand."""
