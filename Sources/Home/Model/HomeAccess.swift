@@ -1,0 +1,43 @@
+public import MatterModel
+public import MatterProtocol
+
+/// What the value of a device needs of the home that it came from: to command the device, and to follow it.
+///
+/// The process that owns a home has one over its own controller, a client one over the owner's socket.
+public protocol HomeAccess: AnyObject, Sendable {
+  /// Invokes a command.
+  /// - Parameters:
+  ///   - command: with the endpoint in its path.
+  ///   - patience: how long to wait for a device that is not there yet; nil: fails at once where nothing reaches it.
+  /// - Returns: the fields of the response command, nil where the answer is a status alone.
+  func invoke(
+    _ command: CommandData, isTimed: Bool, of device: String, patience: Duration?
+  ) async throws(HomeError) -> CommandData?
+
+  /// Writes attributes.
+  /// - Throws: what the device said of the first write that it refused.
+  func write(
+    _ writes: [AttributeWrite], isTimed: Bool, of device: String, patience: Duration?
+  ) async throws(HomeError)
+
+  /// Gives a device another name in the home.
+  func setName(_ name: String, of device: String) async throws(HomeError) -> NamedDevice
+
+  /// What becomes of a device: first as it is now, then once for each update that is about it. Ends when it is removed.
+  func reports(of device: String) -> AsyncStream<DeviceReport>
+}
+
+/// A device that was given a name.
+public struct NamedDevice: Sendable {
+  /// A new value: the old one keeps its name.
+  public var device: HomeDevice
+  /// Whether the name was cut at 60 Unicode code points.
+  public var wasCut: Bool
+}
+
+/// A device after an update that was about it.
+public struct DeviceReport: Sendable {
+  public var device: HomeDevice
+  /// The clusters whose attributes changed; empty for the first value, and where it was something else that changed.
+  public var changed: Set<ClusterPath>
+}

@@ -1,0 +1,24 @@
+/// A building. HOME.md, “Objects”.
+public struct Structure: Hashable, Sendable, Identifiable, Codable {
+  public var id: String
+  public var name: String
+
+  public init(id: String, name: String) { (self.id, self.name) = (id, name) }
+
+  /// The room of all devices that nobody put into another: it can't be renamed or removed, and is not among the rooms.
+  public var roomForEntireHome: Room { Room(id: "\(id)/*", name: name, structureID: id) }
+}
+
+/// A room of a structure.
+public struct Room: Hashable, Sendable, Identifiable, Codable {
+  public var id: String
+  public var name: String
+  public var structureID: String
+
+  public init(id: String, name: String, structureID: String) {
+    (self.id, self.name, self.structureID) = (id, name, structureID)
+  }
+
+  /// Whether it stands for the entire home.
+  public var isForEntireHome: Bool { id == "\(structureID)/*" }
+}

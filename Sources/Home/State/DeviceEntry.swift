@@ -1,0 +1,59 @@
+public import MatterModel
+
+/// How one way to a device is doing.
+public struct SourceStatus: Hashable, Sendable {
+  public var connectivity: SourceConnectivity
+  /// Why it is offline; nil while it is not.
+  public var reason: OfflineReason?
+
+  public init(_ connectivity: SourceConnectivity, reason: OfflineReason? = nil) {
+    (self.connectivity, self.reason) = (connectivity, reason)
+  }
+
+  public static let unknown = Self(.unknown)
+}
+
+/// One way to a device: where it is found, and what it is there.
+public struct DeviceSource: Hashable, Sendable {
+  public var id: SourceID
+  public var endpoints: [DeviceEndpoint] = []
+  public var identity = DeviceIdentity()
+  public var status = SourceStatus.unknown
+
+  public init(_ id: SourceID) { self.id = id }
+
+  /// The endpoint that stands for the device: where its name and maker are told.
+  public var mainEndpoint: EndpointID { id.endpoint }
+
+  public func endpoint(_ id: EndpointID) -> DeviceEndpoint? { endpoints.first { $0.id == id } }
+}
+
+/// A device as the home keeps it: the name and room that people gave it, and the ways to it.
+public struct DeviceEntry: Hashable, Sendable, Identifiable {
+  /// The first way it was seen by; stays the same as long as the device is in the home.
+  public var id: String
+  public var name: String
+  /// Nil: the room for the entire home.
+  public var roomID: String?
+  public var structureID: String
+  /// In the order of their ids; at least one.
+  public var sources: [DeviceSource] = []
+
+  public init(id: String, name: String, roomID: String? = nil, structureID: String) {
+    (self.id, self.name, self.roomID, self.structureID) = (id, name, roomID, structureID)
+  }
+
+  /// The way that counts: the nearest that works, else the nearest of the others, else the first.
+  public var active: DeviceSource? {
+    sources.min { left, right in
+      let ranks = (Self.rank(left.status), Self.rank(right.status))
+      return ranks.0 == ranks.1 ? left.id < right.id : ranks.0 < ranks.1
+    }
+  }
+
+  private static func rank(_ status: SourceStatus) -> Int {
+    (status.connectivity.connectivityState == .online ? 0 : 10) + status.connectivity.dataSourceLocality.distance
+  }
+
+  public func source(_ id: SourceID) -> DeviceSource? { sources.first { $0.id == id } }
+}

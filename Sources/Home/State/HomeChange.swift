@@ -1,0 +1,54 @@
+public import MatterModel
+public import MatterProtocol
+
+/// Something that happened in a home: what the reducer says, what the log keeps, what observers get.
+///
+/// A home is what its changes made of it: nothing else alters a ``HomeState``.
+public enum HomeChange: Hashable, Sendable {
+  case structureAdded(Structure)
+  case structureRenamed(id: String, name: String)
+  case structureRemoved(id: String)
+
+  case roomAdded(Room)
+  case roomRenamed(id: String, name: String)
+  case roomRemoved(id: String)
+
+  /// A device without sources yet; they follow.
+  case deviceAdded(id: String, name: String, roomID: String?, structureID: String)
+  case deviceRemoved(id: String)
+  case deviceRenamed(id: String, name: String)
+  /// Nil: into the room for the entire home.
+  case deviceMoved(id: String, roomID: String?)
+
+  /// Another way to a device, or the first one.
+  case sourceAdded(SourceID, device: String)
+  case sourceRemoved(SourceID)
+  /// What the device is there: its types, traits and maker.
+  case topology(SourceID, [DeviceEndpoint], DeviceIdentity)
+  case connectivity(SourceID, SourceStatus)
+
+  /// An attribute's new value, one element with an anonymous tag; nil: the node has it no more.
+  case attribute(NodeID, ConcreteAttributePath, value: [UInt8]?)
+  case event(NodeID, EventData)
+}
+
+/// Changes that belong together: one report, one command, one loss. They are stored together, and observers get them
+/// together.
+public struct HomeUpdate: Hashable, Sendable {
+  public var changes: [HomeChange]
+  /// In microseconds since 1970.
+  public var time: Int64
+  /// The client whose call it was, so that it is not told what it knows; nil: nobody's, a device did it.
+  public var origin: String?
+  /// The versions of clusters of which every attribute is known now, by node, so that the next start need not ask again.
+  public var versions: [NodeID: [ClusterPath: UInt32]]
+
+  public init(
+    _ changes: [HomeChange], at time: Int64, origin: String? = nil, versions: [NodeID: [ClusterPath: UInt32]] = [:]
+  ) {
+    self.changes = changes
+    self.time = time
+    self.origin = origin
+    self.versions = versions
+  }
+}

@@ -1,0 +1,130 @@
+public import MatterModel
+
+/// A whole home at one moment, as a value: names, rooms, devices, what they are and what they said last.
+///
+/// Altered by ``apply(_:)`` alone. When something was heard last is not part of it; see ``Contact``.
+public struct HomeState: Hashable, Sendable {
+  /// In the order they were added.
+  public private(set) var structures: [Structure] = []
+  /// In the order they were added.
+  public private(set) var rooms: [Room] = []
+  public private(set) var devices: [String: DeviceEntry] = [:]
+  public private(set) var values: [NodeID: NodeValues] = [:]
+  /// Whose source it is.
+  private(set) var owners: [SourceID: String] = [:]
+  /// Which source an endpoint belongs to, by node.
+  private(set) var sources: [NodeID: [EndpointID: SourceID]] = [:]
+
+  public init() {}
+
+  // MARK: Looking
+
+  public func structure(_ id: String) -> Structure? { structures.first { $0.id == id } }
+  public func room(_ id: String) -> Room? { rooms.first { $0.id == id } }
+
+  /// The devices in the order of their first sources: node by node.
+  public var orderedDevices: [DeviceEntry] {
+    devices.values.sorted { ($0.sources.first?.id).precedes($1.sources.first?.id, else: $0.id < $1.id) }
+  }
+
+  /// The device that a source belongs to.
+  public func device(of source: SourceID) -> DeviceEntry? { owners[source].flatMap { devices[$0] } }
+
+  /// The id of the device that an endpoint of a node belongs to.
+  public func deviceID(of node: NodeID, _ endpoint: EndpointID) -> String? {
+    let source = sources[node]?[endpoint] ?? SourceID(node)
+    return owners[source]
+  }
+
+  /// The sources of a node, in order.
+  public func sources(of node: NodeID) -> [DeviceSource] {
+    owners.keys.filter { $0.node == node }.sorted().compactMap { id in device(of: id)?.source(id) }
+  }
+
+  public func source(_ id: SourceID) -> DeviceSource? { device(of: id)?.source(id) }
+
+  /// The last known value of an attribute.
+  public func value(_ node: NodeID, _ path: ConcreteAttributePath) -> [UInt8]? { values[node]?[path] }
+
+  // MARK: Changing
+
+  /// Makes a change. One that fits nothing (a device that is not there) changes nothing.
+  public mutating func apply(_ change: HomeChange) {
+    switch change {
+    case .structureAdded(let structure):
+      if !structures.contains(where: { $0.id == structure.id }) { structures.append(structure) }
+    case .structureRenamed(let id, let name):
+      if let index = structures.firstIndex(where: { $0.id == id }) { structures[index].name = name }
+    case .structureRemoved(let id): structures.removeAll { $0.id == id }
+    case .roomAdded(let room):
+      if !rooms.contains(where: { $0.id == room.id }) { rooms.append(room) }
+    case .roomRenamed(let id, let name):
+      if let index = rooms.firstIndex(where: { $0.id == id }) { rooms[index].name = name }
+    case .roomRemoved(let id): rooms.removeAll { $0.id == id }
+    case .deviceAdded(let id, let name, let roomID, let structureID):
+      if devices[id] == nil {
+        devices[id] = DeviceEntry(id: id, name: name, roomID: roomID, structureID: structureID)
+      }
+    case .deviceRemoved(let id):
+      for source in devices[id]?.sources ?? [] { removeSource(source.id) }
+      devices[id] = nil
+    case .deviceRenamed(let id, let name): devices[id]?.name = name
+    case .deviceMoved(let id, let roomID): devices[id]?.roomID = roomID
+    case .sourceAdded(let id, let device): addSource(id, to: device)
+    case .sourceRemoved(let id): removeSource(id)
+    case .topology(let id, let endpoints, let identity):
+      withSource(id) {
+        $0.endpoints = endpoints
+        $0.identity = identity
+      }
+      sources[id.node] = sources[id.node]?.filter { $0.value != id }
+      if owners[id] != nil { for endpoint in endpoints { sources[id.node, default: [:]][endpoint.id] = id } }
+    case .connectivity(let id, let status): withSource(id) { $0.status = status }
+    case .attribute(let node, let path, let value): values[node, default: NodeValues()][path] = value
+    case .event: break
+    }
+  }
+
+  private mutating func addSource(_ id: SourceID, to device: String) {
+    guard devices[device] != nil, owners[id] == nil else { return }
+    owners[id] = device
+    devices[device]?.sources.append(DeviceSource(id))
+    devices[device]?.sources.sort { $0.id < $1.id }
+  }
+
+  private mutating func removeSource(_ id: SourceID) {
+    guard let device = owners.removeValue(forKey: id) else { return }
+    devices[device]?.sources.removeAll { $0.id == id }
+    sources[id.node] = sources[id.node]?.filter { $0.value != id }
+    // The values of a node go with the last that needs them.
+    if !owners.keys.contains(where: { $0.node == id.node }) {
+      values[id.node] = nil
+      sources[id.node] = nil
+    }
+  }
+
+  private mutating func withSource(_ id: SourceID, _ body: (inout DeviceSource) -> Void) {
+    guard let device = owners[id], let index = devices[device]?.sources.firstIndex(where: { $0.id == id }) else {
+      return
+    }
+    devices[device]?.sources.update(at: index, body)
+  }
+
+  // MARK: Restoring
+
+  /// Puts what is stored of a cluster in its place, without a change for each value.
+  public mutating func restore(_ values: ClusterValues, of path: ClusterPath, on node: NodeID) {
+    self.values[node, default: NodeValues()][path.endpoint, path.cluster] = values
+  }
+}
+
+extension Array {
+  fileprivate mutating func update(at index: Int, _ body: (inout Element) -> Void) { body(&self[index]) }
+}
+
+extension Optional where Wrapped == SourceID {
+  fileprivate func precedes(_ other: SourceID?, else tie: Bool) -> Bool {
+    guard let self, let other, self != other else { return tie }
+    return self < other
+  }
+}

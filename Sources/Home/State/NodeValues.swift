@@ -1,0 +1,87 @@
+public import MatterModel
+
+/// The last known attributes of one cluster of one endpoint.
+///
+/// A sorted table and no dictionary: a home has tens of thousands of these, most with a handful of entries.
+public struct ClusterValues: Hashable, Sendable {
+  public struct Entry: Hashable, Sendable {
+    public var attribute: AttributeID
+    /// One element with an anonymous tag.
+    public var value: [UInt8]
+  }
+
+  /// In the order of their ids.
+  public private(set) var entries: [Entry] = []
+
+  public init() {}
+
+  public subscript(attribute: AttributeID) -> [UInt8]? {
+    get {
+      let index = position(of: attribute)
+      return index < entries.count && entries[index].attribute == attribute ? entries[index].value : nil
+    }
+    set {
+      let index = position(of: attribute)
+      let isThere = index < entries.count && entries[index].attribute == attribute
+      switch (newValue, isThere) {
+      case (let value?, true): entries[index].value = value
+      case (let value?, false): entries.insert(Entry(attribute: attribute, value: value), at: index)
+      case (nil, true): entries.remove(at: index)
+      case (nil, false): break
+      }
+    }
+  }
+
+  /// Where it is, or would be.
+  private func position(of attribute: AttributeID) -> Int {
+    var low = 0
+    var high = entries.count
+    while low < high {
+      let middle = (low + high) / 2
+      if entries[middle].attribute < attribute { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}
+
+/// The last known attributes of a node, by endpoint and cluster.
+public struct NodeValues: Hashable, Sendable {
+  private var endpoints: [EndpointID: [ClusterID: ClusterValues]] = [:]
+
+  public init() {}
+
+  public var isEmpty: Bool { endpoints.isEmpty }
+
+  public subscript(path: ConcreteAttributePath) -> [UInt8]? {
+    get { endpoints[path.endpoint]?[path.cluster]?[path.attribute] }
+    set {
+      guard let newValue else {
+        endpoints[path.endpoint]?[path.cluster]?[path.attribute] = nil
+        return
+      }
+      endpoints[path.endpoint, default: [:]][path.cluster, default: ClusterValues()][path.attribute] = newValue
+    }
+  }
+
+  public subscript(endpoint: EndpointID, cluster: ClusterID) -> ClusterValues? {
+    get { endpoints[endpoint]?[cluster] }
+    set {
+      endpoints[endpoint, default: [:]][cluster] = newValue
+      if endpoints[endpoint]?.isEmpty == true { endpoints[endpoint] = nil }
+    }
+  }
+
+  /// All clusters of an endpoint that something is known of.
+  public subscript(endpoint: EndpointID) -> [ClusterID: ClusterValues] { endpoints[endpoint] ?? [:] }
+
+  /// The endpoints that something is known of, in order.
+  public var endpointIDs: [EndpointID] { endpoints.keys.sorted() }
+
+  /// An attribute by its declaration, nil where it is not known or not of its type.
+  public func value<C: Cluster, Value: ModelValue>(_ attribute: Attribute<C, Value>, on endpoint: EndpointID) -> Value?
+  {
+    self[attribute.path(on: endpoint)].flatMap { try? Value(tlv: $0) }
+  }
+
+  mutating func remove(_ endpoint: EndpointID) { endpoints[endpoint] = nil }
+}
