@@ -1,5 +1,3 @@
-public import MatterModel
-
 /// A device of a home as it was at one moment: a value, never a live reference. HOME.md, “Objects”.
 ///
 /// Two are equal when their metadata are: name, room, connectivity, types and traits. Attributes and the time of the last
