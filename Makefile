@@ -4,7 +4,7 @@ BUILD ?= debug
 HEARTH = .build/$(BUILD)/hearth
 
 .DEFAULT_GOAL := help
-.PHONY: help run up build release test lint format bench fuzz flood interop dnssd clean
+.PHONY: help run up build release test lint format bench fuzz flood kill interop dnssd clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -42,6 +42,9 @@ fuzz: ## hostile input to every decoder and engine, SECONDS=60 for each target
 
 flood: build ## 20,000 hostile packets a second at a light, on the loopback interface, for a few seconds
 	@.build/$(BUILD)/hearth-bench flood 8
+
+kill: build ## devices and commands killed with -9 at random moments: what was acknowledged is there afterwards (KILLS=20, SEED=)
+	@.build/$(BUILD)/hearth-bench kill $(or $(KILLS),20) $(SEED)
 
 interop: build ## our devices and our controller against other people's Matter (root: it makes network namespaces)
 	@scripts/bootstrap --interop

@@ -97,7 +97,7 @@ let package = Package(
       .executableTarget(
         name: "hearth-bench",
         dependencies: [
-          "CBench", "MatterController", "MatterDevice", "Runtime", "MatterProtocol", "MatterClusters",
+          "CBench", "VirtualDevices", "MatterController", "MatterDevice", "Runtime", "MatterProtocol", "MatterClusters",
           "MatterModel", "MatterTLV", "MatterCrypto", "MatterCertificates", log,
         ] + nio,
         swiftSettings: strict),

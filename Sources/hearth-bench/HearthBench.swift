@@ -1,10 +1,15 @@
 import CBench
 import Foundation
+import MatterCrypto
 
 /// Measures the layers from the bottom up and prints a table. A report, never a test: it ends with 0 whatever it finds.
 @main enum HearthBench {
   static func main() {
-    if CommandLine.arguments.dropFirst().first == "flood" { return flood() }
+    switch CommandLine.arguments.dropFirst().first {
+    case "flood": return flood()
+    case "kill": return kill()
+    default: break
+    }
     let options: Options
     do {
       options = try Options(CommandLine.arguments.dropFirst())
@@ -43,11 +48,28 @@ extension HearthBench {
   }
 }
 
+extension HearthBench {
+  /// So is this one.
+  private static func kill() {
+    do {
+      let numbers = CommandLine.arguments.dropFirst(2).map { UInt64($0) }
+      var random = SystemRandomSource()
+      let seed = numbers.dropFirst().first ?? nil
+      let count = Int(clamping: (numbers.first ?? nil) ?? 20)
+      guard try Kill.run(count: min(max(count, 1), 1000), seed: seed ?? random.next() >> 32) else { exit(1) }
+    } catch {
+      FileHandle.standardError.write(Data("\(error)\n".utf8))
+      exit(1)
+    }
+  }
+}
+
 /// What was asked for on the command line.
 struct Options {
   static let usage = """
     usage: hearth-bench [--quick] [--json] [--only PART]
            hearth-bench flood [SECONDS]
+           hearth-bench kill [COUNT] [SEED]
       --quick   a tenth of the repetitions
       --json    one JSON object instead of the table
       --only    codec, messages, handshakes, engines or loopback

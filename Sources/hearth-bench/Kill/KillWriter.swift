@@ -1,0 +1,117 @@
+import MatterCertificates
+import MatterController
+import MatterCrypto
+import MatterModel
+import MatterProtocol
+import NIOCore
+import Runtime
+
+/// A controller that changes things as fast as they are acknowledged, all of its streams at a time. Confined to its loop.
+///
+/// It has what `hearth pair` stored, and stores nothing itself: each life of the devices gets a new one.
+final class KillWriter {
+  private(set) var streams: [KillStream]
+  /// What went wrong before the devices were killed.
+  private(set) var problems: [String] = []
+  private(set) var acknowledgements = 0
+  private let host: EngineHost<ControllerEngine>
+  private var random: SeededRandomSource
+  private var writes: [OperationID: Int] = [:]
+  private var reads: [OperationID: EventLoopPromise<ReassembledReport>] = [:]
+  private var isWriting = false
+
+  init(_ streams: [KillStream], state: StoredState, random: SeededRandomSource, on loop: any EventLoop) throws {
+    self.streams = streams
+    self.random = random
+    let configuration = ControllerConfiguration(notBefore: Nodes.notBefore, attestation: try TestAttestation.verifier())
+    let engine = try ControllerEngine(configuration, state: state, random: SystemRandomSource())
+    host = EngineHost(engine, transport: UDPTransport(try BoundSockets(.loopback), on: loop), logger: quiet)
+    host.onEvent = { [unowned self] in received($0) }
+    host.start()
+  }
+
+  /// Reads all that the streams are about.
+  func read(_ node: NodeID, at address: MatterProtocol.SocketAddress) -> EventLoopFuture<ReassembledReport> {
+    let promise = host.eventLoop.makePromise(of: ReassembledReport.self)
+    let paths = streams.filter { $0.node == node }.map { AttributePath($0.path) }
+    host.perform { engine, now in
+      engine.setAddress(address, of: node)
+      reads[engine.read(node, paths, timeout: .seconds(20), at: now)] = promise
+    }
+    return promise.futureResult
+  }
+
+  /// Compares what was read with what must be there, and goes on from it.
+  /// - Returns: what is wrong.
+  func check(_ report: ReassembledReport, of node: NodeID) -> [String] {
+    var problems: [String] = []
+    for index in streams.indices where streams[index].node == node {
+      let name = streams[index].name
+      guard let value = report[streams[index].path]?.value else {
+        problems.append("\(name) can't be read: \(report.statuses)")
+        continue
+      }
+      do {
+        if try !streams[index].allows(value) {
+          problems.append(
+            "\(name) is \(text(value)), but \(text(streams[index].known)) was acknowledged"
+              + (streams[index].asked.map { " and \(text($0)) asked for" } ?? ""))
+        }
+        try streams[index].take(value)
+      } catch {
+        problems.append("\(name) is not to be read: \(error)")
+      }
+    }
+    return problems
+  }
+
+  private func text(_ bytes: [UInt8]) -> String {
+    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
+
+  func beginWriting() {
+    isWriting = true
+    for index in streams.indices { write(index) }
+  }
+
+  func stop() {
+    isWriting = false
+    host.stop(silently: true)
+    for promise in reads.values { promise.fail(BenchError("stopped")) }
+    reads = [:]
+  }
+
+  private func write(_ index: Int) {
+    do {
+      try host.perform { engine, now in
+        writes[try streams[index].start(&random, &engine, at: now)] = index
+      }
+    } catch {
+      problems.append("\(streams[index].name): \(error)")
+    }
+  }
+
+  private func received(_ event: ControllerEvent) {
+    guard case .completed(let id, let result) = event else { return }
+    if let promise = reads.removeValue(forKey: id) {
+      switch result {
+      case .success(.report(let report)): promise.succeed(report)
+      case .success(let other): promise.fail(BenchError("\(other)"))
+      case .failure(let error): promise.fail(error)
+      }
+    }
+    guard let index = writes.removeValue(forKey: id) else { return }
+    do {
+      switch try result.get() {
+      case .written(let statuses): try statuses.check()
+      case .invoked(let results): try results.checkStatus()
+      case let other: throw BenchError("\(other)")
+      }
+      acknowledgements += 1
+      streams[index].acknowledged()
+      if isWriting { write(index) }
+    } catch {
+      if isWriting { problems.append("\(streams[index].name) was refused: \(error)") }
+    }
+  }
+}

@@ -1,0 +1,120 @@
+import Foundation
+import MatterCertificates
+import MatterController
+import MatterCrypto
+import MatterModel
+import MatterProtocol
+import Runtime
+import VirtualDevices
+
+/// Commands that change the home, killed with -9 at random moments: what the controller knows stays whole, and the commands
+/// after them work.
+struct KilledCommands {
+  private static let renames = 8
+  /// More devices than are begun to be paired: each of those is busy with it for a minute.
+  private static let spares = 5
+
+  private let directory: String
+  private let state: String
+  private var random: SeededRandomSource
+  private var problems: [String] = []
+
+  init(_ directory: String, _ random: inout SeededRandomSource) throws {
+    self.directory = directory
+    self.random = random.fork()
+    state = directory + "/state"
+    try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: true)
+    let devices = (0...Self.spares).map { "  - name: Light \($0)\n    type: on/off light\n" }
+    try ("devices:\n" + devices.joined())
+      .write(toFile: directory + "/home.yaml", atomically: true, encoding: .utf8)
+  }
+
+  /// - Parameter limit: when no further kill begins.
+  /// - Returns: what is wrong.
+  mutating func run(until limit: Instant) throws -> [String] {
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let devices = try DeviceProcess(definition: directory + "/home.yaml", state: state)
+    defer { devices.process.kill() }
+    try devices.waitUntilReady()
+    let status = try devices.devices()
+    func pair(_ number: Int) throws -> HearthProcess {
+      guard let device = status["Light \(number)"] else { throw BenchError("there is no light \(number)") }
+      return try command(
+        "pair", device.manualCode, "--name", "Light \(number)", "--mdns", "off", "--at", "127.0.0.1:\(device.port)")
+    }
+    let begin = HostClock.now()
+    let first = try pair(0)
+    guard first.wait() == 0 else { throw BenchError("a light was not paired: \(first.text)") }
+    let time = UInt64(max(1, (HostClock.now() - begin).nanoseconds / 1000))
+    guard let whole = controller() else { return problems }
+    var kills = 0
+    for number in 1..<Self.spares where HostClock.now() < limit {
+      let command = try pair(number)
+      usleep(UInt32(random.next() % time))
+      command.kill()
+      kills += 1
+      if let now = controller(),
+        now.fabric.rootPublicKey != whole.fabric.rootPublicKey
+          || !now.nodes.contains(where: { $0.nodeID == 1 })
+      {
+        problems.append("the controller has lost its fabric or its first node when pairing was killed")
+      }
+    }
+    kills += try rename(until: limit)
+    let last = try pair(Self.spares)
+    if last.wait() != 0 { problems.append("nothing can be paired any more: \(last.text)") }
+    let port = status["Light 0"]?.port ?? 0
+    let on = try command("on", "1", "--mdns", "off", "--at", "127.0.0.1:\(port)")
+    if on.wait() != 0 { problems.append("the first light can't be switched any more: \(on.text)") }
+    print("  \(kills) kills of commands that pair and rename")
+    return problems
+  }
+
+  private func command(_ words: String...) throws -> HearthProcess {
+    try HearthProcess(words, state: state, log: URL(filePath: directory + "/command.log"))
+  }
+
+  /// The controller as it comes up with what is stored.
+  private mutating func controller() -> ControllerEngine? {
+    do {
+      let configuration = ControllerConfiguration(
+        notBefore: Nodes.notBefore, attestation: try TestAttestation.verifier())
+      let stored = try StateStore.snapshot(of: state + "/controller")
+      return try ControllerEngine(configuration, state: stored, random: SystemRandomSource())
+    } catch {
+      problems.append("what the controller stored can't be used: \(error)")
+      return nil
+    }
+  }
+
+  /// - Returns: how many were killed.
+  private mutating func rename(until limit: Instant) throws -> Int {
+    var name = "Light 0"
+    let begin = HostClock.now()
+    if try command("rename", name, "Rose").wait() == 0 { name = "Rose" }
+    let time = UInt64(max(1, (HostClock.now() - begin).nanoseconds / 1000))
+    var kills = 0
+    for number in 0..<Self.renames where HostClock.now() < limit {
+      let wanted = "Rose \(number)"
+      let rename = try command("rename", name, wanted)
+      usleep(UInt32(random.next() % time))
+      rename.kill()
+      kills += 1
+      guard let found = nameOfFirst() else {
+        problems.append("the home's names can't be read after renaming was killed")
+        break
+      }
+      if found != name && found != wanted { problems.append("\(name), to be \(wanted), is \(found)") }
+      name = found
+    }
+    return kills
+  }
+
+  private func nameOfFirst() -> String? {
+    guard let data = FileManager.default.contents(atPath: state + "/home/home.json"),
+      let home = try? JSONSerialization.jsonObject(with: data) as? [String: Any],
+      let devices = home["devices"] as? [[String: Any]]
+    else { return nil }
+    return devices.first { $0["node"] as? String == "1" }?["name"] as? String
+  }
+}
