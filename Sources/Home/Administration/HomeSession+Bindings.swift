@@ -31,19 +31,34 @@ extension HomeSession {
   }
 
   /// Lets an endpoint of a device control another device, and lets the other device be controlled by it.
-  /// - Parameter clusters: nil: all that the one controls and the other has.
+  /// - Parameters:
+  ///   - clusters: nil: all that the one controls and the other has.
+  ///   - force: also where the other's access control list does not say that this home may administer it.
   public func bind(
-    _ source: Target, to target: Target, clusters: [ClusterID]? = nil
+    _ source: Target, to target: Target, clusters: [ClusterID]? = nil, force: Bool = false
   ) async throws(HomeError) -> BindingChange {
     let endpoint = try bindingEndpoint(of: source)
     let (far, wanted) = try meeting(source.device, endpoint, target, clusters)
     // First the right to do it: a switch that is bound but not let in has nothing to show but an error.
-    let granted = try await grant(Self.rule(for: source.device, on: far), on: target.device).isChanged
-    let node = target.device.nodeID
-    let added = try await changeScopedList(Binding.binding, on: endpoint, of: source.device) {
-      items throws(HomeError) in
+    let rule = Self.rule(for: source.device, on: far)
+    let granted = try await grant(rule, on: target.device, force: force).isChanged
+    do throws(HomeError) {
+      let added = try await add(wanted, of: target.device.nodeID, far, to: endpoint, of: source.device)
+      return BindingChange(entries: added, accessChanged: granted)
+    } catch {
+      // What it was let in for has not come about. Where nothing was heard of it, it may have.
+      if granted, error.code == .refused { _ = try? await takeBack(rule, on: target.device) }
+      throw error
+    }
+  }
+
+  /// Adds what is not there yet.
+  private func add(
+    _ clusters: [ClusterID], of node: NodeID, _ far: EndpointID, to endpoint: EndpointID, of source: DeviceRecord
+  ) async throws(HomeError) -> [BindingEntry] {
+    try await changeScopedList(Binding.binding, on: endpoint, of: source) { items throws(HomeError) in
       var added: [BindingEntry] = []
-      for cluster in wanted {
+      for cluster in clusters {
         let isThere = items.contains {
           $0.entry.node == node && $0.entry.endpoint == far && ($0.entry.cluster ?? cluster) == cluster
         }
@@ -54,7 +69,6 @@ extension HomeSession {
       }
       return (added, !added.isEmpty)
     }
-    return BindingChange(entries: added, accessChanged: granted)
   }
 
   /// Ends it.

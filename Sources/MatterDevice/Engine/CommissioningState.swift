@@ -44,6 +44,8 @@ struct FailSafe: Sendable {
 
   /// The fabric that armed it, or was added under it.
   var fabric: FabricIndex
+  /// The session by passcode that it was armed for, if any.
+  var session: SessionID?
   var deadline: Instant
   let lastDeadline: Instant
   /// The key of the last signing request, and what it is for.
@@ -56,8 +58,8 @@ struct FailSafe: Sendable {
   var regulatoryConfig: [UInt8]?
   var location: [UInt8]?
 
-  init(fabric: FabricIndex, for duration: Duration, at now: Instant) {
-    self.fabric = fabric
+  init(fabric: FabricIndex, session: SessionID?, for duration: Duration, at now: Instant) {
+    (self.fabric, self.session) = (fabric, session)
     lastDeadline = now + Self.cumulativeLimit
     deadline = min(now + duration, lastDeadline)
   }

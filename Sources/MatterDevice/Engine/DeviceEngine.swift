@@ -204,16 +204,17 @@ public struct DeviceEngine: Engine {
     // Whoever got in has to get on with it. Matter Core § 5.5.
     if context.node.commissioning.failSafe == nil {
       context.node.commissioning.failSafe = FailSafe(
-        fabric: .none, for: .seconds(Int64(FailSafe.recommendedSeconds)), at: now)
+        fabric: .none, session: id, for: .seconds(Int64(FailSafe.recommendedSeconds)), at: now)
     }
   }
 
   private mutating func sessionClosed(_ id: SessionID, _ session: SessionInfo, _ reason: SessionCloseReason) {
     for subscription in subscriptions where subscription.session == id { end(subscription.id) }
     for exchange in interactions.keys where exchange.session == id { interactions[exchange] = nil }
-    // Gone before it came to a certificate: nobody is left to go on with it.
+    // Gone before it came to a certificate: nobody is left to go on with it. A session that was before this one may linger for
+    // as long as its last answer is not acknowledged.
     if session.kind == .pase, !session.isInitiator, let failSafe = context.node.commissioning.failSafe,
-      failSafe.fabric == .none, !failSafe.hasNOC
+      failSafe.fabric == .none, failSafe.session == id, !failSafe.hasNOC
     {
       context.expireFailSafe()
     }

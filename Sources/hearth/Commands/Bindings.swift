@@ -29,6 +29,7 @@ struct Bind: AsyncParsableCommand {
       has, or those that --cluster names. With only one device its bindings are listed.
       """)
   @OptionGroup var home: HomeOptions
+  @Flag(help: "Even if nobody here could change the lamp any more.") var force = false
   @OptionGroup var arguments: BindingArguments
 
   func run() async throws {
@@ -44,7 +45,7 @@ struct Bind: AsyncParsableCommand {
         return home.output.result(.array(entries.map(BindingReport.json)), table.text)
       }
       let far = try registry.resolve(target)
-      let change = try await session.bind(source, to: far, clusters: try arguments.clusters())
+      let change = try await session.bind(source, to: far, clusters: try arguments.clusters(), force: force)
       let words = change.entries.map { "\(BindingReport.target($0, registry)) (\(BindingReport.cluster($0)))" }
       home.output.result(
         BindingReport.json(change, source.device),

@@ -79,6 +79,32 @@ import Testing
   _ = try lab.commission()
 }
 
+@Test func aSessionThatLingersDoesNotEndTheNextCommissioning() throws {
+  var lab = try Lab()
+  try lab.addAdministrator()
+  let opened = lab.openPASE()
+  let first = try #require(opened)
+  let disarmed = try lab.call(
+    GeneralCommissioning.armFailSafe, .init(expiryLengthSeconds: 0, breadcrumb: 0), on: first)
+  #expect(disarmed.errorCode == .ok)
+  // Whoever asked is gone without acknowledging the answer, which is sent again and again.
+  lab.administrators[0].core.close(first, notifyingPeer: false, at: lab.now)
+  lab.advance(by: .seconds(1))
+  let reopened = lab.openPASE()
+  let second = try #require(reopened)
+  #expect(lab.device.core.sessions.count == 2, "the first lingers")
+  lab.advance(by: .seconds(20))
+  #expect(lab.device.core.sessions.count == 1)
+  #expect(try lab.addNOC(on: second).statusCode == .ok)
+
+  // Its own end does.
+  lab.crash()
+  let third = lab.openPASE()
+  lab.administrators[0].core.close(try #require(third), notifyingPeer: true, at: lab.now)
+  lab.settle()
+  #expect(lab.published.map(\.commissioningMode) == [1])
+}
+
 @Test func whoDoesNotKnowThePasscodeIsSentAwayAndTwentyTimesIsTooOften() throws {
   var lab = try Lab()
   try lab.addAdministrator()

@@ -37,6 +37,7 @@ extension RootNode {
   /// Matter Core § 11.10.7.2.
   private static func armFailSafe(_ context: inout ServerContext, _ seconds: UInt16) -> Failure {
     let accessing = context.subject.fabric
+    let session = context.subject.kind == .pase ? context.subject.session : nil
     if var failSafe = context.node.commissioning.failSafe {
       guard failSafe.fabric == accessing else { return .busyWithOtherAdmin }
       guard seconds > 0 else {
@@ -44,13 +45,15 @@ extension RootNode {
         return .ok
       }
       failSafe.deadline = min(context.now + .seconds(Int64(seconds)), failSafe.lastDeadline)
+      failSafe.session = session
       context.node.commissioning.failSafe = failSafe
       return .ok
     }
     // A window is meant for whoever comes by passcode.
     if context.node.commissioning.window != nil && context.subject.kind != .pase { return .busyWithOtherAdmin }
     guard seconds > 0 else { return .ok }
-    context.node.commissioning.failSafe = FailSafe(fabric: accessing, for: .seconds(Int64(seconds)), at: context.now)
+    context.node.commissioning.failSafe = FailSafe(
+      fabric: accessing, session: session, for: .seconds(Int64(seconds)), at: context.now)
     return .ok
   }
 
