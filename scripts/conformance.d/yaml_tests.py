@@ -174,12 +174,15 @@ def described(bench: Bench) -> dict:
     data = json.loads(bench.sim("ps", "--json"))["data"]
     entry = (data if isinstance(data, list) else data["devices"])[0]
     vendor, product = entry["vendorID"], entry["productID"]
+    ids = type_ids(bench.hearth)
+    # A bridge is called an aggregator by the standard; switches of several kinds are one type of it.
+    kind = bench.kind if bench.kind in ids else entry["type"].lower()
     made = subprocess.run([bench.hearth, "code", "make", "--json", "--passcode", str(yaml_suites.WINDOW_PASSCODE),
                            "--discriminator", str(yaml_suites.WINDOW_DISCRIMINATOR), "--vendor", str(vendor),
                            "--product", str(product)], capture_output=True, text=True, timeout=30)
     return {"qr": entry["qrCode"], "windowCode": json.loads(made.stdout)["data"]["qrCode"], "vendorId": vendor,
             "enableKey": f"hex:{ENABLE_KEY}", "discriminator": DISCRIMINATOR, "productId": product,
-            "deviceType": type_ids(bench.hearth)[entry["type"].lower()]}
+            "deviceType": ids[kind]}
 
 
 @cache
