@@ -42,6 +42,8 @@ public struct HomeUpdate: Hashable, Sendable {
   public var origin: String?
   /// The versions of clusters of which every attribute is known now, by node, so that the next start need not ask again.
   public var versions: [NodeID: [ClusterPath: UInt32]]
+  /// The devices whose settled connectivity is another now; not kept in the log, since it follows from the rest.
+  public var settled: Set<String> = []
 
   public init(
     _ changes: [HomeChange], at time: Int64, origin: String? = nil, versions: [NodeID: [ClusterPath: UInt32]] = [:]

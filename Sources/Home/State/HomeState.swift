@@ -1,4 +1,5 @@
 public import MatterModel
+internal import MatterProtocol
 
 /// A whole home at one moment, as a value: names, rooms, devices, what they are and what they said last.
 ///
@@ -10,6 +11,8 @@ public struct HomeState: Hashable, Sendable {
   public private(set) var rooms: [Room] = []
   public private(set) var devices: [String: DeviceEntry] = [:]
   public private(set) var values: [NodeID: NodeValues] = [:]
+  /// The number of the last event that each node reported.
+  public private(set) var lastEvents: [NodeID: UInt64] = [:]
   /// Whose source it is.
   private(set) var owners: [SourceID: String] = [:]
   /// Which source an endpoint belongs to, by node.
@@ -81,7 +84,7 @@ public struct HomeState: Hashable, Sendable {
       if owners[id] != nil { for endpoint in endpoints { sources[id.node, default: [:]][endpoint.id] = id } }
     case .connectivity(let id, let status): withSource(id) { $0.status = status }
     case .attribute(let node, let path, let value): values[node, default: NodeValues()][path] = value
-    case .event: break
+    case .event(let node, let event): lastEvents[node] = max(lastEvents[node] ?? 0, event.number)
     }
   }
 
@@ -94,12 +97,14 @@ public struct HomeState: Hashable, Sendable {
 
   private mutating func removeSource(_ id: SourceID) {
     guard let device = owners.removeValue(forKey: id) else { return }
+    for endpoint in devices[device]?.source(id)?.endpoints ?? [] { values[id.node]?.remove(endpoint.id) }
     devices[device]?.sources.removeAll { $0.id == id }
     sources[id.node] = sources[id.node]?.filter { $0.value != id }
     // The values of a node go with the last that needs them.
     if !owners.keys.contains(where: { $0.node == id.node }) {
       values[id.node] = nil
       sources[id.node] = nil
+      lastEvents[id.node] = nil
     }
   }
 
@@ -116,6 +121,9 @@ public struct HomeState: Hashable, Sendable {
   public mutating func restore(_ values: ClusterValues, of path: ClusterPath, on node: NodeID) {
     self.values[node, default: NodeValues()][path.endpoint, path.cluster] = values
   }
+
+  /// Puts the stored number of a node's last event in its place.
+  public mutating func restore(lastEvent number: UInt64, of node: NodeID) { lastEvents[node] = number }
 }
 
 extension Array {

@@ -67,14 +67,24 @@ public struct RenewalPolicy: Hashable, Sendable {
   /// Before the second one; it doubles with each that fails.
   public var baseDelay: Duration = .seconds(1)
   public var maximumDelay: Duration = .seconds(300)
+  /// How long after a loss the attempts follow each other closely, so that a device that comes back is noticed at once even
+  /// where nobody tells of its return: what it announced before is believed by DNS-SD for 120 s.
+  public var eagerTime: Duration = .seconds(150)
+  /// The delay between attempts in that time.
+  public var eagerDelay: Duration = .milliseconds(500)
+  /// How long an attempt in that time waits for a first sign of life before it begins anew, since the pauses between
+  /// retransmissions grow.
+  public var eagerPatience: Duration = .seconds(2)
   /// How much may be added at random, so that a home does not come back all at once, as a fraction's denominator.
   public var jitterDivisor: Int64 = 4
 
   public init() {}
 
   /// The delay before an attempt, counted from 0, without the random part.
-  public func delay(attempt: Int) -> Duration {
+  /// - Parameter isEager: whether the loss was a short while ago.
+  public func delay(attempt: Int, isEager: Bool = false) -> Duration {
     guard attempt > 0 else { return firstDelay }
+    if isEager { return eagerDelay }
     var delay = baseDelay
     for _ in 1..<attempt where delay < maximumDelay { delay *= 2 }
     return min(delay, maximumDelay)

@@ -10,6 +10,9 @@ extension ControllerEngine {
     var connecting = Connecting(
       query: query, patienceEnd: now + (patience ?? configuration.discoveryTime), parameters: peer.record.parameters)
     if let address = peer.record.address { connecting.untried.append(address) }
+    connecting.isEager = peer.waiting.contains {
+      subscriptions[$0]?.isEager(configuration.renewal, at: now) == true
+    }
     peers[node]?.connecting = connecting
     browse(query)
     for service in known(query) { offer(service, to: node, at: now) }
@@ -36,6 +39,7 @@ extension ControllerEngine {
     guard var connecting = peers[node]?.connecting else { return }
     connecting.untried += connecting.retries.filter { $0.at <= now }.map(\.address)
     connecting.retries.removeAll { $0.at <= now }
+    restartUnheard(&connecting, at: now)
     while !connecting.untried.isEmpty, connecting.attempts.count < Connecting.maximumAttempts,
       connecting.attempts.isEmpty || connecting.impatientAt.map({ $0 <= now }) ?? false
     {
@@ -44,7 +48,9 @@ extension ControllerEngine {
       let handshake = core.establishCASE(
         fabric: fabric.index, peer: node, to: address, parameters: connecting.parameters, at: now)
       handshakes[handshake] = .peer(node)
-      connecting.attempts.append(.init(handshake: handshake, address: address, isResumption: isResumption))
+      var attempt = Connecting.Attempt(handshake: handshake, address: address, isResumption: isResumption)
+      if connecting.isEager { attempt.restartAt = now + configuration.renewal.eagerPatience }
+      connecting.attempts.append(attempt)
       connecting.impatientAt = now + Connecting.stagger
     }
     peers[node]?.connecting = connecting
@@ -61,6 +67,25 @@ extension ControllerEngine {
     let waiting = peers[node]?.waiting ?? []
     peers[node]?.waiting = []
     for operation in waiting { fail(operation, error, at: now) }
+  }
+
+  /// Gives up attempts of which nothing was heard in time, to begin them anew: the pauses between retransmissions grow
+  /// beyond the time in which a node that has just come up is to be noticed.
+  private mutating func restartUnheard(_ connecting: inout Connecting, at now: Instant) {
+    for (index, attempt) in connecting.attempts.enumerated().reversed() {
+      guard let restartAt = attempt.restartAt, restartAt <= now else { continue }
+      if core.isHeard(attempt.handshake) {
+        connecting.attempts[index].restartAt = nil
+        continue
+      }
+      connecting.attempts.remove(at: index)
+      handshakes[attempt.handshake] = nil
+      core.cancel(attempt.handshake, at: now)
+      connecting.lastError = .timedOut
+      let failures = connecting.failures[attempt.address, default: 0] + 1
+      connecting.failures[attempt.address] = failures
+      if failures < Connecting.maximumFailures { connecting.untried.append(attempt.address) }
+    }
   }
 
   mutating func failedConnecting(
@@ -206,7 +231,10 @@ extension ControllerEngine {
 
   /// What was found of a query, in a fixed order.
   func known(_ query: DiscoveryQuery) -> [MatterService] {
-    services.values.filter { query.matches($0) }
+    if case .operational(let fabricID?, let node?) = query {
+      return services[.operational(compressedFabricID: fabricID, nodeID: node)].map { [$0] } ?? []
+    }
+    return services.values.filter { query.matches($0) }
       .sorted { "\($0.kind.instanceName)" < "\($1.kind.instanceName)" }
   }
 

@@ -32,12 +32,16 @@ struct Connecting: Sendable {
     let address: SocketAddress
     /// Whether it asked to go on from an earlier session.
     let isResumption: Bool
+    /// When to begin anew unless something was heard by then; nil: its retransmissions are enough.
+    var restartAt: Instant?
   }
 
   let query: DiscoveryQuery
   /// Until when DNS-SD may come up with another address.
   let patienceEnd: Instant
   var parameters: SessionParameters
+  /// Whether the node is likely to come up any moment, so that silence is met with another attempt soon.
+  var isEager = false
   var untried: [SocketAddress] = []
   var attempts: [Attempt] = []
   /// Addresses to try again later.
@@ -61,6 +65,7 @@ struct Connecting: Sendable {
   var wakeUp: Instant? {
     var result: Instant? = retries.map(\.at).min()
     if !untried.isEmpty { result = .earlier(result, impatientAt) }
+    for attempt in attempts { result = .earlier(result, attempt.restartAt) }
     return attempts.isEmpty && result == nil ? patienceEnd : result
   }
 }

@@ -12,7 +12,7 @@ extension ControllerEngine {
     guard peers[node]?.isStored == true else { return refuse(.unknownNode(node)) }
     let handle = newOperationID()
     operations[handle] = Operation(id: handle, task: .subscribe, node: node)
-    subscriptions[handle] = Subscription(node, request)
+    subscriptions[handle] = Subscription(node, request, at: now)
     run(handle, at: now)
     settle(at: now)
     return handle
@@ -23,6 +23,23 @@ extension ControllerEngine {
   public mutating func unsubscribe(_ handle: SubscriptionHandle, at now: Instant) {
     guard subscriptions[handle] != nil else { return }
     complete(handle, .success(.unsubscribed), at: now)
+    settle(at: now)
+  }
+
+  /// Makes the next attempt of a subscription that was lost at once, as when the node was announced again.
+  public mutating func hurry(_ handle: SubscriptionHandle, at now: Instant) {
+    guard case .waiting? = subscriptions[handle]?.state else { return }
+    advanceSubscription(handle, at: now)
+    settle(at: now)
+  }
+
+  /// Gives up what a subscription stands on, so that it is made anew at once: the node said that it goes, or a sign came
+  /// that it was started again.
+  public mutating func renew(_ handle: SubscriptionHandle, at now: Instant) {
+    guard case .established(_, let session, _)? = subscriptions[handle]?.state else { return }
+    core.close(session, notifyingPeer: false, at: now)
+    settle(at: now)
+    loseSubscription(handle, .connectionLost, at: now)
     settle(at: now)
   }
 
@@ -73,11 +90,19 @@ extension ControllerEngine {
     subscription.pending = nil
     subscription.wasEstablished = true
     subscription.failures = 0
+    subscription.lostAt = nil
     subscriptions[handle] = subscription
     operations[handle]?.wasRepeated = false
     operations[handle]?.busyRetries = 0
     touch(handle, at: now)
     emit(.subscriptionEstablished(handle, maxInterval: interval))
+  }
+
+  /// When the device of a subscription that stands is heard at the latest, as long as it is well: one interval after it was
+  /// heard last, and the time that retransmissions may take.
+  public func reportDeadline(_ handle: SubscriptionHandle) -> Instant? {
+    guard case .established? = subscriptions[handle]?.state else { return nil }
+    return subscriptions[handle]?.deadline
   }
 
   /// The device was heard: it has its whole interval again, and the time that retransmissions may take.
@@ -157,7 +182,7 @@ extension ControllerEngine {
   mutating func apply(_ report: ReassembledReport, to handle: SubscriptionHandle, at now: Instant) {
     guard let node = subscriptions[handle]?.node else { return }
     subscriptions[handle]?.note(report)
-    cache(report.attributes, of: node)
+    if subscriptions[handle]?.request.isCached == true { cache(report.attributes, of: node) }
     for attribute in report.attributes {
       emit(
         .attributeReport(handle, attribute.path, value: attribute.value, dataVersion: attribute.dataVersion))
@@ -215,7 +240,9 @@ extension ControllerEngine {
       core.close(exchange, at: now)
     }
     let policy = configuration.renewal
-    var delay = policy.delay(attempt: subscription.failures)
+    if subscription.lostAt == nil { subscriptions[handle]?.lostAt = now }
+    let isEager = subscriptions[handle]?.isEager(policy, at: now) == true
+    var delay = policy.delay(attempt: subscription.failures, isEager: isEager)
     if delay > .zero, policy.jitterDivisor > 0 {
       let bound = UInt64(delay.nanoseconds / policy.jitterDivisor) + 1
       delay += .nanoseconds(Int64(random.next() % bound))

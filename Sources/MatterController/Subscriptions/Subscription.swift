@@ -19,6 +19,8 @@ struct Subscription: Sendable {
   var wasEstablished = false
   /// Attempts that failed since it was last established.
   var failures = 0
+  /// Since when the device does not keep us informed; nil while it does.
+  var lostAt: Instant?
   /// When the device must have been heard, or the next attempt is due.
   var deadline: Instant?
   /// The versions of clusters of which everything that was asked for is known.
@@ -28,11 +30,16 @@ struct Subscription: Sendable {
   /// The number behind the last event that was reported.
   var nextEvent: UInt64?
 
-  init(_ node: NodeID, _ request: SubscriptionRequest) {
+  init(_ node: NodeID, _ request: SubscriptionRequest, at now: Instant) {
     self.node = node
     self.request = request
     nextEvent = request.eventMin
+    versions = request.knownVersions
+    lostAt = now
   }
+
+  /// Whether it was lost, or begun, a short while ago.
+  func isEager(_ policy: RenewalPolicy, at now: Instant) -> Bool { lostAt.map { now < $0 + policy.eagerTime } ?? false }
 
   func isOn(_ session: SessionID) -> Bool {
     if case .established(_, session, _) = state { true } else { false }

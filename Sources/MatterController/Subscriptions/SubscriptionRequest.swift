@@ -13,6 +13,11 @@ public struct SubscriptionRequest: Hashable, Sendable {
   /// Whether the other subscriptions of this controller on the device stay.
   public var keepsOthers: Bool
   public var isFabricFiltered = true
+  /// The versions of clusters of which everything that is asked for is known already: they are not reported again unless
+  /// they changed. Matter Core § 8.4.3.1.
+  public var knownVersions: [ClusterPath: UInt32] = [:]
+  /// Whether the controller keeps the values; whoever keeps them himself saves half of the memory.
+  public var isCached = true
   /// Whether to go on trying when the device can't be reached the first time. Once established, a subscription is
   /// always renewed.
   public var retriesFirstAttempt = false

@@ -90,6 +90,14 @@ extension NodeCore {
     resumption.removeAll { $0.fabric == fabric && $0.peer == peer }
   }
 
+  /// Whether the peer of a handshake of ours has sent anything yet, be it an acknowledgement alone.
+  public func isHeard(_ id: HandshakeID) -> Bool {
+    for (exchange, handshake) in handshakes where handshake.id == id {
+      return unsecured[exchange.session]?.lastHeard != nil
+    }
+    return false
+  }
+
   /// Gives up a handshake of ours without a word; nothing more is said of it.
   public mutating func cancel(_ id: HandshakeID, at now: Instant) {
     for exchange in handshakes.keys.sorted() where handshakes[exchange]?.id == id {

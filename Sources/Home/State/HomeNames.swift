@@ -1,0 +1,181 @@
+internal import MatterModel
+
+/// The rules that names in a home keep. Names keep the case they were given in and are compared without it.
+public enum HomeNames {
+  /// The longest name, in Unicode code points; longer ones are cut.
+  public static let longestName = 60
+
+  /// A name without the blanks around it, cut where it is too long.
+  /// - Returns: the name, and whether it was cut.
+  /// - Throws: ``HomeError`` `badArguments` where nothing is left, or where it can't be told from a path.
+  public static func checked(_ name: String) throws(HomeError) -> (name: String, wasCut: Bool) {
+    let scalars = Array(name.unicodeScalars)
+    guard let start = scalars.firstIndex(where: { !$0.properties.isWhitespace }),
+      let end = scalars.lastIndex(where: { !$0.properties.isWhitespace })
+    else { throw HomeError(.badArguments, "a name needs at least one letter") }
+    var trimmed = String.UnicodeScalarView()
+    trimmed.append(contentsOf: scalars[start...end])
+    if let bad = String(trimmed).first(where: { $0 == "/" || $0 == "*" || $0.isNewline }) {
+      throw HomeError(
+        .badArguments, "a name can't have “\(bad == "/" || bad == "*" ? String(bad) : "a new line")” in it")
+    }
+    guard trimmed.count > longestName else { return (String(trimmed), false) }
+    var cut = String.UnicodeScalarView()
+    cut.append(contentsOf: trimmed.prefix(longestName))
+    // What the cut left at the end: a blank is no part of a name.
+    while let last = cut.last, last.properties.isWhitespace { cut.removeLast() }
+    return (String(cut), true)
+  }
+
+  /// Whether two names are the same to people.
+  public static func same(_ left: String, _ right: String) -> Bool { left.lowercased() == right.lowercased() }
+
+  /// What a device may be called of what it calls itself: as much of it as the rules allow, nil if nothing is.
+  static func allowed(_ text: String?) -> String? {
+    guard let text else { return nil }
+    let plain = String(text.map { $0 == "/" || $0 == "*" || $0.isNewline ? " " : $0 })
+    return (try? checked(plain))?.name
+  }
+}
+
+// What can be done to the names of a home: each gives the changes that do it, or says why it can't be.
+extension HomeState {
+  // MARK: Structures
+
+  public func addingStructure(_ name: String, id: String) throws(HomeError) -> (Structure, [HomeChange]) {
+    let name = try HomeNames.checked(name).name
+    guard !structures.contains(where: { HomeNames.same($0.name, name) }) else {
+      throw HomeError(.badArguments, "there is a structure “\(name)” already")
+    }
+    let structure = Structure(id: id, name: name)
+    return (structure, [.structureAdded(structure)])
+  }
+
+  public func renamingStructure(_ id: String, to name: String) throws(HomeError) -> [HomeChange] {
+    guard structure(id) != nil else { throw HomeError(.notFound, "there is no structure \(id)") }
+    let name = try HomeNames.checked(name).name
+    guard !structures.contains(where: { $0.id != id && HomeNames.same($0.name, name) }) else {
+      throw HomeError(.badArguments, "there is a structure “\(name)” already")
+    }
+    return [.structureRenamed(id: id, name: name)]
+  }
+
+  // MARK: Rooms
+
+  /// The room of this name in any case, of a structure or of any.
+  public func room(named name: String, in structureID: String? = nil) -> Room? {
+    rooms.first { HomeNames.same($0.name, name) && (structureID == nil || $0.structureID == structureID) }
+  }
+
+  /// The room of this name.
+  /// - Throws: ``HomeError`` `notFound` with what may have been meant.
+  public func knownRoom(_ name: String) throws(HomeError) -> Room {
+    if let room = room(named: name) { return room }
+    throw HomeError(
+      .notFound, "there is no room “\(name)”", candidates: NearestName.suggestions(for: name, in: rooms.map(\.name)))
+  }
+
+  /// - Parameter id: for the new room; must be one that no room ever had.
+  public func addingRoom(
+    _ name: String, id: String, in structureID: String
+  ) throws(HomeError) -> (Room, [HomeChange]) {
+    let name = try HomeNames.checked(name).name
+    guard structure(structureID) != nil else { throw HomeError(.notFound, "there is no structure \(structureID)") }
+    guard room(named: name, in: structureID) == nil else {
+      throw HomeError(.badArguments, "there is a room “\(name)” already")
+    }
+    let room = Room(id: id, name: name, structureID: structureID)
+    return (room, [.roomAdded(room)])
+  }
+
+  public func renamingRoom(_ id: String, to name: String) throws(HomeError) -> [HomeChange] {
+    let room = try changeableRoom(id)
+    let name = try HomeNames.checked(name).name
+    if let other = self.room(named: name, in: room.structureID), other.id != id {
+      throw HomeError(.badArguments, "there is a room “\(other.name)” already")
+    }
+    return name == room.name ? [] : [.roomRenamed(id: id, name: name)]
+  }
+
+  /// Its devices go to the room for the entire home.
+  public func removingRoom(_ id: String) throws(HomeError) -> [HomeChange] {
+    let room = try changeableRoom(id)
+    var changes: [HomeChange] = []
+    for device in orderedDevices where device.roomID == id {
+      guard !isTaken(device.name, in: nil, of: device.structureID, except: device.id) else {
+        throw HomeError(
+          .badArguments, "there is another “\(device.name)” in no room; rename it before you remove “\(room.name)”")
+      }
+      changes.append(.deviceMoved(id: device.id, roomID: nil))
+    }
+    return changes + [.roomRemoved(id: id)]
+  }
+
+  private func changeableRoom(_ id: String) throws(HomeError) -> Room {
+    if structures.contains(where: { $0.roomForEntireHome.id == id }) {
+      throw HomeError(.badArguments, "the room for the entire home can't be renamed or removed")
+    }
+    guard let room = room(id) else { throw HomeError(.notFound, "there is no room with the id \(id)") }
+    return room
+  }
+
+  // MARK: Devices
+
+  /// - Returns: whether the name was cut, and the changes; none where it has this name already.
+  public func renamingDevice(
+    _ id: String, to name: String
+  ) throws(HomeError) -> (wasCut: Bool, changes: [HomeChange]) {
+    let device = try knownDevice(id)
+    let (name, wasCut) = try HomeNames.checked(name)
+    guard !isTaken(name, in: device.roomID, of: device.structureID, except: id) else {
+      throw HomeError(.badArguments, "there is another “\(name)” \(place(device.roomID)); take another name")
+    }
+    return (wasCut, name == device.name ? [] : [.deviceRenamed(id: id, name: name)])
+  }
+
+  /// - Parameter roomID: nil, or the id of the room for the entire home: takes it out of its room.
+  public func movingDevice(_ id: String, to roomID: String?) throws(HomeError) -> [HomeChange] {
+    let device = try knownDevice(id)
+    var target: String?
+    if let roomID, !structures.contains(where: { $0.roomForEntireHome.id == roomID }) {
+      guard let room = room(roomID) else { throw HomeError(.notFound, "there is no room with the id \(roomID)") }
+      target = room.id
+    }
+    guard !isTaken(device.name, in: target, of: device.structureID, except: id) else {
+      throw HomeError(.badArguments, "there is another “\(device.name)” \(place(target)); rename one of them")
+    }
+    return target == device.roomID ? [] : [.deviceMoved(id: id, roomID: target)]
+  }
+
+  /// The device with this id.
+  /// - Throws: ``HomeError`` `notFound`.
+  public func knownDevice(_ id: String) throws(HomeError) -> DeviceEntry {
+    guard let device = devices[id] else { throw HomeError(.notFound, "there is no device \(id) in the home") }
+    return device
+  }
+
+  /// A name that no other device of the room has: the wanted one, or with a number behind it.
+  func availableName(_ wanted: String, in roomID: String?, of structureID: String, except id: String) -> String {
+    var name = wanted
+    var number = 2
+    while isTaken(name, in: roomID, of: structureID, except: id) {
+      let suffix = " \(number)"
+      let room = HomeNames.longestName - suffix.unicodeScalars.count
+      var base = String.UnicodeScalarView()
+      base.append(contentsOf: wanted.unicodeScalars.prefix(room))
+      name = String(base) + suffix
+      number += 1
+    }
+    return name
+  }
+
+  private func isTaken(_ name: String, in roomID: String?, of structureID: String, except id: String) -> Bool {
+    devices.values.contains {
+      $0.id != id && $0.roomID == roomID && $0.structureID == structureID && HomeNames.same($0.name, name)
+    }
+  }
+
+  private func place(_ roomID: String?) -> String {
+    roomID.flatMap { room($0) }.map { "in “\($0.name)”" } ?? "in no room"
+  }
+}

@@ -1,0 +1,308 @@
+internal import MatterClusters
+public import MatterModel
+public import MatterProtocol
+
+/// What reaches the home from outside.
+public enum HomeInput: Sendable {
+  /// A node of our fabric: new, or known from an earlier start. A new one becomes a device when it has told what it is.
+  case node(NodeID, name: String? = nil, roomID: String? = nil)
+  /// A node is not in our fabric any more.
+  case nodeRemoved(NodeID)
+  /// Nothing is known of how the nodes are: the process that follows them has just begun.
+  case started
+  /// A node reported, or answered a read.
+  case report(NodeReport)
+  /// A node keeps us informed from now on; the next report is due at `deadline` at the latest.
+  case established(NodeID, deadline: Int64)
+  /// A node was heard; the next report is due at `deadline` at the latest, if any is.
+  case heard(NodeID, deadline: Int64?)
+  /// A node answered a request of somebody who does not follow it.
+  case answered(NodeID)
+  case lost(NodeID, OfflineReason)
+  /// What somebody else did to the home: a command's changes, or another process's.
+  case update(HomeUpdate)
+}
+
+/// All that a node had to say at one time.
+public struct NodeReport: Sendable {
+  public var node: NodeID
+  public var attributes: [AttributeData]
+  public var events: [EventData]
+  /// Whether it comes of a subscription to everything, so that nothing is missing but what did not change.
+  public var isWhole: Bool
+  /// When the next one is due at the latest, in microseconds since 1970.
+  public var deadline: Int64?
+
+  public init(_ node: NodeID, _ attributes: [AttributeData], events: [EventData] = [], isWhole: Bool) {
+    self.node = node
+    self.attributes = attributes
+    self.events = events
+    self.isWhole = isWhole
+  }
+}
+
+/// Turns what reaches a home into changes of it. The only writer of connectivity and locality; a value without I/O, which
+/// knows no time but what it is given, in microseconds since 1970.
+public struct HomeReducer: Sendable {
+  public private(set) var state: HomeState
+  /// When each node was heard; not part of the state, since it changes with each message.
+  public private(set) var contacts: [NodeID: Contact]
+  /// How each node is; what is behind a bridge may be worse.
+  private var nodes: [NodeID: SourceStatus] = [:]
+  /// Names and rooms for nodes that have not told yet what they are.
+  private var wishes: [NodeID: (name: String?, roomID: String?)] = [:]
+  private var settling: Settling
+
+  /// How long a device must be away before its settled connectivity says so.
+  public var grace: Duration {
+    get { settling.grace }
+    set { settling.grace = newValue }
+  }
+
+  public init(_ state: HomeState = HomeState(), contacts: [NodeID: Contact] = [:], grace: Duration = .zero) {
+    self.state = state
+    self.contacts = contacts
+    settling = Settling(grace: grace)
+    for device in state.devices.values {
+      settling.restore(device.id, Self.connectivity(of: device))
+      for source in device.sources where !source.id.isBridged { nodes[source.id.node] = source.status }
+    }
+  }
+
+  /// Takes in what happened.
+  /// - Parameter time: now, in microseconds since 1970.
+  /// - Returns: what changed by it, nil if nothing did.
+  public mutating func reduce(_ input: HomeInput, at time: Int64) -> HomeUpdate? {
+    var update = HomeUpdate([], at: time)
+    switch input {
+    case .node(let node, let name, let roomID):
+      if name != nil || roomID != nil { wishes[node] = (name, roomID) }
+      if !state.sources(of: node).isEmpty { break }
+      if nodes[node] == nil { nodes[node] = .unknown }
+    case .nodeRemoved(let node): remove(node, &update)
+    case .started:
+      for node in nodes.keys.sorted() { set(.unknown, of: node, &update) }
+    case .report(let report): take(report, &update)
+    case .established(let node, let deadline):
+      contacts[node] = Contact(last: time, nextReport: deadline)
+      set(SourceStatus(SourceConnectivity(.online, .peer)), of: node, &update)
+    case .heard(let node, let deadline):
+      contacts[node] = Contact(last: time, nextReport: deadline)
+    case .answered(let node):
+      contacts[node, default: Contact()].last = time
+      set(SourceStatus(SourceConnectivity(.online, .peer)), of: node, &update)
+    case .lost(let node, let reason): lose(node, reason, &update)
+    case .update(let foreign):
+      update = HomeUpdate([], at: foreign.time, origin: foreign.origin)
+      for change in foreign.changes { make(change, &update) }
+      // Nodes that others removed, and sources that others added.
+      nodes = nodes.filter { node in wishes[node.key] != nil || !state.sources(of: node.key).isEmpty }
+      for device in state.devices.values {
+        for source in device.sources where nodes[source.id.node] == nil { nodes[source.id.node] = source.status }
+      }
+    }
+    if update.changes.isEmpty && update.versions.isEmpty { return nil }
+    settle(&update)
+    return update
+  }
+
+  private mutating func make(_ change: HomeChange, _ update: inout HomeUpdate) {
+    state.apply(change)
+    update.changes.append(change)
+  }
+
+  // MARK: Reports
+
+  private mutating func take(_ report: NodeReport, _ update: inout HomeUpdate) {
+    let node = report.node
+    contacts[node, default: Contact()].last = update.time
+    if let deadline = report.deadline { contacts[node]?.nextReport = deadline }
+    var isTopology = false
+    var reachability = false
+    for attribute in report.attributes where state.value(node, attribute.path) != attribute.value {
+      make(.attribute(node, attribute.path, value: attribute.value), &update)
+      isTopology = isTopology || Topology.isPart(attribute.path.cluster)
+      reachability = reachability || attribute.path == Self.reachable(attribute.path.endpoint)
+    }
+    if report.isWhole { update.versions = Self.versions(report) }
+    if isTopology { describe(node, isWhole: report.isWhole, &update) }
+    var isShutDown = false
+    for event in report.events where state.lastEvents[node].map({ event.number > $0 }) ?? true {
+      make(.event(node, event), &update)
+      isShutDown =
+        isShutDown
+        || (event.path.endpoint == .root && event.path.cluster == BasicInformation.id
+          && event.path.event == BasicInformation.shutDown.id)
+    }
+    if isTopology || reachability { spread(node, &update) }
+    // An old event, told when a subscription begins, says nothing about now.
+    if isShutDown, nodes[node]?.connectivity.connectivityState == .online {
+      lose(node, .poweredOffAnnounced, &update)
+    }
+  }
+
+  private static func reachable(_ endpoint: EndpointID) -> ConcreteAttributePath {
+    BridgedDeviceBasicInformation.reachable.path(on: endpoint)
+  }
+
+  /// The versions of the clusters in a report, but not of those that changed while they were reported.
+  private static func versions(_ report: NodeReport) -> [NodeID: [ClusterPath: UInt32]] {
+    var versions: [ClusterPath: UInt32] = [:]
+    var torn: Set<ClusterPath> = []
+    for attribute in report.attributes {
+      let path = ClusterPath(attribute.path.endpoint, attribute.path.cluster)
+      if let known = versions.updateValue(attribute.dataVersion, forKey: path), known != attribute.dataVersion {
+        torn.insert(path)
+      }
+    }
+    for path in torn { versions[path] = nil }
+    return versions.isEmpty ? [:] : [report.node: versions]
+  }
+
+  // MARK: Devices
+
+  /// Works out what devices a node consists of.
+  private mutating func describe(_ node: NodeID, isWhole: Bool, _ update: inout HomeUpdate) {
+    guard let values = state.values[node] else { return }
+    let topology = Topology(node, values)
+    // Parts of a description would take the rest for gone.
+    guard !topology.sources.isEmpty, isWhole || topology.isComplete else { return }
+    for endpoint in topology.strayEndpoints { forget(node, endpoint, &update) }
+    for source in topology.sources { describe(source, &update) }
+    let there = Set(topology.sources.map(\.id))
+    for source in state.sources(of: node) where !there.contains(source.id) { removeSource(source.id, &update) }
+  }
+
+  private mutating func describe(_ source: Topology.Source, _ update: inout HomeUpdate) {
+    let known = state.source(source.id)
+    let twin = state.devices.values.filter { device in
+      device.sources.contains { $0.id.node != source.id.node && $0.identity.isSameDevice(as: source.identity) }
+    }.min { $0.id < $1.id }
+    if known == nil {
+      add(source, to: twin, &update)
+    } else if let twin, let own = state.device(of: source.id), own.id != twin.id, own.sources.count == 1 {
+      // It turns out to be a device that is there already by another way.
+      make(.sourceRemoved(source.id), &update)
+      make(.deviceRemoved(id: own.id), &update)
+      make(.sourceAdded(source.id, device: twin.id), &update)
+    }
+    let now = state.source(source.id)
+    if now?.endpoints != source.endpoints || now?.identity != source.identity {
+      make(.topology(source.id, source.endpoints, source.identity), &update)
+    }
+  }
+
+  private mutating func add(_ source: Topology.Source, to twin: DeviceEntry?, _ update: inout HomeUpdate) {
+    let id = source.id.description
+    let wish = source.id.isBridged ? nil : wishes.removeValue(forKey: source.id.node)
+    guard twin == nil else {
+      make(.sourceAdded(source.id, device: twin?.id ?? id), &update)
+      return
+    }
+    if state.structures.isEmpty { make(.structureAdded(Self.firstStructure), &update) }
+    let room = wish?.roomID.flatMap { state.room($0) }
+    let structureID = room?.structureID ?? state.structures[0].id
+    let wanted = wish?.name ?? source.identity.ownName ?? "Device \(id.replacing("/", with: "-"))"
+    let name = state.availableName(wanted, in: room?.id, of: structureID, except: id)
+    make(.deviceAdded(id: id, name: name, roomID: room?.id, structureID: structureID), &update)
+    make(.sourceAdded(source.id, device: id), &update)
+  }
+
+  /// The structure of a home that has no other.
+  public static let firstStructure = Structure(id: "home", name: "Home")
+
+  private mutating func forget(_ node: NodeID, _ endpoint: EndpointID, _ update: inout HomeUpdate) {
+    for (cluster, values) in (state.values[node]?[endpoint] ?? [:]).sorted(by: { $0.key < $1.key }) {
+      for entry in values.entries {
+        make(.attribute(node, .init(endpoint, cluster, entry.attribute), value: nil), &update)
+      }
+    }
+  }
+
+  private mutating func removeSource(_ id: SourceID, _ update: inout HomeUpdate) {
+    let device = state.device(of: id)
+    make(.sourceRemoved(id), &update)
+    if let device, device.sources.count == 1 { make(.deviceRemoved(id: device.id), &update) }
+  }
+
+  private mutating func remove(_ node: NodeID, _ update: inout HomeUpdate) {
+    for source in state.sources(of: node).reversed() { removeSource(source.id, &update) }
+    nodes[node] = nil
+    contacts[node] = nil
+    wishes[node] = nil
+  }
+
+  // MARK: Connectivity
+
+  private mutating func lose(_ node: NodeID, _ reason: OfflineReason, _ update: inout HomeUpdate) {
+    let old = nodes[node] ?? .unknown
+    contacts[node]?.nextReport = nil
+    // It was told already why it is away: that it can't be reached then is no news.
+    if old.connectivity.connectivityState == .offline, old.reason == .poweredOffAnnounced || old.reason == reason {
+      return
+    }
+    // A device that was never reached since we started gives no data from anywhere.
+    set(
+      SourceStatus(SourceConnectivity(.offline, old.connectivity.dataSourceLocality), reason: reason), of: node, &update
+    )
+  }
+
+  private mutating func set(_ status: SourceStatus, of node: NodeID, _ update: inout HomeUpdate) {
+    nodes[node] = status
+    spread(node, &update)
+  }
+
+  /// Carries a node's state to all devices that it consists of.
+  private mutating func spread(_ node: NodeID, _ update: inout HomeUpdate) {
+    guard let status = nodes[node] else { return }
+    for source in state.sources(of: node) {
+      let now = self.status(of: source.id, status)
+      if now != source.status { make(.connectivity(source.id, now), &update) }
+    }
+  }
+
+  /// A bridged device is as its bridge is, unless the bridge says that it can't reach it. Matter Core § 9.13.5.
+  private func status(of source: SourceID, _ node: SourceStatus) -> SourceStatus {
+    guard source.isBridged, node.connectivity.connectivityState == .online,
+      state.values[source.node]?.value(BridgedDeviceBasicInformation.reachable, on: source.endpoint) == false
+    else { return node }
+    return SourceStatus(
+      SourceConnectivity(.offline, node.connectivity.dataSourceLocality), reason: .bridgeSaysUnreachable)
+  }
+
+  // MARK: Settling
+
+  /// The connectivity of a device that lasted for the grace time at least.
+  public func settledConnectivity(of device: String) -> SourceConnectivity { settling[device] }
+
+  /// When a connectivity will have lasted long enough, nil if none is on trial.
+  public var nextDeadline: Int64? { settling.nextDeadline }
+
+  /// Time passed.
+  /// - Returns: which devices' settled connectivity changed.
+  public mutating func advance(to time: Int64) -> HomeUpdate? {
+    let settled = settling.advance(to: time)
+    guard !settled.isEmpty else { return nil }
+    var update = HomeUpdate([], at: time)
+    update.settled = settled
+    return update
+  }
+
+  private mutating func settle(_ update: inout HomeUpdate) {
+    for change in update.changes {
+      switch change {
+      case .connectivity(let source, _), .sourceAdded(let source, _), .topology(let source, _, _):
+        guard let device = state.device(of: source) else { continue }
+        if settling.note(device.id, Self.connectivity(of: device), at: update.time) { update.settled.insert(device.id) }
+      case .deviceRemoved(let id): settling.forget(id)
+      default: break
+      }
+    }
+  }
+
+  /// A device's connectivity from all its traits; each has that of the source that counts.
+  static func connectivity(of device: DeviceEntry) -> SourceConnectivity {
+    guard let source = device.active, source.endpoints.contains(where: { !$0.servers.isEmpty }) else { return .unknown }
+    return source.status.connectivity
+  }
+}

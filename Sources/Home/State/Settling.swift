@@ -1,0 +1,60 @@
+internal import MatterProtocol
+
+/// Connectivity without its short breaks: a device is said to be away only when it was for a while; that it is back, at once.
+struct Settling: Sendable {
+  private struct Entry: Sendable {
+    var settled: SourceConnectivity
+    /// What is on trial, and until when.
+    var pending: (value: SourceConnectivity, until: Int64)?
+  }
+
+  var grace: Duration
+  private var entries: [String: Entry] = [:]
+  /// Nothing on trial is over before this; it may be too early, never too late.
+  private(set) var nextDeadline: Int64?
+
+  init(grace: Duration) { self.grace = grace }
+
+  subscript(device: String) -> SourceConnectivity { entries[device]?.settled ?? .unknown }
+
+  mutating func restore(_ device: String, _ value: SourceConnectivity) { entries[device] = Entry(settled: value) }
+  mutating func forget(_ device: String) { entries[device] = nil }
+
+  /// A device's connectivity is this now.
+  /// - Returns: whether the settled one changed.
+  mutating func note(_ device: String, _ value: SourceConnectivity, at time: Int64) -> Bool {
+    guard var entry = entries[device] else {
+      entries[device] = Entry(settled: value)
+      return value != .unknown
+    }
+    defer { entries[device] = entry }
+    guard entry.settled != value else {
+      entry.pending = nil
+      return false
+    }
+    let isWorse = entry.settled.connectivityState == .online && value.connectivityState != .online
+    guard isWorse, grace > .zero else {
+      entry.settled = value
+      entry.pending = nil
+      return true
+    }
+    // What is worse in another way is away no less long for it.
+    let until = entry.pending?.until ?? time + grace.nanoseconds / 1000
+    entry.pending = (value, until)
+    nextDeadline = min(nextDeadline ?? until, until)
+    return false
+  }
+
+  /// - Returns: the devices whose settled connectivity changed.
+  mutating func advance(to time: Int64) -> Set<String> {
+    guard let deadline = nextDeadline, deadline <= time else { return [] }
+    var changed: Set<String> = []
+    for (device, entry) in entries {
+      guard let pending = entry.pending, pending.until <= time else { continue }
+      entries[device] = Entry(settled: pending.value)
+      changed.insert(device)
+    }
+    nextDeadline = entries.values.compactMap { $0.pending?.until }.min()
+    return changed
+  }
+}
