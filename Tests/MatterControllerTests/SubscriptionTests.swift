@@ -108,15 +108,21 @@ import Testing
     var (world, handle) = try subscribed()
     world.events = []
     world.devices[0].isDead = true
-    world.run(for: .seconds(1200))
-    let delays = world.events.compactMap { entry -> Duration? in
-      if case .subscriptionLost(handle, _, let delay) = entry.event { delay } else { nil }
+    world.run(for: .seconds(1500))
+    let losses = world.events.compactMap { entry -> (at: Instant, delay: Duration)? in
+      if case .subscriptionLost(handle, _, let delay) = entry.event { (entry.at, delay) } else { nil }
     }
-    #expect(delays.count > 6)
-    #expect(delays.first == .zero)
-    for (index, delay) in delays.enumerated().dropFirst() {
-      let base = Duration.seconds(min(300, 1 << (index - 1)))
-      #expect(delay >= base && delay <= base * 5 / 4)
+    let first = try #require(losses.first)
+    #expect(first.delay == .zero)
+    // Close attempts at first, then fewer and fewer.
+    let close = losses.dropFirst().filter { $0.at - first.at < .seconds(150) }
+    #expect(close.count > 10)
+    for loss in close { #expect(loss.delay >= .milliseconds(500) && loss.delay <= .milliseconds(625)) }
+    let far = losses.filter { $0.at - first.at >= .seconds(150) }
+    #expect(far.count > 6)
+    for (index, loss) in far.enumerated() {
+      let base = Duration.seconds(min(300, 2 << index))
+      #expect(loss.delay >= base && loss.delay <= base * 5 / 4)
     }
     #expect(world.completion(of: handle) == nil)
     world.events = []

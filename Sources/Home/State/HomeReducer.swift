@@ -234,13 +234,14 @@ public struct HomeReducer: Sendable {
 
   // MARK: Connectivity
 
+  /// How a node is, without what it says of those behind it.
+  public func status(of node: NodeID) -> SourceStatus { nodes[node] ?? .unknown }
+
   private mutating func lose(_ node: NodeID, _ reason: OfflineReason, _ update: inout HomeUpdate) {
     let old = nodes[node] ?? .unknown
     contacts[node]?.nextReport = nil
-    // It was told already why it is away: that it can't be reached then is no news.
-    if old.connectivity.connectivityState == .offline, old.reason == .poweredOffAnnounced || old.reason == reason {
-      return
-    }
+    // The first reason is why it went; that it can't be reached then is no news. That it is there and refuses us is.
+    if old.connectivity.connectivityState == .offline, old.reason == reason || reason != .sessionRefused { return }
     // A device that was never reached since we started gives no data from anywhere.
     set(
       SourceStatus(SourceConnectivity(.offline, old.connectivity.dataSourceLocality), reason: reason), of: node, &update

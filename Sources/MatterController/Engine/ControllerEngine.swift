@@ -114,6 +114,24 @@ public struct ControllerEngine: Engine {
     save(record)
   }
 
+  /// Takes over the nodes that another process put into the store, and forgets those that it took out of it.
+  /// - Parameter stored: what the store holds now.
+  public mutating func adopt(_ stored: StoredState, at now: Instant) -> (added: [NodeID], removed: [NodeID]) {
+    var records: [NodeID: PeerRecord] = [:]
+    for (key, value) in stored where key.hasPrefix(PeerRecord.prefix) {
+      if let record = PeerRecord(tlv: value) { records[record.nodeID] = record }
+    }
+    let removed = peers.filter { $0.value.isStored && records[$0.key] == nil }.keys.sorted()
+    for node in removed {
+      peers[node]?.isStored = false
+      forget(node, at: now)
+    }
+    let added = records.keys.filter { peers[$0] == nil }.sorted()
+    for node in added { peers[node] = records[node].map { Peer($0) } }
+    settle(at: now)
+    return (added, removed)
+  }
+
   /// The id that the next commissioned device gets.
   public var nextNodeID: NodeID { authority.nextNodeID }
 

@@ -222,7 +222,9 @@ extension ControllerEngine {
     if !subscription.wasEstablished && !subscription.request.retriesFirstAttempt {
       complete(handle, .failure(error), at: now)
     } else {
-      subscriptions[handle]?.failures += 1
+      // The back-off begins when the time of close attempts is over.
+      let isEager = subscription.failures > 0 && subscription.isEager(configuration.renewal, at: now)
+      if !isEager { subscriptions[handle]?.failures += 1 }
       // A device whose answers make no sense with the filters may be asked for everything.
       if !error.isTransport {
         subscriptions[handle]?.versions = [:]

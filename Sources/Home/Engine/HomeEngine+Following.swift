@@ -1,0 +1,148 @@
+internal import MatterClusters
+internal import MatterController
+internal import MatterModel
+public import MatterProtocol
+
+/// A node that is followed, or was.
+struct Followed: Sendable {
+  var handle: SubscriptionHandle?
+  /// Until when others wait for it to answer; nil: nobody does.
+  var calledUntil: Instant?
+  /// The versions of its clusters of which everything is known.
+  var versions: [ClusterPath: UInt32] = [:]
+  var wasEstablished = false
+  /// Its service was withdrawn while its subscription stood.
+  var wasWithdrawn = false
+}
+
+// One subscription to everything that a node has: connectivity follows it.
+extension HomeEngine {
+  /// Begins to follow all nodes of the fabric, and those that come.
+  public mutating func follow(at now: Instant) {
+    guard !isFollowing else { return }
+    isFollowing = true
+    take(.started, at: now)
+    let query = DiscoveryQuery.operational(compressedFabricID: controller.fabric.compressedFabricID, nodeID: nil)
+    announcements = begin(nil, at: now) { controller, now in controller.discover(query, timeout: nil, at: now) }
+    uncalled = controller.nodes.map(\.nodeID).sorted(by: >)
+    callMore(at: now)
+  }
+
+  /// Begins to follow a node that has just come into the fabric.
+  mutating func follow(_ node: NodeID, at now: Instant) {
+    guard isFollowing, followed[node]?.handle == nil, !uncalled.contains(node) else { return }
+    uncalled.insert(node, at: 0)
+    callMore(at: now)
+  }
+
+  /// Takes over nodes that another process commissioned, and forgets those that it removed.
+  /// - Parameter stored: what the controller's store holds now.
+  public mutating func adopt(_ stored: StoredState, at now: Instant) {
+    let (added, removed) = perform(at: now) { controller, now in controller.adopt(stored, at: now) }
+    for node in removed {
+      if let handle = followed.removeValue(forKey: node)?.handle { handles[handle] = nil }
+      uncalled.removeAll { $0 == node }
+      reduce(.nodeRemoved(node))
+    }
+    for node in added {
+      reduce(.node(node))
+      follow(node, at: now)
+    }
+  }
+
+  // MARK: Calling
+
+  /// Subscribes to as many of the nodes that wait as may be called at a time.
+  mutating func callMore(at now: Instant) {
+    guard !uncalled.isEmpty else { return }
+    for (node, entry) in followed {
+      if let until = entry.calledUntil, until <= now { followed[node]?.calledUntil = nil }
+    }
+    var count = followed.values.count { $0.calledUntil != nil }
+    while count < configuration.maximumCalls, let node = uncalled.popLast() {
+      call(node, at: now)
+      count += 1
+    }
+  }
+
+  /// When there may be room for the next call.
+  var callDeadline: Instant? { uncalled.isEmpty ? nil : followed.values.compactMap(\.calledUntil).min() }
+
+  private mutating func call(_ node: NodeID, at now: Instant) {
+    var request = SubscriptionRequest(
+      paths: [AttributePath()], events: [EventPath()], maxInterval: configuration.maxInterval)
+    // What only changes once in a while may wait, but not what it is to be noticed by.
+    request.events.append(
+      EventPath(endpoint: .root, cluster: BasicInformation.id, event: BasicInformation.shutDown.id, isUrgent: true))
+    request.eventMin = reducer.state.lastEvents[node].map { $0 + 1 }
+    request.retriesFirstAttempt = true
+    request.isCached = false
+    var entry = followed[node] ?? Followed()
+    request.knownVersions = entry.versions
+    // The handle is needed before the first event comes out.
+    let handle = perform(at: now) { controller, now in controller.subscribe(node, request, at: now) }
+    handles[handle] = node
+    entry.handle = handle
+    entry.calledUntil = now + configuration.callPatience
+    followed[node] = entry
+  }
+
+  // MARK: What becomes of it
+
+  func deadline(of node: NodeID) -> Int64? {
+    followed[node]?.handle.flatMap { controller.reportDeadline($0) }.map { time(of: $0) }
+  }
+
+  mutating func established(_ handle: SubscriptionHandle, at now: Instant) {
+    guard let node = handles[handle] else { return }
+    followed[node]?.calledUntil = nil
+    followed[node]?.wasEstablished = true
+    followed[node]?.wasWithdrawn = false
+    reduce(.established(node, deadline: deadline(of: node) ?? time))
+    callMore(at: now)
+  }
+
+  mutating func lost(_ handle: SubscriptionHandle, _ error: ControllerError, at now: Instant) {
+    guard let node = handles[handle] else { return }
+    followed[node]?.calledUntil = nil
+    let wasEstablished = followed[node]?.wasEstablished == true
+    followed[node]?.wasEstablished = false
+    let hasAddress = controller.node(node)?.address != nil
+    let reason = wasEstablished ? .subscriptionLost : OfflineReason(error, hasAddress: hasAddress) ?? .sessionRefused
+    reduce(.lost(node, reason))
+    callMore(at: now)
+  }
+
+  // MARK: Announcements
+
+  private func node(of service: MatterService) -> NodeID? {
+    guard case .operational(controller.fabric.compressedFabricID, let node) = service.kind else { return nil }
+    return NodeID(node)
+  }
+
+  /// A node announced itself: it is there.
+  mutating func announced(_ service: MatterService, at now: Instant) {
+    guard let node = node(of: service), let handle = followed[node]?.handle else { return }
+    if !controller.isEstablished(handle) {
+      perform(at: now) { controller, now in controller.hurry(handle, at: now) }
+    } else if followed[node]?.wasWithdrawn == true || !isOnline(node) {
+      // It went and came back: what it knew of us is gone.
+      perform(at: now) { controller, now in controller.renew(handle, at: now) }
+    }
+  }
+
+  /// A node took its announcement back, or it ran out: worth a question whether it is still there. Who does not acknowledge
+  /// it loses the session, and the subscription with it.
+  mutating func withdrawn(_ service: MatterService, at now: Instant) {
+    guard let node = node(of: service), let handle = followed[node]?.handle, controller.isEstablished(handle) else {
+      return
+    }
+    followed[node]?.wasWithdrawn = true
+    let path = AttributePath(BasicInformation.dataModelRevision.path(on: .root))
+    _ = begin(node, at: now) { controller, now in controller.read(node, [path], timeout: .seconds(10), at: now) }
+  }
+
+  private func isOnline(_ node: NodeID) -> Bool {
+    reducer.status(of: node).connectivity.connectivityState == .online
+  }
+}

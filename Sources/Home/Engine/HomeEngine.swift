@@ -1,0 +1,256 @@
+public import MatterController
+public import MatterModel
+public import MatterProtocol
+
+/// How a home follows its devices.
+public struct HomeConfiguration: Hashable, Sendable {
+  /// The most time without a report, whole seconds; a device may choose a longer one of its own. It is how long a device may
+  /// be gone without a word before that is noticed.
+  public var maxInterval: Duration = .seconds(60)
+  /// How long a device must be away before its settled connectivity says so.
+  public var grace: Duration = .zero
+  /// How many devices are called at the same time at the start.
+  public var maximumCalls = 128
+  /// How long a device that does not answer keeps others from being called.
+  public var callPatience: Duration = .milliseconds(1500)
+
+  public init() {}
+}
+
+/// What a home tells whoever drives it.
+public enum HomeEvent: Sendable {
+  /// Something changed. The engine's state has it already.
+  case updated(HomeUpdate)
+  case controller(ControllerEvent)
+}
+
+/// A home without I/O: the controller, and what it makes of what the controller hears. Driven by sockets or by a simulation
+/// alike.
+public struct HomeEngine: Engine {
+  public typealias Event = HomeEvent
+
+  public let configuration: HomeConfiguration
+  public private(set) var controller: ControllerEngine
+  public private(set) var reducer: HomeReducer
+  /// What is added to an instant to make it microseconds since 1970.
+  private let epoch: Int64
+  private var now: Instant
+
+  /// Whose operation it is, for those that are about a node.
+  private var owners: [OperationID: NodeID] = [:]
+  /// What a node is reporting.
+  private var reports: [OperationID: NodeReport] = [:]
+
+  var followed: [NodeID: Followed] = [:]
+  var handles: [SubscriptionHandle: NodeID] = [:]
+  /// Those that are not called yet, the last first.
+  var uncalled: [NodeID] = []
+  /// Tells which nodes announce themselves.
+  var announcements: OperationID?
+  public internal(set) var isFollowing = false
+
+  private var events: [HomeEvent] = []
+  private var eventsTaken = 0
+
+  /// - Parameters:
+  ///   - state: what is stored of the home.
+  ///   - epoch: what is added to an instant to make it microseconds since 1970.
+  public init(
+    _ controller: ControllerEngine, _ configuration: HomeConfiguration = HomeConfiguration(),
+    state: HomeState = HomeState(), contacts: [NodeID: Contact] = [:], versions: [NodeID: [ClusterPath: UInt32]] = [:],
+    epoch: Int64, at now: Instant
+  ) {
+    self.controller = controller
+    self.configuration = configuration
+    self.epoch = epoch
+    self.now = now
+    reducer = HomeReducer(state, contacts: contacts, grace: configuration.grace)
+    for (node, versions) in versions { followed[node] = Followed(versions: versions) }
+    for record in controller.nodes { _ = reducer.reduce(.node(record.nodeID), at: time) }
+  }
+
+  /// Now, in microseconds since 1970.
+  public var time: Int64 { epoch &+ now.nanoseconds / 1000 }
+
+  // MARK: Commands
+
+  /// Does something with the controller.
+  public mutating func perform<R, F: Error>(
+    at now: Instant, _ body: (inout ControllerEngine, Instant) throws(F) -> R
+  ) throws(F) -> R {
+    self.now = now
+    return try body(&controller, now)
+  }
+
+  /// Begins an operation of the controller's.
+  /// - Parameter node: which node it is about: its answers tell how that node is, and what it reads is taken in.
+  public mutating func begin(
+    _ node: NodeID?, at now: Instant, _ body: (inout ControllerEngine, Instant) -> OperationID
+  ) -> OperationID {
+    self.now = now
+    let id = body(&controller, now)
+    owners[id] = node
+    return id
+  }
+
+  /// Takes in something that happened.
+  public mutating func take(_ input: HomeInput, at now: Instant) {
+    self.now = now
+    reduce(input)
+  }
+
+  mutating func reduce(_ input: HomeInput) {
+    if let update = reducer.reduce(input, at: time) {
+      for (node, versions) in update.versions { followed[node, default: Followed()].versions.merge(versions) { $1 } }
+      events.append(.updated(update))
+    }
+  }
+
+  /// Microseconds since 1970 of an instant.
+  func time(of instant: Instant) -> Int64 { epoch &+ instant.nanoseconds / 1000 }
+
+  // MARK: Engine
+
+  public mutating func handle(_ input: consuming Input, at now: Instant) {
+    self.now = now
+    controller.handle(input, at: now)
+  }
+
+  public mutating func advance(to now: Instant) {
+    self.now = now
+    controller.advance(to: now)
+    if let update = reducer.advance(to: time) { events.append(.updated(update)) }
+    callMore(at: now)
+  }
+
+  public var nextDeadline: Instant? {
+    var next = Instant?.earlier(controller.nextDeadline, callDeadline)
+    if let settled = reducer.nextDeadline { next = .earlier(next, Instant(nanoseconds: (settled - epoch) * 1000)) }
+    return next
+  }
+
+  public mutating func nextEffect() -> Effect<HomeEvent>? {
+    while true {
+      if eventsTaken < events.count {
+        defer { eventsTaken += 1 }
+        return .emit(events[eventsTaken])
+      }
+      if eventsTaken > 0 {
+        events.removeAll(keepingCapacity: true)
+        eventsTaken = 0
+      }
+      switch controller.nextEffect() {
+      case nil: return nil
+      case .emit(let event):
+        // What changes by it is told first: who waits for an answer finds the home as the answer says.
+        notice(event)
+        events.append(.controller(event))
+      case .store(let changes): return .store(changes)
+      case .send(let bytes, let address): return .send(bytes, to: address)
+      case .join(let group): return .join(group)
+      case .leave(let group): return .leave(group)
+      case .publish(let service): return .publish(service)
+      case .withdraw(let service): return .withdraw(service)
+      case .browse(let query): return .browse(query)
+      case .stopBrowsing(let query): return .stopBrowsing(query)
+      }
+    }
+  }
+
+  // MARK: What the controller says
+
+  private mutating func notice(_ event: ControllerEvent) {
+    switch event {
+    case .attributeReport(let id, let path, let value, let version):
+      collect(id) { $0.attributes.append(AttributeData(path, dataVersion: version, value: value)) }
+    case .eventReport(let id, let data): collect(id) { $0.events.append(data) }
+    case .reportEnd(let id): reported(id)
+    case .subscriptionEstablished(let id, _): established(id, at: now)
+    case .subscriptionLost(let id, let error, _): lost(id, error, at: now)
+    case .sessionOpened(let node, _): reduce(.heard(node, deadline: deadline(of: node)))
+    case .completed(let id, let result): completed(id, result)
+    case .serviceFound(let id, let service) where id == announcements: announced(service, at: now)
+    case .serviceLost(let id, let service) where id == announcements: withdrawn(service, at: now)
+    case .attributeStatus, .commissioningStep, .sessionClosed, .serviceFound, .serviceLost: break
+    }
+  }
+
+  private mutating func collect(_ id: OperationID, _ body: (inout NodeReport) -> Void) {
+    guard let node = handles[id] ?? owners[id] else { return }
+    body(&reports[id, default: NodeReport(node, [], isWhole: handles[id] != nil)])
+  }
+
+  private mutating func reported(_ id: OperationID) {
+    guard let node = handles[id] ?? owners[id] else { return }
+    let deadline = deadline(of: node)
+    if var report = reports.removeValue(forKey: id) {
+      report.deadline = deadline
+      reduce(.report(report))
+    } else {
+      reduce(.heard(node, deadline: deadline))
+    }
+    // It said that it would go, and is there all the same.
+    if handles[id] != nil, controller.isEstablished(id), let deadline { reduce(.established(node, deadline: deadline)) }
+  }
+
+  private mutating func completed(_ id: OperationID, _ result: Result<OperationOutcome, ControllerError>) {
+    let owner = owners.removeValue(forKey: id)
+    reports[id] = nil
+    if let node = handles.removeValue(forKey: id) { followed[node]?.handle = nil }
+    switch result {
+    case .success(.commissioned(let commissioned)):
+      reduce(.node(commissioned.nodeID))
+      follow(commissioned.nodeID, at: now)
+    case .success(.removed(let node, _)): forget(node)
+    case .success(.report(let report)):
+      guard let owner else { break }
+      let events = report.events.compactMap { if case .data(let data) = $0 { data } else { nil } }
+      var heard = NodeReport(owner, report.attributes, events: events, isWhole: false)
+      heard.deadline = deadline(of: owner)
+      reduce(.report(heard))
+      answered(owner)
+    case .success(.discovered): break
+    case .success: if let owner { answered(owner) }
+    case .failure(let error):
+      guard let owner, !isFollowing else { break }
+      if let reason = OfflineReason(error, hasAddress: controller.node(owner)?.address != nil) {
+        reduce(.lost(owner, reason))
+      } else if error.isAnswer {
+        reduce(.answered(owner))
+      }
+    }
+  }
+
+  /// Who follows a device goes by its subscription, everybody else by whether it answers.
+  private mutating func answered(_ node: NodeID) {
+    reduce(isFollowing ? .heard(node, deadline: deadline(of: node)) : .answered(node))
+  }
+
+  private mutating func forget(_ node: NodeID) {
+    if let handle = followed.removeValue(forKey: node)?.handle { handles[handle] = nil }
+    reduce(.nodeRemoved(node))
+  }
+}
+
+extension OfflineReason {
+  /// Why a node is away; nil if the error does not say that it is.
+  init?(_ error: ControllerError, hasAddress: Bool) {
+    switch error {
+    case .unreachable, .notFound: self = hasAddress ? .timedOut : .noAddress
+    case .handshake(.timedOut), .timedOut, .noResponse: self = .timedOut
+    case .handshake, .busy: self = .sessionRefused
+    case .connectionLost: self = .subscriptionLost
+    default: return nil
+    }
+  }
+}
+
+extension ControllerError {
+  /// Whether the node itself said it, and so is there.
+  fileprivate var isAnswer: Bool {
+    switch self {
+    case .status, .interaction, .unexpectedResponse, .commissioning, .operationalCredentials: true
+    default: false
+    }
+  }
+}
