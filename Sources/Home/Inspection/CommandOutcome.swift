@@ -12,9 +12,11 @@ enum CommandOutcome {
   private static let others: Set<ClusterID> = [0x0029, 0x0032]
 
   /// The error, nil where the command succeeded as far as anybody can tell.
-  static func failure(_ answer: CommandData) -> HomeError? {
+  /// - Parameter shape: of the answer, where the caller has a declaration of it; else ours is looked for.
+  static func failure(_ answer: CommandData, shape: Schema? = nil) -> HomeError? {
     guard !others.contains(answer.path.cluster), let fields = answer.fields,
-      case .structure(let members) = ElementNames.response(answer.path.command, of: answer.path.cluster),
+      case .structure(let members) = shape
+        ?? ElementNames.response(answer.path.command, of: answer.path.cluster),
       let response = try? TLVElement(decoding: fields)
     else { return nil }
     for member in members where names.contains(member.name) {

@@ -1,0 +1,43 @@
+internal import MatterModel
+
+/// A part of a device as it is now, and again after each report that changed something in it. See ``HomeUpdates`` for how
+/// it treats slow observers.
+public struct DeviceUpdates<Element: Sendable>: HomeUpdates {
+  let home: any HomeAccess
+  let device: String
+  /// The part; nil ends the sequence.
+  let select: @Sendable (HomeDevice) -> Element?
+  /// Whether the part is another than it was, where so much of the device changed.
+  let hasChanged: @Sendable (_ old: Element, _ new: Element, _ changed: Set<ClusterPath>) -> Bool
+
+  init(
+    home: any HomeAccess, device: String, select: @escaping @Sendable (HomeDevice) -> Element?,
+    hasChanged: @escaping @Sendable (_ old: Element, _ new: Element, _ changed: Set<ClusterPath>) -> Bool
+  ) {
+    self.home = home
+    self.device = device
+    self.select = select
+    self.hasChanged = hasChanged
+  }
+
+  public func makeAsyncIterator() -> AsyncIterator {
+    AsyncIterator(updates: self, reports: home.reports(of: device).makeAsyncIterator())
+  }
+
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    let updates: DeviceUpdates
+    /// Nil: it has ended.
+    var reports: AsyncStream<DeviceReport>.Iterator?
+    var last: Element?
+
+    public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> Element? {
+      while let report = await reports?.next(isolation: actor), let element = updates.select(report.device) {
+        if let last, !updates.hasChanged(last, element, report.changed) { continue }
+        last = element
+        return element
+      }
+      reports = nil
+      return nil
+    }
+  }
+}

@@ -1,0 +1,89 @@
+internal import MatterClusters
+internal import MatterModel
+
+extension HomeDevice {
+  /// What it is, endpoint by endpoint.
+  public var types: DeviceTypeCollection { DeviceTypeCollection(device: self) }
+
+  /// The traits of all its endpoints, those of the root endpoint of a whole node included. Of a device behind a bridge, only
+  /// those of its own endpoints.
+  public var traits: TraitCollection { TraitCollection(device: self, endpoint: nil) }
+
+  /// Whether it can be reached, and from where: of all its traits together.
+  public var sourceConnectivity: SourceConnectivity { connectivity { _ in true } }
+
+  /// Who made it: from Basic Information, of a device behind a bridge from Bridged Device Basic Information. Nil before the
+  /// device told what it has.
+  public var basicInformation: BasicInformationTrait? {
+    source.flatMap { traits[BasicInformationTrait.self, on: $0.mainEndpoint] }
+  }
+
+  // MARK: Parts
+
+  func trait(_ endpoint: EndpointID, _ cluster: ClusterID) -> AnyTrait {
+    AnyTrait(
+      TraitID(device: id, endpoint: endpoint, cluster: cluster), connectivity(of: endpoint),
+      values[endpoint, cluster] ?? ClusterValues(), home: home)
+  }
+
+  /// The fold over all traits of the endpoints that are asked for. All traits of an endpoint come the same way, and
+  /// repetitions don't count in a fold: one for each endpoint will do.
+  func connectivity(where isIncluded: (EndpointID) -> Bool) -> SourceConnectivity {
+    var fold = SourceConnectivity.Fold()
+    for endpoint in source?.endpoints ?? [] where !endpoint.servers.isEmpty && isIncluded(endpoint.id) {
+      fold.add(connectivity(of: endpoint.id))
+    }
+    return fold.value
+  }
+
+  /// Of the traits of an endpoint: that of the subscription that feeds them, but offline where the endpoint, or one that it
+  /// is a part of, is a bridged device that its bridge does not reach.
+  func connectivity(of endpoint: EndpointID) -> SourceConnectivity {
+    guard let source else { return .unknown }
+    var connectivity = source.status.connectivity
+    guard connectivity.connectivityState == .online else { return connectivity }
+    let isUnreachable = source.endpoints.contains { bridged in
+      bridged.servers.contains(BridgedDeviceBasicInformation.id)
+        && (bridged.id == endpoint || bridged.parts.contains(endpoint))
+        && values.value(BridgedDeviceBasicInformation.reachable, on: bridged.id) == false
+    }
+    if isUnreachable { connectivity.connectivityState = .offline }
+    return connectivity
+  }
+}
+
+extension HomeDevice: Equatable {
+  /// Whether two have the same metadata. It changes for exactly five reasons: connectivity, name, room, the set of traits,
+  /// the set of types. An attribute is not one of them, nor is the time of the last contact.
+  public static func == (left: Self, right: Self) -> Bool {
+    left.id == right.id && left.name == right.name && left.roomID == right.roomID
+      && left.structureID == right.structureID && left.sourceConnectivity == right.sourceConnectivity
+      && haveSameParts(left.source?.endpoints ?? [], right.source?.endpoints ?? [])
+  }
+
+  /// Whether traits and types are the same, in whatever order.
+  private static func haveSameParts(_ left: [DeviceEndpoint], _ right: [DeviceEndpoint]) -> Bool {
+    if left == right { return true }
+    return traitSet(left) == traitSet(right) && typeSet(left) == typeSet(right)
+  }
+
+  private static func traitSet(_ endpoints: [DeviceEndpoint]) -> Set<ClusterPath> {
+    Set(endpoints.lazy.flatMap { endpoint in endpoint.servers.lazy.map { ClusterPath(endpoint.id, $0) } })
+  }
+
+  private static func typeSet(_ endpoints: [DeviceEndpoint]) -> [EndpointID: Set<DeviceTypeID>] {
+    var types: [EndpointID: Set<DeviceTypeID>] = [:]
+    for endpoint in endpoints where !endpoint.deviceTypes.isEmpty {
+      types[endpoint.id, default: []].formUnion(endpoint.deviceTypes)
+    }
+    return types
+  }
+}
+
+extension Sequence<HomeDevice> {
+  /// The devices that have a trait: `devices.devices(having: OnOffTrait.self)`.
+  public func devices<T: MatterTrait>(having _: T.Type) -> [HomeDevice] { filter { $0.traits.contains(T.self) } }
+
+  /// The devices that have a type of a family: `devices.devices(in: .light)`.
+  public func devices(in family: DeviceFamily) -> [HomeDevice] { filter { $0.types.contains(family) } }
+}
