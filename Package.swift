@@ -63,7 +63,7 @@ let package = Package(
     + room(
       "Simulation", imports: ["Runtime", "MatterProtocol", "MatterModel", "MatterCrypto"],
       tests: [
-        "MatterDevice", "MatterController", "MatterClusters", "MatterTLV", "MatterCertificates",
+        "MatterDevice", "MatterController", "MatterClusters", "MatterTLV", "MatterCertificates", "Home",
       ])
     + room(
       "VirtualDevices",

@@ -183,14 +183,14 @@ public struct HomeEngine: Engine {
   private mutating func reported(_ id: OperationID) {
     guard let node = handles[id] ?? owners[id] else { return }
     let deadline = deadline(of: node)
+    // It said that it would go, and is there all the same.
+    if handles[id] != nil, controller.isEstablished(id), let deadline { reduce(.established(node, deadline: deadline)) }
     if var report = reports.removeValue(forKey: id) {
       report.deadline = deadline
       reduce(.report(report))
     } else {
       reduce(.heard(node, deadline: deadline))
     }
-    // It said that it would go, and is there all the same.
-    if handles[id] != nil, controller.isEstablished(id), let deadline { reduce(.established(node, deadline: deadline)) }
   }
 
   private mutating func completed(_ id: OperationID, _ result: Result<OperationOutcome, ControllerError>) {

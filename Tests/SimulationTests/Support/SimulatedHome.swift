@@ -18,7 +18,7 @@ final class SimulatedHome {
   let controller: SimulatedHost<ControllerEngine>
 
   /// What takes long to make, once for all tests.
-  private struct Material: Sendable {
+  struct Material: Sendable {
     let attestation: TestAttestation
     let verifier: AttestationVerifier
     let passcode: PASEParameters
@@ -35,7 +35,7 @@ final class SimulatedHome {
         iterations: 1000)
     }
   }
-  private static let material = Result { try Material() }
+  static let material = Result { try Material() }
 
   init(
     seed: UInt64 = 1, device: (inout DeviceConfiguration) -> Void = { _ in },

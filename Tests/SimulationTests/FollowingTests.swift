@@ -1,0 +1,186 @@
+import Home
+import MatterClusters
+import MatterController
+import MatterDevice
+import MatterModel
+import MatterProtocol
+import Simulation
+import Testing
+
+/// HOME.md, “Connectivity and locality”, on virtual time.
+@Suite struct FollowingTests {
+  @Test func nodesBecomeDevices() throws {
+    let home = try FollowedHome()
+    try home.start()
+    let state = home.state
+    #expect(state.orderedDevices.map(\.id) == ["1", "2", "2/2", "2/3"])
+    #expect(state.orderedDevices.map(\.name) == ["Lamp", "Bridge", "Left", "Right"])
+    #expect(state.devices["2/3"]?.active?.identity.vendorName == "Others")
+    #expect(state.devices["2"]?.active?.endpoints.map(\.id) == [0, 1])
+    #expect(state.devices["2/2"]?.active?.endpoints.map(\.id) == [2])
+    #expect(state.deviceID(of: 2, 3) == "2/3")
+    #expect(home.lampIsOn(state) != nil)
+  }
+
+  @Test func theLogMakesTheHome() throws {
+    let home = try FollowedHome()
+    try home.start()
+    let isOn = try home.lampState()
+    home.lamp.command { engine, now in try? engine.act(set: OnOff.onOff, !isOn, on: 1, at: now) }
+    #expect(try home.run { home.lampIsOn($0) == !isOn })
+    home.lamp.cutPower()
+    #expect(try home.run(for: .seconds(120)) { $0.devices["1"]?.isOnline == false })
+    var replayed = HomeState()
+    for update in home.log { for change in update.changes { replayed.apply(change) } }
+    #expect(replayed == home.state)
+  }
+
+  @Test func aReportIsOneUpdateAndNoChangeIsNone() throws {
+    let home = try FollowedHome()
+    try home.start()
+    let isOn = try home.lampState()
+    let before = home.log.count
+    home.lamp.command { engine, now in try? engine.act(set: OnOff.onOff, !isOn, on: 1, at: now) }
+    #expect(try home.run { home.lampIsOn($0) == !isOn })
+    #expect(home.log.count == before + 1)
+    #expect(
+      home.log.last?.changes.contains(.attribute(1, OnOff.onOff.path(on: 1), value: (!isOn).tlv)) == true)
+    // Keep-alives change nothing.
+    try home.world.run(for: .seconds(600))
+    #expect(home.log.count == before + 1)
+    let contact = try #require(home.home.engine?.reducer.contacts[1])
+    let now = try #require(home.home.engine?.time)
+    #expect((contact.last ?? 0) > now - 70_000_000)
+    #expect((contact.nextReport ?? 0) > now)
+  }
+
+  /// Offline at most one maximum interval plus the allowance after a device dies; the last value stays.
+  @Test func aDeadDeviceIsOffline() throws {
+    let home = try FollowedHome()
+    try home.start()
+    try home.world.run(for: .seconds(17))
+    home.lamp.cutPower()
+    let death = home.world.now
+    let deadline = try #require(home.home.engine?.reducer.contacts[1]?.nextReport)
+    #expect(try home.run(for: .seconds(120)) { $0.devices["1"]?.isOnline == false })
+    let noticed = try #require(home.home.engine?.time)
+    #expect(noticed <= deadline + 1_000_000)
+    #expect(home.world.now - death < .seconds(75))
+    #expect(home.status("1") == SourceStatus(SourceConnectivity(.offline, .peer), reason: .subscriptionLost))
+    #expect(home.isOnline("2") && home.isOnline("2/2"))
+    #expect(home.lampIsOn(home.state) != nil)
+    // That it still is not there is no news.
+    let count = home.log.count
+    try home.world.run(for: .seconds(600))
+    #expect(home.log.count == count)
+  }
+
+  /// Online within 2 s after it is announced again, whether it was away for seconds or for hours.
+  @Test(arguments: [Duration.seconds(1), .seconds(45), .seconds(100), .seconds(140), .seconds(1000), .seconds(7200)])
+  func aDeviceThatComesBackIsOnlineAtOnce(_ absence: Duration) throws {
+    let home = try FollowedHome()
+    try home.start()
+    home.lamp.cutPower()
+    #expect(try home.run(for: .seconds(120)) { $0.devices["1"]?.isOnline == false })
+    try home.world.run(for: absence)
+    home.lamp.powerOn()
+    #expect(try home.run(for: .seconds(2)) { $0.devices["1"]?.isOnline == true }, "\(absence)")
+  }
+
+  @Test func whoSaysThatItGoesIsOfflineAtOnce() throws {
+    let home = try FollowedHome()
+    try home.start()
+    home.lamp.command { engine, now in engine.shutDown(at: now) }
+    #expect(try home.run(for: .seconds(1)) { $0.devices["1"]?.isOnline == false })
+    #expect(home.status("1")?.reason == .poweredOffAnnounced)
+    try home.world.run(for: .seconds(5))
+    home.lamp.restart()
+    #expect(try home.run(for: .seconds(2)) { $0.devices["1"]?.isOnline == true })
+    // And the subscription works.
+    let isOn = try home.lampState()
+    home.lamp.command { engine, now in try? engine.act(set: OnOff.onOff, !isOn, on: 1, at: now) }
+    #expect(try home.run(for: .seconds(2)) { home.lampIsOn($0) == !isOn })
+  }
+
+  @Test func aBridgeSaysWhoIsAway() throws {
+    let home = try FollowedHome()
+    try home.start()
+    home.bridge.command { engine, now in try? engine.power(false, bridgedOn: 3, at: now) }
+    #expect(try home.run(for: .seconds(2)) { $0.devices["2/3"]?.isOnline == false })
+    #expect(home.status("2/3") == SourceStatus(SourceConnectivity(.offline, .peer), reason: .bridgeSaysUnreachable))
+    #expect(home.isOnline("2/2") && home.isOnline("2"))
+    home.bridge.command { engine, now in try? engine.power(true, bridgedOn: 3, at: now) }
+    #expect(try home.run(for: .seconds(2)) { $0.devices["2/3"]?.isOnline == true })
+    home.bridge.cutPower()
+    #expect(try home.run(for: .seconds(120)) { $0.devices["2"]?.isOnline == false })
+    #expect(!home.isOnline("2/2") && !home.isOnline("2/3") && home.isOnline("1"))
+  }
+
+  @Test func afterOurOwnRestartItIsUnknownAndThenOnline() throws {
+    let home = try FollowedHome()
+    try home.start()
+    let values = home.state.values
+    home.home.restart()
+    #expect(home.state.values == values)
+    let count = home.log.count
+    home.follow()
+    #expect(home.state.devices.values.allSatisfy { $0.active?.status == .unknown })
+    #expect(try home.run(for: .seconds(2)) { $0.devices.values.allSatisfy(\.isOnline) })
+    // Nothing changed meanwhile but the connectivity; what is known was not asked for again.
+    let changes = home.log.dropFirst(count).flatMap(\.changes)
+    #expect(changes.allSatisfy { if case .connectivity = $0 { true } else { false } }, "\(changes)")
+  }
+
+  @Test func aDeviceThatIsAwayWhenWeStartComesOnlineWhenItDoes() throws {
+    let home = try FollowedHome()
+    try home.start()
+    home.lamp.cutPower()
+    home.home.restart()
+    home.follow()
+    #expect(try home.run(for: .seconds(30)) { $0.devices["1"]?.isOnline == false && $0.devices["2"]?.isOnline == true })
+    #expect(try home.run(for: .seconds(30)) { $0.devices["1"]?.active?.status.reason == .timedOut })
+    // Nothing came from it since we started: its data come from nowhere.
+    #expect(home.status("1")?.connectivity == SourceConnectivity(.offline, .unspecified))
+    try home.world.run(for: .seconds(3600))
+    home.lamp.powerOn()
+    #expect(try home.run(for: .seconds(2)) { $0.devices["1"]?.isOnline == true })
+  }
+
+  @Test func shortBreaksDontSettle() throws {
+    let home = try FollowedHome { $0.grace = .seconds(90) }
+    try home.start()
+    home.lamp.cutPower()
+    #expect(try home.run(for: .seconds(120)) { $0.devices["1"]?.isOnline == false })
+    #expect(home.home.engine?.reducer.settledConnectivity(of: "1").connectivityState == .online)
+    try home.world.run(for: .seconds(60))
+    home.lamp.powerOn()
+    #expect(try home.run(for: .seconds(3)) { $0.devices["1"]?.isOnline == true })
+    #expect(home.log.allSatisfy { !$0.settled.contains("1") || $0.changes.contains { if case .sourceAdded = $0 { true } else { false } } || isFirst($0) })
+    home.lamp.cutPower()
+    #expect(try home.run(for: .seconds(120)) { $0.devices["1"]?.isOnline == false })
+    let lost = home.world.now
+    try home.world.run(for: .seconds(89))
+    #expect(home.home.engine?.reducer.settledConnectivity(of: "1").connectivityState == .online)
+    let isSettled = try home.world.run(for: .seconds(2)) {
+      home.home.engine?.reducer.settledConnectivity(of: "1").connectivityState == .offline
+    }
+    #expect(isSettled)
+    #expect(home.world.now - lost <= .seconds(91))
+    #expect(home.log.last?.settled == ["1"])
+  }
+
+  /// Unknown, then online at the start: those are no breaks.
+  private func isFirst(_ update: HomeUpdate) -> Bool {
+    update.changes.contains { if case .connectivity(_, let status) = $0 { status.connectivity.connectivityState == .online } else { false } }
+  }
+
+  @Test func aRemovedNodeIsGone() throws {
+    let home = try FollowedHome()
+    try home.start()
+    _ = home.home.command { engine, now in
+      engine.begin(2, at: now) { controller, now in controller.removeNode(2, force: false, timeout: .seconds(10), at: now) }
+    }
+    #expect(try home.run(for: .seconds(20)) { $0.devices.count == 1 })
+    #expect(home.state.values[2] == nil)
+  }
+}
