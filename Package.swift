@@ -40,6 +40,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser.git", exact: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log.git", exact: "1.16.2"),
     .package(url: "https://github.com/jpsim/Yams.git", exact: "6.2.2"),
+    .package(url: "https://github.com/groue/GRDB.swift.git", exact: "7.10.0"),
   ],
   targets: [
     .systemLibrary(
@@ -75,7 +76,7 @@ let package = Package(
       "Home",
       imports: [
         "MatterController", "Runtime", "MatterProtocol", "MatterClusters", "MatterModel", "MatterTLV", "MatterCrypto",
-        "MatterCertificates", log,
+        "MatterCertificates", log, .product(name: "GRDB", package: "GRDB.swift"),
       ] + nio)
     + [
       .executableTarget(
