@@ -12,7 +12,7 @@ public struct HomeStore: Sendable {
   public func load() throws(HomeError) -> HomeRegistry {
     guard let data = try Files.read(path) else { return HomeRegistry() }
     do {
-      return try JSONDecoder().decode(StoredHome.self, from: data).registry()
+      return try JSONDecoder().decode(StoredRegistry.self, from: data).registry()
     } catch {
       throw HomeError(
         .internalError, "\(path) is not a home that this version can read; mend it, or move it away to start afresh",
@@ -25,7 +25,7 @@ public struct HomeStore: Sendable {
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
     let data: Data
     do {
-      data = try encoder.encode(StoredHome(registry))
+      data = try encoder.encode(StoredRegistry(registry))
     } catch {
       throw HomeError(.internalError, "the home's names can't be encoded", cause: error)
     }
@@ -46,7 +46,7 @@ public struct HomeStore: Sendable {
 }
 
 /// The file's form.
-private struct StoredHome: Codable {
+private struct StoredRegistry: Codable {
   struct Endpoint: Codable {
     var id: UInt16
     var types: [UInt32]

@@ -80,10 +80,13 @@ public struct HomeState: Hashable, Sendable {
         $0.endpoints = endpoints
         $0.identity = identity
       }
-      sources[id.node] = sources[id.node]?.filter { $0.value != id }
+      release(id)
       if owners[id] != nil { for endpoint in endpoints { sources[id.node, default: [:]][endpoint.id] = id } }
     case .connectivity(let id, let status): withSource(id) { $0.status = status }
-    case .attribute(let node, let path, let value): values[node, default: NodeValues()][path] = value
+    case .attribute(let node, let path, let value?): values[node, default: NodeValues()][path] = value
+    case .attribute(let node, let path, nil):
+      values[node]?[path] = nil
+      if values[node]?.isEmpty == true { values[node] = nil }
     case .event(let node, let event): lastEvents[node] = max(lastEvents[node] ?? 0, event.number)
     }
   }
@@ -98,14 +101,20 @@ public struct HomeState: Hashable, Sendable {
   private mutating func removeSource(_ id: SourceID) {
     guard let device = owners.removeValue(forKey: id) else { return }
     for endpoint in devices[device]?.source(id)?.endpoints ?? [] { values[id.node]?.remove(endpoint.id) }
+    if values[id.node]?.isEmpty == true { values[id.node] = nil }
     devices[device]?.sources.removeAll { $0.id == id }
-    sources[id.node] = sources[id.node]?.filter { $0.value != id }
+    release(id)
     // The values of a node go with the last that needs them.
     if !owners.keys.contains(where: { $0.node == id.node }) {
       values[id.node] = nil
-      sources[id.node] = nil
       lastEvents[id.node] = nil
     }
+  }
+
+  /// A source has no endpoints any more.
+  private mutating func release(_ id: SourceID) {
+    let others = sources[id.node]?.filter { $0.value != id }
+    sources[id.node] = others?.isEmpty == true ? nil : others
   }
 
   private mutating func withSource(_ id: SourceID, _ body: (inout DeviceSource) -> Void) {

@@ -56,7 +56,10 @@ public struct NodeValues: Hashable, Sendable {
     get { endpoints[path.endpoint]?[path.cluster]?[path.attribute] }
     set {
       guard let newValue else {
-        endpoints[path.endpoint]?[path.cluster]?[path.attribute] = nil
+        guard var values = self[path.endpoint, path.cluster] else { return }
+        values[path.attribute] = nil
+        // Nothing is kept of what is empty: two that know the same are equal.
+        self[path.endpoint, path.cluster] = values.entries.isEmpty ? nil : values
         return
       }
       endpoints[path.endpoint, default: [:]][path.cluster, default: ClusterValues()][path.attribute] = newValue

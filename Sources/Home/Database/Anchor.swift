@@ -1,0 +1,37 @@
+/// A place in the change log of a home: all that happened up to it is known. HOME.md, “Observer queries”.
+///
+/// Opaque: it can be stored, printed and read again, and is good for the log that gave it alone.
+public struct Anchor: Hashable, Sendable, Codable, LosslessStringConvertible {
+  /// Which log; drawn when the database is made.
+  var log: UInt32
+  /// The number of the last change before the place; 0: the beginning.
+  var sequence: Int64
+
+  init(log: UInt32, sequence: Int64) { (self.log, self.sequence) = (log, sequence) }
+
+  /// Reads what ``description`` writes.
+  public init?(_ description: String) {
+    let parts = description.split(separator: "-", omittingEmptySubsequences: false)
+    guard parts.count == 2, parts[0].first == "h", let log = UInt32(parts[0].dropFirst(), radix: 16),
+      let sequence = Int64(parts[1]), sequence >= 0
+    else { return nil }
+    self.init(log: log, sequence: sequence)
+  }
+
+  /// `h1f03a9c2-4711`.
+  public var description: String { "h\(String(log, radix: 16))-\(sequence)" }
+
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    let text = try container.decode(String.self)
+    guard let anchor = Self(text) else {
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "“\(text)” is no anchor")
+    }
+    self = anchor
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(description)
+  }
+}

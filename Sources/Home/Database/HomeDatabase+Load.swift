@@ -1,0 +1,96 @@
+internal import Foundation
+internal import GRDB
+public import MatterModel
+
+/// A home as it is stored.
+public struct StoredHome: Sendable {
+  public var state: HomeState
+  /// When nodes were heard.
+  public var contacts: [NodeID: Contact] = [:]
+  /// The versions of clusters of which every attribute is known, by node: a subscription that names them gets only what
+  /// changed since.
+  public var versions: [NodeID: [ClusterPath: UInt32]] = [:]
+  /// The place in the log that the state is at.
+  public var anchor: Anchor
+}
+
+extension HomeDatabase {
+  /// The whole home, all of one moment.
+  public func load() throws(HomeError) -> StoredHome { try read { try self.load($0) } }
+
+  func load(_ database: Database) throws -> StoredHome {
+    var home = StoredHome(state: try names(database), anchor: try end(database))
+    let clusters = try Row.fetchCursor(
+      database, sql: "SELECT node, endpoint, cluster, version, attributes FROM cluster ORDER BY node")
+    while let row = try clusters.next() {
+      let node = Self.node(row[0])
+      let path = ClusterPath(EndpointID(row[1]), ClusterID(row[2]))
+      var reader = BlobReader(try Self.bytes(row, 4) ?? [])
+      let values = try ClusterValues(from: &reader)
+      if !values.entries.isEmpty { home.state.restore(values, of: path, on: node) }
+      if let version = row[3] as UInt32? { home.versions[node, default: [:]][path] = version }
+    }
+    let events = try Row.fetchCursor(database, sql: "SELECT node, last FROM event")
+    while let row = try events.next() {
+      home.state.restore(lastEvent: UInt64(bitPattern: row[1]), of: Self.node(row[0]))
+    }
+    let contacts = try Row.fetchCursor(database, sql: "SELECT node, last, next FROM contact")
+    while let row = try contacts.next() {
+      home.contacts[Self.node(row[0])] = Contact(last: row[1], nextReport: row[2])
+    }
+    return home
+  }
+
+  /// The home without its values: structures, rooms and devices with their sources.
+  func names(_ database: Database) throws -> HomeState {
+    var state = HomeState()
+    let structures = try Row.fetchCursor(database, sql: "SELECT id, name FROM structure ORDER BY position")
+    while let row = try structures.next() { state.apply(.structureAdded(Structure(id: row[0], name: row[1]))) }
+    let rooms = try Row.fetchCursor(database, sql: "SELECT id, name, structure FROM room ORDER BY position")
+    while let row = try rooms.next() {
+      state.apply(.roomAdded(Room(id: row[0], name: row[1], structureID: row[2])))
+    }
+    let devices = try Row.fetchCursor(database, sql: "SELECT id, name, room, structure FROM device")
+    while let row = try devices.next() {
+      state.apply(.deviceAdded(id: row[0], name: row[1], roomID: row[2], structureID: row[3]))
+    }
+    let sources = try Row.fetchCursor(
+      database, sql: "SELECT node, endpoint, device, endpoints, identity, status FROM source")
+    while let row = try sources.next() {
+      let source = SourceID(Self.node(row[0]), EndpointID(row[1]))
+      state.apply(.sourceAdded(source, device: row[2]))
+      if let endpoints = try Self.endpoints(row, 3), let identity = try Self.bytes(row, 4) {
+        var reader = BlobReader(identity)
+        state.apply(.topology(source, endpoints, try DeviceIdentity(from: &reader)))
+      }
+      if let status = try Self.bytes(row, 5) {
+        var reader = BlobReader(status)
+        state.apply(.connectivity(source, try SourceStatus(from: &reader)))
+      }
+    }
+    return state
+  }
+
+  /// A column's bytes without an intermediate copy; nil for NULL.
+  static func bytes(_ row: Row, _ index: Int) throws -> [UInt8]? {
+    try row.withUnsafeData(atIndex: index) { $0.map { [UInt8]($0) } }
+  }
+
+  /// The endpoints that a source's row has; nil where nothing is known of them yet.
+  static func endpoints(_ row: Row, _ index: Int) throws -> [DeviceEndpoint]? {
+    guard let bytes = try Self.bytes(row, index) else { return nil }
+    var reader = BlobReader(bytes)
+    return try reader.array { (item) throws(DamagedBlob) in try DeviceEndpoint(from: &item) }
+  }
+
+  /// The place behind all that the log has.
+  func end(_ database: Database) throws -> Anchor {
+    Anchor(log: logID, sequence: try lastSequence(database))
+  }
+
+  /// Of the last change that was ever logged, also if it was compacted since.
+  func lastSequence(_ database: Database) throws -> Int64 {
+    let statement = try database.cachedStatement(sql: "SELECT seq FROM sqlite_sequence WHERE name = 'log'")
+    return try Int64.fetchOne(statement) ?? 0
+  }
+}

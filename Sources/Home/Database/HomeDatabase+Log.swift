@@ -1,0 +1,214 @@
+internal import GRDB
+internal import MatterModel
+
+/// What other processes wrote.
+public struct OtherUpdates: Sendable {
+  /// In the order they were written.
+  public var updates: [LoggedUpdate] = []
+  /// The anchor to ask with the next time; behind updates of our own, too.
+  public var next: Anchor
+  /// Whether the log goes no further back than this: load the home again.
+  public var mustReload = false
+  /// Whether these are all; else there are more behind `next`.
+  public var isComplete = true
+}
+
+/// An update that is in the log.
+public struct LoggedUpdate: Hashable, Sendable {
+  /// Without versions of clusters: the log does not keep them.
+  public var update: HomeUpdate
+  /// The place behind it.
+  public var anchor: Anchor
+  /// Whose its changes are, by device, in their order; nil: no device's.
+  public var devices: [String?]
+}
+
+extension HomeDatabase {
+  /// The place behind all that happened so far.
+  public func anchor() throws(HomeError) -> Anchor { try read { try self.end($0) } }
+
+  /// What others, processes or instances, wrote since.
+  /// - Parameters:
+  ///   - anchor: as ``load()``, a commit of ours or this function gave it.
+  ///   - limit: of changes; an update is never divided.
+  /// - Throws: ``HomeError`` `badArguments` for an anchor of another log.
+  public func updates(after anchor: Anchor, limit: Int = 10_000) throws(HomeError) -> OtherUpdates {
+    try checkLog(anchor)
+    return try read { database in
+      let end = try self.end(database)
+      guard try self.isCovered(anchor, database) else { return OtherUpdates(next: end, mustReload: true) }
+      let rows = try Row.fetchCursor(
+        database.cachedStatement(
+          sql: "SELECT \(Self.columns) FROM log WHERE sequence > ? AND writer != ? ORDER BY sequence"),
+        arguments: [anchor.sequence, self.writer])
+      var result = OtherUpdates(next: end)
+      var count = 0
+      var batch: Int64?
+      while let row = try rows.next() {
+        let sample = try self.sample(row)
+        if sample.update != batch {
+          if count >= limit, let last = result.updates.last {
+            result.next = last.anchor
+            result.isComplete = false
+            break
+          }
+          batch = sample.update
+          result.updates.append(
+            LoggedUpdate(
+              update: HomeUpdate([], at: sample.time, origin: sample.origin), anchor: sample.anchor, devices: []))
+        }
+        let last = result.updates.count - 1
+        result.updates[last].update.changes.append(sample.change)
+        result.updates[last].devices.append(sample.device)
+        result.updates[last].anchor = sample.anchor
+        count += 1
+      }
+      return result
+    }
+  }
+
+  /// What happened after an anchor.
+  /// - Parameters:
+  ///   - anchor: nil: from the beginning.
+  ///   - limit: how many samples at most.
+  /// - Returns: the samples; a reset with the whole home where the log does not go back so far: never a gap that one
+  ///   can't see.
+  /// - Throws: ``HomeError`` `badArguments` for an anchor of another log.
+  public func samples(
+    after anchor: Anchor?, _ filter: SampleFilter = .all, limit: Int = 10_000
+  ) throws(HomeError) -> AnchoredResult {
+    let anchor = anchor ?? Anchor(log: logID, sequence: 0)
+    try checkLog(anchor)
+    return try read { database in
+      guard try self.isCovered(anchor, database) else { return .reset(try self.load(database)) }
+      let (condition, arguments) = Self.condition(filter)
+      let rows = try Row.fetchCursor(
+        database, sql: "SELECT \(Self.columns) FROM log WHERE sequence > ?\(condition) ORDER BY sequence LIMIT ?",
+        arguments: [anchor.sequence] + arguments + [limit + 1])
+      var samples: [HomeSample] = []
+      while let row = try rows.next() {
+        if samples.count == limit {
+          return .samples(samples, next: samples.last?.anchor ?? anchor, isComplete: false)
+        }
+        samples.append(try self.sample(row))
+      }
+      return .samples(samples, next: try self.end(database), isComplete: true)
+    }
+  }
+
+  /// Makes the log shorter: what is over the count or older than the time goes, whole updates at a time. The home stays
+  /// as it is, but for what is known of nodes that no device has.
+  /// - Parameters:
+  ///   - keeping: how many changes stay at most.
+  ///   - time: changes before it go, in microseconds since 1970.
+  /// - Returns: how many changes went.
+  @discardableResult
+  public func compact(keeping count: Int, since time: Int64 = .min) throws(HomeError) -> Int {
+    try write { database in
+      let last = try self.lastSequence(database)
+      // The youngest that goes; never in the middle of an update.
+      let bySize = try Int64.fetchOne(
+        database, sql: "SELECT sequence FROM log ORDER BY sequence DESC LIMIT 1 OFFSET ?", arguments: [max(count, 0)])
+      let keptByTime = try Int64.fetchOne(
+        database, sql: "SELECT min(sequence) FROM log WHERE time >= ?", arguments: [time])
+      let byTime = keptByTime.map { $0 - 1 } ?? last
+      let limit = max(bySize ?? 0, byTime)
+      let divided = try Int64.fetchOne(
+        database, sql: "SELECT batch FROM log WHERE sequence = ? AND batch <= ?", arguments: [limit + 1, limit])
+      let end = divided.map { $0 - 1 } ?? limit
+      try database.execute(sql: "DELETE FROM log WHERE sequence <= ?", arguments: [end])
+      let removed = database.changesCount
+      if removed > 0 {
+        try database.execute(
+          sql: """
+            INSERT INTO meta (key, value) VALUES ('compacted', ?)
+            ON CONFLICT (key) DO UPDATE SET value = max(value, excluded.value)
+            """, arguments: [end])
+      }
+      for table in ["cluster", "event", "contact"] {
+        try database.execute(sql: "DELETE FROM \(table) WHERE node NOT IN (SELECT node FROM source)")
+      }
+      return removed
+    }
+  }
+
+  // MARK: Anchors
+
+  private func checkLog(_ anchor: Anchor) throws(HomeError) {
+    guard anchor.log == logID else {
+      throw HomeError(
+        .badArguments, "the anchor \(anchor) is of another home than \(path); begin without an anchor")
+    }
+  }
+
+  /// Whether all that happened after the anchor is in the log. An anchor beyond its end is of changes that a power cut
+  /// took back.
+  private func isCovered(_ anchor: Anchor, _ database: Database) throws -> Bool {
+    let compacted = try Int64.fetchOne(
+      database.cachedStatement(sql: "SELECT value FROM meta WHERE key = 'compacted'"))
+    return try anchor.sequence >= compacted ?? 0 && anchor.sequence <= lastSequence(database)
+  }
+
+  // MARK: Rows
+
+  private static let columns =
+    "sequence, batch, time, kind, subject, node, endpoint, cluster, element, value, origin"
+
+  private func sample(_ row: Row) throws -> HomeSample {
+    guard let kind = ChangeRow.Kind(rawValue: row[3]) else { throw DamagedBlob() }
+    var change = ChangeRow(kind, subject: row[4])
+    change.node = (row[5] as Int64?).map { Self.node($0) }
+    change.endpoint = (row[6] as UInt16?).map { EndpointID($0) }
+    change.cluster = (row[7] as UInt32?).map { ClusterID($0) }
+    change.element = row[8]
+    change.value = try Self.bytes(row, 9)
+    return HomeSample(
+      anchor: Anchor(log: logID, sequence: row[0]), time: row[2], change: try change.change(),
+      device: kind.isOfDevice ? change.subject : nil, origin: row[10], update: row[1])
+  }
+
+  /// The filter for SQLite: an `AND` and its conditions. Lets through what ``SampleFilter/contains(_:)`` does.
+  static func condition(_ filter: SampleFilter) -> (sql: String, arguments: StatementArguments) {
+    var sql = ""
+    var arguments: StatementArguments = []
+    func require(_ column: String, in values: [any DatabaseValueConvertible]) {
+      sql += " AND \(column) IN (\(repeatElement("?", count: values.count).joined(separator: ", ")))"
+      arguments += StatementArguments(values)
+    }
+    let ofDevice = ChangeRow.Kind.allCases.filter(\.isOfDevice)
+    switch filter.type {
+    case .all: break
+    case let type: require("kind", in: ChangeRow.Kind.allCases.filter { $0.sampleType == type }.map(\.rawValue))
+    }
+    if let devices = filter.devices {
+      require("kind", in: ofDevice.map(\.rawValue))
+      require("subject", in: devices.sorted())
+    }
+    if let endpoints = filter.endpoints { require("endpoint", in: endpoints.map(\.rawValue)) }
+    if let clusters = filter.clusters { require("cluster", in: clusters.map(\.rawValue)) }
+    if let attributes = filter.attributes {
+      require("kind", in: [ChangeRow.Kind.attribute.rawValue])
+      require("element", in: attributes.map(\.rawValue))
+    }
+    return (sql, arguments)
+  }
+}
+
+extension ChangeRow.Kind {
+  /// Whether its subject is a device.
+  var isOfDevice: Bool {
+    switch self {
+    case .structureAdded, .structureRenamed, .structureRemoved, .roomAdded, .roomRenamed, .roomRemoved: false
+    default: true
+    }
+  }
+
+  var sampleType: SampleType {
+    switch self {
+    case .attribute: .attribute
+    case .event: .event
+    case .connectivity: .connectivity
+    default: .topology
+    }
+  }
+}

@@ -1,0 +1,143 @@
+internal import Foundation
+internal import GRDB
+internal import Glibc
+internal import MatterCrypto
+internal import MatterModel
+
+/// Where a home is kept: its structures, rooms, devices and last known values, and the log of all that happened to it.
+///
+/// One file of SQLite in write-ahead mode, which several processes may have open: each change is one transaction, there
+/// or not there after a kill at any moment. Every call may wait for the disk, or, for five seconds at most, for another
+/// process that writes.
+public final class HomeDatabase: Sendable {
+  let pool: DatabasePool
+  /// Of the file, for messages.
+  public let path: String
+  /// Tells the log from all others.
+  let logID: UInt32
+  /// Tells us from all other writers of the file.
+  let writer: Int64
+
+  /// Opens a home, makes it where there is none yet, and brings it up to this version's form.
+  /// - Parameter path: of the file. It and what SQLite puts beside it are for the user alone (0600).
+  /// - Throws: ``HomeError`` `internalError` where the file can't be opened, belongs to another program, or was written by
+  ///   a later version of this one.
+  public static func open(_ path: String) throws(HomeError) -> HomeDatabase {
+    try Files.makeDirectory((path as NSString).deletingLastPathComponent)
+    // SQLite gives its other files the permissions of this one.
+    let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw HomeError(.internalError, "\(path) can't be opened: \(systemError())") }
+    _ = Glibc.close(descriptor)
+    do {
+      var configuration = Configuration()
+      configuration.label = "home"
+      configuration.busyMode = .timeout(5)
+      configuration.maximumReaderCount = 2
+      configuration.prepareDatabase { database in
+        // A commit waits for no disk: after a kill nothing is lost, after a power cut the last moments may be.
+        try database.execute(sql: "PRAGMA synchronous = NORMAL")
+      }
+      try HomeSchema.check(path)
+      let pool = try DatabasePool(path: path, configuration: configuration)
+      try HomeSchema.migrate(pool, path)
+      var random = SystemRandomSource()
+      let log = try HomeSchema.logID(pool, drawing: UInt32.random(in: 1...UInt32.max, using: &random))
+      return HomeDatabase(pool, path, log: log, writer: Int64.random(in: 1...Int64.max, using: &random))
+    } catch {
+      throw Self.failure(error, path)
+    }
+  }
+
+  private init(_ pool: DatabasePool, _ path: String, log: UInt32, writer: Int64) {
+    self.pool = pool
+    self.path = path
+    logID = log
+    self.writer = writer
+  }
+
+  /// Closes the file. Calls after it throw.
+  public func close() throws(HomeError) {
+    do { try pool.close() } catch { throw Self.failure(error, path) }
+  }
+
+  // MARK: Transactions
+
+  /// One moment of the file.
+  func read<R>(_ body: (Database) throws -> R) throws(HomeError) -> R {
+    do { return try pool.read(body) } catch { throw Self.failure(error, path) }
+  }
+
+  /// All or nothing, and nobody else in between.
+  func write<R>(_ body: (Database) throws -> R) throws(HomeError) -> R {
+    do {
+      return try pool.writeWithoutTransaction { database in
+        var result: R?
+        try database.inTransaction(.immediate) {
+          result = try body(database)
+          return .commit
+        }
+        guard let result else { throw HomeError(.internalError, "a transaction had no result") }
+        return result
+      }
+    } catch {
+      throw Self.failure(error, path)
+    }
+  }
+
+  private static func failure(_ error: any Error, _ path: String) -> HomeError {
+    if let known = error as? HomeError { return known }
+    if error is DamagedBlob {
+      return HomeError(.internalError, "\(path) is damaged; move it away to start afresh", cause: error)
+    }
+    guard let error = error as? DatabaseError else {
+      return HomeError(.internalError, "\(path): \(error)", cause: error)
+    }
+    let message =
+      switch error.resultCode {
+      case .SQLITE_NOTADB: "\(path) is not a home; move it away, or choose another --state"
+      case .SQLITE_CORRUPT: "\(path) is damaged; move it away to start afresh"
+      case .SQLITE_BUSY, .SQLITE_LOCKED: "another process keeps \(path); wait for it to end"
+      case .SQLITE_FULL: "\(path) can't be written: the disk is full"
+      case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_CANTOPEN, .SQLITE_IOERR:
+        "\(path) can't be written: \(error.message ?? "\(error.resultCode)")"
+      default: "\(path): \(error.message ?? "\(error.resultCode)")"
+      }
+    return HomeError(.internalError, message, cause: error)
+  }
+
+  // MARK: Settings
+
+  /// What the user set, as the grace time of connectivity. Nil where nothing was.
+  public func setting(_ key: String) throws(HomeError) -> String? {
+    try read { try String.fetchOne($0, sql: "SELECT value FROM setting WHERE key = ?", arguments: [key]) }
+  }
+
+  /// Everything that the user set.
+  public func settings() throws(HomeError) -> [String: String] {
+    try read { database in
+      var settings: [String: String] = [:]
+      let rows = try Row.fetchCursor(database, sql: "SELECT key, value FROM setting")
+      while let row = try rows.next() { settings[row[0]] = row[1] }
+      return settings
+    }
+  }
+
+  /// Keeps a setting; nil forgets it.
+  public func set(_ value: String?, for key: String) throws(HomeError) {
+    try write { database in
+      if let value {
+        try database.execute(
+          sql: "INSERT INTO setting (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+          arguments: [key, value])
+      } else {
+        try database.execute(sql: "DELETE FROM setting WHERE key = ?", arguments: [key])
+      }
+    }
+  }
+
+  // MARK: Numbers
+
+  /// Node ids use all bits of 64, SQLite's numbers have a sign.
+  static func stored(_ node: NodeID) -> Int64 { Int64(bitPattern: node.rawValue) }
+  static func node(_ stored: Int64) -> NodeID { NodeID(UInt64(bitPattern: stored)) }
+}

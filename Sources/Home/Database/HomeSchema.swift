@@ -1,0 +1,87 @@
+internal import GRDB
+
+/// The form of the file, by version. A migration that was released is never altered: a new one follows it.
+enum HomeSchema {
+  /// `Hrth`, in the file's head: tells a home from the files of other programs.
+  static let applicationID: Int32 = 0x4872_7468
+
+  /// Looks before anything is written whether the file is ours to open.
+  static func check(_ path: String) throws {
+    var configuration = Configuration()
+    configuration.busyMode = .timeout(5)
+    let queue = try DatabaseQueue(path: path, configuration: configuration)
+    defer { try? queue.close() }
+    try queue.read { database in
+      let id = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
+      let isEmpty = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master") == 0
+      guard id == applicationID || (id == 0 && isEmpty) else {
+        throw HomeError(
+          .internalError, "\(path) belongs to another program; move it away, or choose another --state")
+      }
+      if try migrator.hasBeenSuperseded(database) {
+        throw HomeError(
+          .internalError, "\(path) was written by a later version of hearth; use that one, or choose another --state")
+      }
+    }
+  }
+
+  static func migrate(_ pool: DatabasePool, _ path: String) throws {
+    let isUpToDate = try pool.read { try migrator.hasCompletedMigrations($0) }
+    if !isUpToDate { try migrator.migrate(pool) }
+  }
+
+  /// The log's id: that of the file, or the one that was drawn, where there is none yet.
+  static func logID(_ pool: DatabasePool, drawing new: UInt32) throws -> UInt32 {
+    let query = "SELECT value FROM meta WHERE key = 'log'"
+    if let known = try pool.read({ try UInt32.fetchOne($0, sql: query) }) { return known }
+    return try pool.write { database in
+      try database.execute(sql: "INSERT OR IGNORE INTO meta (key, value) VALUES ('log', ?)", arguments: [new])
+      return try UInt32.fetchOne(database, sql: query) ?? new
+    }
+  }
+
+  private static var migrator: DatabaseMigrator {
+    var migrator = DatabaseMigrator()
+    migrator.registerMigration("1") { database in
+      try database.execute(sql: version1)
+      try database.execute(sql: "PRAGMA application_id = \(applicationID)")
+    }
+    return migrator
+  }
+
+  /// Things that have an order have a position; ids of nodes are signed here; `element` is the number of an attribute or
+  /// event; times are microseconds since 1970.
+  private static let version1 = """
+    CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+    CREATE TABLE structure (position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL);
+    CREATE TABLE room (
+      position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL, structure TEXT NOT NULL
+    );
+    CREATE TABLE device (
+      id TEXT PRIMARY KEY, name TEXT NOT NULL, room TEXT, structure TEXT NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE source (
+      node INTEGER NOT NULL, endpoint INTEGER NOT NULL, device TEXT NOT NULL,
+      endpoints BLOB, identity BLOB, status BLOB,
+      PRIMARY KEY (node, endpoint)
+    ) WITHOUT ROWID;
+    CREATE INDEX source_device ON source (device);
+
+    CREATE TABLE cluster (
+      node INTEGER NOT NULL, endpoint INTEGER NOT NULL, cluster INTEGER NOT NULL,
+      version INTEGER, attributes BLOB NOT NULL,
+      PRIMARY KEY (node, endpoint, cluster)
+    ) WITHOUT ROWID;
+    CREATE TABLE event (node INTEGER PRIMARY KEY, last INTEGER NOT NULL);
+    CREATE TABLE contact (node INTEGER PRIMARY KEY, last INTEGER, next INTEGER);
+
+    CREATE TABLE log (
+      sequence INTEGER PRIMARY KEY AUTOINCREMENT, batch INTEGER NOT NULL, time INTEGER NOT NULL, kind INTEGER NOT NULL,
+      subject TEXT, node INTEGER, endpoint INTEGER, cluster INTEGER, element INTEGER, value BLOB,
+      origin TEXT, writer INTEGER NOT NULL
+    );
+    CREATE TABLE observer (id TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+    """
+}

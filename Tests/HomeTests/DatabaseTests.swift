@@ -1,0 +1,141 @@
+import Foundation
+import MatterCrypto
+import MatterModel
+import MatterProtocol
+import Testing
+
+@testable import Home
+
+/// A directory of its own for each test, removed behind it.
+final class TestDatabase {
+  let directory: String
+  var path: String { directory + "/home.sqlite" }
+
+  init() throws {
+    directory = FileManager.default.temporaryDirectory.path + "/hearth-db-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: directory) }
+
+  func open() throws(HomeError) -> HomeDatabase { try HomeDatabase.open(path) }
+}
+
+@Suite("Home database") struct DatabaseTests {
+  @Test func aNewHomeIsEmptyAndForTheUserAlone() throws {
+    let place = try TestDatabase()
+    let database = try place.open()
+    let home = try database.load()
+    #expect(home.state == HomeState())
+    #expect(home.contacts.isEmpty && home.versions.isEmpty)
+    #expect(home.anchor.sequence == 0)
+    _ = try database.commit([HomeUpdate([.structureAdded(Structure(id: "home", name: "Home"))], at: 1)])
+    for name in try FileManager.default.contentsOfDirectory(atPath: place.directory) {
+      let attributes = try FileManager.default.attributesOfItem(atPath: place.directory + "/" + name)
+      #expect(attributes[.posixPermissions] as? Int == 0o600, "\(name)")
+    }
+  }
+
+  @Test func whatWasCommittedIsThereAfterReopening() throws {
+    let place = try TestDatabase()
+    var state = HomeState()
+    let updates = [
+      HomeUpdate(HomeSamples.lamp(5), at: 1_000),
+      HomeUpdate(
+        [.attribute(5, .init(1, 6, 0), value: [0x09])], at: 2_000, origin: "phone", versions: [5: [.init(1, 6): 77]]),
+    ]
+    for change in updates.flatMap(\.changes) { state.apply(change) }
+    let contact = Contact(last: 2_000, nextReport: 60_000_000)
+    let first = try place.open()
+    let committed = try first.commit(updates, contacts: [5: contact])
+    #expect(committed.anchors.last == committed.anchor)
+    try first.close()
+
+    let home = try place.open().load()
+    #expect(home.state == state)
+    #expect(home.contacts == [5: contact])
+    #expect(home.versions == [5: [ClusterPath(1, 6): 77]])
+    #expect(home.anchor == committed.anchor)
+    #expect(home.state.value(5, .init(1, 6, 0)) == [0x09])
+  }
+
+  /// HomeState and the tables are two implementations of the same changes.
+  @Test(arguments: 0..<20) func anyChangesGiveTheSameHomeInMemoryOnDiskAndFromTheLog(_ seed: UInt64) throws {
+    var random = SeededRandomSource(seed: seed)
+    let place = try TestDatabase()
+    var database = try place.open()
+    var state = HomeState()
+    var generator = ChangeGenerator()
+    var open: [HomeUpdate] = []
+    for round in 0..<60 {
+      let changes = generator.next(&random)
+      for change in changes { state.apply(change) }
+      open.append(HomeUpdate(changes, at: Int64(round), origin: round % 3 == 0 ? "client \(round)" : nil))
+      guard Int.random(in: 0..<4, using: &random) == 0 || round == 59 else { continue }
+      try database.commit(open)
+      open = []
+      if Int.random(in: 0..<5, using: &random) == 0 {
+        try database.close()
+        database = try place.open()
+      }
+      #expect(try database.load().state == state, "after \(round)")
+    }
+    guard case .samples(let samples, _, true) = try database.samples(after: nil, limit: 100_000) else {
+      Issue.record("the log is not whole")
+      return
+    }
+    var replayed = HomeState()
+    for sample in samples { replayed.apply(sample.change) }
+    #expect(replayed == state)
+    // And as updates, to another who has the file open.
+    var other = HomeState()
+    let updates = try place.open().updates(after: Anchor(log: database.logID, sequence: 0), limit: 100_000).updates
+    for update in updates { for change in update.update.changes { other.apply(change) } }
+    #expect(other == state)
+    #expect(updates.map(\.update.time) == updates.map(\.update.time).sorted())
+  }
+
+  @Test func aChangeSeesWhatOthersDidAndLeavesNothingWhereItThrows() throws {
+    let place = try TestDatabase()
+    let (one, other) = (try place.open(), try place.open())
+    let kitchen = Room(id: "r1", name: "Kitchen", structureID: "home")
+    let (update, anchor, result) = try one.change(origin: "cli", at: 5) { (home) throws(HomeError) in
+      ([.structureAdded(Structure(id: "home", name: "Home")), .roomAdded(kitchen)], home.rooms.count)
+    }
+    #expect(result == 0 && update.changes.count == 2 && update.origin == "cli")
+    let seen = try other.change(origin: nil, at: 6) { (home) throws(HomeError) in
+      ([.roomRenamed(id: "r1", name: "Cook")], home.rooms)
+    }
+    #expect(seen.result == [kitchen])
+    let error = failure { () throws(HomeError) in
+      _ = try one.change(origin: nil, at: 7) { (home) throws(HomeError) -> (changes: [HomeChange], result: Int) in
+        throw HomeError(.badArguments, "no")
+      }
+    }
+    #expect(error?.code == .badArguments)
+    let foreign = try one.updates(after: anchor)
+    #expect(foreign.updates.map(\.update.changes) == [[.roomRenamed(id: "r1", name: "Cook")]])
+    #expect(foreign.next == seen.anchor && foreign.isComplete && !foreign.mustReload)
+    #expect(try one.updates(after: foreign.next).updates.isEmpty)
+    #expect(try one.load().state.rooms.map(\.name) == ["Cook"])
+  }
+
+  @Test func filesThatAreNotOursAreNamed() throws {
+    let place = try TestDatabase()
+    try Data(repeating: 0x41, count: 4096).write(to: URL(filePath: place.path))
+    #expect(failure { () throws(HomeError) in _ = try place.open() }?.message.contains("not a home") == true)
+    #expect(try Data(contentsOf: URL(filePath: place.path)) == Data(repeating: 0x41, count: 4096))
+  }
+
+  @Test func settingsStay() throws {
+    let place = try TestDatabase()
+    let database = try place.open()
+    #expect(try database.setting("grace") == nil)
+    try database.set("5", for: "grace")
+    try database.set("7", for: "grace")
+    try database.set("x", for: "other")
+    #expect(try place.open().settings() == ["grace": "7", "other": "x"])
+    try database.set(nil, for: "other")
+    #expect(try database.settings() == ["grace": "7"])
+  }
+}
