@@ -1,3 +1,4 @@
+internal import MatterClusters
 internal import MatterModel
 internal import MatterProtocol
 
@@ -24,10 +25,12 @@ struct EventLog: Sendable {
   private(set) var next: UInt64 = 0
   /// Below this, numbers are reserved.
   private(set) var reserved: UInt64 = 0
+  /// Where the numbers of this run begin.
+  private var first: UInt64 = 0
 
   /// Goes on behind all numbers that an earlier run may have used, with what that run left.
   mutating func resume(at number: UInt64, _ earlier: [EventRecord]) {
-    (next, reserved) = (number, number)
+    (next, reserved, first) = (number, number, number)
     records = earlier.filter { $0.number < number }.sorted { $0.number < $1.number }
     for priority in Set(records.map(\.priority)) {
       let count = records.count { $0.priority == priority }
@@ -40,6 +43,13 @@ struct EventLog: Sendable {
     var changes: [StoreChange] = []
     let new = record(next)
     next += 1
+    if new.tellsOfStart {
+      // Whoever asks how it started means this time.
+      for old in records where old.path == new.path && old.number < first && old.isStored {
+        changes.append(StoreChange(StoreKey.event(old.number), nil))
+      }
+      records.removeAll { [first] in $0.path == new.path && $0.number < first }
+    }
     records.append(new)
     if new.isStored { changes.append(StoreChange(StoreKey.event(new.number), new.stored)) }
     if records.count(where: { $0.priority == new.priority }) > Self.capacity, let old = removeOldest(new.priority),
@@ -69,6 +79,16 @@ struct EventLog: Sendable {
 // MARK: - Storing
 
 extension EventRecord {
+  /// Whether it is told at every start.
+  var tellsOfStart: Bool {
+    switch (path.cluster, path.event) {
+    case (BasicInformation.id, BasicInformation.startUp.id), (GeneralDiagnostics.id, GeneralDiagnostics.bootReasonEvent.id),
+      (BridgedDeviceBasicInformation.id, BridgedDeviceBasicInformation.startUp.id):
+      true
+    default: false
+    }
+  }
+
   /// Whether it is kept over a restart.
   var isStored: Bool { priority > .debug }
 
