@@ -98,6 +98,36 @@ import Testing
     #expect(home.isOn == state.map { !$0 })
   }
 
+  @Test func anAddressThatWasToldWronglyIsNotKept() throws {
+    let home = try SimulatedHome()
+    try home.commission()
+    let nowhere = SocketAddress(.v6(high: 0xFD00_0000_0000_0000, low: 98, scope: 0), port: 5540)
+    let address = try #require(home.controller.engine?.node(1)?.address)
+    home.controller.restart()
+    home.controller.forgetEvents()
+    home.controller.command { engine, _ in engine.setAddress(nowhere, of: 1) }
+    #expect(home.controller.engine?.node(1)?.address == address)
+    let state = home.isOn
+    try home.toggle()
+    #expect(home.isOn == state.map { !$0 })
+    home.controller.restart()
+    home.controller.forgetEvents()
+    #expect(home.controller.engine?.node(1)?.address == address)
+
+    // Where it was told to be rightly it answers, and that is kept.
+    let moved = SocketAddress(.v6(high: 0xFD00_0000_0000_0000, low: 99, scope: 0), port: 5540)
+    home.light.cutPower()
+    home.light.move(to: moved)
+    home.light.powerOn()
+    home.controller.restart()
+    home.controller.forgetEvents()
+    home.controller.command { engine, _ in engine.setAddress(moved, of: 1) }
+    try home.toggle()
+    home.controller.restart()
+    home.controller.forgetEvents()
+    #expect(home.controller.engine?.node(1)?.address == moved)
+  }
+
   @Test func aWrongPasscodeGetsNobodyIn() throws {
     let home = try SimulatedHome()
     #expect(throws: ControllerError.self) { try home.commission(20_202_022) }

@@ -76,7 +76,12 @@ import Testing
     #expect(try run("devices").output.contains("online"))
     #expect(try run("remove", "two").status == 0)
 
-    // Somewhere else, and the book says so; a wrong line is named.
+    // The book is wrong: the device is tried where it was last, and that is not forgotten.
+    try "one: 127.0.0.1:9\n".write(to: book, atomically: true, encoding: .utf8)
+    #expect(try run("on", "one").status == 0)
+    #expect(try hearth("on", "one", "--mdns", "off").status == 0)
+
+    // A line that is wrong is named.
     try "one: 127.0.0.1:\(ports[0]) 5\n".write(to: book, atomically: true, encoding: .utf8)
     let wrong = try run("on", "one")
     #expect(wrong.status == 12)

@@ -107,12 +107,8 @@ public struct ControllerEngine: Engine {
     peers[node]?.cache[path].map { ($0.value, $0.dataVersion) }
   }
 
-  /// Says where a node is, so that it is tried there first.
-  public mutating func setAddress(_ address: SocketAddress, of node: NodeID) {
-    guard var record = peers[node]?.record else { return }
-    record.address = address
-    save(record)
-  }
+  /// Says where a node is, so that it is tried there first. It is remembered once the node has answered from there.
+  public mutating func setAddress(_ address: SocketAddress, of node: NodeID) { peers[node]?.toldAddress = address }
 
   /// Takes over the nodes that another process put into the store, and forgets those that it took out of it.
   /// - Parameter stored: what the store holds now.

@@ -9,7 +9,9 @@ extension ControllerEngine {
       compressedFabricID: fabric.compressedFabricID, nodeID: node.rawValue)
     var connecting = Connecting(
       query: query, patienceEnd: now + (patience ?? configuration.discoveryTime), parameters: peer.record.parameters)
-    if let address = peer.record.address { connecting.untried.append(address) }
+    for case let address? in [peer.toldAddress, peer.record.address] where !connecting.isKnown(address) {
+      connecting.untried.append(address)
+    }
     connecting.isEager = peer.waiting.contains {
       subscriptions[$0]?.isEager(configuration.renewal, at: now) == true
     }

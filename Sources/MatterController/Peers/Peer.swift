@@ -12,6 +12,8 @@ struct Peer: Sendable {
   /// Whether it is in the store: false while it is being commissioned.
   var isStored = true
   var session: SessionID?
+  /// Where somebody said that it is, which need not be so.
+  var toldAddress: SocketAddress?
   /// What the last handshake left for the next one; here until it can be stored.
   var resumption: ResumptionRecord?
   /// Operations that need a session, in order.
