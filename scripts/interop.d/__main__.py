@@ -39,6 +39,7 @@ import checks_fabrics  # noqa: E402,F401
 import checks_sharing  # noqa: E402,F401
 import checks_lasting  # noqa: E402,F401
 import checks_stranger  # noqa: E402,F401
+from checks_maker import LABEL as MAKER, MAKER_CHECKS, Made  # noqa: E402
 from checks_bridge import BRIDGE_CHECKS, run_bridge  # noqa: E402
 import speed  # noqa: E402
 from devices import TYPES, DeviceProcess, Target  # noqa: E402
@@ -111,20 +112,26 @@ async def start(processes: DeviceProcess):
 
 
 async def run_stranger(report: Report):
-    """Our controller's checks, on a device that is not ours."""
-    chosen = [entry for entry in STRANGER_CHECKS if selected(entry.name, arguments.only)]
+    """Our controller's checks, on a device that is not ours, and on one whose maker nobody knows."""
+    device = Stranger(arguments.hearth, arguments.lab, arguments.directory)
+    await run_on_stranger(report, LABEL, STRANGER_CHECKS, device, checks_stranger.pair)
+    made = Made(arguments.hearth, arguments.lab, arguments.directory)
+    await run_on_stranger(report, MAKER, MAKER_CHECKS, made, Made.join)
+
+
+async def run_on_stranger(report: Report, label: str, checks: list, device: Stranger, pair):
+    chosen = [entry for entry in checks if selected(entry.name, arguments.only)]
     if not chosen:
         return
-    device = Stranger(arguments.hearth, arguments.lab, arguments.directory)
     try:
-        if not await run_one(report, f"{LABEL}: the device starts", device.start, 20):
+        if not await run_one(report, f"{label}: the device starts", device.start, 20):
             return
         for entry in chosen:
 
             async def body(entry=entry):
                 if entry.is_paired and device.node is None:
                     expect(not device.refused_to_pair, "the device could not be commissioned, so this was not tried")
-                    await checks_stranger.pair(device)
+                    await pair(device)
                 await entry.body(device)
 
             await run_one(report, entry.name, body, entry.limit)
@@ -138,7 +145,7 @@ def main():
             for entry in CHECKS:
                 if entry.is_for(type_id, served):
                     print(f"{label}: {entry.name}", file=results)
-        for entry in [*STRANGER_CHECKS, *BRIDGE_CHECKS]:
+        for entry in [*STRANGER_CHECKS, *MAKER_CHECKS, *BRIDGE_CHECKS]:
             print(entry.name, file=results)
         results.flush()
         os._exit(0)

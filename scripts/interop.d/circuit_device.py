@@ -1,13 +1,15 @@
 """A device that nobody here wrote: two lights of CircuitMatter, on/off (endpoint 1) and dimmable (endpoint 2).
 
-    circuit_device.py DIRECTORY INTERFACE PORT
+    circuit_device.py DIRECTORY INTERFACE PORT [maker]
 
 CircuitMatter does all of Matter and python-zeroconf all of DNS-SD; nothing here comes from Hearth. DIRECTORY keeps the
-device's memory. Says on standard output, one line of JSON each, how it can be set up, once it is ready, and then the
+device's memory. With `maker` it is the product of a maker of its own (maker.py), whose root and key for declarations are
+in DIRECTORY/trust. Says on standard output, one line of JSON each, how it can be set up, once it is ready, and then the
 lights' state after each line from standard input, which is somebody at the device: `ENDPOINT on|off|LEVEL`, `window`
 (advertise that it can be commissioned) or `state`. Ends with its standard input. The log is on standard error.
 """
 
+import binascii
 import json
 import os
 import select
@@ -16,9 +18,11 @@ import sys
 
 import circuitmatter
 import ifaddr
-from circuitmatter import pase
+from circuitmatter import certificates, data_model, pase
 from circuitmatter.device_types.lighting.dimmable import DimmableLight
 from circuitmatter.device_types.lighting.on_off import OnOffLight
+from circuitmatter.device_types.utility import root_node
+from circuitmatter.utility import random
 from zeroconf import ServiceInfo, Zeroconf
 
 # The only ones for which CircuitMatter brings an intermediate certificate. It hangs from the SDK's public test root.
@@ -69,6 +73,17 @@ class Advertiser:
     def withdraw(self, service_type: str):
         for service in self.services.pop(service_type, []):
             self.zeroconf.unregister_service(service)
+
+
+def whole_lists(cluster, descriptor, value):
+    """CircuitMatter takes lists entry by entry. One that comes whole, as is allowed, it would keep undecoded, and end."""
+    if isinstance(descriptor, data_model.ListAttribute) and isinstance(value, list):
+        value = [descriptor.element_from_value(entry) if isinstance(entry, dict) else entry for entry in value]
+    set_attribute(descriptor, cluster, value)
+
+
+set_attribute = data_model.Attribute.__set__
+data_model.Attribute.__set__ = lambda descriptor, cluster, value: whole_lists(cluster, descriptor, value)
 
 
 class Lamp(OnOffLight):
@@ -122,14 +137,35 @@ class Dimmer(DimmableLight):
         return {"onOff": self._on_off.OnOff, "currentLevel": self._level_control.CurrentLevel}
 
 
+def made_by(directory: str) -> tuple[int, int]:
+    """The device of a maker of its own, who makes it now if there is none yet: vendor and product."""
+    import maker
+
+    state_file, intermediate = os.path.join(directory, "state.json"), os.path.join(directory, "intermediate.der")
+    if not os.path.exists(state_file):
+        someone = maker.Maker()
+        someone.publish(os.path.join(directory, "trust"))
+        state = certificates.generate_initial_state(VENDOR, PRODUCT, "lamp", random)
+        names = zip(("cd", "dac_cert", "dac_key"), (someone.declaration(), *someone.device()))
+        state["devices"]["root"]["0x3e"] = {name: binascii.b2a_base64(value, newline=False).decode() for name, value in names}
+        with open(intermediate, "wb") as file:
+            file.write(someone.intermediate_certificate)
+        with open(state_file, "w") as file:
+            json.dump(state, file)
+    with open(intermediate, "rb") as file:
+        root_node.PAI_CERT_DER = file.read()
+    return maker.VENDOR, maker.PRODUCT
+
+
 def main():
     directory, interface, port = sys.argv[1], sys.argv[2], int(sys.argv[3])
     # CircuitMatter prints what it does.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
 
+    vendor, product = made_by(directory) if sys.argv[4:] == ["maker"] else (VENDOR, PRODUCT)
     device = circuitmatter.CircuitMatter(
-        socketpool=Sockets(port), mdns_server=Advertiser(interface, port), vendor_id=VENDOR, product_id=PRODUCT,
+        socketpool=Sockets(port), mdns_server=Advertiser(interface, port), vendor_id=vendor, product_id=product,
         state_filename=os.path.join(directory, "state.json"))
     lights = {1: Lamp("lamp"), 2: Dimmer("dimmer")}
     for light in lights.values():
@@ -139,7 +175,7 @@ def main():
         print(json.dumps(what), file=answers, flush=True)
 
     memory = device.nonvolatile
-    code = pase.compute_qr_code(VENDOR, PRODUCT, memory["discriminator"], memory["passcode"])
+    code = pase.compute_qr_code(vendor, product, memory["discriminator"], memory["passcode"])
     tell({"qrCode": f"MT:{code}", "manualCode": memory["manual_code"], "passcode": memory["passcode"],
           "discriminator": memory["discriminator"], "fabrics": device.root_node.fabric_count})
 

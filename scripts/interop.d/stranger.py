@@ -67,12 +67,12 @@ class Subscription:
 
 
 class Stranger:
-    """The device, and the homes that have it."""
+    """The device, and the homes that have it. With `maker` it has a maker of its own."""
 
-    def __init__(self, hearth: str, lab: str, directory: str):
-        self.hearth, self.lab = hearth, lab
-        self.directory = os.path.join(directory, LABEL)
-        self.log = os.path.join(directory, f"{LABEL}.log")
+    def __init__(self, hearth: str, lab: str, directory: str, label: str = LABEL, port: int = PORT, maker: bool = False):
+        self.hearth, self.lab, self.port, self.has_maker = hearth, lab, port, maker
+        self.directory = os.path.join(directory, label)
+        self.log = os.path.join(directory, f"{label}.log")
         self.process: Optional[subprocess.Popen] = None
         self.codes: dict = {}
         self.node: Optional[str] = None
@@ -86,7 +86,7 @@ class Stranger:
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
                 ["ip", "netns", "exec", f"{self.lab}-a", sys.executable, "-u", script, self.directory, "veth-a",
-                 str(PORT)],
+                 str(self.port), *(["maker"] if self.has_maker else [])],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log)
         self.codes = await self.answer()
 
@@ -131,6 +131,13 @@ class Stranger:
 
     async def state(self, endpoint: int) -> dict:
         return (await self.by_hand("state"))[str(endpoint)]
+
+    async def until(self, endpoint: int, wanted: dict, seconds: float = 5):
+        """Waits until a light's state is this."""
+        end = time.monotonic() + seconds
+        while not wanted.items() <= (found := await self.state(endpoint)).items():
+            expect(time.monotonic() < end, f"the light's state is {found}, expected {wanted}")
+            await asyncio.sleep(0.05)
 
     def log_size(self) -> int:
         return os.path.getsize(self.log)

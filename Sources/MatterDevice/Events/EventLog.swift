@@ -82,7 +82,8 @@ extension EventRecord {
   /// Whether it is told at every start.
   var tellsOfStart: Bool {
     switch (path.cluster, path.event) {
-    case (BasicInformation.id, BasicInformation.startUp.id), (GeneralDiagnostics.id, GeneralDiagnostics.bootReasonEvent.id),
+    case (BasicInformation.id, BasicInformation.startUp.id),
+      (GeneralDiagnostics.id, GeneralDiagnostics.bootReasonEvent.id),
       (BridgedDeviceBasicInformation.id, BridgedDeviceBasicInformation.startUp.id):
       true
     default: false
