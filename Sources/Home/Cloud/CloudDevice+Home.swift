@@ -1,0 +1,73 @@
+internal import MatterClusters
+internal import MatterModel
+
+extension CloudDevice {
+  /// What a device is to the cloud: nothing, one device, or several.
+  ///
+  /// The cloud knows no endpoints. A sensor that adds traits joins the one before it: temperature and humidity are one
+  /// sensor. All else is a device of its own: each outlet of a power strip is, and the light of a fan.
+  static func all(of device: HomeDevice, room: String?, agentID: String?) -> [CloudDevice] {
+    var result: [CloudDevice] = []
+    for type in device.types where type.metadata.isPrimaryType {
+      guard let cloudType = CloudMapping.type(of: type.id.type, type.traits) else { continue }
+      let (names, attributes) = CloudMapping.traits(of: type.id.type, type.matterTraits)
+      guard !names.isEmpty else { continue }
+      let traits = names.map { "action.devices.traits.\($0)" }.sorted()
+      let fullType = "action.devices.types.\(cloudType)"
+      if let index = result.firstIndex(where: {
+        $0.type == fullType && cloudType == "SENSOR" && Set($0.traits).isDisjoint(with: traits)
+      }) {
+        result[index].traits = (result[index].traits + traits).sorted()
+        result[index].attributes.add(attributes)
+      } else {
+        let id = result.isEmpty ? device.id : "\(device.id):\(type.endpoint)"
+        result.append(CloudDevice(id, fullType, traits, attributes, device, room: room, agentID: agentID))
+      }
+    }
+    if !result.isEmpty, let battery = CloudMapping.battery(device) {
+      result[0].traits = (result[0].traits + ["action.devices.traits.\(battery.name)"]).sorted()
+      result[0].attributes.queryOnlyEnergyStorage = true
+      result[0].attributes.isRechargeable = battery.isRechargeable
+    }
+    return result
+  }
+
+  private init(
+    _ id: String, _ type: String, _ traits: [String], _ attributes: CloudAttributes, _ device: HomeDevice,
+    room: String?,
+    agentID: String?
+  ) {
+    let identity = device.identity
+    self.id = id
+    self.type = type
+    self.traits = traits
+    self.attributes = attributes
+    let label = identity.nodeLabel.flatMap { $0.isEmpty || $0 == device.name ? nil : $0 }
+    let product = identity.productLabel ?? identity.productName
+    name = Name(
+      name: device.name, defaultNames: product.map { [$0] } ?? [], nicknames: label.map { [$0] } ?? [])
+    willReportState = true
+    roomHint = room
+    deviceInfo = Info(
+      manufacturer: identity.vendorName, model: identity.productName,
+      hwVersion: device.basicInformation?.attributes.hardwareVersionString, swVersion: identity.softwareVersion)
+    matterOriginalVendorID = identity.matterOriginalVendorID
+    matterOriginalProductID = identity.matterOriginalProductID
+    matterUniqueID = identity.matterUniqueID.isEmpty ? nil : identity.matterUniqueID
+    otherDeviceIDs = device.entry.sources.map { OtherID(agentID: agentID, deviceID: "\($0.id)") }
+  }
+}
+
+extension CloudAttributes {
+  /// Takes over what another endpoint of the same device has. Only sensors are put together.
+  fileprivate mutating func add(_ other: CloudAttributes) {
+    discreteOnlyOpenClose = discreteOnlyOpenClose ?? other.discreteOnlyOpenClose
+    queryOnlyOpenClose = queryOnlyOpenClose ?? other.queryOnlyOpenClose
+    queryOnlyTemperatureControl = queryOnlyTemperatureControl ?? other.queryOnlyTemperatureControl
+    temperatureUnitForUX = temperatureUnitForUX ?? other.temperatureUnitForUX
+    temperatureRange = temperatureRange ?? other.temperatureRange
+    queryOnlyHumiditySetting = queryOnlyHumiditySetting ?? other.queryOnlyHumiditySetting
+    occupancySensorConfiguration = occupancySensorConfiguration ?? other.occupancySensorConfiguration
+    sensorStatesSupported = sensorStatesSupported ?? other.sensorStatesSupported
+  }
+}
