@@ -155,7 +155,11 @@ import Testing
     try home.world.run(for: .seconds(60))
     home.lamp.powerOn()
     #expect(try home.run(for: .seconds(3)) { $0.devices["1"]?.isOnline == true })
-    #expect(home.log.allSatisfy { !$0.settled.contains("1") || $0.changes.contains { if case .sourceAdded = $0 { true } else { false } } || isFirst($0) })
+    #expect(
+      home.log.allSatisfy {
+        !$0.settled.contains("1") || $0.changes.contains { if case .sourceAdded = $0 { true } else { false } }
+          || isFirst($0)
+      })
     home.lamp.cutPower()
     #expect(try home.run(for: .seconds(120)) { $0.devices["1"]?.isOnline == false })
     let lost = home.world.now
@@ -171,14 +175,18 @@ import Testing
 
   /// Unknown, then online at the start: those are no breaks.
   private func isFirst(_ update: HomeUpdate) -> Bool {
-    update.changes.contains { if case .connectivity(_, let status) = $0 { status.connectivity.connectivityState == .online } else { false } }
+    update.changes.contains {
+      if case .connectivity(_, let status) = $0 { status.connectivity.connectivityState == .online } else { false }
+    }
   }
 
   @Test func aRemovedNodeIsGone() throws {
     let home = try FollowedHome()
     try home.start()
     _ = home.home.command { engine, now in
-      engine.begin(2, at: now) { controller, now in controller.removeNode(2, force: false, timeout: .seconds(10), at: now) }
+      engine.begin(2, at: now) { controller, now in
+        controller.removeNode(2, force: false, timeout: .seconds(10), at: now)
+      }
     }
     #expect(try home.run(for: .seconds(20)) { $0.devices.count == 1 })
     #expect(home.state.values[2] == nil)

@@ -28,6 +28,7 @@ final class SampleHome: HomeAccess {
 
   /// Makes changes, and tells the observers of each device that one was about, once.
   func apply(_ changes: [HomeChange]) {
+    var finished: [AsyncStream<DeviceReport>.Continuation] = []
     inside.withLock { inside in
       var changed: [String: Set<ClusterPath>] = [:]
       for change in changes {
@@ -45,7 +46,7 @@ final class SampleHome: HomeAccess {
           if let device = inside.state.device(of: source)?.id { changed[device] = changed[device] ?? [] }
         case .deviceRenamed(let id, _), .deviceMoved(let id, _): changed[id] = changed[id] ?? []
         case .deviceRemoved(let id):
-          for observer in inside.observers.values where observer.device == id { observer.continuation.finish() }
+          finished += inside.observers.values.filter { $0.device == id }.map(\.continuation)
         default: break
         }
       }
@@ -56,6 +57,8 @@ final class SampleHome: HomeAccess {
         observer.continuation.yield(DeviceReport(device: device, changed: paths))
       }
     }
+    // Not under the lock: a stream that ends takes its observer away.
+    for continuation in finished { continuation.finish() }
   }
 
   /// A device as it is now.

@@ -100,7 +100,9 @@ final class FollowedHome {
     }
     return EndpointDefinition(
       id, deviceTypes: [DeviceTypes.onOffLight] + (name == nil ? [] : [DeviceTypes.bridgedNode]),
-      servers: [GroupsServer.make(), ScenesManagementServer.make(), IdentifyServer.make(.lightOutput), OnOffServer.make()]
+      servers: [
+        GroupsServer.make(), ScenesManagementServer.make(), IdentifyServer.make(.lightOutput), OnOffServer.make(),
+      ]
         + (information.map { [$0] } ?? []))
   }
 
