@@ -30,6 +30,7 @@ class Job:
     script: str
     device: str
     reason: str = ""  # why it is skipped
+    parts: dict[str, str] = field(default_factory=dict)  # which of its tests are skipped, and why
     tests: list[str] = field(default_factory=list)
     endpoint: Optional[int] = None
     arguments: list[str] = field(default_factory=list)
@@ -42,7 +43,8 @@ def plan(checkout: Checkout, types: list[str], wanted_types: list[str]) -> list[
     with open(os.path.join(DATA, "tests.yaml")) as file:
         table = yaml.safe_load(file)
     with open(os.path.join(DATA, "skips.yaml")) as file:
-        skips = {pattern: reason for group in yaml.safe_load(file)["python"] for pattern, reason in group.items()}
+        all_skips = {pattern: reason for group in yaml.safe_load(file)["python"] for pattern, reason in group.items()}
+    skips = {pattern: reason for pattern, reason in all_skips.items() if " " not in pattern}
     jobs = []
     for name in sorted(os.listdir(checkout.scripts)):
         if not name.endswith(".py"):
@@ -53,6 +55,7 @@ def plan(checkout: Checkout, types: list[str], wanted_types: list[str]) -> list[
             jobs.append(Job(stem, script, "-", reason))
             continue
         options = {**table["default"], **table["tests"].get(stem, {})}
+        parts = {pattern.split()[1]: reason for pattern, reason in all_skips.items() if pattern.startswith(f"{stem} ")}
         groups, devices = table["devices"], []
         for entry in options["devices"]:
             devices += groups.get(entry, [entry])
@@ -65,7 +68,7 @@ def plan(checkout: Checkout, types: list[str], wanted_types: list[str]) -> list[
             for tests, endpoint, arguments in runs(script):
                 if "endpoint" in options:
                     endpoint = options["endpoint"]
-                jobs.append(Job(stem, script, device, "", options.get("tests", tests), endpoint,
+                jobs.append(Job(stem, script, device, "", parts, options.get("tests", tests), endpoint,
                                 arguments + options.get("arguments", []), options))
                 if options.get("once", False):
                     break
@@ -186,6 +189,8 @@ def judge(job: Job, test: dict, unknown: list[str]) -> Result:
     really = test["begun"] - test["skipped"]
     details = test["details"]
     if test["result"] == "PASS":
+        if test["test"] in job.parts:
+            return Result(name, job.device, SKIP, job.parts[test["test"]], test["seconds"])
         if really <= 0:
             return Result(name, job.device, SKIP, f"all of its {test['begun']} steps were skipped: what they test is optional "
                           "and not served", test["seconds"])
