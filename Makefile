@@ -45,6 +45,7 @@ flood: build ## 20,000 hostile packets a second at a light, on the loopback inte
 
 kill: build ## devices and commands killed with -9 at random moments: what was acknowledged is there afterwards (KILLS=20, SEED=)
 	@.build/$(BUILD)/hearth-bench kill $(or $(KILLS),20) $(SEED)
+	@.build/$(BUILD)/hearth-bench log $(or $(SECONDS),20) $(or $(KILLS),20) $(SEED)
 
 interop: build ## our devices and our controller against other people's Matter (root: it makes network namespaces)
 	@scripts/bootstrap --interop

@@ -98,8 +98,8 @@ let package = Package(
       .executableTarget(
         name: "hearth-bench",
         dependencies: [
-          "CBench", "VirtualDevices", "MatterController", "MatterDevice", "Runtime", "MatterProtocol", "MatterClusters",
-          "MatterModel", "MatterTLV", "MatterCrypto", "MatterCertificates", log,
+          "CBench", "Home", "VirtualDevices", "MatterController", "MatterDevice", "Runtime", "MatterProtocol",
+          "MatterClusters", "MatterModel", "MatterTLV", "MatterCrypto", "MatterCertificates", log,
         ] + nio,
         swiftSettings: strict),
       .executableTarget(

@@ -8,6 +8,8 @@ import MatterCrypto
     switch CommandLine.arguments.dropFirst().first {
     case "flood": return flood()
     case "kill": return kill()
+    case "log": return log()
+    case "log-writer", "log-reader": return logRole()
     default: break
     }
     let options: Options
@@ -64,12 +66,46 @@ extension HearthBench {
   }
 }
 
+extension HearthBench {
+  /// And this.
+  private static func log() {
+    do {
+      let numbers = CommandLine.arguments.dropFirst(2).map { UInt64($0) }
+      var random = SystemRandomSource()
+      func number(_ index: Int) -> UInt64? { index < numbers.count ? numbers[index] : nil }
+      let seconds = min(max(Int(clamping: number(0) ?? 20), 1), 3600)
+      let kills = min(Int(clamping: number(1) ?? 20), 1000)
+      guard try LogKill.run(seconds: seconds, kills: kills, seed: number(2) ?? random.next() >> 32) else { exit(1) }
+    } catch {
+      FileHandle.standardError.write(Data("\(error)\n".utf8))
+      exit(1)
+    }
+  }
+
+  /// A process of `log`, which ends when it is killed or finds a fault.
+  private static func logRole() {
+    do {
+      guard CommandLine.arguments.count == 3 else { exit(64) }
+      let directory = CommandLine.arguments[2]
+      if CommandLine.arguments[1] == "log-writer" {
+        try LogWriter.run(directory)
+      } else {
+        try LogReader.run(directory)
+      }
+    } catch {
+      FileHandle.standardError.write(Data("\(CommandLine.arguments[1]): \(error)\n".utf8))
+      exit(1)
+    }
+  }
+}
+
 /// What was asked for on the command line.
 struct Options {
   static let usage = """
     usage: hearth-bench [--quick] [--json] [--only PART]
            hearth-bench flood [SECONDS]
            hearth-bench kill [COUNT] [SEED]
+           hearth-bench log [SECONDS] [KILLS] [SEED]
       --quick   a tenth of the repetitions
       --json    one JSON object instead of the table
       --only    codec, messages, handshakes, engines or loopback

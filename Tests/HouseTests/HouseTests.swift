@@ -28,7 +28,7 @@ enum House {
     "NIOCore": ["Runtime", "VirtualDevices", "Home", "hearth", "hearth-bench"],
     "NIOPosix": ["Runtime", "VirtualDevices", "Home", "hearth", "hearth-bench"],
     "Logging": ["Runtime", "VirtualDevices", "Home", "hearth", "hearth-bench"], "Yams": ["VirtualDevices"],
-    "GRDB": ["Home"],
+    "GRDB": ["Home"], "FoundationNetworking": ["Home"],
     "ArgumentParser": ["hearth"],
     "Dispatch": ["hearth"],
     "Foundation": ["Runtime", "VirtualDevices", "Home", "Simulation", "hearth", "hearth-bench", "hearth-fuzz"],

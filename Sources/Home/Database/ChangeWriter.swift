@@ -35,11 +35,16 @@ struct ChangeWriter {
     self.sequence = sequence
   }
 
-  mutating func write(_ update: HomeUpdate) throws {
+  /// - Returns: the devices that the changes are about.
+  mutating func write(_ update: HomeUpdate) throws -> [String?] {
     let batch = sequence + 1
+    var devices: [String?] = []
+    devices.reserveCapacity(update.changes.count)
     for change in update.changes {
       // Whose it is has to be asked before the change: a source that is removed is nobody's afterwards.
-      try log(ChangeRow(change, device: try owner(of: change)), update, batch: batch)
+      let row = ChangeRow(change, device: try owner(of: change))
+      devices.append(row.kind.isOfDevice ? row.subject : nil)
+      try log(row, update, batch: batch)
       try apply(change)
     }
     for (node, versions) in update.versions {
@@ -47,6 +52,7 @@ struct ChangeWriter {
         try withCluster(path, of: node) { $0.version = version }
       }
     }
+    return devices
   }
 
   /// Writes what was put off.

@@ -1,5 +1,6 @@
 internal import GRDB
 public import MatterModel
+internal import Synchronization
 
 /// Where updates came to be in the log.
 public struct CommittedUpdates: Hashable, Sendable {
@@ -20,17 +21,21 @@ extension HomeDatabase {
   public func commit(
     _ updates: [HomeUpdate], contacts: [NodeID: Contact] = [:]
   ) throws(HomeError) -> CommittedUpdates {
-    try write { database in
-      let start = try self.lastSequence(database)
-      var changes = ChangeWriter(database, writer: self.writer, after: start)
-      var anchors: [Anchor] = []
+    let logged = try write { database in
+      var changes = ChangeWriter(database, writer: self.writer, after: try self.lastSequence(database))
+      var logged: [LoggedUpdate] = []
       for update in updates {
-        try changes.write(update)
-        anchors.append(Anchor(log: self.logID, sequence: changes.sequence))
+        let devices = try changes.write(update)
+        logged.append(
+          LoggedUpdate(
+            update: update, anchor: Anchor(log: self.logID, sequence: changes.sequence), devices: devices))
       }
       try changes.finish(contacts)
-      return CommittedUpdates(anchor: Anchor(log: self.logID, sequence: changes.sequence), anchors: anchors)
+      return (updates: logged, end: changes.sequence)
     }
+    bell.ring(logged.updates)
+    return CommittedUpdates(
+      anchor: Anchor(log: logID, sequence: logged.end), anchors: logged.updates.map(\.anchor))
   }
 
   /// Changes names, rooms or devices: several processes may, and each sees what the others did before.
@@ -44,13 +49,44 @@ extension HomeDatabase {
     origin: String?, at time: Int64,
     _ body: (HomeState) throws(HomeError) -> (changes: [HomeChange], result: R)
   ) throws(HomeError) -> (update: HomeUpdate, anchor: Anchor, result: R) {
-    try write { database in
+    let (logged, result) = try write { database in
       let (changes, result) = try body(try self.names(database))
       let update = HomeUpdate(changes, at: time, origin: origin)
       var writer = ChangeWriter(database, writer: self.writer, after: try self.lastSequence(database))
-      try writer.write(update)
+      let devices = try writer.write(update)
       try writer.finish([:])
-      return (update, Anchor(log: self.logID, sequence: writer.sequence), result)
+      let anchor = Anchor(log: self.logID, sequence: writer.sequence)
+      return (LoggedUpdate(update: update, anchor: anchor, devices: devices), result)
     }
+    bell.ring([logged])
+    return (logged.update, logged.anchor, result)
+  }
+}
+
+/// Tells everybody in this process who wants to know of our commits.
+final class Bell: Sendable {
+  typealias Ear = @Sendable ([LoggedUpdate]) -> Void
+  private struct Ears {
+    var next = 0
+    var all: [Int: Ear] = [:]
+  }
+
+  private let ears = Mutex(Ears())
+
+  /// - Parameter ear: is called behind each commit, on the thread that committed; must not wait.
+  func add(_ ear: @escaping Ear) -> Int {
+    ears.withLock {
+      $0.next += 1
+      $0.all[$0.next] = ear
+      return $0.next
+    }
+  }
+
+  func remove(_ number: Int) { _ = ears.withLock { $0.all.removeValue(forKey: number) } }
+
+  func ring(_ updates: [LoggedUpdate]) {
+    let all = ears.withLock { $0.all }
+    guard !updates.isEmpty else { return }
+    for ear in all.values { ear(updates) }
   }
 }

@@ -15,7 +15,7 @@ public struct OtherUpdates: Sendable {
 
 /// An update that is in the log.
 public struct LoggedUpdate: Hashable, Sendable {
-  /// Without versions of clusters: the log does not keep them.
+  /// The log keeps no versions of clusters: what is read from it has none.
   public var update: HomeUpdate
   /// The place behind it.
   public var anchor: Anchor
@@ -105,14 +105,11 @@ extension HomeDatabase {
   @discardableResult
   public func compact(keeping count: Int, since time: Int64 = .min) throws(HomeError) -> Int {
     try write { database in
-      let last = try self.lastSequence(database)
       // The youngest that goes; never in the middle of an update.
-      let bySize = try Int64.fetchOne(
-        database, sql: "SELECT sequence FROM log ORDER BY sequence DESC LIMIT 1 OFFSET ?", arguments: [max(count, 0)])
-      let keptByTime = try Int64.fetchOne(
-        database, sql: "SELECT min(sequence) FROM log WHERE time >= ?", arguments: [time])
-      let byTime = keptByTime.map { $0 - 1 } ?? last
-      let limit = max(bySize ?? 0, byTime)
+      let last = try self.lastSequence(database)
+      let firstKept = try Int64.fetchOne(
+        database, sql: "SELECT sequence FROM log WHERE time >= ? ORDER BY sequence LIMIT 1", arguments: [time])
+      let limit = max(last - Int64(clamping: max(count, 0)), firstKept.map { $0 - 1 } ?? last)
       let divided = try Int64.fetchOne(
         database, sql: "SELECT batch FROM log WHERE sequence = ? AND batch <= ?", arguments: [limit + 1, limit])
       let end = divided.map { $0 - 1 } ?? limit
@@ -129,6 +126,27 @@ extension HomeDatabase {
         try database.execute(sql: "DELETE FROM \(table) WHERE node NOT IN (SELECT node FROM source)")
       }
       return removed
+    }
+  }
+
+  /// Whether anything happened after an anchor that the filter lets through; true where the log goes back no further.
+  func hasSamples(after anchor: Anchor, _ filter: SampleFilter) throws(HomeError) -> Bool {
+    try read { database in
+      guard try self.isCovered(anchor, database) else { return true }
+      let (condition, arguments) = Self.condition(filter)
+      return try Bool.fetchOne(
+        database, sql: "SELECT EXISTS (SELECT 1 FROM log WHERE sequence > ?\(condition))",
+        arguments: [anchor.sequence] + arguments) ?? false
+    }
+  }
+
+  /// Changes when another process, or another instance of ours, has written.
+  func foreignVersion() throws(HomeError) -> Int64 {
+    do {
+      // Of the connection that we write with: what it wrote itself does not count.
+      return try pool.writeWithoutTransaction { try Int64.fetchOne($0, sql: "PRAGMA data_version") ?? 0 }
+    } catch {
+      throw Self.failure(error, path)
     }
   }
 

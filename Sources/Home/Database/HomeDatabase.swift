@@ -17,6 +17,8 @@ public final class HomeDatabase: Sendable {
   let logID: UInt32
   /// Tells us from all other writers of the file.
   let writer: Int64
+  /// Told of each commit of ours.
+  let bell = Bell()
 
   /// Opens a home, makes it where there is none yet, and brings it up to this version's form.
   /// - Parameter path: of the file. It and what SQLite puts beside it are for the user alone (0600).
@@ -84,7 +86,7 @@ public final class HomeDatabase: Sendable {
     }
   }
 
-  private static func failure(_ error: any Error, _ path: String) -> HomeError {
+  static func failure(_ error: any Error, _ path: String) -> HomeError {
     if let known = error as? HomeError { return known }
     if error is DamagedBlob {
       return HomeError(.internalError, "\(path) is damaged; move it away to start afresh", cause: error)

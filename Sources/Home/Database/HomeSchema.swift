@@ -82,6 +82,9 @@ enum HomeSchema {
       subject TEXT, node INTEGER, endpoint INTEGER, cluster INTEGER, element INTEGER, value BLOB,
       origin TEXT, writer INTEGER NOT NULL
     );
-    CREATE TABLE observer (id TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+    CREATE TABLE observer (
+      id INTEGER PRIMARY KEY AUTOINCREMENT, definition TEXT NOT NULL, sequence INTEGER NOT NULL,
+      strikes INTEGER NOT NULL DEFAULT 0, suspended INTEGER NOT NULL DEFAULT 0, failure TEXT, delivered INTEGER
+    );
     """
 }

@@ -1,0 +1,159 @@
+internal import Foundation
+internal import GRDB
+
+/// An observer that lasts: a command or a web address that is woken when there is something new, also after a restart.
+/// HOME.md, “Observer queries”.
+public struct BackgroundDelivery: Hashable, Sendable, Identifiable {
+  /// What is woken.
+  public enum Target: Hashable, Sendable {
+    /// A program and its arguments; found in the PATH where it has no slash. Completed when it ends with 0.
+    case command([String])
+    /// An address that JSON is posted to. Completed when it answers with 200 to 299.
+    case webhook(String)
+  }
+
+  /// How often it is woken.
+  public enum Frequency: Hashable, Sendable {
+    case immediate
+    /// Once in a period at most, at its beginning.
+    case every(Duration)
+
+    public var period: Duration {
+      switch self {
+      case .immediate: .zero
+      case .every(let period): max(period, .zero)
+      }
+    }
+  }
+
+  /// Given by the database.
+  public internal(set) var id: Int64 = 0
+  public var filter: SampleFilter
+  public var frequency: Frequency
+  public var target: Target
+  /// All before it was delivered.
+  public internal(set) var anchor: Anchor
+  /// Failures in a row.
+  public internal(set) var strikes = 0
+  /// Whether it failed so often that it is woken no more until it is resumed. Its anchor stays where it was.
+  public internal(set) var isSuspended = false
+  /// Why the last attempt failed.
+  public internal(set) var failure: String?
+  /// When it was delivered to last, in microseconds since 1970.
+  public internal(set) var delivered: Int64?
+
+  /// - Parameter anchor: what happened after it is to be delivered.
+  public init(_ filter: SampleFilter, _ frequency: Frequency, to target: Target, after anchor: Anchor) {
+    self.filter = filter
+    self.frequency = frequency
+    self.target = target
+    self.anchor = anchor
+  }
+}
+
+/// What of a delivery is stored as text.
+private struct DeliveryDefinition: Codable {
+  var filter: SampleFilter
+  /// In nanoseconds; nil: immediate.
+  var period: Int64?
+  var command: [String]?
+  var webhook: String?
+}
+
+extension HomeDatabase {
+  /// Everybody who is woken in the background, in the order they were added.
+  public func backgroundDeliveries() throws(HomeError) -> [BackgroundDelivery] {
+    try read { database in
+      let rows = try Row.fetchAll(
+        database,
+        sql: "SELECT id, definition, sequence, strikes, suspended, failure, delivered FROM observer ORDER BY id")
+      return try rows.map { try self.delivery($0) }
+    }
+  }
+
+  /// Keeps a delivery. The process that owns the home begins with it within a second.
+  /// - Returns: with its id.
+  /// - Throws: ``HomeError`` `badArguments` where the target can't be one.
+  @discardableResult
+  public func add(_ delivery: BackgroundDelivery) throws(HomeError) -> BackgroundDelivery {
+    guard delivery.anchor.log == logID else {
+      throw HomeError(.badArguments, "the anchor \(delivery.anchor) is of another home than \(path)")
+    }
+    var definition = DeliveryDefinition(filter: delivery.filter)
+    if case .every(let period) = delivery.frequency {
+      guard period > .zero else { throw HomeError(.badArguments, "a period has to be longer than nothing") }
+      definition.period =
+        Int64(clamping: period.components.seconds) * 1_000_000_000
+        + period.components.attoseconds / 1_000_000_000
+    }
+    switch delivery.target {
+    case .command(let command):
+      guard command.first?.isEmpty == false else { throw HomeError(.badArguments, "there is no command to run") }
+      definition.command = command
+    case .webhook(let address):
+      guard let url = URL(string: address), ["http", "https"].contains(url.scheme ?? ""), url.host?.isEmpty == false
+      else { throw HomeError(.badArguments, "“\(address)” is no address that begins with http:// or https://") }
+      definition.webhook = address
+    }
+    let stored = definition
+    return try write { database in
+      let text = String(decoding: try JSONEncoder().encode(stored), as: UTF8.self)
+      try database.execute(
+        sql: "INSERT INTO observer (definition, sequence) VALUES (?, ?)", arguments: [text, delivery.anchor.sequence])
+      var result = delivery
+      result.id = database.lastInsertedRowID
+      return result
+    }
+  }
+
+  /// Wakes a suspended observer again, with all that happened since its anchor.
+  /// - Throws: ``HomeError`` `notFound`.
+  public func resumeBackgroundDelivery(_ id: Int64) throws(HomeError) {
+    try alter(id, "UPDATE observer SET suspended = 0, strikes = 0, failure = NULL WHERE id = ?")
+  }
+
+  /// - Throws: ``HomeError`` `notFound`.
+  public func removeBackgroundDelivery(_ id: Int64) throws(HomeError) {
+    try alter(id, "DELETE FROM observer WHERE id = ?")
+  }
+
+  private func alter(_ id: Int64, _ sql: String) throws(HomeError) {
+    try write { database in
+      try database.execute(sql: sql, arguments: [id])
+      guard database.changesCount > 0 else { throw HomeError(.notFound, "there is no observer \(id)") }
+    }
+  }
+
+  /// Stores how far a delivery is; one that was removed stays removed.
+  func record(_ delivery: BackgroundDelivery) throws(HomeError) {
+    try write { database in
+      try database.execute(
+        sql: """
+          UPDATE observer SET sequence = ?, strikes = ?, suspended = ?, failure = ?, delivered = ? WHERE id = ?
+          """,
+        arguments: [
+          delivery.anchor.sequence, delivery.strikes, delivery.isSuspended, delivery.failure, delivery.delivered,
+          delivery.id,
+        ])
+    }
+  }
+
+  private func delivery(_ row: Row) throws -> BackgroundDelivery {
+    let definition = try JSONDecoder().decode(DeliveryDefinition.self, from: Data((row[1] as String).utf8))
+    let target: BackgroundDelivery.Target
+    switch (definition.command, definition.webhook) {
+    case (let command?, _): target = .command(command)
+    case (nil, let address?): target = .webhook(address)
+    case (nil, nil): throw DamagedBlob()
+    }
+    var delivery = BackgroundDelivery(
+      definition.filter, definition.period.map { .every(.nanoseconds($0)) } ?? .immediate, to: target,
+      after: Anchor(log: logID, sequence: row[2]))
+    delivery.id = row[0]
+    delivery.strikes = row[3]
+    delivery.isSuspended = row[4]
+    delivery.failure = row[5]
+    delivery.delivered = row[6]
+    return delivery
+  }
+}

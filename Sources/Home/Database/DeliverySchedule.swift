@@ -1,0 +1,120 @@
+public import MatterProtocol
+
+/// When an observer is woken: at the first change at once, then once in a period at most; again, later and later, where it
+/// did not complete; no more after too many failures. A value that reads no clock. HOME.md, “Observer queries”.
+public struct DeliverySchedule: Hashable, Sendable {
+  public struct Limits: Hashable, Sendable {
+    /// Between the beginnings of two deliveries; zero: as often as there is something.
+    public var period: Duration
+    /// How long a delivery may take.
+    public var patience: Duration
+    /// Before the second attempt; doubled for each further one.
+    public var firstRetry: Duration
+    /// Failures in a row that end it.
+    public var strikes: Int
+
+    public init(
+      period: Duration = .zero, patience: Duration = .seconds(30), firstRetry: Duration = .seconds(5), strikes: Int = 3
+    ) {
+      self.period = period
+      self.patience = patience
+      self.firstRetry = firstRetry
+      self.strikes = strikes
+    }
+  }
+
+  public enum Action: Hashable, Sendable {
+    /// Wake the observer, and say how it ended with this number.
+    case deliver(run: Int)
+    /// The delivery took too long: end it, it has failed.
+    case abandon(run: Int)
+    /// It failed too often: nothing more until ``DeliverySchedule/resume(at:)``.
+    case suspend
+  }
+
+  public var limits: Limits
+  /// Failures in a row.
+  public private(set) var strikes: Int
+  public private(set) var isSuspended: Bool
+  /// Whether there is something that the observer was not told of.
+  public private(set) var isPending = false
+  private var run = 0
+  /// When the delivery that runs is given up.
+  private var patienceEnd: Instant?
+  private var notBefore: Instant?
+
+  public init(_ limits: Limits = Limits(), strikes: Int = 0, isSuspended: Bool = false) {
+    self.limits = limits
+    self.strikes = strikes
+    self.isSuspended = isSuspended
+  }
+
+  public var isRunning: Bool { patienceEnd != nil }
+
+  /// Whether it is this delivery that runs.
+  func isRunning(_ number: Int) -> Bool { isRunning && number == run }
+
+  /// When ``advance(to:)`` is to be called next; nil: not before something happens.
+  public var deadline: Instant? {
+    patienceEnd ?? (isPending && !isSuspended ? notBefore : nil)
+  }
+
+  /// There is something new.
+  public mutating func change(at now: Instant) -> [Action] {
+    isPending = true
+    return advance(to: now)
+  }
+
+  /// A delivery was completed. Of one that was given up nothing is heard.
+  public mutating func finish(run number: Int, at now: Instant) -> [Action] {
+    guard isRunning, number == run else { return [] }
+    patienceEnd = nil
+    strikes = 0
+    return advance(to: now)
+  }
+
+  /// A delivery was not completed.
+  public mutating func fail(run number: Int, at now: Instant) -> [Action] {
+    guard isRunning, number == run else { return [] }
+    return strike(at: now) + advance(to: now)
+  }
+
+  /// The time that ``deadline`` told has come, or any other.
+  public mutating func advance(to now: Instant) -> [Action] {
+    var actions: [Action] = []
+    if let end = patienceEnd, end <= now {
+      actions.append(.abandon(run: run))
+      actions += strike(at: now)
+    }
+    guard isPending, !isRunning, !isSuspended, notBefore.map({ $0 <= now }) ?? true else { return actions }
+    isPending = false
+    run += 1
+    patienceEnd = now + limits.patience
+    notBefore = now + limits.period
+    return actions + [.deliver(run: run)]
+  }
+
+  /// The user wants it again: at once.
+  public mutating func resume(at now: Instant) -> [Action] {
+    guard isSuspended else { return [] }
+    isSuspended = false
+    strikes = 0
+    isPending = true
+    notBefore = nil
+    return advance(to: now)
+  }
+
+  private mutating func strike(at now: Instant) -> [Action] {
+    patienceEnd = nil
+    // What it was to be told of, it was not.
+    isPending = true
+    strikes += 1
+    guard strikes < limits.strikes else {
+      isSuspended = true
+      return [.suspend]
+    }
+    let retry = now + limits.firstRetry * (1 << min(strikes - 1, 20))
+    notBefore = max(notBefore ?? retry, retry)
+    return []
+  }
+}

@@ -1,0 +1,237 @@
+internal import MatterProtocol
+public import NIOCore
+internal import Runtime
+
+/// Rings for observers of a home: queries in this process, and, in the process that owns the home, targets that are woken
+/// in the background. Notices what other processes write, too.
+public actor ObserverCenter {
+  /// Told of what other processes wrote, in order; the second is true where the log did not go back far enough, and the
+  /// home has to be loaded again.
+  public typealias Others = @Sendable ([LoggedUpdate], Bool) -> Void
+
+  /// How long the log is.
+  public struct Retention: Hashable, Sendable {
+    /// In changes.
+    public var count: Int
+    public var age: Duration
+
+    public init(count: Int = 1_000_000, age: Duration = .seconds(30 * 86_400)) { (self.count, self.age) = (count, age) }
+  }
+
+  /// Who is woken.
+  enum Observer: Hashable {
+    case query(ObjectIdentifier)
+    case delivery(Int64)
+  }
+
+  struct Entry {
+    enum Kind {
+      case query(ObserverQuery)
+      case delivery(BackgroundDelivery)
+    }
+    var kind: Kind
+    var filter: SampleFilter
+    var schedule: DeliverySchedule
+    /// The delivery that runs, and how far it goes.
+    var task: Task<Void, Never>?
+    var until: Anchor?
+  }
+
+  public nonisolated let eventLoop: any EventLoop
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
+
+  let database: HomeDatabase
+  var entries: [Observer: Entry] = [:]
+  var limits: DeliverySchedule.Limits
+  /// Whether targets are woken.
+  var deliversInBackground = false
+  private let others: Others?
+  private let retention: Retention?
+  private var foreignAnchor: Anchor
+  private var foreignVersion: Int64?
+  private var polls = 0
+  private var ear: Int?
+  private var poll: RepeatedTask?
+  private var timer: Scheduled<Void>?
+  private var timerDeadline: Instant?
+
+  /// - Parameters:
+  ///   - anchor: of the home that was loaded: what others wrote after it is told.
+  ///   - limits: for queries, and for targets all but the period.
+  ///   - retention: what is kept of the log, by the process that owns the home; nil: everything.
+  public init(
+    _ database: HomeDatabase, after anchor: Anchor, on eventLoop: any EventLoop,
+    limits: DeliverySchedule.Limits = .init(), retention: Retention? = nil, others: Others? = nil
+  ) {
+    self.database = database
+    self.eventLoop = eventLoop
+    self.limits = limits
+    self.retention = retention
+    self.others = others
+    foreignAnchor = anchor
+  }
+
+  /// Begins. Deliveries of earlier runs are restored before anything rings.
+  /// - Parameter inBackground: whether targets are woken; only by one process of a home.
+  public func start(inBackground: Bool = false) throws(HomeError) {
+    guard poll == nil else { return }
+    deliversInBackground = inBackground
+    if inBackground { try restoreDeliveries() }
+    ear = database.bell.add { [weak self] updates in
+      guard let self else { return }
+      Task { await self.ring(updates) }
+    }
+    poll = eventLoop.scheduleRepeatedTask(initialDelay: .milliseconds(100), delay: .milliseconds(200)) {
+      [weak self] _ in
+      guard let self else { return }
+      Task { await self.look() }
+    }
+  }
+
+  /// Ends: nobody is woken any more. Deliveries that run are given up, and come again at the next start.
+  public func stop() {
+    if let ear { database.bell.remove(ear) }
+    (ear, deliversInBackground) = (nil, false)
+    poll?.cancel()
+    poll = nil
+    timer?.cancel()
+    timer = nil
+    for entry in entries.values { entry.task?.cancel() }
+    entries = [:]
+  }
+
+  // MARK: Queries
+
+  /// Begins to ring for a query. Its handler is called once at first, for all that may have come before.
+  /// - Throws: ``HomeError`` `badArguments` where the query was executed already.
+  public func execute(_ query: ObserverQuery) throws(HomeError) {
+    guard query.execute() else {
+      throw HomeError(.badArguments, "an observer query is executed once; make another one")
+    }
+    var queryLimits = limits
+    queryLimits.period = .zero
+    let observer = Observer.query(ObjectIdentifier(query))
+    entries[observer] = Entry(kind: .query(query), filter: query.predicate, schedule: DeliverySchedule(queryLimits))
+    with(observer) { $0.change(at: $1) }
+    arm()
+  }
+
+  /// The query's handler is called no more.
+  public func stop(_ query: ObserverQuery) {
+    entries[.query(ObjectIdentifier(query))] = nil
+    arm()
+  }
+
+  // MARK: Ringing
+
+  private func ring(_ updates: [LoggedUpdate]) {
+    guard poll != nil else { return }
+    for (observer, entry) in entries {
+      // It knows already that there is something.
+      if entry.schedule.isPending { continue }
+      let isMeant = updates.contains { update in
+        zip(update.update.changes, update.devices).contains { entry.filter.contains($0, device: $1) }
+      }
+      if isMeant { with(observer) { $0.change(at: $1) } }
+    }
+    arm()
+  }
+
+  /// Looks whether another process has written.
+  private func look() {
+    guard poll != nil else { return }
+    do throws(HomeError) {
+      let version = try database.foreignVersion()
+      if version != foreignVersion {
+        try readOthers()
+        if deliversInBackground { try restoreDeliveries() }
+        foreignVersion = version
+      }
+      polls += 1
+      if let retention, polls % 300 == 0 {
+        let age = retention.age.components.seconds.multipliedReportingOverflow(by: 1_000_000)
+        try database.compact(
+          keeping: retention.count, since: HostClock.unixMicroseconds() - (age.overflow ? 0 : age.partialValue))
+      }
+    } catch {
+      // The disk is full, or another process writes for long: the next look does it.
+    }
+  }
+
+  private func readOthers() throws(HomeError) {
+    while true {
+      let found = try database.updates(after: foreignAnchor)
+      foreignAnchor = found.next
+      if !found.updates.isEmpty || found.mustReload { others?(found.updates, found.mustReload) }
+      if found.mustReload {
+        for observer in entries.keys { with(observer) { $0.change(at: $1) } }
+        arm()
+      } else {
+        ring(found.updates)
+      }
+      if found.isComplete { return }
+    }
+  }
+
+  // MARK: Schedules
+
+  func with(_ observer: Observer, _ body: (inout DeliverySchedule, Instant) -> [DeliverySchedule.Action]) {
+    guard var entry = entries[observer] else { return }
+    let actions = body(&entry.schedule, HostClock.now())
+    entries[observer] = entry
+    for action in actions { perform(action, for: observer) }
+  }
+
+  private func perform(_ action: DeliverySchedule.Action, for observer: Observer) {
+    guard let entry = entries[observer] else { return }
+    switch (action, entry.kind) {
+    case (.deliver(let run), .query(let query)): call(query, observer, run: run)
+    case (.deliver(let run), .delivery(let delivery)): begin(delivery, observer, run: run)
+    case (.abandon, .query): break
+    case (.abandon, .delivery(let delivery)):
+      entry.task?.cancel()
+      note(delivery, observer, failure: "it took longer than \(entry.schedule.limits.patience)")
+    case (.suspend, .query(let query)):
+      entries[observer] = nil
+      let error = HomeError(.timedOut, "the observer did not complete; execute a new query")
+      query.handler(query, ObserverCompletion { _ in }, error)
+    case (.suspend, .delivery): break
+    }
+  }
+
+  private func call(_ query: ObserverQuery, _ observer: Observer, run: Int) {
+    let completion = ObserverCompletion { [weak self] isSuccess in
+      guard let self else { return }
+      Task { await self.ended(observer, run: run, isSuccess: isSuccess) }
+    }
+    query.handler(query, completion, nil)
+  }
+
+  private func ended(_ observer: Observer, run: Int, isSuccess: Bool) {
+    with(observer) { isSuccess ? $0.finish(run: run, at: $1) : $0.fail(run: run, at: $1) }
+    arm()
+  }
+
+  // MARK: The timer
+
+  /// Sets the timer to the first deadline of all.
+  func arm() {
+    let deadline = entries.values.compactMap(\.schedule.deadline).min()
+    guard deadline != timerDeadline || timer == nil else { return }
+    timer?.cancel()
+    timer = nil
+    timerDeadline = deadline
+    guard let deadline else { return }
+    timer = eventLoop.scheduleTask(deadline: .uptimeNanoseconds(UInt64(clamping: deadline.nanoseconds))) {
+      [weak self] in
+      guard let self else { return }
+      Task { await self.advance() }
+    }
+  }
+
+  private func advance() {
+    timer = nil
+    for observer in entries.keys { with(observer) { $0.advance(to: $1) } }
+    arm()
+  }
+}

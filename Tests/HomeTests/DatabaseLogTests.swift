@@ -1,0 +1,186 @@
+import Foundation
+import MatterCrypto
+import MatterModel
+import MatterProtocol
+import Testing
+
+@testable import Home
+
+@Suite("Change log") struct DatabaseLogTests {
+  private static func value(_ number: Int, node: NodeID = 5, attribute: AttributeID = 0) -> HomeChange {
+    .attribute(node, .init(1, 6, attribute), value: [0x05, UInt8(truncatingIfNeeded: number), UInt8(number >> 8)])
+  }
+
+  private static func samples(_ result: AnchoredResult) -> [HomeSample]? {
+    if case .samples(let samples, _, _) = result { samples } else { nil }
+  }
+
+  @Test func anchorsAreTextAndOfOneLog() throws {
+    let anchor = Anchor(log: 0x1F03_A9C2, sequence: 4711)
+    #expect(anchor.description == "h1f03a9c2-4711")
+    #expect(Anchor("h1f03a9c2-4711") == anchor)
+    for text in ["", "h-1", "1f-1", "hx-1", "h1--1", "h1-1-1", "h1ffffffff-1", "h1-99999999999999999999"] {
+      #expect(Anchor(text) == nil, "\(text)")
+    }
+    #expect(try JSONDecoder().decode(Anchor.self, from: JSONEncoder().encode(anchor)) == anchor)
+
+    let (one, other) = (try TestDatabase(), try TestDatabase())
+    let (database, stranger) = (try one.open(), try other.open())
+    let foreign = try stranger.anchor()
+    #expect(failure { () throws(HomeError) in _ = try database.samples(after: foreign) }?.code == .badArguments)
+    #expect(failure { () throws(HomeError) in _ = try database.updates(after: foreign) }?.code == .badArguments)
+  }
+
+  @Test func aReaderGetsEachSampleOnceInOrderWhateverItsLimit() throws {
+    let place = try TestDatabase()
+    let database = try place.open()
+    for batch in 0..<20 {
+      try database.commit((0..<3).map { HomeUpdate([Self.value(batch * 3 + $0)], at: Int64(batch)) })
+    }
+    for limit in [1, 7, 60, 1000] {
+      var anchor: Anchor?
+      var all: [HomeSample] = []
+      while true {
+        guard case .samples(let samples, let next, let isComplete) = try database.samples(after: anchor, limit: limit)
+        else { throw HomeError(.internalError, "reset") }
+        #expect(samples.count <= limit)
+        all += samples
+        anchor = next
+        if isComplete { break }
+      }
+      #expect(all.map(\.change) == (0..<60).map { Self.value($0) })
+      #expect(anchor == (try database.anchor()))
+      #expect(try Self.samples(database.samples(after: anchor)) == [])
+    }
+  }
+
+  @Test func aCompactedLogSaysReset() throws {
+    let place = try TestDatabase()
+    let database = try place.open()
+    try database.commit([HomeUpdate(HomeSamples.lamp(5), at: 0)])
+    let early = try database.anchor()
+    var state = try database.load().state
+    for number in 0..<50 {
+      let update = HomeUpdate([Self.value(number), Self.value(number, attribute: 1)], at: Int64(number))
+      for change in update.changes { state.apply(change) }
+      try database.commit([update])
+    }
+    let middle = try database.samples(after: early, limit: 62).next
+    // An odd number: the update in the middle goes as a whole, or stays.
+    #expect(try database.compact(keeping: 41) == 5 + 58)
+    guard case .reset(let home) = try database.samples(after: early) else {
+      Issue.record("a gap")
+      return
+    }
+    #expect(home.state == state)
+    #expect(home.anchor == (try database.anchor()))
+    guard case .reset = try database.samples(after: nil) else {
+      Issue.record("the beginning is not there")
+      return
+    }
+    #expect(try database.updates(after: early).mustReload)
+    #expect(try Self.samples(database.samples(after: middle))?.count == 100 - 62)
+    #expect(try Self.samples(database.samples(after: home.anchor)) == [])
+    // By age, and the rest; numbers are not given again.
+    #expect(try database.compact(keeping: 1000, since: 45) == 42 - 10)
+    #expect(try database.compact(keeping: 0) == 10)
+    let next = try database.commit([HomeUpdate([Self.value(1)], at: 99)]).anchor
+    #expect(next.sequence == home.anchor.sequence + 1)
+    #expect(try Self.samples(database.samples(after: home.anchor))?.count == 1)
+    #expect(
+      try database.load().state.values
+        == {
+          var expected = state
+          expected.apply(Self.value(1))
+          return expected.values
+        }())
+    // Beyond the end: of what a power cut took back.
+    guard case .reset = try database.samples(after: Anchor(log: next.log, sequence: next.sequence + 1)) else {
+      Issue.record("the future is not there")
+      return
+    }
+  }
+
+  @Test(arguments: 0..<10) func filtersOfSQLiteAndOfValuesAreTheSame(_ seed: UInt64) throws {
+    var random = SeededRandomSource(seed: 900 + seed)
+    let place = try TestDatabase()
+    let database = try place.open()
+    var generator = ChangeGenerator()
+    for round in 0..<40 { try database.commit([HomeUpdate(generator.next(&random), at: Int64(round))]) }
+    let all = try #require(try Self.samples(database.samples(after: nil)))
+    var found = 0
+    for _ in 0..<40 {
+      func some<Value: Hashable>(_ values: [Value]) -> Set<Value>? {
+        switch Int.random(in: 0..<5, using: &random) {
+        case 0, 1, 2: nil
+        default: Set(values.filter { _ in Bool.random(using: &random) })
+        }
+      }
+      let filter = SampleFilter(
+        SampleType.allCases[Int.random(in: 0..<5, using: &random)], devices: some((0..<6).map { "d\($0)" }),
+        endpoints: some([0, 1, 2, 3]), clusters: some([6, 8, 0x3B]), attributes: some([0, 1, 0xFFFD]))
+      let expected = all.filter { filter.contains($0) }
+      #expect(try Self.samples(database.samples(after: nil, filter)) == expected, "\(filter)")
+      #expect(try database.hasSamples(after: Anchor(log: database.logID, sequence: 0), filter) == !expected.isEmpty)
+      #expect(try JSONDecoder().decode(SampleFilter.self, from: JSONEncoder().encode(filter)) == filter)
+      found += expected.count
+    }
+    #expect(found > 10)
+  }
+
+  @Test func samplesSayWhoseTheyAreAndWhatIsGone() throws {
+    let place = try TestDatabase()
+    let database = try place.open()
+    let bridged = SourceID(7, 3)
+    try database.commit([
+      HomeUpdate(
+        HomeSamples.lamp(7, device: "bridge") + [
+          .deviceAdded(id: "7/3", name: "Behind", roomID: nil, structureID: "home"),
+          .sourceAdded(bridged, device: "7/3"),
+          .topology(bridged, [DeviceEndpoint(id: 3), DeviceEndpoint(id: 4)], DeviceIdentity()),
+        ], at: 1),
+      HomeUpdate(
+        [
+          .attribute(7, .init(1, 6, 0), value: [9]), .attribute(7, .init(4, 6, 0), value: [9]),
+          .attribute(7, .init(4, 6, 0), value: nil), .sourceRemoved(bridged), .deviceRemoved(id: "7/3"),
+        ], at: 2, origin: "phone"),
+    ])
+    let result = try database.samples(after: nil)
+    let samples = try #require(Self.samples(result)).suffix(5)
+    #expect(samples.map(\.device) == ["bridge", "7/3", "7/3", "7/3", "7/3"])
+    #expect(samples.map(\.isDeletion) == [false, false, true, true, true])
+    #expect(Set(samples.map(\.origin)) == ["phone"] && Set(samples.map(\.update)).count == 1)
+    #expect(result.deleted.count == 3 && result.added.count == 10)
+  }
+
+  @Test func earlierFilesAreTakenOverOnce() throws {
+    let place = try TestDatabase()
+    let directory = StateDirectory(place.directory)
+    let registry = try Samples.registry()
+    try HomeStore(directory).save(registry)
+    var last = LastValues(directory)
+    last[2].lastContact = 1_700_000_000_123
+    last[2].values = [.init(1, 6, 0): [0x09], .init(1, 8, 0): [0x04, 0x7F]]
+    last.save()
+    let database = try HomeDatabase.open(directory.home + "/home.sqlite")
+    #expect(try LegacyHome(directory).migrate(into: database, at: 5))
+    let home = try database.load()
+    #expect(home.state.rooms.map(\.name) == registry.rooms)
+    #expect(home.state.orderedDevices.map(\.id) == registry.devices.map(\.id))
+    for record in registry.devices {
+      let device = try #require(home.state.devices[record.id])
+      #expect(device.name == record.name)
+      #expect(device.roomID.flatMap { home.state.room($0)?.name } == record.room)
+      #expect(device.active?.endpoints.map(\.servers) == record.endpoints.map(\.servers))
+    }
+    #expect(home.state.value(2, .init(1, 8, 0)) == [0x04, 0x7F])
+    #expect(home.contacts == [2: Contact(last: 1_700_000_000_123_000)])
+    let names = try FileManager.default.contentsOfDirectory(atPath: directory.home)
+    #expect(names.contains("home.json.migrated") && names.contains("last.json.migrated"))
+    #expect(!names.contains("home.json"))
+    // Files that come back, as from a backup, don't undo what was done since.
+    try HomeStore(directory).save(HomeRegistry())
+    #expect(try !LegacyHome(directory).migrate(into: database, at: 6))
+    #expect(try database.load().state == home.state)
+  }
+}

@@ -1,0 +1,324 @@
+import Foundation
+import MatterModel
+import MatterProtocol
+import NIOCore
+import NIOPosix
+import Runtime
+import Synchronization
+import Testing
+
+@testable import Home
+
+@Suite("Delivery schedule") struct DeliveryScheduleTests {
+  private func at(_ seconds: Int) -> Instant { .zero + .seconds(seconds) }
+
+  @Test func firstAtOnceThenOnceInAPeriod() {
+    var schedule = DeliverySchedule(.init(period: .seconds(60)))
+    #expect(schedule.deadline == nil)
+    #expect(schedule.change(at: at(100)) == [.deliver(run: 1)])
+    #expect(schedule.finish(run: 1, at: at(101)) == [])
+    #expect(schedule.deadline == nil)
+    #expect(schedule.change(at: at(110)) == [])
+    #expect(schedule.change(at: at(111)) == [])
+    #expect(schedule.deadline == at(160))
+    #expect(schedule.advance(to: at(159)) == [])
+    #expect(schedule.advance(to: at(160)) == [.deliver(run: 2)])
+    // What comes while it runs comes once afterwards.
+    #expect(schedule.change(at: at(161)) == [] && schedule.change(at: at(162)) == [])
+    #expect(schedule.finish(run: 2, at: at(163)) == [])
+    #expect(schedule.advance(to: at(220)) == [.deliver(run: 3)])
+    #expect(schedule.finish(run: 3, at: at(221)) == [])
+    #expect(schedule.change(at: at(1000)) == [.deliver(run: 4)])
+  }
+
+  @Test func immediateOnesFollowEachOther() {
+    var schedule = DeliverySchedule()
+    #expect(schedule.change(at: at(1)) == [.deliver(run: 1)])
+    #expect(schedule.change(at: at(1)) == [])
+    #expect(schedule.finish(run: 1, at: at(2)) == [.deliver(run: 2)])
+    #expect(schedule.finish(run: 1, at: at(2)) == [], "heard of one that is over")
+    #expect(schedule.isRunning)
+  }
+
+  @Test func threeStrikesLaterAndLaterThenNothingUntilResumed() {
+    var schedule = DeliverySchedule(.init(patience: .seconds(30), firstRetry: .seconds(5)))
+    #expect(schedule.change(at: at(0)) == [.deliver(run: 1)])
+    #expect(schedule.fail(run: 1, at: at(1)) == [])
+    #expect(schedule.deadline == at(6))
+    #expect(schedule.change(at: at(2)) == [], "a change does not shorten it")
+    #expect(schedule.advance(to: at(6)) == [.deliver(run: 2)])
+    #expect(schedule.deadline == at(36))
+    #expect(schedule.advance(to: at(36)) == [.abandon(run: 2)])
+    #expect(schedule.finish(run: 2, at: at(37)) == [], "too late")
+    #expect(schedule.deadline == at(46))
+    #expect(schedule.advance(to: at(46)) == [.deliver(run: 3)])
+    #expect(schedule.fail(run: 3, at: at(47)) == [.suspend])
+    #expect(schedule.isSuspended && schedule.deadline == nil)
+    #expect(schedule.change(at: at(1000)) == [] && schedule.advance(to: at(2000)) == [])
+    #expect(schedule.resume(at: at(3000)) == [.deliver(run: 4)])
+    #expect(schedule.finish(run: 4, at: at(3001)) == [])
+    #expect(schedule.strikes == 0 && !schedule.isPending)
+  }
+
+  @Test func aRetryKeepsToThePeriodAndASuccessForgivesAll() {
+    var schedule = DeliverySchedule(.init(period: .seconds(100), firstRetry: .seconds(5)), strikes: 1)
+    #expect(schedule.change(at: at(0)) == [.deliver(run: 1)])
+    #expect(schedule.fail(run: 1, at: at(1)) == [])
+    #expect(schedule.deadline == at(100))
+    #expect(schedule.advance(to: at(100)) == [.deliver(run: 2)])
+    #expect(schedule.finish(run: 2, at: at(101)) == [] && schedule.strikes == 0)
+  }
+
+  @Test func aSuspendedOneStaysSoAfterARestart() {
+    var schedule = DeliverySchedule(strikes: 3, isSuspended: true)
+    #expect(schedule.change(at: at(0)) == [])
+    #expect(schedule.resume(at: at(1)) == [.deliver(run: 1)])
+  }
+}
+
+/// In real time, but for nothing that takes longer than it must.
+@Suite("Observers", .timeLimit(.minutes(1))) struct ObserverTests {
+  private let loop = MultiThreadedEventLoopGroup.singleton.next()
+  private static let quick = DeliverySchedule.Limits(patience: .seconds(5), firstRetry: .milliseconds(30))
+
+  private func until(_ what: String, _ body: () async throws -> Bool) async throws {
+    for _ in 0..<1000 {
+      if try await body() { return }
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    throw HomeError(.timedOut, what)
+  }
+
+  private func light(_ isOn: Bool, time: Int64 = 1) -> HomeUpdate {
+    HomeUpdate([.attribute(5, .init(1, 6, 0), value: [isOn ? 0x09 : 0x08])], at: time)
+  }
+
+  private func center(
+    _ database: HomeDatabase, _ limits: DeliverySchedule.Limits = quick, others: ObserverCenter.Others? = nil
+  ) throws -> ObserverCenter {
+    ObserverCenter(database, after: try database.anchor(), on: loop, limits: limits, others: others)
+  }
+
+  @Test func aQueryRingsForWhatItAsksForAndIsExecutedOnce() async throws {
+    let place = try TestDatabase()
+    let database = try place.open()
+    try database.commit([HomeUpdate(HomeSamples.lamp(5), at: 0)])
+    let center = try center(database)
+    try await center.start()
+    let rings = Mutex(0)
+    let quiet = Mutex(0)
+    let query = ObserverQuery(.attribute, SampleFilter(devices: ["5"], clusters: [6])) { _, complete, error in
+      if error == nil { rings.withLock { $0 += 1 } }
+      complete()
+    }
+    let other = ObserverQuery(.event) { _, complete, _ in
+      quiet.withLock { $0 += 1 }
+      complete()
+    }
+    try await center.execute(query)
+    try await center.execute(other)
+    await #expect(throws: HomeError.self) { try await center.execute(query) }
+    try await until("it rings at first") { rings.withLock { $0 } == 1 }
+    try await Task.sleep(for: .milliseconds(20))
+    try database.commit([light(true)])
+    try await until("it rings for a change") { rings.withLock { $0 } == 2 }
+    // Another process.
+    let process = try place.open()
+    try process.commit([light(false)])
+    try await until("it rings for another process") { rings.withLock { $0 } == 3 }
+    try database.commit([HomeUpdate([.roomAdded(Room(id: "r", name: "R", structureID: "home"))], at: 3)])
+    await center.stop(query)
+    try database.commit([light(true)])
+    try await Task.sleep(for: .milliseconds(100))
+    #expect(rings.withLock { $0 } == 3 && quiet.withLock { $0 } == 1)
+    await center.stop()
+  }
+
+  @Test func aQueryThatNeverCompletesEndsWithAnError() async throws {
+    let place = try TestDatabase()
+    let database = try place.open()
+    let center = try center(database, .init(patience: .milliseconds(30), firstRetry: .milliseconds(10)))
+    try await center.start()
+    let calls = Mutex<[Bool]>([])
+    try await center.execute(ObserverQuery(.all) { _, _, error in calls.withLock { $0.append(error != nil) } })
+    try await until("it is given up") { calls.withLock { $0 } == [false, false, false, true] }
+    try database.commit([light(true)])
+    try await Task.sleep(for: .milliseconds(50))
+    #expect(calls.withLock { $0.count } == 4)
+    await center.stop()
+  }
+
+  @Test func othersAreToldInOrderAndOfOursNothing() async throws {
+    let place = try TestDatabase()
+    let (database, process) = (try place.open(), try place.open())
+    let seen = Mutex<[HomeChange]>([])
+    let center = try center(database) { updates, _ in
+      seen.withLock { $0 += updates.flatMap(\.update.changes) }
+    }
+    try await center.start()
+    var expected: [HomeChange] = []
+    for number in 0..<20 {
+      try database.commit([light(number % 2 == 0)])
+      let rename = HomeChange.structureRenamed(id: "s", name: "\(number)")
+      expected.append(rename)
+      _ = try process.change(origin: "cli", at: 1) { (_) throws(HomeError) in ([rename], 0) }
+    }
+    try await until("all are told") { seen.withLock { $0 } == expected }
+    await center.stop()
+  }
+
+  @Test func aCommandIsWokenWithTheRangeAndItsAnchorFollows() async throws {
+    let place = try TestDatabase()
+    let database = try place.open()
+    try database.commit([HomeUpdate(HomeSamples.lamp(5), at: 0)])
+    let start = try database.anchor()
+    let file = place.directory + "/told"
+    let added = try database.add(
+      BackgroundDelivery(
+        SampleFilter(.attribute), .immediate,
+        to: .command(["sh", "-c", "cat >> \(file); echo $HEARTH_AFTER $HEARTH_UNTIL >> \(file).env"]), after: start))
+    try database.commit([light(true)])
+    let center = try center(database)
+    try await center.start(inBackground: true)
+    try await until("it is delivered") { try database.backgroundDeliveries().first?.anchor == (try database.anchor()) }
+    let line = try #require(try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").first)
+    let notice = try JSONDecoder().decode(DeliveryNotice.self, from: Data(line.utf8))
+    #expect(
+      notice
+        == DeliveryNotice(
+          observer: added.id, type: .attribute, after: start, until: try database.anchor(), attempt: 1))
+    #expect(try String(contentsOfFile: file + ".env", encoding: .utf8) == "\(notice.after) \(notice.until)\n")
+    #expect(try database.backgroundDeliveries().first?.delivered != nil)
+    await center.stop()
+  }
+
+  @Test func afterThreeFailuresItIsSuspendedAndResumingLosesNothing() async throws {
+    let place = try TestDatabase()
+    let database = try place.open()
+    let start = try database.anchor()
+    let (file, gate) = (place.directory + "/told", place.directory + "/open")
+    let id = try database.add(
+      BackgroundDelivery(
+        .all, .immediate, to: .command(["sh", "-c", "echo $HEARTH_ATTEMPT $HEARTH_AFTER >> \(file); test -e \(gate)"]),
+        after: start)
+    ).id
+    var center = try center(database)
+    try await center.start(inBackground: true)
+    try database.commit([light(true)])
+    try await until("it is suspended") { try database.backgroundDeliveries()[0].isSuspended }
+    try database.commit([light(false)])
+    let stuck = try database.backgroundDeliveries()[0]
+    #expect(stuck.anchor == start && stuck.strikes == 3 && stuck.failure?.contains("ended with 1") == true)
+    // It stays so after a restart.
+    await center.stop()
+    center = try self.center(database)
+    try await center.start(inBackground: true)
+    try await Task.sleep(for: .milliseconds(300))
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == (1...3).map { "\($0) \(start)\n" }.joined())
+    // Another process resumes it.
+    _ = FileManager.default.createFile(atPath: gate, contents: nil)
+    let process = try place.open()
+    try process.resumeBackgroundDelivery(id)
+    try await until("it is delivered") { try database.backgroundDeliveries()[0].anchor == (try database.anchor()) }
+    #expect(try String(contentsOfFile: file, encoding: .utf8).hasSuffix("3 \(start)\n1 \(start)\n"))
+    let now = try database.backgroundDeliveries()[0]
+    #expect(!now.isSuspended && now.strikes == 0 && now.failure == nil)
+    try process.removeBackgroundDelivery(id)
+    #expect(failure { () throws(HomeError) in try process.resumeBackgroundDelivery(id) }?.code == .notFound)
+    #expect(try database.backgroundDeliveries().isEmpty)
+    await center.stop()
+  }
+
+  @Test func aCommandThatHangsIsEnded() async throws {
+    let place = try TestDatabase()
+    let database = try place.open()
+    let file = place.directory + "/pid"
+    try database.add(
+      BackgroundDelivery(
+        .all, .immediate, to: .command(["sh", "-c", "echo $$ >> \(file); exec sleep 100"]),
+        after: try database.anchor()))
+    try database.commit([light(true)])
+    let center = try center(database, .init(patience: .milliseconds(300), firstRetry: .milliseconds(10), strikes: 1))
+    try await center.start(inBackground: true)
+    try await until("it is suspended") { try database.backgroundDeliveries()[0].isSuspended }
+    let number = try #require(
+      Int32(try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").first ?? ""))
+    try await until("it is gone") { kill(number, 0) != 0 }
+    #expect(try database.backgroundDeliveries()[0].failure?.contains("longer") == true)
+    await center.stop()
+  }
+
+  @Test func aWebhookIsPostedTo() async throws {
+    let place = try TestDatabase()
+    let database = try place.open()
+    // The first answer is that it is not in the mood.
+    let server = try await PostServer(answers: ["503 Not Now", "204 Done"])
+    let start = try database.anchor()
+    try database.add(
+      BackgroundDelivery(
+        .all, .every(.milliseconds(100)), to: .webhook("http://127.0.0.1:\(server.port)/bell"), after: start))
+    try database.commit([light(true)])
+    let center = try center(database)
+    try await center.start(inBackground: true)
+    try await until("it is delivered") { try database.backgroundDeliveries()[0].anchor == (try database.anchor()) }
+    let requests = server.requests.withLock { $0 }
+    #expect(requests.count == 2 && requests.allSatisfy { $0.hasPrefix("POST /bell HTTP/1.1\r\n") })
+    let body = try #require(requests.last?.components(separatedBy: "\r\n\r\n").last)
+    let notice = try JSONDecoder().decode(DeliveryNotice.self, from: Data(body.utf8))
+    #expect(notice.after == start && notice.attempt == 2)
+    await center.stop()
+    try await server.close()
+  }
+
+  @Test func whatCanBeNoTargetIsRefused() throws {
+    let place = try TestDatabase()
+    let database = try place.open()
+    let anchor = try database.anchor()
+    for target: BackgroundDelivery.Target in [.command([]), .command([""]), .webhook("ftp://x"), .webhook("nonsense")] {
+      let error = failure { () throws(HomeError) in
+        _ = try database.add(BackgroundDelivery(.all, .immediate, to: target, after: anchor))
+      }
+      #expect(error?.code == .badArguments, "\(target)")
+    }
+  }
+}
+
+/// A web server for a few requests, on the loopback interface.
+private final class PostServer: Sendable {
+  let requests = Mutex<[String]>([])
+  private let answers: Mutex<[String]>
+  private let channel: Mutex<(any Channel)?>
+  var port: Int { channel.withLock { $0?.localAddress?.port ?? 0 } }
+
+  init(answers: [String]) async throws {
+    self.answers = Mutex(answers)
+    channel = Mutex(nil)
+    let bound = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(Handler(self)) }
+      }
+      .bind(host: "127.0.0.1", port: 0).get()
+    channel.withLock { $0 = bound }
+  }
+
+  func close() async throws { try await channel.withLock { $0 }?.close() }
+
+  private final class Handler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+    private let server: PostServer
+    private var text = ""
+
+    init(_ server: PostServer) { self.server = server }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      text += String(buffer: unwrapInboundIn(data))
+      guard text.hasSuffix("}") else { return }
+      server.requests.withLock { $0.append(text) }
+      let answer = server.answers.withLock { $0.isEmpty ? "500 Enough" : $0.removeFirst() }
+      let response = ByteBuffer(string: "HTTP/1.1 \(answer)\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+      context.writeAndFlush(wrapOutboundOut(response), promise: nil)
+      context.close(promise: nil)
+    }
+  }
+}
