@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import MatterCrypto
 import MatterModel
 import MatterProtocol
@@ -125,6 +126,22 @@ final class TestDatabase {
     try Data(repeating: 0x41, count: 4096).write(to: URL(filePath: place.path))
     #expect(failure { () throws(HomeError) in _ = try place.open() }?.message.contains("not a home") == true)
     #expect(try Data(contentsOf: URL(filePath: place.path)) == Data(repeating: 0x41, count: 4096))
+  }
+
+  @Test func aFileOfAnotherProgramOrALaterVersionIsLeftAlone() throws {
+    let place = try TestDatabase()
+    let stranger = try DatabaseQueue(path: place.path)
+    try stranger.write { try $0.execute(sql: "CREATE TABLE notes (text TEXT)") }
+    #expect(failure { () throws(HomeError) in _ = try place.open() }?.message.contains("another program") == true)
+    #expect(try stranger.read { try String.fetchAll($0, sql: "SELECT name FROM sqlite_master") } == ["notes"])
+    try stranger.close()
+
+    let other = try TestDatabase()
+    try other.open().close()
+    let later = try DatabaseQueue(path: other.path)
+    try later.write { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('from the future')") }
+    try later.close()
+    #expect(failure { () throws(HomeError) in _ = try other.open() }?.message.contains("later version") == true)
   }
 
   @Test func settingsStay() throws {

@@ -30,6 +30,12 @@ public final class HomeDatabase: Sendable {
     let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw HomeError(.internalError, "\(path) can't be opened: \(systemError())") }
     _ = Glibc.close(descriptor)
+    // Of several processes that make or migrate the file at the same time, one does it and the others wait.
+    let lock = Glibc.open((path as NSString).deletingLastPathComponent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard lock >= 0, flock(lock, LOCK_EX) == 0 else {
+      throw HomeError(.internalError, "\(path) can't be locked: \(systemError())")
+    }
+    defer { _ = Glibc.close(lock) }
     do {
       var configuration = Configuration()
       configuration.label = "home"

@@ -13,7 +13,9 @@ enum HomeSchema {
     defer { try? queue.close() }
     try queue.read { database in
       let id = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
-      let isEmpty = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master") == 0
+      // The list of migrations alone is there when the very first start was killed.
+      let isEmpty =
+        try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master WHERE tbl_name != 'grdb_migrations'") == 0
       guard id == applicationID || (id == 0 && isEmpty) else {
         throw HomeError(
           .internalError, "\(path) belongs to another program; move it away, or choose another --state")
