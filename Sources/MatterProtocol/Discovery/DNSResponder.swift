@@ -6,8 +6,7 @@ public import MatterCrypto
 /// `nextOutput()` until it is nil, send what it gives in that order, and ask for `nextDeadline` again. To shut down,
 /// withdraw everything and drain once more: goodbyes are given out at once.
 ///
-/// What it leaves out: the rule that a QU question for a record not multicast lately is answered by multicast after all
-/// (RFC 6762 § 5.4). A name that somebody else has is never changed: its service is held back, and tried again later.
+/// A name that somebody else has is never changed: its service is held back, and tried again later.
 public struct DNSResponder: Sendable {
   public struct Options: Hashable, Sendable {
     /// Whether names are probed for 750 ms before they are used, as RFC 6762 § 8.1 asks for wherever others may have them.
@@ -43,10 +42,25 @@ public struct DNSResponder: Sendable {
     let host: DNSName
     let pointers: [DNSName]
     let text: [[UInt8]]
-    /// Probes still to be sent; while there are any, the service does not answer.
-    var probesLeft: Int
-    var announcementsLeft: Int
+    var phase: Phase
+    /// When what the phase waits for is due.
     var nextStep: Instant
+
+    /// Whether the name is ours: only then the service answers.
+    var isOurs: Bool { if case .announcing = phase { true } else { false } }
+    var isHeldBack: Bool { phase == .heldBack }
+  }
+
+  /// How far a service has come with its name.
+  enum Phase: Hashable, Sendable {
+    /// Somebody else has it: it is left alone until the next step, and then probed anew.
+    case heldBack
+    /// So many probes are still to be sent. With none left, the wait after the last one is on.
+    case probing(left: Int)
+    /// It is ours, and still to be announced as often.
+    case announcing(left: Int)
+
+    static let begun = Self.probing(left: 3), won = Self.announcing(left: 2)
   }
 
   /// What stands under a name. Sequence numbers only grow, so each list is sorted.
@@ -63,7 +77,7 @@ public struct DNSResponder: Sendable {
     var isEmpty: Bool { pointers.isEmpty && instance == nil && hosted.isEmpty && types.isEmpty }
   }
 
-  let options: Options
+  public var options: Options
   var random: any RandomSource
   public private(set) var interfaces: [InterfaceID: [IPAddress]] = [:]
   var services: [UInt64: Published] = [:]
@@ -99,8 +113,8 @@ public struct DNSResponder: Sendable {
     guard interfaces != self.interfaces else { return }
     self.interfaces = interfaces
     history = MulticastHistory()
-    for sequence in services.keys where services[sequence]?.probesLeft == 0 {
-      services[sequence]?.announcementsLeft = 2
+    for sequence in services.keys where services[sequence]?.isOurs == true {
+      services[sequence]?.phase = .won
       schedule(sequence, at: now)
     }
     advance(to: now)
@@ -111,12 +125,12 @@ public struct DNSResponder: Sendable {
     let instance = service.kind.instanceName
     lastSequence += 1
     let sequence = lastSequence
-    var probes = options.probes ? 3 : 0
+    var phase = options.probes ? Phase.begun : .won
     let new = service.pointerNames
     if let old = index[instance]?.instance, let previous = services[old] {
       if previous.service == service { return }
-      if previous.probesLeft == 0 {
-        probes = 0
+      if previous.isOurs {
+        phase = .won
         let gone = previous.pointers.filter { !new.contains($0) }.map {
           DNSRecord($0, .ptr(previous.instance), ttl: 0)
         }
@@ -126,7 +140,7 @@ public struct DNSResponder: Sendable {
     }
     services[sequence] = Published(
       service: service, instance: instance, host: DNSName(service.hostName), pointers: new, text: service.textStrings,
-      probesLeft: probes, announcementsLeft: 2, nextStep: max(now, lastStep + Self.stepPause))
+      phase: phase, nextStep: max(now, lastStep + Self.stepPause))
     for pointer in new { index[pointer, default: NameEntry()].pointers.append(sequence) }
     index[instance, default: NameEntry()].instance = sequence
     index[DNSName(service.hostName), default: NameEntry()].hosted.append(sequence)
@@ -135,9 +149,9 @@ public struct DNSResponder: Sendable {
     }
     // The first probe comes after a random delay, so that hosts switched on together don't all speak at once. A host that
     // is on already need not wait: a controller may be looking for the service now.
-    if probes > 0 && isOwned(DNSName(service.hostName)) {
+    if phase != .won && isOwned(DNSName(service.hostName)) {
       schedule(sequence, at: now)
-    } else if probes > 0 {
+    } else if phase != .won {
       if nextProbe <= now { nextProbe = now + random.milliseconds(in: 0...250) }
       schedule(sequence, at: nextProbe)
     } else {
@@ -151,7 +165,7 @@ public struct DNSResponder: Sendable {
   public mutating func withdraw(_ kind: MatterService.Kind, silently: Bool = false, at now: Instant) {
     let instance = kind.instanceName
     guard let sequence = index[instance]?.instance, let service = services[sequence] else { return }
-    if service.probesLeft == 0, !silently {
+    if service.isOurs, !silently {
       var records = service.pointers.map { DNSRecord($0, .ptr(instance), ttl: 0) }
       records += [
         DNSRecord(instance, service.srv, ttl: 0, cacheFlush: true),

@@ -57,14 +57,15 @@ extension DNSResponder {
         destination: source, id: message.id, legacyQuestions: isLegacy ? Array(message.questions.prefix(64)) : nil),
       due: now)
     var unique = PendingAnswers(interface: interface, isIPv6: isIPv6, unicast: nil, due: now)
-    unique.ignoresHistory = !message.authorities.isEmpty
+    let isProbe = !message.authorities.isEmpty
+    unique.ignoresHistory = isProbe
     var shared: [RecordReference] = []
     // A question that is repeated a thousand times in a packet is answered once.
     var asked: Set<DNSQuestion> = []
     for question in message.questions where asked.insert(question).inserted {
       for reference in references(answering: question, on: interface) {
         if !known.isEmpty && isKnown(reference, known, on: interface, isLegacy: isLegacy) { continue }
-        if isLegacy || question.wantsUnicast {
+        if isLegacy || question.wantsUnicast && (isProbe || isFresh(reference, unicast, at: now)) {
           unicast.append(reference)
         } else if reference.type == .ptr {
           shared.append(reference)
@@ -79,6 +80,13 @@ extension DNSResponder {
       let delay = delayed ? random.milliseconds(in: 20...120) : .zero
       merge(shared, interface: interface, isIPv6: isIPv6, due: now + delay)
     }
+  }
+
+  /// Whether everybody on the link has the record: else what somebody asked for by himself is for all to hear, and for another
+  /// host of that name to object to. RFC 6762 § 5.4.
+  private func isFresh(_ reference: RecordReference, _ answers: PendingAnswers, at now: Instant) -> Bool {
+    guard let last = history.last(reference, answers) else { return false }
+    return now - last <= freshness(of: reference)
   }
 
   /// Whether the querier has the record for at least half of its life yet. RFC 6762 § 7.1.
@@ -145,18 +153,20 @@ extension DNSResponder {
         unsettled.remove(sequence)
         continue
       }
-      if service.probesLeft > 0 {
+      if service.phase == .heldBack { service.phase = .begun }
+      // The wait after the third probe belongs to probing: only then is the name ours.
+      if service.phase == .probing(left: 0) { service.phase = .won }
+      switch service.phase {
+      case .heldBack: break
+      case .probing(let left):
         probed.append(service)
-        service.probesLeft -= 1
-        // The wait after the third probe belongs to probing: only then is the name ours.
+        service.phase = .probing(left: left - 1)
         service.nextStep = now + .milliseconds(250)
-        if service.probesLeft == 0 { service.probesLeft = -1 }
-      } else {
-        service.probesLeft = 0
+      case .announcing(let left):
         announced += announcement(of: sequence)
-        service.announcementsLeft -= 1
+        service.phase = .announcing(left: max(0, left - 1))
         service.nextStep = now + .seconds(1)
-        if service.announcementsLeft <= 0 { unsettled.remove(sequence) }
+        if left <= 1 { unsettled.remove(sequence) }
       }
       services[sequence] = service
     }

@@ -40,7 +40,7 @@ extension DNSResponder {
 
   /// Whether a host's name is ours already: a service on it has been announced.
   func isOwned(_ host: DNSName) -> Bool {
-    index[host]?.hosted.contains { services[$0]?.probesLeft == 0 } ?? false
+    index[host]?.hosted.contains { services[$0]?.isOurs == true } ?? false
   }
 
   private func proposedAddresses(of service: Published, on interface: InterfaceID) -> [DNSRecord] {
@@ -54,18 +54,20 @@ extension DNSResponder {
     for record in message.authorities where index[record.name] != nil {
       theirs[record.name, default: []].append(record)
     }
-    for (name, records) in theirs {
+    for (name, records) in theirs.sorted(by: { $0.key < $1.key }) {
       // Our own probe, come back or sent on another interface of the same link.
       if records.allSatisfy({ isOurs($0) }) { continue }
       var rivals: [UInt64] = []
       var ours: [DNSRecord] = []
-      if let sequence = index[name]?.instance, let service = services[sequence], service.probesLeft != 0 {
+      if let sequence = index[name]?.instance, let service = services[sequence], !service.isOurs {
         rivals = [sequence]
         ours = [DNSRecord(name, service.srv, ttl: 0)]
       } else if let hosted = index[name]?.hosted, !hosted.isEmpty, !isOwned(name) {
         rivals = hosted
         ours = hosted.first.flatMap { services[$0] }.map { proposedAddresses(of: $0, on: interface) } ?? []
       }
+      // One that is held back waits longer anyway.
+      rivals.removeAll { services[$0]?.isHeldBack == true }
       guard !rivals.isEmpty, Self.isEarlier(ours, than: records) else { continue }
       for sequence in rivals { probeAgain(sequence, at: now + .seconds(1)) }
     }
@@ -102,9 +104,14 @@ extension DNSResponder {
   }
 
   private mutating func probeAgain(_ sequence: UInt64, at instant: Instant) {
-    services[sequence]?.probesLeft = 3
-    services[sequence]?.announcementsLeft = 2
+    services[sequence]?.phase = .begun
     schedule(sequence, at: instant)
+  }
+
+  /// Leaves a name alone for a while.
+  private mutating func holdBack(_ sequence: UInt64, at now: Instant) {
+    services[sequence]?.phase = .heldBack
+    schedule(sequence, at: now + options.conflictPause)
   }
 
   /// Somebody says something else about one of our names. RFC 6762 § 9.
@@ -116,19 +123,22 @@ extension DNSResponder {
       if let sequence = entry.instance, let service = services[sequence] {
         if !options.probes {
           defend(sequence, service.service.kind, at: now)
-        } else if service.probesLeft == 0 {
+        } else if service.isOurs {
           // Whose it is shows when both have probed anew.
           probeAgain(sequence, at: now)
-        } else if !isHeldBack(sequence, at: now) {
-          probeAgain(sequence, at: now + options.conflictPause)
+        } else if !service.isHeldBack {
+          holdBack(sequence, at: now)
           note(.conflict(service.service.kind))
         }
       } else if options.probes {
         let isOwned = isOwned(record.name)
-        let held = entry.hosted.filter { isOwned || !isHeldBack($0, at: now) }
+        if isOwned {
+          for sequence in entry.hosted { probeAgain(sequence, at: now) }
+          continue
+        }
+        let held = entry.hosted.filter { services[$0]?.isHeldBack == false }
         if held.isEmpty { continue }
-        for sequence in held { probeAgain(sequence, at: isOwned ? now : now + options.conflictPause) }
-        if isOwned { continue }
+        for sequence in held { holdBack(sequence, at: now) }
         note(
           .hostConflict(
             held.compactMap { services[$0] }.first?.service.hostName ?? "",
@@ -137,16 +147,10 @@ extension DNSResponder {
     }
   }
 
-  /// Whether a conflict was noticed already, and the name is left alone.
-  private func isHeldBack(_ sequence: UInt64, at now: Instant) -> Bool {
-    guard let service = services[sequence] else { return false }
-    return service.probesLeft == 3 && service.nextStep > now + .seconds(2)
-  }
-
   private mutating func defend(_ sequence: UInt64, _ kind: MatterService.Kind, at now: Instant) {
     note(.conflict(kind))
-    guard services[sequence]?.probesLeft == 0, !unsettled.contains(sequence) else { return }
-    services[sequence]?.announcementsLeft = 1
+    guard services[sequence]?.isOurs == true, !unsettled.contains(sequence) else { return }
+    services[sequence]?.phase = .announcing(left: 1)
     schedule(sequence, at: now)
   }
 
@@ -155,17 +159,5 @@ extension DNSResponder {
 
 extension DNSRecordData {
   /// The data as it stands on the wire without compression.
-  var wire: [UInt8] {
-    func bytes(_ number: UInt16) -> [UInt8] { [UInt8(number >> 8), UInt8(number & 0xFF)] }
-    switch self {
-    case .a(let address): return IPAddress.v4(address).bytes
-    case .aaaa(let high, let low): return IPAddress.v6(high: high, low: low, scope: 0).bytes
-    case .ptr(let name): return name.wire + [0]
-    case .srv(let priority, let weight, let port, let target):
-      return bytes(priority) + bytes(weight) + bytes(port) + target.wire + [0]
-    case .txt(let strings): return strings.flatMap { [UInt8(truncatingIfNeeded: $0.count)] + $0 }
-    case .nsec(let next, _): return next.wire + [0]
-    case .unknown(_, let data): return data
-    }
-  }
+  var wire: [UInt8] { DNSWriter.uncompressed(self) }
 }

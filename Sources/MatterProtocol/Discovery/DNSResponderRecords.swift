@@ -27,12 +27,23 @@ extension DNSResponder {
 
   private func addresses(of host: DNSName, on interface: InterfaceID) -> [IPAddress] {
     addresses(
-      of: (index[host]?.hosted ?? []).compactMap { services[$0] }.filter { $0.probesLeft == 0 }, on: interface)
+      of: (index[host]?.hosted ?? []).compactMap { services[$0] }.filter(\.isOurs), on: interface)
   }
 
   /// The address records that say goodbye to a host.
   func addressRecords(of host: Published, on interface: InterfaceID) -> [DNSRecord] {
     addresses(of: [host], on: interface).map { DNSRecord(host.host, DNSRecordData($0), ttl: 0, cacheFlush: true) }
+  }
+
+  /// How long after it was multicast last a record is taken to be in everybody's cache: a quarter of its TTL.
+  /// RFC 6762 § 5.4.
+  func freshness(of reference: RecordReference) -> Duration {
+    let ttl =
+      switch reference.type {
+      case .ptr, .txt: Self.otherTTL
+      default: Self.hostTTL
+      }
+    return .seconds(Int64(ttl)) / 4
   }
 
   /// The records behind a reference on an interface: none if they are gone, several for addresses.
@@ -52,7 +63,7 @@ extension DNSResponder {
           .map { DNSRecord(name, $0, ttl: Self.hostTTL, cacheFlush: true) }
       }
     }
-    guard let service = services[reference.sequence], service.probesLeft == 0 else { return [] }
+    guard let service = services[reference.sequence], service.isOurs else { return [] }
     switch reference.type {
     case .ptr: return [DNSRecord(name, .ptr(service.instance), ttl: Self.otherTTL)]
     case .srv: return [DNSRecord(name, service.srv, ttl: Self.hostTTL, cacheFlush: true)]
@@ -77,7 +88,7 @@ extension DNSResponder {
       found += entry.pointers.map { RecordReference(name, .ptr, $0) }
       found += entry.types.indices.enumerated().map { RecordReference(name, .ptr, position: $0.offset) }
     }
-    if let instance = entry.instance, services[instance]?.probesLeft == 0 {
+    if let instance = entry.instance, services[instance]?.isOurs == true {
       switch type {
       case .srv, .txt: found.append(RecordReference(name, type, instance))
       case .any: found += [RecordReference(name, .srv, instance), RecordReference(name, .txt, instance)]

@@ -68,7 +68,8 @@ struct Goodbye: Sendable {
 }
 
 /// When each record was last multicast, for as long as that matters: a record goes out at most once a second on
-/// each interface. RFC 6762 § 6.
+/// each interface, and who asks for it by himself gets it by himself only if all others have it already.
+/// RFC 6762 § 5.4, § 6.
 struct MulticastHistory: Sendable {
   private struct Key: Hashable {
     let interface: InterfaceID
@@ -77,22 +78,29 @@ struct MulticastHistory: Sendable {
   }
 
   static let pause = Duration.seconds(1)
+  /// A quarter of the longest TTL.
+  private static let memory = Duration.seconds(Int64(DNSResponder.otherTTL)) / 4
 
   private var current: [Key: Instant] = [:]
   private var previous: [Key: Instant] = [:]
   private var rotated: Instant?
 
+  /// When the record was multicast last; nil where that is too long ago to matter.
+  func last(_ record: RecordReference, _ pending: PendingAnswers) -> Instant? {
+    let key = Key(interface: pending.interface, isIPv6: pending.isIPv6, record: record)
+    return current[key] ?? previous[key]
+  }
+
   /// When the record may be multicast again; nil where it may now.
   func blocked(_ record: RecordReference, _ pending: PendingAnswers, at now: Instant) -> Instant? {
-    let key = Key(interface: pending.interface, isIPv6: pending.isIPv6, record: record)
-    guard let last = current[key] ?? previous[key] else { return nil }
+    guard let last = last(record, pending) else { return nil }
     let free = last + Self.pause
     return free > now ? free : nil
   }
 
   mutating func note(_ record: RecordReference, _ pending: PendingAnswers, at now: Instant) {
-    // Two generations: one is thrown away whole once all of it is older than a second.
-    if now - (rotated ?? Instant(nanoseconds: .min / 2)) >= Self.pause {
+    // Two generations: one is thrown away whole once all of it is too old.
+    if now - (rotated ?? Instant(nanoseconds: .min / 2)) >= Self.memory {
       previous = current
       current = [:]
       rotated = now

@@ -8,14 +8,26 @@ struct DNSWriter {
   private(set) var bytes: [UInt8]
   private let limit: Int
   private let compressingTargets: Bool
+  private let compressing: Bool
   /// Where each name suffix (in lower case) is spelt out, and in which order they came, to take them back.
   private var offsets: [ArraySlice<UInt8>: Int] = [:]
   private var suffixes: [ArraySlice<UInt8>] = []
 
-  init(limit: Int, compressingTargets: Bool = true) {
+  /// - Parameters:
+  ///   - compressingTargets: whether the targets of SRV records may be compressed, too.
+  ///   - compressing: whether any name may be.
+  init(limit: Int, compressingTargets: Bool = true, compressing: Bool = true) {
+    self.compressing = compressing
     bytes = [UInt8](repeating: 0, count: Self.headerSize)
     self.limit = limit
     self.compressingTargets = compressingTargets
+  }
+
+  /// A record's data by itself, with all names spelt out.
+  static func uncompressed(_ data: DNSRecordData) -> [UInt8] {
+    var writer = DNSWriter(limit: .max, compressing: false)
+    writer.data(data)
+    return Array(writer.bytes[headerSize...])
   }
 
   /// A place to go back to.
@@ -93,6 +105,7 @@ struct DNSWriter {
   }
 
   private mutating func name(_ name: DNSName, compressed: Bool = true) {
+    let compressed = compressed && compressing
     var position = 0
     while compressed && position < name.wire.count {
       let suffix = name.key[position...]

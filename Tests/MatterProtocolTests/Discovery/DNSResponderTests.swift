@@ -156,6 +156,46 @@ private func ask(
   #expect(legacy[0].output.bytes.indices.contains { legacy[0].output.bytes[$0...].starts(with: target) })
 }
 
+/// Who asks to be answered by himself is answered so only if everybody else has heard it lately. RFC 6762 § 5.4.
+@Test func whatWasNotHeardLatelyIsForAll() throws {
+  let instance = MatterService.lamp().kind.instanceName
+  let service = DNSMessage(questions: [DNSQuestion(instance, .srv, wantsUnicast: true)])
+  let all = DNSOutput.Destination.multicast(interface: on, isIPv6: false)
+  let one = DNSOutput.Destination.unicast(peer, interface: on)
+  func destinations(_ query: DNSMessage, after seconds: Int64, _ responder: inout DNSResponder) throws
+    -> [DNSOutput.Destination]
+  {
+    try ask(&responder, query, at: later + .seconds(seconds)).map(\.output.destination)
+  }
+  // It lives for 120 s, and was announced 99 s before.
+  var responder = responder([.lamp()])
+  #expect(try destinations(service, after: 0, &responder) == [all])
+  #expect(try destinations(service, after: 30, &responder) == [one])
+  // An answer to one alone is not heard by the others.
+  #expect(try destinations(service, after: 31, &responder) == [all])
+  #expect(try destinations(service, after: 32, &responder) == [one])
+  // Of another family the others are others.
+  let v6 = SocketAddress(.v6(high: 0xFE80 << 48, low: 9, scope: 3), port: 5353)
+  responder.handle(packet: service.encoded(), from: v6, on: on, at: later + .seconds(33))
+  #expect(
+    drain(&responder, from: later + .seconds(33)).map(\.output.destination) == [.multicast(interface: on, isIPv6: true)]
+  )
+
+  // A pointer lives for 75 minutes.
+  let type = DNSMessage(questions: [DNSQuestion(MatterServiceNames.commissionable, .ptr, wantsUnicast: true)])
+  #expect(try destinations(type, after: 1000, &responder) == [one])
+  #expect(try destinations(type, after: 1100, &responder) == [all])
+  #expect(try destinations(type, after: 1101, &responder) == [one])
+
+  // Who probes is answered directly in any case, and so is a plain resolver.
+  var probe = service
+  probe.authorities = [DNSRecord(instance, .txt([]), ttl: 1)]
+  #expect(try destinations(probe, after: 5000, &responder) == [one])
+  let plain = SocketAddress(.v4(0x0A00_0002), port: 40_000)
+  let legacy = try ask(&responder, service, from: plain, at: later + .seconds(6000))
+  #expect(legacy.map(\.output.destination) == [.unicast(plain, interface: on)])
+}
+
 @Test func aRecordIsMulticastAtMostOnceASecond() throws {
   var responder = responder([.lamp()])
   let query = DNSMessage(questions: [DNSQuestion(MatterService.lamp().kind.instanceName, .srv)])
