@@ -1,4 +1,5 @@
 import MatterClusters
+import MatterController
 import MatterModel
 import MatterProtocol
 import MatterTLV
@@ -110,6 +111,12 @@ import Testing
     #expect(entries.count == 2)
     #expect(entries[0][9]?.value == .string("new"))
     #expect(entries.allSatisfy { $0[254] == nil })
+    // Also where we change the rest of it.
+    let changed = list.entries[0].changing { $0.subjects = .value([8]) }
+    #expect(changed.entry.subjects == .value([8]))
+    let element = try TLVElement(decoding: changed.encoded)
+    #expect(element[3]?.value == .array([.init(.unsigned(8))]) && element[9]?.value == .string("new"))
+    #expect(element[254] == nil)
     #expect(throws: (any Error).self) { try ScopedList<AccessEntry>([0x14], dataVersion: 1, fabric: 2) }
   }
 

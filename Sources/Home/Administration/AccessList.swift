@@ -1,4 +1,5 @@
 public import MatterClusters
+internal import MatterController
 internal import MatterModel
 
 /// One line of a device's access control list: who may do how much with what.
@@ -45,11 +46,11 @@ struct AccessList {
       if (entry.targets.wrapped ?? []) == targets,
         let joined = Self.joined(entry.subjects.wrapped ?? [], subjects, Self.sureSubjects)
       {
-        items[index] = Item(with(entry) { $0.subjects = .value(joined) })
+        items[index] = items[index].changing { $0.subjects = .value(joined) }
         return true
       }
       if isSame, let joined = Self.joined(entry.targets.wrapped ?? [], targets, Self.sureTargets) {
-        items[index] = Item(with(entry) { $0.targets = .value(joined) })
+        items[index] = items[index].changing { $0.targets = .value(joined) }
         return true
       }
     }
@@ -70,9 +71,9 @@ struct AccessList {
       if subjects.count == 1 && targets.count == 1 {
         items.remove(at: index)
       } else if targets.count == 1 {
-        items[index] = Item(with(entry) { $0.subjects = .value(subjects.filter { $0 != subject }) })
+        items[index] = items[index].changing { $0.subjects = .value(subjects.filter { $0 != subject }) }
       } else if subjects.count == 1 {
-        items[index] = Item(with(entry) { $0.targets = .value(targets.filter { $0 != target }) })
+        items[index] = items[index].changing { $0.targets = .value(targets.filter { $0 != target }) }
       } else {
         // Taken apart, others would lose something.
         continue
@@ -91,11 +92,5 @@ struct AccessList {
     guard !has.isEmpty, !more.isEmpty else { return nil }
     let result = has + more.filter { !has.contains($0) }
     return result.count <= limit ? result : nil
-  }
-
-  private func with(_ entry: AccessEntry, _ change: (inout AccessEntry) -> Void) -> AccessEntry {
-    var copy = entry
-    change(&copy)
-    return copy
   }
 }

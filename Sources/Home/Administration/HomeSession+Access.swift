@@ -1,4 +1,5 @@
 public import MatterClusters
+internal import MatterController
 internal import MatterModel
 
 extension HomeSession {

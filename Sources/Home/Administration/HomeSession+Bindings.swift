@@ -1,4 +1,5 @@
 public import MatterClusters
+internal import MatterController
 public import MatterModel
 
 /// What an endpoint of a device controls.

@@ -30,8 +30,12 @@ struct GroupChange: Sendable {
   /// Whether other endpoints of the node stay in the group, when this one leaves.
   let othersStay: Bool
   var step: Step
-  var map: [MapEntry] = []
-  var access: [AccessEntry] = []
+  /// What the node has, when it was looked at last.
+  private var map: ScopedList<MapEntry>?
+  private var access: ScopedList<AccessEntry>?
+  /// How often somebody else changed a list between our look and our write.
+  private var rivals = 0
+  private static let mostRivals = 4
 
   init(_ group: GroupRecord, _ member: GroupRecord.Member, isJoining: Bool) {
     self.group = group.id
@@ -53,65 +57,83 @@ struct GroupChange: Sendable {
       let fields = GroupKeyManagement.KeySetWriteRequest(groupKeySet: set).tlv
       return .invoke([CommandData(GroupKeyManagement.keySetWrite.path(on: .root), fields: fields)], timed: nil)
     case .look:
-      return .read(ReadRequest(attributePaths: [Self.mapPath, Self.accessPath].map { AttributePath($0) }))
-    case .writeMap: return newMap.flatMap { write(Self.mapPath, $0.tlv) }
+      let paths = [Self.mapPath, Self.accessPath, Self.fabricPath]
+      return .read(ReadRequest(attributePaths: paths.map { AttributePath($0) }))
+    case .writeMap: return newMap.flatMap { write(Self.mapPath, $0) }
     case .addGroup:
       let fields = Groups.AddGroupRequest(groupID: group, groupName: name).tlv
       return .invoke([CommandData(Groups.addGroup.path(on: member.endpoint), fields: fields)], timed: nil)
     case .removeGroup:
       let fields = Groups.RemoveGroupRequest(groupID: group).tlv
       return .invoke([CommandData(Groups.removeGroup.path(on: member.endpoint), fields: fields)], timed: nil)
-    case .writeAccess: return newAccess.flatMap { write(Self.accessPath, $0.tlv) }
+    case .writeAccess: return newAccess.flatMap { write(Self.accessPath, $0) }
     }
   }
 
   private static let mapPath = GroupKeyManagement.groupKeyMap.path(on: .root)
   private static let accessPath = AccessControl.acl.path(on: .root)
+  private static let fabricPath = OperationalCredentials.currentFabricIndex.path(on: .root)
 
-  private func write(_ path: ConcreteAttributePath, _ value: [UInt8]) -> NodeRequest? {
-    guard let chunks = try? WriteRequestChunks([AttributeWrite(path, value: value)], isTimed: false) else { return nil }
+  private func write<Entry>(_ path: ConcreteAttributePath, _ list: ScopedList<Entry>) -> NodeRequest? {
+    let write = AttributeWrite(path, dataVersion: list.dataVersion, value: list.encoded)
+    guard let chunks = try? WriteRequestChunks([write], isTimed: false) else { return nil }
     return .write(chunks, timed: nil)
   }
 
   /// Nil if it is right as it is.
-  private var newMap: [MapEntry]? {
-    let others = map.filter { $0.groupId != group }
-    let wanted =
-      isJoining
-      ? others + [MapEntry(groupId: group, groupKeySetID: Self.keySet, fabricIndex: map.first?.fabricIndex ?? .none)]
-      : othersStay ? map : others
-    return Set(wanted.map(\.numbers)) == Set(map.map(\.numbers)) ? nil : wanted
+  private var newMap: ScopedList<MapEntry>? {
+    guard let map else { return nil }
+    var wanted = map
+    let isThere = map.entries.contains { $0.entry.groupId == group && $0.entry.groupKeySetID == Self.keySet }
+    if isJoining {
+      if isThere { return nil }
+      wanted.entries.removeAll { $0.entry.groupId == group }
+      wanted.entries.append(ScopedEntry(MapEntry(groupId: group, groupKeySetID: Self.keySet)))
+    } else {
+      if othersStay || !map.entries.contains(where: { $0.entry.groupId == group }) { return nil }
+      wanted.entries.removeAll { $0.entry.groupId == group }
+    }
+    return wanted
   }
 
   /// Nil if it is right as it is.
-  private var newAccess: [AccessEntry]? {
+  private var newAccess: ScopedList<AccessEntry>? {
+    guard var list = access else { return nil }
     let subject = NodeID(UInt64(group.rawValue))
     func isOurs(_ entry: AccessEntry) -> Bool {
       entry.authMode == .group && entry.privilege == .operate && entry.targets == .null
     }
-    var entries = access
-    let holders = entries.indices.filter {
-      isOurs(entries[$0]) && entries[$0].subjects.wrapped?.contains(subject) == true
+    let holders = list.entries.indices.filter {
+      isOurs(list.entries[$0].entry) && list.entries[$0].entry.subjects.wrapped?.contains(subject) == true
     }
     if isJoining {
       guard holders.isEmpty else { return nil }
       // Entries are few: one takes four groups.
-      let roomy = entries.firstIndex { isOurs($0) && (1..<4).contains($0.subjects.wrapped?.count ?? 0) }
-      if let roomy {
-        entries[roomy].subjects = .value((entries[roomy].subjects.wrapped ?? []) + [subject])
-      } else {
-        entries.append(
-          AccessEntry(privilege: .operate, authMode: .group, subjects: .value([subject]), targets: .null))
+      let roomy = list.entries.firstIndex {
+        isOurs($0.entry) && (1..<4).contains($0.entry.subjects.wrapped?.count ?? 0)
       }
-      return entries
+      if let roomy {
+        list.entries[roomy] = list.entries[roomy].changing {
+          $0.subjects = .value(($0.subjects.wrapped ?? []) + [subject])
+        }
+      } else {
+        list.entries.append(
+          ScopedEntry(
+            AccessEntry(privilege: .operate, authMode: .group, subjects: .value([subject]), targets: .null)))
+      }
+      return list
     }
     guard !holders.isEmpty, !othersStay else { return nil }
     for index in holders.reversed() {
-      let rest = (entries[index].subjects.wrapped ?? []).filter { $0 != subject }
+      let rest = (list.entries[index].entry.subjects.wrapped ?? []).filter { $0 != subject }
       // Without subjects it would stand for all groups.
-      if rest.isEmpty { entries.remove(at: index) } else { entries[index].subjects = .value(rest) }
+      if rest.isEmpty {
+        list.entries.remove(at: index)
+      } else {
+        list.entries[index] = list.entries[index].changing { $0.subjects = .value(rest) }
+      }
     }
-    return entries
+    return list
   }
 
   // MARK: Answers
@@ -124,12 +146,15 @@ struct GroupChange: Sendable {
       try results.checkStatus()
       step = .look
     case (.look, .report(let report)):
-      guard let map = report[Self.mapPath]?.value, let access = report[Self.accessPath]?.value,
-        let entries = try? [MapEntry](tlv: map), let list = try? [AccessEntry](tlv: access)
+      guard let map = report[Self.mapPath], let access = report[Self.accessPath],
+        let fabric = report[Self.fabricPath].flatMap({ try? FabricIndex(tlv: $0.value) }),
+        let entries = try? ScopedList<MapEntry>(map.value, dataVersion: map.dataVersion, fabric: fabric),
+        let list = try? ScopedList<AccessEntry>(access.value, dataVersion: access.dataVersion, fabric: fabric)
       else { throw .unexpectedResponse("no group keys or no access control") }
       (self.map, self.access) = (entries, list)
       return goOn(from: .look)
     case (.writeMap, .written(let statuses)):
+      if lookAgain(statuses) { return false }
       try statuses.check()
       return goOn(from: .writeMap)
     case (.addGroup, .invoked(let results)):
@@ -142,11 +167,22 @@ struct GroupChange: Sendable {
       if othersStay { return true }
       step = .look
     case (.writeAccess, .written(let statuses)):
+      if lookAgain(statuses) { return false }
       try statuses.check()
       return true
     default: throw .unexpectedResponse("an answer to another kind of request")
     }
     return false
+  }
+
+  /// Whether somebody else was faster: then what is there now has to be looked at first.
+  private mutating func lookAgain(_ statuses: [AttributeStatus]) -> Bool {
+    guard statuses.contains(where: { $0.status.code == .dataVersionMismatch }), rivals < Self.mostRivals else {
+      return false
+    }
+    rivals += 1
+    step = .look
+    return true
   }
 
   private mutating func goOn(from done: Step) -> Bool {
@@ -160,8 +196,4 @@ struct GroupChange: Sendable {
     }
     return false
   }
-}
-
-extension GroupKeyManagement.GroupKeyMapStruct {
-  fileprivate var numbers: UInt32 { UInt32(groupId.rawValue) << 16 | UInt32(groupKeySetID) }
 }

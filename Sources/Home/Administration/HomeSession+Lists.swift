@@ -1,54 +1,7 @@
 internal import MatterClusters
+internal import MatterController
 internal import MatterModel
 internal import MatterProtocol
-internal import MatterTLV
-
-/// An entry of a list that belongs to our fabric, with the bytes that the device gave for it: what we don't change goes back
-/// as it came, members that we have no name for included.
-struct ScopedEntry<Entry: FabricScoped>: Sendable {
-  let entry: Entry
-  private let original: [UInt8]?
-
-  init(_ entry: Entry) { (self.entry, original) = (entry, nil) }
-
-  init(decoding bytes: [UInt8]) throws(TLVError) {
-    entry = try Entry(tlv: bytes)
-    original = bytes
-  }
-
-  /// As it is written: without the fabric, which the device fills in.
-  var encoded: [UInt8] {
-    guard let original, let element = try? TLVElement(decoding: original), case .structure(let members) = element.value
-    else {
-      var copy = entry
-      copy.fabricIndex = .none
-      return copy.tlv
-    }
-    let own = members.filter { $0.tag != .context(GlobalAttribute.fabricIndexField) }
-    return TLVElement(.structure(own)).encoded
-  }
-}
-
-/// Our fabric's entries of a list of a device, and the version of its cluster that they are of.
-struct ScopedList<Entry: FabricScoped>: Sendable {
-  var entries: [ScopedEntry<Entry>]
-  var dataVersion: UInt32
-
-  /// - Parameters:
-  ///   - value: an array; entries of other fabrics, which a device should not have given, are left out: written back, they
-  ///     would become ours.
-  init(_ value: [UInt8], dataVersion: UInt32, fabric: FabricIndex) throws(TLVError) {
-    entries = []
-    self.dataVersion = dataVersion
-    var list = try ListChunks(value)
-    while let bytes = list.nextEntry() {
-      let entry = try ScopedEntry<Entry>(decoding: bytes)
-      if entry.entry.fabricIndex == fabric || entry.entry.fabricIndex == .none { entries.append(entry) }
-    }
-  }
-
-  var encoded: [UInt8] { [0x16] + entries.flatMap(\.encoded) + [0x18] }
-}
 
 extension HomeSession {
   /// Reads our entries of a list.

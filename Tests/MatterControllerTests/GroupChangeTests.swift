@@ -1,0 +1,122 @@
+import MatterClusters
+import MatterModel
+import MatterProtocol
+import MatterTLV
+import Testing
+
+@testable import MatterController
+
+/// The way of an endpoint into a group, where others change the same lists.
+@Suite struct GroupChangeTests {
+  private static let acl = AccessControl.acl.path(on: .root)
+  private static let map = GroupKeyManagement.groupKeyMap.path(on: .root)
+  private static let fabric = OperationalCredentials.currentFabricIndex.path(on: .root)
+  private static let done = Reply.invoked([
+    .status(CommandStatus(GroupKeyManagement.keySetWrite.path(on: .root), status: Status(.success)))
+  ])
+
+  private func entry(_ mode: UInt64, _ subjects: [UInt64], extra: String? = nil) -> TLVElement {
+    var members: [TLVElement] = [
+      .init(.unsigned(mode == 3 ? 3 : 5), tag: .context(1)), .init(.unsigned(mode), tag: .context(2)),
+      .init(.array(subjects.map { .init(.unsigned($0)) }), tag: .context(3)), .init(.null, tag: .context(4)),
+    ]
+    if let extra { members.append(.init(.string(extra), tag: .context(9))) }
+    members.append(.init(.unsigned(2), tag: .context(254)))
+    return TLVElement(.structure(members))
+  }
+
+  private func key(_ group: UInt64, set: UInt64, extra: String? = nil) -> TLVElement {
+    var members: [TLVElement] = [
+      .init(.unsigned(group), tag: .context(1)), .init(.unsigned(set), tag: .context(2)),
+    ]
+    if let extra { members.append(.init(.string(extra), tag: .context(9))) }
+    members.append(.init(.unsigned(2), tag: .context(254)))
+    return TLVElement(.structure(members))
+  }
+
+  private func look(_ keys: [TLVElement], _ entries: [TLVElement], _ version: UInt32) throws -> Reply {
+    var report = ReassembledReport()
+    try report.append(
+      ReportData(attributeReports: [
+        .data(.init(Self.map, dataVersion: version, value: TLVElement(.array(keys)).encoded)),
+        .data(.init(Self.acl, dataVersion: version + 1, value: TLVElement(.array(entries)).encoded)),
+        .data(.init(Self.fabric, dataVersion: 1, value: TLVElement(.unsigned(2)).encoded)),
+      ]))
+    return .report(report)
+  }
+
+  /// What is to be written: the version that it is for, and the entries.
+  private func written(_ change: GroupChange) throws -> (version: UInt32?, entries: [TLVElement]) {
+    guard case .write(let chunks, _)? = change.request(epochKey: []) else {
+      throw ControllerError.invalidRequest("nothing to write in \(change.step)")
+    }
+    let message = try #require(chunks.messages.first)
+    let write = try #require(try WriteRequest(decoding: message).writes.first)
+    guard case .array(let entries) = try TLVElement(decoding: write.value).value else { return (write.dataVersion, []) }
+    return (write.dataVersion, entries)
+  }
+
+  private func answer(_ path: ConcreteAttributePath, _ code: StatusCode = .success) -> Reply {
+    .written([AttributeStatus(AttributePath(path), status: Status(code))])
+  }
+
+  private func joining(_ group: GroupID = 7) -> GroupChange {
+    GroupChange(GroupRecord(group, "Den"), .init(1, 1), isJoining: true)
+  }
+
+  @Test func listsGoBackAsTheyCameAndForTheVersionThatWasSeen() throws {
+    var change = joining()
+    #expect(try !change.take(Self.done))
+    let admin = entry(2, [1], extra: "theirs")
+    #expect(try !change.take(look([key(5, set: 3, extra: "new")], [admin, entry(3, [4], extra: "kept")], 40)))
+    #expect(change.step == .writeMap)
+    let map = try written(change)
+    #expect(map.version == 40)
+    #expect(map.entries.map { $0[1]?.value } == [.unsigned(5), .unsigned(7)])
+    #expect(map.entries[0][9]?.value == .string("new") && map.entries[0][254] == nil)
+    #expect(try !change.take(answer(Self.map)))
+    #expect(change.step == .addGroup)
+    let added = Groups.AddGroupResponse(status: .success, groupID: 7)
+    #expect(try !change.take(.invoked([.command(CommandData(Groups.addGroup.path(on: 1), fields: added.tlv))])))
+    let access = try written(change)
+    #expect(access.version == 41 && access.entries.count == 2)
+    #expect(access.entries[0][9]?.value == .string("theirs"))
+    // The entry that takes one group more keeps what we don't know of.
+    #expect(access.entries[1][3]?.value == .array([.init(.unsigned(4)), .init(.unsigned(7))]))
+    #expect(access.entries[1][9]?.value == .string("kept"))
+    #expect(try change.take(answer(Self.acl)))
+  }
+
+  /// What a rival wrote in between is looked at and kept; one that never stops wins.
+  @Test func aRivalsEditIsNotOverwritten() throws {
+    var change = joining()
+    _ = try change.take(Self.done)
+    _ = try change.take(look([], [entry(2, [1])], 40))
+    #expect(try !change.take(answer(Self.map, .dataVersionMismatch)))
+    #expect(change.step == .look)
+    _ = try change.take(look([key(6, set: 9)], [entry(2, [1])], 41))
+    let map = try written(change)
+    #expect(map.version == 41 && map.entries.map { $0[1]?.value } == [.unsigned(6), .unsigned(7)])
+    for _ in 0..<3 {
+      #expect(try !change.take(answer(Self.map, .dataVersionMismatch)))
+      _ = try change.take(look([], [entry(2, [1])], 50))
+    }
+    #expect(throws: ControllerError.status(Status(.dataVersionMismatch))) {
+      try change.take(answer(Self.map, .dataVersionMismatch))
+    }
+  }
+
+  @Test func leavingTakesOutItsOwnAlone() throws {
+    var change = GroupChange(GroupRecord(7, "Den"), .init(1, 1), isJoining: false)
+    let left = Groups.RemoveGroupResponse(status: .success, groupID: 7)
+    _ = try change.take(.invoked([.command(CommandData(Groups.removeGroup.path(on: 1), fields: left.tlv))]))
+    _ = try change.take(look([key(7, set: 1), key(8, set: 1)], [entry(2, [1]), entry(3, [7, 8]), entry(3, [7])], 3))
+    #expect(try written(change).entries.map { $0[1]?.value } == [.unsigned(8)])
+    _ = try change.take(answer(Self.map))
+    #expect(
+      try written(change).entries.map { $0[3]?.value } == [
+        .array([.init(.unsigned(1))]), .array([.init(.unsigned(8))]),
+      ])
+    #expect(try change.take(answer(Self.acl)))
+  }
+}
