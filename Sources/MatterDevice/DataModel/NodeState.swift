@@ -120,14 +120,20 @@ struct NodeState: Sendable {
     if !served.info.quality.contains(.changesOmitted) { dirty.append(path) }
   }
 
+  /// The time of day where it is known: that means the same after a restart. Else the time since the start.
+  private var timestamp: EventTimestamp {
+    if let utc { return .epoch(utc.unixMilliseconds(at: now)) }
+    return .system(UInt64(clamping: (now - startedAt).milliseconds))
+  }
+
   mutating func append(
     event: EventInfo, _ path: ConcreteEventPath, payload: [UInt8], fabric: FabricIndex?
   ) {
-    let milliseconds = UInt64(clamping: (now - startedAt).milliseconds)
+    let timestamp = timestamp
     changes += events.append {
       EventRecord(
-        number: $0, path: path, priority: event.priority, timestamp: .system(milliseconds), payload: payload,
-        fabric: fabric, read: event.read)
+        number: $0, path: path, priority: event.priority, timestamp: timestamp, payload: payload, fabric: fabric,
+        read: event.read)
     }
   }
 }
@@ -150,9 +156,11 @@ struct ServerTimer: Sendable {
 /// The keys of the store.
 enum StoreKey {
   static let groups = "groups", groupCounter = "groups/counter", eventNumber = "event/number", failSafe = "failsafe"
-  static let events = "event/record/"
+  static let events = "event/record/", composition = "composition"
   /// What the engine stores begins so; whatever else is in the store is somebody else's.
-  static let prefixes = ["fabric/", "fabrics/", "attribute/", "server/", "event/", "resumption/", groups, failSafe]
+  static let prefixes = [
+    "fabric/", "fabrics/", "attribute/", "server/", "event/", "resumption/", groups, failSafe, composition,
+  ]
   static func event(_ number: UInt64) -> String { events + String(number, radix: 16) }
   static let lastFabricIndex = "fabrics/last"
   static func fabric(_ index: FabricIndex) -> String { "fabric/\(index.rawValue)" }

@@ -60,6 +60,7 @@ public struct DeviceEngine: Engine {
       NodeState(
         endpoints: self.endpoints, stored: stored, commissioning: commissioning, random: random, signatures: signatures,
         at: now))
+    context.node.utc = configuration.epoch.flatMap { UTCClock(epoch: $0) }
     var limits = configuration.limits
     limits.parameters = configuration.parameters
     core = NodeCore(
@@ -67,6 +68,7 @@ public struct DeviceEngine: Engine {
       resumption: StoredResumption.records(in: stored, of: commissioning.fabrics),
       groupCounter: stored[StoreKey.groupCounter].flatMap { try? UInt32(tlv: $0) })
     distributedEvents = context.node.events.next
+    noteComposition(stored[StoreKey.composition])
     start(stored[StoreKey.failSafe])
     settle()
   }

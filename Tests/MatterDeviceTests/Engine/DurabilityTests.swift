@@ -144,6 +144,35 @@ import Testing
     #expect(zip(after, after.dropFirst()).allSatisfy { $0.number < $1.number })
   }
 
+  /// What the clock showed, where there was one: the time since that start would mean another after this one.
+  @Test func anEventKeepsItsTimeOverARestart() throws {
+    let epoch: UInt64 = 1_800_000_000_000
+    func milliseconds(_ event: EventData) -> UInt64? {
+      if case .epoch(let time) = event.timestamp { time } else { nil }
+    }
+    var lab = try Lab { $0.epoch = epoch }
+    try lab.addAdministrator()
+    lab.advance(by: .seconds(5))
+    let before = try events(&lab, try lab.commission()).map(milliseconds)
+    #expect(before.first == epoch && before.last == epoch + 5000)
+    lab.advance(by: .seconds(3600))
+    lab.crash()
+    let opened = lab.openCASE()
+    let after = try events(&lab, try #require(opened)).map(milliseconds)
+    // What tells of a start tells of the last one.
+    #expect(after.first == epoch + 5000 && after.last == epoch + 3_605_000)
+    // Without a clock it is the time since the start, until somebody sets one.
+    lab = try Lab()
+    try lab.addAdministrator()
+    let session = try lab.commission()
+    #expect(try events(&lab, session).first?.timestamp == .system(0))
+    let set = TimeSynchronization.SetUTCTimeRequest(utcTime: 5_000_000, granularity: .minutesGranularity)
+    #expect(try lab.status(TimeSynchronization.setUTCTime, set, on: session) == .success)
+    let entry = Self.entry(lab.administrators[0].node, .administer)
+    _ = try lab.write([AttributeWrite(Self.acl, value: [entry].tlv)], on: session)
+    #expect(try events(&lab, session).last.flatMap(milliseconds) == 946_684_805_000)
+  }
+
   @Test func theLogIsBoundedInTheStoreToo() throws {
     var log = EventLog()
     var stored: StoredState = [:]

@@ -181,7 +181,8 @@ extension Lab {
   lab.settle()
   #expect(lab.device.fabrics.isEmpty)
   #expect(
-    lab.store.keys.filter { !$0.hasPrefix("event/record/") }.sorted() == ["attribute/0/33/1", "event/number"],
+    lab.store.keys.filter { !$0.hasPrefix("event/record/") }.sorted()
+      == ["attribute/0/33/1", "composition", "event/number"],
     "what its new life began with")
   #expect(lab.published.map(\.commissioningMode) == [1])
   #expect(lab.administrators[0].closed.contains(session))

@@ -53,3 +53,10 @@ extension Lab {
   #expect(lab.device.value(UserLabel.labelList, on: 0) == [label])
   #expect(lab.device.value(FixedLabel.labelList, on: 0) == [.init(label: "room", value: "Hall")])
 }
+
+@Test func withoutFixedLabelsThereIsNoSuchCluster() throws {
+  var lab = try Lab { $0.fixedLabels = [] }
+  #expect(lab.device.value(FixedLabel.labelList, on: 0) == nil)
+  let servers = lab.device.value(Descriptor.serverList, on: 0) ?? []
+  #expect(!servers.contains(FixedLabel.id) && servers.contains(UserLabel.id))
+}

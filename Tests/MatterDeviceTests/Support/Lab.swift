@@ -27,7 +27,10 @@ struct Lab {
   let configuration: DeviceConfiguration
   let endpoints: [EndpointDefinition]
 
-  init(endpoints: [EndpointDefinition] = [Lab.light], isCommissionable: Bool = true) throws {
+  init(
+    endpoints: [EndpointDefinition] = [Lab.light], isCommissionable: Bool = true,
+    _ change: (inout DeviceConfiguration) -> Void = { _ in }
+  ) throws {
     var random = SeededRandomSource(seed: 77)
     let attestation = try TestAttestation(
       vendorID: 0xFFF1, productID: 0x8000, deviceTypeID: 0x0100, random: &random,
@@ -46,6 +49,7 @@ struct Lab {
     configuration.isCommissionable = isCommissionable
     configuration.enableKey = Self.enableKey
     configuration.fixedLabels = [.init(label: "room", value: "Hall")]
+    change(&configuration)
     self.configuration = configuration
     self.endpoints = endpoints
     device = DeviceEngine(

@@ -23,13 +23,14 @@ enum RootNode {
   }
 
   private static func servers(_ configuration: DeviceConfiguration) -> [ClusterServer] {
-    [
+    // Without a label there is nothing to serve.
+    let labels = configuration.fixedLabels.isEmpty ? [] : [FixedLabelServer.make(configuration.fixedLabels)]
+    return [
       accessControl, basicInformation(configuration), generalCommissioning, networkCommissioning(configuration),
       generalDiagnostics(configuration), administratorCommissioning(configuration),
       operationalCredentials(configuration), groupKeyManagement, localizationConfiguration, timeFormatLocalization,
-      unitLocalization, FixedLabelServer.make(configuration.fixedLabels), UserLabelServer.make(), ethernetDiagnostics,
-      TimeSynchronizationServer.make(configuration),
-    ]
+      unitLocalization, UserLabelServer.make(), ethernetDiagnostics, TimeSynchronizationServer.make(),
+    ] + labels
   }
 
   /// Matter Core § 9.5.

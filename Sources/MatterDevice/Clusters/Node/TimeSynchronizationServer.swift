@@ -16,9 +16,8 @@ enum TimeSynchronizationServer {
     var isSaving = false
   }
 
-  static func make(_ configuration: DeviceConfiguration) -> ClusterServer {
-    let epoch = configuration.epoch
-    return ClusterServer(TimeSynchronization.self, features: [TimeSynchronization.timeZoneFeature])
+  static func make() -> ClusterServer {
+    ClusterServer(TimeSynchronization.self, features: [TimeSynchronization.timeZoneFeature])
       .serving(TimeSynchronization.timeSource)
       .onRead(TimeSynchronization.utcTime) { context in
         Nullable(context.node.utc.map { $0.microseconds(at: context.now) })
@@ -28,8 +27,7 @@ enum TimeSynchronizationServer {
       .initial(TimeSynchronization.timeZoneListMaxSize, UInt8(zoneLimit))
       .initial(TimeSynchronization.dstOffsetListMaxSize, UInt8(savingLimit))
       .onStart { context in
-        if let epoch, let milliseconds = subtract(epoch, UTCClock.matterEpoch * 1000) {
-          context.node.utc = UTCClock(microseconds: milliseconds * 1000, at: .zero)
+        if context.node.utc != nil {
           context[TimeSynchronization.granularity] = .millisecondsGranularity
           context[TimeSynchronization.timeSource] = .unknown
         }
@@ -69,8 +67,6 @@ enum TimeSynchronizationServer {
         catchUp(&context)
       }
   }
-
-  private static func subtract(_ left: UInt64, _ right: UInt64) -> UInt64? { left < right ? nil : left - right }
 
   // MARK: Checks
 

@@ -13,6 +13,16 @@ struct UTCClock: Sendable {
     zero = Int64(clamping: microseconds) &- now.nanoseconds / 1000
   }
 
+  /// - Parameter epoch: milliseconds of Unix time at the zero of the engine's clock. Before 2000 there is no time.
+  init?(epoch: UInt64) {
+    let (milliseconds, overflow) = epoch.subtractingReportingOverflow(Self.matterEpoch * 1000)
+    guard !overflow, milliseconds <= .max / 1000 else { return nil }
+    self.init(microseconds: milliseconds * 1000, at: .zero)
+  }
+
+  /// Milliseconds of Unix time.
+  func unixMilliseconds(at now: Instant) -> UInt64 { microseconds(at: now) / 1000 + Self.matterEpoch * 1000 }
+
   func microseconds(at now: Instant) -> UInt64 { UInt64(clamping: zero &+ now.nanoseconds / 1000) }
 
   /// When the clock will show that time.

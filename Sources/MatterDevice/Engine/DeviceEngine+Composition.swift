@@ -1,0 +1,43 @@
+internal import MatterClusters
+internal import MatterCrypto
+internal import MatterModel
+internal import MatterProtocol
+
+extension DeviceEngine {
+  /// Raises ConfigurationVersion where the node is put together in another way than in its last run: other endpoints, device
+  /// types or clusters. Matter Core § 11.1.
+  mutating func noteComposition(_ last: [UInt8]?) {
+    let digest = Hash.sha256(composition)
+    guard digest != last else { return }
+    context.node.changes.append(StoreChange(StoreKey.composition, digest))
+    let path = BasicInformation.configurationVersion.path(on: .root)
+    guard last != nil, let index = context.node.indices[ClusterPath(path.endpoint, path.cluster)],
+      let value = context.node.clusters[index].values[path.attribute], let version = try? UInt32(tlv: value)
+    else { return }
+    _ = context.node.set(index, path.attribute, (version &+ 1 == 0 ? 1 : version &+ 1).tlv, reporting: .now)
+  }
+
+  /// What controllers keep of a node, as Descriptor and the global attributes tell it.
+  private var composition: [UInt8] {
+    var writer = TLVWriter()
+    writer.array(.anonymous) {
+      for endpoint in context.node.endpoints {
+        $0.array(.anonymous) {
+          $0.write(UInt64(endpoint.id.rawValue))
+          for type in endpoint.deviceTypes { $0.write(UInt64(type.id.rawValue) << 16 | UInt64(type.revision)) }
+          for server in endpoint.servers.sorted(by: { $0.id < $1.id }) {
+            $0.write(UInt64(server.id.rawValue) << 32 | UInt64(server.features))
+          }
+          // What follows are other numbers.
+          for list in [
+            endpoint.clients.sorted().map { UInt64($0.rawValue) }, endpoint.parts.map { UInt64($0.rawValue) },
+          ] {
+            $0.array(.anonymous) { for number in list { $0.write(number) } }
+          }
+          for tag in endpoint.tags { $0.write(octets: tag.tlv, .anonymous) }
+        }
+      }
+    }
+    return writer.finish()
+  }
+}
