@@ -45,6 +45,63 @@ import Testing
     try await loop.submit { for transport in transports.value { transport.close() } }.get()
   }
 
+  /// A new address is listened at, on the same port; one that is gone is not, and groups go on.
+  @Test func `sockets follow the addresses of their interface`() async throws {
+    let loop = MultiThreadedEventLoopGroup.singleton.next()
+    var lo = try #require(try NetworkInterfaces.select(.loopback).first)
+    func at(_ numbers: UInt32...) -> NetworkInterface {
+      lo.addresses = numbers.map { .init(.v4(0x7F00_0000 + $0), prefixLength: 8) }
+      return lo
+    }
+    let (first, second, none) = (at(1), at(1, 2), at())
+    let moved = at(2)
+    let heard = Collector<[UInt8]>()
+    let (receiver, sender) = try await loop.submit {
+      let receiver = UDPTransport(try BoundSockets([first]), on: loop)
+      receiver.onDatagram = { bytes, _ in heard.add(bytes) }
+      #expect(receiver.join(Self.group, port: 5540).isEmpty)
+      let sender = UDPTransport(try BoundSockets([first]), on: loop)
+      return (NIOLoopBound(receiver, eventLoop: loop), NIOLoopBound(sender, eventLoop: loop))
+    }.get()
+    func send(_ byte: UInt8, to ip: IPAddress) async throws {
+      try await loop.submit {
+        let port = ip.isMulticast ? 5540 : receiver.value.port
+        sender.value.send([byte], to: SocketAddress(ip, port: port))
+      }.get()
+    }
+    func follow(_ interfaces: [NetworkInterface]) async throws -> [IPAddress] {
+      try await loop.submit {
+        #expect(receiver.value.follow(interfaces).isEmpty)
+        #expect(receiver.value.addresses.allSatisfy { $0.port == receiver.value.port })
+        return receiver.value.addresses.map(\.ip)
+      }.get()
+    }
+    try await send(1, to: .v4(0x7F00_0001))
+    #expect(await heard.wait { $0 == [[1]] })
+    #expect(try await follow([second]) == second.addresses.map(\.ip))
+    try await send(2, to: .v4(0x7F00_0002))
+    #expect(await heard.wait { $0 == [[1], [2]] })
+    try await send(3, to: Self.group)
+    #expect(await heard.wait { $0 == [[1], [2], [3]] })
+    #expect(try await follow([moved]) == moved.addresses.map(\.ip))
+    try await send(4, to: .v4(0x7F00_0001))
+    try await send(5, to: Self.group)
+    #expect(await heard.wait { $0 == [[1], [2], [3], [5]] }, "nobody is at the old address")
+    // The cable is out, and in again.
+    #expect(try await follow([none]) == [])
+    try await send(6, to: .v4(0x7F00_0002))
+    try await send(7, to: Self.group)
+    #expect(try await follow([second]) == second.addresses.map(\.ip))
+    try await send(8, to: .v4(0x7F00_0001))
+    try await send(9, to: Self.group)
+    #expect(await heard.wait { $0 == [[1], [2], [3], [5], [8], [9]] })
+    try await loop.submit {
+      receiver.value.close()
+      #expect(receiver.value.follow([second]).isEmpty && sender.value.counters.failed == 0)
+      sender.value.close()
+    }.get()
+  }
+
   @Test func `on loopback an IPv4 address stands for the group`() {
     let lo = NetworkInterface(
       name: "lo", index: 1, addresses: [.init(.loopback4, prefixLength: 8)], isLoopback: true)

@@ -48,9 +48,12 @@ def lead_to(b, instance):
             expect(names == {instance}, f"{type_}: {sorted(names)}")
 
 
-def records_of(a, b):
+def judged(a, b):
+    """A lamp on side a, seen by Avahi on side b: its process, port, instance and host."""
+    b.start_avahi()
+    process, port = lamp(a)
     entry = found(b)[0]
-    return entry[2], entry[3]
+    return process, port, entry[2], entry[3]
 
 
 def questions(b, lines):
@@ -81,22 +84,20 @@ def is_found(a, b):
 
 @check("ours: every subtype leads to the device")
 def subtypes(a, b):
-    b.start_avahi()
-    lamp(a)
-    instance, _ = records_of(a, b)
+    _, _, instance, _ = judged(a, b)
     lead_to(b, instance)
     expect(not b.browse("_L1235._sub._matterc._udp"), "another discriminator is answered")
 
 
 @check("ours: each record is answered singly, by unicast to who wishes so and to plain resolvers")
 def singly(a, b):
-    b.start_avahi()
-    lamp(a)
-    instance, host = records_of(a, b)
+    _, _, instance, host = judged(a, b)
     name = f"{instance}._matterc._udp.local"
     wanted = [("_matterc._udp.local", PTR), (name, SRV), (name, TXT), (host, A), (host, AAAA)]
     wanted += [(f"{subtype}._sub._matterc._udp.local", PTR) for subtype in SUBTYPES]
     wanted.append(("_services._dns-sd._udp.local", PTR))
+    # Types are not announced: whoever asks first has the answer multicast, for all to hear. RFC 6762 § 5.4.
+    expect(questions(b, [f"_services._dns-sd._udp.local {PTR} 5353"]) == [None], "what nobody has heard goes to one alone")
     for port, identifier in ((5353, 0), (40001, 0x4711)):
         replies = questions(b, [f"{question} {type_} {port}" for question, type_ in wanted])
         for (question, type_), reply in zip(wanted, replies):
@@ -113,9 +114,7 @@ def singly(a, b):
 
 @check("ours: a goodbye is seen within a second")
 def goodbye(a, b):
-    b.start_avahi()
-    process, _ = lamp(a)
-    instance, _ = records_of(a, b)
+    process, _, instance, _ = judged(a, b)
     watch = Watch(b, "_matterc._udp")
     wait_for(lambda: watch.lines("+", instance) == 2, 3, "avahi-browse did not see it")
     goodbyes = Goodbyes(b)
@@ -127,13 +126,10 @@ def goodbye(a, b):
 
 @check("ours: the window's records go with the window, the fabric's with the fabric")
 def comes_and_goes(a, b):
-    b.start_avahi()
-    lamp(a)
-    instance, _ = records_of(a, b)
+    _, _, instance, _ = judged(a, b)
     window, operational = Watch(b, "_matterc._udp"), Watch(b, "_matter._tcp")
     wait_for(lambda: window.lines("+", instance) == 2, 3, "avahi-browse did not see it")
-    paired = b.call("pair", "--passcode", "20240713", "--discriminator", "1234", "--mdns", "builtin")
-    expect(paired.returncode == 0, f"pair: {paired.stderr[-300:]}")
+    b.pair("builtin")
     wait_for(lambda: window.lines("-", instance) == 2, 2, "the window's records did not go")
     entry = found(b, "_matter._tcp")[0]
     name = entry[2]
@@ -155,16 +151,13 @@ def comes_and_goes(a, b):
 
 @check("ours: an instance name that another host has is not announced, and said so")
 def instance_conflict(a, b):
-    b.start_avahi()
-    process, port = lamp(a)
-    found(b)
-    paired = b.call("pair", "--passcode", "20240713", "--discriminator", "1234", "--mdns", "builtin")
-    expect(paired.returncode == 0, f"pair: {paired.stderr[-300:]}")
+    process, _, _, _ = judged(a, b)
+    b.pair("builtin")
     name = found(b, "_matter._tcp")[0][2]
     a.stop(process)
     rival = b.start("avahi-publish", "-s", name, "_matter._tcp", "9", name="rival")
     wait_for(lambda: "Established" in b.output(rival), 5, "avahi-publish did not get the name")
-    process, port = lamp(a, fresh=False)
+    process, _ = lamp(a, fresh=False)
     wait_for(lambda: "another node on the network is announced as" in a.output(process), 4, "no conflict was reported")
     expect(process.poll() is None, "hearth run ended")
     time.sleep(1)
@@ -174,9 +167,7 @@ def instance_conflict(a, b):
 
 @check("ours: a host name that another host has is not announced, nor changed")
 def host_conflict(a, b):
-    b.start_avahi()
-    process, _ = lamp(a)
-    _, host = records_of(a, b)
+    process, _, _, host = judged(a, b)
     a.stop(process)
     rival = b.start("avahi-publish", "-a", "-R", host, "10.77.0.99", name="rival")
     wait_for(lambda: "Established" in b.output(rival), 5, "avahi-publish did not get the name")
@@ -188,15 +179,60 @@ def host_conflict(a, b):
 
 @check("ours: a name that is ours already is defended against Avahi")
 def defended(a, b):
-    b.start_avahi()
-    process, port = lamp(a)
-    instance, host = records_of(a, b)
+    _, port, instance, host = judged(a, b)
     for arguments in (("-s", instance, "_matterc._udp", "9"), ("-a", "-R", host, "10.77.0.99")):
         rival = b.start("avahi-publish", *arguments, name="rival")
         wait_for(lambda: "collision" in b.output(rival).lower(), 6, f"avahi-publish {arguments[0]} took the name")
         b.stop(rival)
     entry = found(b)[0]
     expect(entry[5] == port and entry[3] == host, f"{entry} is announced instead")
+
+
+@check("ours: an interface that comes after the start is used, an address that changes is followed")
+def interfaces_change(a, b):
+    process, _ = lamp(a, "--interface", "all")
+    old = b.interface
+
+    def ip(side, *words):
+        result = side.run("ip", *words)
+        expect(result.returncode == 0, f"ip {' '.join(words)}: {result.stderr}")
+
+    def where():
+        """The addresses that are told of the lamp on side b's interface."""
+        found_ = b.discovered("--mdns", "builtin", "--timeout", "1s")
+        return set(found_[0]["addresses"]) if found_ else set()
+
+    def switch(word):
+        done = b.call(word, "1", "--mdns", "builtin")
+        expect(done.returncode == 0, f"{word} over {b.interface}: {done.stderr[-300:]}")
+
+    expect("10.77.0.1" in wait_for(where, 5, "it was not found at the start"), "another address was told")
+    try:
+        # A cable is plugged in.
+        ip(a, "link", "add", "veth-a2", "type", "veth", "peer", "name", "veth-b2", "netns", b.namespace)
+        for side, number in ((a, 1), (b, 2)):
+            ip(side, "addr", "add", f"10.79.0.{number}/24", "dev", f"veth-{side.letter}2")
+            ip(side, "link", "set", f"veth-{side.letter}2", "up")
+        b.interface = "veth-b2"
+        wait_for(lambda: "10.79.0.1" in where(), 12, "it was not found on the new interface")
+        b.pair("builtin")
+        # Another lease.
+        ip(a, "addr", "del", "10.79.0.1/24", "dev", "veth-a2")
+        ip(a, "addr", "add", "10.79.0.7/24", "dev", "veth-a2")
+        wait_for(lambda: "10.79.0.7" in a.output(process), 5, "the new address was not noticed")
+        switch("on")
+        shared = b.call("share", "1", "--mdns", "builtin")
+        expect(shared.returncode == 0, f"share: {shared.stderr[-300:]}")
+        addresses = wait_for(where, 5, "it was not found at the new address")
+        expect("10.79.0.7" in addresses and "10.79.0.1" not in addresses, f"{addresses} are told")
+        switch("off")
+    finally:
+        a.run("ip", "link", "del", "veth-a2")
+        b.interface = old
+    # And pulled: the old one is as it was.
+    wait_for(lambda: "veth-a2" not in a.output(process).rsplit("interfaces:", 1)[-1], 5, "it was not noticed that it went")
+    switch("on")
+    expect(process.poll() is None, "hearth run ended")
 
 
 @check("ours: what avahi-publish announces is found with its subtypes, TXT and address, and lost again")

@@ -153,6 +153,11 @@ class Side:
         return self.run(
             self.hearth, *arguments, "--interface", self.interface, "--state", self.state(state), timeout=timeout)
 
+    def pair(self, mdns: str):
+        """Pairs the lamp of the definitions here."""
+        paired = self.call("pair", "--passcode", "20240713", "--discriminator", "1234", "--mdns", mdns)
+        expect(paired.returncode == 0, f"pair: {paired.stderr[-300:]}")
+
     def discovered(self, *options: str) -> list:
         result = self.call("discover", "--json", *options)
         return json.loads(result.stdout)["data"] if result.returncode == 0 else []

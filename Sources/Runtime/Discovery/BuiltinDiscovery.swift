@@ -9,7 +9,9 @@ final class BuiltinDiscovery: DiscoveryProvider {
   private let logger: Logger
   private var responder: DNSResponder
   private var browser: DNSBrowser
-  private let sockets: [DatagramSocket]
+  private var sockets: [DatagramSocket]
+  /// Avahi does the rest.
+  private let isForLoopbackOnly: Bool
   private let direct: [DatagramSocket]
   private let registry: DirectRegistry?
   private let onNews: (DiscoveryNews) -> Void
@@ -24,16 +26,16 @@ final class BuiltinDiscovery: DiscoveryProvider {
   private static let datagramSize = 9216
 
   init(
-    _ sockets: DiscoverySockets, on eventLoop: any EventLoop, logger: Logger,
+    _ sockets: DiscoverySockets, isForLoopbackOnly: Bool = false, on eventLoop: any EventLoop, logger: Logger,
     _ onNews: @escaping (DiscoveryNews) -> Void
   ) {
+    self.isForLoopbackOnly = isForLoopbackOnly
     self.eventLoop = eventLoop
     self.logger = logger
     self.onNews = onNews
     registry = sockets.registry
     var rules = DNSResponder.Options()
-    // Where others may have the same names. On loopback everybody is this host, and a device is to be there at once.
-    rules.probes = sockets.multicast.contains { !$0.interface.isLoopback }
+    rules.probes = Self.probes(on: sockets.multicast.map(\.interface))
     responder = DNSResponder(random: SystemRandomSource(), options: rules)
     var options = DNSBrowser.Options()
     options.interfaces = sockets.addresses.keys.sorted()
@@ -45,15 +47,65 @@ final class BuiltinDiscovery: DiscoveryProvider {
       DatagramSocket($0, on: eventLoop, datagramSize: Self.datagramSize, batch: 4)
     }
     timer = LazyTimer(on: eventLoop) { [weak self] in self?.fired() }
-    for socket in self.sockets {
-      let interface = socket.interface
-      socket.onDatagram = { [weak self] in self?.received($0, from: $1, on: interface.id, interface) }
-    }
+    for socket in self.sockets { listen(socket) }
     for socket in direct {
       let interface = socket.interface
       socket.onDatagram = { [weak self] in self?.received($0, from: $1, on: .direct, interface) }
     }
     responder.setInterfaces(sockets.addresses, at: HostClock.now())
+  }
+
+  /// Where others may have the same names. On loopback everybody is this host, and a device is to be there at once.
+  private static func probes(on interfaces: [NetworkInterface]) -> Bool { interfaces.contains { !$0.isLoopback } }
+
+  private func listen(_ socket: DatagramSocket) {
+    socket.onDatagram = { [weak self, weak socket] bytes, source in
+      guard let interface = socket?.interface else { return }
+      self?.received(bytes, from: source, on: interface.id, interface)
+    }
+  }
+
+  // MARK: - Interfaces that come and go
+
+  func follow(_ interfaces: [NetworkInterface]) {
+    if isClosed { return }
+    let wanted = isForLoopbackOnly ? interfaces.filter(\.isLoopback) : interfaces
+    var kept: [DatagramSocket] = []
+    var isNew = false
+    for interface in wanted {
+      for isIPv6 in [false, true] where interface.addresses.contains(where: { $0.ip.isIPv6 == isIPv6 }) {
+        let known = sockets.first { $0.interface.id == interface.id && $0.local.ip.isIPv6 == isIPv6 }
+        if let known, isIPv6 || Self.addresses4(known.interface) == Self.addresses4(interface) {
+          known.interface = interface
+          kept.append(known)
+          continue
+        }
+        do throws(NetworkError) {
+          let socket = DatagramSocket(
+            try .multicast(on: interface, isIPv6: isIPv6), on: eventLoop, datagramSize: Self.datagramSize, batch: 4)
+          listen(socket)
+          kept.append(socket)
+          isNew = true
+        } catch {
+          logger.info("no multicast DNS over \(isIPv6 ? "IPv6" : "IPv4") on \(interface.name): \(error)")
+        }
+      }
+    }
+    for socket in sockets where !kept.contains(where: { $0 === socket }) { socket.close() }
+    sockets = kept
+    var addresses: [InterfaceID: [IPAddress]] = [:]
+    for socket in kept { addresses[socket.interface.id] = socket.interface.addresses.map(\.ip) }
+    addresses[.direct] = responder.interfaces[.direct]
+    responder.options.probes = Self.probes(on: kept.map(\.interface))
+    browser.options.interfaces = addresses.keys.sorted()
+    responder.setInterfaces(addresses, at: HostClock.now())
+    if isNew { browser.queryAgain(at: HostClock.now()) }
+    pump()
+  }
+
+  /// What a socket for IPv4 was told to send from.
+  private static func addresses4(_ interface: NetworkInterface) -> [IPAddress] {
+    interface.addresses.map(\.ip).filter { !$0.isIPv6 }
   }
 
   // MARK: - What is asked for

@@ -59,6 +59,8 @@ final class DiscoveryCore {
 
   func queryAgain() { for provider in providers { provider.queryAgain() } }
 
+  func follow(_ interfaces: [NetworkInterface]) { for provider in providers { provider.follow(interfaces) } }
+
   func close() {
     for provider in providers { provider.close() }
     providers = []

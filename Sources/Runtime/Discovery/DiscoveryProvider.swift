@@ -9,6 +9,8 @@ protocol DiscoveryProvider: AnyObject {
   func browse(_ query: DiscoveryQuery, as browse: ServiceDiscovery.Browse)
   func stop(_ browse: ServiceDiscovery.Browse)
   func queryAgain()
+  /// The interfaces that may be used are others now.
+  func follow(_ interfaces: [NetworkInterface])
   /// Says goodbye to everything.
   func close()
 }

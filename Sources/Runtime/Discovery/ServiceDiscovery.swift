@@ -115,7 +115,9 @@ public final class ServiceDiscovery: Sendable {
     }
     run { core, loop in
       let made = DiscoveryCore(logger: logger)
-      if let sockets { made.add { BuiltinDiscovery(sockets, on: loop, logger: logger, $0) } }
+      if let sockets {
+        made.add { BuiltinDiscovery(sockets, isForLoopbackOnly: usesAvahi, on: loop, logger: logger, $0) }
+      }
       if usesAvahi { made.add { AvahiDiscovery(interfaces: beyond, on: loop, logger: logger, $0) } }
       core.value = made
     }
@@ -154,6 +156,10 @@ public final class ServiceDiscovery: Sendable {
 
   /// Asks again at once for all that is searched for.
   public func queryAgain() { run { core, _ in core.value?.queryAgain() } }
+
+  /// Speaks on these interfaces from now on, with the addresses that they have now: what is published is announced on new
+  /// ones, and looked for there.
+  public func follow(_ interfaces: [NetworkInterface]) { run { core, _ in core.value?.follow(interfaces) } }
 
   /// Says goodbye to all services and closes the sockets. Done when the future is.
   @discardableResult

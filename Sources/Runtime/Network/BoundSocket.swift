@@ -49,6 +49,55 @@ struct BoundSocket: Sendable {
   }
 }
 
+extension BoundSocket {
+  /// A socket bound to one address of an interface.
+  /// - Parameter port: 0 for one that is free.
+  /// - Returns: nil where the address can't be used now: an IPv6 address that is still being checked for duplicates, or one
+  ///   just taken away.
+  static func unicast(
+    _ ip: IPAddress, port: UInt16, on interface: NetworkInterface
+  ) throws(NetworkError) -> BoundSocket? {
+    let local = MatterProtocol.SocketAddress(ip, port: port)
+    let descriptor = try open(for: ip)
+    do throws(NetworkError) {
+      let failure = bind(descriptor, to: local)
+      if failure == EADDRINUSE { throw .portInUse(local) }
+      if failure != 0 && failure != EADDRNOTAVAIL { throw .system(operation: "bind to \(local)", code: failure) }
+      if failure == EADDRNOTAVAIL {
+        _ = Glibc.close(descriptor)
+        return nil
+      }
+      var socket = BoundSocket(descriptor: descriptor, local: local, interface: interface)
+      if port == 0 { socket.local.port = try self.port(of: descriptor) }
+      configure(descriptor, ip, interface)
+      return socket
+    } catch {
+      _ = Glibc.close(descriptor)
+      throw error
+    }
+  }
+
+  private static func configure(_ descriptor: CInt, _ ip: IPAddress, _ interface: NetworkInterface) {
+    _ = set(descriptor, Int(SOL_SOCKET), SO_RCVBUF, 1 << 20)
+    _ = set(descriptor, Int(SOL_SOCKET), SO_SNDBUF, 1 << 20)
+    // The address that a socket is bound to does not tell multicast where to go out: this keeps it off the other interfaces.
+    if ip.isIPv6 {
+      _ = set(descriptor, IPPROTO_IPV6, IPV6_MULTICAST_IF, CInt(interface.index))
+      _ = set(descriptor, IPPROTO_IPV6, IPV6_MULTICAST_HOPS, 64)
+    } else {
+      _ = set(descriptor, IPPROTO_IP, IP_MULTICAST_IF, request(nil, interface))
+    }
+    if interface.isLoopback { return }
+    // What is sent leaves by this interface and no other, whatever the routing table says.
+    let index = CInt(bitPattern: interface.index.bigEndian)
+    if ip.isIPv6 {
+      _ = set(descriptor, IPPROTO_IPV6, SystemNumber.ipv6UnicastInterface, index)
+    } else {
+      _ = set(descriptor, IPPROTO_IP, SystemNumber.ipUnicastInterface, index)
+    }
+  }
+}
+
 /// The sockets of one node: one for each address of the interfaces chosen, all on the same port.
 ///
 /// None is bound to the wildcard address, so nothing comes in from another interface. They are open from here on: hand them to
@@ -99,20 +148,9 @@ public struct BoundSockets: Sendable {
     do throws(NetworkError) {
       for interface in interfaces {
         for address in interface.addresses {
-          let local = MatterProtocol.SocketAddress(address.ip, port: port)
-          let descriptor = try BoundSocket.open(for: address.ip)
-          let failure = BoundSocket.bind(descriptor, to: local)
-          if failure != 0 {
-            _ = Glibc.close(descriptor)
-            // An IPv6 address that is still being checked for duplicates, or one just taken away.
-            if failure == EADDRNOTAVAIL { continue }
-            if failure == EADDRINUSE { throw .portInUse(local) }
-            throw .system(operation: "bind to \(local)", code: failure)
-          }
-          sockets.append(BoundSocket(descriptor: descriptor, local: local, interface: interface))
-          if port == 0 { port = try BoundSocket.port(of: descriptor) }
-          sockets[sockets.count - 1].local.port = port
-          configure(descriptor, address.ip, interface)
+          guard let socket = try BoundSocket.unicast(address.ip, port: port, on: interface) else { continue }
+          port = socket.local.port
+          sockets.append(socket)
         }
       }
       guard !sockets.isEmpty else {
@@ -123,26 +161,6 @@ public struct BoundSockets: Sendable {
       throw error
     }
     return sockets
-  }
-
-  private static func configure(_ descriptor: CInt, _ ip: IPAddress, _ interface: NetworkInterface) {
-    _ = BoundSocket.set(descriptor, Int(SOL_SOCKET), SO_RCVBUF, 1 << 20)
-    _ = BoundSocket.set(descriptor, Int(SOL_SOCKET), SO_SNDBUF, 1 << 20)
-    // The address that a socket is bound to does not tell multicast where to go out: this keeps it off the other interfaces.
-    if ip.isIPv6 {
-      _ = BoundSocket.set(descriptor, IPPROTO_IPV6, IPV6_MULTICAST_IF, CInt(interface.index))
-      _ = BoundSocket.set(descriptor, IPPROTO_IPV6, IPV6_MULTICAST_HOPS, 64)
-    } else {
-      _ = BoundSocket.set(descriptor, IPPROTO_IP, IP_MULTICAST_IF, BoundSocket.request(nil, interface))
-    }
-    if interface.isLoopback { return }
-    // What is sent leaves by this interface and no other, whatever the routing table says.
-    let index = CInt(bitPattern: interface.index.bigEndian)
-    if ip.isIPv6 {
-      _ = BoundSocket.set(descriptor, IPPROTO_IPV6, SystemNumber.ipv6UnicastInterface, index)
-    } else {
-      _ = BoundSocket.set(descriptor, IPPROTO_IP, SystemNumber.ipUnicastInterface, index)
-    }
   }
 }
 

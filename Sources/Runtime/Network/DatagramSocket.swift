@@ -9,7 +9,8 @@ internal import NIOPosix
 /// to the kernel with no copy or allocation in between. Only where the kernel has no room does NIO's queue take over.
 final class DatagramSocket {
   let local: MatterProtocol.SocketAddress
-  let interface: NetworkInterface
+  /// With the addresses that it has now.
+  var interface: NetworkInterface
   private let eventLoop: any EventLoop
   private var descriptor: CInt
   private var channel: (any Channel)?

@@ -98,6 +98,17 @@ public enum NetworkInterfaces {
     try select(selection, from: try all())
   }
 
+  /// Those of the interfaces selected that can be used now, none perhaps: for whoever goes on while they come and go.
+  public static func usable(_ selection: InterfaceSelection) -> [NetworkInterface] {
+    guard let all = try? all() else { return [] }
+    let usable = all.filter { $0.isUp && !$0.addresses.isEmpty }
+    return switch selection {
+    case .all: usable
+    case .loopback: usable.filter(\.isLoopback)
+    case .named(let names): usable.filter { names.contains($0.name) }
+    }
+  }
+
   static func select(
     _ selection: InterfaceSelection, from all: [NetworkInterface]
   ) throws(NetworkError) -> [NetworkInterface] {

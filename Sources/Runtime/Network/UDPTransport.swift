@@ -17,12 +17,17 @@ public final class UDPTransport {
 
   public let eventLoop: any EventLoop
   public let port: UInt16
-  private let sockets: [DatagramSocket]
+  private var sockets: [DatagramSocket]
   /// One for each interface that multicast can go out by.
-  private let multicastSenders: [DatagramSocket]
+  private var multicastSenders: [DatagramSocket] = []
   /// Listening for each multicast address, one for each of those interfaces.
   private var listeners: [IPAddress: [DatagramSocket]] = [:]
+  /// The port that each multicast address is listened for at.
+  private var groups: [IPAddress: UInt16] = [:]
   private var unreachable = 0
+  /// What sockets counted that are closed since.
+  private var past = Counters()
+  private var isClosed = false
   /// Called for each datagram, on the loop.
   public var onDatagram: ((consuming [UInt8], MatterProtocol.SocketAddress) -> Void)? {
     didSet {
@@ -41,6 +46,10 @@ public final class UDPTransport {
     sockets = bound.sockets.map {
       DatagramSocket($0, on: eventLoop, datagramSize: Self.datagramSize, batch: 16)
     }
+    chooseSenders()
+  }
+
+  private func chooseSenders() {
     var senders: [DatagramSocket] = []
     for socket in sockets where MulticastRoute.fits(socket.local.ip, socket.interface) {
       guard let index = senders.firstIndex(where: { $0.interface.id == socket.interface.id }) else {
@@ -61,10 +70,19 @@ public final class UDPTransport {
   /// them gets its own copy, and unicast to the port is none of these sockets' business.
   /// - Returns: what went wrong, interface by interface.
   public func join(_ group: IPAddress, port: UInt16) -> [NetworkError] {
-    guard listeners[group] == nil else { return [] }
+    groups[group] = port
+    return listen(group, port: port)
+  }
+
+  /// Listens on those interfaces where it does not yet, and no longer on those that are gone.
+  private func listen(_ group: IPAddress, port: UInt16) -> [NetworkError] {
     var failures: [NetworkError] = []
+    let wanted = multicastSenders.map(\.interface)
     var opened: [DatagramSocket] = []
-    for interface in multicastSenders.map(\.interface) {
+    for socket in listeners[group] ?? [] {
+      if wanted.contains(where: { $0.id == socket.interface.id }) { opened.append(socket) } else { socket.close() }
+    }
+    for interface in wanted where !opened.contains(where: { $0.interface.id == interface.id }) {
       do throws(NetworkError) {
         let bound = try BoundSocket.listener(group, port: port, on: interface)
         let socket = DatagramSocket(bound, on: eventLoop, datagramSize: Self.datagramSize, batch: 4)
@@ -79,6 +97,7 @@ public final class UDPTransport {
   }
 
   public func leave(_ group: IPAddress) {
+    groups[group] = nil
     for socket in listeners.removeValue(forKey: group) ?? [] { socket.close() }
   }
 
@@ -86,8 +105,48 @@ public final class UDPTransport {
 
   public var counters: Counters {
     Counters(
-      unreachable: unreachable, failed: sockets.reduce(0) { $0 + $1.sendFailures },
-      overflowed: sockets.reduce(0) { $0 + $1.overflows }, unknownSource: sockets.reduce(0) { $0 + $1.unknownSources })
+      unreachable: unreachable, failed: sockets.reduce(past.failed) { $0 + $1.sendFailures },
+      overflowed: sockets.reduce(past.overflowed) { $0 + $1.overflows },
+      unknownSource: sockets.reduce(past.unknownSource) { $0 + $1.unknownSources })
+  }
+
+  // MARK: Interfaces that come and go
+
+  /// Opens sockets for addresses that are new, on the same port, and closes those of addresses that are gone. An address that
+  /// can't be used yet is tried again with the next call.
+  /// - Parameter interfaces: all that the node may use, as they are now.
+  /// - Returns: what went wrong.
+  public func follow(_ interfaces: [NetworkInterface]) -> [NetworkError] {
+    if isClosed { return [] }
+    var failures: [NetworkError] = []
+    var kept: [DatagramSocket] = []
+    for interface in interfaces {
+      for address in interface.addresses {
+        if let socket = sockets.first(where: { $0.local.ip == address.ip && $0.interface.id == interface.id }) {
+          socket.interface = interface
+          kept.append(socket)
+          continue
+        }
+        do throws(NetworkError) {
+          guard let bound = try BoundSocket.unicast(address.ip, port: port, on: interface) else { continue }
+          let socket = DatagramSocket(bound, on: eventLoop, datagramSize: Self.datagramSize, batch: 16)
+          socket.onDatagram = onDatagram
+          kept.append(socket)
+        } catch {
+          failures.append(error)
+        }
+      }
+    }
+    for socket in sockets where !kept.contains(where: { $0 === socket }) {
+      past.failed += socket.sendFailures
+      past.overflowed += socket.overflows
+      past.unknownSource += socket.unknownSources
+      socket.close()
+    }
+    sockets = kept
+    chooseSenders()
+    for (group, port) in groups.sorted(by: { "\($0.key)" < "\($1.key)" }) { failures += listen(group, port: port) }
+    return failures
   }
 
   /// Sends a datagram from the socket that the destination calls for; dropped and counted where there is none. To a multicast
@@ -109,6 +168,7 @@ public final class UDPTransport {
   }
 
   public func close() {
+    isClosed = true
     onDatagram = nil
     for socket in sockets { socket.close() }
     for socket in listeners.values.joined() { socket.close() }

@@ -22,14 +22,24 @@ enum DeviceAssembly {
     if let room = device.room {
       configuration.fixedLabels = [.init(label: "room", value: clipped(room, to: 16))]
     }
-    configuration.networkInterfaces = [
+    configuration.networkName = networkName
+    configuration.networkInterfaces = networkInterfaces(of: device, addresses: addresses)
+    return configuration
+  }
+
+  private static let networkName = "eth0"
+
+  /// What General Diagnostics tells of the device's one interface.
+  static func networkInterfaces(
+    of device: DeviceDefinition, addresses: [IPAddress]
+  ) -> [GeneralDiagnostics.NetworkInterface] {
+    [
       GeneralDiagnostics.NetworkInterface(
-        name: configuration.networkName, isOperational: true, offPremiseServicesReachableIPv4: .null,
+        name: networkName, isOperational: !addresses.isEmpty, offPremiseServicesReachableIPv4: .null,
         offPremiseServicesReachableIPv6: .null, hardwareAddress: OctetString(hardwareAddress(device)),
         ipv4Addresses: addresses.filter { !$0.isIPv6 }.map { OctetString($0.bytes) },
         ipv6Addresses: addresses.filter(\.isIPv6).map { OctetString($0.bytes) }, type: .ethernet)
     ]
-    return configuration
   }
 
   /// A made-up MAC address, locally administered, that is the device's own.

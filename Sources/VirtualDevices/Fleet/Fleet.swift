@@ -44,12 +44,15 @@ public final class Fleet: Sendable {
   private let devices: [NIOLoopBound<VirtualDevice>]
   private let board: StatusBoard
   private let control: ControlServer
+  /// Nil on loopback, which stays as it is.
+  private let follower: InterfaceFollower?
 
   private init(
     _ discovery: ServiceDiscovery, _ devices: [NIOLoopBound<VirtualDevice>], _ board: StatusBoard,
-    _ control: ControlServer
+    _ control: ControlServer, _ follower: InterfaceFollower?
   ) {
     (self.discovery, self.devices, self.board, self.control) = (discovery, devices, board, control)
+    self.follower = follower
   }
 
   /// Starts all devices of a home.
@@ -60,7 +63,8 @@ public final class Fleet: Sendable {
     let responders = respondersDirectory(in: options.runDirectory)
     try FileManager.default.createDirectory(
       atPath: responders, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    var discoveryOptions = ServiceDiscovery.Options(interfaces: try NetworkInterfaces.select(options.interfaces))
+    let interfaces = try NetworkInterfaces.select(options.interfaces)
+    var discoveryOptions = ServiceDiscovery.Options(interfaces: interfaces)
     discoveryOptions.mode = options.discovery
     discoveryOptions.registry = responders
     let discovery = try ServiceDiscovery(discoveryOptions, on: group.next(), logger: logger)
@@ -99,7 +103,12 @@ public final class Fleet: Sendable {
       throw FleetError(device: home.name, cause: error)
     }
     try await board.open(home.name, devices, in: options.runDirectory).get()
-    return Fleet(discovery, devices, board, control)
+    let follower =
+      options.interfaces == .loopback
+      ? nil
+      : InterfaceFollower(
+        options.interfaces, known: interfaces, discovery, devices, on: board.eventLoop, logger: logger)
+    return Fleet(discovery, devices, board, control, follower)
   }
 
   /// What all devices are like now, in the order of the definition.
@@ -107,6 +116,7 @@ public final class Fleet: Sendable {
 
   /// Stops all devices in good order. To be called once.
   public func stop() async {
+    follower?.stop()
     try? await board.close().get()
     await control.close()
     for device in devices { try? await device.eventLoop.submit { device.value.stop() }.get() }

@@ -102,6 +102,24 @@ final class VirtualDevice {
     host = nil
   }
 
+  // MARK: Interfaces
+
+  /// The host has other interfaces or addresses.
+  func follow(_ interfaces: [NetworkInterface]) {
+    guard let host else { return }
+    let before = host.transport.addresses
+    for failure in host.transport.follow(interfaces) {
+      surroundings.logger.warning("\(definition.path): \(failure)")
+    }
+    let after = host.transport.addresses
+    guard after != before else { return }
+    let told = DeviceAssembly.networkInterfaces(of: definition, addresses: after.map(\.ip))
+    host.perform { engine, now in
+      // What Matter tells of the interfaces is news, nothing more.
+      try? engine.act(set: GeneralDiagnostics.networkInterfaces, told, on: .root, at: now)
+    }
+  }
+
   // MARK: What it is like
 
   var status: DeviceStatus {

@@ -40,8 +40,9 @@ final class AvahiDiscovery: DiscoveryProvider {
     daemon.close()
   }
 
-  func setInterfaces(_ interfaces: [NetworkInterface]) {
-    publisher.setInterfaces(interfaces)
-    browser.setInterfaces(interfaces)
+  func follow(_ interfaces: [NetworkInterface]) {
+    let beyond = interfaces.filter { !$0.isLoopback }
+    publisher.setInterfaces(beyond)
+    browser.setInterfaces(beyond)
   }
 }
