@@ -85,6 +85,7 @@ extension ControllerEngine {
     case .failure(let error):
       fail(id, error, at: now)
     case .success(let reply):
+      if let node = operation.node { noteAddress(of: node, on: transaction.exchange.session) }
       resolve(id, operation, reply, on: transaction.exchange.session, at: now)
     }
   }

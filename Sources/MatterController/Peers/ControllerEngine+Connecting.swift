@@ -148,6 +148,15 @@ extension ControllerEngine {
   }
 
   /// Puts a record in the store if anything that is stored has changed.
+  /// A node may be heard from another address on the session that it has: that is where it is from now on.
+  mutating func noteAddress(of node: NodeID, on session: SessionID) {
+    guard let address = core.session(session)?.peerAddress, let known = peers[node]?.record.address, known != address,
+      peers[node]?.session == session, var record = peers[node]?.record
+    else { return }
+    record.address = address
+    save(record)
+  }
+
   mutating func save(_ record: PeerRecord) {
     let isChanged = peers[record.nodeID].map { $0.record.tlv != record.tlv } ?? true
     peers[record.nodeID]?.record = record

@@ -147,6 +147,7 @@ extension ControllerEngine {
     guard let node = core.session(message.exchange.session)?.peerNodeID, let id = data.subscriptionID else {
       throw .unexpected(.reportData)
     }
+    noteAddress(of: node, on: message.exchange.session)
     guard let handle = subscriptionHandles[SubscriptionKey(node: node, id: id)] else {
       reportsUnderWay[message.exchange] = nil
       throw .status(Status(.invalidSubscription))

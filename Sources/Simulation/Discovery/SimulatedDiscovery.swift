@@ -1,4 +1,4 @@
-import MatterProtocol
+public import MatterProtocol
 
 /// DNS-SD without DNS: what hosts publish is matched with what others browse for, some time later.
 ///
@@ -28,6 +28,10 @@ public struct SimulatedDiscovery: Sendable {
   /// How long what a silent host published is believed: the lifetime of host and service records.
   public var recordLifetime: Duration = .seconds(120)
 
+  /// Addresses that a host tells before its own although nobody reaches it there: of a family that its router does not carry,
+  /// or of an interface that is down.
+  public var deadAddresses: [HostID: [IPAddress]] = [:]
+
   private(set) var publications: [Publication] = []
   private var browsers: [Browser] = []
   private var flying = EventHeap<Delivery>()
@@ -37,12 +41,19 @@ public struct SimulatedDiscovery: Sendable {
 
   mutating func publish(_ service: MatterService, by host: HostID, address: IPAddress) {
     var service = service
-    if service.addresses.isEmpty { service.addresses = [address] }
+    if service.addresses.isEmpty { service.addresses = deadAddresses[host, default: []] + [address] }
     if let index = publications.firstIndex(where: { $0.host == host && $0.service.kind == service.kind }) {
       publications[index].service = service
       publications[index].expiry = nil
     } else {
       publications.append(Publication(host: host, service: service))
+    }
+  }
+
+  /// A host has another address: its responder announces what it published with that.
+  mutating func moved(_ host: HostID, from old: IPAddress, to new: IPAddress) {
+    for index in publications.indices where publications[index].host == host && publications[index].expiry == nil {
+      publications[index].service.addresses = publications[index].service.addresses.map { $0 == old ? new : $0 }
     }
   }
 

@@ -115,9 +115,10 @@ public final class SimulatedHost<E: Engine> {
     powerOn()
   }
 
-  /// Gives the host another address, as a DHCP server may. Nobody is told: the engine publishes its services anew if it
-  /// finds out.
-  public func move(to address: SocketAddress) {
+  /// Gives the host another address, as a DHCP server may. The engine is not told.
+  /// - Parameter announces: whether the host's responder finds out, and tells the new address with what was published.
+  public func move(to address: SocketAddress, announces: Bool = false) {
+    if announces { world.discovery.moved(id, from: self.address.ip, to: address.ip) }
     if isPowered { world.network.detach(self.address) }
     self.address = address
     if isPowered { world.network.attach(id, at: address) }

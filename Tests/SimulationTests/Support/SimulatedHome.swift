@@ -38,7 +38,7 @@ final class SimulatedHome {
   static let material = Result { try Material() }
 
   init(
-    seed: UInt64 = 1, device: (inout DeviceConfiguration) -> Void = { _ in },
+    seed: UInt64 = 1, lightAddress: SocketAddress? = nil, device: (inout DeviceConfiguration) -> Void = { _ in },
     controller change: (inout ControllerConfiguration) -> Void = { _ in }
   ) throws {
     let material = try Self.material.get()
@@ -59,7 +59,7 @@ final class SimulatedHome {
         GroupsServer.make(), ScenesManagementServer.make(), IdentifyServer.make(.lightOutput), OnOffServer.make(),
         LevelControlServer.make(),
       ])
-    light = world.add("light") { [configuration] boot in
+    light = world.add("light", address: lightAddress) { [configuration] boot in
       DeviceEngine(
         configuration, endpoints: [endpoint], stored: boot.state, random: boot.random,
         signatures: DeterministicSignatures(), at: boot.now)
