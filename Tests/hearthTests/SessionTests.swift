@@ -131,7 +131,7 @@ private func waits(for condition: () throws -> Bool) async throws -> Bool {
 }
 
 /// Virtual devices in a process of their own.
-private final class Fleet: Sendable {
+final class Fleet: Sendable {
   let code: String
   private let process: Process
 

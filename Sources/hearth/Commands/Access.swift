@@ -15,8 +15,7 @@ struct Access: AsyncParsableCommand {
     @Argument(help: "The device.", completion: .device) var device: String
 
     func run() async throws {
-      try await home.withHome { session in
-        let device = try session.registry.resolve(device).device
+      try await home.withDevice(device) { session, device in
         let own = await session.controller.fabric.nodeID
         let entries = try await session.accessList(of: device)
         home.output.result(
@@ -54,8 +53,7 @@ struct Access: AsyncParsableCommand {
     }
 
     func run() async throws {
-      try await home.withHome { session in
-        let device = try session.registry.resolve(device).device
+      try await home.withDevice(device) { session, device in
         let own = await session.controller.fabric.nodeID
         let entry = AccessEntry(
           privilege: privilege.privilege, authMode: group.isEmpty ? .case : .group,
@@ -104,8 +102,7 @@ struct Access: AsyncParsableCommand {
     @Argument(help: "The entry's number, as `hearth acl list` has it.") var number: Int
 
     func run() async throws {
-      try await home.withHome { session in
-        let device = try session.registry.resolve(device).device
+      try await home.withDevice(device) { session, device in
         let own = await session.controller.fabric.nodeID
         let entry = try await session.revokeAccess(number: number, on: device, force: force)
         home.output.result(

@@ -19,3 +19,13 @@ struct Remove: AsyncParsableCommand {
         ? "removed \(device.name)" : "forgot \(device.name); it could not be told and still thinks that it is ours")
   }
 }
+
+extension HomeOptions {
+  /// Opens the home for a command about one device.
+  /// - Parameter text: how the user names it.
+  func withDevice<R>(
+    _ text: String, _ body: (HomeSession, DeviceRecord) async throws -> R
+  ) async throws -> R {
+    try await withHome { session in try await body(session, try session.registry.resolve(text).device) }
+  }
+}

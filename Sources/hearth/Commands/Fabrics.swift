@@ -14,8 +14,7 @@ struct Fabrics: AsyncParsableCommand {
     @Argument(help: "The device.", completion: .device) var device: String
 
     func run() async throws {
-      try await home.withHome { session in
-        let device = try session.registry.resolve(device).device
+      try await home.withDevice(device) { session, device in
         let fabrics = try await session.fabrics(of: device)
         var table = Table("INDEX", "LABEL", "VENDOR", "FABRIC", "NODE")
         for fabric in fabrics {
@@ -37,8 +36,7 @@ struct Fabrics: AsyncParsableCommand {
     @Argument(help: "The fabric's index, as `hearth fabrics` lists it.") var index: UInt8
 
     func run() async throws {
-      try await home.withHome { session in
-        let device = try session.registry.resolve(device).device
+      try await home.withDevice(device) { session, device in
         let fabric = try await session.removeFabric(FabricIndex(index), from: device)
         home.output.result(
           device.jsonNames.adding("removed", FabricReport.json(fabric)),

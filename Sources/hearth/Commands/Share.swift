@@ -31,8 +31,7 @@ struct Share: AsyncParsableCommand {
   }
 
   func run() async throws {
-    try await home.withHome { session in
-      let device = try session.registry.resolve(device).device
+    try await home.withDevice(device) { session, device in
       if status {
         let window = try await session.window(of: device)
         return home.output.result(json(window, device), "\(device.name): \(text(window))")

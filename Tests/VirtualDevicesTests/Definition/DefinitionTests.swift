@@ -184,4 +184,36 @@ struct DefinitionTests {
     #expect(home.devices.map(\.name) == ["A", "B"])
     #expect(home.devices[1].mark.line == 3)
   }
+
+  @Test("The key of test event triggers")
+  func enableKey() throws {
+    func key(_ value: String) throws -> [UInt8]? {
+      try load("devices:\n  - { name: A, type: plug, enableKey: \(value) }\n").devices.first?.enableKey
+    }
+    #expect(try key("\"00112233445566778899aabbccddeeFF\"") == (0..<16).map { UInt8($0 * 0x11) })
+    // Bare digits may read as a number: that is all the same.
+    #expect(try key("11112222333344445555666677778888")?.first == 0x11)
+    #expect(try load("devices:\n  - { name: A, type: plug }\n").devices.first?.enableKey == nil)
+    for wrong in [
+      "\"00112233445566778899aabbccddee\"", "\"00112233445566778899aabbccddeefg\"",
+      "\"00000000000000000000000000000000\"",
+      "\"00112233445566778899aabbccddeeff00\"", "[1]", "\"\"",
+    ] {
+      #expect(throws: DefinitionError.self, "\(wrong)") { try key(wrong) }
+    }
+  }
+
+  @Test("Behind a bridge there is no such key: it is the bridge's")
+  func bridgedEnableKey() throws {
+    #expect(throws: DefinitionError.self) {
+      try load(
+        """
+        devices:
+          - name: B
+            type: bridge
+            devices:
+              - { name: A, type: plug, enableKey: "00112233445566778899aabbccddeeff" }
+        """)
+    }
+  }
 }

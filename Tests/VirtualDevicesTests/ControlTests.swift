@@ -1,0 +1,201 @@
+import Foundation
+import Glibc
+import Logging
+import MatterClusters
+import MatterModel
+import MatterProtocol
+import NIOCore
+import NIOPosix
+import Runtime
+import Testing
+
+@testable import VirtualDevices
+
+/// A fleet that runs in this process, on loopback, and is asked over its control socket as by another process.
+@Suite("The control socket", .serialized) struct ControlTests {
+  private struct Running {
+    let directory: String
+    let group: MultiThreadedEventLoopGroup
+    let fleet: Fleet
+
+    init(_ text: String) async throws {
+      directory = FileManager.default.temporaryDirectory.path + "/hearth-control-" + UUID().uuidString
+      var options = FleetOptions(devicesDirectory: directory + "/devices", runDirectory: directory + "/run")
+      options.discovery = .off
+      group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+      fleet = try await Fleet.start(
+        try HomeDefinition.load(simulating: [("home.yaml", text)]), options, on: group, logger: Logger(label: "test"))
+    }
+
+    /// The client blocks, so that it has a thread of its own, as another process would.
+    func send(_ request: ControlRequest) async throws -> ControlReply {
+      let run = directory + "/run"
+      return try await NIOThreadPool.singleton.runIfActive {
+        try ControlClient.send(request, toProcess: getpid(), in: run)
+      }
+    }
+
+    /// What the fleet says against a request.
+    func refusal(_ request: ControlRequest) async throws -> ControlError.Code? {
+      do {
+        _ = try await send(request)
+        return nil
+      } catch let error as ControlError {
+        return error.code
+      }
+    }
+
+    /// Bytes that are no request, as one who speaks another language would send them.
+    func send(raw text: String) async throws -> String {
+      let path = directory + "/run/\(getpid()).sock"
+      return try await NIOThreadPool.singleton.runIfActive {
+        let place = try SocketPath.Directory(of: path)
+        defer { place.close() }
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: place.short.utf8.prefix($0.count - 1)) }
+        let status = withUnsafePointer(to: &address) {
+          $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+          }
+        }
+        guard status == 0 else { return "no connection" }
+        let bytes = Array(text.utf8)
+        _ = Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = recv(descriptor, &buffer, buffer.count, 0)
+        return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+      }
+    }
+
+    func stop() async {
+      await fleet.stop()
+      try? await group.shutdownGracefully()
+      try? FileManager.default.removeItem(atPath: directory)
+    }
+  }
+
+  private static let lamp = "devices:\n  - { name: Lamp, room: Den, type: dimmable light }\n"
+
+  private func running<R>(_ text: String = lamp, _ body: (Running) async throws -> R) async throws -> R {
+    let running = try await Running(text)
+    do {
+      let result = try await body(running)
+      await running.stop()
+      return result
+    } catch {
+      await running.stop()
+      throw error
+    }
+  }
+
+  @Test(.timeLimit(.minutes(1))) func handsReachTheDevice() async throws {
+    try await running { (fleet: Running) async throws in
+      let onOff = (cluster: OnOff.id.rawValue, attribute: OnOff.onOff.id.rawValue)
+      func isOn() async throws -> Bool {
+        let reply = try await fleet.send(
+          .get(device: "Den/Lamp", endpoint: nil, cluster: onOff.cluster, attribute: onOff.attribute))
+        return try Bool(tlv: reply.value ?? [])
+      }
+      let before = try await isOn()
+      _ = try await fleet.send(
+        .set(
+          device: "Den/Lamp", endpoint: 1, cluster: onOff.cluster, attribute: onOff.attribute, value: (!before).tlv))
+      #expect(try await isOn() == !before)
+      let status = try #require(try await fleet.send(.status).fleet)
+      #expect(status.process == getpid() && status.devices.map(\.path) == ["Den/Lamp"])
+      #expect(status.devices.first?.onOff == !before && status.devices.first?.isPowered == true)
+      #expect(FleetStatus.running(in: fleet.directory + "/run").map(\.process) == [getpid()])
+    }
+  }
+
+  @Test(.timeLimit(.minutes(1))) func whatCantBeDoneIsNamed() async throws {
+    try await running { (fleet: Running) async throws in
+      func set(_ device: String, _ cluster: ClusterID, _ attribute: AttributeID, _ value: [UInt8]) -> ControlRequest {
+        .set(device: device, endpoint: nil, cluster: cluster.rawValue, attribute: attribute.rawValue, value: value)
+      }
+      #expect(try await fleet.refusal(set("Den/Lump", OnOff.id, OnOff.onOff.id, true.tlv)) == .notFound)
+      #expect(try await fleet.refusal(set("Den/Lamp", DoorLock.id, 0, true.tlv)) == .notFound)
+      #expect(try await fleet.refusal(set("Den/Lamp", OnOff.id, 0x99, true.tlv)) == .notFound)
+      #expect(try await fleet.refusal(set("Den/Lamp", OnOff.id, OnOff.onOff.id, UInt8(5).tlv)) == .refused)
+      #expect(try await fleet.refusal(set("Den/Lamp", OnOff.id, OnOff.onOff.id, [])) != nil)
+      #expect(try await fleet.refusal(.move(device: "Den/Lamp", button: 0, moves: [])) == .refused)
+      #expect(try await fleet.refusal(.move(device: "Den/Lamp", button: 5, moves: [])) == .notFound)
+      let long = [ControlRequest.Move](repeating: .init(position: 1, after: 1), count: 1001)
+      #expect(try await fleet.refusal(.move(device: "Den/Lamp", button: 0, moves: long)) == .badRequest)
+      #expect(
+        try await fleet.refusal(.move(device: "Den/Lamp", button: 0, moves: [.init(position: 1, after: -1)]))
+          == .badRequest)
+      // And it still answers.
+      #expect(try await fleet.send(.status).fleet != nil)
+    }
+  }
+
+  @Test(.timeLimit(.minutes(1))) func powerGoesAndComes() async throws {
+    try await running { (fleet: Running) async throws in
+      let onOff = ControlRequest.get(
+        device: "Den/Lamp", endpoint: nil, cluster: OnOff.id.rawValue, attribute: OnOff.onOff.id.rawValue)
+      let port = try #require(try await fleet.send(.status).fleet?.devices.first?.port)
+      _ = try await fleet.send(.power(device: "Den/Lamp", .off))
+      #expect(try await fleet.refusal(onOff) == .noPower)
+      #expect(try await fleet.send(.status).fleet?.devices.first?.isPowered == false)
+      _ = try await fleet.send(.power(device: "Den/Lamp", .on))
+      #expect(try await fleet.refusal(onOff) == nil)
+      let begin = HostClock.now()
+      _ = try await fleet.send(.power(device: "Den/Lamp", .cycle))
+      #expect(HostClock.now() - begin >= .seconds(1), "it is answered when the power is back")
+      #expect(try await fleet.refusal(onOff) == nil)
+      #expect(try await fleet.send(.status).fleet?.devices.first?.port == port)
+    }
+  }
+
+  /// Words of another language are answered, and a line that never ends is hung up on.
+  @Test(.timeLimit(.minutes(1))) func whatIsNoRequestIsRefused() async throws {
+    try await running { (fleet: Running) async throws in
+      for text in ["hello\n", "{}\n", "{\"fly\":{}}\n", "\n"] {
+        #expect(try await fleet.send(raw: text).contains("badRequest"), "\(text)")
+      }
+      #expect(try await fleet.send(raw: String(repeating: "x", count: 70_000)) == "")
+      #expect(try await fleet.send(.status).fleet != nil)
+    }
+    // Nobody there any more.
+    let directory = FileManager.default.temporaryDirectory.path
+    #expect(throws: ControlError.self) { try ControlClient.send(.status, toProcess: getpid(), in: directory) }
+  }
+
+  /// What a device does not take in is counted by reason, and can be read.
+  @Test(.timeLimit(.minutes(1))) func dropsAreToldByReason() async throws {
+    try await running { (fleet: Running) async throws in
+      let port = try #require(try await fleet.send(.status).fleet?.devices.first?.port)
+      #expect(try await fleet.send(.status).fleet?.devices.first?.drops == [:])
+      // No header; and one of a session that there is not.
+      for (bytes, count) in [
+        ([0x00, 0x01], 3), ([0x00, 0x77, 0x77, 0x00, 1, 0, 0, 0] + [UInt8](repeating: 9, count: 40), 2),
+      ] {
+        for _ in 0..<count { shout(bytes, to: port) }
+      }
+      var drops: [String: Int] = [:]
+      for _ in 0..<100 where drops.values.reduce(0, +) < 5 {
+        try await Task.sleep(for: .milliseconds(20))
+        drops = try await fleet.send(.status).fleet?.devices.first?.drops ?? [:]
+      }
+      #expect(drops == ["malformedHeader": 3, "unknownSession": 2])
+    }
+  }
+
+  private func shout(_ bytes: [UInt8], to port: UInt16) {
+    let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+    defer { close(descriptor) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    _ = withUnsafePointer(to: address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        sendto(descriptor, bytes, bytes.count, 0, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+  }
+}
