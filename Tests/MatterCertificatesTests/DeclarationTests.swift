@@ -71,6 +71,10 @@ import Testing
     #expect(throws: AttestationError.malformedDeclaration("product_id_array")) {
       try CertificationDeclaration(tlv: none.tlv)
     }
+    // A list of roots that names none authorizes none: it is not the same as no list.
+    #expect(throws: AttestationError.malformedDeclaration("authorized_paa_list")) {
+      try CertificationDeclaration(tlv: content.dropLast() + [0x36, 11, 0x18, 0x18])
+    }
   }
 
   @Test func declarationMustFitTheDevice() throws {

@@ -131,7 +131,7 @@ extension CertificationDeclaration {
     }
     authorizedPAAs = []
     if let value = fields[11] {
-      guard case .array(let entries) = value, entries.count <= Self.maximumPAACount else {
+      guard case .array(let entries) = value, 1...Self.maximumPAACount ~= entries.count else {
         throw .malformedDeclaration("authorized_paa_list")
       }
       for entry in entries {
