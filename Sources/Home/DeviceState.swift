@@ -1,5 +1,7 @@
 internal import MatterClusters
 public import MatterModel
+internal import MatterProtocol
+internal import NIOCore
 
 /// What a device is doing, in the few words that a table has room for.
 public struct DeviceState: Hashable, Sendable {
@@ -29,38 +31,32 @@ public struct DeviceState: Hashable, Sendable {
     AttributePath(cluster: ColorControl.id, attribute: ColorControl.colorTemperatureMireds.id),
   ]
 
-  static func isPart(_ path: ConcreteAttributePath) -> Bool { paths.contains { $0.matches(path) } }
-
-  public init(_ values: [ConcreteAttributePath: [UInt8]]) {
-    var parts: [EndpointID: Part] = [:]
-    for (path, value) in values {
-      let endpoint = path.endpoint
-      if path == OnOff.onOff.path(on: endpoint) {
-        parts[endpoint, default: Part(endpoint: endpoint)].isOn = try? Bool(tlv: value)
-      } else if path == LevelControl.currentLevel.path(on: endpoint) {
-        parts[endpoint, default: Part(endpoint: endpoint)].level = (try? Nullable<UInt8>(tlv: value))?.wrapped
-      } else if path == ColorControl.colorMode.path(on: endpoint) {
-        parts[endpoint, default: Part(endpoint: endpoint)].color = Self.color(of: endpoint, values)
-      }
+  /// - Parameter endpoints: those that count.
+  init(_ values: NodeValues, _ endpoints: [EndpointID]) {
+    parts = endpoints.sorted().compactMap { endpoint in
+      let part = Part(
+        endpoint: endpoint, isOn: values.value(OnOff.onOff, on: endpoint),
+        level: values.value(LevelControl.currentLevel, on: endpoint)?.wrapped, color: Self.color(of: endpoint, values))
+      return part.isOn == nil && part.level == nil && part.color == nil ? nil : part
     }
-    self.parts = parts.values.sorted { $0.endpoint < $1.endpoint }
   }
 
   /// The colour by those attributes that count.
-  private static func color(of endpoint: EndpointID, _ values: [ConcreteAttributePath: [UInt8]]) -> LightColor? {
-    func number<Value: ModelValue>(_ attribute: Attribute<ColorControl, Value>) -> Double? {
-      values[attribute.path(on: endpoint)].flatMap { try? UInt64(tlv: $0) }.map { Double($0) }
-    }
-    switch number(ColorControl.colorMode) {
-    case 0:
+  private static func color(of endpoint: EndpointID, _ values: NodeValues) -> LightColor? {
+    switch values.value(ColorControl.colorMode, on: endpoint) {
+    case .currentHueAndCurrentSaturation?:
       let hue =
-        number(ColorControl.enhancedCurrentHue).map { $0 / 65536 } ?? number(ColorControl.currentHue).map { $0 / 254 }
-      guard let hue, let saturation = number(ColorControl.currentSaturation) else { return nil }
-      return LightColor(HueAndSaturation(hue: hue, saturation: saturation / 254))
-    case 1:
-      guard let x = number(ColorControl.currentX), let y = number(ColorControl.currentY) else { return nil }
-      return LightColor(HueAndSaturation(Chromaticity(x: x / 65536, y: y / 65536)))
-    case 2: return number(ColorControl.colorTemperatureMireds).flatMap { LightColor(mireds: UInt16($0)) }
+        values.value(ColorControl.enhancedCurrentHue, on: endpoint).map { Double($0) / 65536 }
+        ?? values.value(ColorControl.currentHue, on: endpoint).map { Double($0) / 254 }
+      guard let hue, let saturation = values.value(ColorControl.currentSaturation, on: endpoint) else { return nil }
+      return LightColor(HueAndSaturation(hue: hue, saturation: Double(saturation) / 254))
+    case .currentXAndCurrentY?:
+      guard let x = values.value(ColorControl.currentX, on: endpoint),
+        let y = values.value(ColorControl.currentY, on: endpoint)
+      else { return nil }
+      return LightColor(HueAndSaturation(Chromaticity(x: Double(x) / 65536, y: Double(y) / 65536)))
+    case .colorTemperatureMireds?:
+      return values.value(ColorControl.colorTemperatureMireds, on: endpoint).flatMap { LightColor(mireds: $0) }
     default: return nil
     }
   }
@@ -92,62 +88,35 @@ public struct DeviceState: Hashable, Sendable {
   }
 }
 
-/// A device and how it is.
-public struct DeviceStatus: Sendable {
-  public enum Connectivity: String, Sendable { case unknown, online, offline }
-
-  public var device: DeviceRecord
-  public var connectivity: Connectivity
-  /// Why it is offline.
-  public var reason: String?
-  /// Milliseconds since 1970.
-  public var lastContact: Int64?
-  /// What it does, or did when it was heard last.
-  public var state: DeviceState
-
-  public init(
-    device: DeviceRecord, connectivity: Connectivity, reason: String? = nil, lastContact: Int64?, state: DeviceState
-  ) {
-    self.device = device
-    self.connectivity = connectivity
-    self.reason = reason
-    self.lastContact = lastContact
-    self.state = state
+extension HomeDevice {
+  /// What it is doing; while it is offline, what it did when it was heard last.
+  public var state: DeviceState {
+    DeviceState(values, source?.endpoints.filter { $0.id != .root }.map(\.id) ?? [])
   }
 
-  /// Where the data come from: straight from the device, or from nowhere.
-  public var locality: String { connectivity == .online ? "peer" : "unspecified" }
-  public var isOnline: Bool { connectivity == .online }
+  /// Its place and names.
+  public func record(room: String?) -> DeviceRecord? { DeviceRecord(entry, room: room) }
 }
 
-extension HomeSession {
-  /// Asks devices how they are, all at the same time.
-  public func status(of devices: [DeviceRecord], timeout: Duration) async -> [DeviceStatus] {
-    await withTaskGroup(of: (Int, DeviceStatus).self) { group in
-      for (index, device) in devices.enumerated() {
-        group.addTask { [self] in (index, await status(of: device, timeout: timeout)) }
+extension Home {
+  /// Waits until it is known of all these devices whether they can be reached, or until the time is over.
+  public func waitForConnectivity(of devices: Set<String>, timeout: Duration) async {
+    let snapshots = self.devices().batched()
+    let waiting = Task {
+      for await all in snapshots {
+        let isKnown = all.allSatisfy {
+          !devices.contains($0.id) || $0.source?.status.connectivity.connectivityState != .unknown
+        }
+        if isKnown { return }
       }
-      var result: [(Int, DeviceStatus)] = []
-      for await status in group { result.append(status) }
-      return result.sorted { $0.0 < $1.0 }.map(\.1)
     }
+    let timer = controller.eventLoop.scheduleTask(in: .nanoseconds(timeout.nanoseconds)) { waiting.cancel() }
+    await waiting.value
+    timer.cancel()
   }
 
-  /// Asks one device how it is.
-  public func status(of device: DeviceRecord, timeout: Duration) async -> DeviceStatus {
-    do throws(HomeError) {
-      _ = try await read(device, DeviceState.paths, timeout: timeout)
-    } catch {
-      // The cache has the reason.
-    }
-    return lastStatus(of: device)
-  }
-
-  /// How a device was when it was heard last.
-  public func lastStatus(of device: DeviceRecord) -> DeviceStatus {
-    let last = lastHeard(device.nodeID)
-    return DeviceStatus(
-      device: device, connectivity: last.isOnline.map { $0 ? .online : .offline } ?? .unknown, reason: last.reason,
-      lastContact: last.lastContact, state: DeviceState(last.values))
+  /// Takes in what is known of a device without its having reported it.
+  func heard(from node: NodeID, _ attributes: [AttributeData]) async {
+    await controller.take(.report(NodeReport(node, attributes, isWhole: false)))
   }
 }

@@ -19,6 +19,8 @@ public struct StateDirectory: Hashable, Sendable {
   public var controller: String { root + "/controller" }
   /// Names, rooms and last values.
   public var home: String { root + "/home" }
+  /// The home's database.
+  public var database: String { home + "/home.sqlite" }
   /// One directory for each virtual device, by its unique id.
   public var devices: String { root + "/devices" }
   public func device(_ uniqueID: String) -> String { devices + "/" + uniqueID }

@@ -7,7 +7,7 @@ internal import Runtime
 /// Groups of our fabric. Making, changing and using them changes what is stored: that takes ``Access/exclusive``.
 extension HomeController {
   /// The groups, by number.
-  public var groups: [GroupRecord] { edge.value.host.perform { engine, _ in engine.groups } }
+  public var groups: [GroupRecord] { edge.value.perform { engine, _ in engine.groups } }
 
   /// Makes a group without members.
   /// - Parameter id: nil for one that is free.
@@ -69,7 +69,7 @@ extension HomeController {
   ) throws(HomeError) -> R {
     try checkAccess()
     let result: R
-    do throws(ControllerError) { result = try edge.value.host.perform(body) } catch { throw HomeError(error) }
+    do throws(ControllerError) { result = try edge.value.perform(body) } catch { throw HomeError(error) }
     // What could not be stored was not sent either.
     if let failure = edge.value.storeFailure { throw HomeError(.internalError, "\(failure)", cause: failure) }
     return result

@@ -32,7 +32,7 @@ extension HomeController {
   ) -> AsyncThrowingStream<SubscriptionNews, any Error> {
     let (stream, continuation) = AsyncThrowingStream.makeStream(of: SubscriptionNews.self)
     point(node)
-    let id = edge.value.begin(onEvent: { event in
+    let id = edge.value.begin(node, onEvent: { event in
       switch event {
       case .subscriptionEstablished(_, let interval): continuation.yield(.established(maxInterval: interval))
       case .attributeReport(_, let path, let value, _): continuation.yield(.attribute(path, value: value))

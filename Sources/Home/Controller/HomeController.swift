@@ -31,6 +31,8 @@ public actor HomeController {
     public var addresses: [NodeID: MatterProtocol.SocketAddress] = [:]
     /// Who looks for devices, and whether anybody does.
     public var discovery = ServiceDiscovery.Mode.auto
+    /// How devices are followed, if they are.
+    public var following = HomeConfiguration()
     /// For each request.
     public var timeout: Duration = .seconds(10)
     public var logger: Logger
@@ -43,15 +45,19 @@ public actor HomeController {
 
   public nonisolated let eventLoop: any EventLoop
   public nonisolated let options: Options
-  nonisolated let edge: NIOLoopBound<ControllerEdge>
+  nonisolated let edge: NIOLoopBound<HomeEdge>
   private nonisolated let discovery: ServiceDiscovery?
+  /// The right to follow the devices, while we have it.
+  var follower: FollowerLock?
+  /// Looks for what other processes did.
+  var polling: RepeatedTask?
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
   /// 2025-01-01 in seconds since 2000-01-01: before it, the host's clock is wrong.
   private static let leastTime: Int64 = 788_918_400
 
-  private init(_ options: Options, _ edge: NIOLoopBound<ControllerEdge>, _ discovery: ServiceDiscovery?) {
+  private init(_ options: Options, _ edge: NIOLoopBound<HomeEdge>, _ discovery: ServiceDiscovery?) {
     self.options = options
     self.edge = edge
     self.discovery = discovery
@@ -69,6 +75,9 @@ public actor HomeController {
         wanted.mode = options.discovery
         discovery = try ServiceDiscovery(wanted, on: loop, logger: options.logger)
       }
+      let database = try HomeDatabase.open(options.state.database)
+      let stored = try database.load()
+      let isFollowed = FollowerLock.isHeld(options.state)
       let edge = try await loop.submit { [discovery] in
         let store: any NodeStore
         switch options.access {
@@ -84,50 +93,66 @@ public actor HomeController {
         let time = Int64(HostClock.matterSeconds())
         configuration.currentTime = time > HomeController.leastTime ? time : nil
         configuration.discoveryTime = min(configuration.discoveryTime, options.timeout)
-        let engine = try ControllerEngine(configuration, state: try whole.load(), random: SystemRandomSource())
+        let controller = try ControllerEngine(configuration, state: try whole.load(), random: SystemRandomSource())
+        let now = HostClock.now()
+        var engine = HomeEngine(
+          controller, options.following, state: stored.state, contacts: stored.contacts, versions: stored.versions,
+          epoch: HostClock.unixMicroseconds() - now.nanoseconds / 1000, at: now)
+        engine.isPassive = isFollowed
         let transport = UDPTransport(try BoundSockets(interfaces), on: loop)
         let host = EngineHost(
           engine, transport: transport, store: whole, discovery: discovery, logger: options.logger)
-        return NIOLoopBound(ControllerEdge(host), eventLoop: loop)
+        let keeper = HomeKeeper(database, anchor: stored.anchor, on: loop)
+        return NIOLoopBound(HomeEdge(host, keeper), eventLoop: loop)
       }.get()
-      return HomeController(options, edge, discovery)
+      let home = HomeController(options, edge, discovery)
+      await home.begin()
+      return home
     } catch {
       throw HomeError(opening: error)
     }
   }
 
-  /// Lets go of sockets and store.
+  private func begin() {
+    edge.value.observers.make = { [unowned self] entry, reducer in value(of: entry, reducer) }
+  }
+
+  /// Lets go of sockets and store; what is not stored yet is stored first.
   public func close() async {
+    polling?.cancel()
     let drops = drops
     if !drops.isEmpty {
       let text = drops.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
       options.logger.debug("messages that were not taken in: \(text)")
     }
+    let contacts = edge.value.reducer.contacts
     edge.value.stop()
+    follower = nil
+    _ = try? await edge.value.keeper.close(contacts).get()
     if let discovery { _ = try? await discovery.stop().get() }
   }
 
   /// Messages that came and were not taken in, by reason.
   public var drops: [String: Int] {
     var drops: [String: Int] = [:]
-    for (reason, count) in edge.value.host.perform({ engine, _ in engine.drops.all }) { drops[reason.rawValue] = count }
+    for (reason, count) in edge.value.perform({ engine, _ in engine.drops.all }) { drops[reason.rawValue] = count }
     let overflowed = edge.value.host.transport.counters.overflowed
     if overflowed > 0 { drops["overflowed"] = overflowed }
     return drops
   }
 
   /// The nodes of the fabric.
-  public var nodes: [PeerRecord] { edge.value.host.perform { engine, _ in engine.nodes } }
+  public var nodes: [PeerRecord] { edge.value.perform { engine, _ in engine.nodes } }
 
   /// The controller's own membership in its fabric: (fabric id, compressed fabric id, node id).
   public var fabric: (id: FabricID, compressedID: UInt64, nodeID: NodeID) {
-    edge.value.host.perform { engine, _ in
+    edge.value.perform { engine, _ in
       (engine.fabric.fabricID, engine.fabric.compressedFabricID, engine.fabric.nodeID)
     }
   }
 
   /// The key of the fabric's root, 65 bytes: what tells it from all other fabrics.
-  public var rootPublicKey: [UInt8] { edge.value.host.perform { engine, _ in engine.fabric.rootPublicKey } }
+  public var rootPublicKey: [UInt8] { edge.value.perform { engine, _ in engine.fabric.rootPublicKey } }
 
   // MARK: Operations
 
@@ -137,7 +162,7 @@ public actor HomeController {
     _ start: (inout ControllerEngine, Instant) -> OperationID
   ) async throws(HomeError) -> OperationOutcome {
     if let node { point(node) }
-    let id = edge.value.begin(onEvent: onEvent, start)
+    let id = edge.value.begin(node, onEvent: onEvent, start)
     let outcome = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         edge.value.wait(for: id) { continuation.resume(returning: $0) }
@@ -155,11 +180,11 @@ public actor HomeController {
     }
   }
 
-  func isConnected(_ node: NodeID) -> Bool { edge.value.host.perform { engine, _ in engine.isConnected(node) } }
+  func isConnected(_ node: NodeID) -> Bool { edge.value.perform { engine, _ in engine.isConnected(node) } }
 
   /// Tells the engine where the node is, if we were told.
   func point(_ node: NodeID) {
     guard let address = options.address ?? options.addresses[node] else { return }
-    edge.value.host.perform { engine, _ in engine.setAddress(address, of: node) }
+    edge.value.perform { engine, _ in engine.setAddress(address, of: node) }
   }
 }

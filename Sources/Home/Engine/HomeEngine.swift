@@ -48,6 +48,8 @@ public struct HomeEngine: Engine {
   /// Tells which nodes announce themselves.
   var announcements: OperationID?
   public internal(set) var isFollowing = false
+  /// Whether another process follows the devices: what they tell us is its business then, but for those that are new.
+  public var isPassive = false
 
   private var events: [HomeEvent] = []
   private var eventsTaken = 0
@@ -100,6 +102,7 @@ public struct HomeEngine: Engine {
   }
 
   mutating func reduce(_ input: HomeInput) {
+    if isPassive, let node = input.telling, !reducer.state.sources(of: node).isEmpty { return }
     if let update = reducer.reduce(input, at: time) {
       for (node, versions) in update.versions { followed[node, default: Followed()].versions.merge(versions) { $1 } }
       events.append(.updated(update))
@@ -165,8 +168,14 @@ public struct HomeEngine: Engine {
       collect(id) { $0.attributes.append(AttributeData(path, dataVersion: version, value: value)) }
     case .eventReport(let id, let data): collect(id) { $0.events.append(data) }
     case .reportEnd(let id): reported(id)
-    case .subscriptionEstablished(let id, _): established(id, at: now)
-    case .subscriptionLost(let id, let error, _): lost(id, error, at: now)
+    case .subscriptionEstablished(let id, _):
+      if let owner = owners[id] { answered(owner) } else { established(id, at: now) }
+    case .subscriptionLost(let id, let error, _):
+      if let owner = owners[id] {
+        if !isFollowing { reduce(.lost(owner, .subscriptionLost)) }
+      } else {
+        lost(id, error, at: now)
+      }
     case .sessionOpened(let node, _): reduce(.heard(node, deadline: deadline(of: node)))
     case .completed(let id, let result): completed(id, result)
     case .serviceFound(let id, let service) where id == announcements: announced(service, at: now)
@@ -229,6 +238,17 @@ public struct HomeEngine: Engine {
   private mutating func forget(_ node: NodeID) {
     if let handle = followed.removeValue(forKey: node)?.handle { handles[handle] = nil }
     reduce(.nodeRemoved(node))
+  }
+}
+
+extension HomeInput {
+  /// The node that tells something of itself by it.
+  fileprivate var telling: NodeID? {
+    switch self {
+    case .report(let report): report.node
+    case .established(let node, _), .heard(let node, _), .answered(let node), .lost(let node, _): node
+    case .node, .nodeRemoved, .started, .update: nil
+    }
   }
 }
 

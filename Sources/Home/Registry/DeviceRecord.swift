@@ -1,50 +1,42 @@
 public import MatterModel
 
-/// What a home knows of one node: the names that people gave it, and the facts read when it was paired.
+/// What a home knows of a device's place: its names, the node and the endpoints that it is found at.
 public struct DeviceRecord: Hashable, Sendable {
-  /// An endpoint with its types and server clusters, from its Descriptor.
-  public struct Endpoint: Hashable, Sendable {
-    public var id: EndpointID
-    public var deviceTypes: [DeviceTypeID]
-    public var servers: [ClusterID]
-    public var clients: [ClusterID]
-    public var parts: [EndpointID]
+  public typealias Endpoint = DeviceEndpoint
 
-    public init(
-      id: EndpointID, deviceTypes: [DeviceTypeID], servers: [ClusterID], clients: [ClusterID] = [],
-      parts: [EndpointID] = []
-    ) {
-      self.id = id
-      self.deviceTypes = deviceTypes
-      self.servers = servers
-      self.clients = clients
-      self.parts = parts
-    }
-  }
-
+  /// Stays the same as long as the device is in the home: `5`, or `7/3` for what is behind a bridge.
+  public var id: String
   public var nodeID: NodeID
+  /// `.root` for a whole node; of what is behind a bridge, the endpoint that stands for it.
+  public var mainEndpoint: EndpointID = .root
   public var name: String
   /// Nil: in no room.
   public var room: String?
   /// In the order of their ids.
   public var endpoints: [Endpoint]
-  public var vendorID: VendorID?
-  public var productID: UInt16?
-  public var vendorName: String?
-  public var productName: String?
-  public var serialNumber: String?
-  public var uniqueID: String?
-  public var softwareVersion: String?
+  public var identity = DeviceIdentity()
 
   public init(nodeID: NodeID, name: String, room: String? = nil, endpoints: [Endpoint] = []) {
+    id = SourceID(nodeID).description
     self.nodeID = nodeID
     self.name = name
     self.room = room
     self.endpoints = endpoints
   }
 
-  /// The device's own id; the same as long as it is in the home.
-  public var id: String { "\(nodeID.rawValue)" }
+  /// - Returns: nil for a device without a way to it.
+  public init?(_ entry: DeviceEntry, room: String?) {
+    guard let source = entry.active else { return nil }
+    id = entry.id
+    nodeID = source.id.node
+    mainEndpoint = source.mainEndpoint
+    name = entry.name
+    self.room = room
+    endpoints = source.endpoints
+    identity = source.identity
+  }
+
+  public var isBridged: Bool { mainEndpoint != .root }
 
   /// The name with the room in front: `kitchen/lamp`.
   public var fullName: String { room.map { "\($0)/\(name)" } ?? name }

@@ -44,6 +44,8 @@ public struct HomeUpdate: Hashable, Sendable {
   public var versions: [NodeID: [ClusterPath: UInt32]]
   /// The devices whose settled connectivity is another now; not kept in the log, since it follows from the rest.
   public var settled: Set<String> = []
+  /// Whether the log has it already.
+  var isLogged = false
 
   public init(
     _ changes: [HomeChange], at time: Int64, origin: String? = nil, versions: [NodeID: [ClusterPath: UInt32]] = [:]

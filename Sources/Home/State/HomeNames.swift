@@ -88,6 +88,21 @@ extension HomeState {
     return (room, [.roomAdded(room)])
   }
 
+  /// - Parameter structureID: nil: the first structure, which is made where there is none.
+  public func addingRoom(
+    _ name: String, id: String, to structureID: String?
+  ) throws(HomeError) -> (changes: [HomeChange], result: Room) {
+    guard structureID == nil, structures.isEmpty else {
+      let (room, changes) = try addingRoom(name, id: id, in: structureID ?? structures[0].id)
+      return (changes, room)
+    }
+    var copy = self
+    let first = HomeChange.structureAdded(HomeReducer.firstStructure)
+    copy.apply(first)
+    let (room, changes) = try copy.addingRoom(name, id: id, in: HomeReducer.firstStructure.id)
+    return ([first] + changes, room)
+  }
+
   public func renamingRoom(_ id: String, to name: String) throws(HomeError) -> [HomeChange] {
     let room = try changeableRoom(id)
     let name = try HomeNames.checked(name).name

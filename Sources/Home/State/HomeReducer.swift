@@ -94,6 +94,7 @@ public struct HomeReducer: Sendable {
     case .lost(let node, let reason): lose(node, reason, &update)
     case .update(let foreign):
       update = HomeUpdate([], at: foreign.time, origin: foreign.origin)
+      update.isLogged = true
       for change in foreign.changes { make(change, &update) }
       // Nodes that others removed, and sources that others added.
       nodes = nodes.filter { node in wishes[node.key] != nil || !state.sources(of: node.key).isEmpty }

@@ -20,15 +20,10 @@ public struct Target: Hashable, Sendable {
   }
 
   /// The endpoints that a command for the whole device is meant for: the one that was named, else all that have the cluster.
-  /// - Throws: `notFound` where there is none, `ambiguousTarget` for a bridge: what is behind it are devices of their own.
+  /// - Throws: `notFound` where there is none: also for a bridge, since what is behind it are devices of their own.
   public func endpoints(serving cluster: ClusterID, named name: String) throws(HomeError) -> [EndpointID] {
     let all = device.applicationEndpoints.filter { $0.servers.contains(cluster) }.map(\.id)
     guard endpoint == nil, all.count > 1 else { return [try self.endpoint(serving: cluster, named: name)] }
-    guard !device.endpoints.contains(where: { $0.deviceTypes.contains(DeviceTypes.aggregator.id) }) else {
-      throw HomeError(
-        .ambiguousTarget, "it is a bridge with \(all.count) devices behind it; name one of them", device: device.name,
-        candidates: all.map { "\(device.fullName)/\($0)" })
-    }
     return all
   }
 }
@@ -43,8 +38,11 @@ extension HomeRegistry {
     // What stands behind the last stroke may be an endpoint.
     if let stroke = text.lastIndex(of: "/"), let endpoint = UInt16(text[text.index(after: stroke)...]) {
       let front = String(text[..<stroke])
-      if let device = try exact(front) {
+      if let found = try exact(front) {
         let endpoint = EndpointID(endpoint)
+        // It may be of a device behind the bridge that was named.
+        let device =
+          devices.first { $0.nodeID == found.nodeID && $0.endpoints.contains { $0.id == endpoint } } ?? found
         guard device.endpoints.isEmpty || device.endpoints.contains(where: { $0.id == endpoint }) else {
           throw HomeError(
             .notFound,
@@ -74,6 +72,7 @@ extension HomeRegistry {
   }
 
   private func exact(_ text: String) throws(HomeError) -> DeviceRecord? {
+    if let device = devices.first(where: { $0.id == text }) { return device }
     if let device = try one(devices.filter { Self.same($0.fullName, text) }, text) { return device }
     if let device = try one(devices.filter { Self.same($0.name, text) }, text) { return device }
     let number =

@@ -1,9 +1,11 @@
 internal import MatterController
+internal import MatterModel
 internal import MatterProtocol
 internal import Runtime
 
-/// Turns the engine's events into answers: who began an operation learns of its end. Confined to the event loop.
-final class ControllerEdge {
+/// Turns the engine's events into answers and news: who began an operation learns of its end, who observes the home of what
+/// changes in it, and the database of everything. Confined to the event loop.
+final class HomeEdge {
   typealias Outcome = Result<OperationOutcome, ControllerError>
 
   private struct Pending {
@@ -11,7 +13,9 @@ final class ControllerEdge {
     var onEnd: ((Outcome) -> Void)?
   }
 
-  let host: EngineHost<ControllerEngine>
+  let host: EngineHost<HomeEngine>
+  let keeper: HomeKeeper
+  let observers = HomeObservers()
   private var pending: [OperationID: Pending] = [:]
   /// Ends that came before anybody waited for them.
   private var ended: [OperationID: Outcome] = [:]
@@ -20,8 +24,9 @@ final class ControllerEdge {
   private var isBeginning = false
   private var failure: StoreError?
 
-  init(_ host: EngineHost<ControllerEngine>) {
+  init(_ host: EngineHost<HomeEngine>, _ keeper: HomeKeeper) {
     self.host = host
+    self.keeper = keeper
     host.onEvent = { [unowned self] in received($0) }
     host.onStoreFailure = { [unowned self] error in
       failure = error
@@ -35,12 +40,27 @@ final class ControllerEdge {
   /// Why the store gave up, if it did.
   var storeFailure: StoreError? { failure }
 
+  /// The home as it is now.
+  var reducer: HomeReducer { host.perform { (engine: inout HomeEngine, _) in engine.reducer } }
+
+  /// Takes in something that did not come from a device.
+  func take(_ input: HomeInput) {
+    host.perform { (engine: inout HomeEngine, now: Instant) in engine.take(input, at: now) }
+  }
+
+  /// Does something with the controller.
+  func perform<R, F: Error>(_ body: (inout ControllerEngine, Instant) throws(F) -> R) throws(F) -> R {
+    try host.perform { (engine: inout HomeEngine, now: Instant) throws(F) -> R in try engine.perform(at: now, body) }
+  }
+
   /// Begins an operation.
+  /// - Parameter node: whom it is about: what it answers is taken in.
   func begin(
-    onEvent: ((ControllerEvent) -> Void)? = nil, _ start: (inout ControllerEngine, Instant) -> OperationID
+    _ node: NodeID? = nil, onEvent: ((ControllerEvent) -> Void)? = nil,
+    _ start: (inout ControllerEngine, Instant) -> OperationID
   ) -> OperationID {
     isBeginning = true
-    let id = host.perform { (engine: inout ControllerEngine, now: Instant) in start(&engine, now) }
+    let id = host.perform { (engine: inout HomeEngine, now: Instant) in engine.begin(node, at: now, start) }
     isBeginning = false
     pending[id] = Pending(onEvent: onEvent)
     let events = early
@@ -62,7 +82,7 @@ final class ControllerEdge {
 
   func cancel(_ id: OperationID) {
     guard pending[id] != nil else { return }
-    host.perform { (engine: inout ControllerEngine, now: Instant) in engine.cancel(id, at: now) }
+    perform { (engine: inout ControllerEngine, now: Instant) in engine.cancel(id, at: now) }
   }
 
   /// Ends all: whoever still waits is told so.
@@ -70,10 +90,21 @@ final class ControllerEdge {
     let waiting = pending
     pending = [:]
     if !host.isStopped {
-      host.perform { (engine: inout ControllerEngine, now: Instant) in engine.closeSessions(at: now) }
+      perform { (engine: inout ControllerEngine, now: Instant) in engine.closeSessions(at: now) }
       host.stop()
     }
     for id in waiting.keys.sorted() { waiting[id]?.onEnd?(.failure(.cancelled)) }
+    observers.end()
+  }
+
+  private func received(_ event: HomeEvent) {
+    switch event {
+    case .controller(let event): received(event)
+    case .updated(let update):
+      let reducer = reducer
+      keeper.keep(update, reducer.contacts)
+      observers.tell(update, reducer)
+    }
   }
 
   private func received(_ event: ControllerEvent) {

@@ -7,7 +7,7 @@ public enum SwitchAction: String, Hashable, Sendable {
   case on, off, toggle
 }
 
-extension HomeSession {
+extension Home {
   /// Switches all that there is to switch in a device: a strip of three sockets is one device.
   /// - Returns: what each endpoint is afterwards, one at least.
   public func turnAll(_ target: Target, _ action: SwitchAction) async throws(HomeError) -> [DeviceState.Part] {
@@ -50,7 +50,7 @@ extension HomeSession {
       }
       return action == .on
     }
-    heard(from: node, [.init(OnOff.onOff.path(on: endpoint), dataVersion: 0, value: isOn.tlv)])
+    await heard(from: node, [.init(OnOff.onOff.path(on: endpoint), dataVersion: 0, value: isOn.tlv)])
     return DeviceState.Part(endpoint: endpoint, isOn: isOn)
   }
 
@@ -72,7 +72,7 @@ extension HomeSession {
     if level > 0 {
       values.append(.init(LevelControl.currentLevel.path(on: endpoint), dataVersion: 0, value: level.tlv))
     }
-    heard(from: target.device.nodeID, values)
+    await heard(from: target.device.nodeID, values)
     return DeviceState.Part(endpoint: endpoint, isOn: level > 0, level: level)
   }
 }

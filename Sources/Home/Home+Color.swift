@@ -2,7 +2,7 @@ internal import MatterClusters
 internal import MatterModel
 internal import MatterProtocol
 
-extension HomeSession {
+extension Home {
   /// Gives a light a colour, also while it is off: it has it then when it comes on.
   /// - Parameter over: tenths of a second.
   /// - Returns: the colour that it was told; a temperature is brought into the light's range.
@@ -47,10 +47,10 @@ extension HomeSession {
       throw HomeError(.notFound, "it has whites only; expected a temperature as 2700K", device: device.name)
     }
     let mode = values.first.flatMap { DeviceState.colorMode(of: $0.path.attribute) }
-    heard(
+    await heard(
       from: node,
       values + (mode.map { [.init(ColorControl.colorMode.path(on: endpoint), dataVersion: 0, value: $0.tlv)] } ?? []))
-    let state = DeviceState(lastHeard(node).values).parts.first { $0.endpoint == endpoint }
+    let state = DeviceState(await controller.state.values[node] ?? NodeValues(), [endpoint]).parts.first
     return state ?? DeviceState.Part(endpoint: endpoint)
   }
 

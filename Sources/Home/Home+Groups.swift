@@ -2,7 +2,7 @@ internal import MatterClusters
 public import MatterController
 internal import MatterModel
 
-extension HomeSession {
+extension Home {
   /// Opens the home for what changes groups or sends to them, with its lock held, and closes it again.
   public static func withGroups<R: Sendable>(
     _ options: HomeController.Options, _ body: (HomeSession) async throws(HomeError) -> R

@@ -1,0 +1,35 @@
+internal import Glibc
+
+/// The right to follow the devices of a home and to say how they are: one process at a time has it. Given up when it is let
+/// go, or at the process's end, so that another may take over.
+final class FollowerLock: Sendable {
+  private let descriptor: Int32
+
+  private init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+  deinit { close(descriptor) }
+
+  private static func path(_ state: StateDirectory) -> String { state.home + "/follower" }
+
+  /// - Returns: nil where another process has it.
+  static func acquire(_ state: StateDirectory) throws(HomeError) -> FollowerLock? {
+    try Files.makeDirectory(state.home)
+    let path = path(state)
+    let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw HomeError(.internalError, "\(path) can't be opened: \(systemError())") }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      close(descriptor)
+      return nil
+    }
+    return FollowerLock(descriptor)
+  }
+
+  /// Whether a process has it now.
+  static func isHeld(_ state: StateDirectory) -> Bool {
+    let descriptor = open(path(state), O_RDWR | O_CLOEXEC)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else { return true }
+    return false
+  }
+}

@@ -1,0 +1,135 @@
+internal import MatterClusters
+public import MatterController
+internal import MatterModel
+internal import MatterProtocol
+
+/// What came of pairing a device.
+public struct PairedDevice: Sendable {
+  public var device: DeviceRecord
+  public var result: CommissioningResult
+}
+
+extension Home {
+  /// Commissions a device, reads what it is, and gives it a name. To be called with the home's lock held.
+  /// - Parameter name: nil: what it calls itself.
+  public static func pair(
+    _ request: CommissioningRequest, name: String?, room: String?, _ options: HomeController.Options,
+    onStep: @escaping @Sendable (CommissioningStep, StepProgress) -> Void
+  ) async throws(HomeError) -> PairedDevice {
+    let lock = try await HomeLock.acquire(options.state)
+    var options = options
+    options.access = .exclusive
+    // A name that can't be is to be found out before anything happens.
+    let ownName = try name.map { name throws(HomeError) in try HomeNames.checked(name).name }
+    if let room { _ = try HomeNames.checked(room) }
+    let home = try await Home(options)
+    let paired: Result<PairedDevice, HomeError>
+    do throws(HomeError) {
+      paired = .success(try await home.pair(request, ownName, room, onStep))
+    } catch {
+      paired = .failure(error)
+    }
+    await home.close()
+    _ = consume lock
+    return try paired.get()
+  }
+
+  private func pair(
+    _ request: CommissioningRequest, _ name: String?, _ room: String?,
+    _ onStep: @escaping @Sendable (CommissioningStep, StepProgress) -> Void
+  ) async throws(HomeError) -> PairedDevice {
+    let result = try await controller.commission(request, onStep: onStep)
+    let node = result.nodeID
+    var roomID: String?
+    if let room {
+      roomID = await controller.state.room(named: room)?.id
+      if roomID == nil { roomID = try await addRoom(room).id }
+    }
+    await controller.take(.node(node, name: name, roomID: roomID))
+    // It is in the fabric already: what can't be read now does not undo that.
+    _ = try? await controller.read(node, DeviceFacts.paths + DeviceState.paths)
+    let id = SourceID(node).description
+    if await controller.state.source(SourceID(node)) == nil {
+      try await controller.change { [roomID] state throws(HomeError) in
+        (DeviceFacts.changes(result, name: name, roomID: roomID, state), ())
+      }
+    }
+    try await controller.flush()
+    let registry = await registry
+    guard let device = registry.devices.first(where: { $0.id == id }) ?? registry.device(node) else {
+      throw HomeError(.internalError, "the device is in the fabric, and not in the home")
+    }
+    return PairedDevice(device: device, result: result)
+  }
+
+  /// Takes a device out of the fabric and the home. To be called without the home's lock.
+  /// - Returns: the device, and whether it was told.
+  public static func remove(
+    _ text: String, force: Bool, _ options: HomeController.Options
+  ) async throws(HomeError) -> (device: DeviceRecord, wasTold: Bool) {
+    let lock = try await HomeLock.acquire(options.state)
+    var options = options
+    options.access = .exclusive
+    let home = try await Home(options)
+    let removed: Result<(DeviceRecord, Bool), HomeError>
+    do throws(HomeError) {
+      removed = .success(try await home.remove(text, force: force))
+    } catch {
+      removed = .failure(error)
+    }
+    await home.close()
+    _ = consume lock
+    let (device, wasTold) = try removed.get()
+    return (device, wasTold)
+  }
+
+  private func remove(_ text: String, force: Bool) async throws(HomeError) -> (DeviceRecord, Bool) {
+    let device = try await registry.resolve(text).device
+    guard !device.isBridged else {
+      throw HomeError(
+        .badArguments, "a device behind a bridge can't be removed by itself; remove it at its bridge, or remove the bridge",
+        device: device.name)
+    }
+    var wasTold = false
+    do throws(HomeError) {
+      wasTold = try await controller.remove(device.nodeID, force: force)
+    } catch {
+      // What the fabric does not know, the home need not know either.
+      guard force && error.code == .notFound else { throw error.about(device.name) }
+      await controller.take(.nodeRemoved(device.nodeID))
+    }
+    try await controller.flush()
+    return (device, wasTold)
+  }
+}
+
+/// What is asked of a device when it was paired.
+enum DeviceFacts {
+  static let paths: [AttributePath] = [
+    AttributePath(cluster: Descriptor.id), AttributePath(cluster: BridgedDeviceBasicInformation.id),
+    AttributePath(endpoint: .root, cluster: BasicInformation.id),
+  ]
+
+  /// What commissioning itself learnt, for a device that tells nothing more now.
+  static func changes(_ result: CommissioningResult, name: String?, roomID: String?, _ state: HomeState) -> [HomeChange] {
+    let source = SourceID(result.nodeID)
+    var identity = DeviceIdentity()
+    identity.vendorID = result.information.vendorID
+    identity.productID = result.information.productID
+    identity.vendorName = result.information.vendorName
+    identity.productName = result.information.productName
+    identity.serialNumber = result.information.serialNumber
+    let endpoints = result.information.endpoints.map {
+      DeviceEndpoint(id: $0.id, deviceTypes: $0.deviceTypes, parts: $0.parts)
+    }
+    let structure = state.structures.first ?? HomeReducer.firstStructure
+    let wanted = name ?? identity.ownName ?? "Device \(source)"
+    return (state.structures.isEmpty ? [.structureAdded(structure)] : []) + [
+      .deviceAdded(
+        id: source.description,
+        name: state.availableName(wanted, in: roomID, of: structure.id, except: source.description), roomID: roomID,
+        structureID: structure.id),
+      .sourceAdded(source, device: source.description), .topology(source, endpoints, identity),
+    ]
+  }
+}

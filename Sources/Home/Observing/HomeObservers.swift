@@ -1,0 +1,247 @@
+internal import MatterModel
+
+/// Who wants to know of a home, and of what in it. Confined to the event loop.
+///
+/// What an update touches is worked out once for all; then each observer that it is for gets it into its own queue.
+final class HomeObservers {
+  private var number = 0
+  private var updates: [Int: AsyncStream<HomeUpdate>.Continuation] = [:]
+  private var structures = ObservedCollection<Structure>()
+  private var rooms = ObservedCollection<Room>()
+  private var devices = ObservedCollection<HomeDevice>()
+  private var reports: [String: [Int: AsyncStream<DeviceReport>.Continuation]] = [:]
+  /// The devices as they were told last, as long as anybody follows them.
+  private var told: [String: HomeDevice] = [:]
+  private var isEnded = false
+  /// Makes the value of a device.
+  var make: ((DeviceEntry, HomeReducer) -> HomeDevice)?
+
+  // MARK: Beginning
+
+  private func next() -> Int {
+    number += 1
+    return number
+  }
+
+  /// - Returns: nil where the home is closed already; the number to end it by else.
+  func addUpdates(_ continuation: AsyncStream<HomeUpdate>.Continuation) -> Int {
+    let id = next()
+    if isEnded { continuation.finish() } else { updates[id] = continuation }
+    return id
+  }
+
+  func removeUpdates(_ id: Int) { updates[id] = nil }
+
+  func add(_ observer: ObservedCollection<Structure>.Observer, _ reducer: HomeReducer) -> Int {
+    add(observer, to: \.structures, reducer.state.structures)
+  }
+
+  func add(_ observer: ObservedCollection<Room>.Observer, _ reducer: HomeReducer) -> Int {
+    add(observer, to: \.rooms, reducer.state.rooms)
+  }
+
+  func add(_ observer: ObservedCollection<HomeDevice>.Observer, _ reducer: HomeReducer) -> Int {
+    if devices.isEmpty { told = all(reducer) }
+    return add(observer, to: \.devices, ordered(reducer))
+  }
+
+  private func add<Item>(
+    _ observer: ObservedCollection<Item>.Observer, to list: ReferenceWritableKeyPath<HomeObservers, ObservedCollection<Item>>, _ now: [Item]
+  ) -> Int {
+    let id = next()
+    if isEnded { observer.finish() } else { self[keyPath: list].add(observer, id, now) }
+    return id
+  }
+
+  func addReports(_ continuation: AsyncStream<DeviceReport>.Continuation, of device: String, _ reducer: HomeReducer) -> Int
+  {
+    let id = next()
+    guard !isEnded, let entry = reducer.state.devices[device], let value = make?(entry, reducer) else {
+      continuation.finish()
+      return id
+    }
+    reports[device, default: [:]][id] = continuation
+    continuation.yield(DeviceReport(device: value, changed: []))
+    return id
+  }
+
+  func removeReports(_ id: Int, of device: String) {
+    reports[device]?[id] = nil
+    if reports[device]?.isEmpty == true { reports[device] = nil }
+  }
+
+  func remove(_ id: Int) {
+    structures.remove(id)
+    rooms.remove(id)
+    devices.remove(id)
+    if devices.isEmpty { told = [:] }
+  }
+
+  /// Ends all sequences.
+  func end() {
+    isEnded = true
+    for continuation in updates.values { continuation.finish() }
+    for list in reports.values { for continuation in list.values { continuation.finish() } }
+    structures.end()
+    rooms.end()
+    devices.end()
+    updates = [:]
+    reports = [:]
+    told = [:]
+    make = nil
+  }
+
+  // MARK: Telling
+
+  func tell(_ update: HomeUpdate, _ reducer: HomeReducer) {
+    for continuation in updates.values { continuation.yield(update) }
+    if structures.isEmpty && rooms.isEmpty && devices.isEmpty && reports.isEmpty { return }
+    let touched = Touched(update, reducer.state, told)
+    if touched.structures { structures.tell(reducer.state.structures) }
+    if touched.rooms { rooms.tell(reducer.state.rooms) }
+    if !devices.isEmpty { tellDevices(touched, reducer) }
+    for (id, changed) in touched.reports { tellReport(of: id, changed, reducer) }
+  }
+
+  private func tellDevices(_ touched: Touched, _ reducer: HomeReducer) {
+    var changes: [CollectionChange<HomeDevice>] = []
+    for id in touched.devices {
+      let new = reducer.state.devices[id].flatMap { make?($0, reducer) }
+      switch (told[id], new) {
+      case (nil, let new?): changes.append(.added(new))
+      case (let old?, let new?) where old != new || old.settledConnectivity != new.settledConnectivity:
+        changes.append(.updated(old: old, new: new))
+      case (let old?, nil): changes.append(.removed(old))
+      default: continue
+      }
+      told[id] = new
+    }
+    guard !changes.isEmpty else { return }
+    devices.tell(changes) { self.ordered(reducer) }
+  }
+
+  private func tellReport(of device: String, _ changed: Set<ClusterPath>, _ reducer: HomeReducer) {
+    guard let list = reports[device] else { return }
+    guard let value = reducer.state.devices[device].flatMap({ make?($0, reducer) }) else {
+      for continuation in list.values { continuation.finish() }
+      reports[device] = nil
+      return
+    }
+    let report = DeviceReport(device: value, changed: changed)
+    for continuation in list.values { continuation.yield(report) }
+  }
+
+  private func all(_ reducer: HomeReducer) -> [String: HomeDevice] {
+    reducer.state.devices.compactMapValues { make?($0, reducer) }
+  }
+
+  private func ordered(_ reducer: HomeReducer) -> [HomeDevice] {
+    reducer.state.orderedDevices.compactMap { make?($0, reducer) }
+  }
+}
+
+/// The observers of one collection, and the collection as it was told last.
+struct ObservedCollection<Item: Identifiable & Sendable> {
+  /// Whoever observes wants the whole or the changes.
+  enum Observer {
+    case snapshots(AsyncStream<[Item]>.Continuation)
+    case changes(AsyncStream<CollectionChange<Item>>.Continuation)
+
+    func finish() {
+      switch self {
+      case .snapshots(let continuation): continuation.finish()
+      case .changes(let continuation): continuation.finish()
+      }
+    }
+  }
+
+  private var observers: [Int: Observer] = [:]
+  private var last: [Item] = []
+
+  var isEmpty: Bool { observers.isEmpty }
+
+  mutating func add(_ observer: Observer, _ id: Int, _ now: [Item]) {
+    if observers.isEmpty { last = now }
+    observers[id] = observer
+    if case .snapshots(let continuation) = observer { continuation.yield(now) }
+  }
+
+  mutating func remove(_ id: Int) { observers[id] = nil }
+
+  mutating func end() {
+    for observer in observers.values { observer.finish() }
+    observers = [:]
+  }
+
+  /// Tells changes that are known, and the whole where somebody wants it.
+  mutating func tell(_ changes: [CollectionChange<Item>], whole: () -> [Item]) {
+    var all: [Item]?
+    for (_, observer) in observers {
+      switch observer {
+      case .changes(let continuation): for change in changes { continuation.yield(change) }
+      case .snapshots(let continuation):
+        let now = all ?? whole()
+        all = now
+        continuation.yield(now)
+      }
+    }
+  }
+}
+
+extension ObservedCollection where Item: Equatable {
+  /// Tells what is another than it was.
+  mutating func tell(_ now: [Item]) {
+    guard now != last else { return }
+    var changes: [CollectionChange<Item>] = []
+    for item in last where !now.contains(where: { $0.id == item.id }) { changes.append(.removed(item)) }
+    for item in now {
+      guard let old = last.first(where: { $0.id == item.id }) else {
+        changes.append(.added(item))
+        continue
+      }
+      if old != item { changes.append(.updated(old: old, new: item)) }
+    }
+    last = now
+    tell(changes) { now }
+  }
+}
+
+/// What an update touches.
+private struct Touched {
+  var structures = false
+  var rooms = false
+  /// Devices of which other things than attributes may be different, in the order of the changes.
+  var devices: [String] = []
+  /// Devices that something is to be reported of, with the clusters whose attributes changed.
+  var reports: [String: Set<ClusterPath>] = [:]
+
+  init(_ update: HomeUpdate, _ state: HomeState, _ told: [String: HomeDevice]) {
+    var seen: Set<String> = []
+    func touch(_ id: String?) -> String? {
+      guard let id else { return nil }
+      return seen.insert(id).inserted ? id : nil
+    }
+    for change in update.changes {
+      var device: String?
+      switch change {
+      case .structureAdded, .structureRenamed, .structureRemoved: structures = true
+      case .roomAdded, .roomRenamed, .roomRemoved: rooms = true
+      case .deviceAdded(let id, _, _, _), .deviceRemoved(let id), .deviceRenamed(let id, _), .deviceMoved(let id, _),
+        .sourceAdded(_, let id):
+        device = id
+      case .sourceRemoved(let source):
+        device = told.values.first { $0.entry.source(source) != nil }?.id
+      case .topology(let source, _, _), .connectivity(let source, _): device = state.device(of: source)?.id
+      case .attribute(let node, let path, _):
+        guard let id = state.deviceID(of: node, path.endpoint), state.devices[id]?.active?.id.node == node else { continue }
+        reports[id, default: []].insert(ClusterPath(path.endpoint, path.cluster))
+      case .event: break
+      }
+      if let device {
+        if let new = touch(device) { devices.append(new) }
+        reports[device, default: []].formUnion([])
+      }
+    }
+    for id in update.settled.sorted() { if let new = touch(id) { devices.append(new) } }
+  }
+}

@@ -1,0 +1,73 @@
+/// A collection of things in a home, to be listed or followed. HOME.md, “Observing”.
+public struct Query<Item: Identifiable & Sendable>: Sendable {
+  let snapshot: @Sendable (_ timeout: Duration) async throws(HomeError) -> [Item]
+  let snapshots: @Sendable () -> AsyncStream<[Item]>
+  let changes: @Sendable () -> AsyncStream<CollectionChange<Item>>
+
+  /// What is there now. Waits for the first synchronisation.
+  /// - Throws: ``HomeError`` `timedOut` where that did not come in time.
+  public func list(timeout: Duration = .seconds(10)) async throws(HomeError) -> [Item] { try await snapshot(timeout) }
+
+  /// The whole collection, at once and again after every change of it. Identical consecutive ones are not repeated.
+  public func batched() -> CollectionSnapshots<Item> { CollectionSnapshots(begin: snapshots) }
+
+  /// Only the item with an id.
+  func only(_ id: Item.ID) -> Query<Item> where Item: Equatable, Item.ID: Sendable {
+    Query(
+      snapshot: { [snapshot] timeout async throws(HomeError) in try await snapshot(timeout).filter { $0.id == id } },
+      snapshots: { [snapshots] in
+        // Of two different collections the same may be left.
+        Self.derived(from: snapshots()) { (items, last: inout [Item]?) in
+          let items = items.filter { $0.id == id }
+          guard items != last else { return nil }
+          last = items
+          return items
+        }
+      },
+      changes: { [changes] in
+        Self.derived(from: changes()) { (change, _: inout [Item]?) in change.item.id == id ? change : nil }
+      })
+  }
+
+  private static func derived<Element: Sendable>(
+    from stream: AsyncStream<Element>, _ next: @escaping @Sendable (Element, inout [Item]?) -> Element?
+  ) -> AsyncStream<Element> {
+    let (result, continuation) = AsyncStream.makeStream(of: Element.self)
+    let task = Task {
+      var last: [Item]?
+      for await element in stream { if let element = next(element, &last) { continuation.yield(element) } }
+      continuation.finish()
+    }
+    continuation.onTermination = { _ in task.cancel() }
+    return result
+  }
+
+  /// Only what changes from now on, in order.
+  public func stream() -> CollectionChanges<Item> { CollectionChanges(begin: changes) }
+}
+
+/// What changed in a collection.
+public enum CollectionChange<Item: Sendable>: Sendable {
+  case added(Item)
+  case updated(old: Item, new: Item)
+  case removed(Item)
+
+  /// What it is about; after the change, where it is there then.
+  public var item: Item {
+    switch self {
+    case .added(let item), .updated(_, let item), .removed(let item): item
+    }
+  }
+}
+
+/// See ``Query/batched()``. Ends when the home is closed.
+public struct CollectionSnapshots<Item: Identifiable & Sendable>: HomeUpdates {
+  let begin: @Sendable () -> AsyncStream<[Item]>
+  public func makeAsyncIterator() -> AsyncStream<[Item]>.Iterator { begin().makeAsyncIterator() }
+}
+
+/// See ``Query/stream()``. Ends when the home is closed.
+public struct CollectionChanges<Item: Identifiable & Sendable>: HomeUpdates {
+  let begin: @Sendable () -> AsyncStream<CollectionChange<Item>>
+  public func makeAsyncIterator() -> AsyncStream<CollectionChange<Item>>.Iterator { begin().makeAsyncIterator() }
+}
