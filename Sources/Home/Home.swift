@@ -83,8 +83,7 @@ public final class Home: Sendable {
   /// Adds a room.
   /// - Parameter structureID: nil: the first structure, which is made where there is none.
   public func addRoom(_ name: String, to structureID: String? = nil) async throws(HomeError) -> Room {
-    let id = Identifiers.new()
-    return try await controller.change { state throws(HomeError) in try state.addingRoom(name, id: id, to: structureID) }
+    try await controller.change { state throws(HomeError) in try state.addingRoom(name, to: structureID) }
   }
 
   public func renameRoom(_ id: String, to name: String) async throws(HomeError) {

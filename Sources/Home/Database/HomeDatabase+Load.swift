@@ -15,6 +15,9 @@ public struct StoredHome: Sendable {
 }
 
 extension HomeDatabase {
+  /// The home without the values of its devices.
+  public func names() throws(HomeError) -> HomeState { try read { try self.names($0) } }
+
   /// The whole home, all of one moment.
   public func load() throws(HomeError) -> StoredHome { try read { try self.load($0) } }
 

@@ -90,8 +90,9 @@ extension HomeState {
 
   /// - Parameter structureID: nil: the first structure, which is made where there is none.
   public func addingRoom(
-    _ name: String, id: String, to structureID: String?
+    _ name: String, to structureID: String? = nil
   ) throws(HomeError) -> (changes: [HomeChange], result: Room) {
+    let id = Identifiers.new()
     guard structureID == nil, structures.isEmpty else {
       let (room, changes) = try addingRoom(name, id: id, in: structureID ?? structures[0].id)
       return (changes, room)

@@ -16,11 +16,12 @@ struct Access: AsyncParsableCommand {
 
     func run() async throws {
       try await home.withDevice(device) { session, device in
+        let registry = await session.registry
         let own = await session.controller.fabric.nodeID
         let entries = try await session.accessList(of: device)
         home.output.result(
           .array(entries.enumerated().map { AccessReport.json($0.element).adding("number", .integer($0.offset + 1)) }),
-          AccessReport.table(entries, session.registry, own))
+          AccessReport.table(entries, registry, own))
       }
     }
   }
@@ -54,15 +55,16 @@ struct Access: AsyncParsableCommand {
 
     func run() async throws {
       try await home.withDevice(device) { session, device in
+        let registry = await session.registry
         let own = await session.controller.fabric.nodeID
         let entry = AccessEntry(
           privilege: privilege.privilege, authMode: group.isEmpty ? .case : .group,
-          subjects: try subjects(session.registry), targets: try targets())
+          subjects: try subjects(registry), targets: try targets())
         let (entries, isChanged) = try await session.grant(entry, on: device, force: force)
         home.output.result(
           device.jsonNames.adding("changed", .bool(isChanged)).adding(
             "entries", .array(entries.map(AccessReport.json))),
-          isChanged ? AccessReport.table(entries, session.registry, own) : "\(device.name): that is allowed already")
+          isChanged ? AccessReport.table(entries, registry, own) : "\(device.name): that is allowed already")
       }
     }
 
@@ -103,11 +105,12 @@ struct Access: AsyncParsableCommand {
 
     func run() async throws {
       try await home.withDevice(device) { session, device in
+        let registry = await session.registry
         let own = await session.controller.fabric.nodeID
         let entry = try await session.revokeAccess(number: number, on: device, force: force)
         home.output.result(
           device.jsonNames.adding("removed", AccessReport.json(entry)),
-          "\(device.name): \(AccessReport.subjects(entry, session.registry, own)) can't \(camelCase("\(entry.privilege)")) any more"
+          "\(device.name): \(AccessReport.subjects(entry, registry, own)) can't \(camelCase("\(entry.privilege)")) any more"
         )
       }
     }

@@ -12,7 +12,7 @@ struct Remove: AsyncParsableCommand {
 
   func run() async throws {
     let options = try home.controller(patience: force ? .seconds(4) : .seconds(10))
-    let (device, wasTold) = try await HomeSession.remove(device, force: force, options)
+    let (device, wasTold) = try await Home.remove(device, force: force, options)
     home.output.result(
       device.jsonNames.adding("deviceWasTold", .bool(wasTold)),
       wasTold
@@ -24,8 +24,8 @@ extension HomeOptions {
   /// Opens the home for a command about one device.
   /// - Parameter text: how the user names it.
   func withDevice<R>(
-    _ text: String, _ body: (HomeSession, DeviceRecord) async throws -> R
+    _ text: String, _ body: (Home, DeviceRecord) async throws -> R
   ) async throws -> R {
-    try await withHome { session in try await body(session, try session.registry.resolve(text).device) }
+    try await withHome { session in try await body(session, try await session.registry.resolve(text).device) }
   }
 }

@@ -34,7 +34,7 @@ struct Bind: AsyncParsableCommand {
 
   func run() async throws {
     try await home.withHome { session in
-      let registry = session.registry
+      let registry = await session.registry
       let source = try registry.resolve(arguments.source)
       guard let target = arguments.target else {
         let entries = try await session.bindings(of: source)
@@ -69,7 +69,7 @@ struct Unbind: AsyncParsableCommand {
 
   func run() async throws {
     try await home.withHome { session in
-      let registry = session.registry
+      let registry = await session.registry
       let source = try registry.resolve(arguments.source)
       let change = try await session.unbind(
         source, from: try registry.resolve(arguments.target ?? ""), clusters: try arguments.clusters())

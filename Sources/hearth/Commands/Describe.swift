@@ -10,26 +10,37 @@ struct Describe: AsyncParsableCommand {
   @Argument(help: "The device.", completion: .device) var device: String
 
   func run() async throws {
-    try await home.withHome(patience: .seconds(4)) { session in
-      let device = try session.registry.resolve(device).device
-      let status = await session.status(of: device, timeout: home.network.timeout?.duration ?? .seconds(4))
-      let fabrics = status.isOnline ? try? await session.fabrics(of: device) : nil
-      home.output.result(json(status, fabrics), text(status, fabrics))
+    let patience = home.network.timeout?.duration ?? .seconds(4)
+    try await home.withHome(patience: patience) { session in
+      let record = try await session.registry.resolve(device).device
+      try await session.follow()
+      await session.waitForConnectivity(of: [record.id], timeout: patience)
+      // It may have become another since.
+      let found = try await session.device(id: record.id).list().first
+      guard let found, let now = found.record(room: record.room) else {
+        throw HomeError(.notFound, "it is not in the home any more", device: record.name)
+      }
+      let row = DeviceRow(device: found, record: now)
+      let fabrics = row.isOnline && !now.isBridged ? try? await session.fabrics(of: now) : nil
+      home.output.result(json(row, fabrics), text(row, fabrics))
     }
   }
 
-  private func text(_ status: DeviceStatus, _ fabrics: [FabricEntry]?) -> String {
-    let device = status.device
+  private func text(_ row: DeviceRow, _ fabrics: [FabricEntry]?) -> String {
+    let device = row.record
+    let identity = device.identity
+    let connectivity = row.device.sourceConnectivity.connectivityState.rawValue
     var rows: [(String, String?)] = [
       ("Name", device.name), ("Room", device.room ?? "–"), ("Node", device.id),
       ("Types", device.typeNames.joined(separator: ", ")),
-      ("Vendor", named(device.vendorName, device.vendorID?.description)),
-      ("Product", named(device.productName, device.productID.map { VendorID($0).description })),
-      ("Serial number", device.serialNumber), ("Unique id", device.uniqueID), ("Software", device.softwareVersion),
-      ("State", status.isOnline ? status.state.text : "(\(status.state.text))"),
-      ("Connectivity", status.connectivity.rawValue + (status.reason.map { " (\($0))" } ?? "")),
-      ("Locality", status.isOnline ? status.locality : "–"),
-      ("Last contact", DeviceTable.contact(status, now: HomeSession.now())),
+      ("Vendor", named(identity.vendorName, identity.vendorID?.description)),
+      ("Product", named(identity.productName, identity.productID.map { VendorID($0).description })),
+      ("Serial number", identity.serialNumber), ("Unique id", identity.uniqueID), ("Software", identity.softwareVersion),
+      ("State", row.isOnline ? row.device.state.text : "(\(row.device.state.text))"),
+      ("Connectivity", connectivity + (row.device.offlineReason.map { " (\($0.text))" } ?? "")),
+      ("Locality", DeviceTable.locality(row)),
+      ("Last contact", DeviceTable.contact(row, now: Home.now())),
+      ("Next report", row.device.contact.nextReport.map { ClockText.time(milliseconds: $0 / 1000) }),
     ]
     if let fabrics {
       rows.append(
@@ -65,8 +76,9 @@ struct Describe: AsyncParsableCommand {
     return number.map { "\(name) (\($0))" } ?? name
   }
 
-  private func json(_ status: DeviceStatus, _ fabrics: [FabricEntry]?) -> JSON {
-    let device = status.device
+  private func json(_ row: DeviceRow, _ fabrics: [FabricEntry]?) -> JSON {
+    let device = row.record
+    let identity = device.identity
     let endpoints: [JSON] = device.endpoints.map { endpoint in
       [
         "id": .integer(endpoint.id.rawValue),
@@ -81,12 +93,12 @@ struct Describe: AsyncParsableCommand {
         "parts": .array(endpoint.parts.map { .integer($0.rawValue) }),
       ]
     }
-    return DeviceTable.json(status)
-      .adding("vendorID", device.vendorID.map { .integer($0.rawValue) } ?? .null)
-      .adding("productID", device.productID.map { .integer($0) } ?? .null)
-      .adding("vendorName", .optional(device.vendorName)).adding("productName", .optional(device.productName))
-      .adding("serialNumber", .optional(device.serialNumber)).adding("uniqueID", .optional(device.uniqueID))
-      .adding("softwareVersion", .optional(device.softwareVersion)).adding("endpoints", .array(endpoints))
+    return DeviceTable.json(row)
+      .adding("vendorID", identity.vendorID.map { .integer($0.rawValue) } ?? .null)
+      .adding("productID", identity.productID.map { .integer($0) } ?? .null)
+      .adding("vendorName", .optional(identity.vendorName)).adding("productName", .optional(identity.productName))
+      .adding("serialNumber", .optional(identity.serialNumber)).adding("uniqueID", .optional(identity.uniqueID))
+      .adding("softwareVersion", .optional(identity.softwareVersion)).adding("endpoints", .array(endpoints))
       .adding(
         "fabrics",
         fabrics.map { list in

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import Home
 import MatterModel
 
@@ -9,64 +10,84 @@ struct Devices: AsyncParsableCommand {
   @Option(help: "Only those in this room.") var room: String?
   @Option(help: "Only those of this kind: light, plug, sensor, or a type's name.") var kind: String?
   @Flag(help: "Only those that can't be reached.") var offline = false
-  @Flag(help: "Print the table again whenever something changes.") var watch = false
+  @Flag(help: "Show the table again whenever something changes; on a terminal, in its place.") var watch = false
 
   func run() async throws {
     let registry = try home.registry()
     let room = try room.map { try registry.knownRoom($0) }
-    let devices = registry.devices.filter { device in
-      (room == nil || device.room == room) && (kind.map { DeviceKindName.matches(device.typeNames, $0) } ?? true)
-    }
-    try home.check(devices)
-    if devices.isEmpty {
+    let wanted = registry.devices.filter { isWanted($0, room) }
+    try home.check(wanted)
+    if wanted.isEmpty && !watch {
       home.output.result([], "")
       home.output.progress(
         registry.devices.isEmpty
           ? "There is no device yet; pair one with `hearth pair CODE`." : "No device is like that.")
       return
     }
-    let patience = Duration.milliseconds(2500)
+    let patience = home.network.timeout?.duration ?? .milliseconds(2500)
     try await home.withHome(patience: patience) { session in
-      var shown = ""
-      repeat {
-        let all = await session.status(of: devices, timeout: home.network.timeout?.duration ?? patience)
-        let statuses = offline ? all.filter { !$0.isOnline } : all
-        let now = HomeSession.now()
-        let table = DeviceTable.text(statuses, now: now)
-        let essence = statuses.map { "\($0.connectivity)\($0.state)" }.joined()
-        if !watch || essence != shown {
-          home.output.result(.array(statuses.map(DeviceTable.json)), table)
-          shown = essence
-        }
-        if watch { try await Task.sleep(for: .seconds(1)) }
-      } while watch
+      try await session.follow()
+      await session.waitForConnectivity(of: Set(wanted.map(\.id)), timeout: patience)
+      guard watch else { return try await show(session, room) }
+      let screen = TableScreen(isInPlace: !home.output.json && isatty(STDOUT_FILENO) == 1)
+      // Several changes at a time are one.
+      while true {
+        try await show(session, room, on: screen)
+        try await Task.sleep(for: .milliseconds(250))
+      }
     }
+  }
+
+  private func isWanted(_ device: DeviceRecord, _ room: String?) -> Bool {
+    (room == nil || device.room == room) && (kind.map { device.isOfKind($0) } ?? true)
+  }
+
+  private func show(_ session: Home, _ room: String?, on screen: TableScreen? = nil) async throws {
+    let names = try await session.rooms().list()
+    var reports: [DeviceRow] = []
+    for device in try await session.devices().list() {
+      guard let record = device.record(room: names.first { $0.id == device.roomID }?.name), isWanted(record, room),
+        !offline || device.sourceConnectivity.connectivityState != .online
+      else { continue }
+      reports.append(DeviceRow(device: device, record: record))
+    }
+    let table = DeviceTable.text(reports, now: Home.now())
+    guard let screen else { return home.output.result(.array(reports.map(DeviceTable.json)), table) }
+    guard screen.isNews(reports.map(\.essence)) else { return }
+    home.output.result(.array(reports.map(DeviceTable.json)), screen.text(table))
   }
 }
 
-/// Families of device types.
-enum DeviceKindName {
-  /// Whether one of the types is of the kind: the kind is in its name.
-  static func matches(_ types: [String], _ kind: String) -> Bool {
-    let kind = kind.lowercased()
-    return types.contains { type in
-      let type = type.lowercased()
-      // A light switch is no light.
-      return kind == "light" ? type.hasSuffix("light") : type.contains(kind)
+/// A device and its place, as a line of the table.
+struct DeviceRow {
+  var device: HomeDevice
+  var record: DeviceRecord
+
+  var isOnline: Bool { device.sourceConnectivity.connectivityState == .online }
+  /// What makes a line another one; that time passes does not.
+  var essence: String { "\(record.fullName)\(device.sourceConnectivity)\(device.state)" }
+}
+
+extension DeviceRecord {
+  /// Whether one of its types is of a family (`light`), or has a name with this in it.
+  func isOfKind(_ kind: String) -> Bool {
+    if let family = DeviceFamily.named(kind) {
+      return applicationEndpoints.contains { $0.deviceTypes.contains { family.contains($0) } }
     }
+    return typeNames.contains { $0.lowercased().contains(kind.lowercased()) }
   }
 }
 
 /// Devices as a table and as JSON.
 enum DeviceTable {
-  static func text(_ statuses: [DeviceStatus], now: Int64) -> String {
+  static func text(_ rows: [DeviceRow], now: Int64) -> String {
     var table = Table("NAME", "ROOM", "TYPE", "STATE", "CONNECTIVITY", "LOCALITY", "LAST CONTACT")
-    for status in statuses {
-      let state = status.state.text
+    for row in rows {
+      let state = row.device.state.text
       table.add(
-        status.device.name, status.device.room ?? "–", type(status.device),
-        state.isEmpty ? "–" : status.isOnline ? state : "(\(state))", status.connectivity.rawValue,
-        status.isOnline ? status.locality : "–", contact(status, now: now))
+        row.record.name, row.record.room ?? "–", type(row.record),
+        state.isEmpty ? "–" : row.isOnline ? state : "(\(state))",
+        row.device.sourceConnectivity.connectivityState.rawValue, locality(row), contact(row, now: now))
     }
     return table.text
   }
@@ -77,13 +98,18 @@ enum DeviceTable {
     return names.count == 1 ? first : "\(first) +\(names.count - 1)"
   }
 
-  static func contact(_ status: DeviceStatus, now: Int64) -> String {
-    let ago = status.lastContact.map { TimeSpan.ago(milliseconds: now - $0) } ?? "never"
-    return status.reason.map { "\(ago), \($0)" } ?? ago
+  static func locality(_ row: DeviceRow) -> String {
+    row.isOnline ? row.device.sourceConnectivity.dataSourceLocality.rawValue : "–"
   }
 
-  static func json(_ status: DeviceStatus) -> JSON {
-    let parts: [JSON] = status.state.parts.map { part in
+  static func contact(_ row: DeviceRow, now: Int64) -> String {
+    let ago = row.device.contact.last.map { TimeSpan.ago(milliseconds: max(0, now - $0 / 1000)) } ?? "never"
+    return row.device.offlineReason.map { "\(ago), \($0.text)" } ?? ago
+  }
+
+  static func json(_ row: DeviceRow) -> JSON {
+    let device = row.device
+    let parts: [JSON] = device.state.parts.map { part in
       var object: JSON = ["endpoint": .integer(part.endpoint.rawValue)]
       if let isOn = part.isOn { object = object.adding("onOff", .bool(isOn)) }
       if let level = part.level {
@@ -93,15 +119,41 @@ enum DeviceTable {
       return object
     }
     let state: JSON = [
-      "text": .string(status.state.text), "isLast": .bool(!status.isOnline), "parts": .array(parts),
+      "text": .string(device.state.text), "isLast": .bool(!row.isOnline), "parts": .array(parts),
     ]
-    return status.device.jsonNames
-      .adding("types", .array(status.device.typeNames.map { .string($0) }))
-      .adding("online", .bool(status.isOnline))
-      .adding("connectivityState", .string(status.connectivity.rawValue))
-      .adding("connectivityReason", .optional(status.reason))
-      .adding("dataSourceLocality", .string(status.locality))
+    func time(_ microseconds: Int64?) -> JSON {
+      microseconds.map { .string(ClockText.iso(milliseconds: $0 / 1000)) } ?? .null
+    }
+    return row.record.jsonNames
+      .adding("types", .array(row.record.typeNames.map { .string($0) }))
+      .adding("online", .bool(row.isOnline))
+      .adding("connectivityState", .string(device.sourceConnectivity.connectivityState.rawValue))
+      .adding("settledConnectivityState", .string(device.settledConnectivity.connectivityState.rawValue))
+      .adding("connectivityReason", .optional(device.offlineReason?.text))
+      .adding("dataSourceLocality", .string(device.sourceConnectivity.dataSourceLocality.rawValue))
       .adding("state", state)
-      .adding("lastContact", status.lastContact.map { .string(ClockText.iso(milliseconds: $0)) } ?? .null)
+      .adding("lastContact", time(device.contact.last))
+      .adding("nextReport", time(device.contact.nextReport))
+  }
+}
+
+/// A table that is shown again and again: on a terminal in its place, else one below the other.
+final class TableScreen {
+  private let isInPlace: Bool
+  private var shown: [String]?
+
+  init(isInPlace: Bool) { self.isInPlace = isInPlace }
+
+  /// Whether it is another table than the last one.
+  func isNews(_ essence: [String]) -> Bool {
+    defer { shown = essence }
+    return essence != shown
+  }
+
+  /// The text with what puts it in the place of the last one: home, each line cleared to its end, and all below.
+  func text(_ table: String) -> String {
+    guard isInPlace else { return table }
+    return "\u{1B}[H" + table.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\u{1B}[K\n")
+      + "\u{1B}[K\u{1B}[J"
   }
 }

@@ -23,13 +23,14 @@ struct Group: AsyncParsableCommand {
     func run() async throws {
       try await home.withHome { session in
         let groups = await session.controller.groups
+        let registry = await session.registry
         var table = Table("GROUP", "NAME", "MEMBERS")
         for group in groups {
-          let members = group.members.map { session.registry.name(of: $0) }
+          let members = group.members.map { registry.name(of: $0) }
           table.add("\(group.id.rawValue)", group.name, members.isEmpty ? "–" : members.joined(separator: ", "))
         }
         home.output.result(
-          .array(groups.map { $0.json(session.registry) }), groups.isEmpty ? "" : table.text)
+          .array(groups.map { $0.json(registry) }), groups.isEmpty ? "" : table.text)
       }
     }
   }
@@ -43,7 +44,7 @@ struct Group: AsyncParsableCommand {
     func run() async throws {
       try await home.withGroups { session throws(HomeError) in
         let group = try await session.controller.createGroup(id.map { GroupID($0) }, name: name)
-        home.output.result(group.json(session.registry), "group \(group.id.rawValue) is \(group.name)")
+        home.output.result(group.json(await session.registry), "group \(group.id.rawValue) is \(group.name)")
       }
     }
   }
@@ -58,7 +59,7 @@ struct Group: AsyncParsableCommand {
       try await home.withGroups { session throws(HomeError) in
         let group = try await session.group(group)
         try await session.controller.deleteGroup(group.id)
-        home.output.result(group.json(session.registry), "deleted \(group.name)")
+        home.output.result(group.json(await session.registry), "deleted \(group.name)")
       }
     }
   }
@@ -104,15 +105,15 @@ struct Group: AsyncParsableCommand {
         try await session.controller.invoke(group: group.id, cluster: cluster, command: element, fields: encoded)
         let name = "\(ElementNames.cluster(cluster)).\(ElementNames.command(element, of: cluster))"
         home.output.result(
-          group.json(session.registry).adding("command", .string(name)), "\(group.name): \(name) sent")
+          group.json(await session.registry).adding("command", .string(name)), "\(group.name): \(name) sent")
       }
     }
   }
 }
 
 extension HomeOptions {
-  fileprivate func withGroups(_ body: (HomeSession) async throws(HomeError) -> Void) async throws {
-    try await HomeSession.withGroups(try controller(), body)
+  fileprivate func withGroups(_ body: (Home) async throws(HomeError) -> Void) async throws {
+    try await Home.withGroups(try controller(), body)
   }
 
   fileprivate func change(_ group: String, _ texts: [String], isMember: Bool) async throws {
@@ -121,9 +122,10 @@ extension HomeOptions {
     try await withGroups { session throws(HomeError) in
       var record = try await session.group(group)
       for target in targets { record = try await session.change(record, target, isMember: isMember) }
-      let members = record.members.map { session.registry.name(of: $0) }
+      let registry = await session.registry
+      let members = record.members.map { registry.name(of: $0) }
       output.result(
-        record.json(session.registry),
+        record.json(registry),
         "\(record.name): \(members.isEmpty ? "nobody" : members.joined(separator: ", "))")
     }
   }

@@ -60,7 +60,7 @@ struct Pair: AsyncParsableCommand {
       home.output.progress("  trusting \(store.rootCount) roots, \(store.declarationSignerCount) declaration signers")
       options.trust = store
     }
-    let paired = try await HomeSession.pair(request, name: name, room: room, options) { step, progress in
+    let paired = try await Home.pair(request, name: name, room: room, options) { step, progress in
       steps.report(step, progress)
     }
     if let failure = paired.result.attestationFailure {
@@ -92,8 +92,8 @@ struct Pair: AsyncParsableCommand {
     let result = paired.result
     return paired.device.jsonNames
       .adding("types", .array(paired.device.typeNames.map { .string($0) }))
-      .adding("vendorName", .optional(paired.device.vendorName))
-      .adding("productName", .optional(paired.device.productName))
+      .adding("vendorName", .optional(paired.device.identity.vendorName))
+      .adding("productName", .optional(paired.device.identity.productName))
       .adding("fabricIndex", result.fabricIndex.map { .integer($0.rawValue) } ?? .null)
       .adding("address", .string("\(result.address)"))
       .adding("attestationVerified", .bool(result.attestationFailure == nil))

@@ -17,7 +17,8 @@ struct Read: AsyncParsableCommand {
 
   func run() async throws {
     try await home.withHome { session in
-      let groups = try PathGroup.groups(try paths.flatMap { try session.registry.paths($0) })
+      let registry = await session.registry
+      let groups = try PathGroup.groups(try paths.flatMap { try registry.paths($0) })
       try home.check(groups.map(\.device))
       let results = await withTaskGroup(of: (Int, Result<ReassembledReport, HomeError>).self) { group in
         for (index, one) in groups.enumerated() {

@@ -7,7 +7,7 @@ struct Rooms: AsyncParsableCommand {
   @OptionGroup var options: GlobalOptions
 
   func run() async throws {
-    let registry = try HomeStore(try options.stateDirectory).load()
+    let registry = try StoredNames(try options.stateDirectory).registry()
     let without = registry.devices.filter { $0.room == nil }
     var table = Table("ROOM", "DEVICES")
     var json: [JSON] = []
@@ -35,11 +35,10 @@ struct Room: AsyncParsableCommand {
     @Argument(help: "Its name.") var name: String
 
     func run() async throws {
-      let name = name
-      let room = try await HomeStore(try options.stateDirectory).change { registry throws(HomeError) in
-        try registry.addRoom(name)
+      let room = try StoredNames(try options.stateDirectory).change { state throws(HomeError) in
+        try state.addingRoom(name)
       }
-      options.output.result(["name": .string(room)], "added \(room)")
+      options.output.result(["id": .string(room.id), "name": .string(room.name)], "added \(room.name)")
     }
   }
 
@@ -50,11 +49,12 @@ struct Room: AsyncParsableCommand {
     @Argument(help: "Its new name.") var name: String
 
     func run() async throws {
-      let (room, name) = (room, name)
-      let new = try await HomeStore(try options.stateDirectory).change { registry throws(HomeError) in
-        try registry.renameRoom(room, to: name)
+      let (old, new) = try StoredNames(try options.stateDirectory).change { state throws(HomeError) in
+        let known = try state.knownRoom(room)
+        let changes = try state.renamingRoom(known.id, to: name)
+        return (changes, (known.name, try HomeNames.checked(name).name))
       }
-      options.output.result(["name": .string(new)], "\(room) is now \(new)")
+      options.output.result(["name": .string(new)], "\(old) is now \(new)")
     }
   }
 
@@ -64,9 +64,9 @@ struct Room: AsyncParsableCommand {
     @Argument(help: "The room.") var room: String
 
     func run() async throws {
-      let room = room
-      let old = try await HomeStore(try options.stateDirectory).change { registry throws(HomeError) in
-        try registry.removeRoom(room)
+      let old = try StoredNames(try options.stateDirectory).change { state throws(HomeError) in
+        let known = try state.knownRoom(room)
+        return (try state.removingRoom(known.id), known.name)
       }
       options.output.result(["name": .string(old)], "removed \(old)")
     }
@@ -85,14 +85,22 @@ struct Room: AsyncParsableCommand {
     func run() async throws {
       let room = none ? nil : arguments[arguments.count - 1]
       let texts = none ? arguments : Array(arguments.dropLast())
-      let moved = try await HomeStore(try options.stateDirectory).change { registry throws(HomeError) in
-        var moved: [DeviceRecord] = []
-        for text in texts {
-          for target in try registry.resolveAll(text) {
-            moved.append(try registry.assign(target.device.nodeID, to: room))
+      let moved = try StoredNames(try options.stateDirectory).change { state throws(HomeError) in
+        let registry = HomeRegistry(state)
+        var targets: [DeviceRecord] = []
+        for text in texts { targets += try registry.resolveAll(text).map(\.device) }
+        let target = try room.map { room throws(HomeError) in try state.knownRoom(room) }
+        // One after the other: two of the same name may come from different rooms.
+        var after = state
+        var changes: [HomeChange] = []
+        for device in targets {
+          for change in try after.movingDevice(device.id, to: target?.id) {
+            after.apply(change)
+            changes.append(change)
           }
         }
-        return moved
+        let moved = HomeRegistry(after).devices.filter { device in targets.contains { $0.id == device.id } }
+        return (changes, moved)
       }
       options.output.result(
         .array(moved.map(\.jsonNames)),
@@ -109,11 +117,14 @@ struct Rename: AsyncParsableCommand {
   @Argument(help: "Its new name.") var name: String
 
   func run() async throws {
-    let (text, name) = (device, name)
-    let (old, new) = try await HomeStore(try options.stateDirectory).change { registry throws(HomeError) in
-      let old = try registry.resolve(text).device
-      return (old, try registry.rename(old.nodeID, to: name))
+    let (old, new, wasCut) = try StoredNames(try options.stateDirectory).change { state throws(HomeError) in
+      let old = try HomeRegistry(state).resolve(device).device
+      let (wasCut, changes) = try state.renamingDevice(old.id, to: name)
+      var new = old
+      new.name = try HomeNames.checked(name).name
+      return (changes, (old, new, wasCut))
     }
-    options.output.result(new.jsonNames, "\(old.name) is now \(new.name)")
+    if wasCut { options.output.note("the name was cut at \(HomeNames.longestName) characters") }
+    options.output.result(new.jsonNames.adding("wasCut", .bool(wasCut)), "\(old.name) is now \(new.name)")
   }
 }

@@ -33,7 +33,8 @@ struct Subscribe: AsyncParsableCommand {
 
   func run() async throws {
     try await home.withHome { session in
-      let groups = try PathGroup.groups(try paths.flatMap { try session.registry.paths($0) })
+      let registry = await session.registry
+      let groups = try PathGroup.groups(try paths.flatMap { try registry.paths($0) })
       try home.check(groups.map(\.device))
       let printer = ChangePrinter(home.output, raw: raw, until: count)
       try await withThrowingTaskGroup(of: HomeError?.self) { group in
@@ -101,7 +102,7 @@ final class ChangePrinter: Sendable {
 
   /// - Returns: whether that was the last one wanted.
   func print(_ news: SubscriptionNews, of device: DeviceRecord) -> Bool {
-    let now = HomeSession.now()
+    let now = Home.now()
     switch news {
     case .established(let interval):
       state.withLock { _ = $0.established.insert(device.nodeID) }

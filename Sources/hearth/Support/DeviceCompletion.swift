@@ -18,7 +18,7 @@ enum DeviceCompletion {
     }
     guard
       let directory = state ?? (try? StateDirectory.standard(environment: ProcessInfo.processInfo.environment)),
-      let registry = try? HomeStore(directory).load()
+      let registry = try? StoredNames(directory).registry()
     else { return [] }
     return names(of: registry, prefix)
   }

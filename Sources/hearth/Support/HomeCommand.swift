@@ -1,5 +1,6 @@
 import ArgumentParser
 import Home
+import MatterModel
 
 /// What the commands that talk to devices share.
 struct HomeOptions: ParsableArguments {
@@ -22,9 +23,9 @@ struct HomeOptions: ParsableArguments {
 
   /// Opens the home for a command that stores nothing in the controller's state, and closes it behind it.
   func withHome<R>(
-    patience: Duration = .seconds(10), _ body: (HomeSession) async throws -> R
+    patience: Duration = .seconds(10), _ body: (Home) async throws -> R
   ) async throws -> R {
-    let session = try await HomeSession(try controller(patience: patience))
+    let session = try await Home(try controller(patience: patience))
     do {
       let result = try await body(session)
       await session.close()
@@ -36,7 +37,7 @@ struct HomeOptions: ParsableArguments {
   }
 
   /// The home's names.
-  func registry() throws -> HomeRegistry { try HomeStore(try global.stateDirectory).load() }
+  func registry() throws -> HomeRegistry { try StoredNames(try global.stateDirectory).registry() }
 
   /// Devices that --at can be meant for.
   func check(_ devices: [DeviceRecord]) throws {
@@ -56,12 +57,13 @@ extension HomeOptions {
   /// Does something with each target at the same time, and tells what came of it.
   /// - Throws: the error if there was one target; exit code 10 if some of several failed.
   func forEach(
-    _ texts: [String], _ body: @escaping @Sendable (HomeSession, Target) async throws -> (json: JSON, text: String)
+    _ texts: [String], _ body: @escaping @Sendable (Home, Target) async throws -> (json: JSON, text: String)
   ) async throws {
     let results = try await withHome { session in
       var targets: [Target] = []
+      let registry = await session.registry
       for text in texts {
-        for target in try session.registry.resolveAll(text) where !targets.contains(target) { targets.append(target) }
+        for target in try registry.resolveAll(text) where !targets.contains(target) { targets.append(target) }
       }
       try check(targets.map(\.device))
       return await withTaskGroup(of: (Int, TargetResult).self) { group in
@@ -125,6 +127,6 @@ extension HomeOptions {
 extension DeviceRecord {
   /// The keys that name a device in every answer.
   var jsonNames: JSON {
-    ["id": .string(id), "nodeID": .string(id), "name": .string(name), "room": .optional(room)]
+    ["id": .string(id), "nodeID": .string("\(nodeID.rawValue)"), "name": .string(name), "room": .optional(room)]
   }
 }

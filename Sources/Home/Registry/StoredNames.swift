@@ -1,0 +1,35 @@
+internal import Glibc
+internal import Runtime
+
+/// The names of a home without its controller: for whoever only wants to know or change what things are called.
+public struct StoredNames: Sendable {
+  private let path: String
+
+  public init(_ directory: StateDirectory) { path = directory.database }
+
+  /// The names as they are stored now.
+  public func registry() throws(HomeError) -> HomeRegistry { HomeRegistry(try state()) }
+
+  /// The home without the values of its devices.
+  public func state() throws(HomeError) -> HomeState {
+    guard access(path, F_OK) == 0 else { return HomeState() }
+    return try with { database throws(HomeError) in try database.names() }
+  }
+
+  /// Changes names, rooms or devices in one transaction. Whoever has the home open is told.
+  public func change<R: Sendable>(
+    _ body: (HomeState) throws(HomeError) -> (changes: [HomeChange], result: R)
+  ) throws(HomeError) -> R {
+    try with { database throws(HomeError) in
+      try database.change(origin: nil, at: HostClock.unixMicroseconds(), body).result
+    }
+  }
+
+  private func with<R>(_ body: (HomeDatabase) throws(HomeError) -> R) throws(HomeError) -> R {
+    let database = try HomeDatabase.open(path)
+    let result: Result<R, HomeError>
+    do throws(HomeError) { result = .success(try body(database)) } catch { result = .failure(error) }
+    try database.close()
+    return try result.get()
+  }
+}
