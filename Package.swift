@@ -90,7 +90,7 @@ let package = Package(
       .testTarget(
         name: "hearthTests",
         dependencies: [
-          "hearth", "Home", "MatterModel", "MatterTLV",
+          "hearth", "Home", "MatterProtocol", "MatterModel", "MatterTLV",
           .product(name: "ArgumentParser", package: "swift-argument-parser"),
         ],
         swiftSettings: strict),

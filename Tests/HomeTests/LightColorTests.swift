@@ -52,13 +52,16 @@ import Testing
 
   @Test func theStateShowsTheColorThatCounts() {
     func state(_ mode: UInt8) -> String {
-      DeviceState([
+      let attributes: [ConcreteAttributePath: [UInt8]] = [
         OnOff.onOff.path(on: 1): true.tlv, LevelControl.currentLevel.path(on: 1): UInt8(102).tlv,
         ColorControl.colorMode.path(on: 1): mode.tlv, ColorControl.currentHue.path(on: 1): UInt8(0).tlv,
         ColorControl.currentSaturation.path(on: 1): UInt8(254).tlv, ColorControl.currentX.path(on: 1): UInt16(9830).tlv,
         ColorControl.currentY.path(on: 1): UInt16(3932).tlv,
         ColorControl.colorTemperatureMireds.path(on: 1): UInt16(370).tlv,
-      ]).text
+      ]
+      var values = NodeValues()
+      for (path, value) in attributes { values[path] = value }
+      return DeviceState(values, [1]).text
     }
     #expect(state(0) == "on 40% #ff0000")
     #expect(state(1) == "on 40% #0000ff")

@@ -1,5 +1,6 @@
-import Home
+@testable import Home
 import MatterModel
+import MatterProtocol
 import Testing
 
 @testable import hearth
@@ -18,9 +19,8 @@ import Testing
   }
 
   @Test func anOfflineDevicesLastValueStandsInBrackets() {
-    var offline = status(.offline)
-    offline.reason = "subscription lost"
-    let text = DeviceTable.text([status(.online), offline], now: 240_000)
+    let offline = row(.offline)
+    let text = DeviceTable.text([row(.online), offline], now: 240_000)
     #expect(
       text
         == """
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test func devicesHaveTheKeysOfTheContract() {
-    let json = DeviceTable.json(status(.online))
+    let json = DeviceTable.json(row(.online))
     guard case .object(let members) = json else {
       Issue.record("no object")
       return
@@ -50,17 +50,40 @@ import Testing
     #expect(json.text.contains(#""types":["Dimmable Light"],"online":true,"connectivityState":"online""#))
     #expect(json.text.contains(#""dataSourceLocality":"peer""#))
     #expect(json.text.contains(#""lastContact":"1970-01-01T00:00:00.000Z""#))
-    #expect(DeviceTable.json(status(.offline)).text.contains(#""dataSourceLocality":"unspecified""#))
+    #expect(DeviceTable.json(row(.offline)).text.contains(#""dataSourceLocality":"unspecified""#))
   }
 
-  private func status(_ connectivity: DeviceStatus.Connectivity) -> DeviceStatus {
-    var device = DeviceRecord(nodeID: 7, name: "Strip", room: "Kitchen")
-    device.endpoints = [
-      .init(id: 0, deviceTypes: [0x16], servers: []), .init(id: 1, deviceTypes: [0x101, 0x11], servers: []),
+  private func row(_ connectivity: ConnectivityState) -> DeviceRow {
+    var entry = DeviceEntry(id: "7", name: "Strip", structureID: "home")
+    var source = DeviceSource(SourceID(7))
+    source.endpoints = [
+      .init(id: 0, deviceTypes: [0x16], servers: [0x1D]), .init(id: 1, deviceTypes: [0x101, 0x11], servers: [0x06, 0x08]),
     ]
-    return DeviceStatus(
-      device: device, connectivity: connectivity, lastContact: 0,
-      state: DeviceState([.init(1, 6, 0): [0x09], .init(1, 8, 0): [0x04, 203]]))
+    let locality: DataSourceLocality = connectivity == .online ? .peer : .unspecified
+    source.status = SourceStatus(
+      SourceConnectivity(connectivity, locality), reason: connectivity == .offline ? .subscriptionLost : nil)
+    entry.sources = [source]
+    var values = NodeValues()
+    values[.init(1, 6, 0)] = [0x09]
+    values[.init(1, 8, 0)] = [0x04, 203]
+    let device = HomeDevice(
+      entry, values: values, contact: Contact(last: 0), settled: SourceConnectivity(connectivity, locality),
+      home: NoHome())
+    return DeviceRow(device: device, record: DeviceRecord(entry, room: "Kitchen") ?? DeviceRecord(nodeID: 7, name: ""))
+  }
+
+  /// A home without devices, for values that need one.
+  private final class NoHome: HomeAccess {
+    func invoke(
+      _ command: CommandData, isTimed: Bool, of device: String, patience: Duration?
+    ) async throws(HomeError) -> CommandData? { throw HomeError(.notFound, "no home") }
+    func write(
+      _ writes: [AttributeWrite], isTimed: Bool, of device: String, patience: Duration?
+    ) async throws(HomeError) { throw HomeError(.notFound, "no home") }
+    func setName(_ name: String, of device: String) async throws(HomeError) -> NamedDevice {
+      throw HomeError(.notFound, "no home")
+    }
+    func reports(of device: String) -> AsyncStream<DeviceReport> { AsyncStream { $0.finish() } }
   }
 
   @Test func jsonIsEscaped() {
@@ -111,9 +134,15 @@ import Testing
   }
 
   @Test func kindsAreFamilies() {
-    #expect(DeviceKindName.matches(["Dimmable Light"], "light"))
-    #expect(!DeviceKindName.matches(["On/Off Light Switch"], "light"))
-    #expect(DeviceKindName.matches(["On/Off Plug-in Unit"], "plug"))
+    func isOfKind(_ type: DeviceTypeID, _ kind: String) -> Bool {
+      DeviceRecord(nodeID: 1, name: "X", endpoints: [.init(id: 1, deviceTypes: [type])]).isOfKind(kind)
+    }
+    #expect(isOfKind(0x0101, "light"))
+    // A light switch is no light.
+    #expect(!isOfKind(0x0103, "light"))
+    #expect(isOfKind(0x0103, "switch"))
+    #expect(isOfKind(0x010A, "plug"))
+    #expect(isOfKind(0x010D, "extended"))
   }
 }
 

@@ -72,7 +72,7 @@ extension HomeRegistry {
   }
 
   private func exact(_ text: String) throws(HomeError) -> DeviceRecord? {
-    if let device = devices.first(where: { $0.id == text }) { return device }
+    if let device = devices.first(where: { $0.isBridged && $0.id == text }) { return device }
     if let device = try one(devices.filter { Self.same($0.fullName, text) }, text) { return device }
     if let device = try one(devices.filter { Self.same($0.name, text) }, text) { return device }
     let number =

@@ -61,9 +61,9 @@ struct Run: AsyncParsableCommand {
     }
     let status = try await fleet.status()
     if options.json {
-      options.output.result(DeviceReport.json(status.devices), "")
+      options.output.result(VirtualDeviceReport.json(status.devices), "")
     } else {
-      options.output.text(DeviceReport.table(status.devices))
+      options.output.text(VirtualDeviceReport.table(status.devices))
       options.output.progress("\(home.name): \(Self.count(status.devices.count)) up; Ctrl-C stops them")
     }
     if let readyFile {

@@ -15,7 +15,7 @@ struct Sim: ParsableCommand {
 
     func run() throws {
       let devices = try RunningDevices(options).fleets.flatMap(\.devices)
-      options.output.result(DeviceReport.json(devices), DeviceReport.table(devices))
+      options.output.result(VirtualDeviceReport.json(devices), VirtualDeviceReport.table(devices))
     }
   }
 }

@@ -211,6 +211,6 @@ struct SimDrops: ParsableCommand {
     let drops = entry.node.drops.sorted { $0.key < $1.key }
     var table = Table("REASON", "MESSAGES")
     for (reason, count) in drops { table.add(reason, "\(count)") }
-    options.output.result(DeviceReport.json(drops), drops.isEmpty ? "none" : table.text)
+    options.output.result(VirtualDeviceReport.json(drops), drops.isEmpty ? "none" : table.text)
   }
 }

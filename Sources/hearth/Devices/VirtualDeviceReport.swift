@@ -1,7 +1,7 @@
 import VirtualDevices
 
 /// Running devices as a table and as JSON.
-enum DeviceReport {
+enum VirtualDeviceReport {
   static func table(_ devices: [DeviceStatus]) -> String {
     var table = Table("NAME", "ROOM", "TYPE", "NODE", "PORT", "CODE", "DISCRIMINATOR", "FABRICS", "STATE")
     for device in devices {

@@ -1,0 +1,151 @@
+import Foundation
+import MatterModel
+import Testing
+
+@testable import Home
+
+/// A directory that is gone when the test is over.
+final class ScratchDirectory {
+  let state: StateDirectory
+
+  init() {
+    state = StateDirectory(FileManager.default.temporaryDirectory.path + "/hearth-test-" + UUID().uuidString)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: state.root) }
+}
+
+@Suite("Names and rooms") struct NameTests {
+  /// The state after changes.
+  private func state(_ state: HomeState, after changes: [HomeChange]) -> HomeState {
+    var state = state
+    for change in changes { state.apply(change) }
+    return state
+  }
+
+  @Test func aNameThatIsTakenGetsANumber() {
+    let home = Samples.state()
+    #expect(home.availableName("lamp", in: "kitchen", of: "home", except: "20") == "lamp 2")
+    #expect(home.availableName("Lamp", in: nil, of: "home", except: "20") == "Lamp")
+    #expect(home.availableName("Lamp", in: "kitchen", of: "home", except: "2") == "Lamp")
+    let long = String(repeating: "x", count: 60)
+    let crowded = state(home, after: [.deviceRenamed(id: "4", name: long)])
+    #expect(crowded.availableName(long, in: nil, of: "home", except: "20") == String(repeating: "x", count: 58) + " 2")
+  }
+
+  @Test func renamingKeepsNamesApart() throws {
+    let home = Samples.state()
+    #expect(failure { () throws(HomeError) in _ = try home.renamingDevice("1", to: "LAMP") }?.code == .badArguments)
+    #expect(try home.renamingDevice("1", to: " Spot ").changes == [.deviceRenamed(id: "1", name: "Spot")])
+    #expect(try home.renamingDevice("1", to: "CEILING").changes == [.deviceRenamed(id: "1", name: "CEILING")])
+    #expect(try home.renamingDevice("1", to: "Ceiling").changes == [])
+    #expect(failure { () throws(HomeError) in _ = try home.renamingDevice("99", to: "x") }?.code == .notFound)
+  }
+
+  @Test(arguments: ["", "  ", "a/b", "*", "a\nb"])
+  func refusesNames(_ name: String) {
+    let home = Samples.state()
+    #expect(failure { () throws(HomeError) in _ = try home.renamingDevice("1", to: name) }?.code == .badArguments)
+  }
+
+  @Test func namesAreCutAt60CodePoints() throws {
+    #expect(try HomeNames.checked(String(repeating: "x", count: 60)).wasCut == false)
+    let (name, wasCut) = try HomeNames.checked(String(repeating: "é", count: 59) + "🏡🏡")
+    #expect(wasCut && name == String(repeating: "é", count: 59) + "🏡")
+    // A code point is no letter: what is made of several may be cut in two, a blank at the end goes.
+    #expect(try HomeNames.checked(String(repeating: "x", count: 59) + " yz").name == String(repeating: "x", count: 59))
+    let cut = try Samples.state().renamingDevice("1", to: String(repeating: "y", count: 80))
+    #expect(cut.wasCut)
+    #expect(cut.changes == [.deviceRenamed(id: "1", name: String(repeating: "y", count: 60))])
+  }
+
+  @Test func roomsComeAndGo() throws {
+    var home = Samples.state()
+    let (hall, added) = try home.addingRoom("Hall", id: "h", in: "home")
+    home = state(home, after: added)
+    #expect(hall == Room(id: "h", name: "Hall", structureID: "home"))
+    #expect(failure { () throws(HomeError) in _ = try home.addingRoom("hall", id: "x", in: "home") }?.code == .badArguments)
+    home = state(home, after: try home.movingDevice("1", to: "h"))
+    home = state(home, after: try home.renamingRoom("h", to: "Entrance"))
+    #expect(HomeRegistry(home).device(1)?.room == "Entrance")
+    home = state(home, after: try home.removingRoom(try home.knownRoom("ENTRANCE").id))
+    #expect(home.devices["1"]?.roomID == nil)
+    #expect(failure { () throws(HomeError) in _ = try home.knownRoom("Kichen") }?.candidates == ["Kitchen"])
+    // Two lamps can't be in one room.
+    #expect(failure { () throws(HomeError) in _ = try home.movingDevice("3", to: "kitchen") }?.code == .badArguments)
+  }
+
+  @Test func theRoomForTheEntireHomeStays() throws {
+    let home = Samples.state()
+    let room = try #require(home.structures.first).roomForEntireHome
+    #expect(room.isForEntireHome)
+    #expect(!home.rooms.contains(room))
+    #expect(failure { () throws(HomeError) in _ = try home.renamingRoom(room.id, to: "All") }?.code == .badArguments)
+    #expect(failure { () throws(HomeError) in _ = try home.removingRoom(room.id) }?.code == .badArguments)
+    #expect(try home.movingDevice("1", to: room.id) == [.deviceMoved(id: "1", roomID: nil)])
+  }
+
+  @Test func theFirstRoomMakesTheStructure() throws {
+    let (changes, room) = try HomeState().addingRoom("Den")
+    let home = state(HomeState(), after: changes)
+    #expect(home.structures == [HomeReducer.firstStructure])
+    #expect(home.rooms == [room])
+  }
+
+  @Test func namesOutliveTheProcess() throws {
+    let scratch = ScratchDirectory()
+    let names = StoredNames(scratch.state)
+    #expect(try names.registry() == HomeRegistry())
+    let room = try names.change { state throws(HomeError) in try state.addingRoom("Den") }
+    let state = try names.state()
+    #expect(state.rooms == [room])
+    #expect(failure { () throws(HomeError) in
+      _ = try names.change { state throws(HomeError) in try state.addingRoom("den") }
+    }?.code == .badArguments)
+  }
+
+  @Test func oneAtATimeMayChangeAHome() async throws {
+    let scratch = ScratchDirectory()
+    let first = try await HomeLock.acquire(scratch.state)
+    do {
+      let second = try await HomeLock.acquire(scratch.state, patience: .milliseconds(120))
+      _ = consume second
+      Issue.record("two have the lock")
+    } catch {
+      #expect(error.message.contains("another hearth"))
+    }
+    _ = consume first
+    let third = try await HomeLock.acquire(scratch.state, patience: .zero)
+    _ = consume third
+  }
+}
+
+@Suite("What a device does") struct DeviceStateTests {
+  @Test func stateSaysWhatADeviceDoes() {
+    func text(_ values: [ConcreteAttributePath: [UInt8]]) -> String {
+      var all = NodeValues()
+      for (path, value) in values { all[path] = value }
+      return DeviceState(all, [1, 2]).text
+    }
+    #expect(text([.init(1, 6, 0): [0x09], .init(1, 8, 0): [0x04, 102]]) == "on 40%")
+    #expect(text([.init(1, 6, 0): [0x08], .init(1, 8, 0): [0x04, 102]]) == "off")
+    #expect(text([.init(2, 6, 0): [0x08], .init(1, 6, 0): [0x09]]) == "on, off")
+    #expect(text([.init(1, 6, 0): [0x09], .init(1, 8, 0): [0x14]]) == "on")
+    #expect(text([:]) == "")
+  }
+
+  @Test func percentIsRoundedButNeverToNothing() {
+    #expect([0, 1, 2, 102, 127, 253, 254, 255].map { HomeUnits.percent($0) } == [0, 1, 1, 40, 50, 100, 100, 100])
+  }
+}
+
+@Suite("State directory") struct StateDirectoryTests {
+  @Test func comesFromTheEnvironment() throws {
+    #expect(try StateDirectory.standard(environment: ["XDG_STATE_HOME": "/x", "HOME": "/h"]).root == "/x/hearth")
+    #expect(
+      try StateDirectory.standard(environment: ["XDG_STATE_HOME": "x", "HOME": "/h"]).root == "/h/.local/state/hearth")
+    #expect(
+      failure { () throws(HomeError) in _ = try StateDirectory.standard(environment: [:]) }?.code == .badArguments)
+    #expect(StateDirectory("/a/").controller == "/a/controller")
+  }
+}
