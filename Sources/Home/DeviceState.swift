@@ -99,7 +99,8 @@ extension HomeDevice {
 }
 
 extension Home {
-  /// Waits until it is known of all these devices whether they can be reached, or until the time is over.
+  /// Waits until it is known of all these devices whether they can be reached, or until the time is over: then those that
+  /// did not answer can't be.
   public func waitForConnectivity(of devices: Set<String>, timeout: Duration) async {
     let snapshots = self.devices().batched()
     let waiting = Task {
@@ -113,6 +114,7 @@ extension Home {
     let timer = controller.eventLoop.scheduleTask(in: .nanoseconds(timeout.nanoseconds)) { waiting.cancel() }
     await waiting.value
     timer.cancel()
+    await controller.stopWaiting(for: devices)
   }
 
   /// Takes in what is known of a device without its having reported it.

@@ -87,7 +87,8 @@ extension Home {
     let device = try await registry.resolve(text).device
     guard !device.isBridged else {
       throw HomeError(
-        .badArguments, "a device behind a bridge can't be removed by itself; remove it at its bridge, or remove the bridge",
+        .badArguments,
+        "a device behind a bridge can't be removed by itself; remove it at its bridge, or remove the bridge",
         device: device.name)
     }
     var wasTold = false
@@ -111,7 +112,8 @@ enum DeviceFacts {
   ]
 
   /// What commissioning itself learnt, for a device that tells nothing more now.
-  static func changes(_ result: CommissioningResult, name: String?, roomID: String?, _ state: HomeState) -> [HomeChange] {
+  static func changes(_ result: CommissioningResult, name: String?, roomID: String?, _ state: HomeState) -> [HomeChange]
+  {
     let source = SourceID(result.nodeID)
     var identity = DeviceIdentity()
     identity.vendorID = result.information.vendorID

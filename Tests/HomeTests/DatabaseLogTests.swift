@@ -153,33 +153,38 @@ import Testing
     #expect(result.deleted.count == 3 && result.added.count == 10)
   }
 
+  /// As the first version wrote it.
+  private static let legacyNames = #"""
+    {"version":1,"rooms":["Kitchen","Attic"],"devices":[
+      {"node":"1","name":"Ceiling","endpoints":[{"id":0,"types":[22],"servers":[29],"clients":[],"parts":[]}]},
+      {"node":"2","name":"Lamp","room":"Kitchen","vendorID":65521,"vendorName":"Hearth","uniqueID":"abc",
+       "endpoints":[{"id":0,"types":[22],"servers":[29,40],"parts":[1]},{"id":1,"types":[257],"servers":[6,8]}]}]}
+    """#
+
   @Test func earlierFilesAreTakenOverOnce() throws {
     let place = try TestDatabase()
     let directory = StateDirectory(place.directory)
-    let registry = try Samples.registry()
-    try HomeStore(directory).save(registry)
-    var last = LastValues(directory)
-    last[2].lastContact = 1_700_000_000_123
-    last[2].values = [.init(1, 6, 0): [0x09], .init(1, 8, 0): [0x04, 0x7F]]
-    last.save()
+    try Files.replace(directory.home + "/home.json", with: Data(Self.legacyNames.utf8))
+    try Files.replace(
+      directory.home + "/last.json",
+      with: Data(#"{"2":{"lastContact":1700000000123,"online":true,"values":{"1/6/0":"09","1/8/0":"047f"}}}"#.utf8))
     let database = try HomeDatabase.open(directory.home + "/home.sqlite")
     #expect(try LegacyHome(directory).migrate(into: database, at: 5))
     let home = try database.load()
-    #expect(home.state.rooms.map(\.name) == registry.rooms)
-    #expect(home.state.orderedDevices.map(\.id) == registry.devices.map(\.id))
-    for record in registry.devices {
-      let device = try #require(home.state.devices[record.id])
-      #expect(device.name == record.name)
-      #expect(device.roomID.flatMap { home.state.room($0)?.name } == record.room)
-      #expect(device.active?.endpoints.map(\.servers) == record.endpoints.map(\.servers))
-    }
+    #expect(home.state.rooms.map(\.name) == ["Kitchen", "Attic"])
+    #expect(home.state.orderedDevices.map(\.name) == ["Ceiling", "Lamp"])
+    #expect(home.state.devices["1"]?.roomID == nil)
+    let lamp = try #require(home.state.devices["2"])
+    #expect(lamp.roomID.flatMap { home.state.room($0)?.name } == "Kitchen")
+    #expect(lamp.active?.endpoints.map(\.servers) == [[0x1D, 0x28], [0x06, 0x08]])
+    #expect(lamp.active?.identity.vendorName == "Hearth" && lamp.active?.identity.uniqueID == "abc")
     #expect(home.state.value(2, .init(1, 8, 0)) == [0x04, 0x7F])
     #expect(home.contacts == [2: Contact(last: 1_700_000_000_123_000)])
     let names = try FileManager.default.contentsOfDirectory(atPath: directory.home)
     #expect(names.contains("home.json.migrated") && names.contains("last.json.migrated"))
     #expect(!names.contains("home.json"))
     // Files that come back, as from a backup, don't undo what was done since.
-    try HomeStore(directory).save(HomeRegistry())
+    try Files.replace(directory.home + "/home.json", with: Data(Self.legacyNames.utf8))
     #expect(try !LegacyHome(directory).migrate(into: database, at: 6))
     #expect(try database.load().state == home.state)
   }

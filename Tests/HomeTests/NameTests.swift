@@ -64,7 +64,8 @@ final class ScratchDirectory {
     let (hall, added) = try home.addingRoom("Hall", id: "h", in: "home")
     home = state(home, after: added)
     #expect(hall == Room(id: "h", name: "Hall", structureID: "home"))
-    #expect(failure { () throws(HomeError) in _ = try home.addingRoom("hall", id: "x", in: "home") }?.code == .badArguments)
+    #expect(
+      failure { () throws(HomeError) in _ = try home.addingRoom("hall", id: "x", in: "home") }?.code == .badArguments)
     home = state(home, after: try home.movingDevice("1", to: "h"))
     home = state(home, after: try home.renamingRoom("h", to: "Entrance"))
     #expect(HomeRegistry(home).device(1)?.room == "Entrance")
@@ -99,9 +100,10 @@ final class ScratchDirectory {
     let room = try names.change { state throws(HomeError) in try state.addingRoom("Den") }
     let state = try names.state()
     #expect(state.rooms == [room])
-    #expect(failure { () throws(HomeError) in
-      _ = try names.change { state throws(HomeError) in try state.addingRoom("den") }
-    }?.code == .badArguments)
+    #expect(
+      failure { () throws(HomeError) in
+        _ = try names.change { state throws(HomeError) in try state.addingRoom("den") }
+      }?.code == .badArguments)
   }
 
   @Test func oneAtATimeMayChangeAHome() async throws {

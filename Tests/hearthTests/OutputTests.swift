@@ -57,7 +57,8 @@ import Testing
     var entry = DeviceEntry(id: "7", name: "Strip", structureID: "home")
     var source = DeviceSource(SourceID(7))
     source.endpoints = [
-      .init(id: 0, deviceTypes: [0x16], servers: [0x1D]), .init(id: 1, deviceTypes: [0x101, 0x11], servers: [0x06, 0x08]),
+      .init(id: 0, deviceTypes: [0x16], servers: [0x1D]),
+      .init(id: 1, deviceTypes: [0x101, 0x11], servers: [0x06, 0x08]),
     ]
     let locality: DataSourceLocality = connectivity == .online ? .peer : .unspecified
     source.status = SourceStatus(

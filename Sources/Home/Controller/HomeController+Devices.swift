@@ -54,7 +54,9 @@ extension HomeController: HomeAccess {
       let (wasCut, changes) = try state.renamingDevice(device, to: name)
       return (changes, wasCut)
     }
-    guard let value = self.device(device) else { throw HomeError(.notFound, "there is no device \(device) in the home") }
+    guard let value = self.device(device) else {
+      throw HomeError(.notFound, "there is no device \(device) in the home")
+    }
     return NamedDevice(device: value, wasCut: wasCut)
   }
 
@@ -63,7 +65,9 @@ extension HomeController: HomeAccess {
   ///   home began to follow it.
   private func source(of device: String, patience: Duration?) async throws(HomeError) -> SourceID {
     let entry = try state.knownDevice(device)
-    guard let source = entry.active else { throw HomeError(.notFound, "there is no way to the device", device: entry.name) }
+    guard let source = entry.active else {
+      throw HomeError(.notFound, "there is no way to the device", device: entry.name)
+    }
     let isFollowing = edge.value.host.perform { engine, _ in engine.isFollowing }
     guard isFollowing, source.status.connectivity.dataSourceLocality == .unspecified else { return source.id }
     guard let patience else {
@@ -126,7 +130,8 @@ extension HomeController: HomeAccess {
 
   /// Begins a sequence on the event loop, and takes the observer away when nobody listens any more.
   private nonisolated func observe<Element: Sendable>(
-    _ begin: @escaping @Sendable (HomeObservers, HomeReducer, AsyncStream<Element>.Continuation) -> (HomeObservers) -> Void
+    _ begin:
+      @escaping @Sendable (HomeObservers, HomeReducer, AsyncStream<Element>.Continuation) -> (HomeObservers) -> Void
   ) -> AsyncStream<Element> {
     let (stream, continuation) = AsyncStream.makeStream(of: Element.self)
     let (edge, loop) = (edge, eventLoop)

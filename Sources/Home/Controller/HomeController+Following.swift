@@ -1,3 +1,4 @@
+internal import Logging
 internal import MatterModel
 internal import NIOCore
 internal import Runtime
@@ -5,18 +6,26 @@ internal import Runtime
 // Several processes may have one home open. One of them follows the devices and writes down what they say; the others read
 // what it wrote. When it ends, the next takes over.
 extension HomeController {
-  /// How often the log is looked at for what other processes wrote.
-  private static let pollInterval = TimeAmount.milliseconds(100)
+  /// How often it is looked whether the process that follows the devices has ended.
+  private static let pollInterval = TimeAmount.milliseconds(250)
 
   /// Follows all devices from now on, or, while another process does, what it writes down.
-  public func follow() throws(HomeError) {
+  public func follow() async throws(HomeError) {
     guard polling == nil else { return }
     try takeOver()
     let loop = eventLoop
+    let keeper = edge.value.keeper
+    let center = ObserverCenter(keeper.database, after: keeper.anchor, on: loop, retention: .init()) {
+      [weak self] updates, mustReload in
+      guard let self else { return }
+      Task { await self.take(updates, mustReload: mustReload) }
+    }
+    self.center = center
+    try await center.start(inBackground: isFollower)
     polling = loop.scheduleRepeatedTask(initialDelay: Self.pollInterval, delay: Self.pollInterval) { [weak self] _ in
       guard let self else { return }
       // On the loop that the actor lives on.
-      assumeIsolated { $0.poll() }
+      assumeIsolated { if !$0.isFollower { try? $0.takeOver() } }
     }
   }
 
@@ -30,22 +39,15 @@ extension HomeController {
       engine.isPassive = false
       engine.follow(at: now)
     }
+    if let center { Task { try? await center.deliverInBackground() } }
   }
 
   /// Takes in what others wrote.
-  private func poll() {
-    let keeper = edge.value.keeper
-    let anchor = keeper.anchor
-    let isFollower = isFollower
-    keeper.perform { database in try database.updates(after: anchor) }.assumeIsolated().whenSuccess { [weak self] others in
-      self?.assumeIsolated { $0.take(others) }
-    }
-    if !isFollower { try? takeOver() }
-  }
-
-  private func take(_ others: OtherUpdates) {
+  private func take(_ others: [LoggedUpdate], mustReload: Bool) {
+    // The log does not go back so far: only a new start knows it all.
+    if mustReload { options.logger.error("the home's log does not go back far enough; open the home again") }
     var hasNodes = false
-    for logged in others.updates {
+    for logged in others {
       edge.value.take(.update(logged.update))
       hasNodes =
         hasNodes
@@ -56,9 +58,16 @@ extension HomeController {
           }
         }
     }
-    edge.value.keeper.reached(others.next)
     if hasNodes, let stored = try? StateStore.snapshot(of: options.state.controller) {
       edge.value.host.perform { engine, now in engine.adopt(stored, at: now) }
+    }
+  }
+
+  /// What of these devices has not answered by now is away, until it does.
+  func stopWaiting(for devices: Set<String>) {
+    edge.value.host.perform { engine, now in
+      let nodes = devices.compactMap { engine.reducer.state.devices[$0]?.active?.id.node }
+      engine.stopWaiting(for: Set(nodes).sorted(), at: now)
     }
   }
 

@@ -32,17 +32,20 @@ extension HomeController {
   ) -> AsyncThrowingStream<SubscriptionNews, any Error> {
     let (stream, continuation) = AsyncThrowingStream.makeStream(of: SubscriptionNews.self)
     point(node)
-    let id = edge.value.begin(node, onEvent: { event in
-      switch event {
-      case .subscriptionEstablished(_, let interval): continuation.yield(.established(maxInterval: interval))
-      case .attributeReport(_, let path, let value, _): continuation.yield(.attribute(path, value: value))
-      case .attributeStatus(_, let path, let status): continuation.yield(.status(path, status))
-      case .eventReport(_, let data): continuation.yield(.event(data))
-      case .reportEnd: continuation.yield(.reportEnd)
-      case .subscriptionLost(_, let error, let delay): continuation.yield(.lost(HomeError(error), retryingIn: delay))
-      default: break
+    let id = edge.value.begin(
+      node,
+      onEvent: { event in
+        switch event {
+        case .subscriptionEstablished(_, let interval): continuation.yield(.established(maxInterval: interval))
+        case .attributeReport(_, let path, let value, _): continuation.yield(.attribute(path, value: value))
+        case .attributeStatus(_, let path, let status): continuation.yield(.status(path, status))
+        case .eventReport(_, let data): continuation.yield(.event(data))
+        case .reportEnd: continuation.yield(.reportEnd)
+        case .subscriptionLost(_, let error, let delay): continuation.yield(.lost(HomeError(error), retryingIn: delay))
+        default: break
+        }
       }
-    }) { engine, now in engine.subscribe(node, request, at: now) }
+    ) { engine, now in engine.subscribe(node, request, at: now) }
     end(id, continuation)
     return stream
   }

@@ -49,7 +49,9 @@ public actor HomeController {
   private nonisolated let discovery: ServiceDiscovery?
   /// The right to follow the devices, while we have it.
   var follower: FollowerLock?
-  /// Looks for what other processes did.
+  /// Rings for observers, and notices what other processes write; while the home is followed.
+  var center: ObserverCenter?
+  /// Looks whether the right to follow is free.
   var polling: RepeatedTask?
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
@@ -76,6 +78,7 @@ public actor HomeController {
         discovery = try ServiceDiscovery(wanted, on: loop, logger: options.logger)
       }
       let database = try HomeDatabase.open(options.state.database)
+      try LegacyHome(options.state).migrate(into: database, at: HostClock.unixMicroseconds())
       let stored = try database.load()
       let isFollowed = FollowerLock.isHeld(options.state)
       let edge = try await loop.submit { [discovery] in
@@ -120,6 +123,8 @@ public actor HomeController {
   /// Lets go of sockets and store; what is not stored yet is stored first.
   public func close() async {
     polling?.cancel()
+    await center?.stop()
+    center = nil
     let drops = drops
     if !drops.isEmpty {
       let text = drops.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")

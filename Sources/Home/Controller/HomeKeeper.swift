@@ -16,10 +16,8 @@ final class HomeKeeper {
   private var isFlushScheduled = false
   private var isWriting = false
   private(set) var failure: HomeError?
-  /// The place in the log up to which we know what others wrote. A write of our own says nothing about that.
-  private(set) var anchor: Anchor
-  /// Told when something has come into the log.
-  var onCommit: (([HomeUpdate]) -> Void)?
+  /// The place in the log that the home was loaded at.
+  let anchor: Anchor
 
   /// What a kill can take at most.
   private static let pause = TimeAmount.milliseconds(20)
@@ -62,7 +60,6 @@ final class HomeKeeper {
       isWriting = false
       switch result {
       case .success:
-        onCommit?(updates)
         flush()
       case .failure(let error): failure = HomeError(error)
       }
@@ -79,13 +76,8 @@ final class HomeKeeper {
     return submit { database in
       if !updates.isEmpty { try database.commit(updates, contacts: contacts) }
       return try body(database)
-    }.assumeIsolated().always { [weak self] _ in
-      if !updates.isEmpty { self?.onCommit?(updates) }
-    }.nonisolated()
+    }
   }
-
-  /// We know of everything that others wrote up to there.
-  func reached(_ anchor: Anchor) { self.anchor = anchor }
 
   private func submit<R: Sendable>(_ body: @escaping Work<R>) -> EventLoopFuture<R> {
     thread.runIfActive(eventLoop: eventLoop) { [database] in try body(database) }

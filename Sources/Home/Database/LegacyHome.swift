@@ -12,6 +12,9 @@ public struct LegacyHome: Sendable {
 
   public init(_ directory: StateDirectory) { self.directory = directory }
 
+  /// Whether there is anything to take over.
+  var isThere: Bool { access(names, F_OK) == 0 || access(values, F_OK) == 0 }
+
   /// Takes the files over, where there are any and it was not done yet, and gives them the ending `.migrated`. May be
   /// killed at any moment: the next call does the rest.
   /// - Parameters:
@@ -21,10 +24,11 @@ public struct LegacyHome: Sendable {
   /// - Throws: ``HomeError`` `internalError` where `home.json` can't be read.
   @discardableResult
   public func migrate(into database: HomeDatabase, at time: Int64) throws(HomeError) -> Bool {
-    guard access(names, F_OK) == 0 || access(values, F_OK) == 0 else { return false }
-    let registry = try HomeStore(directory).load()
-    let update = HomeUpdate(changes(registry, LastValues(directory)), at: time)
-    let contacts = contacts(registry, LastValues(directory))
+    guard isThere else { return false }
+    let legacy = try LegacyNames.read(names) ?? LegacyNames()
+    let last = LegacyValues(values)
+    let update = HomeUpdate(changes(legacy, last), at: time)
+    let contacts = contacts(legacy, last)
     let isNew = try database.write { stored in
       try stored.execute(sql: "INSERT OR IGNORE INTO meta (key, value) VALUES ('legacy', 1)")
       guard stored.changesCount > 0 else { return false }
@@ -41,61 +45,37 @@ public struct LegacyHome: Sendable {
     return isNew
   }
 
-  private func changes(_ registry: HomeRegistry, _ last: LastValues) -> [HomeChange] {
+  private func changes(_ legacy: LegacyNames, _ last: LegacyValues) -> [HomeChange] {
     let structure = HomeReducer.firstStructure
     var changes: [HomeChange] = [.structureAdded(structure)]
     var rooms: [String: String] = [:]
-    for (index, name) in registry.rooms.enumerated() {
+    for (index, name) in legacy.rooms.enumerated() {
       let room = Room(id: "\(structure.id)/\(index + 1)", name: name, structureID: structure.id)
       rooms[name] = room.id
       changes.append(.roomAdded(room))
     }
-    for record in registry.devices {
-      let source = SourceID(record.nodeID)
+    for device in legacy.devices {
+      guard let node = device.nodeID else { continue }
+      let source = SourceID(node)
       changes += [
         .deviceAdded(
-          id: source.description, name: record.name, roomID: record.room.flatMap { rooms[$0] },
+          id: source.description, name: device.name, roomID: device.room.flatMap { rooms[$0] },
           structureID: structure.id),
         .sourceAdded(source, device: source.description),
-        .topology(source, record.endpoints.map { DeviceEndpoint($0) }, DeviceIdentity(record)),
+        .topology(source, device.endpoints.map(\.endpoint), device.identity),
       ]
-      for (path, value) in last[record.nodeID].values.sorted(by: { $0.key < $1.key }) {
-        changes.append(.attribute(record.nodeID, path, value: value))
-      }
+      for (path, value) in last.values(node) { changes.append(.attribute(node, path, value: value)) }
     }
     return changes
   }
 
-  private func contacts(_ registry: HomeRegistry, _ last: LastValues) -> [NodeID: Contact] {
+  private func contacts(_ legacy: LegacyNames, _ last: LegacyValues) -> [NodeID: Contact] {
     var contacts: [NodeID: Contact] = [:]
-    for record in registry.devices {
+    for node in legacy.devices.compactMap(\.nodeID) {
       // It was kept in milliseconds.
-      guard let time = last[record.nodeID].lastContact?.multipliedReportingOverflow(by: 1000), !time.overflow else {
-        continue
-      }
-      contacts[record.nodeID] = Contact(last: time.partialValue)
+      guard let time = last.lastContact(node)?.multipliedReportingOverflow(by: 1000), !time.overflow else { continue }
+      contacts[node] = Contact(last: time.partialValue)
     }
     return contacts
-  }
-}
-
-extension DeviceEndpoint {
-  fileprivate init(_ endpoint: DeviceRecord.Endpoint) {
-    self.init(
-      id: endpoint.id, deviceTypes: endpoint.deviceTypes, servers: endpoint.servers, clients: endpoint.clients,
-      parts: endpoint.parts)
-  }
-}
-
-extension DeviceIdentity {
-  fileprivate init(_ record: DeviceRecord) {
-    self.init()
-    vendorID = record.vendorID
-    productID = record.productID
-    vendorName = record.vendorName
-    productName = record.productName
-    serialNumber = record.serialNumber
-    uniqueID = record.uniqueID
-    softwareVersion = record.softwareVersion
   }
 }

@@ -88,6 +88,13 @@ public actor ObserverCenter {
     }
   }
 
+  /// From now on targets are woken, too: this process has become the one that does.
+  public func deliverInBackground() throws(HomeError) {
+    guard poll != nil, !deliversInBackground else { return }
+    deliversInBackground = true
+    try restoreDeliveries()
+  }
+
   /// Ends: nobody is woken any more. Deliveries that run are given up, and come again at the next start.
   public func stop() {
     if let ear { database.bell.remove(ear) }

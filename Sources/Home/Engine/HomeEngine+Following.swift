@@ -1,6 +1,6 @@
 internal import MatterClusters
 internal import MatterController
-internal import MatterModel
+public import MatterModel
 public import MatterProtocol
 
 /// A node that is followed, or was.
@@ -111,6 +111,14 @@ extension HomeEngine {
     let reason = wasEstablished ? .subscriptionLost : OfflineReason(error, hasAddress: hasAddress) ?? .sessionRefused
     reduce(.lost(node, reason))
     callMore(at: now)
+  }
+
+  /// Whoever asked can't wait any longer: what has not answered by now is away, until it does.
+  public mutating func stopWaiting(for nodes: [NodeID], at now: Instant) {
+    guard isFollowing else { return }
+    for node in nodes where reducer.status(of: node).connectivity.connectivityState == .unknown {
+      take(.lost(node, controller.node(node)?.address == nil ? .noAddress : .timedOut), at: now)
+    }
   }
 
   // MARK: Announcements

@@ -46,14 +46,16 @@ final class HomeObservers {
   }
 
   private func add<Item>(
-    _ observer: ObservedCollection<Item>.Observer, to list: ReferenceWritableKeyPath<HomeObservers, ObservedCollection<Item>>, _ now: [Item]
+    _ observer: ObservedCollection<Item>.Observer,
+    to list: ReferenceWritableKeyPath<HomeObservers, ObservedCollection<Item>>, _ now: [Item]
   ) -> Int {
     let id = next()
     if isEnded { observer.finish() } else { self[keyPath: list].add(observer, id, now) }
     return id
   }
 
-  func addReports(_ continuation: AsyncStream<DeviceReport>.Continuation, of device: String, _ reducer: HomeReducer) -> Int
+  func addReports(_ continuation: AsyncStream<DeviceReport>.Continuation, of device: String, _ reducer: HomeReducer)
+    -> Int
   {
     let id = next()
     guard !isEnded, let entry = reducer.state.devices[device], let value = make?(entry, reducer) else {
@@ -233,7 +235,9 @@ private struct Touched {
         device = told.values.first { $0.entry.source(source) != nil }?.id
       case .topology(let source, _, _), .connectivity(let source, _): device = state.device(of: source)?.id
       case .attribute(let node, let path, _):
-        guard let id = state.deviceID(of: node, path.endpoint), state.devices[id]?.active?.id.node == node else { continue }
+        guard let id = state.deviceID(of: node, path.endpoint), state.devices[id]?.active?.id.node == node else {
+          continue
+        }
         reports[id, default: []].insert(ClusterPath(path.endpoint, path.cluster))
       case .event: break
       }

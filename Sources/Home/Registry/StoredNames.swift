@@ -3,16 +3,17 @@ internal import Runtime
 
 /// The names of a home without its controller: for whoever only wants to know or change what things are called.
 public struct StoredNames: Sendable {
-  private let path: String
+  private let directory: StateDirectory
+  private var path: String { directory.database }
 
-  public init(_ directory: StateDirectory) { path = directory.database }
+  public init(_ directory: StateDirectory) { self.directory = directory }
 
   /// The names as they are stored now.
   public func registry() throws(HomeError) -> HomeRegistry { HomeRegistry(try state()) }
 
   /// The home without the values of its devices.
   public func state() throws(HomeError) -> HomeState {
-    guard access(path, F_OK) == 0 else { return HomeState() }
+    guard access(path, F_OK) == 0 || LegacyHome(directory).isThere else { return HomeState() }
     return try with { database throws(HomeError) in try database.names() }
   }
 
@@ -28,7 +29,10 @@ public struct StoredNames: Sendable {
   private func with<R>(_ body: (HomeDatabase) throws(HomeError) -> R) throws(HomeError) -> R {
     let database = try HomeDatabase.open(path)
     let result: Result<R, HomeError>
-    do throws(HomeError) { result = .success(try body(database)) } catch { result = .failure(error) }
+    do throws(HomeError) {
+      try LegacyHome(directory).migrate(into: database, at: HostClock.unixMicroseconds())
+      result = .success(try body(database))
+    } catch { result = .failure(error) }
     try database.close()
     return try result.get()
   }
