@@ -32,6 +32,7 @@ let package = Package(
     .executable(name: "hearth", targets: ["hearth"]),
     .library(name: "MatterDevice", targets: ["MatterDevice"]),
     .library(name: "MatterController", targets: ["MatterController"]),
+    .library(name: "Home", targets: ["Home"]),
     .library(name: "VirtualDevices", targets: ["VirtualDevices"]),
     .library(name: "Simulation", targets: ["Simulation"]),
   ],

@@ -165,6 +165,3 @@ public final class Home: Sendable {
     return stream
   }
 }
-
-/// The name that the class had.
-public typealias HomeSession = Home

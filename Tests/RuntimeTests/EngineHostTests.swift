@@ -52,14 +52,14 @@ import Testing
       return now
     }
     // Far enough away that a busy machine does not reach them between two calls.
-    await actor.perform { engine, now in engine.deadlines = [now + .milliseconds(800)] }
-    await actor.perform { engine, now in engine.deadlines = [now + .milliseconds(1000)] }
+    await actor.perform { engine, now in engine.deadlines = [now + .milliseconds(2500)] }
+    await actor.perform { engine, now in engine.deadlines = [now + .milliseconds(3000)] }
     #expect(await events.wait { $0.count == 1 })
     guard case .advanced(let at) = events.all.first else { return }
-    #expect((at - start).milliseconds >= 1000 && (at - start).milliseconds < 30_000)
-    await actor.perform { engine, now in engine.deadlines = [now + .milliseconds(800)] }
+    #expect((at - start).milliseconds >= 3000 && (at - start).milliseconds < 30_000)
+    await actor.perform { engine, now in engine.deadlines = [now + .milliseconds(2500)] }
     await actor.perform { engine, _ in engine.deadlines = [] }
-    try await Task.sleep(for: .milliseconds(1000))
+    try await Task.sleep(for: .milliseconds(2700))
     #expect(events.all.count == 1)
     await actor.stop()
   }

@@ -3,7 +3,7 @@ internal import MatterController
 internal import MatterModel
 internal import MatterProtocol
 
-extension HomeSession {
+extension Home {
   /// Reads our entries of a list.
   func scopedList<C: Cluster, Entry: FabricScoped>(
     _ attribute: MatterModel.Attribute<C, [Entry]>, on endpoint: EndpointID, of device: DeviceRecord

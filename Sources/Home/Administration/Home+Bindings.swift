@@ -19,7 +19,7 @@ public struct BindingChange: Sendable {
   public var accessChanged: Bool
 }
 
-extension HomeSession {
+extension Home {
   /// What a device controls, endpoint by endpoint.
   public func bindings(of source: Target) async throws(HomeError) -> [BindingEntry] {
     var result: [BindingEntry] = []

@@ -2,7 +2,7 @@ public import MatterClusters
 internal import MatterController
 internal import MatterModel
 
-extension HomeSession {
+extension Home {
   /// Who of our fabric may do what with a device, in the device's order.
   public func accessList(of device: DeviceRecord) async throws(HomeError) -> [AccessEntry] {
     let list: ScopedList<AccessEntry> = try await scopedList(AccessControl.acl, on: .root, of: device)

@@ -12,7 +12,7 @@ public struct WindowState: Hashable, Sendable {
   public var isOpen: Bool { status != .windowNotOpen }
 }
 
-extension HomeSession {
+extension Home {
   /// Opens a commissioning window for another controller.
   /// - Parameter isEnhanced: with a passcode of its own, else with the one on the device's label.
   /// - Throws: `refused` with `BUSY` where one is open already.

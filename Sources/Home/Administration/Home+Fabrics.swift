@@ -14,7 +14,7 @@ public struct FabricEntry: Hashable, Sendable {
   public var isOurs: Bool
 }
 
-extension HomeSession {
+extension Home {
   /// The fabrics that a device is in, ours among them.
   public func fabrics(of device: DeviceRecord) async throws(HomeError) -> [FabricEntry] {
     let path = OperationalCredentials.fabrics.path(on: .root)

@@ -1,0 +1,47 @@
+internal import NIOCore
+
+// The home's log, for who must not lose anything: what happened is read from it, and queries ring when there is more.
+// HOME.md, “Observer queries”.
+extension Home {
+  /// The place in the log behind all that happened so far.
+  public func anchor() async throws(HomeError) -> Anchor {
+    try await controller.withDatabase { try $0.anchor() }
+  }
+
+  /// What happened after an anchor, what is not in the file yet included.
+  /// - Parameters:
+  ///   - anchor: nil: from the beginning of the log.
+  ///   - limit: of samples, at most.
+  /// - Returns: a reset where the log does not go back so far.
+  /// - Throws: ``HomeError`` `badArguments` for an anchor of another home.
+  public func samples(
+    after anchor: Anchor?, _ filter: SampleFilter = .all, limit: Int = 10_000
+  ) async throws(HomeError) -> AnchoredResult {
+    try await controller.withDatabase { try $0.samples(after: anchor, filter, limit: limit) }
+  }
+
+  /// Begins to ring for a query, until it is stopped or the home is closed. Its handler is called once at first.
+  /// - Throws: ``HomeError`` `badArguments` where the query was executed already, or nobody follows the home: see
+  ///   ``follow()``.
+  public func execute(_ query: ObserverQuery) async throws(HomeError) { try await controller.execute(query) }
+
+  /// The query's handler is called no more.
+  public func stop(_ query: ObserverQuery) async { await controller.stop(query) }
+}
+
+extension HomeController {
+  fileprivate func withDatabase<R: Sendable>(
+    _ body: @escaping @Sendable (HomeDatabase) throws -> R
+  ) async throws(HomeError) -> R {
+    do { return try await edge.value.keeper.perform(body).get() } catch { throw HomeError(error) }
+  }
+
+  fileprivate func execute(_ query: ObserverQuery) async throws(HomeError) {
+    guard let center else {
+      throw HomeError(.badArguments, "an observer query needs a home that is followed")
+    }
+    try await center.execute(query)
+  }
+
+  fileprivate func stop(_ query: ObserverQuery) async { await center?.stop(query) }
+}

@@ -1,0 +1,95 @@
+import Home
+import Logging
+import MatterClusters
+import MatterModel
+
+// The snippets of the article “Observing a home”, word for word, so that they compile: `ArticleTests` holds it to that.
+
+enum ArticleSnippets {
+  static func open(_ state: StateDirectory) async throws {
+    let options = HomeController.Options(state: state, logger: Logger(label: "home"))
+    let home = try await Home(options)
+    try await home.follow()
+  }
+
+  static func list(_ home: Home) async throws {
+    for device in try await home.devices().list() {
+      print(device.name, device.sourceConnectivity.connectivityState, device.contact.last ?? 0)
+    }
+  }
+
+  static func types(_ device: HomeDevice) {
+    if let light = device.types.get(DimmableLightDeviceType.self) {
+      let level = light.matterTraits.levelControlTrait?.attributes.currentLevel
+      print(level.map { "at \($0) of 254" } ?? "nobody knows how bright")
+    }
+  }
+
+  static func commands(_ light: DimmableLightDeviceType) async throws {
+    try await light.matterTraits.onOffTrait?.on()
+    try await light.matterTraits.onOffTrait?.waiting(.seconds(5)).toggle()
+  }
+
+  static func snapshots(_ home: Home) async {
+    for await devices in home.devices().batched() {
+      print("\(devices.count) devices")
+    }
+  }
+
+  static func changes(_ home: Home) async {
+    for await change in home.devices().stream() {
+      switch change {
+      case .added(let device): print("\(device.name) is there")
+      case .updated(let old, let new): print("\(old.name) is \(new.name), \(new.sourceConnectivity.connectivityState)")
+      case .removed(let device): print("\(device.name) is gone")
+      }
+    }
+  }
+
+  static func reports(_ device: HomeDevice) async {
+    for await light in device.types.subscribe(OnOffLightDeviceType.self) {
+      print(light.matterTraits.onOffTrait?.attributes.onOff == true ? "on" : "off")
+    }
+  }
+
+  static func closure(_ home: Home) {
+    let handle = home.rooms().batched().sink { rooms in
+      print(rooms.map(\.name))
+    }
+    handle.cancel()
+  }
+
+  static func connectivity(_ device: HomeDevice) {
+    if device.sourceConnectivity.connectivityState == .offline {
+      print(device.offlineReason?.text ?? "away", "; last heard at", device.contact.last ?? 0)
+    }
+  }
+
+  static func query(_ home: Home) async throws {
+    let query = ObserverQuery(SampleType.connectivity) { _, completion, _ in
+      // A doorbell: it brings no data. Read them, then say that you have.
+      completion()
+    }
+    try await home.execute(query)
+  }
+
+  static func log(_ home: Home, after anchor: inout Anchor?) async throws {
+    let result = try await home.samples(after: anchor)
+    switch result {
+    case .samples(let samples, _, _):
+      for sample in samples { print(sample.time, sample.change) }
+    case .reset(let stored):
+      // The log does not go back so far: begin with the whole.
+      print("\(stored.state.devices.count) devices")
+    }
+    anchor = result.next
+  }
+
+  enum Spinner: Cluster {
+    static let id: ClusterID = 0xFFF1_FC20, revision: UInt16 = 1, name = "Spinner"
+    static let speed = Attribute<Self, UInt16>(0x0000, "Speed")
+    static let spin = Command<Self, NoFields, NoFields>(0x00, "Spin")
+    static let elements: [any ClusterElement] = [speed, spin]
+  }
+  enum ExampleOrganization { typealias SpinnerTrait = Trait<Spinner> }
+}

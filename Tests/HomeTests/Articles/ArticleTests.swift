@@ -1,0 +1,27 @@
+import Foundation
+import Testing
+
+/// What the documentation shows is what compiles.
+@Suite("Articles") struct ArticleTests {
+  /// The lines of a text without the blanks around them, and without empty ones.
+  private func lines(_ text: some StringProtocol) -> [String] {
+    text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+  }
+
+  @Test func everySnippetIsCompiled() throws {
+    let here = URL(filePath: #filePath).deletingLastPathComponent()
+    let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    let article = try String(
+      contentsOf: root.appending(path: "Sources/Home/Home.docc/ObservingAHome.md"), encoding: .utf8)
+    let compiled = lines(try String(contentsOf: here.appending(path: "ArticleSnippets.swift"), encoding: .utf8))
+    let blocks = article.components(separatedBy: "```swift\n").dropFirst().compactMap {
+      $0.components(separatedBy: "```").first
+    }
+    #expect(blocks.count > 10)
+    for block in blocks {
+      let wanted = lines(block)
+      let isThere = compiled.indices.contains { start in compiled[start...].starts(with: wanted) }
+      #expect(isThere, "not among the snippets that are compiled:\n\(block)")
+    }
+  }
+}
