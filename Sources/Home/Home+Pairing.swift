@@ -67,13 +67,31 @@ extension Home {
   public static func remove(
     _ text: String, force: Bool, _ options: HomeController.Options
   ) async throws(HomeError) -> (device: DeviceRecord, wasTold: Bool) {
+    try await remove(force: force, options) { registry throws(HomeError) in try registry.resolve(text).device }
+  }
+
+  /// Takes the device with this id out of the fabric and the home. To be called without the home's lock.
+  static func remove(
+    device id: String, force: Bool, _ options: HomeController.Options
+  ) async throws(HomeError) -> (device: DeviceRecord, wasTold: Bool) {
+    try await remove(force: force, options) { registry throws(HomeError) in
+      guard let device = registry.devices.first(where: { $0.id == id }) else {
+        throw HomeError(.notFound, "there is no device \(id) in the home")
+      }
+      return device
+    }
+  }
+
+  private static func remove(
+    force: Bool, _ options: HomeController.Options, _ find: (HomeRegistry) throws(HomeError) -> DeviceRecord
+  ) async throws(HomeError) -> (device: DeviceRecord, wasTold: Bool) {
     let lock = try await HomeLock.acquire(options.state)
     var options = options
     options.access = .exclusive
     let home = try await Home(options)
     let removed: Result<(DeviceRecord, Bool), HomeError>
     do throws(HomeError) {
-      removed = .success(try await home.remove(text, force: force))
+      removed = .success(try await home.remove(try find(await home.registry), force: force))
     } catch {
       removed = .failure(error)
     }
@@ -83,8 +101,7 @@ extension Home {
     return (device, wasTold)
   }
 
-  private func remove(_ text: String, force: Bool) async throws(HomeError) -> (DeviceRecord, Bool) {
-    let device = try await registry.resolve(text).device
+  private func remove(_ device: DeviceRecord, force: Bool) async throws(HomeError) -> (DeviceRecord, Bool) {
     guard !device.isBridged else {
       throw HomeError(
         .badArguments,

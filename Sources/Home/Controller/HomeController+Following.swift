@@ -25,12 +25,20 @@ extension HomeController {
     polling = loop.scheduleRepeatedTask(initialDelay: Self.pollInterval, delay: Self.pollInterval) { [weak self] _ in
       guard let self else { return }
       // On the loop that the actor lives on.
-      assumeIsolated { if !$0.isFollower { try? $0.takeOver() } }
+      assumeIsolated {
+        guard !$0.isFollower else { return }
+        try? $0.takeOver()
+        $0.edge.value.observers.tell($0.hubState)
+      }
     }
+    edge.value.observers.tell(hubState)
   }
 
   /// Whether this process is the one that follows the devices.
   public var isFollower: Bool { follower != nil }
+
+  /// Who follows the devices, as far as this process knows.
+  public var hubState: HubState { isFollower ? .thisProcess : polling == nil ? .notAvailable : .connected }
 
   private func takeOver() throws(HomeError) {
     guard follower == nil, let lock = try FollowerLock.acquire(options.state) else { return }
@@ -82,6 +90,7 @@ extension HomeController {
     _ body: @escaping @Sendable (HomeState) throws(HomeError) -> (changes: [HomeChange], result: R)
   ) async throws(HomeError) -> R {
     let time = HostClock.unixMicroseconds()
+    let origin = origin ?? options.following.origin
     let done: (update: HomeUpdate, anchor: Anchor, result: R)
     do {
       done = try await edge.value.keeper.perform { try $0.change(origin: origin, at: time, body) }.get()

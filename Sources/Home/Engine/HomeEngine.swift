@@ -13,6 +13,8 @@ public struct HomeConfiguration: Hashable, Sendable {
   public var maximumCalls = 128
   /// How long a device that does not answer keeps others from being called.
   public var callPatience: Duration = .milliseconds(1500)
+  /// The client that the home is opened for, if it is for one alone: all changes are its own.
+  public var origin: String?
 
   public init() {}
 }
@@ -103,7 +105,8 @@ public struct HomeEngine: Engine {
 
   mutating func reduce(_ input: HomeInput) {
     if isPassive, let node = input.telling, !reducer.state.sources(of: node).isEmpty { return }
-    if let update = reducer.reduce(input, at: time) {
+    if var update = reducer.reduce(input, at: time) {
+      if !update.isLogged { update.origin = configuration.origin }
       for (node, versions) in update.versions { followed[node, default: Followed()].versions.merge(versions) { $1 } }
       events.append(.updated(update))
     }

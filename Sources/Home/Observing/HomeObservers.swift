@@ -12,7 +12,9 @@ final class HomeObservers {
   private var reports: [String: [Int: AsyncStream<DeviceReport>.Continuation]] = [:]
   /// The devices as they were told last, as long as anybody follows them.
   private var told: [String: HomeDevice] = [:]
-  private var isEnded = false
+  private(set) var isEnded = false
+  private(set) var hubState = HubState.notAvailable
+  private var ears: [Int: (News) -> Bool] = [:]
   /// Makes the value of a device.
   var make: ((DeviceEntry, HomeReducer) -> HomeDevice)?
 
@@ -28,6 +30,28 @@ final class HomeObservers {
     let id = next()
     if isEnded { continuation.finish() } else { updates[id] = continuation }
     return id
+  }
+
+  /// What clients are told at once.
+  enum News {
+    case update(HomeUpdate, HomeReducer)
+    case hub(HubState)
+  }
+
+  /// - Parameter ear: is called at once, on the event loop; says whether it wants to be called again.
+  func addEar(_ ear: @escaping (News) -> Bool) {
+    if !isEnded { ears[next()] = ear }
+  }
+
+  private func tell(_ news: News) {
+    for (id, ear) in ears where !ear(news) { ears[id] = nil }
+  }
+
+  /// Somebody else follows the devices now.
+  func tell(_ hub: HubState) {
+    guard hub != hubState else { return }
+    hubState = hub
+    tell(.hub(hub))
   }
 
   func removeUpdates(_ id: Int) { updates[id] = nil }
@@ -88,6 +112,7 @@ final class HomeObservers {
     rooms.end()
     devices.end()
     updates = [:]
+    ears = [:]
     reports = [:]
     told = [:]
     make = nil
@@ -97,6 +122,7 @@ final class HomeObservers {
 
   func tell(_ update: HomeUpdate, _ reducer: HomeReducer) {
     for continuation in updates.values { continuation.yield(update) }
+    tell(.update(update, reducer))
     if structures.isEmpty && rooms.isEmpty && devices.isEmpty && reports.isEmpty { return }
     let touched = Touched(update, reducer.state, told)
     if touched.structures { structures.tell(reducer.state.structures) }

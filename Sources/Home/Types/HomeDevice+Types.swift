@@ -62,7 +62,7 @@ extension HomeDevice: Equatable {
   }
 
   /// Whether traits and types are the same, in whatever order.
-  private static func haveSameParts(_ left: [DeviceEndpoint], _ right: [DeviceEndpoint]) -> Bool {
+  static func haveSameParts(_ left: [DeviceEndpoint], _ right: [DeviceEndpoint]) -> Bool {
     if left == right { return true }
     return traitSet(left) == traitSet(right) && typeSet(left) == typeSet(right)
   }

@@ -1,0 +1,16 @@
+/// Calls one delegate: in order, one call at a time, on no thread that anybody else waits for.
+final class DelegateQueue: Sendable {
+  typealias Call = @Sendable () async -> Void
+
+  private let calls: AsyncStream<Call>.Continuation
+
+  init() {
+    let (stream, continuation) = AsyncStream.makeStream(of: Call.self)
+    calls = continuation
+    Task { for await call in stream { await call() } }
+  }
+
+  deinit { calls.finish() }
+
+  func add(_ call: @escaping Call) { calls.yield(call) }
+}

@@ -1,0 +1,178 @@
+internal import NIOCore
+internal import Synchronization
+
+/// One client of the homes of a user, with HomeKit's contract: its delegates are told of what everybody else does to the
+/// homes and of what devices report, never of what is done through this manager. HOME.md, “Delegates”.
+///
+/// A process has as many as it likes; others have theirs, in this process or another. What other processes do is heard as
+/// long as the home is kept up to date, with ``Home/follow()``. Delegates are held weakly.
+public final class HomeManager: Sendable {
+  private struct Inside {
+    var mirror: HomeMirror?
+    var isSuspended = false
+    /// Counts suspensions and returns: what was begun before the last is void.
+    var turn = 0
+    /// Whether nobody was there to be told that everything may be different.
+    var owesUpdate = false
+    weak var delegate: (any HomeManagerDelegate)?
+    weak var homeDelegate: (any HomeDelegate)?
+    weak var accessoryDelegate: (any AccessoryDelegate)?
+    /// One for each object: who is several delegates is called once at a time all the same.
+    var queues: [ObjectIdentifier: DelegateQueue] = [:]
+
+    mutating func sortQueues() {
+      let objects = [delegate as AnyObject?, homeDelegate as AnyObject?, accessoryDelegate as AnyObject?]
+      let ids = Set(objects.compactMap { $0.map { ObjectIdentifier($0) } })
+      queues = queues.filter { ids.contains($0.key) }
+      for id in ids where queues[id] == nil { queues[id] = DelegateQueue() }
+    }
+  }
+
+  /// Tells this client from all others.
+  public let id: String
+  let home: Home
+  let client: HomeClient
+  private let inside = Mutex(Inside())
+
+  /// - Parameter home: is kept open as long as this is there, but not closed at its end.
+  public init(_ home: Home, delegate: (any HomeManagerDelegate)? = nil) {
+    id = Identifiers.new()
+    self.home = home
+    client = HomeClient(id, of: home.controller)
+    self.delegate = delegate
+    synchronize(turn: 0)
+  }
+
+  // MARK: Homes
+
+  /// The homes as they are now. Empty before the first synchronisation; as they were, while suspended.
+  public var homes: [ManagedHome] { inside.withLock { $0.mirror }?.homes ?? [] }
+
+  /// The home that is meant where none is named: the first. Nil before the first synchronisation, and where there is none.
+  public var primaryHome: ManagedHome? { inside.withLock { $0.mirror }?.primaryHome }
+
+  /// Whether the homes have ever been loaded.
+  public var isSynchronized: Bool { inside.withLock { $0.mirror != nil } }
+
+  // MARK: Delegates
+
+  public var delegate: (any HomeManagerDelegate)? {
+    get { inside.withLock { $0.delegate } }
+    set {
+      inside.withLock { inside in
+        inside.delegate = newValue
+        inside.sortQueues()
+        if inside.owesUpdate { updated(&inside) }
+      }
+    }
+  }
+
+  /// Told of all homes.
+  public var homeDelegate: (any HomeDelegate)? {
+    get { inside.withLock { $0.homeDelegate } }
+    set {
+      inside.withLock { inside in
+        inside.homeDelegate = newValue
+        inside.sortQueues()
+      }
+    }
+  }
+
+  /// Told of all devices.
+  public var accessoryDelegate: (any AccessoryDelegate)? {
+    get { inside.withLock { $0.accessoryDelegate } }
+    set {
+      inside.withLock { inside in
+        inside.accessoryDelegate = newValue
+        inside.sortQueues()
+      }
+    }
+  }
+
+  // MARK: Coming and going
+
+  /// From now on nothing is sent, and nothing is kept for later. A call that has begun comes to its end.
+  public func suspend() {
+    inside.withLock { inside in
+      guard !inside.isSuspended else { return }
+      inside.isSuspended = true
+      inside.owesUpdate = false
+      inside.turn += 1
+    }
+  }
+
+  /// Ends a suspension: the homes are loaded again, then `homeManagerDidUpdateHomes` is sent, once.
+  public func resume() {
+    let turn: Int? = inside.withLock { inside in
+      guard inside.isSuspended else { return nil }
+      inside.isSuspended = false
+      inside.turn += 1
+      return inside.turn
+    }
+    if let turn { synchronize(turn: turn) }
+  }
+
+  private func synchronize(turn: Int) {
+    let (loop, edge) = (home.controller.eventLoop, home.controller.edge)
+    loop.execute { [weak self] in
+      guard let self else { return }
+      let observers = edge.value.observers
+      let isCurrent = inside.withLock { inside in
+        guard inside.turn == turn, !observers.isEnded else { return false }
+        inside.mirror = HomeMirror(edge.value.reducer, hub: observers.hubState, for: client)
+        updated(&inside)
+        return true
+      }
+      guard isCurrent else { return }
+      observers.addEar { [weak self] in self?.hear($0, turn: turn) ?? false }
+    }
+  }
+
+  private func updated(_ inside: inout Inside) {
+    inside.owesUpdate = inside.delegate == nil
+    post([.manager { await $0.homeManagerDidUpdateHomes($1) }], &inside)
+  }
+
+  // MARK: Telling
+
+  /// - Returns: whether there is more to be heard.
+  private func hear(_ news: HomeObservers.News, turn: Int) -> Bool {
+    inside.withLock { inside in
+      guard inside.turn == turn else { return false }
+      switch news {
+      case .update(let update, let reducer):
+        let isOwn = update.origin == id
+        let withValues = !isOwn && inside.accessoryDelegate != nil
+        let messages = inside.mirror?.take(update, reducer, withValues: withValues) ?? []
+        if !isOwn { post(messages, &inside) }
+      case .hub(let state): post(inside.mirror?.take(state) ?? [], &inside)
+      }
+      return true
+    }
+  }
+
+  private func post(_ messages: [DelegateMessage], _ inside: inout Inside) {
+    let turn = inside.turn
+    for message in messages {
+      switch message {
+      case .manager(let call):
+        guard let delegate = inside.delegate else { continue }
+        inside.queues[ObjectIdentifier(delegate)]?.add { [weak self, weak delegate] in
+          if let self, let delegate, isTurn(turn) { await call(delegate, self) }
+        }
+      case .home(let call):
+        guard let delegate = inside.homeDelegate else { continue }
+        inside.queues[ObjectIdentifier(delegate)]?.add { [weak self, weak delegate] in
+          if let self, let delegate, isTurn(turn) { await call(delegate) }
+        }
+      case .accessory(let call):
+        guard let delegate = inside.accessoryDelegate else { continue }
+        inside.queues[ObjectIdentifier(delegate)]?.add { [weak self, weak delegate] in
+          if let self, let delegate, isTurn(turn) { await call(delegate) }
+        }
+      }
+    }
+  }
+
+  private func isTurn(_ turn: Int) -> Bool { inside.withLock { $0.turn == turn } }
+}

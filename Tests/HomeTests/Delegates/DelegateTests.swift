@@ -1,0 +1,280 @@
+import MatterCrypto
+import MatterModel
+import MatterProtocol
+import Testing
+
+@testable import Home
+
+/// Every sentence of HOME.md, “Delegates”.
+@Suite("Delegates") struct DelegateTests {
+  private let directory = ScratchDirectory()
+
+  @Test func beforeTheFirstSynchronisationThereIsNothing() async throws {
+    let offline = try await OfflineHome(directory)
+    let delegate = RecordingDelegate()
+    // On the loop that synchronises: it can't do so meanwhile.
+    let manager = await offline.home.controller.onLoop { [home = offline.home] in
+      let manager = HomeManager(home, delegate: delegate)
+      #expect(manager.homes.isEmpty && manager.primaryHome == nil && !manager.isSynchronized)
+      return manager
+    }
+    #expect(await delegate.waits(for: "homes"))
+    #expect(manager.isSynchronized && manager.homes.isEmpty && manager.primaryHome == nil)
+    let other = HomeManager(offline.home)
+    try await other.addHome("Cabin")
+    #expect(await delegate.waits(for: "primary Cabin"))
+    #expect(delegate.messages == ["homes", "+home Cabin", "primary Cabin"])
+    #expect(manager.homes.map(\.name) == ["Cabin"] && manager.primaryHome?.name == "Cabin")
+    await offline.home.close()
+  }
+
+  @Test func whoComesAfterTheFirstSynchronisationIsToldOfItOnce() async throws {
+    let offline = try await OfflineHome(directory)
+    let manager = HomeManager(offline.home)
+    while !manager.isSynchronized { try await Task.sleep(for: .milliseconds(5)) }
+    let delegate = RecordingDelegate()
+    manager.delegate = delegate
+    #expect(await delegate.waits(for: "homes"))
+    manager.delegate = delegate
+    try await HomeManager(offline.home).addHome("Cabin")
+    #expect(await delegate.waits(for: "primary Cabin"))
+    #expect(delegate.messages == ["homes", "+home Cabin", "primary Cabin"])
+    await offline.home.close()
+  }
+
+  @Test func everyOtherClientIsToldAndNotTheOneThatDidIt() async throws {
+    let offline = try await OfflineHome(directory)
+    try await offline.make(HomeSamples.lamp(5))
+    let (first, second) = (await RecordingClient(offline.home), await RecordingClient(offline.home))
+    try await tellTales(of: first, to: second)
+    await offline.home.close()
+  }
+
+  @Test func clientsInOtherProcessesAreTold() async throws {
+    let (here, there) = (try await OfflineHome(directory), try await OfflineHome(directory))
+    try await here.make(HomeSamples.lamp(5))
+    while await there.home.controller.state.devices.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+    let (first, second) = (await RecordingClient(here.home), await RecordingClient(there.home))
+    try await tellTales(of: first, to: second)
+    try await tellTales(of: second, to: first)
+    await here.home.close()
+    await there.home.close()
+  }
+
+  /// Does everything that a client can do to names.
+  private func tellTales(of first: RecordingClient, to second: RecordingClient) async throws {
+    first.delegate.forget()
+    second.delegate.forget()
+    let manager = first.manager
+    let room = try await manager.addRoom("Den")
+    try await manager.renameRoom(room.id, to: "Study")
+    try await manager.move("5", to: room.id)
+    // By the value that the client has, and by its manager.
+    let lamp = try #require(manager.primaryHome?.accessories.first)
+    #expect(lamp.roomID == room.id)
+    let renamed = try await lamp.setName("Desk")
+    #expect(renamed.device.name == "Desk" && lamp.name != "Desk")
+    _ = try await renamed.device.setName("Table")
+    try await manager.rename("5", to: "Lamp 5")
+    try await manager.move("5", to: nil)
+    try await manager.removeRoom(room.id)
+    try await manager.renameHome("home", to: "Nest")
+    let cabin = try await manager.addHome("Cabin")
+    try await manager.removeHome(cabin.id)
+    try await manager.renameHome("home", to: "Home")
+    #expect(manager.primaryHome?.name == "Home")
+
+    #expect(await second.delegate.waits(for: "home is Home"))
+    #expect(
+      second.delegate.messages == [
+        "+room Den", "room is Study", "Lamp 5 in Study", "5 is Desk", "called Desk", "5 is Table", "called Table",
+        "5 is Lamp 5", "called Lamp 5", "Lamp 5 in Home", "-room Study", "home is Nest", "+home Cabin", "-home Cabin",
+        "home is Home",
+      ])
+    // What the other does afterwards is the first that it hears of.
+    try await second.manager.renameHome("home", to: "Lair")
+    #expect(await first.delegate.waits(for: "home is Lair"))
+    #expect(first.delegate.messages == ["home is Lair"])
+    try await second.manager.renameHome("home", to: "Home")
+    #expect(await first.delegate.waits(for: "home is Home"))
+  }
+
+  @Test func aFailedCallSendsNothing() async throws {
+    let offline = try await OfflineHome(directory)
+    try await offline.make(HomeSamples.lamp(5))
+    let (first, second) = (await RecordingClient(offline.home), await RecordingClient(offline.home))
+    await #expect(throws: HomeError.self) { try await first.manager.rename("5", to: " ") }
+    await #expect(throws: HomeError.self) { try await first.manager.renameRoom("attic", to: "Den") }
+    await #expect(throws: HomeError.self) { try await first.manager.addHome("HOME") }
+    await #expect(throws: HomeError.self) { try await first.manager.removeHome("home") }
+    // Nor does one that changes nothing.
+    try await first.manager.rename("5", to: "Lamp 5")
+    try await first.manager.addRoom("Den")
+    #expect(await second.delegate.waits(for: "+room Den"))
+    #expect(second.delegate.messages == ["+room Den"])
+    await offline.home.close()
+  }
+
+  @Test func aSuspendedClientGetsNothingAndThenOneUpdate() async throws {
+    let offline = try await OfflineHome(directory)
+    try await offline.make(HomeSamples.lamp(5))
+    let (first, second) = (await RecordingClient(offline.home), await RecordingClient(offline.home))
+    second.manager.suspend()
+    try await first.manager.addRoom("Den")
+    try await first.manager.rename("5", to: "Desk")
+    #expect(second.manager.primaryHome?.rooms.isEmpty == true)
+    second.manager.resume()
+    #expect(await second.delegate.waits(for: "homes"))
+    #expect(second.manager.primaryHome?.rooms.map(\.name) == ["Den"])
+    second.manager.resume()
+    try await first.manager.addRoom("Hall")
+    #expect(await second.delegate.waits(for: "+room Hall"))
+    #expect(second.delegate.messages == ["homes", "+room Hall"])
+    await offline.home.close()
+  }
+
+  @Test func whatWaitsForASuspendedClientIsNotKept() async throws {
+    let offline = try await OfflineHome(directory)
+    let first = HomeManager(offline.home)
+    let slow = await RecordingClient(offline.home, delay: .milliseconds(200))
+    for name in ["A", "B", "C"] { try await first.addHome(name) }
+    slow.manager.suspend()
+    slow.manager.resume()
+    #expect(await slow.delegate.waits(for: "homes"))
+    // The call that had begun comes to its end.
+    #expect(slow.delegate.messages.filter { $0 != "+home A" } == ["homes"])
+    await offline.home.close()
+  }
+
+  @Test func aBridgeIsToldByTheDevicesBehindIt() async throws {
+    let offline = try await OfflineHome(directory)
+    try await offline.make([.structureAdded(HomeReducer.firstStructure)])
+    let client = await RecordingClient(offline.home)
+    try await offline.make(HomeSamples.bridge(7))
+    #expect(await client.delegate.waits(for: "+Behind 3"))
+    #expect(client.delegate.messages == ["+Behind 2", "+Behind 3"])
+    #expect(client.manager.primaryHome?.accessories.map(\.id) == ["7/2", "7/3"])
+    #expect(client.manager.primaryHome?.bridges.map(\.id) == ["7"])
+
+    let other = await RecordingClient(offline.home)
+    client.delegate.forget()
+    do {
+      try await client.manager.removeAccessory("7/2", force: true)
+      Issue.record("it was removed")
+    } catch {
+      #expect(error.code == .badArguments)
+    }
+    #expect(await offline.home.controller.state.devices.count == 3)
+    // The bridge with all that is behind it, in this client's name.
+    try await client.manager.removeAccessory("7", force: true)
+    #expect(await other.delegate.waits(for: "-Behind 2"))
+    #expect(Set(other.delegate.messages) == ["-Behind 2", "-Behind 3"])
+    #expect(await offline.home.controller.state.devices.isEmpty)
+    try await HomeManager(offline.home).addRoom("Den")
+    #expect(await client.delegate.waits(for: "+room Den"))
+    #expect(client.delegate.messages == ["+room Den"])
+    await offline.home.close()
+  }
+
+  @Test func whatADeviceReportsGoesToEverybody() async throws {
+    let (here, there) = (try await OfflineHome(directory), try await OfflineHome(directory))
+    try await here.make(HomeSamples.lamp(5))
+    while await there.home.controller.state.devices.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+    let clients = [await RecordingClient(here.home), await RecordingClient(there.home)]
+    func report(_ value: [UInt8]) async {
+      let data = AttributeData(.init(1, 6, 0), dataVersion: 0, value: value)
+      await here.home.controller.take(.report(NodeReport(5, [data], isWhole: false)))
+    }
+    await here.home.controller.take(.established(5, deadline: .max))
+    await here.home.controller.take(.lost(5, .subscriptionLost))
+    await report([0x09])
+    // Nothing is another than it was.
+    await report([0x09])
+    await here.home.controller.take(.established(5, deadline: .max))
+    try await here.make([.topology(SourceID(5), [.init(id: 0, servers: [6])], DeviceIdentity())])
+    for client in clients {
+      #expect(await client.delegate.waits(for: "services of Lamp 5"))
+      let messages = client.delegate.messages.drop { $0 == "Lamp 5 reachable" }
+      #expect(
+        Array(messages) == [
+          "Lamp 5 unreachable", "Lamp 5 6/0 = [9]", "Lamp 5 reachable", "services of Lamp 5",
+        ])
+    }
+    await here.home.close()
+    await there.home.close()
+  }
+
+  @Test func aSlowDelegateStallsNobodyAndIsCalledOnceAtATime() async throws {
+    let offline = try await OfflineHome(directory)
+    let (slow, quick) = (
+      await RecordingClient(offline.home, delay: .milliseconds(100)), await RecordingClient(offline.home)
+    )
+    let first = HomeManager(offline.home)
+    for number in 1...8 { try await first.addRoom("\(number)") }
+    #expect(await quick.delegate.waits(for: "+room 8"))
+    #expect(slow.delegate.messages.count < 8)
+    #expect(await slow.delegate.waits(for: "+room 8"))
+    #expect(slow.delegate.messages == quick.delegate.messages)
+    #expect(slow.delegate.overlaps == 0)
+    #expect(quick.delegate.messages == ["+home Home", "+room 1", "primary Home"] + (2...8).map { "+room \($0)" })
+    await offline.home.close()
+  }
+
+  @Test func theHubIsWhoFollowsTheDevices() async throws {
+    let here = try await OfflineHome(directory)
+    try await here.make([.structureAdded(HomeReducer.firstStructure)])
+    let there = try await OfflineHome(directory)
+    let client = await RecordingClient(there.home)
+    #expect(client.manager.primaryHome?.hubState == .connected)
+    #expect(await RecordingClient(here.home).manager.primaryHome?.hubState == .thisProcess)
+    await here.home.close()
+    #expect(await client.delegate.waits(for: "hub thisProcess"))
+    await there.home.close()
+  }
+
+  @Test(arguments: 1...8) func messagesTellTheWholeDifference(_ seed: Int) async throws {
+    var random = SeededRandomSource(seed: UInt64(seed))
+    var generator = ChangeGenerator()
+    var reducer = HomeReducer()
+    var mirror = HomeMirror(reducer, hub: .notAvailable, for: SampleHome())
+    let delegate = RecordingDelegate()
+    var count = 0
+    for _ in 0..<200 {
+      guard let update = reducer.reduce(.update(HomeUpdate(generator.next(&random), at: 1)), at: 1) else { continue }
+      let before = Self.accessories(mirror)
+      for case .home(let call) in mirror.take(update, reducer, withValues: true) { await call(delegate) }
+      let after = Self.accessories(mirror)
+      #expect(mirror.state == reducer.state)
+      // A home that comes or goes says it of its devices.
+      guard update.changes.allSatisfy({ !$0.isAboutHomes }) else {
+        delegate.forget()
+        continue
+      }
+      let told = delegate.messages.filter { !$0.contains("room") }
+      #expect(told.count { $0.hasPrefix("+") } == after.subtracting(before).count)
+      #expect(told.count { $0.hasPrefix("-") } == before.subtracting(after).count)
+      count += after.symmetricDifference(before).count
+      delegate.forget()
+    }
+    #expect(count > 0)
+  }
+
+  /// The accessories of all homes, by home.
+  private static func accessories(_ mirror: HomeMirror) -> Set<String> {
+    Set(mirror.homes.flatMap { home in home.accessories.map { "\(home.id) \($0.id)" } })
+  }
+}
+
+extension HomeController {
+  /// Does something where the home's own work is done.
+  fileprivate func onLoop<R: Sendable>(_ body: @Sendable () -> R) -> R { body() }
+}
+
+extension HomeChange {
+  fileprivate var isAboutHomes: Bool {
+    switch self {
+    case .structureAdded, .structureRemoved: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,142 @@
+import Foundation
+import Logging
+import MatterModel
+import Runtime
+import Synchronization
+
+@testable import Home
+
+/// Writes down what it is told.
+final class RecordingDelegate: HomeManagerDelegate, HomeDelegate, AccessoryDelegate {
+  private struct Inside {
+    var messages: [String] = []
+    var isBusy = false
+    var overlaps = 0
+  }
+
+  private let inside = Mutex(Inside())
+  /// How long each call takes.
+  let delay: Duration
+
+  init(delay: Duration = .zero) { self.delay = delay }
+
+  var messages: [String] { inside.withLock { $0.messages } }
+  /// How often it was called while a call was under way.
+  var overlaps: Int { inside.withLock { $0.overlaps } }
+
+  /// Waits until a message came, ten seconds at most.
+  func waits(for message: String) async -> Bool {
+    for _ in 0..<1000 {
+      if messages.contains(message) { return true }
+      try? await Task.sleep(for: .milliseconds(10))
+    }
+    return false
+  }
+
+  func forget() { inside.withLock { $0.messages = [] } }
+
+  private func note(_ message: String) async {
+    inside.withLock { inside in
+      if inside.isBusy { inside.overlaps += 1 }
+      inside.isBusy = true
+    }
+    if delay > .zero { try? await Task.sleep(for: delay) }
+    inside.withLock { inside in
+      inside.messages.append(message)
+      inside.isBusy = false
+    }
+  }
+
+  func homeManagerDidUpdateHomes(_ manager: HomeManager) async { await note("homes") }
+  func homeManagerDidUpdatePrimaryHome(_ manager: HomeManager) async {
+    await note("primary \(manager.primaryHome?.name ?? "none")")
+  }
+  func homeManager(_ manager: HomeManager, didAdd home: ManagedHome) async { await note("+home \(home.name)") }
+  func homeManager(_ manager: HomeManager, didRemove home: ManagedHome) async { await note("-home \(home.name)") }
+
+  func homeDidUpdateName(_ home: ManagedHome) async { await note("home is \(home.name)") }
+  func home(_ home: ManagedHome, didAdd accessory: HomeDevice) async { await note("+\(accessory.name)") }
+  func home(_ home: ManagedHome, didRemove accessory: HomeDevice) async { await note("-\(accessory.name)") }
+  func home(_ home: ManagedHome, didAdd room: Room) async { await note("+room \(room.name)") }
+  func home(_ home: ManagedHome, didRemove room: Room) async { await note("-room \(room.name)") }
+  func home(_ home: ManagedHome, didUpdateNameOf room: Room) async { await note("room is \(room.name)") }
+  func home(_ home: ManagedHome, didUpdateNameOf accessory: HomeDevice) async {
+    await note("\(accessory.id) is \(accessory.name)")
+  }
+  func home(_ home: ManagedHome, didUpdate room: Room, for accessory: HomeDevice) async {
+    await note("\(accessory.name) in \(room.name)")
+  }
+  func home(_ home: ManagedHome, didUpdate hubState: HubState) async { await note("hub \(hubState)") }
+
+  func accessoryDidUpdateName(_ accessory: HomeDevice) async { await note("called \(accessory.name)") }
+  func accessoryDidUpdateReachability(_ accessory: HomeDevice) async {
+    await note("\(accessory.name) \(accessory.isReachable ? "reachable" : "unreachable")")
+  }
+  func accessoryDidUpdateServices(_ accessory: HomeDevice) async { await note("services of \(accessory.name)") }
+  func accessory(
+    _ accessory: HomeDevice, didUpdate attribute: ConcreteAttributePath, to value: [UInt8]?
+  ) async {
+    await note("\(accessory.name) \(attribute.cluster.rawValue)/\(attribute.attribute.rawValue) = \(value ?? [])")
+  }
+}
+
+/// A client of a home with a delegate for everything.
+struct RecordingClient {
+  let manager: HomeManager
+  let delegate: RecordingDelegate
+
+  /// Waits for the first synchronisation.
+  init(_ home: Home, delay: Duration = .zero) async {
+    delegate = RecordingDelegate(delay: delay)
+    manager = HomeManager(home, delegate: delegate)
+    manager.homeDelegate = delegate
+    manager.accessoryDelegate = delegate
+    _ = await delegate.waits(for: "homes")
+    delegate.forget()
+  }
+}
+
+/// A home without devices on a network: what they say is put into it.
+struct OfflineHome {
+  let home: Home
+
+  init(_ directory: ScratchDirectory, follows: Bool = true) async throws {
+    var options = HomeController.Options(state: directory.state, logger: Logger(label: "test"))
+    options.discovery = .off
+    home = try await Home(options)
+    if follows { try await home.follow() }
+  }
+
+  /// Makes changes that are nobody's.
+  func make(_ changes: [HomeChange]) async throws {
+    try await home.controller.change { _ throws(HomeError) in (changes, ()) }
+  }
+}
+
+extension HomeSamples {
+  /// A bridge with two lamps behind it.
+  static func bridge(_ node: UInt64) -> [HomeChange] {
+    let bridge = SourceID(NodeID(node))
+    var changes: [HomeChange] = [
+      .deviceAdded(id: "\(bridge)", name: "Bridge", roomID: nil, structureID: "home"),
+      .sourceAdded(bridge, device: "\(bridge)"),
+      .topology(
+        bridge,
+        [
+          DeviceEndpoint(id: 0, deviceTypes: [0x16], servers: [0x1D, 0x28], parts: [1, 2, 3]),
+          DeviceEndpoint(id: 1, deviceTypes: [0x0E], servers: [0x1D], parts: [2, 3]),
+        ], DeviceIdentity()),
+    ]
+    for endpoint in [EndpointID(2), 3] {
+      let source = SourceID(NodeID(node), endpoint)
+      changes += [
+        .deviceAdded(id: "\(source)", name: "Behind \(endpoint)", roomID: nil, structureID: "home"),
+        .sourceAdded(source, device: "\(source)"),
+        .topology(
+          source, [DeviceEndpoint(id: endpoint, deviceTypes: [0x13, 0x100], servers: [6, 0x1D, 0x39])],
+          DeviceIdentity()),
+      ]
+    }
+    return changes
+  }
+}
