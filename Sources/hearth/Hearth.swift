@@ -20,7 +20,8 @@ struct Hearth: AsyncParsableCommand {
 
         subcommands: [
           Discover.self, Pair.self, Devices.self, Describe.self, On.self, Off.self, Toggle.self, Level.self, Color.self,
-          Read.self, Write.self, Invoke.self, Subscribe.self, Group.self, Rooms.self, Room.self, Rename.self,
+          Read.self, Write.self, Invoke.self, Subscribe.self, Watch.self, Wait.self, Observe.self,
+          HomeCommands.self, Group.self, Rooms.self, Room.self, Rename.self,
           Share.self,
           Fabrics.self, Access.self, Bind.self, Unbind.self, Remove.self,
         ]),

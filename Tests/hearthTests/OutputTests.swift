@@ -74,7 +74,7 @@ import Testing
   }
 
   /// A home without devices, for values that need one.
-  private final class NoHome: HomeAccess {
+  final class NoHome: HomeAccess {
     func invoke(
       _ command: CommandData, isTimed: Bool, of device: String, patience: Duration?
     ) async throws(HomeError) -> CommandData? { throw HomeError(.notFound, "no home") }

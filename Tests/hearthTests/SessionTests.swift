@@ -122,7 +122,7 @@ import Testing
 }
 
 /// Waits some seconds for something that nobody tells of.
-private func waits(for condition: () throws -> Bool) async throws -> Bool {
+func waits(for condition: () throws -> Bool) async throws -> Bool {
   for _ in 0..<50 {
     if try condition() { return true }
     try await Task.sleep(for: .milliseconds(100))
@@ -162,21 +162,24 @@ final class Fleet: Sendable {
 }
 
 /// A command that goes on, and what it has said so far.
-private struct Follower {
+struct Follower {
   let process: Process
   private let output: URL
 
   init(_ hearth: Hearth, _ arguments: String...) throws {
-    output = URL(filePath: hearth.state).appending(path: "follower.out")
-    process = try hearth.start(
-      arguments, output: output, errors: URL(filePath: hearth.state).appending(path: "follower.err"))
+    output = URL(filePath: hearth.state).appending(path: "follower-\(UUID().uuidString).out")
+    process = try hearth.start(arguments, output: output, errors: output.appendingPathExtension("err"))
+  }
+
+  /// What it has said so far.
+  var lines: [String] {
+    ((try? String(contentsOf: output, encoding: .utf8)) ?? "").split(separator: "\n").map(String.init)
   }
 
   /// Whether a text comes so often within ten seconds.
-  func waits(for text: String, times: Int) async -> Bool {
+  func waits(for text: String, times: Int = 1) async -> Bool {
     for _ in 0..<200 {
-      let all = (try? String(contentsOf: output, encoding: .utf8)) ?? ""
-      if all.split(separator: "\n").filter({ $0.contains(text) }).count >= times { return true }
+      if lines.filter({ $0.contains(text) }).count >= times { return true }
       try? await Task.sleep(for: .milliseconds(50))
     }
     return false

@@ -14,19 +14,20 @@ public struct StoredNames: Sendable {
   /// The home without the values of its devices.
   public func state() throws(HomeError) -> HomeState {
     guard access(path, F_OK) == 0 || LegacyHome(directory).isThere else { return HomeState() }
-    return try with { database throws(HomeError) in try database.names() }
+    return try withDatabase { database throws(HomeError) in try database.names() }
   }
 
   /// Changes names, rooms or devices in one transaction. Whoever has the home open is told.
   public func change<R: Sendable>(
     _ body: (HomeState) throws(HomeError) -> (changes: [HomeChange], result: R)
   ) throws(HomeError) -> R {
-    try with { database throws(HomeError) in
+    try withDatabase { database throws(HomeError) in
       try database.change(origin: nil, at: HostClock.unixMicroseconds(), body).result
     }
   }
 
-  private func with<R>(_ body: (HomeDatabase) throws(HomeError) -> R) throws(HomeError) -> R {
+  /// Opens the home's database for a moment; makes it where there is none yet.
+  public func withDatabase<R>(_ body: (HomeDatabase) throws(HomeError) -> R) throws(HomeError) -> R {
     let database = try HomeDatabase.open(path)
     let result: Result<R, HomeError>
     do throws(HomeError) {

@@ -118,20 +118,10 @@ final class ChangePrinter: Sendable {
     case .event(let event):
       let (_, isOver, isLast) = count(device)
       if isOver { return true }
-      let name =
-        "\(ElementNames.cluster(event.path.cluster)).\(ElementNames.event(event.path.event, of: event.path.cluster))"
-      let schema = ElementNames.event(payloadOf: event.path.event, of: event.path.cluster)
-      let payload = event.payload ?? [0x15, 0x18]
-      let json: JSON = [
-        "device": .string(device.name), "nodeID": .string(device.id),
-        "endpoint": .integer(event.path.endpoint.rawValue), "event": .string(name),
-        "number": .string("\(event.number)"), "priority": .string("\(event.priority)"),
-        "value": .encoded(schema.json(of: payload)), "time": .string(ClockText.iso(milliseconds: now)),
-      ]
+      let value = EventValue(device, event)
       line(
-        json,
-        "\(ClockText.time(milliseconds: now))  \(device.fullName)/\(event.path.endpoint).\(name)!  \(schema.text(of: payload))"
-      )
+        value.json.adding("time", .string(ClockText.iso(milliseconds: now))),
+        "\(ClockText.time(milliseconds: now))  \(value.pathText)  \(value.text)")
       return isLast
     case .status(let path, let status):
       // A wildcard that matches nothing is no news.

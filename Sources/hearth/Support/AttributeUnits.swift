@@ -64,6 +64,8 @@ enum AttributeUnits {
           throw HomeError(.badArguments, "\(name): “\(text)” is no time; \(TimeSpan.example)")
         }
         text = "\(try TransitionTime.tenths(span.duration))"
+      case .hundredthsOfDegree where text.hasSuffix("C"): text = try hundredths(text, of: ["°C", "C"], named: name)
+      case .hundredthsOfPercent where text.hasSuffix("%"): text = try hundredths(text, of: ["%"], named: name)
       default: break
       }
     }
@@ -73,5 +75,15 @@ enum AttributeUnits {
     } catch {
       throw HomeError(.badArguments, "\(name): \(error)", cause: error)
     }
+  }
+
+  /// `21.5 °C` as 2150.
+  private static func hundredths(_ text: String, of units: [String], named name: String) throws(HomeError) -> String {
+    let unit = units.first { text.hasSuffix($0) } ?? ""
+    let digits = text.dropLast(unit.count).filter { !$0.isWhitespace }
+    guard let number = Double(digits), abs(number) < 1000 else {
+      throw HomeError(.badArguments, "\(name): “\(text)” is no number of \(unit)")
+    }
+    return "\(Int((number * 100).rounded()))"
   }
 }

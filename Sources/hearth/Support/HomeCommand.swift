@@ -25,7 +25,12 @@ struct HomeOptions: ParsableArguments {
   func withHome<R>(
     patience: Duration = .seconds(10), _ body: (Home) async throws -> R
   ) async throws -> R {
-    let session = try await Home(try controller(patience: patience))
+    try await withHome(try controller(patience: patience), body)
+  }
+
+  /// The same with options of the caller's.
+  func withHome<R>(_ options: HomeController.Options, _ body: (Home) async throws -> R) async throws -> R {
+    let session = try await Home(options)
     do {
       let result = try await body(session)
       await session.close()

@@ -35,6 +35,12 @@ enum JSON: Hashable, Sendable, ExpressibleByStringLiteral, ExpressibleByBooleanL
     return .object(members + [Member(key: key, value: value)])
   }
 
+  /// The object with the members of another one behind its own.
+  func adding(_ other: JSON) -> JSON {
+    guard case .object(let members) = self, case .object(let more) = other else { return self }
+    return .object(members + more)
+  }
+
   /// On one line, without blanks.
   var text: String {
     switch self {

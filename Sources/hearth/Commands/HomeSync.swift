@@ -1,0 +1,46 @@
+import ArgumentParser
+import Foundation
+import Home
+import Runtime
+
+/// `hearth home`.
+struct HomeCommands: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "home", abstract: "The home as a whole.", subcommands: [Sync.self])
+
+  struct Sync: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "The home as the response to a cloud-to-cloud SYNC request.",
+      discussion: """
+        What a cloud account is told of the home as it is stored; no device is asked. The plain output is the response \
+        itself, to be sent as it is; with --json it is on one line, under "data" as with all commands.
+        """)
+    @OptionGroup var options: GlobalOptions
+    @Option(help: ArgumentHelp("The user, as the cloud's agent calls them.", valueName: "id")) var agentUserID =
+      "hearth"
+    @Option(help: ArgumentHelp("The request that is answered. Default: a new one.", valueName: "id"))
+    var requestID: String?
+
+    func run() async throws {
+      var options = HomeController.Options(state: try self.options.stateDirectory, logger: self.options.logger)
+      // Nobody is looked for: all is in the database.
+      options.discovery = .off
+      let session = try await Home(options)
+      let result: Result<CloudSync, HomeError>
+      do throws(HomeError) {
+        result = .success(
+          CloudSync(
+            requestID: requestID ?? UUID().uuidString, agentUserID: agentUserID,
+            devices: try await session.devices().list(), rooms: try await session.rooms().list()))
+      } catch { result = .failure(error) }
+      await session.close()
+      let sync = try result.get()
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+      let line = String(decoding: try encoder.encode(sync), as: UTF8.self)
+      encoder.outputFormatting.insert(.prettyPrinted)
+      let text = String(decoding: try encoder.encode(sync), as: UTF8.self)
+      self.options.output.result(.encoded(line), text)
+    }
+  }
+}

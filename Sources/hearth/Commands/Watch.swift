@@ -1,0 +1,133 @@
+import ArgumentParser
+import Home
+import MatterModel
+import MatterProtocol
+
+/// `hearth watch`.
+struct Watch: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Tell every change of the home: one line, or one JSON object, for each.",
+    discussion: """
+      Values, events, connectivity with its reason, and devices, rooms and names that come, go or change. Each has the time \
+      and its anchor, a place in the home's log: --since goes on behind it, and nothing is lost or told twice. Where the log \
+      does not go back so far, a line says reset, {"reset":true,"anchor":…}, and what follows is new.
+
+      Runs until interrupted, or as long as --for and --count say; --for 0s tells what there is. While it runs it follows the \
+      devices, and wakes the observers of `hearth observe`, unless another process does so already.
+      """)
+  @OptionGroup var home: HomeOptions
+  @Option(help: ArgumentHelp("Go on behind this place. Default: from now on.", valueName: "anchor")) var since: String?
+  @Flag(help: "Values as the wire has them.") var raw = false
+  @Option(name: .customLong("for"), help: ArgumentHelp("End after this time.", valueName: "time")) var time: TimeSpan?
+  @Option(help: "End after so many changes.") var count: Int?
+  @Argument(help: "Only these devices. Default: the whole home.", completion: .device) var targets: [String] = []
+
+  func validate() throws {
+    guard count ?? 1 > 0 else { throw ValidationError("--count is at least 1") }
+    if let since, Anchor(since) == nil {
+      throw ValidationError("“\(since)” is no anchor; an anchor is in every line that `hearth watch` prints")
+    }
+  }
+
+  func run() async throws {
+    try await home.withHome { session in
+      let registry = await session.registry
+      let wanted = try targets.flatMap { try registry.resolveAll($0) }
+      try home.check(wanted.map(\.device))
+      var anchor = since.flatMap { Anchor($0) }
+      if anchor == nil { anchor = try await session.anchor() }
+      guard let anchor else { return }
+      let reader = LogReader(
+        session, home.output, SampleReport(await session.controller.state, raw: raw), wanted, after: anchor,
+        until: count)
+      if try await reader.read() || time?.duration == .zero { return }
+      try await session.follow()
+      try await tell(reader, session)
+    }
+  }
+
+  private func tell(_ reader: LogReader, _ session: Home) async throws {
+    // However often it rings while a line is written, the log is read once afterwards.
+    let (bell, rope) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    let query = ObserverQuery(.all) { _, completion, error in
+      if error == nil { rope.yield() } else { rope.finish() }
+      completion()
+    }
+    try await session.execute(query)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { for await _ in bell where try await reader.read() { return } }
+      // Interrupted: the devices are told that nobody listens any more.
+      group.addTask {
+        _ = await StopSignals().wait()
+        throw CancellationError()
+      }
+      if let time { group.addTask { try await Task.sleep(for: time.duration) } }
+      try await group.next()
+      group.cancelAll()
+    }
+    await session.stop(query)
+    // What came while the time ran out.
+    if time != nil { _ = try await reader.read() }
+  }
+}
+
+/// Reads a home's log from a place on, and prints what it says.
+actor LogReader {
+  private let session: Home
+  private let output: Output
+  private let targets: [Target]
+  private var report: SampleReport
+  private var anchor: Anchor
+  private var rest: Int?
+
+  /// - Parameters:
+  ///   - targets: the devices, or endpoints of them, that are wanted; empty: everything.
+  ///   - count: after so many lines it is enough; nil: never.
+  init(
+    _ session: Home, _ output: Output, _ report: SampleReport, _ targets: [Target], after anchor: Anchor,
+    until count: Int?
+  ) {
+    self.session = session
+    self.output = output
+    self.report = report
+    self.targets = targets
+    self.anchor = anchor
+    rest = count
+  }
+
+  /// Prints what there is.
+  /// - Returns: whether that was enough.
+  func read() async throws -> Bool {
+    while rest != 0 {
+      switch try await session.samples(after: anchor, limit: 1000) {
+      case .samples(let samples, let next, let isComplete):
+        for sample in samples {
+          let line = report.report(sample)
+          guard isWanted(sample) else { continue }
+          print(line)
+          if rest == 0 { return true }
+        }
+        anchor = next
+        if isComplete { return false }
+      case .reset(let home):
+        print(report.reset(home, at: Home.now() * 1000), counts: false)
+        anchor = home.anchor
+      }
+    }
+    return true
+  }
+
+  private func isWanted(_ sample: HomeSample) -> Bool {
+    if targets.isEmpty { return true }
+    return targets.contains { target in
+      guard target.device.id == sample.device else { return false }
+      guard let endpoint = target.endpoint else { return true }
+      return (sample.attribute?.path.endpoint ?? sample.event?.path.endpoint).map { $0 == endpoint } ?? true
+    }
+  }
+
+  private func print(_ line: (json: JSON, text: String), counts: Bool = true) {
+    output.text(output.json ? (["ok": true, "data": line.json] as JSON).text : line.text)
+    if counts, let left = rest { rest = left - 1 }
+  }
+}

@@ -1,0 +1,32 @@
+import Home
+import MatterModel
+import MatterProtocol
+
+/// An event with its name, to be shown.
+struct EventValue {
+  let device: DeviceRecord
+  let event: EventData
+
+  init(_ device: DeviceRecord, _ event: EventData) { (self.device, self.event) = (device, event) }
+
+  private var name: String {
+    "\(ElementNames.cluster(event.path.cluster)).\(ElementNames.event(event.path.event, of: event.path.cluster))"
+  }
+
+  private var payload: [UInt8] { event.payload ?? [0x15, 0x18] }
+
+  /// `Kitchen/Button/1.switch.initialPress!`.
+  var pathText: String { "\(device.fullName)/\(event.path.endpoint).\(name)!" }
+
+  var text: String { ElementNames.event(payloadOf: event.path.event, of: event.path.cluster).text(of: payload) }
+
+  var json: JSON {
+    let schema = ElementNames.event(payloadOf: event.path.event, of: event.path.cluster)
+    return [
+      "device": .string(device.name), "nodeID": .string(device.id),
+      "endpoint": .integer(event.path.endpoint.rawValue), "event": .string(name),
+      "number": .string("\(event.number)"), "priority": .string("\(event.priority)"),
+      "value": .encoded(schema.json(of: payload)),
+    ]
+  }
+}

@@ -1,0 +1,103 @@
+import Home
+import MatterModel
+import MatterProtocol
+
+/// An observer as a row and as JSON.
+struct ObserverReport {
+  private let observer: BackgroundDelivery
+  private let devices: [(id: String, name: String)]
+
+  init(_ observer: BackgroundDelivery, _ registry: HomeRegistry) {
+    self.observer = observer
+    devices = (observer.filter.devices ?? []).sorted().map { id in
+      (id, registry.devices.first { $0.id == id }?.fullName ?? id)
+    }
+  }
+
+  /// Which changes somebody means.
+  /// - Throws: ``HomeError`` where a device or cluster is not known, or one filter can't say it.
+  static func filter(
+    _ type: SampleType, _ devices: [String], _ clusters: [String], in registry: HomeRegistry
+  ) throws(HomeError) -> SampleFilter {
+    var filter = SampleFilter(type)
+    var targets: [Target] = []
+    for text in devices { targets += try registry.resolveAll(text) }
+    if !targets.isEmpty {
+      filter.devices = Set(targets.map(\.device.id))
+      let endpoints = Set(targets.map(\.endpoint))
+      // Devices and endpoints are asked for apart: each of these devices would be meant with each of these endpoints.
+      guard endpoints.count == 1, let endpoint = endpoints.first else {
+        throw HomeError(.badArguments, "one observer is for devices, or for one endpoint; add several")
+      }
+      if let endpoint { filter.endpoints = [endpoint] }
+    }
+    for text in clusters {
+      guard let cluster = try HomeRegistry.cluster(text) else {
+        throw HomeError(.badArguments, "--cluster * is all of them: leave it out")
+      }
+      filter.clusters = (filter.clusters ?? []).union([cluster])
+    }
+    return filter
+  }
+
+  private var endpoints: [EndpointID] { (observer.filter.endpoints ?? []).sorted() }
+  private var clusters: [String] { (observer.filter.clusters ?? []).sorted().map { ElementNames.cluster($0) } }
+
+  private var filterText: String {
+    let place = devices.map(\.name) + endpoints.map { "endpoint \($0)" }
+    return place.isEmpty && clusters.isEmpty ? "–" : (place + clusters).joined(separator: ", ")
+  }
+
+  private var period: Duration? {
+    if case .every(let period) = observer.frequency { period } else { nil }
+  }
+
+  private var targetText: String {
+    switch observer.target {
+    case .command(let words): words.map(Self.quoted).joined(separator: " ")
+    case .webhook(let address): address
+    }
+  }
+
+  /// A word as a shell takes it.
+  private static func quoted(_ word: String) -> String {
+    let isPlain = !word.isEmpty && word.allSatisfy { $0.isLetter || $0.isNumber || "-_./:=,+@%".contains($0) }
+    return isPlain ? word : "'" + word.replacing("'", with: #"'\''"#) + "'"
+  }
+
+  private var stateText: String {
+    guard let failure = observer.failure else { return observer.isSuspended ? "suspended" : "active" }
+    return (observer.isSuspended ? "suspended: " : "failing: ") + failure
+  }
+
+  static func table(_ observers: [ObserverReport], now: Int64) -> String {
+    var table = Table("ID", "TYPE", "ONLY", "EVERY", "TARGET", "LAST DELIVERY", "STRIKES", "STATE")
+    for one in observers {
+      let observer = one.observer
+      table.add(
+        "\(observer.id)", observer.filter.type.rawValue, one.filterText, one.period.map { TimeSpan.text($0) } ?? "–",
+        one.targetText, observer.delivered.map { TimeSpan.ago(milliseconds: now - $0 / 1000) } ?? "never",
+        "\(observer.strikes)", one.stateText)
+    }
+    return table.text
+  }
+
+  var json: JSON {
+    var object: JSON = [
+      "id": .string("\(observer.id)"), "type": .string(observer.filter.type.rawValue),
+      "devices": .array(devices.map { ["id": .string($0.id), "name": .string($0.name)] }),
+      "endpoints": .array(endpoints.map { .integer($0.rawValue) }), "clusters": .array(clusters.map { .string($0) }),
+      "everyMilliseconds": period.map { .integer($0.milliseconds) } ?? .null,
+    ]
+    switch observer.target {
+    case .command(let words): object = object.adding("run", .array(words.map { .string($0) }))
+    case .webhook(let address): object = object.adding("webhook", .string(address))
+    }
+    return object.adding("anchor", .string("\(observer.anchor)"))
+      .adding(
+        "lastDelivery", observer.delivered.map { .string(ClockText.iso(milliseconds: $0 / 1000)) } ?? .null
+      )
+      .adding("strikes", .integer(observer.strikes)).adding("suspended", .bool(observer.isSuspended))
+      .adding("reason", .optional(observer.failure))
+  }
+}

@@ -1,0 +1,161 @@
+import Home
+import MatterModel
+
+/// Changes of a home as lines and as JSON objects, with the names that things have at each of them.
+struct SampleReport {
+  private var names: HomeState
+  /// Devices as they were seen last: what is gone still has a name in the lines that say so.
+  private var seen: [String: DeviceRecord] = [:]
+  private let raw: Bool
+
+  /// - Parameter names: the home as it is; changes that are older than it may follow, and bring it back to where it was.
+  init(_ names: HomeState, raw: Bool = false) { (self.names, self.raw) = (names, raw) }
+
+  /// A sample's line and its object, each with time and anchor.
+  mutating func report(_ sample: HomeSample) -> (json: JSON, text: String) {
+    let before = device(of: sample)
+    let room = room(of: sample.change)
+    apply(sample.change)
+    let after = sample.isDeletion ? before : device(of: sample)
+    let told = Self.told(sample, before, after, room: room, raw: raw)
+    var json: JSON = ["type": .string(sample.type.rawValue), "change": .string(told.kind)]
+    if let after { json = json.adding("id", .string(after.id)).adding("room", .optional(after.room)) }
+    json = json.adding(told.json).adding("time", .string(ClockText.iso(milliseconds: sample.time / 1000)))
+      .adding("anchor", .string("\(sample.anchor)"))
+    if let origin = sample.origin { json = json.adding("origin", .string(origin)) }
+    return (json, Self.line(sample.time, sample.anchor, told.text))
+  }
+
+  /// What is said where the log does not go back to where somebody wants to go on from. The lines that follow are behind it.
+  mutating func reset(_ home: StoredHome, at time: Int64) -> (json: JSON, text: String) {
+    names = home.state
+    return (
+      [
+        "reset": true, "time": .string(ClockText.iso(milliseconds: time / 1000)), "anchor": .string("\(home.anchor)"),
+      ],
+      Self.line(
+        time, home.anchor,
+        "reset: the log does not go back so far; `hearth devices` shows the home as it is, what follows is new")
+    )
+  }
+
+  private static func line(_ time: Int64, _ anchor: Anchor, _ text: String) -> String {
+    "\(ClockText.time(milliseconds: time / 1000))  \(anchor)  \(text)"
+  }
+
+  // MARK: Names
+
+  private mutating func apply(_ change: HomeChange) {
+    switch change {
+    // Only names are looked up here: values are in the samples.
+    case .attribute, .event: break
+    default: names.apply(change)
+    }
+  }
+
+  private mutating func device(of sample: HomeSample) -> DeviceRecord? {
+    guard let id = sample.device else { return nil }
+    guard let entry = names.devices[id] else { return seen[id] ?? Self.unknown(id, name: id, room: nil) }
+    let room = entry.roomID.flatMap { names.room($0)?.name }
+    let record = DeviceRecord(entry, room: room) ?? Self.unknown(id, name: entry.name, room: room)
+    seen[id] = record
+    return record
+  }
+
+  /// A device that has no way to it, or was gone before we came.
+  private static func unknown(_ id: String, name: String, room: String?) -> DeviceRecord {
+    var record = DeviceRecord(nodeID: SourceID(id)?.node ?? NodeID(0), name: name, room: room)
+    record.id = id
+    return record
+  }
+
+  /// The name of the room or structure that a change is about, or that a device comes into.
+  private func room(of change: HomeChange) -> String? {
+    switch change {
+    case .roomAdded(let room): room.name
+    case .roomRenamed(let id, _), .roomRemoved(let id): names.room(id)?.name
+    case .structureAdded(let structure): structure.name
+    case .structureRenamed(let id, _), .structureRemoved(let id): names.structure(id)?.name
+    default: nil
+    }
+  }
+
+  // MARK: Words
+
+  private typealias Told = (kind: String, json: JSON, text: String)
+
+  private static func told(
+    _ sample: HomeSample, _ before: DeviceRecord?, _ after: DeviceRecord?, room: String?, raw: Bool
+  ) -> Told {
+    if let device = after { return told(sample.change, before?.name, device, raw: raw) }
+    func place(_ kind: String, _ thing: String, _ id: String, _ text: String) -> Told {
+      let name = room ?? id
+      return (kind, ["id": .string(id), "name": .string(name)], "\(thing) \(name)  \(text)")
+    }
+    switch sample.change {
+    case .roomAdded(let room): return place("roomAdded", "room", room.id, "added")
+    case .roomRemoved(let id): return place("roomRemoved", "room", id, "removed")
+    case .structureAdded(let structure): return place("structureAdded", "structure", structure.id, "added")
+    case .structureRemoved(let id): return place("structureRemoved", "structure", id, "removed")
+    case .roomRenamed(let id, let name): return renamed("room", id, from: room, to: name)
+    case .structureRenamed(let id, let name): return renamed("structure", id, from: room, to: name)
+    default: return (sample.type.rawValue, [:], sample.type.rawValue)
+    }
+  }
+
+  private static func renamed(_ thing: String, _ id: String, from old: String?, to name: String) -> Told {
+    // Told from a place in the log where it was called so already.
+    let old = old == name ? nil : old
+    return (
+      "\(thing)Renamed", ["id": .string(id), "name": .string(name), "was": .optional(old)],
+      "\(thing) \(name)  renamed" + (old.map { ", was \($0)" } ?? "")
+    )
+  }
+
+  private static func told(_ change: HomeChange, _ oldName: String?, _ device: DeviceRecord, raw: Bool) -> Told {
+    func about(_ kind: String, _ words: String, _ more: JSON = [:]) -> Told {
+      let json: JSON = ["device": .string(device.name), "nodeID": .string(device.id)]
+      return (kind, json.adding(more), "\(device.fullName)  \(words)")
+    }
+    switch change {
+    case .attribute(_, let path, let value?):
+      let value = AttributeValue(device, path, value, raw: raw)
+      return ("attribute", value.json, "\(value.pathText)  \(value.text)")
+    case .attribute(_, let path, nil):
+      let value = AttributeValue(device, path, [0x14], raw: true)
+      return ("attribute", value.json.adding("gone", true), "\(value.pathText)  gone")
+    case .event(_, let data):
+      let value = EventValue(device, data)
+      return ("event", value.json, "\(value.pathText)  \(value.text)")
+    case .connectivity(let source, let status):
+      let state = status.connectivity.connectivityState
+      let locality = status.connectivity.dataSourceLocality
+      let words =
+        status.reason.map { "\(state.rawValue) (\($0.text))" }
+        ?? (state == .online ? "online (\(locality.rawValue))" : state.rawValue)
+      return about(
+        "connectivity", words,
+        [
+          "connectivityState": .string(state.rawValue), "connectivityReason": .optional(status.reason?.text),
+          "dataSourceLocality": .string(locality.rawValue), "source": .string("\(source)"),
+        ])
+    case .deviceAdded: return about("deviceAdded", "added")
+    case .deviceRemoved: return about("deviceRemoved", "removed")
+    case .deviceRenamed(_, let name):
+      let old = oldName == name ? nil : oldName
+      return about("deviceRenamed", "renamed" + (old.map { ", was \($0)" } ?? ""), ["was": .optional(old)])
+    case .deviceMoved: return about("deviceMoved", device.room.map { "moved to \($0)" } ?? "moved out of its room")
+    case .sourceAdded(let source, _):
+      return about("sourceAdded", "found at \(source)", ["source": .string("\(source)")])
+    case .sourceRemoved(let source):
+      return about("sourceRemoved", "no longer at \(source)", ["source": .string("\(source)")])
+    case .topology(let source, _, _):
+      let types = device.typeNames
+      return about(
+        "topology", "is " + (types.isEmpty ? "of no type" : types.joined(separator: ", ")),
+        ["types": .array(types.map { .string($0) }), "source": .string("\(source)")])
+    case .structureAdded, .structureRenamed, .structureRemoved, .roomAdded, .roomRenamed, .roomRemoved:
+      return about("topology", "changed")
+    }
+  }
+}

@@ -1,0 +1,123 @@
+import Home
+import MatterClusters
+import MatterModel
+import MatterProtocol
+
+/// Something that may hold of a device: `onOff=true`, `levelControl.currentLevel=40%`, `connectivity=online`.
+struct WaitCondition: Sendable {
+  enum Kind: Hashable, Sendable {
+    case connectivity(ConnectivityState)
+    case locality(DataSourceLocality)
+    /// - Parameter hasUnit: whether it is the value for people that counts, which stands for several of the wire's.
+    case attribute(ConcreteAttributePath, value: [UInt8], hasUnit: Bool)
+  }
+
+  var kind: Kind
+  /// As it was written.
+  var name: String
+  var value: String
+
+  /// - Throws: ``HomeError`` `badArguments` or `notFound` with what may have been meant.
+  init(parsing text: String, of target: Target, in registry: HomeRegistry) throws(HomeError) {
+    guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
+      throw HomeError(.badArguments, "“\(text)” is nothing to wait for; write name=value, as in onOff=true")
+    }
+    name = String(text[..<equals])
+    value = String(text[text.index(after: equals)...])
+    switch name.lowercased() {
+    case "connectivity": kind = .connectivity(try Self.one(of: ConnectivityState.allCases, value, "connectivity"))
+    case "locality":
+      switch value.lowercased() {
+      case "direct": kind = .locality(.direct)
+      case "localpeer": kind = .locality(.localPeer)
+      default: kind = .locality(try Self.one(of: DataSourceLocality.allCases, value, "locality"))
+      }
+    default: kind = try Self.attribute(name, value, target, registry)
+    }
+  }
+
+  private static func one<T: RawRepresentable<String>>(
+    of all: [T], _ text: String, _ name: String
+  ) throws(HomeError) -> T {
+    if let found = all.first(where: { $0.rawValue.lowercased() == text.lowercased() }) { return found }
+    throw HomeError(
+      .badArguments, "“\(text)” is no \(name); there is \(all.map(\.rawValue).joined(separator: ", "))")
+  }
+
+  private static func attribute(
+    _ name: String, _ value: String, _ target: Target, _ registry: HomeRegistry
+  ) throws(HomeError) -> Kind {
+    let full = name.contains(".") ? name : "\(try cluster(having: name, target)).\(name)"
+    let place = target.endpoint.map { "\(target.device.nodeID.rawValue)/\($0)" } ?? target.device.id
+    guard let path = try registry.paths("\(place).\(full)").first, let endpoint = path.endpoint,
+      let cluster = path.cluster, let element = path.element
+    else { throw HomeError(.badArguments, "“\(name)” has to be one attribute, * won't do") }
+    let concrete = ConcreteAttributePath(endpoint, cluster, AttributeID(element))
+    let expected = try AttributeUnits.parse(
+      value, cluster: cluster, attribute: concrete.attribute, raw: false, named: name)
+    let hasUnit = Int(value) == nil && AttributeUnits.text(concrete, expected) != nil
+    return .attribute(concrete, value: expected, hasUnit: hasUnit)
+  }
+
+  /// The one cluster of a device that has an attribute of this name.
+  private static func cluster(having name: String, _ target: Target) throws(HomeError) -> String {
+    let endpoints = target.device.endpoints.filter { target.endpoint == nil || $0.id == target.endpoint }
+    var found: [String] = []
+    var names: [String] = []
+    for id in Set(endpoints.flatMap(\.servers)).sorted() {
+      guard let cluster = ClusterCatalogue.cluster(id) else { continue }
+      if cluster.attributes.contains(where: { SpokenName($0.name) == SpokenName(name) }) {
+        found.append(camelCase(cluster.name))
+      }
+      names += cluster.attributes.map { camelCase($0.name) }
+    }
+    if found.count == 1, let only = found.first { return only }
+    if found.isEmpty {
+      throw HomeError(
+        .notFound, "it has no attribute “\(name)”", device: target.device.name,
+        candidates: NearestName.suggestions(for: name, in: names + ["connectivity", "locality"]))
+    }
+    throw HomeError(
+      .ambiguousTarget, "“\(name)” may be any of \(found.count) attributes; name one of them",
+      device: target.device.name, candidates: found.map { "\($0).\(name)" })
+  }
+
+  // MARK: Looking
+
+  /// What is the case, condition by condition.
+  static func check(
+    _ conditions: [WaitCondition], of device: String, in session: Home
+  ) async -> [(holds: Bool, actual: String)] {
+    let entry = await session.controller.device(device)
+    let state = await session.controller.state
+    return conditions.map { $0.check(entry, state) }
+  }
+
+  /// Whether it holds, and what is the case.
+  func check(_ device: HomeDevice?, _ state: HomeState) -> (holds: Bool, actual: String) {
+    guard let device, let source = device.source else { return (false, "gone") }
+    let connectivity = device.sourceConnectivity
+    switch kind {
+    case .connectivity(let wanted):
+      let now = connectivity.connectivityState
+      return (now == wanted, now.rawValue + (device.offlineReason.map { " (\($0.text))" } ?? ""))
+    case .locality(let wanted):
+      let now = connectivity.dataSourceLocality
+      // What was near before it went away is not there.
+      let isOffline = connectivity.connectivityState == .offline
+      return (now == wanted && !isOffline, isOffline ? "that of an offline device" : now.rawValue)
+    case .attribute(let path, let wanted, let hasUnit):
+      guard let value = state.value(source.id.node, path) else { return (false, "not known") }
+      let schema = ElementNames.schema(path)
+      let text = AttributeUnits.text(path, value) ?? schema.text(of: value)
+      guard source.status.connectivity.connectivityState == .online else {
+        return (false, "(\(text)), last, of a device that is \(source.status.connectivity.connectivityState.rawValue)")
+      }
+      let holds =
+        hasUnit
+        ? AttributeUnits.text(path, value) == AttributeUnits.text(path, wanted)
+        : schema.json(of: value) == schema.json(of: wanted)
+      return (holds, text)
+    }
+  }
+}

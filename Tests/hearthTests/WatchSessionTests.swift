@@ -1,0 +1,86 @@
+import Foundation
+import Testing
+
+/// The log of a home, told, waited for and delivered: real processes on loopback.
+@Suite("Watching on loopback", .serialized) struct WatchSessionTests {
+  @Test(.timeLimit(.minutes(2))) func changesAreToldOnceWaitedForAndDelivered() async throws {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    let name = "Watched " + UUID().uuidString.prefix(8)
+    let fleet = try await Fleet(hearth, lamp: name)
+    defer { fleet.stop() }
+    #expect(try hearth("pair", fleet.code, "--name", "Lamp").status == 0)
+    let woken = hearth.state + "/woken"
+    let added = try hearth(
+      "observe", "add", "--attribute", "--device", "lamp", "--cluster", "onOff", "--run", "sh", "-c", "cat >> \(woken)")
+    #expect(added.output == "observer 1\n", "\(added.errors)")
+
+    // Told as it happens, by the process that follows the devices.
+    let watch = try Follower(hearth, "watch", "--json")
+    defer { watch.process.terminate() }
+    #expect(await watch.waits(for: #""connectivityState":"online""#))
+    #expect(try hearth("on", "lamp").status == 0)
+    #expect(await watch.waits(for: #""attribute":"onOff""#))
+    #expect(try hearth("room", "add", "Den").status == 0)
+    #expect(try hearth("room", "assign", "Den", "lamp").status == 0)
+    #expect(try hearth("rename", "lamp", "Ceiling").status == 0)
+    #expect(await watch.waits(for: #""change":"deviceRenamed""#))
+    #expect(watch.lines.contains { $0.contains(#""was":"Lamp""#) && $0.contains(#""device":"Ceiling""#) })
+
+    // The observer was woken by it.
+    #expect(try await waits { FileManager.default.contents(atPath: woken)?.isEmpty == false })
+    let notice = String(decoding: FileManager.default.contents(atPath: woken) ?? Data(), as: UTF8.self)
+    #expect(notice.contains(#""observer":1,"type":"attribute""#))
+    #expect(
+      try await waits { try hearth("observe", "list", "--json").output.contains(#""strikes":0,"suspended":false"#) })
+    #expect(try hearth("observe", "list").output.contains("attribute  Den/Ceiling, onOff  –"))
+    #expect(try hearth("observe", "remove", "1").status == 0)
+
+    // Holds already; comes to hold; does not.
+    #expect(
+      try hearth("wait", "ceiling", "--for", "onOff=true", "--for", "connectivity=online", "--timeout", "10s").status
+        == 0)
+    #expect(try hearth("level", "ceiling", "40%").status == 0)
+    #expect(
+      try hearth(
+        "wait", "ceiling", "--for", "levelControl.currentLevel=40%", "--for", "locality=peer", "--timeout", "10s"
+      )
+      .output == "Ceiling: levelControl.currentLevel is 40%, locality is peer\n")
+    let never = try hearth("wait", "ceiling", "--for", "onOff=false", "--timeout", "300ms")
+    #expect(never.status == 11)
+    #expect(never.errors == "hearth: Ceiling: onOff is true, not false\n")
+
+    watch.process.interrupt()
+    watch.process.waitUntilExit()
+    #expect(watch.process.terminationStatus == 130)
+
+    // Behind any line it goes on with the next one.
+    let lines = watch.lines
+    let middle = try #require(lines.dropLast(lines.count / 2).last)
+    let anchor = try #require(middle.split(separator: #""anchor":""#).last).prefix { $0 != "\"" }
+    let rest = try hearth("watch", "--since", String(anchor), "--for", "0s", "--json").output.split(separator: "\n")
+    #expect(rest.prefix(lines.count / 2).map(String.init) == lines.suffix(lines.count / 2))
+    #expect(
+      try hearth("watch", "--since", String(anchor), "--count", "1", "--json").output == (rest.first ?? "") + "\n")
+
+    // What is no place of the log any more.
+    let beyond = String(anchor.prefix { $0 != "-" }) + "-99999999"
+    let reset = try hearth("watch", "--since", beyond, "--for", "0s", "--json")
+    #expect(reset.status == 0)
+    #expect(reset.output.hasPrefix(#"{"ok":true,"data":{"reset":true,"time":"#))
+    #expect(try hearth("watch", "--since", beyond, "--for", "0s").output.contains("reset: the log does not go back"))
+
+    // The home as a cloud is told of it.
+    let sync = try hearth("home", "sync", "--json", "--agent-user-id", "me", "--request-id", "r1")
+    let object = try #require(try JSONSerialization.jsonObject(with: Data(sync.output.utf8)) as? [String: Any])
+    let data = try #require(object["data"] as? [String: Any])
+    #expect(data["requestId"] as? String == "r1")
+    let payload = try #require(data["payload"] as? [String: Any])
+    #expect(payload["agentUserId"] as? String == "me")
+    let device = try #require((payload["devices"] as? [[String: Any]])?.first)
+    #expect(device["type"] as? String == "action.devices.types.LIGHT")
+    #expect((device["name"] as? [String: Any])?["name"] as? String == "Ceiling")
+    #expect(device["roomHint"] as? String == "Den")
+    #expect(try hearth("home", "sync").output.hasPrefix("{\n"))
+  }
+}

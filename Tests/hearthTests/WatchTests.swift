@@ -1,0 +1,126 @@
+import MatterModel
+import MatterProtocol
+import Testing
+
+@testable import Home
+@testable import hearth
+
+@Suite("What watch, wait and observe say") struct WatchTests {
+  /// A lamp with two endpoints that can be switched, online.
+  private static func state() -> HomeState {
+    var state = HomeState()
+    let source = SourceID(5)
+    for change: HomeChange in [
+      .structureAdded(HomeReducer.firstStructure), .roomAdded(.init(id: "r", name: "Den", structureID: "home")),
+      .deviceAdded(id: "5", name: "Lamp", roomID: "r", structureID: "home"), .sourceAdded(source, device: "5"),
+      .topology(
+        source,
+        [
+          .init(id: 0, deviceTypes: [0x16], servers: [0x1D, 0x28]),
+          .init(id: 1, deviceTypes: [0x101], servers: [3, 6, 8, 0x402]),
+          .init(id: 2, deviceTypes: [0x100], servers: [6]),
+        ], DeviceIdentity()),
+      .connectivity(source, SourceStatus(SourceConnectivity(.online, .peer))),
+      .attribute(5, .init(1, 6, 0), value: [0x09]), .attribute(5, .init(1, 8, 0), value: [0x05, 101, 0]),
+      .attribute(5, .init(1, 0x402, 0), value: [0x01, 0x66, 0x08]),
+    ] { state.apply(change) }
+    return state
+  }
+
+  private static func sample(_ change: HomeChange, _ sequence: Int64 = 7, device: String? = "5") -> HomeSample {
+    HomeSample(
+      anchor: Anchor(log: 0xA, sequence: sequence), time: 1_000_000, change: change, device: device, origin: nil,
+      update: sequence)
+  }
+
+  @Test func aLineNamesWhatChanged() {
+    var report = SampleReport(Self.state())
+    func words(_ change: HomeChange, device: String? = "5") -> String {
+      let line = report.report(Self.sample(change, device: device)).text
+      #expect(line.contains("  ha-7  "))
+      return line.split(separator: "  ", maxSplits: 2).last.map(String.init) ?? ""
+    }
+    #expect(words(.attribute(5, .init(1, 8, 0), value: [0x04, 203])) == "Den/Lamp/1.levelControl.currentLevel  80%")
+    #expect(words(.attribute(5, .init(1, 6, 0), value: nil)) == "Den/Lamp/1.onOff.onOff  gone")
+    let lost = SourceStatus(SourceConnectivity(.offline, .peer), reason: .subscriptionLost)
+    #expect(words(.connectivity(SourceID(5), lost)) == "Den/Lamp  offline (subscription lost)")
+    #expect(words(.connectivity(SourceID(5), .init(.init(.online, .peer)))) == "Den/Lamp  online (peer)")
+    #expect(words(.roomRenamed(id: "r", name: "Study"), device: nil) == "room Study  renamed, was Den")
+    #expect(words(.deviceRenamed(id: "5", name: "Light")) == "Study/Light  renamed, was Lamp")
+    #expect(words(.deviceMoved(id: "5", roomID: nil)) == "Light  moved out of its room")
+    // What is gone keeps its name in the lines that say so.
+    #expect(words(.sourceRemoved(SourceID(5))) == "Light  no longer at 5")
+    #expect(words(.deviceRemoved(id: "5")) == "Light  removed")
+    #expect(words(.roomRemoved(id: "r"), device: nil) == "room Study  removed")
+    #expect(words(.attribute(9, .init(1, 6, 0), value: [0x09]), device: "9") == "9/1.onOff.onOff  true")
+  }
+
+  @Test func anObjectHasAnchorTimeAndWhatItIsAbout() {
+    var report = SampleReport(Self.state())
+    let json = report.report(Self.sample(.attribute(5, .init(1, 8, 0), value: [0x04, 203]))).json.text
+    for part in [
+      #""type":"attribute","change":"attribute","id":"5","room":"Den","device":"Lamp""#, #""path":"5/1/8/0""#,
+      #""value":203,"text":"80%""#, #""time":"1970-01-01T00:00:01.000Z","anchor":"ha-7""#,
+    ] { #expect(json.contains(part), "\(json)") }
+  }
+
+  private static func holds(_ text: String, of target: String = "lamp", in state: HomeState = state()) throws -> Bool {
+    let registry = HomeRegistry(state)
+    let condition = try WaitCondition(parsing: text, of: try registry.resolve(target), in: registry)
+    let device = state.devices["5"].map {
+      HomeDevice(
+        $0, values: state.values[5] ?? NodeValues(), contact: Contact(), settled: .unknown, home: OutputTests.NoHome())
+    }
+    return condition.check(device, state).holds
+  }
+
+  @Test(
+    arguments: [
+      ("onOff.onOff=true", true), ("onOff.onOff=false", false), ("currentLevel=40%", true), ("currentLevel=41%", false),
+      // The wire's number is exact, however wide it is encoded.
+      ("levelControl.currentLevel=101", true), ("currentLevel=102", false), ("connectivity=Online", true),
+      ("connectivity=offline", false), ("locality=peer", true), ("locality=direct", true), ("locality=local", false),
+      ("measuredValue=21.5 °C", true), ("measuredValue=2150", true), ("measuredValue=21.4C", false),
+      ("identifyTime=0", false), ("onOff=true", true),
+    ])
+  func conditionsAreCompared(_ text: String, holds: Bool) throws { #expect(try Self.holds(text) == holds) }
+
+  @Test func whatAnOfflineDeviceSaidDoesNotHold() throws {
+    var state = Self.state()
+    state.apply(.connectivity(SourceID(5), .init(.init(.offline, .peer), reason: .timedOut)))
+    #expect(try !Self.holds("onOff=true", in: state))
+    #expect(try !Self.holds("locality=peer", in: state))
+    #expect(try Self.holds("connectivity=offline", in: state))
+  }
+
+  @Test(
+    arguments: [
+      ("onOff", .badArguments), ("=1", .badArguments), ("connectivity=up", .badArguments),
+      ("locality=near", .badArguments), ("curentLevel=3", .notFound), ("onOff.*=true", .badArguments),
+      ("currentLevel=bright", .badArguments), ("doorLock.lockState=1", .notFound),
+    ] as [(String, HomeError.Code)])
+  func wrongConditionsAreRefused(_ text: String, code: HomeError.Code) {
+    #expect { try Self.holds(text) } throws: { ($0 as? HomeError)?.code == code }
+  }
+
+  @Test func observersAreFilteredAsSaid() throws {
+    let registry = HomeRegistry(Self.state())
+    let filter = try ObserverReport.filter(.attribute, ["lamp/2"], ["onOff", "8"], in: registry)
+    #expect(filter == SampleFilter(.attribute, devices: ["5"], endpoints: [2], clusters: [6, 8]))
+    #expect(try ObserverReport.filter(.all, [], [], in: registry) == .all)
+    #expect(throws: HomeError.self) { try ObserverReport.filter(.all, ["lamp/1", "lamp/2"], [], in: registry) }
+    var observer = BackgroundDelivery(
+      filter, .every(.seconds(60)), to: .command(["sh", "-c", "echo it's"]), after: Anchor(log: 0xA, sequence: 3))
+    (observer.id, observer.strikes, observer.isSuspended) = (4, 3, true)
+    (observer.failure, observer.delivered) = ("“sh” ended with 1", 0)
+    let report = ObserverReport(observer, registry)
+    #expect(
+      ObserverReport.table([report], now: 240_000) == """
+        ID  TYPE       ONLY                                       EVERY  TARGET                LAST DELIVERY  STRIKES  STATE
+        4   attribute  Den/Lamp, endpoint 2, onOff, levelControl  1 min  sh -c 'echo it'\\''s'  4 min ago      3        suspended: “sh” ended with 1
+        """)
+    let json = report.json.text
+    #expect(json.contains(#""run":["sh","-c","echo it's"],"anchor":"ha-3""#))
+    #expect(json.contains(#""everyMilliseconds":60000"#) && json.contains(#""suspended":true"#))
+  }
+}
