@@ -22,7 +22,7 @@ import Testing
     #expect(try hearth("on", "lamp").status == 0)
     #expect(await watch.waits(for: #""attribute":"onOff""#))
     #expect(try hearth("room", "add", "Den").status == 0)
-    #expect(try hearth("room", "assign", "Den", "lamp").status == 0)
+    #expect(try hearth("room", "assign", "lamp", "Den").status == 0)
     #expect(try hearth("rename", "lamp", "Ceiling").status == 0)
     #expect(await watch.waits(for: #""change":"deviceRenamed""#))
     #expect(watch.lines.contains { $0.contains(#""was":"Lamp""#) && $0.contains(#""device":"Ceiling""#) })
