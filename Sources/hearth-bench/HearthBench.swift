@@ -10,6 +10,7 @@ import MatterCrypto
     case "kill": return kill()
     case "log": return log()
     case "log-writer", "log-reader": return logRole()
+    case "home-restart": return restart()
     default: break
     }
     let options: Options
@@ -27,6 +28,7 @@ import MatterCrypto
       ("messages", { try coreRows(&$0, options, sizes) }),
       ("handshakes", { try handshakeRows(&$0, options) }),
       ("engines", { try engineRows(&$0, options) }),
+      ("home", { try homeRows(&$0, options) }),
       ("loopback", { try loopbackRows(&$0, options, sizes) }),
     ]
     for (name, body) in sections where options.only.map({ $0 == name }) ?? true {
@@ -82,6 +84,17 @@ extension HearthBench {
     }
   }
 
+  /// A process of the home's rows.
+  private static func restart() {
+    do {
+      guard CommandLine.arguments.count == 3 else { exit(64) }
+      try Restart.child(CommandLine.arguments[2])
+    } catch {
+      FileHandle.standardError.write(Data("home-restart: \(error)\n".utf8))
+      exit(1)
+    }
+  }
+
   /// A process of `log`, which ends when it is killed or finds a fault.
   private static func logRole() {
     do {
@@ -103,12 +116,13 @@ extension HearthBench {
 struct Options {
   static let usage = """
     usage: hearth-bench [--quick] [--json] [--only PART]
+           hearth-bench home [--quick] [--json]
            hearth-bench flood [SECONDS]
            hearth-bench kill [COUNT] [SEED]
            hearth-bench log [SECONDS] [KILLS] [SEED]
       --quick   a tenth of the repetitions
       --json    one JSON object instead of the table
-      --only    codec, messages, handshakes, engines or loopback
+      --only    codec, messages, handshakes, engines, home or loopback
     """
 
   struct UsageError: Error, CustomStringConvertible { let description: String }
@@ -124,6 +138,7 @@ struct Options {
       switch argument {
       case "--quick": isQuick = true
       case "--json": wantsJSON = true
+      case "home" where only == nil: only = "home"
       case "--only": only = arguments.next()
       case "--help", "-h": wantsHelp = true
       default: throw UsageError(description: "there is no option '\(argument)'")

@@ -16,6 +16,8 @@ struct Row {
   var p99: Double?
   /// A second, for a rate.
   var rate: Double?
+  /// For an amount of memory.
+  var bytes: Double?
   /// For each repetition.
   var allocations: Double?
   /// To the floor that was measured in turns with it.
@@ -65,7 +67,9 @@ struct Report {
   }
 
   private static func cells(_ row: Row) -> [String] {
-    let figure = row.rate.map { Int($0.rounded()).formatted() + "/s" } ?? row.median.map(time)
+    let figure =
+      row.rate.map { Int($0.rounded()).formatted() + "/s" } ?? row.bytes.map { number($0 / 1_048_576) + " MiB" }
+      ?? row.median.map(time)
     let ratio = row.ratio.map { number($0, 2) + " x" }
     let target = row.target.map { $0.text + ($0.isMet ? ": met" : ": MISSED") }
     let count = row.allocations.map { number($0) }
@@ -78,6 +82,7 @@ struct Report {
       object["medianNanoseconds"] = row.median
       object["p99Nanoseconds"] = row.p99
       object["perSecond"] = row.rate
+      object["bytes"] = row.bytes
       object["allocations"] = row.allocations
       object["ratioToFloor"] = row.ratio
       if let target = row.target { object["target"] = ["text": target.text, "isMet": target.isMet] }

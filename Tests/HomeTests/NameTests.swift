@@ -5,7 +5,7 @@ import Testing
 @testable import Home
 
 /// A directory that is gone when the test is over.
-final class ScratchDirectory {
+final class ScratchDirectory: Sendable {
   let state: StateDirectory
 
   init() {

@@ -29,7 +29,7 @@ extension HomeController: HomeAccess {
   }
 
   /// Takes in something that did not come from a device.
-  func take(_ input: HomeInput) { edge.value.take(input) }
+  package func take(_ input: HomeInput) { edge.value.take(input) }
 
   // MARK: Commands
 

@@ -226,8 +226,8 @@ struct ChangeWriter {
   }
 
   private func store(_ cluster: StoredCluster, at path: ClusterPath, of node: NodeID) throws {
-    // What has neither values nor a version is not there.
-    if cluster.values.entries.isEmpty, cluster.version == nil {
+    // A cluster has attributes: one without any is not there, and its version would keep it from being told again.
+    if cluster.values.entries.isEmpty {
       try execute(
         "DELETE FROM cluster WHERE node = ? AND endpoint = ? AND cluster = ?", Self.key(path, of: node))
       return

@@ -108,7 +108,25 @@ public struct HomeEngine: Engine {
     if var update = reducer.reduce(input, at: time) {
       if !update.isLogged { update.origin = configuration.origin }
       for (node, versions) in update.versions { followed[node, default: Followed()].versions.merge(versions) { $1 } }
+      forgetVersions(update)
       events.append(.updated(update))
+    }
+  }
+
+  /// Of what was forgotten nothing is known, also if it comes back as it was.
+  private mutating func forgetVersions(_ update: HomeUpdate) {
+    var nodes: Set<NodeID> = []
+    for change in update.changes {
+      switch change {
+      case .attribute(let node, _, nil): nodes.insert(node)
+      case .sourceRemoved(let source): nodes.insert(source.node)
+      default: break
+      }
+    }
+    for node in nodes {
+      let values = reducer.state.values[node]
+      guard let known = followed[node]?.versions else { continue }
+      followed[node]?.versions = known.filter { values?[$0.key.endpoint, $0.key.cluster] != nil }
     }
   }
 

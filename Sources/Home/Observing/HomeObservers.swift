@@ -1,3 +1,4 @@
+internal import MatterClusters
 internal import MatterModel
 
 /// Who wants to know of a home, and of what in it. Confined to the event loop.
@@ -124,7 +125,7 @@ final class HomeObservers {
     for continuation in updates.values { continuation.yield(update) }
     tell(.update(update, reducer))
     if structures.isEmpty && rooms.isEmpty && devices.isEmpty && reports.isEmpty { return }
-    let touched = Touched(update, reducer.state, told)
+    let touched = Touched(update, reducer.state, told, followed: reports.keys)
     if touched.structures { structures.tell(reducer.state.structures) }
     if touched.rooms { rooms.tell(reducer.state.rooms) }
     if !devices.isEmpty { tellDevices(touched, reducer) }
@@ -243,7 +244,9 @@ private struct Touched {
   /// Devices that something is to be reported of, with the clusters whose attributes changed.
   var reports: [String: Set<ClusterPath>] = [:]
 
-  init(_ update: HomeUpdate, _ state: HomeState, _ told: [String: HomeDevice]) {
+  init(
+    _ update: HomeUpdate, _ state: HomeState, _ told: [String: HomeDevice], followed: some Collection<String>
+  ) {
     var seen: Set<String> = []
     func touch(_ id: String?) -> String? {
       guard let id else { return nil }
@@ -259,12 +262,16 @@ private struct Touched {
         device = id
       case .sourceRemoved(let source):
         device = told.values.first { $0.entry.source(source) != nil }?.id
+        // Whose it was the state does not know any more; who is told of another device finds that nothing changed.
+        for id in followed { reports[id, default: []].formUnion([]) }
       case .topology(let source, _, _), .connectivity(let source, _): device = state.device(of: source)?.id
       case .attribute(let node, let path, _):
         guard let id = state.deviceID(of: node, path.endpoint), state.devices[id]?.active?.id.node == node else {
           continue
         }
         reports[id, default: []].insert(ClusterPath(path.endpoint, path.cluster))
+        // A part of a device that its bridge reaches or does not.
+        if path == BridgedDeviceBasicInformation.reachable.path(on: path.endpoint) { device = id }
       case .event: break
       }
       if let device {

@@ -174,7 +174,12 @@ extension HomeState {
   func availableName(_ wanted: String, in roomID: String?, of structureID: String, except id: String) -> String {
     var name = wanted
     var number = 2
-    while isTaken(name, in: roomID, of: structureID, except: id) {
+    // A home has a thousand lights that all call themselves the same.
+    var taken: Set<String> = []
+    for device in devices.values where device.id != id && device.roomID == roomID && device.structureID == structureID {
+      taken.insert(device.name.lowercased())
+    }
+    while taken.contains(name.lowercased()) {
       let suffix = " \(number)"
       let room = HomeNames.longestName - suffix.unicodeScalars.count
       var base = String.UnicodeScalarView()

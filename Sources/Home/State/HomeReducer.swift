@@ -64,7 +64,7 @@ public struct HomeReducer: Sendable {
     self.contacts = contacts
     settling = Settling(grace: grace)
     for device in state.devices.values {
-      settling.restore(device.id, Self.connectivity(of: device))
+      settling.restore(device.id, connectivity(of: device))
       for source in device.sources where !source.id.isBridged { nodes[source.id.node] = source.status }
     }
   }
@@ -168,10 +168,30 @@ public struct HomeReducer: Sendable {
     let topology = Topology(node, values)
     // Parts of a description would take the rest for gone.
     guard !topology.sources.isEmpty, isWhole || topology.isComplete else { return }
-    for endpoint in topology.strayEndpoints { forget(node, endpoint, &update) }
+    for endpoint in topology.strayEndpoints { forget(node, endpoint, &update) { _ in true } }
+    for endpoint in topology.sources.lazy.flatMap(\.endpoints) {
+      // What tells the list of clusters is there, whether it lists itself or not.
+      guard let servers = values.value(Descriptor.serverList, on: endpoint.id) else { continue }
+      forget(node, endpoint.id, &update) { $0 != Descriptor.id && !servers.contains($0) }
+    }
+    let known = state.values[node] ?? NodeValues()
     for source in topology.sources { describe(source, &update) }
     let there = Set(topology.sources.map(\.id))
     for source in state.sources(of: node) where !there.contains(source.id) { removeSource(source.id, &update) }
+    restore(known, of: node, &update)
+  }
+
+  /// An endpoint's values go with the source that it belonged to; one that belongs to another source now keeps them.
+  private mutating func restore(_ known: NodeValues, of node: NodeID, _ update: inout HomeUpdate) {
+    guard known != state.values[node] else { return }
+    let endpoints = state.sources(of: node).flatMap(\.endpoints).map(\.id)
+    for endpoint in endpoints.sorted() {
+      for (cluster, values) in known[endpoint].sorted(by: { $0.key < $1.key }) {
+        for entry in values.entries where state.values[node]?[endpoint, cluster]?[entry.attribute] == nil {
+          make(.attribute(node, .init(endpoint, cluster, entry.attribute), value: entry.value), &update)
+        }
+      }
+    }
   }
 
   private mutating func describe(_ source: Topology.Source, _ update: inout HomeUpdate) {
@@ -212,8 +232,11 @@ public struct HomeReducer: Sendable {
   /// The structure of a home that has no other.
   public static let firstStructure = Structure(id: "home", name: "Home")
 
-  private mutating func forget(_ node: NodeID, _ endpoint: EndpointID, _ update: inout HomeUpdate) {
-    for (cluster, values) in (state.values[node]?[endpoint] ?? [:]).sorted(by: { $0.key < $1.key }) {
+  private mutating func forget(
+    _ node: NodeID, _ endpoint: EndpointID, _ update: inout HomeUpdate, where isGone: (ClusterID) -> Bool
+  ) {
+    let clusters = (state.values[node]?[endpoint] ?? [:]).filter { isGone($0.key) }
+    for (cluster, values) in clusters.sorted(by: { $0.key < $1.key }) {
       for entry in values.entries {
         make(.attribute(node, .init(endpoint, cluster, entry.attribute), value: nil), &update)
       }
@@ -257,19 +280,24 @@ public struct HomeReducer: Sendable {
   /// Carries a node's state to all devices that it consists of.
   private mutating func spread(_ node: NodeID, _ update: inout HomeUpdate) {
     guard let status = nodes[node] else { return }
-    for source in state.sources(of: node) {
-      let now = self.status(of: source.id, status)
+    let sources = state.sources(of: node)
+    let unreachable = Self.unreachable(among: sources, state.values[node] ?? NodeValues())
+    for source in sources {
+      var now = status
+      if status.connectivity.connectivityState == .online, source.id.isBridged,
+        unreachable.contains(source.mainEndpoint)
+      {
+        now = SourceStatus(
+          SourceConnectivity(.offline, status.connectivity.dataSourceLocality), reason: .bridgeSaysUnreachable)
+      }
       if now != source.status { make(.connectivity(source.id, now), &update) }
     }
   }
 
-  /// A bridged device is as its bridge is, unless the bridge says that it can't reach it. Matter Core § 9.13.5.
-  private func status(of source: SourceID, _ node: SourceStatus) -> SourceStatus {
-    guard source.isBridged, node.connectivity.connectivityState == .online,
-      state.values[source.node]?.value(BridgedDeviceBasicInformation.reachable, on: source.endpoint) == false
-    else { return node }
-    return SourceStatus(
-      SourceConnectivity(.offline, node.connectivity.dataSourceLocality), reason: .bridgeSaysUnreachable)
+  /// A bridged device is as its bridge is, unless the bridge says that it can't reach it, or what it is a part of. Matter
+  /// Core § 9.13.5.
+  private static func unreachable(among sources: [DeviceSource], _ values: NodeValues) -> Set<EndpointID> {
+    sources.contains { $0.id.isBridged } ? sources.flatMap(\.endpoints).unreachable(values) : []
   }
 
   // MARK: Settling
@@ -294,17 +322,26 @@ public struct HomeReducer: Sendable {
     for change in update.changes {
       switch change {
       case .connectivity(let source, _), .sourceAdded(let source, _), .topology(let source, _, _):
-        guard let device = state.device(of: source) else { continue }
-        if settling.note(device.id, Self.connectivity(of: device), at: update.time) { update.settled.insert(device.id) }
+        note(state.device(of: source), &update)
+      case .attribute(let node, let path, _) where path == Self.reachable(path.endpoint):
+        note(state.deviceID(of: node, path.endpoint).flatMap { state.devices[$0] }, &update)
+      case .sourceRemoved:
+        // It is nobody's any more; whose it was has another way that counts, or none.
+        for device in state.devices.values { note(device, &update) }
       case .deviceRemoved(let id): settling.forget(id)
       default: break
       }
     }
   }
 
-  /// A device's connectivity from all its traits; each has that of the source that counts.
-  static func connectivity(of device: DeviceEntry) -> SourceConnectivity {
-    guard let source = device.active, source.endpoints.contains(where: { !$0.servers.isEmpty }) else { return .unknown }
-    return source.status.connectivity
+  private mutating func note(_ device: DeviceEntry?, _ update: inout HomeUpdate) {
+    guard let device else { return }
+    if settling.note(device.id, connectivity(of: device), at: update.time) { update.settled.insert(device.id) }
+  }
+
+  /// A device's connectivity from all its traits.
+  func connectivity(of device: DeviceEntry) -> SourceConnectivity {
+    guard let source = device.active else { return .unknown }
+    return source.connectivity(state.values[source.id.node] ?? NodeValues()) { _ in true }
   }
 }

@@ -32,7 +32,7 @@ struct Settling: Sendable {
       entry.pending = nil
       return false
     }
-    let isWorse = entry.settled.connectivityState == .online && value.connectivityState != .online
+    let isWorse = Self.rank(value) < Self.rank(entry.settled)
     guard isWorse, grace > .zero else {
       entry.settled = value
       entry.pending = nil
@@ -43,6 +43,15 @@ struct Settling: Sendable {
     entry.pending = (value, until)
     nextDeadline = min(nextDeadline ?? until, until)
     return false
+  }
+
+  /// How much of a device is there.
+  private static func rank(_ value: SourceConnectivity) -> Int {
+    switch value.connectivityState {
+    case .online: 2
+    case .partiallyOnline: 1
+    case .offline, .unknown: 0
+    }
   }
 
   /// - Returns: the devices whose settled connectivity changed.

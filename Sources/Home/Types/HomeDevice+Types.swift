@@ -1,4 +1,3 @@
-internal import MatterClusters
 internal import MatterModel
 
 extension HomeDevice {
@@ -26,29 +25,14 @@ extension HomeDevice {
       values[endpoint, cluster] ?? ClusterValues(), home: home)
   }
 
-  /// The fold over all traits of the endpoints that are asked for. All traits of an endpoint come the same way, and
-  /// repetitions don't count in a fold: one for each endpoint will do.
+  /// Of the traits of the endpoints that are asked for, together.
   func connectivity(where isIncluded: (EndpointID) -> Bool) -> SourceConnectivity {
-    var fold = SourceConnectivity.Fold()
-    for endpoint in source?.endpoints ?? [] where !endpoint.servers.isEmpty && isIncluded(endpoint.id) {
-      fold.add(connectivity(of: endpoint.id))
-    }
-    return fold.value
+    source?.connectivity(values, where: isIncluded) ?? .unknown
   }
 
-  /// Of the traits of an endpoint: that of the subscription that feeds them, but offline where the endpoint, or one that it
-  /// is a part of, is a bridged device that its bridge does not reach.
+  /// Of the traits of an endpoint.
   func connectivity(of endpoint: EndpointID) -> SourceConnectivity {
-    guard let source else { return .unknown }
-    var connectivity = source.status.connectivity
-    guard connectivity.connectivityState == .online else { return connectivity }
-    let isUnreachable = source.endpoints.contains { bridged in
-      bridged.servers.contains(BridgedDeviceBasicInformation.id)
-        && (bridged.id == endpoint || bridged.parts.contains(endpoint))
-        && values.value(BridgedDeviceBasicInformation.reachable, on: bridged.id) == false
-    }
-    if isUnreachable { connectivity.connectivityState = .offline }
-    return connectivity
+    source?.connectivity(of: endpoint, values) ?? .unknown
   }
 }
 

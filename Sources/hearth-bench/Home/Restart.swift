@@ -1,0 +1,69 @@
+import Foundation
+import Glibc
+import Home
+import MatterClusters
+import MatterProtocol
+import Runtime
+
+/// A process of its own that opens a home and shows every device as it was last.
+enum Restart {
+  struct Result {
+    /// From the start of the process until all devices were there.
+    var whole: Double
+    /// From opening the home on.
+    var opening: Double
+    /// What the home needs besides what the process needs without one, in bytes.
+    var memory: Double
+    /// All that the process needs.
+    var resident: Double
+  }
+
+  static func run(_ state: StateDirectory) throws -> Result {
+    let process = Process()
+    process.executableURL = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe").asURL
+    process.arguments = ["home-restart", state.root]
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    let start = HostClock.now()
+    try process.run()
+    let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    let numbers = output.split(whereSeparator: \.isWhitespace).compactMap { Int64($0) }
+    guard process.terminationStatus == 0, numbers.count == 5 else { throw BenchError("the restart failed: \(output)") }
+    guard numbers[4] == StoredDevices.count else { throw BenchError("\(numbers[4]) devices came back") }
+    return Result(
+      whole: Double(numbers[1] - start.nanoseconds), opening: Double(numbers[1] - numbers[0]),
+      memory: Double(numbers[3] - numbers[2]), resident: Double(numbers[3]))
+  }
+
+  /// The process.
+  static func child(_ root: String) throws {
+    let before = residentBytes()
+    let begin = HostClock.now()
+    let (home, shown) = try waitFor {
+      let home = try await Home(StoredDevices.options(StateDirectory(root)))
+      let devices = try await home.devices().list()
+      // What a list of them shows.
+      let shown = devices.count { device in
+        device.sourceConnectivity.connectivityState == .online
+          && device.types.get(DimmableLightDeviceType.self)?.matterTraits.levelControlTrait?.attributes.currentLevel
+            == 128
+      }
+      return (home, shown)
+    }
+    let end = HostClock.now()
+    print(begin.nanoseconds, end.nanoseconds, before, residentBytes(), shown)
+    try waitFor { await home.close() }
+  }
+}
+
+extension String {
+  fileprivate var asURL: URL { URL(fileURLWithPath: self) }
+}
+
+/// What of the process is in memory.
+func residentBytes() -> Int {
+  let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
+  let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+  return pages * Int(getpagesize())
+}

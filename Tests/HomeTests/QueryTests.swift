@@ -1,0 +1,365 @@
+import Logging
+import MatterClusters
+import MatterModel
+import Runtime
+import Synchronization
+import Testing
+
+@testable import Home
+
+/// A home that is open, on a directory of its own, without devices on any network: what they say is made up.
+private final class OpenHome: Sendable {
+  let home: Home
+  private let directory: ScratchDirectory
+
+  convenience init(_ models: NodeModel..., grace: Duration = .zero) async throws {
+    try await self.init(ScratchDirectory(), grace: grace)
+    for model in models { await meet(model) }
+  }
+
+  init(_ directory: ScratchDirectory, grace: Duration = .zero) async throws {
+    self.directory = directory
+    var options = HomeController.Options(state: directory.state, logger: Logger(label: "test"))
+    options.logger.logLevel = .critical
+    options.discovery = .off
+    options.following.grace = grace
+    home = try await Home(options)
+  }
+
+  func meet(_ model: NodeModel) async {
+    await take(model.report())
+    await take(.established(model.node, deadline: 0))
+  }
+
+  func take(_ input: HomeInput) async { await home.controller.take(input) }
+
+  func device(_ id: String) async throws -> HomeDevice { try #require(await home.controller.device(id)) }
+}
+
+/// What is left of a sequence, to its end.
+private func rest<S: AsyncSequence>(
+  _ iterator: S.AsyncIterator, of _: S.Type
+) async -> [S.Element] where S.Failure == Never {
+  var iterator = iterator
+  var result: [S.Element] = []
+  while let value = await iterator.next(isolation: nil) { result.append(value) }
+  return result
+}
+
+/// Waits for ten seconds at most.
+private func eventually(_ isTrue: @Sendable () async -> Bool) async -> Bool {
+  for _ in 0..<500 {
+    if await isTrue() { return true }
+    try? await Task.sleep(for: .milliseconds(20))
+  }
+  return await isTrue()
+}
+
+/// HOME.md, “Observing”, on a home that is open.
+@Suite("Queries", .timeLimit(.minutes(1))) struct QueryTests {
+  private typealias Batches = CollectionSnapshots<HomeDevice>
+  private typealias Changes = CollectionChanges<HomeDevice>
+
+  private let level = LevelControl.currentLevel.path(on: 1)
+  private let isOn = OnOff.onOff.path(on: 1)
+
+  /// "+5 Lamp", "5 Lamp > Desk", "-5".
+  private func text(_ change: CollectionChange<HomeDevice>) -> String {
+    switch change {
+    case .added(let new): "+\(new.id) \(new.name)"
+    case .updated(let old, let new):
+      "\(old.id) \(old.name) \(old.sourceConnectivity.connectivityState) > "
+        + "\(new.name) \(new.sourceConnectivity.connectivityState)"
+    case .removed(let old): "-\(old.id) \(old.name)"
+    }
+  }
+
+  // MARK: Collections
+
+  @Test func aListIsASnapshot() async throws {
+    let open = try await OpenHome(.lamp(5), .bridge(7))
+    let devices = try await open.home.devices().list()
+    #expect(devices.map(\.id) == ["5", "7", "7/2", "7/3"])
+    #expect(try await open.home.structures().list().map(\.id) == ["home"])
+    #expect(try await open.home.rooms().list() == [])
+    let room = try await open.home.addRoom("Hall")
+    try await open.home.move("5", to: room.id)
+    #expect(try await open.home.rooms().list() == [room])
+    #expect(try await open.home.device(id: "5").list().map(\.roomID) == [room.id])
+    #expect(devices.map(\.roomID) == [nil, nil, nil, nil])
+    #expect(try await open.home.device(id: "6").list().isEmpty)
+    #expect(await open.home.devices(having: OnOffTrait.self).map(\.id) == ["5", "7/2", "7/3"])
+    #expect(await open.home.devices(having: BridgedDeviceBasicInformationTrait.self).map(\.id) == ["7/2", "7/3"])
+    #expect(await open.home.devices(having: LevelControlTrait.self).isEmpty)
+    await open.home.close()
+  }
+
+  @Test func batchesComeAtOnceAndAfterEveryChange() async throws {
+    let open = try await OpenHome(.lamp(5))
+    let batches = open.home.devices().batched().makeAsyncIterator()
+    let rooms = open.home.rooms().batched().makeAsyncIterator()
+    try await open.home.rename("5", to: "Desk")
+    // None of these is a change of the collection.
+    await open.take(NodeModel.report(5, isOn, false.tlv))
+    await open.take(.heard(5, deadline: 9))
+    await open.take(.established(5, deadline: 9))
+    try await open.home.rename("5", to: "Desk")
+    await open.meet(.lamp(6))
+    await open.take(.nodeRemoved(6))
+    let room = try await open.home.addRoom("Hall")
+    try await open.home.renameRoom(room.id, to: "Porch")
+    try await open.home.removeRoom(room.id)
+    await open.home.close()
+    let seen = await rest(batches, of: Batches.self)
+    // A new device comes, and then goes online.
+    #expect(
+      seen.map { $0.map { "\($0.name) \($0.sourceConnectivity.connectivityState)" } } == [
+        ["Device 5 online"], ["Desk online"], ["Desk online", "Device 6 unknown"], ["Desk online", "Device 6 online"],
+        ["Desk online"],
+      ])
+    #expect(
+      await rest(rooms, of: CollectionSnapshots<Room>.self).map { $0.map(\.name) } == [[], ["Hall"], ["Porch"], []])
+  }
+
+  @Test func aStreamOfOneDeviceTellsOnlyWhatChangedInOrder() async throws {
+    let open = try await OpenHome(.lamp(5))
+    let one = open.home.device(id: "5").stream().makeAsyncIterator()
+    let oneBatched = open.home.device(id: "5").batched().makeAsyncIterator()
+    await open.meet(.bridge(7))
+    await open.take(.lost(5, .subscriptionLost))
+    await open.take(NodeModel.report(7, BridgedDeviceBasicInformation.reachable.path(on: 3), false.tlv))
+    await open.take(.nodeRemoved(5))
+    // Those of one device are made on a task of their own: nothing is lost where the home ends.
+    await open.home.close()
+    #expect(
+      await rest(one, of: Changes.self).map(text) == ["5 Device 5 online > Device 5 offline", "-5 Device 5"])
+    #expect(
+      await rest(oneBatched, of: Batches.self).map { $0.map(\.sourceConnectivity.connectivityState) }
+        == [[.online], [.offline], []])
+  }
+
+  @Test func metadataChangesForFiveReasons() async throws {
+    var lamp = NodeModel.lamp(5)
+    lamp[level] = Nullable<UInt8>.value(1).tlv
+    let open = try await OpenHome(lamp)
+    let room = try await open.home.addRoom("Hall")
+    let changes = open.home.devices().stream().makeAsyncIterator()
+    // No reasons: attributes, who made it and what it calls itself, what it controls, contact, rooms of others.
+    await open.take(NodeModel.report(5, isOn, false.tlv))
+    await open.take(NodeModel.report(5, BasicInformation.nodeLabel.path(on: 0), "Own name".tlv))
+    await open.take(NodeModel.report(5, Descriptor.clientList.path(on: 1), [ClusterID(3)].tlv))
+    await open.take(.heard(5, deadline: 9))
+    try await open.home.renameRoom(room.id, to: "Porch")
+    // The five.
+    await open.take(.lost(5, .subscriptionLost))
+    try await open.home.rename("5", to: "Desk")
+    try await open.home.move("5", to: room.id)
+    lamp.endpoints[1]?.clusters[LevelControl.id] = nil
+    await open.take(lamp.report(of: [1]))
+    lamp.endpoints[1]?.types = [DeviceTypes.onOffPlugInUnit.id]
+    await open.take(lamp.report(of: [1]))
+    // Another reason of being away is none.
+    await open.take(.lost(5, .sessionRefused))
+    await open.home.close()
+    let seen = await rest(changes, of: Changes.self).map { change -> [String] in
+      guard case .updated(let old, let new) = change else { return ["\(change)"] }
+      var reasons: [String] = []
+      if old.sourceConnectivity != new.sourceConnectivity { reasons.append("connectivity") }
+      if old.name != new.name { reasons.append("name") }
+      if old.roomID != new.roomID { reasons.append("room") }
+      if old.traits.ids != new.traits.ids { reasons.append("traits") }
+      if old.types.map(\.id) != new.types.map(\.id) { reasons.append("types") }
+      return reasons
+    }
+    #expect(seen == [["connectivity"], ["name"], ["room"], ["traits"], ["types"]])
+  }
+
+  @Test func aPartThatABridgeDoesNotReachChangesTheDevice() async throws {
+    var bridge = NodeModel.bridge(7)
+    bridge.endpoints[0]?.parts.append(4)
+    bridge.endpoints[1]?.parts.append(4)
+    bridge.addBridged(2, "Composed", parts: [4])
+    bridge.addLight(4)
+    let reachable = BridgedDeviceBasicInformation.reachable.path(on: 4)
+    bridge[reachable] = true.tlv
+    let open = try await OpenHome(bridge)
+    let changes = open.home.devices().stream().makeAsyncIterator()
+    await open.take(NodeModel.report(7, reachable, false.tlv))
+    await open.home.close()
+    #expect(
+      await rest(changes, of: Changes.self).map(text) == ["7/2 Composed online > Composed partiallyOnline"])
+  }
+
+  @Test func theSettledStateIsObservedToo() async throws {
+    let open = try await OpenHome(.lamp(5), grace: .milliseconds(50))
+    let batches = open.home.devices().batched().makeAsyncIterator()
+    await open.take(.lost(5, .subscriptionLost))
+    #expect(try await open.device("5").settledConnectivity.connectivityState == .online)
+    #expect(
+      await eventually {
+        await open.home.controller.device("5")?.settledConnectivity.connectivityState == .offline
+      })
+    await open.home.close()
+    let seen = await rest(batches, of: Batches.self).flatMap { $0 }
+    #expect(seen.map(\.sourceConnectivity.connectivityState) == [.online, .offline, .offline])
+    #expect(seen.map(\.settledConnectivity.connectivityState) == [.online, .online, .offline])
+  }
+
+  // MARK: Types
+
+  @Test func aTypeGivesOneValueForEachReport() async throws {
+    var lamp = NodeModel.lamp(5)
+    lamp[level] = Nullable<UInt8>.value(1).tlv
+    let open = try await OpenHome(lamp)
+    let device = try await open.device("5")
+    let updates = device.types.subscribe(OnOffLightDeviceType.self).makeAsyncIterator()
+    let none = device.types.subscribe(DimmableLightDeviceType.self).makeAsyncIterator()
+    // Two attributes in one report; the same again; of another endpoint; the device's name.
+    lamp[level] = Nullable<UInt8>.value(2).tlv
+    lamp[isOn] = false.tlv
+    await open.take(lamp.report())
+    await open.take(lamp.report())
+    await open.take(NodeModel.report(5, BasicInformation.nodeLabel.path(on: 0), "x".tlv))
+    try await open.home.rename("5", to: "Desk")
+    await open.take(NodeModel.report(5, level, Nullable<UInt8>.value(3).tlv))
+    await open.take(.lost(5, .subscriptionLost))
+    #expect(await rest(none, of: DeviceUpdates<DimmableLightDeviceType>.self).isEmpty)
+    await open.take(.nodeRemoved(5))
+    let seen = await rest(updates, of: DeviceUpdates<OnOffLightDeviceType>.self)
+    #expect(seen.map { $0.matterTraits.onOffTrait?.attributes.onOff } == [true, false, false, false])
+    #expect(seen.map { $0.matterTraits.levelControlTrait?.attributes.currentLevel } == [1, 2, 3, 3])
+    #expect(seen.map(\.metadata.sourceConnectivity.connectivityState) == [.online, .online, .online, .offline])
+    await open.home.close()
+  }
+
+  @Test func whoFollowsATypeSeesTheOtherWayTakeOver() async throws {
+    let open = try await OpenHome(.lamp(5, uniqueID: "lamp"), .lamp(6, uniqueID: "lamp"))
+    #expect(try await open.home.devices().list().map(\.id) == ["5"])
+    let updates = try await open.device("5").types.subscribeAll().makeAsyncIterator()
+    await open.take(NodeModel.report(6, isOn, false.tlv))
+    await open.take(.nodeRemoved(5))
+    await open.home.close()
+    let seen = await rest(updates, of: DeviceUpdates<DeviceTypeCollection>.self)
+    #expect(seen.map { $0.get(OnOffLightDeviceType.self)?.matterTraits.onOffTrait?.attributes.onOff } == [true, false])
+  }
+
+  // MARK: Observers
+
+  private final class Seen: Sendable {
+    let values = Mutex<[String]>([])
+    var all: [String] { values.withLock { $0 } }
+  }
+
+  @Test func sinkUntilItIsCancelledOrLetGo() async throws {
+    let open = try await OpenHome(.lamp(5))
+    let (cancelled, released) = (Seen(), Seen())
+    let handle = open.home.devices().batched().sink { devices in
+      cancelled.values.withLock { $0.append(devices[0].name) }
+    }
+    var other: ObservationHandle? = open.home.devices().stream().sink { change in
+      released.values.withLock { $0.append(change.item.name) }
+    }
+    try await open.home.rename("5", to: "A")
+    #expect(await eventually { cancelled.all == ["Device 5", "A"] && released.all == ["A"] })
+    handle.cancel()
+    try await open.home.rename("5", to: "B")
+    #expect(await eventually { released.all == ["A", "B"] })
+    #expect(other != nil)
+    other = nil
+    try await open.home.rename("5", to: "C")
+    try await Task.sleep(for: .milliseconds(50))
+    #expect(cancelled.all == ["Device 5", "A"] && released.all == ["A", "B"])
+    await open.home.close()
+  }
+
+  @Test func aSlowObserverStallsNobody() async throws {
+    let open = try await OpenHome(.lamp(5))
+    let slow = open.home.devices().stream().makeAsyncIterator()
+    let (stuck, fast) = (Seen(), Seen())
+    let first = open.home.devices().batched().sink { _ in
+      stuck.values.withLock { $0.append("") }
+      try? await Task.sleep(for: .seconds(30))
+    }
+    let second = open.home.devices().stream().sink { change in fast.values.withLock { $0.append(change.item.name) } }
+    let names = (0..<100).map { "N\($0)" }
+    for name in names { try await open.home.rename("5", to: name) }
+    #expect(await eventually { fast.all == names })
+    #expect(stuck.all.count == 1)
+    first.cancel()
+    second.cancel()
+    await open.home.close()
+    // It missed nothing.
+    #expect(await rest(slow, of: Changes.self).map(\.item.name) == names)
+  }
+
+  @Test func whatBeginsAfterTheEndEndsAtOnce() async throws {
+    let open = try await OpenHome(.lamp(5))
+    let device = try await open.device("5")
+    await open.home.close()
+    #expect(await rest(open.home.devices().batched().makeAsyncIterator(), of: Batches.self).isEmpty)
+    let types = device.types.subscribe(OnOffLightDeviceType.self).makeAsyncIterator()
+    #expect(await rest(types, of: DeviceUpdates<OnOffLightDeviceType>.self).isEmpty)
+  }
+
+  // MARK: Names
+
+  @Test func setNameGivesANewValue() async throws {
+    let open = try await OpenHome(.lamp(5), .lamp(6))
+    let device = try await open.device("5")
+    let (renamed, wasCut) = try await { ($0.device, $0.wasCut) }(device.setName("Desk"))
+    #expect(renamed.name == "Desk" && !wasCut)
+    #expect(device.name == "Device 5" && device != renamed)
+    let long = try await renamed.setName(String(repeating: "ä", count: 70))
+    #expect(long.wasCut && long.device.name == String(repeating: "ä", count: 60))
+    await #expect(throws: HomeError.self) { try await open.device("6").setName(long.device.name) }
+    await #expect(throws: HomeError.self) { try await device.setName(" ") }
+    #expect(try await open.device("5").name == long.device.name)
+    await open.home.close()
+  }
+
+  // MARK: Several
+
+  @Test func aSecondHomeSeesTheFirstAndTakesOver() async throws {
+    let directory = ScratchDirectory()
+    let first = try await OpenHome(directory)
+    try await first.home.follow()
+    await first.meet(.lamp(5))
+    try await first.home.controller.flush()
+    let second = try await OpenHome(directory)
+    try await second.home.follow()
+    #expect(await first.home.controller.isFollower)
+    #expect(await !second.home.controller.isFollower)
+    let batches = second.home.devices().batched().makeAsyncIterator()
+    // What the devices of the first say, and what people say to it; and back.
+    await first.take(NodeModel.report(5, isOn, false.tlv))
+    await first.take(.lost(5, .subscriptionLost))
+    try await first.home.rename("5", to: "Desk")
+    #expect(
+      await eventually {
+        let device = await second.home.controller.device("5")
+        return device?.name == "Desk" && device?.offlineReason == .subscriptionLost
+          && device?.types.get(OnOffLightDeviceType.self)?.matterTraits.onOffTrait?.attributes.onOff == false
+      })
+    let room = try await second.home.addRoom("Hall")
+    try await second.home.move("5", to: room.id)
+    #expect(await eventually { await first.home.controller.device("5")?.roomID == room.id })
+
+    await first.home.close()
+    #expect(await eventually { await second.home.controller.isFollower })
+    // Nothing is known of how the devices are, but all that they said.
+    let device = try await second.device("5")
+    #expect(device.sourceConnectivity == .unknown)
+    #expect(device.name == "Desk" && device.roomID == room.id)
+    let state = await second.home.controller.state
+    await second.home.close()
+    let third = try await OpenHome(directory)
+    #expect(await third.home.controller.state == state)
+    await third.home.close()
+    let seen = await rest(batches, of: Batches.self).flatMap { $0 }
+    #expect(
+      seen.map { "\($0.name) \($0.roomID == nil) \($0.sourceConnectivity.connectivityState)" } == [
+        "Device 5 true online", "Device 5 true offline", "Desk true offline", "Desk false offline",
+        "Desk false unknown",
+      ])
+  }
+}

@@ -1,0 +1,220 @@
+import MatterClusters
+import MatterModel
+import MatterProtocol
+import Testing
+
+@testable import Home
+
+/// What devices nodes consist of, and how they come and go.
+@Suite("Topology") struct TopologyTests {
+  private let isOn3 = OnOff.onOff.path(on: 3)
+
+  @Test func bridgeChildrenComeAndGo() {
+    var home = CheckedReducer()
+    var bridge = NodeModel.bridge(7)
+    home.meet(bridge)
+    #expect(home.ids == ["7", "7/2", "7/3"])
+    #expect(home.state.devices["7/3"]?.name == "Right")
+    #expect(home.state.value(7, isOn3) == true.tlv)
+
+    bridge.endpoints[3] = nil
+    bridge.endpoints[0]?.parts = [1, 2]
+    bridge.endpoints[1]?.parts = [2]
+    let gone = home.take(bridge.report())
+    #expect(gone?.changes.contains(.deviceRemoved(id: "7/3")) == true)
+    #expect(home.ids == ["7", "7/2"])
+    #expect(home.state.values[7]?.endpointIDs == [0, 1, 2])
+
+    bridge.addBridged(4, "New", isReachable: false)
+    bridge.endpoints[0]?.parts = [1, 2, 4]
+    bridge.endpoints[1]?.parts = [2, 4]
+    home.take(bridge.report())
+    #expect(home.ids == ["7", "7/2", "7/4"])
+    // At once as its bridge says.
+    #expect(home.status("7/4")?.reason == .bridgeSaysUnreachable)
+    #expect(home.connectivity("7/2") == .online)
+    #expect(home.faults.isEmpty)
+  }
+
+  @Test(arguments: [true, false]) func partsListsOfBothForms(_ isTree: Bool) {
+    var home = CheckedReducer()
+    // 1 is an aggregator with a composed device, 2, of 3 and 4, and a nested bridge, 5, with 6.
+    var bridge = NodeModel(7, parts: isTree ? [1] : [1, 2, 3, 4, 5, 6])
+    bridge.endpoints[1] = .init(types: [DeviceTypes.aggregator.id], parts: isTree ? [2, 5] : [2, 3, 4, 5, 6])
+    bridge.addBridged(2, "Composed", parts: [3, 4])
+    bridge.addLight(3)
+    bridge.addLight(4)
+    bridge.addBridged(5, "Inner bridge", parts: [6])
+    bridge.addBridged(6, "Nested")
+    home.meet(bridge)
+    #expect(home.ids == ["7", "7/2", "7/5", "7/6"])
+    #expect(home.state.devices["7"]?.active?.endpoints.map(\.id) == [0, 1])
+    #expect(home.state.devices["7/2"]?.active?.endpoints.map(\.id) == [2, 3, 4])
+    #expect(home.state.devices["7/5"]?.active?.endpoints.map(\.id) == [5])
+    #expect(home.state.devices["7/6"]?.active?.endpoints.map(\.id) == [6])
+    // Whoever is not reached reaches nobody.
+    home.take(NodeModel.report(7, BridgedDeviceBasicInformation.reachable.path(on: 5), false.tlv))
+    #expect(home.connectivity("7/5") == .offline)
+    #expect(home.status("7/6")?.reason == .bridgeSaysUnreachable)
+    #expect(home.connectivity("7/2") == .online)
+    home.take(NodeModel.report(7, BridgedDeviceBasicInformation.reachable.path(on: 5), true.tlv))
+    #expect(home.connectivity("7/6") == .online)
+    #expect(home.faults.isEmpty)
+  }
+
+  @Test func partialReadsDoNotShrinkADevice() {
+    var home = CheckedReducer()
+    let bridge = NodeModel.bridge(7)
+    home.meet(bridge)
+    let before = home.state
+    // A part of it; a read of one attribute; a list of parts of which one has not told what it is.
+    home.take(bridge.report(of: [0], isWhole: false))
+    home.take(bridge.report(of: [2], isWhole: false))
+    #expect(home.state == before)
+    var larger = bridge
+    larger.endpoints[0]?.parts = [1, 2, 3, 4]
+    larger.endpoints[1]?.parts = [2, 3, 4]
+    home.take(larger.report(of: [0, 1], isWhole: false))
+    #expect(home.ids == ["7", "7/2", "7/3"])
+    #expect(home.state.devices["7"]?.active?.endpoints == before.devices["7"]?.active?.endpoints)
+    larger.addBridged(4, "New")
+    home.take(larger.report(of: [4], isWhole: false))
+    #expect(home.ids == ["7", "7/2", "7/3", "7/4"])
+    #expect(home.faults.isEmpty)
+  }
+
+  @Test func aNewNodeIsNoDeviceBeforeItToldWhatItIs() {
+    var home = CheckedReducer()
+    let lamp = NodeModel.lamp(5)
+    home.take(.node(5, name: "Desk", roomID: nil))
+    home.take(.established(5, deadline: 9))
+    home.take(lamp.report(of: [1], isWhole: false))
+    #expect(home.ids.isEmpty)
+    home.take(lamp.report(of: [0], isWhole: false))
+    #expect(home.state.devices["5"]?.name == "Desk")
+    // It was online before it was a device.
+    #expect(home.connectivity("5") == .online)
+    #expect(home.faults.isEmpty)
+  }
+
+  @Test func whatAClusterToldGoesWithIt() {
+    var home = CheckedReducer()
+    var lamp = NodeModel.lamp(5)
+    lamp[LevelControl.currentLevel.path(on: 1)] = Nullable<UInt8>.value(3).tlv
+    home.meet(lamp)
+    #expect(home.state.value(5, LevelControl.currentLevel.path(on: 1)) != nil)
+    lamp.endpoints[1]?.clusters[LevelControl.id] = nil
+    let update = home.take(lamp.report(of: [1]))
+    #expect(update?.changes.contains(.attribute(5, LevelControl.currentLevel.path(on: 1), value: nil)) == true)
+    #expect(home.state.value(5, LevelControl.currentLevel.path(on: 1)) == nil)
+    #expect(home.state.value(5, OnOff.onOff.path(on: 1)) != nil)
+    // And what an endpoint told with that.
+    lamp.endpoints[1] = nil
+    lamp.endpoints[0]?.parts = []
+    home.take(lamp.report())
+    #expect(home.state.values[5]?.endpointIDs == [0])
+    #expect(home.state.devices["5"]?.active?.endpoints.map(\.id) == [0])
+    #expect(home.faults.isEmpty)
+  }
+
+  @Test func anEndpointThatChangesHandsKeepsItsValues() {
+    var home = CheckedReducer()
+    var bridge = NodeModel.bridge(7)
+    home.meet(bridge)
+    // 3 is no device of its own any more, but a part of the bridge.
+    bridge.endpoints[3]?.types = [DeviceTypes.onOffLight.id]
+    home.take(bridge.report(of: [3]))
+    #expect(home.ids == ["7", "7/2"])
+    #expect(home.state.devices["7"]?.active?.endpoints.map(\.id) == [0, 1, 3])
+    #expect(home.state.value(7, isOn3) == true.tlv)
+    #expect(home.faults.isEmpty)
+  }
+
+  @Test func aNodeThatLeavesTakesAllWithIt() {
+    var home = CheckedReducer()
+    home.meet(.bridge(7))
+    home.meet(.lamp(5))
+    home.take(.nodeRemoved(7))
+    #expect(home.ids == ["5"])
+    #expect(home.state.values[7] == nil && home.reducer.contacts[7] == nil)
+    #expect(home.faults.isEmpty)
+  }
+
+  @Test func aThousandLightsOfOneNameHaveDifferentOnes() {
+    var state = HomeState()
+    state.apply(.structureAdded(HomeReducer.firstStructure))
+    for number in 0..<1_000 {
+      let name = state.availableName("Light", in: nil, of: "home", except: "\(number)")
+      state.apply(.deviceAdded(id: "\(number)", name: name, roomID: nil, structureID: "home"))
+    }
+    #expect(state.devices["0"]?.name == "Light" && state.devices["999"]?.name == "Light 1000")
+    #expect(Set(state.devices.values.map(\.name)).count == 1_000)
+  }
+
+  // MARK: One device, several ways
+
+  @Test func theSameDeviceByTwoWaysIsOne() {
+    var home = CheckedReducer()
+    // By itself, with its maker; and behind a bridge, which knows no more than what tells it from others.
+    home.meet(.lamp(5, uniqueID: "lamp", vendor: 0xFFF1))
+    var bridge = NodeModel.bridge(7)
+    bridge[BridgedDeviceBasicInformation.uniqueID.path(on: 3)] = "lamp".tlv
+    home.meet(bridge)
+    #expect(home.ids == ["5", "7", "7/2"])
+    #expect(home.state.devices["5"]?.sources.map(\.id) == [SourceID(5), SourceID(7, 3)])
+    #expect(home.state.devices["5"]?.active?.id == SourceID(5))
+    // The way that works counts.
+    home.take(.lost(5, .subscriptionLost))
+    #expect(home.state.devices["5"]?.active?.id == SourceID(7, 3))
+    #expect(home.reducer.settledConnectivity(of: "5").connectivityState == .online)
+    home.take(.lost(7, .subscriptionLost))
+    #expect(home.state.devices["5"]?.active?.id == SourceID(5))
+    #expect(home.reducer.settledConnectivity(of: "5").connectivityState == .offline)
+    // One way goes; the device stays, under its name.
+    home.take(.nodeRemoved(5))
+    #expect(home.state.devices["5"]?.sources.map(\.id) == [SourceID(7, 3)])
+    #expect(home.faults.isEmpty)
+  }
+
+  @Test func differentMakersMakeDifferentDevices() {
+    var home = CheckedReducer()
+    home.meet(.lamp(5, uniqueID: "1", vendor: 0xFFF1))
+    home.meet(.lamp(6, uniqueID: "1", vendor: 0xFFF2))
+    home.meet(.lamp(8, uniqueID: "", vendor: 0xFFF1))
+    home.meet(.lamp(9, uniqueID: "", vendor: 0xFFF1))
+    #expect(home.ids == ["5", "6", "8", "9"])
+  }
+
+  @Test func aDeviceThatTurnsOutToBeThereAlreadyKeepsItsValues() {
+    var home = CheckedReducer()
+    home.meet(.lamp(5, uniqueID: "lamp"))
+    home.meet(.bridge(7))
+    home.take(NodeModel.report(7, BridgedDeviceBasicInformation.uniqueID.path(on: 3), "lamp".tlv))
+    #expect(home.ids == ["5", "7", "7/2"])
+    #expect(home.state.devices["5"]?.sources.map(\.id) == [SourceID(5), SourceID(7, 3)])
+    #expect(home.state.value(7, isOn3) == true.tlv)
+    #expect(home.state.source(SourceID(7, 3))?.status.connectivity == SourceConnectivity(.online, .peer))
+    #expect(home.faults.isEmpty)
+  }
+
+  @Test func theNearestWayThatWorksCounts() {
+    func entry(_ statuses: SourceStatus...) -> DeviceEntry {
+      var entry = DeviceEntry(id: "1", name: "x", structureID: "home")
+      for (number, status) in statuses.enumerated() {
+        var source = DeviceSource(SourceID(NodeID(UInt64(number + 1))))
+        source.status = status
+        entry.sources.append(source)
+      }
+      return entry
+    }
+    func status(_ state: ConnectivityState, _ locality: DataSourceLocality) -> SourceStatus {
+      SourceStatus(SourceConnectivity(state, locality))
+    }
+    #expect(entry(status(.online, .local), status(.online, .peer)).active?.id.node == 2)
+    #expect(entry(status(.offline, .peer), status(.online, .remote)).active?.id.node == 2)
+    #expect(entry(status(.online, .remote), status(.online, .local)).active?.id.node == 2)
+    #expect(entry(status(.offline, .local), status(.offline, .peer)).active?.id.node == 2)
+    #expect(entry(status(.online, .peer), status(.online, .peer)).active?.id.node == 1)
+    #expect(entry().active == nil)
+  }
+}
