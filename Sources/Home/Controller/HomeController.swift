@@ -106,6 +106,7 @@ public actor HomeController {
         let host = EngineHost(
           engine, transport: transport, store: whole, discovery: discovery, logger: options.logger)
         let keeper = HomeKeeper(database, anchor: stored.anchor, on: loop)
+        keeper.onFailure = { options.logger.critical("what happens in the home is not stored any more: \($0)") }
         return NIOLoopBound(HomeEdge(host, keeper), eventLoop: loop)
       }.get()
       let home = HomeController(options, edge, discovery)

@@ -15,7 +15,9 @@ final class HomeKeeper {
   private var contacts: [NodeID: Contact] = [:]
   private var isFlushScheduled = false
   private var isWriting = false
+  /// Why nothing is stored any more, if so.
   private(set) var failure: HomeError?
+  var onFailure: ((HomeError) -> Void)?
   /// The place in the log that the home was loaded at.
   let anchor: Anchor
 
@@ -34,7 +36,8 @@ final class HomeKeeper {
 
   /// Takes an update to be stored soon.
   func keep(_ update: HomeUpdate, _ known: [NodeID: Contact]) {
-    guard !update.isLogged, !(update.changes.isEmpty && update.versions.isEmpty) else { return }
+    // What can't be stored is not piled up.
+    guard failure == nil, !update.isLogged, !(update.changes.isEmpty && update.versions.isEmpty) else { return }
     for change in update.changes { if let node = change.node { contacts[node] = known[node] } }
     waiting.append(update)
     if waiting.count >= Self.batch {
@@ -61,7 +64,10 @@ final class HomeKeeper {
       switch result {
       case .success:
         flush()
-      case .failure(let error): failure = HomeError(error)
+      case .failure(let error):
+        let error = HomeError(error)
+        failure = error
+        onFailure?(error)
       }
     }
   }
