@@ -59,7 +59,9 @@ import Testing
     let middle = try #require(lines.dropLast(lines.count / 2).last)
     let anchor = try #require(middle.split(separator: #""anchor":""#).last).prefix { $0 != "\"" }
     let rest = try hearth("watch", "--since", String(anchor), "--for", "0s", "--json").output.split(separator: "\n")
-    #expect(rest.prefix(lines.count / 2).map(String.init) == lines.suffix(lines.count / 2))
+    // Names are those of now until the log comes to where they changed: the places are what is compared.
+    func places(_ lines: [String]) -> [Substring?] { lines.map { $0.split(separator: #""anchor":""#).last } }
+    #expect(places(rest.prefix(lines.count / 2).map(String.init)) == places(lines.suffix(lines.count / 2)))
     #expect(
       try hearth("watch", "--since", String(anchor), "--count", "1", "--json").output == (rest.first ?? "") + "\n")
 
