@@ -136,7 +136,7 @@ import Testing
   @Test func whatWaitsForASuspendedClientIsNotKept() async throws {
     let offline = try await OfflineHome(directory)
     let first = HomeManager(offline.home)
-    let slow = await RecordingClient(offline.home, delay: .milliseconds(200))
+    let slow = await RecordingClient(offline.home, delay: .seconds(2))
     for name in ["A", "B", "C"] { try await first.addHome(name) }
     slow.manager.suspend()
     slow.manager.resume()
@@ -207,7 +207,7 @@ import Testing
   @Test func aSlowDelegateStallsNobodyAndIsCalledOnceAtATime() async throws {
     let offline = try await OfflineHome(directory)
     let (slow, quick) = (
-      await RecordingClient(offline.home, delay: .milliseconds(100)), await RecordingClient(offline.home)
+      await RecordingClient(offline.home, delay: .milliseconds(500)), await RecordingClient(offline.home)
     )
     let first = HomeManager(offline.home)
     for number in 1...8 { try await first.addRoom("\(number)") }
