@@ -1,4 +1,5 @@
 import Foundation
+import Home
 import MatterCertificates
 import MatterController
 import MatterCrypto
@@ -111,10 +112,6 @@ struct KilledCommands {
   }
 
   private func nameOfFirst() -> String? {
-    guard let data = FileManager.default.contents(atPath: state + "/home/home.json"),
-      let home = try? JSONSerialization.jsonObject(with: data) as? [String: Any],
-      let devices = home["devices"] as? [[String: Any]]
-    else { return nil }
-    return devices.first { $0["node"] as? String == "1" }?["name"] as? String
+    (try? StoredNames(StateDirectory(state)).registry())?.device(1)?.name
   }
 }
