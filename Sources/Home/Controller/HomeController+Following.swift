@@ -66,7 +66,7 @@ extension HomeController {
           }
         }
     }
-    if hasNodes, let stored = try? StateStore.snapshot(of: options.state.controller) {
+    if hasNodes, let stored = try? options.machine.storedState(of: options.state.controller) {
       edge.value.host.perform { engine, now in engine.adopt(stored, at: now) }
     }
   }
@@ -89,7 +89,7 @@ extension HomeController {
     origin: String? = nil,
     _ body: @escaping @Sendable (HomeState) throws(HomeError) -> (changes: [HomeChange], result: R)
   ) async throws(HomeError) -> R {
-    let time = HostClock.unixMicroseconds()
+    let time = options.machine.unixMicroseconds()
     let origin = origin ?? options.following.origin
     let done: (update: HomeUpdate, anchor: Anchor, result: R)
     do {

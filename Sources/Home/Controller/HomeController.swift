@@ -1,11 +1,9 @@
 internal import MatterCertificates
 public import MatterController
-internal import MatterCrypto
 public import Logging
 public import MatterModel
 public import MatterProtocol
 public import NIOCore
-internal import NIOPosix
 public import Runtime
 
 /// The controller of a home for async callers: an actor on the event loop that drives the engine.
@@ -35,6 +33,8 @@ public actor HomeController {
     public var following = HomeConfiguration()
     /// For each request.
     public var timeout: Duration = .seconds(10)
+    /// What the controller runs on.
+    public var machine: any Machine = HostMachine()
     public var logger: Logger
 
     public init(state: StateDirectory, logger: Logger) {
@@ -46,7 +46,7 @@ public actor HomeController {
   public nonisolated let eventLoop: any EventLoop
   public nonisolated let options: Options
   nonisolated let edge: NIOLoopBound<HomeEdge>
-  private nonisolated let discovery: ServiceDiscovery?
+  private nonisolated let discovery: (any NodeDiscovery)?
   /// The right to follow the devices, while we have it.
   var follower: FollowerLock?
   /// Rings for observers, and notices what other processes write; while the home is followed.
@@ -59,7 +59,7 @@ public actor HomeController {
   /// 2025-01-01 in seconds since 2000-01-01: before it, the host's clock is wrong.
   private static let leastTime: Int64 = 788_918_400
 
-  private init(_ options: Options, _ edge: NIOLoopBound<HomeEdge>, _ discovery: ServiceDiscovery?) {
+  private init(_ options: Options, _ edge: NIOLoopBound<HomeEdge>, _ discovery: (any NodeDiscovery)?) {
     self.options = options
     self.edge = edge
     self.discovery = discovery
@@ -68,44 +68,44 @@ public actor HomeController {
 
   /// Opens sockets and the store, and starts the engine. To be ended with ``close()``.
   public static func open(_ options: Options) async throws(HomeError) -> HomeController {
-    let loop = MultiThreadedEventLoopGroup.singleton.next()
+    let machine = options.machine
+    let loop = machine.nextEventLoop()
     do {
-      let interfaces = try NetworkInterfaces.select(options.interfaces)
-      var discovery: ServiceDiscovery?
+      var discovery: (any NodeDiscovery)?
       if options.address == nil, options.discovery != .off {
-        var wanted = ServiceDiscovery.Options(interfaces: interfaces, registry: options.state.responders)
-        wanted.mode = options.discovery
-        discovery = try ServiceDiscovery(wanted, on: loop, logger: options.logger)
+        discovery = try machine.openDiscovery(
+          options.discovery, options.interfaces, registry: options.state.responders, on: loop, logger: options.logger)
       }
       let database = try HomeDatabase.open(options.state.database)
-      try LegacyHome(options.state).migrate(into: database, at: HostClock.unixMicroseconds())
+      try LegacyHome(options.state).migrate(into: database, at: machine.unixMicroseconds())
       let stored = try database.load()
       let isFollowed = FollowerLock.isHeld(options.state)
       let edge = try await loop.submit { [discovery] in
         let store: any NodeStore
         switch options.access {
-        case .readOnly: store = MemoryStore(try StateStore.snapshot(of: options.state.controller))
-        case .exclusive: store = try StateStore(directory: options.state.controller)
+        case .readOnly: store = MemoryStore(try machine.storedState(of: options.state.controller))
+        case .exclusive: store = try machine.openStore(options.state.controller)
         }
-        let whole = SessionCache(over: store, in: options.state)
+        let whole = SessionCache(over: store, in: options.state, on: machine)
         // Valid from the beginning of time: devices have clocks that are behind by years, and so may this host.
         var configuration = ControllerConfiguration(
-          notBefore: ControllerConfiguration.earliestNotBefore, attestation: try TestAttestation.verifier())
+          notBefore: ControllerConfiguration.earliestNotBefore, attestation: try TestAttestation.verifier(),
+          signatures: machine.signatures)
         options.trust?.extend(&configuration.attestation)
         // A host without a clock of its own begins in 1970: that is no time to judge a certificate by.
-        let time = Int64(HostClock.matterSeconds())
+        let time = Int64(machine.matterSeconds())
         configuration.currentTime = time > HomeController.leastTime ? time : nil
         configuration.discoveryTime = min(configuration.discoveryTime, options.timeout)
-        let controller = try ControllerEngine(configuration, state: try whole.load(), random: SystemRandomSource())
-        let now = HostClock.now()
+        let controller = try ControllerEngine(configuration, state: try whole.load(), random: machine.makeRandom())
+        let now = Instant(nanoseconds: Int64(clamping: loop.now.uptimeNanoseconds))
         var engine = HomeEngine(
           controller, options.following, state: stored.state, contacts: stored.contacts, versions: stored.versions,
-          epoch: HostClock.unixMicroseconds() - now.nanoseconds / 1000, at: now)
+          epoch: machine.unixMicroseconds() - now.nanoseconds / 1000, at: now)
         engine.isPassive = isFollowed
-        let transport = UDPTransport(try BoundSockets(interfaces), on: loop)
+        let transport = try machine.openTransport(options.interfaces, port: nil, on: loop)
         let host = EngineHost(
           engine, transport: transport, store: whole, discovery: discovery, logger: options.logger)
-        let keeper = HomeKeeper(database, anchor: stored.anchor, on: loop)
+        let keeper = HomeKeeper(database, anchor: stored.anchor, on: loop, machine.makeWorker())
         keeper.onFailure = { options.logger.critical("what happens in the home is not stored any more: \($0)") }
         return NIOLoopBound(HomeEdge(host, keeper), eventLoop: loop)
       }.get()

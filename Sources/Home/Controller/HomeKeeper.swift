@@ -1,6 +1,6 @@
 internal import MatterModel
 internal import NIOCore
-internal import NIOPosix
+internal import Runtime
 
 /// Carries what happens in a home to its database, off the event loop: several updates at a time, in their order. Confined
 /// to the event loop.
@@ -10,7 +10,7 @@ final class HomeKeeper {
   let database: HomeDatabase
   private let eventLoop: any EventLoop
   /// One thread: what is given to it first is done first.
-  private let thread: NIOThreadPool
+  private let thread: any Worker
   private var waiting: [HomeUpdate] = []
   private var contacts: [NodeID: Contact] = [:]
   private var isFlushScheduled = false
@@ -26,12 +26,11 @@ final class HomeKeeper {
   /// So many updates are written at once.
   private static let batch = 512
 
-  init(_ database: HomeDatabase, anchor: Anchor, on eventLoop: any EventLoop) {
+  init(_ database: HomeDatabase, anchor: Anchor, on eventLoop: any EventLoop, _ thread: any Worker) {
     self.database = database
     self.anchor = anchor
     self.eventLoop = eventLoop
-    thread = NIOThreadPool(numberOfThreads: 1)
-    thread.start()
+    self.thread = thread
   }
 
   /// Takes an update to be stored soon.
@@ -86,7 +85,7 @@ final class HomeKeeper {
   }
 
   private func submit<R: Sendable>(_ body: @escaping Work<R>) -> EventLoopFuture<R> {
-    thread.runIfActive(eventLoop: eventLoop) { [database] in try body(database) }
+    thread.submit(on: eventLoop) { [database] in try body(database) }
   }
 
   /// Stores what waits, and ends the thread.
@@ -99,7 +98,7 @@ final class HomeKeeper {
     return stored.flatMapError { [eventLoop] _ in eventLoop.makeSucceededVoidFuture() }
       .flatMap { [thread, eventLoop] in
         let promise = eventLoop.makePromise(of: Void.self)
-        thread.shutdownGracefully { _ in
+        thread.close {
           try? database.close()
           promise.succeed()
         }

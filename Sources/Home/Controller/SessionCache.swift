@@ -11,14 +11,16 @@ internal import Runtime
 /// a full handshake.
 final class SessionCache: NodeStore {
   private let base: any NodeStore
+  private let machine: any Machine
   private let path: String
   private var state: StoredState
   private var changed: [String: [UInt8]?] = [:]
   private var savedAt: Int64 = 0
 
   /// - Parameter base: holds everything else.
-  init(over base: any NodeStore, in directory: StateDirectory) {
+  init(over base: any NodeStore, in directory: StateDirectory, on machine: any Machine) {
     self.base = base
+    self.machine = machine
     path = directory.controller + "/sessions.json"
     state = Self.read(path)
   }
@@ -40,7 +42,7 @@ final class SessionCache: NodeStore {
       changed[change.key] = .some(change.value)
     }
     // At once, lest a kill loses it, but not time and again while a whole home is connected.
-    let now = HostClock.unixMicroseconds()
+    let now = machine.unixMicroseconds()
     if now - savedAt >= 1_000_000 {
       savedAt = now
       save()

@@ -9,7 +9,7 @@ internal import Synchronization
 /// May be called from anywhere; what is found is told on the loop of whoever asked. It speaks multicast DNS on the interfaces
 /// given and no others. The loopback interface is none of Avahi's: there our own do the work, whatever the mode. Where multicast doesn't work on loopback, the processes of one user find each other all the same: each
 /// one listens on a port of its own, notes it in a registry directory, and sends to all ports noted there what it multicasts.
-public final class ServiceDiscovery: Sendable {
+public final class ServiceDiscovery: NodeDiscovery {
   /// Who does the work.
   public enum Mode: String, CaseIterable, Sendable {
     /// The Avahi daemon where it answers, else our own.
@@ -61,6 +61,9 @@ public final class ServiceDiscovery: Sendable {
   /// A search that goes on until it is stopped.
   public struct Browse: Hashable, Sendable {
     let number: UInt64
+
+    /// - Parameter number: another one for each search of a process.
+    public init(number: UInt64) { self.number = number }
   }
 
   /// How it is being done, to be shown to the user.

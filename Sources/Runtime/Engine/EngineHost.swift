@@ -12,7 +12,7 @@ public import NIOCore
 /// type of each effect at run time, which takes longer than carrying it out.
 public final class EngineHost<E: Engine & SendableMetatype> {
   public let eventLoop: any EventLoop
-  public let transport: UDPTransport
+  public let transport: any DatagramTransport
   /// What the engine emits, in order.
   public var onEvent: ((E.Event) -> Void)?
   /// The store failed. The engine is driven no further: what it would do next relies on what could not be stored.
@@ -20,7 +20,7 @@ public final class EngineHost<E: Engine & SendableMetatype> {
 
   @usableFromInline var engine: E
   private let store: any NodeStore
-  private let discovery: ServiceDiscovery?
+  private let discovery: (any NodeDiscovery)?
   @usableFromInline let logger: Logger
   @usableFromInline let traces: Bool
   @usableFromInline var isDraining = false
@@ -31,8 +31,8 @@ public final class EngineHost<E: Engine & SendableMetatype> {
 
   /// To be called on the event loop; then `start()`.
   public init(
-    _ engine: E, transport: UDPTransport, store: any NodeStore = MemoryStore(), discovery: ServiceDiscovery? = nil,
-    logger: Logger, onEvent: ((E.Event) -> Void)? = nil
+    _ engine: E, transport: any DatagramTransport, store: any NodeStore = MemoryStore(),
+    discovery: (any NodeDiscovery)? = nil, logger: Logger, onEvent: ((E.Event) -> Void)? = nil
   ) {
     self.engine = engine
     self.transport = transport
@@ -49,6 +49,11 @@ public final class EngineHost<E: Engine & SendableMetatype> {
   /// The host, to be carried to other threads and opened on its loop again. To be called on the loop.
   public var bound: NIOLoopBound<EngineHost<E>> { NIOLoopBound(self, eventLoop: eventLoop) }
 
+  /// The machine's monotonic clock.
+  @inlinable public var now: Instant {
+    Instant(nanoseconds: Int64(clamping: eventLoop.now.uptimeNanoseconds))
+  }
+
   /// Starts to listen, carries out the effects that the engine has from its making, and sets the timer.
   @inlinable public func start() {
     transport.onDatagram = { [self] bytes, source in received(bytes, from: source) }
@@ -64,7 +69,7 @@ public final class EngineHost<E: Engine & SendableMetatype> {
   /// Something came from outside.
   @inlinable public func handle(_ input: consuming Input) {
     if isStopped { return }
-    engine.handle(input, at: HostClock.now())
+    engine.handle(input, at: now)
     drain()
   }
 
@@ -73,7 +78,7 @@ public final class EngineHost<E: Engine & SendableMetatype> {
   /// Called from a callback, the effects come after those that are being carried out. `body` itself must not call the host.
   @inlinable public func perform<R, F: Error>(_ body: (inout E, Instant) throws(F) -> R) throws(F) -> R {
     defer { drain() }
-    return try body(&engine, HostClock.now())
+    return try body(&engine, now)
   }
 
   /// Takes the node's services back, and closes its sockets and its store.
@@ -132,7 +137,7 @@ public final class EngineHost<E: Engine & SendableMetatype> {
       publish(service)
     case .withdraw(let service):
       published[service.kind] = nil
-      discovery?.withdraw(service)
+      discovery?.withdraw(service, silently: false)
     case .browse(let query): browse(query)
     case .stopBrowsing(let query):
       if let browse = browses.removeValue(forKey: query) { discovery?.stop(browse) }
@@ -173,7 +178,7 @@ public final class EngineHost<E: Engine & SendableMetatype> {
 
   private func fired() {
     if isStopped { return }
-    let now = HostClock.now()
+    let now = now
     if let deadline = engine.nextDeadline, deadline <= now { engine.advance(to: now) }
     drain()
   }

@@ -2,7 +2,7 @@ public import MatterProtocol
 public import NIOCore
 
 /// The datagrams of one node, on all of its sockets. Confined to its event loop.
-public final class UDPTransport {
+public final class UDPTransport: DatagramTransport {
   /// What was lost on this side of the network, by reason.
   public struct Counters: Hashable, Sendable {
     /// No interface that was chosen leads there.

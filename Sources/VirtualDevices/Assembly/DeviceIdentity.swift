@@ -19,7 +19,8 @@ struct DeviceIdentity: Sendable {
 
   /// Takes the identity from the store, or makes one and puts it there.
   init(
-    of device: DeviceDefinition, in store: any NodeStore, _ state: StoredState, random: inout any RandomSource
+    of device: DeviceDefinition, in store: any NodeStore, _ state: StoredState, signatures: any SignatureScheme = OpenSSLSignatures(),
+    random: inout any RandomSource
   ) throws {
     if let dac = state[Self.prefix + "dac"], let pai = state[Self.prefix + "pai"],
       let key = state[Self.prefix + "key"], let declaration = state[Self.prefix + "declaration"],
@@ -33,7 +34,7 @@ struct DeviceIdentity: Sendable {
     }
     let made = try TestAttestation(
       vendorID: device.vendorID, productID: device.productID, deviceTypeID: device.kind.deviceType.rawValue,
-      name: "Hearth \(device.serialNumber)", random: &random)
+      name: "Hearth \(device.serialNumber)", random: &random, signatures: signatures)
     attestation = AttestationCredentials(
       dacKey: made.dacKey, deviceCertificate: made.dac.der, intermediateCertificate: made.pai.der,
       certificationDeclaration: made.certificationDeclaration)

@@ -83,7 +83,7 @@ public final class Fleet: Sendable {
             let device = try VirtualDevice(
               definition, port: port, random: random,
               in: .init(
-                options: options, discovery: discovery, loop: loop, logger: logger, onChange: { board.changed() }))
+                options: options, machine: HostMachine(), discovery: discovery, loop: loop, logger: logger, onChange: { board.changed() }))
             return NIOLoopBound(device, eventLoop: loop)
           }.get())
       } catch {

@@ -13,7 +13,8 @@ final class VirtualDevice {
   /// What it takes to start a device.
   struct Surroundings {
     let options: FleetOptions
-    let discovery: ServiceDiscovery
+    let machine: any Machine
+    let discovery: any NodeDiscovery
     let loop: any EventLoop
     let logger: Logger
     /// Called when something about the device is not as it was.
@@ -42,27 +43,28 @@ final class VirtualDevice {
   }
 
   private func boot(isFresh: Bool = false) throws {
-    let sockets = try BoundSockets(surroundings.options.interfaces, port: port)
+    let machine = surroundings.machine
+    let transport = try machine.openTransport(surroundings.options.interfaces, port: port, on: surroundings.loop)
     // The one that it got it keeps, also when it comes back.
-    port = sockets.addresses.first?.port ?? port
-    let store = try StateStore(directory: surroundings.options.devicesDirectory + "/" + definition.uniqueID)
+    port = transport.addresses.first?.port ?? port
+    let store = try machine.openStore( surroundings.options.devicesDirectory + "/" + definition.uniqueID)
     var state = try store.load()
     if isFresh {
       try store.commit(state.keys.sorted().map { StoreChange($0, nil) })
       state = [:]
     }
-    let identity = try DeviceIdentity(of: definition, in: store, state, random: &random)
+    let identity = try DeviceIdentity(of: definition, in: store, state, signatures: machine.signatures, random: &random)
     numbers = EndpointNumbers(state)
     let endpoints = DeviceAssembly.endpoints(of: definition, &numbers)
     if !numbers.changes.isEmpty { try store.commit(numbers.changes) }
     let configuration = try DeviceAssembly.configuration(
-      of: definition, identity: identity, port: port ?? 0, addresses: sockets.addresses.map(\.ip))
+      of: definition, identity: identity, port: port ?? 0, addresses: transport.addresses.map(\.ip))
     let engine = DeviceEngine(
-      configuration, endpoints: endpoints, stored: state, random: random.fork(), at: HostClock.now())
+      configuration, endpoints: endpoints, stored: state, random: random.fork(), signatures: machine.signatures,
+      at: Instant(nanoseconds: Int64(clamping: surroundings.loop.now.uptimeNanoseconds)))
     let logger = surroundings.logger
     let host = EngineHost(
-      engine, transport: UDPTransport(sockets, on: surroundings.loop), store: store,
-      discovery: surroundings.discovery, logger: logger)
+      engine, transport: transport, store: store, discovery: surroundings.discovery, logger: logger)
     host.onEvent = { [weak self] event in self?.received(event) }
     host.onStoreFailure = { [path = definition.path] error in logger.critical("\(path): \(error)") }
     self.host = host
