@@ -111,14 +111,14 @@ extension Home {
         if isKnown { return }
       }
     }
-    let timer = controller.eventLoop.scheduleTask(in: .nanoseconds(timeout.nanoseconds)) { waiting.cancel() }
+    let timer = backend.eventLoop.scheduleTask(in: .nanoseconds(timeout.nanoseconds)) { waiting.cancel() }
     await waiting.value
     timer.cancel()
-    await controller.stopWaiting(for: devices)
+    await backend.stopWaiting(for: devices)
   }
 
   /// Takes in what is known of a device without its having reported it.
   func heard(from node: NodeID, _ attributes: [AttributeData]) async {
-    await controller.take(.report(NodeReport(node, attributes, isWhole: false)))
+    await backend.hear(NodeReport(node, attributes, isWhole: false))
   }
 }

@@ -21,7 +21,7 @@ extension Home {
         colorTemperatureMireds: min(max(mireds, light.mireds.lowerBound), light.mireds.upperBound),
         transitionTime: tenths, optionsMask: .executeIfOff, optionsOverride: .executeIfOff)
       try await told(device) { () async throws(HomeError) in
-        _ = try await controller.invoke(ColorControl.moveToColorTemperature, request, on: endpoint, of: node)
+        _ = try await backend.invoke(ColorControl.moveToColorTemperature, request, on: endpoint, of: node)
       }
       values = [
         .init(
@@ -37,7 +37,7 @@ extension Home {
         colorY: UInt16(clamping: Int((place.y * 65536).rounded())), transitionTime: tenths,
         optionsMask: .executeIfOff, optionsOverride: .executeIfOff)
       try await told(device) { () async throws(HomeError) in
-        _ = try await controller.invoke(ColorControl.moveToColor, request, on: endpoint, of: node)
+        _ = try await backend.invoke(ColorControl.moveToColor, request, on: endpoint, of: node)
       }
       values = [
         .init(ColorControl.currentX.path(on: endpoint), dataVersion: 0, value: request.colorX.tlv),
@@ -50,7 +50,7 @@ extension Home {
     await heard(
       from: node,
       values + (mode.map { [.init(ColorControl.colorMode.path(on: endpoint), dataVersion: 0, value: $0.tlv)] } ?? []))
-    let state = DeviceState(await controller.state.values[node] ?? NodeValues(), [endpoint]).parts.first
+    let state = DeviceState(await backend.state.values[node] ?? NodeValues(), [endpoint]).parts.first
     return state ?? DeviceState.Part(endpoint: endpoint)
   }
 
@@ -69,7 +69,7 @@ extension Home {
         enhancedHue: hue, saturation: saturation, transitionTime: tenths, optionsMask: .executeIfOff,
         optionsOverride: .executeIfOff)
       try await told(device) { () async throws(HomeError) in
-        _ = try await controller.invoke(
+        _ = try await backend.invoke(
           ColorControl.enhancedMoveToHueAndSaturation, request, on: endpoint, of: device.nodeID)
       }
       values.append(.init(ColorControl.enhancedCurrentHue.path(on: endpoint), dataVersion: 0, value: hue.tlv))
@@ -79,7 +79,7 @@ extension Home {
         hue: hue, saturation: saturation, transitionTime: tenths, optionsMask: .executeIfOff,
         optionsOverride: .executeIfOff)
       try await told(device) { () async throws(HomeError) in
-        _ = try await controller.invoke(ColorControl.moveToHueAndSaturation, request, on: endpoint, of: device.nodeID)
+        _ = try await backend.invoke(ColorControl.moveToHueAndSaturation, request, on: endpoint, of: device.nodeID)
       }
       values.append(.init(ColorControl.currentHue.path(on: endpoint), dataVersion: 0, value: hue.tlv))
     }

@@ -25,7 +25,7 @@ extension Home {
   /// The group that a text names, or numbers.
   /// - Throws: `notFound`; `ambiguousTarget` where several have the name.
   public func group(_ text: String) async throws(HomeError) -> GroupRecord {
-    let groups = await controller.groups
+    let groups = try await controller.groups
     if let number = HomeRegistry.number(text), let found = groups.first(where: { $0.id.rawValue == number }) {
       return found
     }

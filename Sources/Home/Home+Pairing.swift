@@ -38,6 +38,7 @@ extension Home {
     _ request: CommissioningRequest, _ name: String?, _ room: String?,
     _ onStep: @escaping @Sendable (CommissioningStep, StepProgress) -> Void
   ) async throws(HomeError) -> PairedDevice {
+    let controller = try controller
     let result = try await controller.commission(request, onStep: onStep)
     let node = result.nodeID
     var roomID: String?
@@ -108,6 +109,7 @@ extension Home {
         "a device behind a bridge can't be removed by itself; remove it at its bridge, or remove the bridge",
         device: device.name)
     }
+    let controller = try controller
     var wasTold = false
     do throws(HomeError) {
       wasTold = try await controller.remove(device.nodeID, force: force)

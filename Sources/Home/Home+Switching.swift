@@ -37,12 +37,12 @@ extension Home {
     let node = target.device.nodeID
     let isOn = try await with(target.device) { () async throws(HomeError) -> Bool in
       switch action {
-      case .on: try await controller.invoke(OnOff.on, on: endpoint, of: node)
-      case .off: try await controller.invoke(OnOff.off, on: endpoint, of: node)
+      case .on: try await backend.invoke(OnOff.on, on: endpoint, of: node)
+      case .off: try await backend.invoke(OnOff.off, on: endpoint, of: node)
       case .toggle:
-        try await controller.invoke(OnOff.toggle, on: endpoint, of: node)
+        try await backend.invoke(OnOff.toggle, on: endpoint, of: node)
         let path = OnOff.onOff.path(on: endpoint)
-        let report = try await controller.read(node, [AttributePath(path)])
+        let report = try await backend.read(node, [AttributePath(path)], isFabricFiltered: true, timeout: nil)
         guard let value = report[path]?.value, let isOn = try? Bool(tlv: value) else {
           throw HomeError(.refused, "it was toggled, but does not tell its new state")
         }
@@ -62,7 +62,7 @@ extension Home {
     let fields = LevelControl.MoveToLevelRequest(
       level: level, transitionTime: Nullable(tenths), optionsMask: [], optionsOverride: [])
     try await with(target.device) { () async throws(HomeError) in
-      _ = try await controller.invoke(
+      _ = try await backend.invoke(
         LevelControl.moveToLevelWithOnOff, fields, on: endpoint, of: target.device.nodeID)
     }
     // Where it gets to in time; what it is on the way, it tells when it is asked.

@@ -11,51 +11,79 @@ internal import Runtime
 ///
 /// Several processes may have one home open at the same time.
 public final class Home: Sendable {
-  public let controller: HomeController
+  package let backend: any HomeBackend
 
   /// Opens a home. To be ended with ``close()``.
   /// - Throws: ``HomeError`` where its files can't be used, or no socket can be had.
   public init(_ options: HomeController.Options) async throws(HomeError) {
-    controller = try await HomeController.open(options)
+    backend = try await HomeController.open(options)
+  }
+
+  package init(_ backend: any HomeBackend) { self.backend = backend }
+
+  /// The controller of this process, for what only who has the fabric's keys can do.
+  /// - Throws: ``HomeError`` `accessDenied` where the home is seen through a hub.
+  public var controller: HomeController {
+    get throws(HomeError) {
+      guard let controller = backend as? HomeController else {
+        throw HomeError(.accessDenied, "that can't be done through a hub; do it where the hub runs")
+      }
+      return controller
+    }
   }
 
   /// Ends everything; what is not stored yet is stored first.
-  public func close() async { await controller.close() }
+  public func close() async { await backend.close() }
 
   /// Keeps the devices' states up to date from now on: follows them, or the process that does.
-  public func follow() async throws(HomeError) { try await controller.follow() }
+  public func follow() async throws(HomeError) { try await backend.follow() }
+
+  /// The whole home as it is now.
+  public var state: HomeState { get async { await backend.state } }
+
+  /// Everything that happens from now on, in order.
+  public func updates() -> AsyncStream<HomeUpdate> { backend.updates() }
 
   /// The wall clock in milliseconds since 1970.
   public static func now() -> Int64 { HostClock.unixMicroseconds() / 1000 }
 
   /// The names of devices and rooms as they are now, to find what a text means.
   public var registry: HomeRegistry {
-    get async { HomeRegistry(await controller.state) }
+    get async { HomeRegistry(await state) }
   }
 
   // MARK: Looking and following
 
   public func structures() -> Query<Structure> {
     Query(
-      snapshot: { [controller] _ in await controller.state.structures },
-      snapshots: { [controller] in controller.snapshots { $0.add($1 as ObservedCollection<Structure>.Observer, $2) } },
-      changes: { [controller] in controller.changes { $0.add($1 as ObservedCollection<Structure>.Observer, $2) } })
+      snapshot: { [backend] timeout async throws(HomeError) in
+        try await backend.synchronize(within: timeout)
+        return await backend.state.structures
+      },
+      snapshots: { [backend] in backend.snapshots { $0.add($1 as ObservedCollection<Structure>.Observer, $2) } },
+      changes: { [backend] in backend.changes { $0.add($1 as ObservedCollection<Structure>.Observer, $2) } })
   }
 
   /// The rooms, without those for the entire home.
   public func rooms() -> Query<Room> {
     Query(
-      snapshot: { [controller] _ in await controller.state.rooms },
-      snapshots: { [controller] in controller.snapshots { $0.add($1 as ObservedCollection<Room>.Observer, $2) } },
-      changes: { [controller] in controller.changes { $0.add($1 as ObservedCollection<Room>.Observer, $2) } })
+      snapshot: { [backend] timeout async throws(HomeError) in
+        try await backend.synchronize(within: timeout)
+        return await backend.state.rooms
+      },
+      snapshots: { [backend] in backend.snapshots { $0.add($1 as ObservedCollection<Room>.Observer, $2) } },
+      changes: { [backend] in backend.changes { $0.add($1 as ObservedCollection<Room>.Observer, $2) } })
   }
 
   /// The devices, those behind bridges among them.
   public func devices() -> Query<HomeDevice> {
     Query(
-      snapshot: { [controller] _ in await controller.devices },
-      snapshots: { [controller] in controller.snapshots { $0.add($1 as ObservedCollection<HomeDevice>.Observer, $2) } },
-      changes: { [controller] in controller.changes { $0.add($1 as ObservedCollection<HomeDevice>.Observer, $2) } })
+      snapshot: { [backend] timeout async throws(HomeError) in
+        try await backend.synchronize(within: timeout)
+        return await backend.devices
+      },
+      snapshots: { [backend] in backend.snapshots { $0.add($1 as ObservedCollection<HomeDevice>.Observer, $2) } },
+      changes: { [backend] in backend.changes { $0.add($1 as ObservedCollection<HomeDevice>.Observer, $2) } })
   }
 
   /// One device: a collection of one, or of none while there is no such device.
@@ -63,7 +91,7 @@ public final class Home: Sendable {
 
   /// The devices that have a trait.
   public func devices<C: Cluster>(having trait: Trait<C>.Type) async -> [HomeDevice] {
-    await controller.devices.filter { $0.traits.contains(trait) }
+    await backend.devices.filter { $0.traits.contains(trait) }
   }
 
   // MARK: Names
@@ -72,39 +100,39 @@ public final class Home: Sendable {
   /// - Throws: ``HomeError`` `badArguments` where the name is not allowed or another device of the room has it.
   @discardableResult
   public func rename(_ device: String, to name: String) async throws(HomeError) -> NamedDevice {
-    try await controller.setName(name, of: device)
+    try await backend.setName(name, of: device)
   }
 
   /// Puts a device into a room; nil takes it out of its room.
   public func move(_ device: String, to roomID: String?) async throws(HomeError) {
-    try await controller.change { state throws(HomeError) in (try state.movingDevice(device, to: roomID), ()) }
+    try await perform([.moveDevice(device, roomID: roomID)])
   }
 
   /// Adds a room.
   /// - Parameter structureID: nil: the first structure, which is made where there is none.
   public func addRoom(_ name: String, to structureID: String? = nil) async throws(HomeError) -> Room {
-    try await controller.change { state throws(HomeError) in try state.addingRoom(name, to: structureID) }
+    try await backend.addRoom(name, to: structureID)
   }
 
   public func renameRoom(_ id: String, to name: String) async throws(HomeError) {
-    try await controller.change { state throws(HomeError) in (try state.renamingRoom(id, to: name), ()) }
+    try await perform([.renameRoom(id, name: name)])
   }
 
   /// Removes a room; its devices stay, in the room for the entire home.
-  public func removeRoom(_ id: String) async throws(HomeError) {
-    try await controller.change { state throws(HomeError) in (try state.removingRoom(id), ()) }
-  }
+  public func removeRoom(_ id: String) async throws(HomeError) { try await perform([.removeRoom(id)]) }
 
   public func addStructure(_ name: String) async throws(HomeError) -> Structure {
-    let id = Identifiers.new()
-    return try await controller.change { state throws(HomeError) in
-      let (structure, changes) = try state.addingStructure(name, id: id)
-      return (changes, structure)
-    }
+    try await backend.addStructure(name)
   }
 
   public func renameStructure(_ id: String, to name: String) async throws(HomeError) {
-    try await controller.change { state throws(HomeError) in (try state.renamingStructure(id, to: name), ()) }
+    try await perform([.renameStructure(id, name: name)])
+  }
+
+  /// Does several things to names in one step: all of them or, where it throws, none.
+  @discardableResult
+  public func perform(_ edits: [HomeEdit]) async throws(HomeError) -> [HomeEdit.Result] {
+    try await backend.perform(edits, origin: nil)
   }
 
   /// Does something with a device, and names it in an error.
@@ -121,7 +149,7 @@ public final class Home: Sendable {
     _ device: DeviceRecord, _ paths: [AttributePath], isFabricFiltered: Bool = true, timeout: Duration? = nil
   ) async throws(HomeError) -> ReassembledReport {
     try await with(device) { () async throws(HomeError) in
-      try await controller.read(device.nodeID, paths, isFabricFiltered: isFabricFiltered, timeout: timeout)
+      try await backend.read(device.nodeID, paths, isFabricFiltered: isFabricFiltered, timeout: timeout)
     }
   }
 
@@ -129,7 +157,7 @@ public final class Home: Sendable {
   /// - Throws: what the device said of the first write that it refused.
   public func write(_ device: DeviceRecord, _ writes: [AttributeWrite], isTimed: Bool) async throws(HomeError) {
     try await with(device) { () async throws(HomeError) in
-      for status in try await controller.write(device.nodeID, writes, isTimed: isTimed)
+      for status in try await backend.write(device.nodeID, writes, isTimed: isTimed)
       where status.status.code != .success {
         throw HomeError(status.status)
       }
@@ -142,7 +170,7 @@ public final class Home: Sendable {
     _ device: DeviceRecord, _ command: CommandData, isTimed: Bool
   ) async throws(HomeError) -> CommandData? {
     try await with(device) { () async throws(HomeError) in
-      let answer = try await controller.invoke(device.nodeID, command, isTimed: isTimed)
+      let answer = try await backend.invoke(device.nodeID, command, isTimed: isTimed)
       if let answer, let failure = CommandOutcome.failure(answer) { throw failure }
       return answer
     }
@@ -155,7 +183,7 @@ public final class Home: Sendable {
     let (stream, continuation) = AsyncThrowingStream.makeStream(of: SubscriptionNews.self)
     let task = Task {
       do {
-        for try await news in await controller.subscribe(device.nodeID, request) { continuation.yield(news) }
+        for try await news in await backend.subscribe(device.nodeID, request) { continuation.yield(news) }
         continuation.finish()
       } catch {
         continuation.finish(throwing: HomeError(error).about(device.name))

@@ -22,7 +22,7 @@ extension Home {
     guard let value = report[path]?.value,
       let list = try? [OperationalCredentials.FabricDescriptorStruct](tlv: value)
     else { return [] }
-    let ours = await controller.rootPublicKey
+    let ours = try await controller.rootPublicKey
     return list.map {
       FabricEntry(
         index: $0.fabricIndex, fabricID: $0.fabricID, nodeID: $0.nodeID, vendorID: $0.vendorID, label: $0.label,
@@ -46,7 +46,7 @@ extension Home {
         device: device.name)
     }
     let response = try await with(device) { () async throws(HomeError) in
-      try await controller.invoke(
+      try await backend.invoke(
         OperationalCredentials.removeFabric, .init(fabricIndex: index), on: .root, of: device.nodeID)
     }
     guard response.statusCode == .ok else {

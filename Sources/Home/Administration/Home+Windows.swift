@@ -49,7 +49,7 @@ extension Home {
   public func closeWindow(of device: DeviceRecord) async throws(HomeError) {
     do throws(HomeError) {
       try await with(device) { () async throws(HomeError) in
-        _ = try await controller.invoke(AdministratorCommissioning.revokeCommissioning, on: .root, of: device.nodeID)
+        _ = try await backend.invoke(AdministratorCommissioning.revokeCommissioning, on: .root, of: device.nodeID)
       }
     } catch {
       throw Self.windowError(error)

@@ -4,28 +4,16 @@ internal import NIOCore
 internal import Runtime
 
 // The home as values: what a device needs of it, and who observes it.
-extension HomeController: HomeAccess {
-  /// The home as it is now.
-  public var state: HomeState { edge.value.reducer.state }
+extension HomeController: HomeBackend {
+  package nonisolated var view: any HomeView { edge.value }
 
-  /// A device as it is now.
-  public func device(_ id: String) -> HomeDevice? {
-    let reducer = edge.value.reducer
-    return reducer.state.devices[id].map { value(of: $0, reducer) }
-  }
+  /// It was loaded when it was opened.
+  package func synchronize(within timeout: Duration) {}
 
-  /// All devices as they are now, node by node.
-  public var devices: [HomeDevice] {
-    let reducer = edge.value.reducer
-    return reducer.state.orderedDevices.map { value(of: $0, reducer) }
-  }
+  package func hear(_ report: NodeReport) { take(.report(report)) }
 
-  nonisolated func value(of entry: DeviceEntry, _ reducer: HomeReducer) -> HomeDevice {
-    let node = entry.active?.id.node
-    return HomeDevice(
-      entry, values: node.flatMap { reducer.state.values[$0] } ?? NodeValues(),
-      contact: node.flatMap { reducer.contacts[$0] } ?? Contact(),
-      settled: reducer.settledConnectivity(of: entry.id), home: self)
+  package func perform(_ edits: [HomeEdit], origin: String?) async throws(HomeError) -> [HomeEdit.Result] {
+    try await change(origin: origin) { state throws(HomeError) in try state.changes(doing: edits) }
   }
 
   /// Takes in something that did not come from a device.
@@ -50,15 +38,11 @@ extension HomeController: HomeAccess {
   }
 
   public func setName(_ name: String, of device: String) async throws(HomeError) -> NamedDevice {
-    let wasCut = try await change { state throws(HomeError) in
-      let (wasCut, changes) = try state.renamingDevice(device, to: name)
-      return (changes, wasCut)
-    }
-    guard let value = self.device(device) else {
-      throw HomeError(.notFound, "there is no device \(device) in the home")
-    }
+    let (value, wasCut) = try await setName(name, of: device, origin: nil)
     return NamedDevice(device: value, wasCut: wasCut)
   }
+
+  public nonisolated func reports(of device: String) -> AsyncStream<DeviceReport> { observedReports(of: device) }
 
   /// The way to a device.
   /// - Parameter patience: how long to wait until it is online; nil: not at all, where nothing of it was heard since the
@@ -91,55 +75,5 @@ extension HomeController: HomeAccess {
     let timer = eventLoop.scheduleTask(in: .nanoseconds(time.nanoseconds)) { found.cancel() }
     defer { timer.cancel() }
     return await found.value
-  }
-
-  // MARK: Observing
-
-  public nonisolated func reports(of device: String) -> AsyncStream<DeviceReport> {
-    observe { observers, reducer, continuation in
-      let id = observers.addReports(continuation, of: device, reducer)
-      return { $0.removeReports(id, of: device) }
-    }
-  }
-
-  /// Everything that happens from now on.
-  public nonisolated func updates() -> AsyncStream<HomeUpdate> {
-    observe { observers, _, continuation in
-      let id = observers.addUpdates(continuation)
-      return { $0.removeUpdates(id) }
-    }
-  }
-
-  nonisolated func snapshots<Item>(
-    _ add: @escaping @Sendable (HomeObservers, ObservedCollection<Item>.Observer, HomeReducer) -> Int
-  ) -> AsyncStream<[Item]> {
-    observe { observers, reducer, continuation in
-      let id = add(observers, .snapshots(continuation), reducer)
-      return { $0.remove(id) }
-    }
-  }
-
-  nonisolated func changes<Item>(
-    _ add: @escaping @Sendable (HomeObservers, ObservedCollection<Item>.Observer, HomeReducer) -> Int
-  ) -> AsyncStream<CollectionChange<Item>> {
-    observe { observers, reducer, continuation in
-      let id = add(observers, .changes(continuation), reducer)
-      return { $0.remove(id) }
-    }
-  }
-
-  /// Begins a sequence on the event loop, and takes the observer away when nobody listens any more.
-  private nonisolated func observe<Element: Sendable>(
-    _ begin:
-      @escaping @Sendable (HomeObservers, HomeReducer, AsyncStream<Element>.Continuation) -> (HomeObservers) -> Void
-  ) -> AsyncStream<Element> {
-    let (stream, continuation) = AsyncStream.makeStream(of: Element.self)
-    let (edge, loop) = (edge, eventLoop)
-    let start: @Sendable () -> Void = {
-      let end = NIOLoopBound(begin(edge.value.observers, edge.value.reducer, continuation), eventLoop: loop)
-      continuation.onTermination = { _ in loop.execute { end.value(edge.value.observers) } }
-    }
-    if loop.inEventLoop { start() } else { loop.execute(start) }
-    return stream
   }
 }

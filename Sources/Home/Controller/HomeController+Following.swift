@@ -72,7 +72,7 @@ extension HomeController {
   }
 
   /// What of these devices has not answered by now is away, until it does.
-  func stopWaiting(for devices: Set<String>) {
+  package func stopWaiting(for devices: Set<String>) {
     edge.value.host.perform { engine, now in
       let nodes = devices.compactMap { engine.reducer.state.devices[$0]?.active?.id.node }
       engine.stopWaiting(for: Set(nodes).sorted(), at: now)

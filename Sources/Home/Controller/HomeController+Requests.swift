@@ -51,22 +51,6 @@ extension HomeController {
     }
   }
 
-  /// Invokes a command by its declaration.
-  @discardableResult
-  public func invoke<C: Cluster, Request: ModelStruct, Response: ModelStruct>(
-    _ command: Command<C, Request, Response>, _ fields: Request = Request(), on endpoint: EndpointID, of node: NodeID
-  ) async throws(HomeError) -> Response {
-    let data = CommandData(command.path(on: endpoint), fields: fields.tlv)
-    guard let answer = try await invoke(node, data, isTimed: command.details.quality.contains(.timed)) else {
-      return Response()
-    }
-    do {
-      return try Response(tlv: answer.fields ?? NoFields().tlv)
-    } catch {
-      throw HomeError(.refused, "the answer to \(C.name).\(command.name) can't be read: \(error)", cause: error)
-    }
-  }
-
   /// Commissions a device into our fabric.
   public func commission(
     _ request: CommissioningRequest, onStep: @escaping @Sendable (CommissioningStep, StepProgress) -> Void

@@ -5,7 +5,7 @@ internal import Runtime
 
 /// Turns the engine's events into answers and news: who began an operation learns of its end, who observes the home of what
 /// changes in it, and the database of everything. Confined to the event loop.
-final class HomeEdge {
+final class HomeEdge: HomeView {
   typealias Outcome = Result<OperationOutcome, ControllerError>
 
   private struct Pending {

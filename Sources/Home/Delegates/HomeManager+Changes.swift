@@ -8,21 +8,17 @@ extension HomeManager {
   /// - Throws: ``HomeError`` `badArguments` where the name is not allowed or taken.
   @discardableResult
   public func addHome(_ name: String) async throws(HomeError) -> Structure {
-    let structureID = Identifiers.new()
-    return try await home.controller.change(origin: id) { state throws(HomeError) in
-      let (structure, changes) = try state.addingStructure(name, id: structureID)
-      return (changes, structure)
-    }
+    try await home.backend.addStructure(name, origin: id)
   }
 
   public func renameHome(_ homeID: String, to name: String) async throws(HomeError) {
-    try await change { state throws(HomeError) in try state.renamingStructure(homeID, to: name) }
+    try await change(.renameStructure(homeID, name: name))
   }
 
   /// Removes a home with its rooms.
   /// - Throws: ``HomeError`` `badArguments` while there are devices in it.
   public func removeHome(_ homeID: String) async throws(HomeError) {
-    try await change { state throws(HomeError) in try state.removingStructure(homeID) }
+    try await change(.removeStructure(homeID))
   }
 
   // MARK: Rooms
@@ -30,16 +26,16 @@ extension HomeManager {
   /// - Parameter homeID: nil: the primary home, which is made where there is none.
   @discardableResult
   public func addRoom(_ name: String, to homeID: String? = nil) async throws(HomeError) -> Room {
-    try await home.controller.change(origin: id) { state throws(HomeError) in try state.addingRoom(name, to: homeID) }
+    try await home.backend.addRoom(name, to: homeID, origin: id)
   }
 
   public func renameRoom(_ roomID: String, to name: String) async throws(HomeError) {
-    try await change { state throws(HomeError) in try state.renamingRoom(roomID, to: name) }
+    try await change(.renameRoom(roomID, name: name))
   }
 
   /// Removes a room; its devices stay, in the room for the entire home.
   public func removeRoom(_ roomID: String) async throws(HomeError) {
-    try await change { state throws(HomeError) in try state.removingRoom(roomID) }
+    try await change(.removeRoom(roomID))
   }
 
   // MARK: Devices
@@ -52,7 +48,7 @@ extension HomeManager {
 
   /// - Parameter roomID: nil: takes it out of its room.
   public func move(_ accessory: String, to roomID: String?) async throws(HomeError) {
-    try await change { state throws(HomeError) in try state.movingDevice(accessory, to: roomID) }
+    try await change(.moveDevice(accessory, roomID: roomID))
   }
 
   /// Commissions a device, reads what it is, and gives it a name.
@@ -61,27 +57,27 @@ extension HomeManager {
     _ request: CommissioningRequest, name: String? = nil, room: String? = nil,
     onStep: @escaping @Sendable (CommissioningStep, StepProgress) -> Void = { _, _ in }
   ) async throws(HomeError) -> PairedDevice {
-    try await Home.pair(request, name: name, room: room, options, onStep: onStep)
+    try await Home.pair(request, name: name, room: room, try options, onStep: onStep)
   }
 
   /// Takes a device out of the fabric and the home; of a bridge, with all that is behind it.
   /// - Parameter force: also where it can't be told.
   /// - Throws: ``HomeError`` `badArguments` for a device behind a bridge: that can't be removed by itself.
   public func removeAccessory(_ accessory: String, force: Bool = false) async throws(HomeError) {
-    _ = try await Home.remove(device: accessory, force: force, options)
+    _ = try await Home.remove(device: accessory, force: force, try options)
   }
 
   /// To open the home with for a while, in this client's name.
   private var options: HomeController.Options {
-    var options = home.controller.options
-    options.following.origin = id
-    return options
+    get throws(HomeError) {
+      var options = try home.controller.options
+      options.following.origin = id
+      return options
+    }
   }
 
-  private func change(
-    _ body: @escaping @Sendable (HomeState) throws(HomeError) -> [HomeChange]
-  ) async throws(HomeError) {
-    try await home.controller.change(origin: id) { state throws(HomeError) in (try body(state), ()) }
+  private func change(_ edit: HomeEdit) async throws(HomeError) {
+    _ = try await home.backend.perform(edit, origin: id)
   }
 }
 

@@ -38,7 +38,7 @@ public final class HomeManager: Sendable {
   public init(_ home: Home, delegate: (any HomeManagerDelegate)? = nil) {
     id = Identifiers.new()
     self.home = home
-    client = HomeClient(id, of: home.controller)
+    client = HomeClient(id, of: home.backend)
     self.delegate = delegate
     synchronize(turn: 0)
   }
@@ -113,13 +113,13 @@ public final class HomeManager: Sendable {
   }
 
   private func synchronize(turn: Int) {
-    let (loop, edge) = (home.controller.eventLoop, home.controller.edge)
-    loop.execute { [weak self] in
+    home.backend.eventLoop.execute { [weak self] in
       guard let self else { return }
-      let observers = edge.value.observers
+      let view = home.backend.view
+      let observers = view.observers
       let isCurrent = inside.withLock { inside in
         guard inside.turn == turn, !observers.isEnded else { return false }
-        inside.mirror = HomeMirror(edge.value.reducer, hub: observers.hubState, for: client)
+        inside.mirror = HomeMirror(view.reducer, hub: observers.hubState, for: client)
         updated(&inside)
         return true
       }

@@ -11,7 +11,7 @@ public struct HomeDevice: Sendable, Identifiable {
   public let settledConnectivity: SourceConnectivity
   let home: any HomeAccess
 
-  init(
+  package init(
     _ entry: DeviceEntry, values: NodeValues, contact: Contact, settled: SourceConnectivity, home: any HomeAccess
   ) {
     self.entry = entry

@@ -5,7 +5,7 @@ internal import NIOCore
 extension Home {
   /// The place in the log behind all that happened so far.
   public func anchor() async throws(HomeError) -> Anchor {
-    try await controller.withDatabase { try $0.anchor() }
+    try await backend.anchor()
   }
 
   /// What happened after an anchor, what is not in the file yet included.
@@ -17,31 +17,39 @@ extension Home {
   public func samples(
     after anchor: Anchor?, _ filter: SampleFilter = .all, limit: Int = 10_000
   ) async throws(HomeError) -> AnchoredResult {
-    try await controller.withDatabase { try $0.samples(after: anchor, filter, limit: limit) }
+    try await backend.samples(after: anchor, filter, limit: limit)
   }
 
   /// Begins to ring for a query, until it is stopped or the home is closed. Its handler is called once at first.
   /// - Throws: ``HomeError`` `badArguments` where the query was executed already, or nobody follows the home: see
   ///   ``follow()``.
-  public func execute(_ query: ObserverQuery) async throws(HomeError) { try await controller.execute(query) }
+  public func execute(_ query: ObserverQuery) async throws(HomeError) { try await backend.execute(query) }
 
   /// The query's handler is called no more.
-  public func stop(_ query: ObserverQuery) async { await controller.stop(query) }
+  public func stop(_ query: ObserverQuery) async { await backend.stop(query) }
 }
 
 extension HomeController {
-  fileprivate func withDatabase<R: Sendable>(
+  package func anchor() async throws(HomeError) -> Anchor { try await withDatabase { try $0.anchor() } }
+
+  package func samples(
+    after anchor: Anchor?, _ filter: SampleFilter, limit: Int
+  ) async throws(HomeError) -> AnchoredResult {
+    try await withDatabase { try $0.samples(after: anchor, filter, limit: limit) }
+  }
+
+  package func withDatabase<R: Sendable>(
     _ body: @escaping @Sendable (HomeDatabase) throws -> R
   ) async throws(HomeError) -> R {
     do { return try await edge.value.keeper.perform(body).get() } catch { throw HomeError(error) }
   }
 
-  fileprivate func execute(_ query: ObserverQuery) async throws(HomeError) {
+  package func execute(_ query: ObserverQuery) async throws(HomeError) {
     guard let center else {
       throw HomeError(.badArguments, "an observer query needs a home that is followed")
     }
     try await center.execute(query)
   }
 
-  fileprivate func stop(_ query: ObserverQuery) async { await center?.stop(query) }
+  package func stop(_ query: ObserverQuery) async { await center?.stop(query) }
 }

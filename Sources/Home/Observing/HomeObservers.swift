@@ -4,7 +4,7 @@ internal import MatterModel
 /// Who wants to know of a home, and of what in it. Confined to the event loop.
 ///
 /// What an update touches is worked out once for all; then each observer that it is for gets it into its own queue.
-final class HomeObservers {
+package final class HomeObservers {
   private var number = 0
   private var updates: [Int: AsyncStream<HomeUpdate>.Continuation] = [:]
   private var structures = ObservedCollection<Structure>()
@@ -13,11 +13,13 @@ final class HomeObservers {
   private var reports: [String: [Int: AsyncStream<DeviceReport>.Continuation]] = [:]
   /// The devices as they were told last, as long as anybody follows them.
   private var told: [String: HomeDevice] = [:]
-  private(set) var isEnded = false
-  private(set) var hubState = HubState.notAvailable
+  package private(set) var isEnded = false
+  package private(set) var hubState = HubState.notAvailable
   private var ears: [Int: (News) -> Bool] = [:]
   /// Makes the value of a device.
-  var make: ((DeviceEntry, HomeReducer) -> HomeDevice)?
+  package var make: ((DeviceEntry, HomeReducer) -> HomeDevice)?
+
+  package init() {}
 
   // MARK: Beginning
 
@@ -27,20 +29,20 @@ final class HomeObservers {
   }
 
   /// - Returns: nil where the home is closed already; the number to end it by else.
-  func addUpdates(_ continuation: AsyncStream<HomeUpdate>.Continuation) -> Int {
+  package func addUpdates(_ continuation: AsyncStream<HomeUpdate>.Continuation) -> Int {
     let id = next()
     if isEnded { continuation.finish() } else { updates[id] = continuation }
     return id
   }
 
   /// What clients are told at once.
-  enum News {
+  package enum News {
     case update(HomeUpdate, HomeReducer)
     case hub(HubState)
   }
 
   /// - Parameter ear: is called at once, on the event loop; says whether it wants to be called again.
-  func addEar(_ ear: @escaping (News) -> Bool) {
+  package func addEar(_ ear: @escaping (News) -> Bool) {
     if !isEnded { ears[next()] = ear }
   }
 
@@ -49,23 +51,23 @@ final class HomeObservers {
   }
 
   /// Somebody else follows the devices now.
-  func tell(_ hub: HubState) {
+  package func tell(_ hub: HubState) {
     guard hub != hubState else { return }
     hubState = hub
     tell(.hub(hub))
   }
 
-  func removeUpdates(_ id: Int) { updates[id] = nil }
+  package func removeUpdates(_ id: Int) { updates[id] = nil }
 
-  func add(_ observer: ObservedCollection<Structure>.Observer, _ reducer: HomeReducer) -> Int {
+  package func add(_ observer: ObservedCollection<Structure>.Observer, _ reducer: HomeReducer) -> Int {
     add(observer, to: \.structures, reducer.state.structures)
   }
 
-  func add(_ observer: ObservedCollection<Room>.Observer, _ reducer: HomeReducer) -> Int {
+  package func add(_ observer: ObservedCollection<Room>.Observer, _ reducer: HomeReducer) -> Int {
     add(observer, to: \.rooms, reducer.state.rooms)
   }
 
-  func add(_ observer: ObservedCollection<HomeDevice>.Observer, _ reducer: HomeReducer) -> Int {
+  package func add(_ observer: ObservedCollection<HomeDevice>.Observer, _ reducer: HomeReducer) -> Int {
     if devices.isEmpty { told = all(reducer) }
     return add(observer, to: \.devices, ordered(reducer))
   }
@@ -79,7 +81,9 @@ final class HomeObservers {
     return id
   }
 
-  func addReports(_ continuation: AsyncStream<DeviceReport>.Continuation, of device: String, _ reducer: HomeReducer)
+  package func addReports(
+    _ continuation: AsyncStream<DeviceReport>.Continuation, of device: String, _ reducer: HomeReducer
+  )
     -> Int
   {
     let id = next()
@@ -92,12 +96,12 @@ final class HomeObservers {
     return id
   }
 
-  func removeReports(_ id: Int, of device: String) {
+  package func removeReports(_ id: Int, of device: String) {
     reports[device]?[id] = nil
     if reports[device]?.isEmpty == true { reports[device] = nil }
   }
 
-  func remove(_ id: Int) {
+  package func remove(_ id: Int) {
     structures.remove(id)
     rooms.remove(id)
     devices.remove(id)
@@ -105,7 +109,7 @@ final class HomeObservers {
   }
 
   /// Ends all sequences.
-  func end() {
+  package func end() {
     isEnded = true
     for continuation in updates.values { continuation.finish() }
     for list in reports.values { for continuation in list.values { continuation.finish() } }
@@ -121,7 +125,7 @@ final class HomeObservers {
 
   // MARK: Telling
 
-  func tell(_ update: HomeUpdate, _ reducer: HomeReducer) {
+  package func tell(_ update: HomeUpdate, _ reducer: HomeReducer) {
     for continuation in updates.values { continuation.yield(update) }
     tell(.update(update, reducer))
     if structures.isEmpty && rooms.isEmpty && devices.isEmpty && reports.isEmpty { return }
@@ -170,9 +174,9 @@ final class HomeObservers {
 }
 
 /// The observers of one collection, and the collection as it was told last.
-struct ObservedCollection<Item: Identifiable & Sendable> {
+package struct ObservedCollection<Item: Identifiable & Sendable> {
   /// Whoever observes wants the whole or the changes.
-  enum Observer {
+  package enum Observer {
     case snapshots(AsyncStream<[Item]>.Continuation)
     case changes(AsyncStream<CollectionChange<Item>>.Continuation)
 

@@ -17,7 +17,8 @@ struct FanOut {
   /// Observers of one type of one device of a home that is open.
   static func home(_ home: Home, _ count: Int) async throws -> FanOut {
     let node = NodeID(500)
-    guard let device = await home.controller.device("\(node.rawValue)") else { throw BenchError("no device 500") }
+    let controller = try home.controller
+    guard let device = await controller.device("\(node.rawValue)") else { throw BenchError("no device 500") }
     let arrivals = Arrivals()
     let handles = (0..<observers).map { _ in
       device.types.subscribe(DimmableLightDeviceType.self).sink { light in
@@ -29,8 +30,8 @@ struct FanOut {
     var result = FanOut()
     for round in 0..<count {
       let change = StoredDevices.change(node, level: UInt8(round % 100))
-      let (start, end) = try await home.controller.eventLoop.submit {
-        home.controller.assumeIsolated { controller in
+      let (start, end) = try await controller.eventLoop.submit {
+        controller.assumeIsolated { controller in
           let start = HostClock.now()
           controller.take(change)
           return (start, HostClock.now())

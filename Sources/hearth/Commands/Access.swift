@@ -17,7 +17,7 @@ struct Access: AsyncParsableCommand {
     func run() async throws {
       try await home.withDevice(device) { session, device in
         let registry = await session.registry
-        let own = await session.controller.fabric.nodeID
+        let own = try await session.controller.fabric.nodeID
         let entries = try await session.accessList(of: device)
         home.output.result(
           .array(entries.enumerated().map { AccessReport.json($0.element).adding("number", .integer($0.offset + 1)) }),
@@ -56,7 +56,7 @@ struct Access: AsyncParsableCommand {
     func run() async throws {
       try await home.withDevice(device) { session, device in
         let registry = await session.registry
-        let own = await session.controller.fabric.nodeID
+        let own = try await session.controller.fabric.nodeID
         let entry = AccessEntry(
           privilege: privilege.privilege, authMode: group.isEmpty ? .case : .group,
           subjects: try subjects(registry), targets: try targets())
@@ -106,7 +106,7 @@ struct Access: AsyncParsableCommand {
     func run() async throws {
       try await home.withDevice(device) { session, device in
         let registry = await session.registry
-        let own = await session.controller.fabric.nodeID
+        let own = try await session.controller.fabric.nodeID
         let entry = try await session.revokeAccess(number: number, on: device, force: force)
         home.output.result(
           device.jsonNames.adding("removed", AccessReport.json(entry)),

@@ -22,7 +22,7 @@ struct Group: AsyncParsableCommand {
 
     func run() async throws {
       try await home.withHome { session in
-        let groups = await session.controller.groups
+        let groups = try await session.controller.groups
         let registry = await session.registry
         var table = Table("GROUP", "NAME", "MEMBERS")
         for group in groups {

@@ -34,7 +34,7 @@ struct Wait: AsyncParsableCommand {
       let target = try registry.resolve(target)
       let conditions = try conditions.map { try WaitCondition(parsing: $0, of: target, in: registry) }
       // Before it is looked: what happens in between is not missed.
-      let updates = session.controller.updates()
+      let updates = session.updates()
       try await session.follow()
       let device = target.device
       guard try await comesTrue(conditions, of: device.id, updates, session) else {

@@ -38,7 +38,7 @@ struct Watch: AsyncParsableCommand {
       if anchor == nil { anchor = try await session.anchor() }
       guard let anchor else { return }
       let reader = LogReader(
-        session, home.output, SampleReport(await session.controller.state, raw: raw), wanted, after: anchor,
+        session, home.output, SampleReport(await session.state, raw: raw), wanted, after: anchor,
         until: count)
       if try await reader.read() || time?.duration == .zero { return }
       try await session.follow()

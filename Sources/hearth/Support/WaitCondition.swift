@@ -88,8 +88,8 @@ struct WaitCondition: Sendable {
   static func check(
     _ conditions: [WaitCondition], of device: String, in session: Home
   ) async -> [(holds: Bool, actual: String)] {
-    let entry = await session.controller.device(device)
-    let state = await session.controller.state
+    let entry = await session.backend.device(device)
+    let state = await session.state
     return conditions.map { $0.check(entry, state) }
   }
 

@@ -13,7 +13,7 @@ import Testing
     let offline = try await OfflineHome(directory)
     let delegate = RecordingDelegate()
     // On the loop that synchronises: it can't do so meanwhile.
-    let manager = await offline.home.controller.onLoop { [home = offline.home] in
+    let manager = try await offline.home.controller.onLoop { [home = offline.home] in
       let manager = HomeManager(home, delegate: delegate)
       #expect(manager.homes.isEmpty && manager.primaryHome == nil && !manager.isSynchronized)
       return manager
@@ -53,7 +53,7 @@ import Testing
   @Test func clientsInOtherProcessesAreTold() async throws {
     let (here, there) = (try await OfflineHome(directory), try await OfflineHome(directory))
     try await here.make(HomeSamples.lamp(5))
-    while await there.home.controller.state.devices.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+    while await there.home.backend.state.devices.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
     let (first, second) = (await RecordingClient(here.home), await RecordingClient(there.home))
     try await tellTales(of: first, to: second)
     try await tellTales(of: second, to: first)
@@ -164,12 +164,12 @@ import Testing
     } catch {
       #expect(error.code == .badArguments)
     }
-    #expect(await offline.home.controller.state.devices.count == 3)
+    #expect(await offline.home.backend.state.devices.count == 3)
     // The bridge with all that is behind it, in this client's name.
     try await client.manager.removeAccessory("7", force: true)
     #expect(await other.delegate.waits(for: "-Behind 2"))
     #expect(Set(other.delegate.messages) == ["-Behind 2", "-Behind 3"])
-    #expect(await offline.home.controller.state.devices.isEmpty)
+    #expect(await offline.home.backend.state.devices.isEmpty)
     try await HomeManager(offline.home).addRoom("Den")
     #expect(await client.delegate.waits(for: "+room Den"))
     #expect(client.delegate.messages == ["+room Den"])
@@ -179,18 +179,18 @@ import Testing
   @Test func whatADeviceReportsGoesToEverybody() async throws {
     let (here, there) = (try await OfflineHome(directory), try await OfflineHome(directory))
     try await here.make(HomeSamples.lamp(5))
-    while await there.home.controller.state.devices.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+    while await there.home.backend.state.devices.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
     let clients = [await RecordingClient(here.home), await RecordingClient(there.home)]
-    func report(_ value: [UInt8]) async {
+    func report(_ value: [UInt8]) async throws {
       let data = AttributeData(.init(1, 6, 0), dataVersion: 0, value: value)
-      await here.home.controller.take(.report(NodeReport(5, [data], isWhole: false)))
+      try await here.home.controller.take(.report(NodeReport(5, [data], isWhole: false)))
     }
-    await here.home.controller.take(.established(5, deadline: .max))
-    await here.home.controller.take(.lost(5, .subscriptionLost))
-    await report([0x09])
+    try await here.home.controller.take(.established(5, deadline: .max))
+    try await here.home.controller.take(.lost(5, .subscriptionLost))
+    try await report([0x09])
     // Nothing is another than it was.
-    await report([0x09])
-    await here.home.controller.take(.established(5, deadline: .max))
+    try await report([0x09])
+    try await here.home.controller.take(.established(5, deadline: .max))
     try await here.make([.topology(SourceID(5), [.init(id: 0, servers: [6])], DeviceIdentity())])
     for client in clients {
       #expect(await client.delegate.waits(for: "services of Lamp 5"))

@@ -1,0 +1,75 @@
+/// What people can do to the names of a home. A value, so that it can be sent to whoever has the home.
+public enum HomeEdit: Hashable, Sendable {
+  case addStructure(name: String)
+  case renameStructure(String, name: String)
+  /// Its rooms go with it; there must be no devices in it.
+  case removeStructure(String)
+  /// Nil: in the first structure, which is made where there is none.
+  case addRoom(name: String, structureID: String?)
+  case renameRoom(String, name: String)
+  /// Its devices stay, in the room for the entire home.
+  case removeRoom(String)
+  /// Names are cut at 60 Unicode code points.
+  case renameDevice(String, name: String)
+  /// Nil: takes it out of its room.
+  case moveDevice(String, roomID: String?)
+
+  /// What came of an edit.
+  public struct Result: Hashable, Sendable {
+    /// The structure that was added.
+    public var structure: Structure?
+    /// The room that was added.
+    public var room: Room?
+    /// Whether the name was cut.
+    public var wasCut = false
+
+    package init(structure: Structure? = nil, room: Room? = nil, wasCut: Bool = false) {
+      (self.structure, self.room, self.wasCut) = (structure, room, wasCut)
+    }
+  }
+}
+
+extension HomeState {
+  /// The changes that do some edits, one after the other.
+  /// - Throws: ``HomeError`` `badArguments` or `notFound` where one of them can't be done.
+  package func changes(
+    doing edits: [HomeEdit]
+  ) throws(HomeError) -> (changes: [HomeChange], result: [HomeEdit.Result]) {
+    guard edits.count != 1 else {
+      let (changes, result) = try self.changes(doing: edits[0])
+      return (changes, [result])
+    }
+    var after = self
+    var all: [HomeChange] = []
+    var results: [HomeEdit.Result] = []
+    for edit in edits {
+      let (changes, result) = try after.changes(doing: edit)
+      for change in changes { after.apply(change) }
+      all += changes
+      results.append(result)
+    }
+    return (all, results)
+  }
+
+  private func changes(doing edit: HomeEdit) throws(HomeError) -> ([HomeChange], HomeEdit.Result) {
+    var result = HomeEdit.Result()
+    let changes: [HomeChange]
+    switch edit {
+    case .addStructure(let name):
+      let (structure, made) = try addingStructure(name, id: Identifiers.new())
+      result.structure = structure
+      changes = made
+    case .renameStructure(let id, let name): changes = try renamingStructure(id, to: name)
+    case .removeStructure(let id): changes = try removingStructure(id)
+    case .addRoom(let name, let structureID):
+      let (made, room) = try addingRoom(name, to: structureID)
+      result.room = room
+      changes = made
+    case .renameRoom(let id, let name): changes = try renamingRoom(id, to: name)
+    case .removeRoom(let id): changes = try removingRoom(id)
+    case .renameDevice(let id, let name): (result.wasCut, changes) = try renamingDevice(id, to: name)
+    case .moveDevice(let id, let roomID): changes = try movingDevice(id, to: roomID)
+    }
+    return (changes, result)
+  }
+}
