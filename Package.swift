@@ -35,6 +35,7 @@ let package = Package(
     .library(name: "Home", targets: ["Home"]),
     .library(name: "VirtualDevices", targets: ["VirtualDevices"]),
     .library(name: "Simulation", targets: ["Simulation"]),
+    .library(name: "Scenario", targets: ["Scenario"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-nio.git", exact: "2.101.2"),
@@ -63,7 +64,7 @@ let package = Package(
       imports: ["MatterProtocol", "MatterClusters", "MatterModel", "MatterTLV", "MatterCrypto", "MatterCertificates"])
     + room("Runtime", imports: ["CAvahi", "MatterProtocol", "MatterModel", "MatterCrypto", log] + nio)
     + room(
-      "Simulation", imports: ["Runtime", "MatterProtocol", "MatterModel", "MatterCrypto"],
+      "Simulation", imports: ["Runtime", "MatterProtocol", "MatterModel", "MatterCrypto", log] + nio,
       tests: [
         "MatterDevice", "MatterController", "MatterClusters", "MatterTLV", "MatterCertificates", "Home",
       ])
@@ -79,11 +80,17 @@ let package = Package(
         "MatterController", "Runtime", "MatterProtocol", "MatterClusters", "MatterModel", "MatterTLV", "MatterCrypto",
         "MatterCertificates", log, .product(name: "GRDB", package: "GRDB.swift"),
       ] + nio)
+    + room(
+      "Scenario",
+      imports: [
+        "VirtualDevices", "Home", "Simulation", "MatterDevice", "MatterController", "Runtime", "MatterProtocol",
+        "MatterClusters", "MatterModel", "MatterTLV", "MatterCrypto", log, .product(name: "Yams", package: "Yams"),
+      ] + nio)
     + [
       .executableTarget(
         name: "hearth",
         dependencies: [
-          "Home", "VirtualDevices", "MatterController", "MatterDevice", "Runtime", "MatterProtocol", "MatterClusters",
+          "Scenario", "Home", "VirtualDevices", "MatterController", "MatterDevice", "Runtime", "MatterProtocol", "MatterClusters",
           "MatterModel", "MatterTLV", "MatterCrypto", "MatterCertificates", log,
           .product(name: "ArgumentParser", package: "swift-argument-parser"),
         ] + nio,

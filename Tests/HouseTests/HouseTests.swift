@@ -25,15 +25,15 @@ enum House {
 
   /// Packages of others, and who may use them.
   static let packages: [String: [String]] = [
-    "NIOCore": ["Runtime", "VirtualDevices", "Home", "hearth", "hearth-bench"],
+    "NIOCore": ["Runtime", "Simulation", "VirtualDevices", "Home", "hearth", "hearth-bench"],
     "NIOPosix": ["Runtime", "VirtualDevices", "Home", "hearth", "hearth-bench"],
-    "Logging": ["Runtime", "VirtualDevices", "Home", "hearth", "hearth-bench"], "Yams": ["VirtualDevices"],
+    "Logging": ["Runtime", "Simulation", "VirtualDevices", "Home", "hearth", "hearth-bench"], "Yams": ["VirtualDevices"],
     "GRDB": ["Home"], "FoundationNetworking": ["Home"],
     "ArgumentParser": ["hearth"],
-    "Dispatch": ["hearth"],
+    "Dispatch": ["Simulation", "hearth"],
     "Foundation": ["Runtime", "VirtualDevices", "Home", "Simulation", "hearth", "hearth-bench", "hearth-fuzz"],
-    "Glibc": ["Runtime", "VirtualDevices", "Home", "hearth", "hearth-bench"],
-    "Synchronization": ["Runtime", "VirtualDevices", "Home", "hearth", "hearth-bench"],
+    "Glibc": ["Runtime", "Simulation", "VirtualDevices", "Home", "hearth", "hearth-bench"],
+    "Synchronization": ["Runtime", "Simulation", "VirtualDevices", "Home", "hearth", "hearth-bench"],
   ]
 
   /// Words that have no business in a target, and what to use instead.

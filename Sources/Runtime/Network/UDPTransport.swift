@@ -13,6 +13,11 @@ public final class UDPTransport: DatagramTransport {
     public var overflowed = 0
     /// Came from an address that is none.
     public var unknownSource = 0
+
+    public init(unreachable: Int = 0, failed: Int = 0, overflowed: Int = 0, unknownSource: Int = 0) {
+      (self.unreachable, self.failed) = (unreachable, failed)
+      (self.overflowed, self.unknownSource) = (overflowed, unknownSource)
+    }
   }
 
   public let eventLoop: any EventLoop

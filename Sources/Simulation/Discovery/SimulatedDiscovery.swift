@@ -33,15 +33,25 @@ public struct SimulatedDiscovery: Sendable {
   public var deadAddresses: [HostID: [IPAddress]] = [:]
 
   private(set) var publications: [Publication] = []
+  /// Hosts whose multicast gets nowhere: they neither see nor are seen.
+  public var silent: Set<HostID> = [] {
+    didSet { isStale = true }
+  }
+  /// Whether browsers may have to be told something.
+  private var isStale = true
+  private var networkVersion = -1
+  /// When the first record expires that nobody refreshes any more.
+  private var firstExpiry: Instant?
   private var browsers: [Browser] = []
   private var flying = EventHeap<Delivery>()
   private var nextSequence: UInt64 = 0
 
   // MARK: What hosts do
 
-  mutating func publish(_ service: MatterService, by host: HostID, address: IPAddress) {
+  mutating func publish(_ service: MatterService, by host: HostID, addresses: [IPAddress]) {
+    isStale = true
     var service = service
-    if service.addresses.isEmpty { service.addresses = deadAddresses[host, default: []] + [address] }
+    if service.addresses.isEmpty { service.addresses = deadAddresses[host, default: []] + addresses }
     if let index = publications.firstIndex(where: { $0.host == host && $0.service.kind == service.kind }) {
       publications[index].service = service
       publications[index].expiry = nil
@@ -51,18 +61,21 @@ public struct SimulatedDiscovery: Sendable {
   }
 
   /// A host has another address: its responder announces what it published with that.
-  mutating func moved(_ host: HostID, from old: IPAddress, to new: IPAddress) {
+  mutating func moved(_ host: HostID, to new: [IPAddress]) {
+    isStale = true
     for index in publications.indices where publications[index].host == host && publications[index].expiry == nil {
-      publications[index].service.addresses = publications[index].service.addresses.map { $0 == old ? new : $0 }
+      publications[index].service.addresses = deadAddresses[host, default: []] + new
     }
   }
 
   mutating func withdraw(_ service: MatterService, by host: HostID) {
+    isStale = true
     publications.removeAll { $0.host == host && $0.service.kind == service.kind }
   }
 
   mutating func browse(_ query: DiscoveryQuery, by host: HostID) {
     guard !browsers.contains(where: { $0.host == host && $0.query == query }) else { return }
+    isStale = true
     browsers.append(Browser(host: host, query: query))
   }
 
@@ -72,9 +85,11 @@ public struct SimulatedDiscovery: Sendable {
 
   /// A host went without a goodbye.
   mutating func lostPower(_ host: HostID, at now: Instant) {
+    isStale = true
     browsers.removeAll { $0.host == host }
     for index in publications.indices where publications[index].host == host && publications[index].expiry == nil {
       publications[index].expiry = now + recordLifetime
+      firstExpiry = .earlier(firstExpiry, now + recordLifetime)
     }
   }
 
@@ -82,13 +97,21 @@ public struct SimulatedDiscovery: Sendable {
 
   /// Sends news to the browsers whose view has changed.
   mutating func refresh(_ network: SimulatedNetwork, at now: Instant) {
-    publications.removeAll { $0.expiry.map { $0 <= now } ?? false }
+    if let expiry = firstExpiry, expiry <= now {
+      publications.removeAll { $0.expiry.map { $0 <= now } ?? false }
+      isStale = true
+    }
+    guard isStale || networkVersion != network.version else { return }
+    isStale = false
+    networkVersion = network.version
+    firstExpiry = publications.compactMap(\.expiry).min()
     for index in browsers.indices {
       let browser = browsers[index]
       var visible: [MatterService] = []
       for publication in publications where publication.host != browser.host {
         // What is known stays known while its host is out of reach, until it expires.
         let isReachable = publication.expiry == nil && network.isConnected(publication.host, to: browser.host)
+          && !silent.contains(publication.host) && !silent.contains(browser.host)
         let known = browser.known.first { $0.kind == publication.service.kind }
         guard let seen = isReachable ? publication.service : known, browser.query.matches(seen) else { continue }
         visible.append(seen)
@@ -110,7 +133,7 @@ public struct SimulatedDiscovery: Sendable {
   }
 
   /// When something happens next.
-  var nextArrival: Instant? { .earlier(flying.first?.arrival, publications.compactMap(\.expiry).min()) }
+  var nextArrival: Instant? { .earlier(flying.first?.arrival, firstExpiry) }
 
   mutating func nextDelivery(at now: Instant) -> Delivery? {
     guard let first = flying.first, first.arrival <= now else { return nil }

@@ -34,6 +34,7 @@ public struct SimulatedNetwork: Sendable {
     let sequence: UInt64
     let packet: Int
     let from: SocketAddress
+    let destination: SocketAddress
     let sender: HostID
     let receiver: HostID
     let bytes: [UInt8]
@@ -51,7 +52,11 @@ public struct SimulatedNetwork: Sendable {
 
   private var random: SeededRandomSource
   private var links: [Link: LinkConditions] = [:]
-  private var cuts: Set<Link> = []
+  private var cuts: Set<Link> = [] {
+    didSet { version += 1 }
+  }
+  /// Another one whenever who reaches whom may be different.
+  private(set) var version = 0
   private var picked: Set<Int> = []
   private var addresses: [SocketAddress: HostID] = [:]
   /// Who takes in what is sent to a multicast address.
@@ -91,6 +96,12 @@ public struct SimulatedNetwork: Sendable {
     }
   }
 
+  /// Cuts one direction between two hosts, until ``heal()`` or ``mend(from:to:)``.
+  public mutating func cut(from: HostID, to: HostID) { cuts.insert(Link(from: from, to: to)) }
+
+  /// Undoes a cut of one direction.
+  public mutating func mend(from: HostID, to: HostID) { cuts.remove(Link(from: from, to: to)) }
+
   /// Undoes all partitions.
   public mutating func heal() { cuts.removeAll() }
 
@@ -122,12 +133,12 @@ public struct SimulatedNetwork: Sendable {
       guard !receivers.isEmpty, destination.port == Self.multicastPort else { return lose(number, .noSuchAddress) }
       // Each of them may get it or not; it is lost when nobody does.
       let isPicked = picked.remove(number) != nil
-      let losses = receivers.map { carry(bytes, number, isPicked, from: sender, at: address, to: $0, at: now) }
+      let losses = receivers.map { carry(bytes, number, isPicked, from: sender, at: address, to: $0, destination, at: now) }
       return losses.contains(nil) ? (number, nil) : lose(number, losses.first.flatMap(\.self) ?? .link)
     }
     guard let receiver = addresses[destination] else { return lose(number, .noSuchAddress) }
     let isPicked = picked.remove(number) != nil
-    guard let loss = carry(bytes, number, isPicked, from: sender, at: address, to: receiver, at: now) else {
+    guard let loss = carry(bytes, number, isPicked, from: sender, at: address, to: receiver, destination, at: now) else {
       return (number, nil)
     }
     return lose(number, loss)
@@ -136,7 +147,7 @@ public struct SimulatedNetwork: Sendable {
   /// Lets a datagram fly to one receiver, unless something is in its way.
   private mutating func carry(
     _ bytes: [UInt8], _ number: Int, _ isPicked: Bool, from sender: HostID, at address: SocketAddress,
-    to receiver: HostID, at now: Instant
+    to receiver: HostID, _ destination: SocketAddress, at now: Instant
   ) -> LossReason? {
     let link = Link(from: sender, to: receiver)
     let conditions = links[link] ?? conditions
@@ -150,7 +161,8 @@ public struct SimulatedNetwork: Sendable {
     for delay in delays {
       flying.insert(
         Datagram(
-          arrival: now + delay, sequence: nextSequence, packet: number, from: address, sender: sender,
+          arrival: now + delay, sequence: nextSequence, packet: number, from: address, destination: destination,
+          sender: sender,
           receiver: receiver, bytes: bytes))
       nextSequence += 1
     }

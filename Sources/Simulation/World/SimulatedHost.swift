@@ -118,7 +118,7 @@ public final class SimulatedHost<E: Engine> {
   /// Gives the host another address, as a DHCP server may. The engine is not told.
   /// - Parameter announces: whether the host's responder finds out, and tells the new address with what was published.
   public func move(to address: SocketAddress, announces: Bool = false) {
-    if announces { world.discovery.moved(id, from: self.address.ip, to: address.ip) }
+    if announces { world.discovery.moved(id, to: [address.ip]) }
     if isPowered { world.network.detach(self.address) }
     self.address = address
     if isPowered { world.network.attach(id, at: address) }
@@ -164,7 +164,7 @@ public final class SimulatedHost<E: Engine> {
       world.network.leave(group, id)
     case .publish(let service):
       world.trace.add(.published, id, at: world.now, StableDescription.of(service))
-      world.discovery.publish(service, by: id, address: address.ip)
+      world.discovery.publish(service, by: id, addresses: [address.ip])
     case .withdraw(let service):
       world.trace.add(.withdrawn, id, at: world.now, StableDescription.of(service.kind))
       world.discovery.withdraw(service, by: id)
@@ -187,14 +187,15 @@ protocol WorldMember: AnyObject {
   var name: String { get }
   var isPowered: Bool { get }
   var nextDeadline: Instant? { get }
-  func take(_ input: Input)
+  /// - Parameter destination: where a datagram was sent to.
+  func take(_ input: Input, to destination: SocketAddress?)
   func advance()
 }
 
 extension SimulatedHost: WorldMember {
   var nextDeadline: Instant? { engine?.nextDeadline }
 
-  func take(_ input: Input) {
+  func take(_ input: Input, to destination: SocketAddress?) {
     engine?.handle(input, at: world.now)
     drain()
   }

@@ -21,6 +21,15 @@ public final class World {
   private var actions: [(at: Instant, sequence: Int, body: (World) -> Void)] = []
   private var nextAction = 0
   private var stepsWithoutProgress = 0
+  private var conditions: [Condition] = []
+
+  /// Somebody who waits.
+  private struct Condition {
+    let what: String
+    let deadline: Instant
+    let isMet: (World) -> Bool
+    let then: (Bool) -> Void
+  }
   var fault: SimulationError?
 
   public init(seed: UInt64) {
@@ -42,13 +51,29 @@ public final class World {
   ) -> SimulatedHost<E> {
     let id = HostID(members.count)
     let host = SimulatedHost(
-      id: id, name: name, address: address ?? Self.address(of: id), seed: seed &* 0x1_0000_01B3 &+ UInt64(id.rawValue),
+      id: id, name: name, address: address ?? Self.address(of: id), seed: memberSeed(id),
       world: self, describe: describe, boot: boot)
     members.append(host)
     host.powerOn()
     discovery.refresh(network, at: now)
     return host
   }
+
+  /// Adds a machine, for whatever runs on a ``Machine``.
+  /// - Parameter addresses: nil: one of its own, IPv6.
+  public func addMachine(
+    _ name: String, addresses: [IPAddress]? = nil, clock: MachineClock = MachineClock()
+  ) -> SimulatedMachine {
+    let id = HostID(members.count)
+    let machine = SimulatedMachine(
+      id: id, name: name, addresses: addresses ?? [Self.address(of: id).ip], seed: memberSeed(id), clock: clock,
+      world: self)
+    members.append(machine)
+    return machine
+  }
+
+  /// Another one for each host.
+  private func memberSeed(_ id: HostID) -> UInt64 { seed &* 0x1_0000_01B3 &+ UInt64(id.rawValue) }
 
   /// A unique local address, and Matter's port.
   static func address(of id: HostID) -> SocketAddress {
@@ -61,6 +86,17 @@ public final class World {
     nextAction += 1
   }
 
+  /// Calls back once, when a condition holds after a step, or at the end of the time.
+  func wait(
+    for what: String, until deadline: Instant, _ isMet: @escaping (World) -> Bool, _ then: @escaping (Bool) -> Void
+  ) {
+    if isMet(self) { return then(true) }
+    conditions.append(Condition(what: what, deadline: deadline, isMet: isMet, then: then))
+  }
+
+  /// What is waited for.
+  public var waits: [String] { conditions.map(\.what) }
+
   /// Leaves a note in the trace.
   public func note(_ text: String) { trace.add(.note, nil, at: now, text) }
 
@@ -70,6 +106,7 @@ public final class World {
   public var nextWakeUp: Instant? {
     var next = Instant?.earlier(network.nextArrival, discovery.nextArrival)
     for action in actions { next = .earlier(next, action.at) }
+    for condition in conditions { next = .earlier(next, condition.deadline) }
     for member in members { next = .earlier(next, member.nextDeadline) }
     return next
   }
@@ -92,6 +129,7 @@ public final class World {
     discovery.refresh(network, at: now)
     deliverServices()
     for member in members where member.nextDeadline.map({ $0 <= now }) ?? false { member.advance() }
+    lookAtConditions()
     if let fault {
       self.fault = nil
       throw fault
@@ -133,6 +171,23 @@ public final class World {
     for action in due { action.body(self) }
   }
 
+  private func lookAtConditions() {
+    if conditions.isEmpty { return }
+    var left: [Condition] = []
+    var over: [(Condition, Bool)] = []
+    for condition in conditions {
+      if condition.isMet(self) {
+        over.append((condition, true))
+      } else if condition.deadline <= now {
+        over.append((condition, false))
+      } else {
+        left.append(condition)
+      }
+    }
+    conditions = left
+    for (condition, isMet) in over { condition.then(isMet) }
+  }
+
   private func deliverDatagrams() {
     while let datagram = network.nextDatagram(at: now) {
       let receiver = members[datagram.receiver.rawValue]
@@ -144,7 +199,7 @@ public final class World {
         trace.add(.lost, receiver.id, at: now, packet: datagram.packet, bytes: datagram.bytes, "\(reason)")
       } else {
         trace.add(.received, receiver.id, at: now, packet: datagram.packet, bytes: datagram.bytes, "\(datagram.from)")
-        receiver.take(.datagram(datagram.bytes, from: datagram.from))
+        receiver.take(.datagram(datagram.bytes, from: datagram.from), to: datagram.destination)
       }
     }
   }
@@ -158,7 +213,7 @@ public final class World {
       case .serviceLost(let service): trace.add(.disappeared, member.id, at: now, StableDescription.of(service.kind))
       case .datagram, .serviceConflict: break
       }
-      member.take(delivery.input)
+      member.take(delivery.input, to: nil)
     }
   }
 }

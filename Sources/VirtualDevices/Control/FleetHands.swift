@@ -47,11 +47,11 @@ struct FleetHands: Sendable {
       switch request {
       case .status: break
       case .power(_, let power):
-        try switchPower(power != .off && power != .cycle, of: device, place)
+        try device.switchPower(power != .off && power != .cycle, at: place)
         guard power == .cycle else { break }
         return bound.eventLoop.scheduleTask(in: Self.pause) {
           do throws(ControlError) {
-            try switchPower(true, of: bound.value, place)
+            try bound.value.switchPower(true, at: place)
             return ControlReply()
           } catch {
             return ControlReply(error: error)
@@ -77,86 +77,5 @@ struct FleetHands: Sendable {
     } catch {
       return done(error)
     }
-  }
-
-  private func switchPower(_ isOn: Bool, of device: VirtualDevice, _ place: VirtualDevice.Place) throws(ControlError) {
-    if place.bridged != nil {
-      try device.withEngine { (engine, now) throws(StatusError) in
-        try engine.power(isOn, bridgedOn: place.node, at: now)
-      }
-    } else if isOn {
-      do { try device.restorePower() } catch { throw ControlError(.failed, "it does not start: \(error)") }
-    } else {
-      device.cutPower()
-    }
-  }
-}
-
-extension VirtualDevice {
-  /// Does something with the engine; what the engine says against it becomes the answer.
-  fileprivate func withEngine(
-    _ body: (inout DeviceEngine, Instant) throws(StatusError) -> Void
-  ) throws(ControlError) {
-    guard let host else { throw ControlError(.noPower, "the device has no power") }
-    do throws(StatusError) {
-      try host.perform { (engine, now) throws(StatusError) in try body(&engine, now) }
-    } catch {
-      switch error.status.code {
-      case .unsupportedCluster: throw ControlError(.notFound, "it has no such cluster there")
-      case .unsupportedAttribute: throw ControlError(.notFound, "it has no such attribute there, or it can't be set")
-      case .constraintError: throw ControlError(.refused, "the value is out of range")
-      case .invalidDataType: throw ControlError(.refused, "the value is of another type")
-      default: throw ControlError(.refused, "\(error.status)")
-      }
-    }
-  }
-
-  /// Moves a switch.
-  fileprivate func move(_ moves: [SwitchMove], on endpoint: EndpointID) throws(ControlError) {
-    guard let host else { throw ControlError(.noPower, "the device has no power") }
-    guard host.perform({ engine, _ in engine.value(Switch.currentPosition, on: endpoint) }) != nil else {
-      // A light switch has no position to tell: it has what it is bound to switched over.
-      if host.perform({ engine, _ in engine.value(Binding.binding, on: endpoint) }) != nil {
-        let count = host.perform { engine, now in engine.control(OnOff.toggle, NoFields(), from: endpoint, at: now) }
-        guard count > 0 else { throw ControlError(.refused, "it is not bound to anything that it could switch") }
-        return
-      }
-      throw ControlError(.refused, "it has no buttons that could be pressed")
-    }
-    try withEngine { (engine, now) throws(StatusError) in try engine.operate(switchOn: endpoint, moves, at: now) }
-  }
-
-  /// The first of the endpoints that has an attribute, and its value.
-  fileprivate func find(
-    _ cluster: ClusterID, _ attribute: AttributeID, on endpoints: [EndpointID]
-  ) throws(ControlError) -> (endpoint: EndpointID, value: [UInt8]) {
-    guard let host else { throw ControlError(.noPower, "the device has no power") }
-    for endpoint in endpoints {
-      let value = host.perform { engine, _ in engine.value(of: ConcreteAttributePath(endpoint, cluster, attribute)) }
-      if let value { return (endpoint, value) }
-    }
-    throw ControlError(.notFound, "it has no such attribute")
-  }
-
-  /// Changes an attribute on the first of the endpoints that has it.
-  fileprivate func set(
-    _ cluster: ClusterID, _ attribute: AttributeID, _ value: [UInt8], on endpoints: [EndpointID]
-  ) throws(ControlError) {
-    let endpoint = try find(cluster, attribute, on: endpoints).endpoint
-    try withEngine { (engine, now) throws(StatusError) in
-      if cluster == Switch.id, attribute == Switch.currentPosition.id, let position = try? UInt8(tlv: value) {
-        // A switch has no more positions than it has.
-        try engine.operate(switchOn: endpoint, [SwitchMove(to: position)], at: now)
-      } else {
-        try engine.act(set: ConcreteAttributePath(endpoint, cluster, attribute), encoded: value, at: now)
-      }
-    }
-  }
-}
-
-extension VirtualDevice.Place {
-  /// The endpoints to look on: the one that was said, else that of the device and those of what it does.
-  fileprivate func endpoints(_ said: UInt16?) -> [EndpointID] {
-    said.map { [EndpointID($0)] } ?? ([node] + application)
   }
 }

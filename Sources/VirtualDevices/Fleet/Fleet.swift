@@ -81,9 +81,11 @@ public final class Fleet: Sendable {
           try await loop.submit {
             let random: any RandomSource = seed.map { SeededRandomSource(seed: $0) } ?? SystemRandomSource()
             let device = try VirtualDevice(
-              definition, port: port, random: random,
+              definition, port: port, random: random, isFresh: options.isFresh,
               in: .init(
-                options: options, machine: HostMachine(), discovery: discovery, loop: loop, logger: logger, onChange: { board.changed() }))
+                machine: HostMachine(), discovery: discovery, loop: loop, interfaces: options.interfaces,
+                directory: options.devicesDirectory + "/" + definition.uniqueID, logger: logger,
+                onChange: { board.changed() }))
             return NIOLoopBound(device, eventLoop: loop)
           }.get())
       } catch {

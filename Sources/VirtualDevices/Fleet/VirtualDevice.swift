@@ -1,53 +1,66 @@
-import Logging
+package import Logging
 import MatterClusters
-import MatterCrypto
-import MatterDevice
-import MatterModel
+package import MatterCrypto
+package import MatterDevice
+package import MatterModel
 import MatterProtocol
 import MatterTLV
-import NIOCore
-import Runtime
+package import NIOCore
+package import Runtime
 
 /// One device of a fleet, running on its event loop. Confined to that loop.
-final class VirtualDevice {
+package final class VirtualDevice {
   /// What it takes to start a device.
-  struct Surroundings {
-    let options: FleetOptions
-    let machine: any Machine
-    let discovery: any NodeDiscovery
-    let loop: any EventLoop
-    let logger: Logger
+  package struct Surroundings {
+    package let machine: any Machine
+    package let discovery: any NodeDiscovery
+    package let loop: any EventLoop
+    package let interfaces: InterfaceSelection
+    /// Where the device's state is kept.
+    package let directory: String
+    package let logger: Logger
     /// Called when something about the device is not as it was.
-    let onChange: () -> Void
+    package let onChange: () -> Void
+
+    package init(
+      machine: any Machine, discovery: any NodeDiscovery, loop: any EventLoop, interfaces: InterfaceSelection,
+      directory: String, logger: Logger, onChange: @escaping () -> Void = {}
+    ) {
+      (self.machine, self.discovery, self.loop) = (machine, discovery, loop)
+      (self.interfaces, self.directory) = (interfaces, directory)
+      (self.logger, self.onChange) = (logger, onChange)
+    }
   }
 
-  let definition: DeviceDefinition
+  package let definition: DeviceDefinition
   /// Which endpoints the devices behind it have.
   private(set) var numbers = EndpointNumbers()
   /// Nil: it has no power.
-  private(set) var host: EngineHost<DeviceEngine>?
+  package private(set) var host: EngineHost<DeviceEngine>?
   private let surroundings: Surroundings
   private var random: any RandomSource
   private var port: UInt16?
   private var lastStatus: DeviceStatus?
 
   /// Opens the device's sockets and state, and starts it. To be called on the loop.
-  init(
-    _ definition: DeviceDefinition, port: UInt16?, random: any RandomSource, in surroundings: Surroundings
+  /// - Parameter isFresh: whether it forgets what it remembers of earlier runs.
+  package init(
+    _ definition: DeviceDefinition, port: UInt16?, random: any RandomSource, isFresh: Bool = false,
+    in surroundings: Surroundings
   ) throws {
     self.definition = definition
     self.port = port
     self.random = random
     self.surroundings = surroundings
-    try boot(isFresh: surroundings.options.isFresh)
+    try boot(isFresh: isFresh)
   }
 
   private func boot(isFresh: Bool = false) throws {
     let machine = surroundings.machine
-    let transport = try machine.openTransport(surroundings.options.interfaces, port: port, on: surroundings.loop)
+    let transport = try machine.openTransport(surroundings.interfaces, port: port, on: surroundings.loop)
     // The one that it got it keeps, also when it comes back.
     port = transport.addresses.first?.port ?? port
-    let store = try machine.openStore( surroundings.options.devicesDirectory + "/" + definition.uniqueID)
+    let store = try machine.openStore(surroundings.directory)
     var state = try store.load()
     if isFresh {
       try store.commit(state.keys.sorted().map { StoreChange($0, nil) })
@@ -81,7 +94,7 @@ final class VirtualDevice {
   // MARK: Power
 
   /// The device vanishes: no goodbye to anybody.
-  func cutPower() {
+  package func cutPower() {
     guard let host else { return }
     lastStatus = status
     lastStatus?.isPowered = false
@@ -91,14 +104,14 @@ final class VirtualDevice {
   }
 
   /// The device starts anew, with what it had stored; nothing happens if it has its power.
-  func restorePower() throws {
+  package func restorePower() throws {
     guard host == nil else { return }
     try boot()
     surroundings.onChange()
   }
 
   /// The device is switched off in good order: it says so to whoever is subscribed, and to DNS-SD.
-  func stop() {
+  package func stop() {
     host?.perform { engine, now in engine.shutDown(at: now) }
     host?.stop()
     host = nil
@@ -124,7 +137,7 @@ final class VirtualDevice {
 
   // MARK: What it is like
 
-  var status: DeviceStatus {
+  package var status: DeviceStatus {
     let payload = definition.setupPayload
     var status = DeviceStatus(
       name: definition.name, room: definition.room ?? "", type: definition.kind.title, port: port ?? 0,
@@ -179,17 +192,17 @@ final class VirtualDevice {
   // MARK: Where things are
 
   /// A device of the definition on this node: this one, or one behind it.
-  struct Place {
+  package struct Place {
     /// Nil for the node's own device.
-    var bridged: DeviceDefinition?
+    package var bridged: DeviceDefinition?
     /// The endpoint that stands for the device.
-    var node: EndpointID
+    package var node: EndpointID
     /// The endpoints that do what the device does, button by button; never empty.
-    var application: [EndpointID]
+    package var application: [EndpointID]
   }
 
   /// The device with this path, nil if it is not here.
-  func place(named path: String) -> Place? {
+  package func place(named path: String) -> Place? {
     if path == definition.path {
       let count = max(1, definition.buttons.count)
       return Place(bridged: nil, node: .root, application: (1...UInt16(count)).map { EndpointID($0) })

@@ -1,0 +1,56 @@
+public import MatterProtocol
+internal import NIOCore
+
+/// The ``World`` as async code sees it that runs on its virtual time, in ``Simulation/run(seed:limit:_:)``.
+///
+/// Time goes on only while everybody waits; nothing that is computed takes any.
+public actor SimulatedWorld {
+  /// The world itself, for code that is on its thread.
+  public nonisolated let world: Confined<World>
+  /// The machine that the code in `run` is on.
+  public nonisolated let machine: SimulatedMachine
+
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { machine.eventLoop.asUnownedSerialExecutor() }
+
+  init(_ world: World, on machine: SimulatedMachine) {
+    self.world = Confined(world)
+    self.machine = machine
+  }
+
+  public var now: Instant { world.value.now }
+
+  /// Does something with the world, between two of its steps.
+  public func perform<R: Sendable, Failure: Error>(
+    _ body: @Sendable (World) throws(Failure) -> R
+  ) throws(Failure) -> R {
+    try body(world.value)
+  }
+
+  /// Lets virtual time go on.
+  /// - Throws: `CancellationError` if the task is cancelled meanwhile.
+  public func sleep(for time: Duration) async throws {
+    try await machine.eventLoop.scheduleTask(in: .nanoseconds(time.nanoseconds)) {}.futureResult.get()
+    try Task.checkCancellation()
+  }
+
+  /// Waits until a condition holds, which is looked at after every step of the world.
+  /// - Parameters:
+  ///   - what: what is waited for, to be told if it never comes.
+  ///   - time: how long at most.
+  /// - Returns: whether it came to hold in time.
+  @discardableResult
+  public func wait(
+    for what: String, within time: Duration, until condition: @escaping @Sendable (World) -> Bool
+  ) async -> Bool {
+    let world = world.value
+    return await withCheckedContinuation { continuation in
+      world.wait(for: what, until: world.now + time, condition) { continuation.resume(returning: $0) }
+    }
+  }
+}
+
+/// A value that is used on one thread only, which whoever uses it answers for: that of its world.
+public struct Confined<Value>: @unchecked Sendable {
+  public let value: Value
+  init(_ value: Value) { self.value = value }
+}

@@ -1,0 +1,79 @@
+internal import Foundation
+public import MatterProtocol
+internal import Synchronization
+
+/// Runs async code on virtual time.
+public enum Simulation {
+  /// How a run went, besides what it came to.
+  public struct Run<Result: Sendable>: Sendable {
+    public var result: Swift.Result<Result, any Error>
+    public var trace: Trace
+    /// The virtual time at the end.
+    public var end: Instant
+  }
+
+  /// Runs a body in a world of its own, on a thread of its own, until it returns.
+  ///
+  /// The body, the tasks that it starts and the actors that it calls run on the world's executor. `Task.detached`, the main actor
+  /// and `Task.sleep` lead out of it: what comes back from there ends the run with ``SimulationError/escaped(at:)``.
+  /// - Parameters:
+  ///   - seed: the same one gives the same run, to the byte.
+  ///   - limit: how much virtual time it may take.
+  ///   - prepare: sets up the world before anything runs.
+  public static func run<R: Sendable>(
+    seed: UInt64, limit: Duration = .seconds(7 * 86_400), prepare: (@Sendable (World) -> Void)? = nil,
+    _ body: @escaping @Sendable (SimulatedWorld) async throws -> R
+  ) async -> Run<R> {
+    let isCancelled = Atomic<Bool>(false)
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let thread = Thread {
+          continuation.resume(returning: Self.run(seed, limit, prepare, isCancelled, body))
+        }
+        // Engines are deep, and a debug build's frames are wide.
+        thread.stackSize = 8 << 20
+        thread.name = "simulation \(seed)"
+        thread.start()
+      }
+    } onCancel: {
+      isCancelled.store(true, ordering: .relaxed)
+    }
+  }
+
+  private final class Outcome<R: Sendable>: @unchecked Sendable {
+    var result: Result<R, any Error>?
+  }
+
+  private static func run<R: Sendable>(
+    _ seed: UInt64, _ limit: Duration, _ prepare: (@Sendable (World) -> Void)?, _ isCancelled: borrowing Atomic<Bool>,
+    _ body: @escaping @Sendable (SimulatedWorld) async throws -> R
+  ) -> Run<R> {
+    let world = World(seed: seed)
+    let machine = world.addMachine("test")
+    prepare?(world)
+    let simulated = SimulatedWorld(world, on: machine)
+    let outcome = Outcome<R>()
+    let task = Task(executorPreference: machine.eventLoop) {
+      do {
+        outcome.result = .success(try await body(simulated))
+      } catch {
+        outcome.result = .failure(error)
+      }
+    }
+    let end = Instant.zero + limit
+    do throws(SimulationError) {
+      while outcome.result == nil {
+        guard try world.step() else { throw .deadlock(at: world.now, waiting: world.waits) }
+        if world.now > end { throw .timedOut(at: world.now) }
+        if isCancelled.load(ordering: .relaxed) { task.cancel() }
+      }
+    } catch {
+      // What waits gets a chance to end.
+      task.cancel()
+      for _ in 0..<1000 where outcome.result == nil { guard (try? world.step()) == true else { break } }
+      outcome.result = .failure(error)
+    }
+    return Run(
+      result: outcome.result ?? .failure(CancellationError()), trace: world.trace, end: world.now)
+  }
+}

@@ -1,0 +1,34 @@
+internal import MatterProtocol
+
+/// How a machine's clocks go: the monotonic one may be fast or slow, the wall clock wrong besides.
+public struct MachineClock: Hashable, Sendable {
+  /// How much faster than time the clock goes, in millionths; negative: slower.
+  public var drift: Int64 = 0
+  /// What the wall clock shows at the beginning of the world, in microseconds since 1970.
+  public var epoch: Int64
+
+  /// 2026-01-01 00:00 UTC.
+  public static let usualEpoch: Int64 = 1_767_225_600_000_000
+
+  public init(drift: Int64 = 0, epoch: Int64 = usualEpoch) { (self.drift, self.epoch) = (drift, epoch) }
+
+  /// What the monotonic clock shows.
+  func local(_ world: Instant) -> Instant {
+    drift == 0 ? world : Instant(nanoseconds: world.nanoseconds + scaled(world.nanoseconds, by: 1_000_000))
+  }
+
+  /// When the monotonic clock shows that, or the next moment at which it shows more.
+  func world(_ local: Instant) -> Instant {
+    guard drift != 0 else { return local }
+    var guess = Instant(nanoseconds: local.nanoseconds - scaled(local.nanoseconds, by: 1_000_000 + drift) - 1)
+    while self.local(guess) < local { guess.nanoseconds += 1 }
+    return guess
+  }
+
+  /// A time, times the drift, divided.
+  private func scaled(_ nanoseconds: Int64, by divisor: Int64) -> Int64 {
+    nanoseconds / divisor * drift + nanoseconds % divisor * drift / divisor
+  }
+
+  func unixMicroseconds(at world: Instant) -> Int64 { epoch + local(world).nanoseconds / 1000 }
+}

@@ -1,0 +1,140 @@
+public import Dispatch
+internal import Glibc
+internal import MatterProtocol
+public import NIOCore
+internal import Synchronization
+
+/// An event loop on virtual time, which Swift's tasks and actors run on, too. It does nothing by itself: its ``World`` lets
+/// it run whatever is due.
+///
+/// Everything that is given to it at one time is done in the order in which it was given, so that a run is the same each
+/// time. What another thread gives it can have no such order: it is done, and the world is told that something escaped.
+public final class SimulatedEventLoop: NIOSerialEventLoopExecutor, TaskExecutor, @unchecked Sendable {
+  // Not checked, because everything but `foreign` is touched on the world's own thread alone.
+
+  private enum Work: Sendable {
+    case closure(@Sendable () -> Void)
+    case job(UnownedJob)
+  }
+
+  private struct Timer: Comparable {
+    let deadline: Int64
+    let sequence: UInt64
+    static func < (left: Self, right: Self) -> Bool { (left.deadline, left.sequence) < (right.deadline, right.sequence) }
+    static func == (left: Self, right: Self) -> Bool { left.sequence == right.sequence }
+  }
+
+  private let thread = pthread_self()
+  private let clock: () -> Instant
+  private var ready: [Work] = []
+  private var timers = EventHeap<Timer>()
+  /// What the timers do that were not cancelled.
+  private var actions: [UInt64: @Sendable () -> Void] = [:]
+  private var sequence: UInt64 = 0
+  private let foreign = Mutex<[Work]>([])
+  /// Work that came from other threads.
+  private(set) var escapes = 0
+
+  /// - Parameter clock: the time of the machine that it belongs to.
+  init(clock: @escaping () -> Instant) { self.clock = clock }
+
+  // MARK: Running
+
+  /// When there is something to do, by the machine's clock; nil if there is nothing.
+  var nextDeadline: Instant? {
+    if !ready.isEmpty || foreign.withLock({ !$0.isEmpty }) { return clock() }
+    while let first = timers.first {
+      if actions[first.sequence] != nil { return Instant(nanoseconds: first.deadline) }
+      _ = timers.removeFirst()
+    }
+    return nil
+  }
+
+  /// Does all that is due, and what that leads to at once.
+  /// - Parameter limit: of pieces of work.
+  /// - Returns: whether it came to an end.
+  func run(limit: Int) -> Bool {
+    let now = clock().nanoseconds
+    var count = 0
+    while true {
+      let others = foreign.withLock { work in
+        defer { work = [] }
+        return work
+      }
+      escapes += others.count
+      ready += others
+      while let first = timers.first, first.deadline <= now {
+        _ = timers.removeFirst()
+        if let action = actions.removeValue(forKey: first.sequence) { ready.append(.closure(action)) }
+      }
+      if ready.isEmpty { return true }
+      let work = ready
+      ready = []
+      for item in work { perform(item) }
+      count += work.count
+      if count > limit { return false }
+    }
+  }
+
+  private func perform(_ work: Work) {
+    switch work {
+    case .closure(let body): body()
+    case .job(let job):
+      // Both at once: else a task would leave the loop where it leaves an actor.
+      job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+    }
+  }
+
+  private func add(_ work: Work) {
+    if inEventLoop { ready.append(work) } else { foreign.withLock { $0.append(work) } }
+  }
+
+  // MARK: Executor
+
+  public func enqueue(_ job: consuming ExecutorJob) { add(.job(UnownedJob(job))) }
+
+  public func asUnownedTaskExecutor() -> UnownedTaskExecutor { UnownedTaskExecutor(ordinary: self) }
+
+  // MARK: EventLoop
+
+  public var inEventLoop: Bool { pthread_equal(thread, pthread_self()) != 0 }
+
+  public var now: NIODeadline { .uptimeNanoseconds(UInt64(clamping: clock().nanoseconds)) }
+
+  public func execute(_ task: @escaping @Sendable () -> Void) { add(.closure(task)) }
+
+  public func scheduleTask<T>(
+    deadline: NIODeadline, _ task: @escaping @Sendable () throws -> T
+  ) -> Scheduled<T> {
+    let promise = makePromise(of: T.self)
+    guard inEventLoop else {
+      // Without an order of its own it is as good as any other work from outside.
+      execute { Self.complete(promise, task) }
+      return Scheduled(promise: promise, cancellationTask: {})
+    }
+    sequence += 1
+    let number = sequence
+    timers.insert(Timer(deadline: Int64(clamping: deadline.uptimeNanoseconds), sequence: number))
+    actions[number] = { Self.complete(promise, task) }
+    return Scheduled(promise: promise) { [self] in actions[number] = nil }
+  }
+
+  public func scheduleTask<T>(in time: TimeAmount, _ task: @escaping @Sendable () throws -> T) -> Scheduled<T> {
+    scheduleTask(deadline: now + time, task)
+  }
+
+  public func submit<T>(_ task: @escaping @Sendable () throws -> T) -> EventLoopFuture<T> {
+    let promise = makePromise(of: T.self)
+    execute { Self.complete(promise, task) }
+    return promise.futureResult
+  }
+
+  private static func complete<T>(_ promise: EventLoopPromise<T>, _ task: () throws -> T) {
+    do { promise.assumeIsolated().succeed(try task()) } catch { promise.fail(error) }
+  }
+
+  /// Ends nothing: a loop lives as long as its world.
+  public func shutdownGracefully(queue: DispatchQueue, _ callback: @escaping @Sendable ((any Error)?) -> Void) {
+    queue.async { callback(nil) }
+  }
+}

@@ -1,0 +1,211 @@
+public import Logging
+public import MatterCrypto
+public import MatterProtocol
+public import NIOCore
+public import Runtime
+
+/// A computer of a ``World``, for code that runs on a ``Machine``: its time is the world's, its network and its services are
+/// the world's, its disk outlives it, and it can lose its power at any moment.
+public final class SimulatedMachine: Machine, @unchecked Sendable {
+  // Not checked, because it is touched on the world's own thread alone, which its event loop sees to.
+
+  public let id: HostID
+  public let name: String
+  public let eventLoop: SimulatedEventLoop
+  /// Where its nodes are reached; the first is told first.
+  public private(set) var addresses: [IPAddress]
+  public private(set) var isPowered = true
+  /// Ends the processes that run, without a word to anybody: their machine has lost its power.
+  public var onPowerCut: [() -> Void] = []
+  /// Cuts the power before the effect that comes after this many more: a kill at any moment.
+  public var effectsUntilPowerCut: Int?
+  /// How many effects were carried out since the beginning: datagrams sent, changes stored, services published.
+  public private(set) var effectCount = 0
+  /// How its clocks go.
+  public var clock: MachineClock {
+    get { time.clock }
+    set { time.clock = newValue }
+  }
+
+  unowned let world: World
+  private let time: MachineTime
+  private var random: SeededRandomSource
+  private var disk: [String: StoredState] = [:]
+  private var transports: [WeakTransport] = []
+  private lazy var services = SimulatedServices(self)
+  private var nextPort: UInt16 = 49_152
+
+  private struct WeakTransport {
+    weak var value: SimulatedTransport?
+  }
+
+  init(id: HostID, name: String, addresses: [IPAddress], seed: UInt64, clock: MachineClock, world: World) {
+    (self.id, self.name, self.addresses, self.world) = (id, name, addresses, world)
+    random = SeededRandomSource(seed: seed)
+    let time = MachineTime(clock, world)
+    self.time = time
+    eventLoop = SimulatedEventLoop { time.now }
+  }
+
+  /// Lets the loop read the clock without keeping the machine.
+  private final class MachineTime {
+    var clock: MachineClock
+    private unowned let world: World
+
+    init(_ clock: MachineClock, _ world: World) { (self.clock, self.world) = (clock, world) }
+
+    var now: Instant { clock.local(world.now) }
+  }
+
+  // MARK: Faults
+
+  /// Ends all that runs. What it stored stays; nobody is told.
+  public func cutPower() {
+    guard isPowered else { return }
+    isPowered = false
+    effectsUntilPowerCut = nil
+    world.trace.add(.powerOff, id, at: world.now)
+    for transport in transports { transport.value?.detach() }
+    transports = []
+    world.network.leaveAll(id)
+    world.discovery.lostPower(id, at: world.now)
+    services.forget()
+    let ends = onPowerCut
+    onPowerCut = []
+    for end in ends { end() }
+  }
+
+  /// There is power again. What ran before has to be started by whoever wants it to run.
+  public func restorePower() {
+    guard !isPowered else { return }
+    isPowered = true
+    world.trace.add(.powerOn, id, at: world.now)
+  }
+
+  /// Gives the machine other addresses, as a DHCP server may.
+  /// - Parameter announces: whether DNS-SD finds out, and tells the new ones with what was published.
+  public func move(to new: [IPAddress], announces: Bool = true) {
+    let old = addresses
+    addresses = new
+    for transport in transports { transport.value?.moved(from: old) }
+    if announces { world.discovery.moved(id, to: new) }
+  }
+
+  /// Forgets everything that was stored.
+  public func eraseDisk() { disk = [:] }
+
+  /// What a directory holds.
+  public func stored(in directory: String) -> StoredState { disk[directory] ?? [:] }
+
+  // MARK: Effects
+
+  /// Notes an effect.
+  /// - Returns: whether it takes place: not without power.
+  func takesEffect() -> Bool {
+    guard isPowered else { return false }
+    if let left = effectsUntilPowerCut {
+      guard left > 0 else {
+        cutPower()
+        return false
+      }
+      effectsUntilPowerCut = left - 1
+    }
+    effectCount += 1
+    return true
+  }
+
+  func commit(_ changes: [StoreChange], to directory: String) {
+    guard takesEffect() else { return }
+    for change in changes {
+      disk[directory, default: [:]][change.key] = change.value
+      world.trace.add(.stored, id, at: world.now, bytes: change.value ?? [], change.key)
+    }
+  }
+
+  // MARK: Machine
+
+  public func nextEventLoop() -> any EventLoop { eventLoop }
+  public var taskExecutor: (any TaskExecutor)? { eventLoop }
+  public func makeWorker() -> any Worker { SimulatedWorker(machine: self) }
+
+  public func unixMicroseconds() -> Int64 { clock.unixMicroseconds(at: world.now) }
+
+  public func makeRandom() -> any RandomSource { random.fork() }
+  public var signatures: any SignatureScheme { DeterministicSignatures() }
+
+  public func openTransport(
+    _ interfaces: InterfaceSelection, port: UInt16?, on eventLoop: any EventLoop
+  ) throws -> any DatagramTransport {
+    var chosen = port ?? nextPort
+    if port == nil {
+      // As a system does: the next one that is free.
+      while transports.contains(where: { $0.value?.port == chosen }) { chosen = chosen == .max ? 49_152 : chosen + 1 }
+      nextPort = chosen == .max ? 49_152 : chosen + 1
+    }
+    let transport = SimulatedTransport(self, port: chosen)
+    transports.append(WeakTransport(value: transport))
+    return transport
+  }
+
+  public func openDiscovery(
+    _ mode: ServiceDiscovery.Mode, _ interfaces: InterfaceSelection, registry: String?, on eventLoop: any EventLoop,
+    logger: Logger
+  ) throws -> any NodeDiscovery { services }
+
+  public func openStore(_ directory: String) throws(StoreError) -> any NodeStore {
+    SimulatedStore(self, directory: directory)
+  }
+
+  public func storedState(of directory: String) throws(StoreError) -> StoredState { stored(in: directory) }
+
+  public var sharesFiles: Bool { false }
+}
+
+extension SimulatedMachine: WorldMember {
+  var nextDeadline: Instant? { eventLoop.nextDeadline.map(clock.world) }
+
+  func take(_ input: Input, to destination: MatterProtocol.SocketAddress?) {
+    switch input {
+    case .datagram(let bytes, let source):
+      transports.removeAll { $0.value == nil }
+      for transport in transports { transport.value?.take(bytes, from: source, to: destination) }
+    case .serviceFound, .serviceLost, .serviceConflict: services.take(input)
+    }
+  }
+
+  func advance() {
+    if !eventLoop.run(limit: world.maximumEffects) { world.fault = .endlessEffects(at: world.now, host: name) }
+    if eventLoop.escapes > 0 { world.fault = .escaped(at: world.now) }
+  }
+}
+
+/// Runs at once what a thread would run a little later.
+private struct SimulatedWorker: Worker {
+  let machine: SimulatedMachine
+
+  func submit<R: Sendable>(
+    on eventLoop: any EventLoop, _ body: @escaping @Sendable () throws -> R
+  ) -> EventLoopFuture<R> {
+    eventLoop.submit {
+      guard machine.isPowered else { throw SimulationError.powerOff(machine.name) }
+      return try body()
+    }
+  }
+
+  func close(_ done: @escaping @Sendable () -> Void) { machine.eventLoop.execute(done) }
+}
+
+/// A directory of a machine's disk.
+private final class SimulatedStore: NodeStore {
+  private let machine: SimulatedMachine
+  private let directory: String
+
+  init(_ machine: SimulatedMachine, directory: String) {
+    self.machine = machine
+    self.directory = directory
+  }
+
+  func load() throws(StoreError) -> StoredState { machine.stored(in: directory) }
+  func commit(_ changes: [StoreChange]) throws(StoreError) { machine.commit(changes, to: directory) }
+  func close() {}
+}

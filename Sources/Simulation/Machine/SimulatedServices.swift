@@ -1,0 +1,83 @@
+internal import MatterProtocol
+internal import NIOCore
+internal import Runtime
+
+/// DNS-SD of a ``SimulatedMachine``, for all of its processes.
+final class SimulatedServices: NodeDiscovery, @unchecked Sendable {
+  // Not checked: touched on the world's own thread alone.
+
+  private unowned let machine: SimulatedMachine
+  private var number: UInt64 = 0
+  private var searches: [(browse: ServiceDiscovery.Browse, query: DiscoveryQuery, handler: Handler)] = []
+  /// What is there now, by what the searches have been told.
+  private var known: [MatterService] = []
+
+  init(_ machine: SimulatedMachine) { self.machine = machine }
+
+  private typealias Handler = @Sendable (ServiceDiscovery.Event) -> Void
+
+  func forget() {
+    searches = []
+    known = []
+  }
+
+  func publish(
+    _ service: MatterService, on owner: (any EventLoop)?, onConflict: (@Sendable (MatterService.Kind) -> Void)?
+  ) {
+    guard machine.takesEffect() else { return }
+    machine.world.trace.add(.published, machine.id, at: machine.world.now, StableDescription.of(service))
+    machine.world.discovery.publish(service, by: machine.id, addresses: machine.addresses)
+  }
+
+  func withdraw(_ service: MatterService, silently: Bool) {
+    // Silence is what a machine without power has to say: then its records expire.
+    guard !silently, machine.takesEffect() else { return }
+    machine.world.trace.add(.withdrawn, machine.id, at: machine.world.now, StableDescription.of(service.kind))
+    machine.world.discovery.withdraw(service, by: machine.id)
+  }
+
+  func browse(
+    _ query: DiscoveryQuery, on owner: any EventLoop, _ handler: @escaping @Sendable (ServiceDiscovery.Event) -> Void
+  ) -> ServiceDiscovery.Browse {
+    number += 1
+    let browse = ServiceDiscovery.Browse(number: number)
+    guard machine.takesEffect() else { return browse }
+    let isNew = !searches.contains { $0.query == query }
+    searches.append((browse, query, handler))
+    if isNew {
+      machine.world.trace.add(.browsing, machine.id, at: machine.world.now, StableDescription.of(query))
+      machine.world.discovery.browse(query, by: machine.id)
+    }
+    // What another search has found already will not be told again.
+    for service in known where query.matches(service) { owner.execute { handler(.found(service)) } }
+    return browse
+  }
+
+  func stop(_ browse: ServiceDiscovery.Browse) {
+    guard let index = searches.firstIndex(where: { $0.browse == browse }) else { return }
+    let query = searches.remove(at: index).query
+    guard !searches.contains(where: { $0.query == query }), machine.takesEffect() else { return }
+    machine.world.trace.add(.stoppedBrowsing, machine.id, at: machine.world.now, StableDescription.of(query))
+    machine.world.discovery.stopBrowsing(query, by: machine.id)
+    known.removeAll { service in !searches.contains { $0.query.matches(service) } }
+  }
+
+  func stop() -> EventLoopFuture<Void> {
+    for search in searches { stop(search.browse) }
+    return machine.eventLoop.makeSucceededVoidFuture()
+  }
+
+  /// Tells the searches what came.
+  func take(_ input: Input) {
+    switch input {
+    case .serviceFound(let service):
+      known.removeAll { $0.kind == service.kind }
+      known.append(service)
+      for search in searches where search.query.matches(service) { search.handler(.found(service)) }
+    case .serviceLost(let service):
+      known.removeAll { $0.kind == service.kind }
+      for search in searches where search.query.matches(service) { search.handler(.lost(service)) }
+    case .datagram, .serviceConflict: break
+    }
+  }
+}
