@@ -90,7 +90,8 @@ let package = Package(
       .executableTarget(
         name: "hearth",
         dependencies: [
-          "Scenario", "Home", "VirtualDevices", "MatterController", "MatterDevice", "Runtime", "MatterProtocol", "MatterClusters",
+          "Scenario", "Home", "VirtualDevices", "MatterController", "MatterDevice", "Runtime", "MatterProtocol",
+          "MatterClusters",
           "MatterModel", "MatterTLV", "MatterCrypto", "MatterCertificates", log,
           .product(name: "ArgumentParser", package: "swift-argument-parser"),
         ] + nio,

@@ -2,6 +2,7 @@ internal import MatterClusters
 public import MatterModel
 internal import MatterProtocol
 internal import NIOCore
+internal import Runtime
 
 /// What a device is doing, in the few words that a table has room for.
 public struct DeviceState: Hashable, Sendable {
@@ -103,7 +104,7 @@ extension Home {
   /// did not answer can't be.
   public func waitForConnectivity(of devices: Set<String>, timeout: Duration) async {
     let snapshots = self.devices().batched()
-    let waiting = Task {
+    let waiting = Tasks.start {
       for await all in snapshots {
         let isKnown = all.allSatisfy {
           !devices.contains($0.id) || $0.source?.status.connectivity.connectivityState != .unknown

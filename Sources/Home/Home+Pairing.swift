@@ -25,7 +25,7 @@ extension Home {
     let home = try await Home(options)
     let paired: Result<PairedDevice, HomeError>
     do throws(HomeError) {
-      paired = .success(try await home.pair(request, ownName, room, onStep))
+      paired = .success(try await home.pair(request, name: ownName, room: room, onStep: onStep))
     } catch {
       paired = .failure(error)
     }
@@ -34,9 +34,11 @@ extension Home {
     return try paired.get()
   }
 
-  private func pair(
-    _ request: CommissioningRequest, _ name: String?, _ room: String?,
-    _ onStep: @escaping @Sendable (CommissioningStep, StepProgress) -> Void
+  /// Commissions a device, reads what it is, and gives it a name. For a home that has its state for itself.
+  /// - Parameter name: nil: what it calls itself.
+  public func pair(
+    _ request: CommissioningRequest, name: String? = nil, room: String? = nil,
+    onStep: @escaping @Sendable (CommissioningStep, StepProgress) -> Void = { _, _ in }
   ) async throws(HomeError) -> PairedDevice {
     let controller = try controller
     let result = try await controller.commission(request, onStep: onStep)

@@ -181,9 +181,9 @@ public final class Home: Sendable {
     _ device: DeviceRecord, _ request: SubscriptionRequest
   ) -> AsyncThrowingStream<SubscriptionNews, any Error> {
     let (stream, continuation) = AsyncThrowingStream.makeStream(of: SubscriptionNews.self)
-    let task = Task {
+    let task = Tasks.start {
       do {
-        for try await news in await backend.subscribe(device.nodeID, request) { continuation.yield(news) }
+        for try await news in await self.backend.subscribe(device.nodeID, request) { continuation.yield(news) }
         continuation.finish()
       } catch {
         continuation.finish(throwing: HomeError(error).about(device.name))

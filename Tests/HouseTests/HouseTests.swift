@@ -17,7 +17,8 @@ enum House {
     "Simulation": ["Runtime"],
     "VirtualDevices": ["MatterDevice", "Runtime"],
     "Home": ["MatterController", "Runtime"],
-    "hearth": ["VirtualDevices", "Home", "Simulation"],
+    "Scenario": ["VirtualDevices", "Home", "Simulation"],
+    "hearth": ["Scenario", "VirtualDevices", "Home", "Simulation"],
     "CBench": [],
     "hearth-bench": ["VirtualDevices", "Home", "Simulation", "CBench"],
     "hearth-fuzz": ["VirtualDevices", "MatterController"],
@@ -25,13 +26,14 @@ enum House {
 
   /// Packages of others, and who may use them.
   static let packages: [String: [String]] = [
-    "NIOCore": ["Runtime", "Simulation", "VirtualDevices", "Home", "hearth", "hearth-bench"],
+    "NIOCore": ["Runtime", "Simulation", "Scenario", "VirtualDevices", "Home", "hearth", "hearth-bench"],
     "NIOPosix": ["Runtime", "VirtualDevices", "Home", "hearth", "hearth-bench"],
-    "Logging": ["Runtime", "Simulation", "VirtualDevices", "Home", "hearth", "hearth-bench"], "Yams": ["VirtualDevices"],
+    "Logging": ["Runtime", "Simulation", "Scenario", "VirtualDevices", "Home", "hearth", "hearth-bench"],
+    "Yams": ["VirtualDevices", "Scenario"],
     "GRDB": ["Home"], "FoundationNetworking": ["Home"],
     "ArgumentParser": ["hearth"],
     "Dispatch": ["Simulation", "hearth"],
-    "Foundation": ["Runtime", "VirtualDevices", "Home", "Simulation", "hearth", "hearth-bench", "hearth-fuzz"],
+    "Foundation": ["Runtime", "VirtualDevices", "Home", "Simulation", "Scenario", "hearth", "hearth-bench", "hearth-fuzz"],
     "Glibc": ["Runtime", "Simulation", "VirtualDevices", "Home", "hearth", "hearth-bench"],
     "Synchronization": ["Runtime", "Simulation", "VirtualDevices", "Home", "hearth", "hearth-bench"],
   ]

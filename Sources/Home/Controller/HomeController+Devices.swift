@@ -66,7 +66,7 @@ extension HomeController: HomeBackend {
 
   /// Whether a device comes online in time.
   private func comesOnline(_ reports: AsyncStream<DeviceReport>, within time: Duration) async -> Bool {
-    let found = Task { () -> Bool in
+    let found = Tasks.start { () -> Bool in
       for await report in reports where report.device.source?.status.connectivity.connectivityState == .online {
         return true
       }

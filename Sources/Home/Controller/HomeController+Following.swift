@@ -11,17 +11,20 @@ extension HomeController {
 
   /// Follows all devices from now on, or, while another process does, what it writes down.
   public func follow() async throws(HomeError) {
-    guard polling == nil else { return }
+    guard center == nil else { return }
     try takeOver()
     let loop = eventLoop
     let keeper = edge.value.keeper
-    let center = ObserverCenter(keeper.database, after: keeper.anchor, on: loop, retention: .init()) {
+    let center = ObserverCenter(
+      keeper.database, after: keeper.anchor, on: loop, retention: .init(), machine: options.machine
+    ) {
       [weak self] updates, mustReload in
       guard let self else { return }
-      Task { await self.take(updates, mustReload: mustReload) }
+      options.machine.task { await self.take(updates, mustReload: mustReload) }
     }
     self.center = center
     try await center.start(inBackground: isFollower)
+    guard options.machine.sharesFiles else { return edge.value.observers.tell(hubState) }
     polling = loop.scheduleRepeatedTask(initialDelay: Self.pollInterval, delay: Self.pollInterval) { [weak self] _ in
       guard let self else { return }
       // On the loop that the actor lives on.
@@ -38,7 +41,7 @@ extension HomeController {
   public var isFollower: Bool { follower != nil }
 
   /// Who follows the devices, as far as this process knows.
-  public var hubState: HubState { isFollower ? .thisProcess : polling == nil ? .notAvailable : .connected }
+  public var hubState: HubState { isFollower ? .thisProcess : center == nil ? .notAvailable : .connected }
 
   private func takeOver() throws(HomeError) {
     guard follower == nil, let lock = try FollowerLock.acquire(options.state) else { return }
@@ -47,7 +50,7 @@ extension HomeController {
       engine.isPassive = false
       engine.follow(at: now)
     }
-    if let center { Task { try? await center.deliverInBackground() } }
+    if let center { options.machine.task { try? await center.deliverInBackground() } }
   }
 
   /// Takes in what others wrote.

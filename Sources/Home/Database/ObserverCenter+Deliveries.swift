@@ -43,9 +43,9 @@ extension ObserverCenter {
       observer: delivery.id, type: delivery.filter.type, after: delivery.anchor, until: until,
       attempt: delivery.strikes + 1)
     entries[observer]?.until = until
-    entries[observer]?.task = Task {
+    entries[observer]?.task = machine.task {
       let failure = await DeliveryRun.deliver(notice, to: delivery.target)
-      ended(observer, run: run, failure: failure)
+      await self.ended(observer, run: run, failure: failure)
     }
   }
 
@@ -56,7 +56,7 @@ extension ObserverCenter {
     entries[observer]?.task = nil
     if failure == nil, let until = entry.until {
       delivery.anchor = until
-      delivery.delivered = HostClock.unixMicroseconds()
+      delivery.delivered = machine.unixMicroseconds()
       delivery.strikes = 0
       delivery.failure = nil
       entries[observer]?.kind = .delivery(delivery)

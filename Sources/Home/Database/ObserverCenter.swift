@@ -1,6 +1,6 @@
 internal import MatterProtocol
 public import NIOCore
-internal import Runtime
+public import Runtime
 
 /// Rings for observers of a home: queries in this process, and, in the process that owns the home, targets that are woken
 /// in the background. Notices what other processes write, too.
@@ -45,6 +45,7 @@ public actor ObserverCenter {
   var limits: DeliverySchedule.Limits
   /// Whether targets are woken.
   var deliversInBackground = false
+  let machine: any Machine
   private let others: Others?
   private let retention: Retention?
   private var foreignAnchor: Anchor
@@ -61,11 +62,13 @@ public actor ObserverCenter {
   ///   - retention: what is kept of the log, by the process that owns the home; nil: everything.
   public init(
     _ database: HomeDatabase, after anchor: Anchor, on eventLoop: any EventLoop,
-    limits: DeliverySchedule.Limits = .init(), retention: Retention? = nil, others: Others? = nil
+    limits: DeliverySchedule.Limits = .init(), retention: Retention? = nil, machine: any Machine = HostMachine(),
+    others: Others? = nil
   ) {
     self.database = database
     self.eventLoop = eventLoop
     self.limits = limits
+    self.machine = machine
     self.retention = retention
     self.others = others
     foreignAnchor = anchor
@@ -79,12 +82,12 @@ public actor ObserverCenter {
     if inBackground { try restoreDeliveries() }
     ear = database.bell.add { [weak self] updates in
       guard let self else { return }
-      Task { await self.ring(updates) }
+      machine.task { await self.ring(updates) }
     }
     poll = eventLoop.scheduleRepeatedTask(initialDelay: .milliseconds(100), delay: .milliseconds(200)) {
       [weak self] _ in
       guard let self else { return }
-      Task { await self.look() }
+      machine.task { await self.look() }
     }
   }
 
@@ -148,17 +151,19 @@ public actor ObserverCenter {
   private func look() {
     guard poll != nil else { return }
     do throws(HomeError) {
-      let version = try database.foreignVersion()
-      if version != foreignVersion {
-        try readOthers()
-        if deliversInBackground { try restoreDeliveries() }
-        foreignVersion = version
+      if machine.sharesFiles {
+        let version = try database.foreignVersion()
+        if version != foreignVersion {
+          try readOthers()
+          if deliversInBackground { try restoreDeliveries() }
+          foreignVersion = version
+        }
       }
       polls += 1
       if let retention, polls % 300 == 0 {
         let age = retention.age.components.seconds.multipliedReportingOverflow(by: 1_000_000)
         try database.compact(
-          keeping: retention.count, since: HostClock.unixMicroseconds() - (age.overflow ? 0 : age.partialValue))
+          keeping: retention.count, since: machine.unixMicroseconds() - (age.overflow ? 0 : age.partialValue))
       }
     } catch {
       // The disk is full, or another process writes for long: the next look does it.
@@ -184,7 +189,7 @@ public actor ObserverCenter {
 
   func with(_ observer: Observer, _ body: (inout DeliverySchedule, Instant) -> [DeliverySchedule.Action]) {
     guard var entry = entries[observer] else { return }
-    let actions = body(&entry.schedule, HostClock.now())
+    let actions = body(&entry.schedule, Instant(nanoseconds: Int64(clamping: eventLoop.now.uptimeNanoseconds)))
     entries[observer] = entry
     for action in actions { perform(action, for: observer) }
   }
@@ -209,7 +214,7 @@ public actor ObserverCenter {
   private func call(_ query: ObserverQuery, _ observer: Observer, run: Int) {
     let completion = ObserverCompletion { [weak self] isSuccess in
       guard let self else { return }
-      Task { await self.ended(observer, run: run, isSuccess: isSuccess) }
+      machine.task { await self.ended(observer, run: run, isSuccess: isSuccess) }
     }
     query.handler(query, completion, nil)
   }
@@ -232,7 +237,7 @@ public actor ObserverCenter {
     timer = eventLoop.scheduleTask(deadline: .uptimeNanoseconds(UInt64(clamping: deadline.nanoseconds))) {
       [weak self] in
       guard let self else { return }
-      Task { await self.advance() }
+      machine.task { await self.advance() }
     }
   }
 

@@ -1,3 +1,5 @@
+internal import Runtime
+
 /// Calls one delegate: in order, one call at a time, on no thread that anybody else waits for.
 final class DelegateQueue: Sendable {
   typealias Call = @Sendable () async -> Void
@@ -7,7 +9,7 @@ final class DelegateQueue: Sendable {
   init() {
     let (stream, continuation) = AsyncStream.makeStream(of: Call.self)
     calls = continuation
-    Task { for await call in stream { await call() } }
+    Tasks.start { for await call in stream { await call() } }
   }
 
   deinit { calls.finish() }

@@ -1,5 +1,6 @@
 internal import MatterModel
 internal import MatterProtocol
+internal import Runtime
 
 /// A home as one client asks for things in it: what it changes has its id on it.
 final class HomeClient: HomeAccess {
@@ -31,7 +32,7 @@ final class HomeClient: HomeAccess {
   func reports(of device: String) -> AsyncStream<DeviceReport> {
     let reports = backend.reports(of: device)
     let (stream, continuation) = AsyncStream.makeStream(of: DeviceReport.self)
-    let task = Task {
+    let task = Tasks.start {
       for await report in reports {
         continuation.yield(DeviceReport(device: report.device.asked(through: self), changed: report.changed))
       }

@@ -1,3 +1,5 @@
+internal import Runtime
+
 /// Values that come as a home changes: an `AsyncSequence` that also gives its values to a closure.
 ///
 /// Each iteration is an observer of its own, with a queue of its own that is as long as it must be: a slow observer loses
@@ -10,7 +12,7 @@ extension HomeUpdates {
   public func sink(_ receive: @escaping @Sendable (Element) async -> Void) -> ObservationHandle {
     // Begun here and not in the task, so that nothing that happens after this call is missed.
     let iterator = makeAsyncIterator()
-    let task = Task {
+    let task = Tasks.start {
       var iterator = iterator
       while !Task.isCancelled, let value = await iterator.next(isolation: nil) {
         guard !Task.isCancelled else { return }

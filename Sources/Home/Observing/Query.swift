@@ -1,3 +1,5 @@
+internal import Runtime
+
 /// A collection of things in a home, to be listed or followed. HOME.md, “Observing”.
 public struct Query<Item: Identifiable & Sendable>: Sendable {
   let snapshot: @Sendable (_ timeout: Duration) async throws(HomeError) -> [Item]
@@ -33,7 +35,7 @@ public struct Query<Item: Identifiable & Sendable>: Sendable {
     from stream: AsyncStream<Element>, _ next: @escaping @Sendable (Element, inout [Item]?) -> Element?
   ) -> AsyncStream<Element> {
     let (result, continuation) = AsyncStream.makeStream(of: Element.self)
-    let task = Task {
+    let task = Tasks.start {
       var last: [Item]?
       for await element in stream { if let element = next(element, &last) { continuation.yield(element) } }
       continuation.finish()

@@ -55,7 +55,7 @@ extension Machine {
   /// Starts a task of the machine's: it is bound to no event loop, and takes no time from one.
   @discardableResult
   public func task<Success: Sendable>(_ body: @escaping @Sendable () async -> Success) -> Task<Success, Never> {
-    Task(executorPreference: taskExecutor, operation: body)
+    Tasks.$executor.withValue(taskExecutor) { Tasks.start(body) }
   }
 
   /// The wall clock in microseconds since 2000 (epoch-us). A clock set to before 2000 gives 0.

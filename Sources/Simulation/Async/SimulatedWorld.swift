@@ -12,8 +12,8 @@ public actor SimulatedWorld {
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor { machine.eventLoop.asUnownedSerialExecutor() }
 
-  init(_ world: World, on machine: SimulatedMachine) {
-    self.world = Confined(world)
+  init(_ world: Confined<World>, on machine: SimulatedMachine) {
+    self.world = world
     self.machine = machine
   }
 

@@ -1,5 +1,6 @@
 internal import Foundation
 public import MatterProtocol
+internal import Runtime
 internal import Synchronization
 
 /// Runs async code on virtual time.
@@ -51,9 +52,9 @@ public enum Simulation {
     let world = World(seed: seed)
     let machine = world.addMachine("test")
     prepare?(world)
-    let simulated = SimulatedWorld(world, on: machine)
+    let simulated = SimulatedWorld(Confined(world), on: machine)
     let outcome = Outcome<R>()
-    let task = Task(executorPreference: machine.eventLoop) {
+    let task = machine.task {
       do {
         outcome.result = .success(try await body(simulated))
       } catch {

@@ -110,7 +110,8 @@ public struct SimulatedDiscovery: Sendable {
       var visible: [MatterService] = []
       for publication in publications where publication.host != browser.host {
         // What is known stays known while its host is out of reach, until it expires.
-        let isReachable = publication.expiry == nil && network.isConnected(publication.host, to: browser.host)
+        let isReachable =
+          publication.expiry == nil && network.isConnected(publication.host, to: browser.host)
           && !silent.contains(publication.host) && !silent.contains(browser.host)
         let known = browser.known.first { $0.kind == publication.service.kind }
         guard let seen = isReachable ? publication.service : known, browser.query.matches(seen) else { continue }

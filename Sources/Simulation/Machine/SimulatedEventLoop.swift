@@ -20,7 +20,9 @@ public final class SimulatedEventLoop: NIOSerialEventLoopExecutor, TaskExecutor,
   private struct Timer: Comparable {
     let deadline: Int64
     let sequence: UInt64
-    static func < (left: Self, right: Self) -> Bool { (left.deadline, left.sequence) < (right.deadline, right.sequence) }
+    static func < (left: Self, right: Self) -> Bool {
+      (left.deadline, left.sequence) < (right.deadline, right.sequence)
+    }
     static func == (left: Self, right: Self) -> Bool { left.sequence == right.sequence }
   }
 

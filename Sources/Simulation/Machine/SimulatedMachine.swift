@@ -147,6 +147,9 @@ public final class SimulatedMachine: Machine, @unchecked Sendable {
     return transport
   }
 
+  /// Its service discovery, which all of its processes share.
+  public func openDiscovery() -> any NodeDiscovery { services }
+
   public func openDiscovery(
     _ mode: ServiceDiscovery.Mode, _ interfaces: InterfaceSelection, registry: String?, on eventLoop: any EventLoop,
     logger: Logger

@@ -20,7 +20,9 @@ final class SimulatedTransport: DatagramTransport {
   }
 
   var eventLoop: any EventLoop { loop }
-  var addresses: [MatterProtocol.SocketAddress] { machine?.addresses.map { MatterProtocol.SocketAddress($0, port: port) } ?? [] }
+  var addresses: [MatterProtocol.SocketAddress] {
+    machine?.addresses.map { MatterProtocol.SocketAddress($0, port: port) } ?? []
+  }
 
   private func attach() {
     guard let machine else { return }
@@ -54,7 +56,8 @@ final class SimulatedTransport: DatagramTransport {
   }
 
   /// Takes what is for this port, or for a group that it listens to.
-  func take(_ bytes: [UInt8], from source: MatterProtocol.SocketAddress, to destination: MatterProtocol.SocketAddress?) {
+  func take(_ bytes: [UInt8], from source: MatterProtocol.SocketAddress, to destination: MatterProtocol.SocketAddress?)
+  {
     if let destination {
       let isMine = destination.ip.isMulticast ? groups.contains(destination.ip) : destination.port == port
       guard isMine else { return }

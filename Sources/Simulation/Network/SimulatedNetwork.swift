@@ -133,12 +133,15 @@ public struct SimulatedNetwork: Sendable {
       guard !receivers.isEmpty, destination.port == Self.multicastPort else { return lose(number, .noSuchAddress) }
       // Each of them may get it or not; it is lost when nobody does.
       let isPicked = picked.remove(number) != nil
-      let losses = receivers.map { carry(bytes, number, isPicked, from: sender, at: address, to: $0, destination, at: now) }
+      let losses = receivers.map {
+        carry(bytes, number, isPicked, from: sender, at: address, to: $0, destination, at: now)
+      }
       return losses.contains(nil) ? (number, nil) : lose(number, losses.first.flatMap(\.self) ?? .link)
     }
     guard let receiver = addresses[destination] else { return lose(number, .noSuchAddress) }
     let isPicked = picked.remove(number) != nil
-    guard let loss = carry(bytes, number, isPicked, from: sender, at: address, to: receiver, destination, at: now) else {
+    guard let loss = carry(bytes, number, isPicked, from: sender, at: address, to: receiver, destination, at: now)
+    else {
       return (number, nil)
     }
     return lose(number, loss)

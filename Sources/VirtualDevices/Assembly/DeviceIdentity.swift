@@ -19,7 +19,8 @@ struct DeviceIdentity: Sendable {
 
   /// Takes the identity from the store, or makes one and puts it there.
   init(
-    of device: DeviceDefinition, in store: any NodeStore, _ state: StoredState, signatures: any SignatureScheme = OpenSSLSignatures(),
+    of device: DeviceDefinition, in store: any NodeStore, _ state: StoredState,
+    signatures: any SignatureScheme = OpenSSLSignatures(),
     random: inout any RandomSource
   ) throws {
     if let dac = state[Self.prefix + "dac"], let pai = state[Self.prefix + "pai"],

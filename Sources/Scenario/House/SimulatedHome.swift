@@ -1,0 +1,168 @@
+internal import Foundation
+public import Home
+public import Logging
+internal import MatterController
+internal import MatterModel
+internal import MatterProtocol
+internal import Runtime
+public import Simulation
+public import VirtualDevices
+
+/// The devices of a definition and a home that follows them, each on a machine of its own, in a simulated world.
+///
+/// They are the very devices and the very home of `hearth run` and of ``Home/Home``; only what they run on is simulated.
+public actor SimulatedHome {
+  public nonisolated let definition: HomeDefinition
+  /// The world they are in.
+  public nonisolated let simulation: SimulatedWorld
+  /// The machine that the home runs on.
+  public nonisolated let hub: SimulatedMachine
+  private var devices: [VirtualDevice] = []
+  private var machines: [SimulatedMachine] = []
+  private nonisolated let directory: String
+  private nonisolated let options: SimulatedHomeOptions
+  private var opened: Home?
+
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { simulation.unownedExecutor }
+
+  private init(_ definition: HomeDefinition, _ options: SimulatedHomeOptions, in simulation: SimulatedWorld) async {
+    (self.definition, self.options, self.simulation) = (definition, options, simulation)
+    hub = await simulation.perform { $0.addMachine("hub") }
+    directory = FileManager.default.temporaryDirectory.appendingPathComponent("hearth-\(UUID().uuidString)").path
+  }
+
+  /// Starts all devices and opens the home.
+  /// - Throws: what a device or the home has against it.
+  static func start(
+    _ definition: HomeDefinition, _ options: SimulatedHomeOptions, in simulation: SimulatedWorld
+  ) async throws -> SimulatedHome {
+    let home = await SimulatedHome(definition, options, in: simulation)
+    do {
+      try await home.startDevices()
+      try await home.open()
+      if options.isPaired { try await home.pairAll() }
+    } catch {
+      await home.close()
+      throw error
+    }
+    return home
+  }
+
+  private func startDevices() throws {
+    let world = simulation.world.value
+    for device in definition.devices {
+      let machine = world.addMachine(device.path)
+      let started = try VirtualDevice(
+        device, port: device.port ?? 5540, random: machine.makeRandom(),
+        in: .init(
+          machine: machine, discovery: machine.openDiscovery(), loop: machine.eventLoop, interfaces: .all,
+          directory: "device", logger: options.logger))
+      devices.append(started)
+      machines.append(machine)
+      prepareForPowerCut(machine, started)
+    }
+  }
+
+  /// Ends the device when its machine loses its power.
+  private func prepareForPowerCut(_ machine: SimulatedMachine, _ device: VirtualDevice) {
+    machine.onPowerCut = [{ device.cutPower() }]
+  }
+
+  // MARK: The home
+
+  /// The home, as it is open now.
+  /// - Throws: ``HomeError`` while it is not.
+  public var home: Home {
+    get throws(HomeError) {
+      guard let opened else { throw HomeError(.unreachable, "the home is not open: its machine has no power") }
+      return opened
+    }
+  }
+
+  private func open() async throws(HomeError) {
+    var options = HomeController.Options(state: StateDirectory(directory), logger: options.logger)
+    options.access = .exclusive
+    options.interfaces = .all
+    options.discovery = .builtin
+    options.machine = hub
+    options.following = self.options.following
+    let home = try await Home(options)
+    opened = home
+    try await home.follow()
+  }
+
+  /// Commissions every device, one after another, and waits until the home has reached them.
+  public func pairAll() async throws {
+    for device in definition.devices { try await pair(device.path) }
+    let home = try home
+    let ids = Set(try await home.devices().list().map(\.id))
+    await home.waitForConnectivity(of: ids, timeout: .seconds(60))
+  }
+
+  /// Commissions a device by its passcode, under the name and in the room of its definition.
+  /// - Throws: ``HomeError``
+  @discardableResult
+  public func pair(_ device: String) async throws(HomeError) -> PairedDevice {
+    let definition = try find(device).definition
+    let request = CommissioningRequest(
+      passcode: definition.passcode, target: .discriminator(.long(definition.discriminator)))
+    return try await home.pair(request, name: definition.name, room: definition.room)
+  }
+
+  /// Ends the home in good order.
+  func close() async {
+    await opened?.close()
+    opened = nil
+    try? FileManager.default.removeItem(atPath: directory)
+  }
+
+  // MARK: The devices
+
+  /// - Parameter name: `room/name`, or the name alone where only one device has it; any case.
+  private func find(_ name: String) throws(HomeError) -> VirtualDevice {
+    let wanted = name.lowercased()
+    let exact = devices.filter { $0.definition.path.lowercased() == wanted }
+    let found = exact.isEmpty ? devices.filter { $0.definition.name.lowercased() == wanted } : exact
+    if found.count > 1 {
+      let names = found.map(\.definition.path).joined(separator: ", ")
+      throw HomeError(.ambiguousTarget, "“\(name)” may be any of \(names)")
+    }
+    guard let device = found.first else {
+      throw HomeError(
+        .notFound, "there is no device “\(name)”; there are \(devices.map(\.definition.path).joined(separator: ", "))")
+    }
+    return device
+  }
+
+  /// The machine of a device.
+  public func machine(of device: String) throws(HomeError) -> SimulatedMachine {
+    let found = try find(device)
+    guard let index = devices.firstIndex(where: { $0 === found }) else {
+      throw HomeError(.notFound, "there is no device “\(device)”")
+    }
+    return machines[index]
+  }
+
+  /// Cuts a device's power: it says no goodbye, and what it had not stored is lost.
+  public func cutPower(of device: String) throws(HomeError) { try machine(of: device).cutPower() }
+
+  /// Gives a device its power back: it starts from what it had stored.
+  public func restorePower(of device: String) throws {
+    let found = try find(device)
+    let machine = try machine(of: device)
+    guard !machine.isPowered else { return }
+    machine.restorePower()
+    try found.restorePower()
+    prepareForPowerCut(machine, found)
+  }
+}
+
+/// How a simulated home is set up.
+public struct SimulatedHomeOptions: Sendable {
+  /// Whether all devices are commissioned when it begins.
+  public var isPaired = true
+  public var following = HomeConfiguration()
+  public var logger = Logger(label: "hearth") { _ in SwiftLogNoOpLogHandler() }
+
+  public init() {}
+}
