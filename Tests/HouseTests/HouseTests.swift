@@ -33,7 +33,9 @@ enum House {
     "GRDB": ["Home"], "FoundationNetworking": ["Home"],
     "ArgumentParser": ["hearth"],
     "Dispatch": ["Simulation", "hearth"],
-    "Foundation": ["Runtime", "VirtualDevices", "Home", "Simulation", "Scenario", "hearth", "hearth-bench", "hearth-fuzz"],
+    "Foundation": [
+      "Runtime", "VirtualDevices", "Home", "Simulation", "Scenario", "hearth", "hearth-bench", "hearth-fuzz",
+    ],
     "Glibc": ["Runtime", "Simulation", "VirtualDevices", "Home", "hearth", "hearth-bench"],
     "Synchronization": ["Runtime", "Simulation", "VirtualDevices", "Home", "hearth", "hearth-bench"],
   ]

@@ -32,13 +32,13 @@ struct Wait: AsyncParsableCommand {
     try await home.withHome(options) { session in
       let registry = await session.registry
       let target = try registry.resolve(target)
-      let conditions = try conditions.map { try WaitCondition(parsing: $0, of: target, in: registry) }
+      let conditions = try conditions.map { try DeviceCondition(parsing: $0, of: target, in: registry) }
       // Before it is looked: what happens in between is not missed.
       let updates = session.updates()
       try await session.follow()
       let device = target.device
       guard try await comesTrue(conditions, of: device.id, updates, session) else {
-        let now = await WaitCondition.check(conditions, of: device.id, in: session)
+        let now = await DeviceCondition.check(conditions, of: device.id, in: session)
         let failed = zip(conditions, now).filter { !$1.holds }.map { "\($0.name) is \($1.actual), not \($0.value)" }
         throw HomeError(
           .expectationFailed,
@@ -55,10 +55,10 @@ struct Wait: AsyncParsableCommand {
 
   /// - Returns: false when the time is over.
   private func comesTrue(
-    _ conditions: [WaitCondition], of device: String, _ updates: AsyncStream<HomeUpdate>, _ session: Home
+    _ conditions: [DeviceCondition], of device: String, _ updates: AsyncStream<HomeUpdate>, _ session: Home
   ) async throws -> Bool {
     @Sendable func isTrue() async -> Bool {
-      await WaitCondition.check(conditions, of: device, in: session).allSatisfy(\.holds)
+      await DeviceCondition.check(conditions, of: device, in: session).allSatisfy(\.holds)
     }
     return try await withThrowingTaskGroup(of: Bool.self) { group in
       group.addTask {

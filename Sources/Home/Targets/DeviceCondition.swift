@@ -1,29 +1,37 @@
-import Home
-import MatterClusters
-import MatterModel
-import MatterProtocol
+internal import MatterClusters
+package import MatterModel
+internal import MatterProtocol
 
 /// Something that may hold of a device: `onOff=true`, `levelControl.currentLevel=40%`, `connectivity=online`.
-struct WaitCondition: Sendable {
-  enum Kind: Hashable, Sendable {
+package struct DeviceCondition: Sendable {
+  package enum Kind: Hashable, Sendable {
     case connectivity(ConnectivityState)
     case locality(DataSourceLocality)
     /// - Parameter hasUnit: whether it is the value for people that counts, which stands for several of the wire's.
     case attribute(ConcreteAttributePath, value: [UInt8], hasUnit: Bool)
   }
 
-  var kind: Kind
+  package var kind: Kind
   /// As it was written.
-  var name: String
-  var value: String
+  package var name: String
+  package var value: String
+
+  package init(_ kind: Kind, _ name: String, is value: String) {
+    (self.kind, self.name, self.value) = (kind, name, value)
+  }
 
   /// - Throws: ``HomeError`` `badArguments` or `notFound` with what may have been meant.
-  init(parsing text: String, of target: Target, in registry: HomeRegistry) throws(HomeError) {
+  package init(parsing text: String, of target: Target, in registry: HomeRegistry) throws(HomeError) {
     guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
       throw HomeError(.badArguments, "“\(text)” is nothing to wait for; write name=value, as in onOff=true")
     }
-    name = String(text[..<equals])
-    value = String(text[text.index(after: equals)...])
+    try self.init(
+      String(text[..<equals]), is: String(text[text.index(after: equals)...]), of: target, in: registry)
+  }
+
+  /// - Throws: ``HomeError`` `badArguments` or `notFound` with what may have been meant.
+  package init(_ name: String, is value: String, of target: Target, in registry: HomeRegistry) throws(HomeError) {
+    (self.name, self.value) = (name, value)
     switch name.lowercased() {
     case "connectivity": kind = .connectivity(try Self.one(of: ConnectivityState.allCases, value, "connectivity"))
     case "locality":
@@ -85,8 +93,8 @@ struct WaitCondition: Sendable {
   // MARK: Looking
 
   /// What is the case, condition by condition.
-  static func check(
-    _ conditions: [WaitCondition], of device: String, in session: Home
+  package static func check(
+    _ conditions: [DeviceCondition], of device: String, in session: Home
   ) async -> [(holds: Bool, actual: String)] {
     let entry = await session.backend.device(device)
     let state = await session.state
@@ -94,7 +102,7 @@ struct WaitCondition: Sendable {
   }
 
   /// Whether it holds, and what is the case.
-  func check(_ device: HomeDevice?, _ state: HomeState) -> (holds: Bool, actual: String) {
+  package func check(_ device: HomeDevice?, _ state: HomeState) -> (holds: Bool, actual: String) {
     guard let device, let source = device.source else { return (false, "gone") }
     let connectivity = device.sourceConnectivity
     switch kind {

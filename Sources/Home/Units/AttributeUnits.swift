@@ -1,9 +1,10 @@
-import Home
-import MatterClusters
-import MatterModel
+internal import MatterClusters
+package import MatterModel
+internal import MatterProtocol
+internal import MatterTLV
 
 /// Attributes that people have units for.
-enum AttributeUnits {
+package enum AttributeUnits {
   private enum Unit { case level, mireds, tenthsOfSecond, hundredthsOfDegree, hundredthsOfPercent }
 
   private static func unit(_ cluster: ClusterID, _ attribute: AttributeID) -> Unit? {
@@ -29,7 +30,7 @@ enum AttributeUnits {
   }
 
   /// The value with its unit, nil where it has none, or is null.
-  static func text(_ path: ConcreteAttributePath, _ value: [UInt8]) -> String? {
+  package static func text(_ path: ConcreteAttributePath, _ value: [UInt8]) -> String? {
     guard let unit = unit(path.cluster, path.attribute), let element = try? TLVElement(decoding: value) else {
       return nil
     }
@@ -42,14 +43,14 @@ enum AttributeUnits {
     switch unit {
     case .level: return number > 254 ? nil : LevelText.percent(UInt8(clamping: number))
     case .mireds: return number > 0 ? "\(HomeUnits.kelvin(mireds: UInt16(clamping: number)))K" : nil
-    case .tenthsOfSecond: return TimeSpan.text(.milliseconds(number * 100))
+    case .tenthsOfSecond: return TimeText.text(.milliseconds(number * 100))
     case .hundredthsOfDegree: return "\(Double(number) / 100) °C"
     case .hundredthsOfPercent: return "\(Double(number) / 100)%"
     }
   }
 
   /// Encodes what somebody wrote.
-  static func parse(
+  package static func parse(
     _ text: String, cluster: ClusterID, attribute: AttributeID, raw: Bool, named name: String
   ) throws(HomeError) -> [UInt8] {
     var text = text
@@ -60,10 +61,10 @@ enum AttributeUnits {
         guard case .kelvin(let kelvin) = try LightColor(text: text) else { break }
         text = "\(Int((1_000_000 / Double(kelvin)).rounded()))"
       case .tenthsOfSecond where text.last?.isLetter == true && text != "null":
-        guard let span = TimeSpan(argument: text) else {
-          throw HomeError(.badArguments, "\(name): “\(text)” is no time; \(TimeSpan.example)")
+        guard let span = TimeText.duration(text) else {
+          throw HomeError(.badArguments, "\(name): “\(text)” is no time; \(TimeText.example)")
         }
-        text = "\(try TransitionTime.tenths(span.duration))"
+        text = "\(try TransitionTime.tenths(span))"
       case .hundredthsOfDegree where text.hasSuffix("C"): text = try hundredths(text, of: ["°C", "C"], named: name)
       case .hundredthsOfPercent where text.hasSuffix("%"): text = try hundredths(text, of: ["%"], named: name)
       default: break
