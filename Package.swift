@@ -33,6 +33,7 @@ let package = Package(
     .library(name: "MatterDevice", targets: ["MatterDevice"]),
     .library(name: "MatterController", targets: ["MatterController"]),
     .library(name: "Home", targets: ["Home"]),
+    .library(name: "Hub", targets: ["Hub"]),
     .library(name: "VirtualDevices", targets: ["VirtualDevices"]),
     .library(name: "Simulation", targets: ["Simulation"]),
     .library(name: "Scenario", targets: ["Scenario"]),
@@ -86,11 +87,16 @@ let package = Package(
         "VirtualDevices", "Home", "Simulation", "MatterDevice", "MatterController", "Runtime", "MatterProtocol",
         "MatterClusters", "MatterModel", "MatterTLV", "MatterCrypto", log, .product(name: "Yams", package: "Yams"),
       ] + nio)
+    + room(
+      "Hub",
+      imports: [
+        "Home", "Runtime", "MatterController", "MatterProtocol", "MatterClusters", "MatterModel", "MatterCrypto", log,
+      ] + nio)
     + [
       .executableTarget(
         name: "hearth",
         dependencies: [
-          "Scenario", "Home", "VirtualDevices", "MatterController", "MatterDevice", "Runtime", "MatterProtocol",
+          "Hub", "Scenario", "Home", "VirtualDevices", "MatterController", "MatterDevice", "Runtime", "MatterProtocol",
           "MatterClusters",
           "MatterModel", "MatterTLV", "MatterCrypto", "MatterCertificates", log,
           .product(name: "ArgumentParser", package: "swift-argument-parser"),

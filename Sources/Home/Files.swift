@@ -2,7 +2,7 @@ internal import Foundation
 internal import Glibc
 
 /// Small files that are read whole and replaced whole.
-enum Files {
+package enum Files {
   /// The file's bytes, nil if there is none.
   static func read(_ path: String) throws(HomeError) -> Data? {
     do {
@@ -41,7 +41,7 @@ enum Files {
     }
   }
 
-  static func makeDirectory(_ path: String) throws(HomeError) {
+  package static func makeDirectory(_ path: String) throws(HomeError) {
     do {
       try FileManager.default.createDirectory(
         atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])

@@ -26,6 +26,8 @@ public struct StateDirectory: Hashable, Sendable {
   public func device(_ uniqueID: String) -> String { devices + "/" + uniqueID }
   /// What is running now: the fleets.
   public var run: String { root + "/run" }
+  /// Where the home's hub listens.
+  public var hubSocket: String { run + "/hub.sock" }
   /// Where the processes of this host note how to find each other without multicast.
   public var responders: String { run + "/responders" }
 }

@@ -23,7 +23,7 @@ struct Hearth: AsyncParsableCommand {
           Read.self, Write.self, Invoke.self, Subscribe.self, Watch.self, Wait.self, Observe.self,
           HomeCommands.self, Group.self, Rooms.self, Room.self, Rename.self,
           Share.self,
-          Fabrics.self, Access.self, Bind.self, Unbind.self, Remove.self,
+          Fabrics.self, Access.self, Bind.self, Unbind.self, Remove.self, HubCommands.self,
         ]),
       CommandGroup(name: "Tools", subcommands: [Code.self, Decode.self, SchemaCommand.self, Completion.self]),
     ])

@@ -18,7 +18,8 @@ enum House {
     "VirtualDevices": ["MatterDevice", "Runtime"],
     "Home": ["MatterController", "Runtime"],
     "Scenario": ["VirtualDevices", "Home", "Simulation"],
-    "hearth": ["Scenario", "VirtualDevices", "Home", "Simulation"],
+    "Hub": ["Home"],
+    "hearth": ["Scenario", "VirtualDevices", "Hub", "Simulation"],
     "CBench": [],
     "hearth-bench": ["VirtualDevices", "Home", "Simulation", "CBench"],
     "hearth-fuzz": ["VirtualDevices", "MatterController"],
@@ -26,18 +27,18 @@ enum House {
 
   /// Packages of others, and who may use them.
   static let packages: [String: [String]] = [
-    "NIOCore": ["Runtime", "Simulation", "Scenario", "VirtualDevices", "Home", "hearth", "hearth-bench"],
-    "NIOPosix": ["Runtime", "VirtualDevices", "Home", "hearth", "hearth-bench"],
-    "Logging": ["Runtime", "Simulation", "Scenario", "VirtualDevices", "Home", "hearth", "hearth-bench"],
+    "NIOCore": ["Runtime", "Simulation", "Scenario", "VirtualDevices", "Home", "Hub", "hearth", "hearth-bench"],
+    "NIOPosix": ["Runtime", "VirtualDevices", "Home", "Hub", "hearth", "hearth-bench"],
+    "Logging": ["Runtime", "Simulation", "Scenario", "VirtualDevices", "Home", "Hub", "hearth", "hearth-bench"],
     "Yams": ["VirtualDevices", "Scenario"],
     "GRDB": ["Home"], "FoundationNetworking": ["Home"],
     "ArgumentParser": ["hearth"],
     "Dispatch": ["Simulation", "hearth"],
     "Foundation": [
-      "Runtime", "VirtualDevices", "Home", "Simulation", "Scenario", "hearth", "hearth-bench", "hearth-fuzz",
+      "Runtime", "VirtualDevices", "Home", "Hub", "Simulation", "Scenario", "hearth", "hearth-bench", "hearth-fuzz",
     ],
-    "Glibc": ["Runtime", "Simulation", "VirtualDevices", "Home", "hearth", "hearth-bench"],
-    "Synchronization": ["Runtime", "Simulation", "VirtualDevices", "Home", "hearth", "hearth-bench"],
+    "Glibc": ["Runtime", "Simulation", "VirtualDevices", "Home", "Hub", "hearth", "hearth-bench"],
+    "Synchronization": ["Runtime", "Simulation", "VirtualDevices", "Home", "Hub", "hearth", "hearth-bench"],
   ]
 
   /// Words that have no business in a target, and what to use instead.

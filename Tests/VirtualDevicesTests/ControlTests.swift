@@ -49,7 +49,7 @@ import Testing
     func send(raw text: String) async throws -> String {
       let path = directory + "/run/\(getpid()).sock"
       return try await NIOThreadPool.singleton.runIfActive {
-        let place = try SocketPath.Directory(of: path)
+        let place = try #require(SocketPath.Directory(of: path))
         defer { place.close() }
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// The right to follow the devices of a home and to say how they are: one process at a time has it. Given up when it is let
-/// go, or at the process's end, so that another may take over.
-final class FollowerLock: Sendable {
+/// A right that one process at a time has, as the one to follow the devices of a home and to say how they are. Given up when
+/// it is let go, or at the process's end, so that another may take over.
+package final class FollowerLock: Sendable {
   private let descriptor: Int32
 
   private init(_ descriptor: Int32) { self.descriptor = descriptor }
@@ -14,7 +14,11 @@ final class FollowerLock: Sendable {
   /// - Returns: nil where another process has it.
   static func acquire(_ state: StateDirectory) throws(HomeError) -> FollowerLock? {
     try Files.makeDirectory(state.home)
-    let path = path(state)
+    return try acquire(path(state))
+  }
+
+  /// The same with a file of another right; its directory has to be there.
+  package static func acquire(_ path: String) throws(HomeError) -> FollowerLock? {
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw HomeError(.internalError, "\(path) can't be opened: \(systemError())") }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {

@@ -1,4 +1,4 @@
-internal import MatterModel
+package import MatterModel
 internal import NIOCore
 internal import Runtime
 
@@ -109,7 +109,7 @@ final class HomeKeeper {
 
 extension HomeChange {
   /// The node it is about, if it is about one.
-  var node: NodeID? {
+  package var node: NodeID? {
     switch self {
     case .sourceAdded(let source, _), .sourceRemoved(let source), .topology(let source, _, _),
       .connectivity(let source, _):

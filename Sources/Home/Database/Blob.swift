@@ -4,10 +4,12 @@ internal import MatterProtocol
 
 /// Writes the compact form of what a column of the database holds: numbers of seven bits a byte, texts and bytes with
 /// their length in front.
-struct BlobWriter {
-  private(set) var bytes: [UInt8] = []
+package struct BlobWriter {
+  package private(set) var bytes: [UInt8] = []
 
-  mutating func write(_ number: UInt64) {
+  package init() {}
+
+  package mutating func write(_ number: UInt64) {
     var rest = number
     while rest >= 0x80 {
       bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
@@ -16,22 +18,22 @@ struct BlobWriter {
     bytes.append(UInt8(truncatingIfNeeded: rest))
   }
 
-  mutating func write(_ number: some UnsignedInteger) { write(UInt64(number)) }
+  package mutating func write(_ number: some UnsignedInteger) { write(UInt64(number)) }
 
-  mutating func write(_ octets: [UInt8]) {
+  package mutating func write(_ octets: [UInt8]) {
     write(UInt64(octets.count))
     bytes += octets
   }
 
-  mutating func write(_ text: String) { write(Array(text.utf8)) }
+  package mutating func write(_ text: String) { write(Array(text.utf8)) }
 
   /// Nil is told from an empty text.
-  mutating func write(_ text: String?) {
+  package mutating func write(_ text: String?) {
     write(UInt64(text == nil ? 0 : 1))
     if let text { write(text) }
   }
 
-  mutating func write<Item>(_ items: [Item], _ body: (inout Self, Item) -> Void) {
+  package mutating func write<Item>(_ items: [Item], _ body: (inout Self, Item) -> Void) {
     write(UInt64(items.count))
     for item in items { body(&self, item) }
   }
@@ -41,18 +43,20 @@ struct BlobWriter {
 }
 
 /// What is stored can't be read: the file was damaged, or somebody else wrote it.
-struct DamagedBlob: Error {}
+package struct DamagedBlob: Error {
+  package init() {}
+}
 
 /// Reads what ``BlobWriter`` writes.
-struct BlobReader {
+package struct BlobReader {
   private let bytes: [UInt8]
   private var offset = 0
 
-  init(_ bytes: [UInt8]) { self.bytes = bytes }
+  package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  var isAtEnd: Bool { offset == bytes.count }
+  package var isAtEnd: Bool { offset == bytes.count }
 
-  mutating func number() throws(DamagedBlob) -> UInt64 {
+  package mutating func number() throws(DamagedBlob) -> UInt64 {
     var result: UInt64 = 0
     var shift: UInt64 = 0
     while true {
@@ -67,19 +71,19 @@ struct BlobReader {
     }
   }
 
-  mutating func number<Number: FixedWidthInteger>(as _: Number.Type) throws(DamagedBlob) -> Number {
+  package mutating func number<Number: FixedWidthInteger>(as _: Number.Type) throws(DamagedBlob) -> Number {
     guard let number = Number(exactly: try number()) else { throw DamagedBlob() }
     return number
   }
 
-  mutating func octets() throws(DamagedBlob) -> [UInt8] {
+  package mutating func octets() throws(DamagedBlob) -> [UInt8] {
     let count = try number(as: Int.self)
     guard count <= bytes.count - offset else { throw DamagedBlob() }
     defer { offset += count }
     return [UInt8](bytes[offset..<offset + count])
   }
 
-  mutating func text() throws(DamagedBlob) -> String {
+  package mutating func text() throws(DamagedBlob) -> String {
     let count = try number(as: Int.self)
     guard count <= bytes.count - offset,
       let text = String(validating: bytes[offset..<offset + count], as: UTF8.self)
@@ -88,7 +92,7 @@ struct BlobReader {
     return text
   }
 
-  mutating func optionalText() throws(DamagedBlob) -> String? {
+  package mutating func optionalText() throws(DamagedBlob) -> String? {
     switch try number() {
     case 0: nil
     case 1: try text()
@@ -96,7 +100,7 @@ struct BlobReader {
     }
   }
 
-  mutating func array<Item>(_ body: (inout Self) throws(DamagedBlob) -> Item) throws(DamagedBlob) -> [Item] {
+  package mutating func array<Item>(_ body: (inout Self) throws(DamagedBlob) -> Item) throws(DamagedBlob) -> [Item] {
     let count = try number(as: Int.self)
     // Every item has a byte at least: what is damaged can't make us reserve the memory of the machine.
     guard count <= bytes.count - offset else { throw DamagedBlob() }

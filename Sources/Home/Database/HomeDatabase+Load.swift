@@ -12,6 +12,10 @@ public struct StoredHome: Sendable {
   public var versions: [NodeID: [ClusterPath: UInt32]] = [:]
   /// The place in the log that the state is at.
   public var anchor: Anchor
+
+  package init(state: HomeState, contacts: [NodeID: Contact] = [:], anchor: Anchor) {
+    (self.state, self.contacts, self.anchor) = (state, contacts, anchor)
+  }
 }
 
 extension HomeDatabase {

@@ -27,6 +27,13 @@ public struct HomeSample: Hashable, Sendable {
   /// The same for all that belonged together: one report, one command, one loss.
   public var update: Int64
 
+  package init(
+    anchor: Anchor, time: Int64, change: HomeChange, device: String?, origin: String?, update: Int64
+  ) {
+    (self.anchor, self.time, self.change) = (anchor, time, change)
+    (self.device, self.origin, self.update) = (device, origin, update)
+  }
+
   /// Grows with each sample of a log; has gaps.
   public var sequence: Int64 { anchor.sequence }
 
@@ -79,7 +86,7 @@ public struct SampleFilter: Hashable, Sendable, Codable {
 
   public func contains(_ sample: HomeSample) -> Bool { contains(sample.change, device: sample.device) }
 
-  func contains(_ change: HomeChange, device: String?) -> Bool {
+  package func contains(_ change: HomeChange, device: String?) -> Bool {
     if type != .all, type != change.sampleType { return false }
     if let devices, !(device.map { devices.contains($0) } ?? false) { return false }
     if let endpoints, !(change.source.map { endpoints.contains($0.endpoint) } ?? false) { return false }

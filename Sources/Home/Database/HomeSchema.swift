@@ -48,8 +48,16 @@ enum HomeSchema {
       try database.execute(sql: version1)
       try database.execute(sql: "PRAGMA application_id = \(applicationID)")
     }
+    migrator.registerMigration("2") { try $0.execute(sql: version2) }
     return migrator
   }
+
+  /// Who else may use the home. Of a token its hash is kept; times are seconds since 1970.
+  private static let version2 = """
+    CREATE TABLE client (
+      name TEXT PRIMARY KEY COLLATE NOCASE, role TEXT NOT NULL, token BLOB NOT NULL UNIQUE, created INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    """
 
   /// Things that have an order have a position; ids of nodes are signed here; `element` is the number of an attribute or
   /// event; times are microseconds since 1970.

@@ -14,7 +14,7 @@ public final class ObserverQuery: Sendable {
   public let type: SampleType
   /// What is asked of them beside the type.
   public let predicate: SampleFilter
-  let handler: Handler
+  package let handler: Handler
   private let wasExecuted = Mutex(false)
 
   /// - Parameter predicate: its own type is not looked at.
@@ -27,7 +27,7 @@ public final class ObserverQuery: Sendable {
   }
 
   /// - Returns: whether this is the first time.
-  func execute() -> Bool {
+  package func execute() -> Bool {
     wasExecuted.withLock { executed in
       defer { executed = true }
       return !executed
@@ -38,6 +38,8 @@ public final class ObserverQuery: Sendable {
 /// Says that an observer has read what it was woken for.
 public struct ObserverCompletion: Sendable {
   let body: @Sendable (Bool) -> Void
+
+  package init(_ body: @escaping @Sendable (Bool) -> Void) { self.body = body }
 
   /// - Parameter isSuccess: false: it could not, and is to be called again.
   public func callAsFunction(_ isSuccess: Bool = true) { body(isSuccess) }

@@ -127,6 +127,8 @@ public enum OfflineReason: String, Hashable, Sendable, CaseIterable, Codable {
   case bridgeSaysUnreachable
   /// It said that it shuts down.
   case poweredOffAnnounced
+  /// The hub that it is seen through can't be reached, nor any other way to it.
+  case hubUnreachable
 
   public var text: String {
     switch self {
@@ -136,6 +138,7 @@ public enum OfflineReason: String, Hashable, Sendable, CaseIterable, Codable {
     case .subscriptionLost: "subscription lost"
     case .bridgeSaysUnreachable: "bridge says unreachable"
     case .poweredOffAnnounced: "powered off announced"
+    case .hubUnreachable: "hub unreachable"
     }
   }
 }

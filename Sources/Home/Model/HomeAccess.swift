@@ -33,6 +33,8 @@ public struct NamedDevice: Sendable {
   public var device: HomeDevice
   /// Whether the name was cut at 60 Unicode code points.
   public var wasCut: Bool
+
+  package init(device: HomeDevice, wasCut: Bool) { (self.device, self.wasCut) = (device, wasCut) }
 }
 
 /// A device after an update that was about it.

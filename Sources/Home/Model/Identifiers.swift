@@ -1,9 +1,9 @@
 internal import MatterCrypto
 
 /// Ids for what people add to a home.
-enum Identifiers {
+package enum Identifiers {
   /// One that nothing ever had: 16 small hexadecimal digits.
-  static func new() -> String {
+  package static func new() -> String {
     var random = SystemRandomSource()
     return hexadecimal(random.bytes(8))
   }

@@ -107,6 +107,9 @@ public struct HomeReducer: Sendable {
     return update
   }
 
+  /// Takes over when nodes were heard, from somebody who hears them.
+  package mutating func take(_ known: [NodeID: Contact]) { contacts.merge(known) { $1 } }
+
   private mutating func make(_ change: HomeChange, _ update: inout HomeUpdate) {
     state.apply(change)
     update.changes.append(change)

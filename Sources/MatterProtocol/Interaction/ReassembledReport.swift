@@ -23,6 +23,13 @@ public struct ReassembledReport: Sendable {
   /// - Parameter maximumSize: how many bytes of values are kept before the report is refused.
   public init(maximumSize: Int = 4 << 20) { self.maximumSize = maximumSize }
 
+  /// A whole report, from what somebody else reassembled.
+  package init(_ attributes: [AttributeData], _ statuses: [AttributeStatus]) {
+    self.init()
+    (self.attributes, self.statuses, isComplete) = (attributes, statuses, true)
+    for (index, attribute) in attributes.enumerated() { indices[attribute.path] = index }
+  }
+
   /// The value of one attribute.
   public subscript(_ path: ConcreteAttributePath) -> (dataVersion: UInt32, value: [UInt8])? {
     indices[path].map { (attributes[$0].dataVersion, attributes[$0].value) }

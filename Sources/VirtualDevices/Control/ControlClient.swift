@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Runtime
 
 /// Asks running fleets, from another process. Blocks until the answer is there.
 public enum ControlClient {
@@ -30,7 +31,9 @@ public enum ControlClient {
   }
 
   private static func connect(_ path: String) throws(ControlError) -> Int32 {
-    let directory = try SocketPath.Directory(of: path)
+    guard let directory = SocketPath.Directory(of: path) else {
+      throw ControlError(.notRunning, "there is no directory for \(path)")
+    }
     defer { directory.close() }
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw ControlError(.failed, String(cString: strerror(errno))) }

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import NIOCore
 import NIOPosix
+import Runtime
 
 /// Listens in the run directory for what other processes of this user ask for. One line of JSON each way.
 final class ControlServer: Sendable {
@@ -32,30 +33,6 @@ final class ControlServer: Sendable {
   func close() async {
     unlink(path)
     try? await channel.close().get()
-  }
-}
-
-/// A path of a socket may have 107 bytes only, and state directories can be longer: the directory is opened, and named by
-/// its number.
-enum SocketPath {
-  static func withShort<R>(_ path: String, _ body: (String) async throws -> R) async throws -> R {
-    let directory = try Directory(of: path)
-    defer { directory.close() }
-    return try await body(directory.short)
-  }
-
-  struct Directory {
-    let descriptor: Int32
-    let short: String
-
-    init(of path: String) throws(ControlError) {
-      let slash = path.lastIndex(of: "/") ?? path.startIndex
-      descriptor = Glibc.open(String(path[..<slash]), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-      guard descriptor >= 0 else { throw ControlError(.notRunning, "there is no directory \(path[..<slash])") }
-      short = "/proc/self/fd/\(descriptor)\(path[slash...])"
-    }
-
-    func close() { Glibc.close(descriptor) }
   }
 }
 

@@ -13,7 +13,7 @@ struct Devices: AsyncParsableCommand {
   @Flag(help: "Show the table again whenever something changes; on a terminal, in its place.") var watch = false
 
   func run() async throws {
-    let registry = try home.registry()
+    let registry = try await home.registry()
     let room = try room.map { try registry.knownRoom($0) }
     let wanted = registry.devices.filter { isWanted($0, room) }
     try home.check(wanted)

@@ -117,7 +117,7 @@ extension HomeOptions {
   }
 
   fileprivate func change(_ group: String, _ texts: [String], isMember: Bool) async throws {
-    let targets = try registry().resolve(all: texts)
+    let targets = try await registry().resolve(all: texts)
     try check(targets.map(\.device))
     try await withGroups { session throws(HomeError) in
       var record = try await session.group(group)

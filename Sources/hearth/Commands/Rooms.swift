@@ -4,10 +4,10 @@ import Home
 /// `hearth rooms`.
 struct Rooms: AsyncParsableCommand {
   static let configuration = CommandConfiguration(abstract: "The rooms of the home, and what is in them.")
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup var names: NamesOptions
 
   func run() async throws {
-    let registry = try StoredNames(try options.stateDirectory).registry()
+    let registry = HomeRegistry(try await names.names.state())
     let without = registry.devices.filter { $0.room == nil }
     var table = Table("ROOM", "DEVICES")
     var json: [JSON] = []
@@ -20,8 +20,17 @@ struct Rooms: AsyncParsableCommand {
       table.add("–", without.map(\.name).joined(separator: ", "))
       json.append(["name": nil, "devices": .array(without.map { .string($0.name) })])
     }
-    options.output.result(.array(json), table.rows.isEmpty ? "" : table.text)
+    names.output.result(.array(json), table.rows.isEmpty ? "" : table.text)
   }
+}
+
+/// What the commands share that are about names alone.
+struct NamesOptions: ParsableArguments {
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var hub: HubOptions
+
+  var output: Output { global.output }
+  var names: Names { Names(global: global, hub: hub) }
 }
 
 /// `hearth room`.
@@ -31,42 +40,45 @@ struct Room: AsyncParsableCommand {
 
   struct Add: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Add a room.")
-    @OptionGroup var options: GlobalOptions
+    @OptionGroup var options: NamesOptions
     @Argument(help: "Its name.") var name: String
 
     func run() async throws {
-      let room = try StoredNames(try options.stateDirectory).change { state throws(HomeError) in
-        try state.addingRoom(name)
+      let name = name
+      let (_, results) = try await options.names.edit { _ throws(HomeError) in
+        ([.addRoom(name: name, structureID: nil)], ())
       }
+      guard let room = results.first?.room else { throw HomeError(.internalError, "the new room is missing") }
       options.output.result(["id": .string(room.id), "name": .string(room.name)], "added \(room.name)")
     }
   }
 
   struct Rename: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Give a room another name.")
-    @OptionGroup var options: GlobalOptions
+    @OptionGroup var options: NamesOptions
     @Argument(help: "The room.") var room: String
     @Argument(help: "Its new name.") var name: String
 
     func run() async throws {
-      let (old, new) = try StoredNames(try options.stateDirectory).change { state throws(HomeError) in
+      let (room, name) = (room, name)
+      let (names, _) = try await options.names.edit { state throws(HomeError) in
         let known = try state.knownRoom(room)
-        let changes = try state.renamingRoom(known.id, to: name)
-        return (changes, (known.name, try HomeNames.checked(name).name))
+        return ([.renameRoom(known.id, name: name)], (old: known.name, new: try HomeNames.checked(name).name))
       }
-      options.output.result(["name": .string(new)], "\(old) is now \(new)")
+      options.output.result(["name": .string(names.new)], "\(names.old) is now \(names.new)")
     }
   }
 
   struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Remove a room; its devices stay.")
-    @OptionGroup var options: GlobalOptions
+    @OptionGroup var options: NamesOptions
     @Argument(help: "The room.") var room: String
 
     func run() async throws {
-      let old = try StoredNames(try options.stateDirectory).change { state throws(HomeError) in
+      let room = room
+      let (old, _) = try await options.names.edit { state throws(HomeError) in
         let known = try state.knownRoom(room)
-        return (try state.removingRoom(known.id), known.name)
+        return ([.removeRoom(known.id)], known.name)
       }
       options.output.result(["name": .string(old)], "removed \(old)")
     }
@@ -74,7 +86,7 @@ struct Room: AsyncParsableCommand {
 
   struct Assign: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Put devices into a room.")
-    @OptionGroup var options: GlobalOptions
+    @OptionGroup var options: NamesOptions
     @Flag(help: "Take them out of their rooms.") var none = false
     @Argument(help: ArgumentHelp("Devices, and then the room.", valueName: "device… room")) var arguments: [String]
 
@@ -85,22 +97,17 @@ struct Room: AsyncParsableCommand {
     func run() async throws {
       let room = none ? nil : arguments[arguments.count - 1]
       let texts = none ? arguments : Array(arguments.dropLast())
-      let moved = try StoredNames(try options.stateDirectory).change { state throws(HomeError) in
+      let (moved, _) = try await options.names.edit { state throws(HomeError) in
         let registry = HomeRegistry(state)
         var targets: [DeviceRecord] = []
         for text in texts { targets += try registry.resolveAll(text).map(\.device) }
         let target = try room.map { room throws(HomeError) in try state.knownRoom(room) }
-        // One after the other: two of the same name may come from different rooms.
-        var after = state
-        var changes: [HomeChange] = []
-        for device in targets {
-          for change in try after.movingDevice(device.id, to: target?.id) {
-            after.apply(change)
-            changes.append(change)
-          }
+        let moved = targets.map { device in
+          var device = device
+          device.room = target?.name
+          return device
         }
-        let moved = HomeRegistry(after).devices.filter { device in targets.contains { $0.id == device.id } }
-        return (changes, moved)
+        return (targets.map { .moveDevice($0.id, roomID: target?.id) }, moved)
       }
       options.output.result(
         .array(moved.map(\.jsonNames)),
@@ -112,19 +119,21 @@ struct Room: AsyncParsableCommand {
 /// `hearth rename`.
 struct Rename: AsyncParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Give a device another name.")
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup var options: NamesOptions
   @Argument(help: "The device.") var device: String
   @Argument(help: "Its new name.") var name: String
 
   func run() async throws {
-    let (old, new, wasCut) = try StoredNames(try options.stateDirectory).change { state throws(HomeError) in
+    let (device, name) = (device, name)
+    let (names, results) = try await options.names.edit { state throws(HomeError) in
       let old = try HomeRegistry(state).resolve(device).device
-      let (wasCut, changes) = try state.renamingDevice(old.id, to: name)
       var new = old
       new.name = try HomeNames.checked(name).name
-      return (changes, (old, new, wasCut))
+      return ([.renameDevice(old.id, name: name)], (old: old, new: new))
     }
+    let wasCut = results.first?.wasCut == true
     if wasCut { options.output.note("the name was cut at \(HomeNames.longestName) characters") }
-    options.output.result(new.jsonNames.adding("wasCut", .bool(wasCut)), "\(old.name) is now \(new.name)")
+    options.output.result(
+      names.new.jsonNames.adding("wasCut", .bool(wasCut)), "\(names.old.name) is now \(names.new.name)")
   }
 }

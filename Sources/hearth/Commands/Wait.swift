@@ -26,7 +26,7 @@ struct Wait: AsyncParsableCommand {
   }
 
   func run() async throws {
-    var options = try home.controller()
+    var options = try home.options()
     // --timeout is for all of it, not for each request.
     options.timeout = .seconds(10)
     try await home.withHome(options) { session in

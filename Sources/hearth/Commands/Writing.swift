@@ -18,7 +18,7 @@ struct Write: AsyncParsableCommand {
   @Argument(help: ArgumentHelp("What to write, and what into it.", valueName: "path=value")) var assignments: [String]
 
   func run() async throws {
-    let registry = try home.registry()
+    let registry = try await home.registry()
     var device: DeviceRecord?
     var writes: [AttributeWrite] = []
     var isTimed = false
@@ -80,7 +80,7 @@ struct Invoke: AsyncParsableCommand {
   @Argument(parsing: .remaining, help: ArgumentHelp("Its fields.", valueName: "field=value")) var fields: [String] = []
 
   func run() async throws {
-    let paths = try home.registry().paths(path, .command)
+    let paths = try await home.registry().paths(path, .command)
     guard paths.count == 1, let path = paths.first, let cluster = path.cluster, let element = path.element,
       let endpoint = path.endpoint
     else { throw HomeError(.badArguments, "“\(path)”: a command is invoked on one device, * won't do") }

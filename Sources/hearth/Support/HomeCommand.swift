@@ -1,22 +1,34 @@
 import ArgumentParser
 import Home
+import Hub
 import MatterModel
 
 /// What the commands that talk to devices share.
 struct HomeOptions: ParsableArguments {
   @OptionGroup var global: GlobalOptions
   @OptionGroup var network: NetworkOptions
+  @OptionGroup var hub: HubOptions
 
   var output: Output { global.output }
 
-  /// How to open the controller.
+  /// How to open the controller, for what is not to be done through a hub.
   /// - Parameter patience: for each request where --timeout does not say.
   func controller(patience: Duration = .seconds(10)) throws -> HomeController.Options {
+    guard hub.hubs.isEmpty else {
+      throw HomeError(.accessDenied, "that can't be done through a hub; do it where the hub runs")
+    }
+    return try options(patience: patience)
+  }
+
+  /// How to open the home, be it through a hub.
+  func options(patience: Duration = .seconds(10)) throws -> HomeController.Options {
     var options = HomeController.Options(state: try global.stateDirectory, logger: global.logger)
     options.interfaces = network.interfaces
     options.address = try network.address
     options.discovery = network.mdns.mode
-    if network.addressBook != nil { options.addresses = try network.book().addresses(in: try registry()) }
+    if network.addressBook != nil {
+      options.addresses = try network.book().addresses(in: try StoredNames(options.state).registry())
+    }
     options.timeout = network.timeout?.duration ?? patience
     return options
   }
@@ -25,12 +37,12 @@ struct HomeOptions: ParsableArguments {
   func withHome<R>(
     patience: Duration = .seconds(10), _ body: (Home) async throws -> R
   ) async throws -> R {
-    try await withHome(try controller(patience: patience), body)
+    try await withHome(try options(patience: patience), body)
   }
 
   /// The same with options of the caller's.
   func withHome<R>(_ options: HomeController.Options, _ body: (Home) async throws -> R) async throws -> R {
-    let session = try await Home(options)
+    let session = try await open(options)
     do {
       let result = try await body(session)
       await session.close()
@@ -41,8 +53,19 @@ struct HomeOptions: ParsableArguments {
     }
   }
 
+  private func open(_ options: HomeController.Options) async throws -> Home {
+    guard var client = try hub.client(global) else { return try await Home(options) }
+    guard network.at == nil, network.addressBook == nil else {
+      throw HomeError(.badArguments, "--at and --address-book are for who goes to the devices; a hub knows its own way")
+    }
+    client.timeout = options.timeout
+    return try await Home(through: client)
+  }
+
   /// The home's names.
-  func registry() throws -> HomeRegistry { try StoredNames(try global.stateDirectory).registry() }
+  func registry() async throws -> HomeRegistry {
+    HomeRegistry(try await Names(global: global, hub: hub).state())
+  }
 
   /// Devices that --at can be meant for.
   func check(_ devices: [DeviceRecord]) throws {

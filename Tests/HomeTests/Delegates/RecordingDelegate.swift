@@ -24,9 +24,9 @@ final class RecordingDelegate: HomeManagerDelegate, HomeDelegate, AccessoryDeleg
   /// How often it was called while a call was under way.
   var overlaps: Int { inside.withLock { $0.overlaps } }
 
-  /// Waits until a message came, ten seconds at most.
+  /// Waits until a message came, thirty seconds at most.
   func waits(for message: String) async -> Bool {
-    for _ in 0..<1000 {
+    for _ in 0..<3000 {
       if messages.contains(message) { return true }
       try? await Task.sleep(for: .milliseconds(10))
     }

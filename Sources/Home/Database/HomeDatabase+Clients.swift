@@ -1,0 +1,66 @@
+internal import GRDB
+internal import MatterCrypto
+internal import MatterModel
+
+// The clients that the owner invited.
+extension HomeDatabase {
+  /// Invites a client.
+  /// - Parameter time: now, in seconds since 1970.
+  /// - Returns: its token, which is kept nowhere: 32 hexadecimal digits.
+  /// - Throws: ``HomeError`` `badArguments` where the name is not allowed, or another client has it.
+  public func invite(_ name: String, _ role: HomeRole, at time: Int64) throws(HomeError) -> (
+    client: InvitedClient, token: String
+  ) {
+    let name = try HomeNames.checked(name).name
+    var random = SystemRandomSource()
+    let token = hexadecimal(random.bytes(16))
+    let client = InvitedClient(name: name, role: role, created: time, tokenHash: InvitedClient.hash(token))
+    try write { database in
+      let isTaken = try Bool.fetchOne(
+        database, sql: "SELECT EXISTS (SELECT 1 FROM client WHERE name = ?)", arguments: [name])
+      guard isTaken != true else {
+        throw HomeError(.badArguments, "there is a client “\(name)” already; take another name, or revoke it first")
+      }
+      var hash = BlobWriter()
+      hash.write(client.tokenHash)
+      try database.execute(
+        sql: "INSERT INTO client (name, role, token, created) VALUES (?, ?, ?, ?)",
+        arguments: [name, role.rawValue, hash.data, time])
+    }
+    return (client, token)
+  }
+
+  /// The clients that were invited, by name.
+  public func clients() throws(HomeError) -> [InvitedClient] {
+    try read { database in
+      var clients: [InvitedClient] = []
+      let rows = try Row.fetchCursor(database, sql: "SELECT name, role, token, created FROM client ORDER BY name")
+      while let row = try rows.next() {
+        var token = BlobReader(try Self.bytes(row, 2) ?? [])
+        guard let role = HomeRole(rawValue: row[1]) else { throw DamagedBlob() }
+        clients.append(InvitedClient(name: row[0], role: role, created: row[3], tokenHash: try token.octets()))
+      }
+      return clients
+    }
+  }
+
+  /// Takes a client's token back.
+  /// - Throws: ``HomeError`` `notFound` with what may have been meant.
+  public func revoke(_ name: String) throws(HomeError) -> InvitedClient {
+    let known = try clients()
+    guard let client = known.first(where: { HomeNames.same($0.name, name) }) else {
+      throw HomeError(
+        .notFound, "there is no client “\(name)”",
+        candidates: NearestName.suggestions(for: name, in: known.map(\.name)))
+    }
+    try write { try $0.execute(sql: "DELETE FROM client WHERE name = ?", arguments: [client.name]) }
+    return client
+  }
+}
+
+extension InvitedClient {
+  package static func hash(_ token: String) -> [UInt8] { Hash.sha256(Array("hearth client \(token)".utf8)) }
+
+  /// Whether this is its token.
+  package func has(_ token: String) -> Bool { constantTimeEqual(tokenHash, Self.hash(token)) }
+}

@@ -1,0 +1,34 @@
+public import MatterModel
+
+/// What a client of a home may do.
+public enum HomeRole: String, Hashable, Comparable, Sendable, CaseIterable, Codable {
+  /// May look.
+  case guest
+  /// May control the devices, too.
+  case member
+  /// May do everything.
+  case owner
+
+  /// The privilege that a device would have to grant for it: what the role may do with a device is what the standard lets
+  /// that privilege do. Matter Core § 6.6.2.
+  public var privilege: Privilege {
+    switch self {
+    case .guest: .view
+    case .member: .operate
+    case .owner: .administer
+    }
+  }
+
+  public static func < (left: Self, right: Self) -> Bool { left.privilege < right.privilege }
+}
+
+/// A client that was invited: who has its token is it.
+public struct InvitedClient: Hashable, Sendable {
+  /// Tells it from the others, in any case.
+  public var name: String
+  public var role: HomeRole
+  /// In seconds since 1970.
+  public var created: Int64
+  /// Of its token. What proves that one has the token, and so a secret as well.
+  package var tokenHash: [UInt8]
+}

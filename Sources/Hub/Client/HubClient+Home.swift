@@ -1,0 +1,107 @@
+public import Home
+package import MatterController
+package import MatterModel
+public import MatterProtocol
+
+// What a home asks for, asked of the hub.
+extension HubClient: HomeBackend {
+  /// It does so since it was opened.
+  package func follow() {}
+
+  /// It was loaded when it was opened.
+  package func synchronize(within timeout: Duration) {}
+
+  package func perform(_ edits: [HomeEdit], origin: String?) async throws(HomeError) -> [HomeEdit.Result] {
+    guard case .edited(let results) = try await ask(.edit(edits), origin: origin) else { throw Self.surprise() }
+    return results
+  }
+
+  package func read(
+    _ node: NodeID, _ paths: [AttributePath], isFabricFiltered: Bool, timeout: Duration?
+  ) async throws(HomeError) -> ReassembledReport {
+    let reply = try await ask(.read(node, paths, isFabricFiltered: isFabricFiltered, timeout: timeout))
+    guard case .report(let attributes, let statuses) = reply else { throw Self.surprise() }
+    return ReassembledReport(attributes, statuses)
+  }
+
+  package func write(
+    _ node: NodeID, _ writes: [AttributeWrite], isTimed: Bool
+  ) async throws(HomeError) -> [AttributeStatus] {
+    guard case .written(let statuses) = try await ask(.write(node, writes, isTimed: isTimed)) else {
+      throw Self.surprise()
+    }
+    return statuses
+  }
+
+  package func invoke(
+    _ node: NodeID, _ command: CommandData, isTimed: Bool
+  ) async throws(HomeError) -> CommandData? {
+    guard case .invoked(let answer) = try await ask(.invoke(node, command, isTimed: isTimed)) else {
+      throw Self.surprise()
+    }
+    return answer
+  }
+
+  package func subscribe(
+    _ node: NodeID, _ request: SubscriptionRequest
+  ) -> AsyncThrowingStream<SubscriptionNews, any Error> {
+    AsyncThrowingStream {
+      throw HomeError(.badArguments, "a hub has one subscription for all its clients; follow it with `hearth watch`")
+    }
+  }
+
+  /// The hub hears it itself.
+  package func hear(_ report: NodeReport) {}
+  package func stopWaiting(for devices: Set<String>) {}
+
+  // MARK: Devices
+
+  public func invoke(
+    _ command: CommandData, isTimed: Bool, of device: String, patience: Duration?
+  ) async throws(HomeError) -> CommandData? {
+    let reply = try await ask(.invokeDevice(device, command, isTimed: isTimed, patience: patience))
+    guard case .invoked(let answer) = reply else { throw Self.surprise() }
+    return answer
+  }
+
+  public func write(
+    _ writes: [AttributeWrite], isTimed: Bool, of device: String, patience: Duration?
+  ) async throws(HomeError) {
+    let reply = try await ask(.writeDevice(device, writes, isTimed: isTimed, patience: patience))
+    guard case .done = reply else { throw Self.surprise() }
+  }
+
+  public func setName(_ name: String, of device: String) async throws(HomeError) -> NamedDevice {
+    let (value, wasCut) = try await setName(name, of: device, origin: nil)
+    return NamedDevice(device: value, wasCut: wasCut)
+  }
+
+  public nonisolated func reports(of device: String) -> AsyncStream<DeviceReport> { observedReports(of: device) }
+
+  // MARK: The log
+
+  package func anchor() async throws(HomeError) -> Anchor {
+    guard case .anchor(let anchor) = try await ask(.anchor) else { throw Self.surprise() }
+    return anchor
+  }
+
+  package func samples(
+    after anchor: Anchor?, _ filter: SampleFilter, limit: Int
+  ) async throws(HomeError) -> AnchoredResult {
+    guard case .samples(let result) = try await ask(.samples(after: anchor, filter, limit: limit)) else {
+      throw Self.surprise()
+    }
+    return result
+  }
+
+  package func execute(_ query: ObserverQuery) throws(HomeError) {
+    guard query.execute() else {
+      throw HomeError(.badArguments, "an observer query is executed once; make another one")
+    }
+    let doorbell = HubDoorbell(query, on: eventLoop)
+    bell(query, doorbell)
+    doorbell.ring()
+  }
+
+  package func stop(_ query: ObserverQuery) { bell(query, nil) }
+}

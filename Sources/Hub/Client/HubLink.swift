@@ -1,0 +1,284 @@
+internal import Home
+internal import MatterModel
+internal import MatterProtocol
+internal import NIOCore
+internal import NIOPosix
+internal import Runtime
+
+/// A connection to a hub, made again whenever it breaks.
+actor HubLink: RouteLink {
+  private enum Phase {
+    case stopped
+    case waiting
+    case connecting
+    /// Connected, and not welcome yet.
+    case greeting
+    /// The home comes, part by part.
+    case loading
+    case up
+  }
+
+  nonisolated let eventLoop: any EventLoop
+  nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
+
+  private let address: HubAddress
+  private let options: HubClient.Options
+  private let tell: RouteEar
+  private var phase = Phase.stopped
+  private var channel: (any Channel)?
+  /// Counts attempts: what is heard of an earlier one is void.
+  private var attempt = 0
+  private var pause: Duration
+  private var timer: Scheduled<Void>?
+  private var watch: RepeatedTask?
+  private var lastHeard: NIODeadline
+  private var failure: HomeError?
+
+  private var state = HomeState()
+  private var contacts: [NodeID: Contact] = [:]
+  private var position: HubPosition?
+  /// The origins of our own changes, on this connection and those before it.
+  private var ownIDs: [String] = []
+  private var nextRequest: UInt64 = 0
+  private var pending: [UInt64: CheckedContinuation<Result<HubReply, HomeError>, Never>] = [:]
+
+  /// - Parameter tell: is called on the event loop.
+  init(_ address: HubAddress, _ options: HubClient.Options, on eventLoop: any EventLoop, tell: @escaping RouteEar) {
+    self.address = address
+    self.options = options
+    self.eventLoop = eventLoop
+    self.tell = tell
+    pause = options.firstPause
+    lastHeard = eventLoop.now
+  }
+
+  // MARK: Coming and going
+
+  func start() {
+    guard case .stopped = phase else { return }
+    pause = options.firstPause
+    connect()
+  }
+
+  func stop() {
+    guard !isStopped else { return }
+    phase = .stopped
+    position = nil
+    hangUp(HomeError(.interrupted, "the way to the hub is not used any more"))
+  }
+
+  func forget() { position = nil }
+
+  private var isStopped: Bool { if case .stopped = phase { true } else { false } }
+
+  private func connect() {
+    phase = .connecting
+    failure = nil
+    attempt += 1
+    let number = attempt
+    let link = self
+    let bootstrap = ClientBootstrap(group: eventLoop)
+      .connectTimeout(.nanoseconds(options.connectTimeout.nanoseconds))
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          let pipeline = channel.pipeline.syncOperations
+          try pipeline.addHandler(ByteToMessageHandler(FrameDecoder(longest: Frame.longestNews)))
+          try pipeline.addHandler(LinkHandler(link, number))
+        }
+      }
+    Task {
+      do {
+        let channel = try await open(bootstrap)
+        guard number == attempt, case .connecting = phase else {
+          channel.close(promise: nil)
+          return
+        }
+        greet(channel)
+      } catch {
+        guard number == attempt else { return }
+        broke(unreachable(error))
+      }
+    }
+  }
+
+  private func open(_ bootstrap: ClientBootstrap) async throws -> any Channel {
+    switch address {
+    case .socket(let path):
+      try await SocketPath.withShort(path) { try await bootstrap.connect(unixDomainSocketPath: $0).get() }
+    case .host(let host, let port): try await bootstrap.connect(host: host, port: port).get()
+    }
+  }
+
+  private func unreachable(_ error: any Error) -> HomeError {
+    switch address {
+    case .socket(let path):
+      HomeError(.notRunning, "no hub listens at \(path); start one with `hearth hub run`", cause: error)
+    case .host: HomeError(.unreachable, "no hub answers at \(address)", cause: error)
+    }
+  }
+
+  private func greet(_ channel: any Channel) {
+    self.channel = channel
+    phase = .greeting
+    lastHeard = eventLoop.now
+    send(.hello(HubHello(name: options.name, token: options.token, position: position)))
+    let silence = TimeAmount.nanoseconds(options.silence.nanoseconds)
+    watch = eventLoop.scheduleRepeatedTask(initialDelay: silence, delay: .nanoseconds(silence.nanoseconds / 2)) {
+      [weak self] _ in
+      guard let self else { return }
+      assumeIsolated { link in
+        if link.eventLoop.now - link.lastHeard >= silence {
+          link.broke(HomeError(.unreachable, "the hub at \(link.address) says nothing any more"))
+        }
+      }
+    }
+  }
+
+  private func hangUp(_ error: HomeError) {
+    attempt += 1
+    timer?.cancel()
+    watch?.cancel()
+    channel?.close(promise: nil)
+    (timer, watch, channel) = (nil, nil, nil)
+    let waiting = pending
+    pending = [:]
+    for id in waiting.keys.sorted() { waiting[id]?.resume(returning: .failure(error)) }
+  }
+
+  /// The connection is gone, or never came about: tries again later.
+  private func broke(_ error: HomeError) {
+    guard !isStopped else { return }
+    let error = failure ?? error
+    if case .up = phase { pause = options.firstPause }
+    phase = .waiting
+    // Half a home is none.
+    hangUp(
+      HomeError(.unreachable, "the connection to the hub was lost; the request may or may not have been carried out"))
+    tell(.down(error))
+    // Who is not let in need not knock so often.
+    if failure != nil { pause = options.longestPause }
+    let number = attempt
+    timer = eventLoop.scheduleTask(in: .nanoseconds(pause.nanoseconds)) { [weak self] in
+      guard let self else { return }
+      assumeIsolated { if number == $0.attempt, !$0.isStopped { $0.connect() } }
+    }
+    pause = min(pause * 2, options.longestPause)
+  }
+
+  func disconnected(_ number: Int) {
+    if number == attempt { broke(HomeError(.unreachable, "the hub at \(address) hung up")) }
+  }
+
+  // MARK: Hearing
+
+  func received(_ bytes: [UInt8], _ number: Int) {
+    guard number == attempt, channel != nil else { return }
+    lastHeard = eventLoop.now
+    do throws(DamagedBlob) {
+      take(try HubNews(bytes))
+    } catch {
+      broke(HomeError(.internalError, "the hub at \(address) says what can't be read"))
+    }
+  }
+
+  private func take(_ news: HubNews) {
+    switch (news, phase) {
+    case (.welcome(_, let client), .greeting):
+      ownIDs.append(client)
+      phase = .up
+      // What comes next is either what was missed or `reset`.
+      if position != nil { tell(.resumed) }
+    case (.refused(let error), _):
+      failure = error
+      position = nil
+      broke(error)
+    case (.reset, _):
+      phase = .loading
+      (state, contacts) = (HomeState(), [:])
+    case (.part(let changes), .loading): for change in changes { state.apply(change) }
+    case (.contacts(let news), .loading): contacts.merge(news) { $1 }
+    case (.contacts(let news), _): tell(.contacts(news))
+    case (.synchronized(let position), .loading):
+      self.position = position
+      phase = .up
+      tell(.loaded(state, contacts))
+      (state, contacts) = (HomeState(), [:])
+    case (.synchronized(let position), _): self.position = position
+    case (.update(var update, let contacts, let position), .up):
+      self.position = position
+      update.origin = update.origin.flatMap { own($0) }
+      tell(.update(update, contacts))
+    case (.reply(let id, let result), _): pending.removeValue(forKey: id)?.resume(returning: result)
+    // The home as it was before a reset is of no use.
+    case (.update, _), (.part, _), (.welcome, _): break
+    }
+  }
+
+  /// An origin as this process knows it: of our own changes, which of our clients it was.
+  private func own(_ origin: String) -> String? {
+    for id in ownIDs {
+      if origin == id { return nil }
+      if origin.hasPrefix(id + "/") { return String(origin.dropFirst(id.count + 1)) }
+    }
+    return origin
+  }
+
+  // MARK: Asking
+
+  private func send(_ message: HubMessage) {
+    guard let channel else { return }
+    channel.writeAndFlush(Frame.buffer(message.bytes, channel.allocator), promise: nil)
+  }
+
+  func send(_ request: HubRequest, origin: String?) async -> Result<HubReply, HomeError> {
+    nextRequest += 1
+    let id = nextRequest
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        switch phase {
+        case .up, .loading:
+          guard !Task.isCancelled else {
+            return continuation.resume(returning: .failure(HomeError(.interrupted, "cancelled")))
+          }
+          let message = HubMessage.request(id, request, origin: origin)
+          guard message.bytes.count <= Frame.longestMessage else {
+            return continuation.resume(
+              returning: .failure(HomeError(.badArguments, "that is too much to ask of a hub at once")))
+          }
+          pending[id] = continuation
+          send(message)
+        default:
+          continuation.resume(returning: .failure(HomeError(.unreachable, "the hub can't be reached now")))
+        }
+      }
+    } onCancel: {
+      eventLoop.execute { [self] in
+        assumeIsolated {
+          $0.pending.removeValue(forKey: id)?.resume(returning: .failure(HomeError(.interrupted, "cancelled")))
+        }
+      }
+    }
+  }
+}
+
+/// Carries what comes on a connection to its link.
+private final class LinkHandler: ChannelInboundHandler {
+  typealias InboundIn = [UInt8]
+
+  private let link: HubLink
+  private let attempt: Int
+
+  init(_ link: HubLink, _ attempt: Int) { (self.link, self.attempt) = (link, attempt) }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let (bytes, attempt) = (unwrapInboundIn(data), attempt)
+    link.assumeIsolated { $0.received(bytes, attempt) }
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    let attempt = attempt
+    link.assumeIsolated { $0.disconnected(attempt) }
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+}

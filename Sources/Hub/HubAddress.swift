@@ -1,0 +1,14 @@
+/// Where a hub listens.
+public enum HubAddress: Hashable, Sendable, CustomStringConvertible {
+  /// A socket of this machine, by its path.
+  case socket(String)
+  /// A TCP port; what is sent there is encrypted.
+  case host(String, port: Int)
+
+  public var description: String {
+    switch self {
+    case .socket(let path): path
+    case .host(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+  }
+}

@@ -1,0 +1,152 @@
+internal import Glibc
+internal import Home
+internal import MatterModel
+internal import NIOCore
+internal import Runtime
+
+// What clients say.
+extension Hub {
+  func received(_ bytes: [UInt8], from number: Int) {
+    guard let connection = connections[number] else { return }
+    let message: HubMessage
+    do throws(DamagedBlob) {
+      message = try HubMessage(bytes)
+    } catch {
+      return connection.refuse(HomeError(.badArguments, "what was sent can't be read"))
+    }
+    switch (connection.state, message) {
+    case (.closed, _): break
+    case (.new, .hello(let hello)): identify(connection, hello)
+    case (.open(let role), .request(let id, let request, let origin)):
+      answer(connection, role, id, request, origin)
+    default: connection.refuse(HomeError(.badArguments, "that was not to be said now"))
+    }
+  }
+
+  // MARK: Who it is
+
+  private func identify(_ connection: HubConnection, _ hello: HubHello) {
+    guard hello.version == hubWireVersion else {
+      return connection.refuse(
+        HomeError(
+          .badArguments, "the hub speaks version \(hubWireVersion), the client \(hello.version); update the older one"))
+    }
+    connection.state = .identifying
+    // On the hub's own loop: nothing else touches the connection meanwhile but its end.
+    Task {
+      do throws(HomeError) {
+        let role = try await role(of: connection, hello)
+        guard case .identifying = connection.state else { return }
+        welcome(connection, role, from: hello.position)
+      } catch {
+        guard case .identifying = connection.state else { return }
+        connection.refuse(error)
+      }
+    }
+  }
+
+  private func role(of connection: HubConnection, _ hello: HubHello) async throws(HomeError) -> HomeRole {
+    if let invited = connection.invited {
+      (connection.name, connection.tokenHash) = (invited.name, invited.tokenHash)
+      return invited.role
+    }
+    guard let token = hello.token else {
+      guard try await user(of: connection.channel) == getuid() else {
+        throw HomeError(.accessDenied, "this hub is another user's; ask for an invitation, and say its --token")
+      }
+      connection.name = (try? HomeNames.checked(hello.name).name) ?? "client"
+      return .owner
+    }
+    let clients = try await controller.withDatabase { try $0.clients() }
+    guard let client = clients.first(where: { $0.has(token) }) else {
+      throw HomeError(.accessDenied, "the hub does not know this token; was it revoked?")
+    }
+    (connection.name, connection.tokenHash) = (client.name, client.tokenHash)
+    return client.role
+  }
+
+  /// What the system says of who is at the other end of a socket of this machine.
+  private struct Credentials {
+    var process: Int32
+    var user: UInt32
+    var group: UInt32
+  }
+
+  private func user(of channel: any Channel) async throws(HomeError) -> UInt32? {
+    guard let provider = channel as? any SocketOptionProvider else { return nil }
+    do {
+      let found: EventLoopFuture<Credentials> = provider.unsafeGetSocketOption(
+        level: .socket, name: .init(rawValue: CInt(SO_PEERCRED)))
+      return try await found.get().user
+    } catch {
+      throw HomeError(.internalError, "who connects can't be told: \(error)", cause: error)
+    }
+  }
+
+  // MARK: What it wants
+
+  private func answer(
+    _ connection: HubConnection, _ role: HomeRole, _ id: UInt64, _ request: HubRequest, _ origin: String?
+  ) {
+    guard request.isAllowed(to: role) else {
+      let words =
+        switch role {
+        case .guest: "a guest may look and nothing else"
+        case .member, .owner: "a member may control devices, and no more"
+        }
+      return connection.send(.reply(id, .failure(HomeError(.accessDenied, words + "; ask the home's owner"))))
+    }
+    guard connection.outstanding < HubConnection.mostRequests else {
+      return connection.send(.reply(id, .failure(HomeError(.refused, "too many requests at a time"))))
+    }
+    connection.outstanding += 1
+    let origin = origin.map { "\(connection.id)/\($0)" } ?? connection.id
+    Task {
+      let result: Result<HubReply, HomeError>
+      do throws(HomeError) {
+        result = .success(try await perform(request, role, origin))
+      } catch { result = .failure(error) }
+      connection.outstanding -= 1
+      guard connection.role != nil else { return }
+      connection.send(.reply(id, result))
+    }
+  }
+
+  private func perform(
+    _ request: HubRequest, _ role: HomeRole, _ origin: String
+  ) async throws(HomeError) -> HubReply {
+    switch request {
+    case .status: return .status(status)
+    case .lookAgain:
+      try await lookAgain()
+      return .done
+    default: return try await request.perform(on: controller, .of(role), origin: origin)
+    }
+  }
+
+  /// How the hub is doing.
+  public var status: HubStatus {
+    let devices = controller.view.reducer.state.devices.values
+    return HubStatus(
+      process: getpid(), isFollower: controller.assumeIsolated { $0.isFollower }, since: since,
+      devices: devices.count,
+      devicesOnline: devices.count { $0.active?.status.connectivity.connectivityState == .online },
+      addresses: addresses,
+      clients: connections.sorted { $0.key < $1.key }.compactMap { _, connection in
+        connection.role.map {
+          HubStatus.Client(name: connection.name, role: $0, address: connection.address, since: connection.since)
+        }
+      })
+  }
+
+  /// Hangs up on clients whose tokens are not good any more.
+  private func lookAgain() async throws(HomeError) {
+    let clients = try await controller.withDatabase { try $0.clients() }
+    for connection in connections.values {
+      guard let token = connection.tokenHash, let role = connection.role else { continue }
+      if !clients.contains(where: { $0.tokenHash == token && $0.role == role }) {
+        connection.refuse(HomeError(.accessDenied, "the invitation was revoked"))
+      }
+    }
+  }
+}

@@ -1,0 +1,84 @@
+internal import Home
+internal import MatterModel
+internal import NIOCore
+
+/// A client that is connected, or is about to be. Confined to the hub.
+final class HubConnection {
+  enum State {
+    /// It has not said who it is.
+    case new
+    /// It is looked up who it is.
+    case identifying
+    case open(HomeRole)
+    case closed
+  }
+
+  let channel: any Channel
+  /// Who it is, if its connection says so already.
+  let invited: InvitedClient?
+  let address: String
+  /// The origin of its own changes.
+  let id = Identifiers.new()
+  let since: Int64
+  var state = State.new
+  var name = ""
+  /// The token that it came with, if it did.
+  var tokenHash: [UInt8]?
+  /// Requests that are not answered yet.
+  var outstanding = 0
+  /// Whether there was more to tell than it took: it gets the whole home when it takes again.
+  var isBehind = false
+
+  /// What a client may ask at a time.
+  static let mostRequests = 64
+
+  init(_ channel: any Channel, invited: InvitedClient?, address: String, at time: Int64) {
+    self.channel = channel
+    self.invited = invited
+    self.address = address
+    since = time
+  }
+
+  var role: HomeRole? { if case .open(let role) = state { role } else { nil } }
+
+  func send(_ news: HubNews) { send(Frame.buffer(news.bytes, channel.allocator)) }
+
+  func send(_ frame: ByteBuffer) { channel.writeAndFlush(frame, promise: nil) }
+
+  /// Says why, and hangs up.
+  func refuse(_ error: HomeError) {
+    state = .closed
+    let channel = channel
+    channel.writeAndFlush(Frame.buffer(HubNews.refused(error).bytes, channel.allocator)).whenComplete { _ in
+      channel.close(promise: nil)
+    }
+  }
+}
+
+/// Carries what comes on a connection to its hub.
+final class HubHandler: ChannelInboundHandler {
+  typealias InboundIn = [UInt8]
+
+  private let hub: Hub
+  private let connection: Int
+
+  init(_ hub: Hub, _ connection: Int) { (self.hub, self.connection) = (hub, connection) }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let (bytes, connection) = (unwrapInboundIn(data), connection)
+    hub.assumeIsolated { $0.received(bytes, from: connection) }
+  }
+
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    guard context.channel.isWritable else { return }
+    let connection = connection
+    hub.assumeIsolated { $0.canTakeMore(connection) }
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    let connection = connection
+    hub.assumeIsolated { $0.closed(connection) }
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+}

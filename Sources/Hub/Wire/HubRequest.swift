@@ -1,0 +1,87 @@
+public import Home
+internal import MatterModel
+internal import MatterProtocol
+
+/// What a client asks of a hub.
+enum HubRequest: Hashable, Sendable {
+  case edit([HomeEdit])
+  case read(NodeID, [AttributePath], isFabricFiltered: Bool, timeout: Duration?)
+  case write(NodeID, [AttributeWrite], isTimed: Bool)
+  case invoke(NodeID, CommandData, isTimed: Bool)
+  /// As a value of a device asks for it.
+  case writeDevice(String, [AttributeWrite], isTimed: Bool, patience: Duration?)
+  case invokeDevice(String, CommandData, isTimed: Bool, patience: Duration?)
+  case anchor
+  case samples(after: Anchor?, SampleFilter, limit: Int)
+  /// Of the hub itself.
+  case status
+  /// Clients may have been invited or revoked.
+  case lookAgain
+}
+
+/// What a hub answers.
+enum HubReply: Sendable {
+  case done
+  case edited([HomeEdit.Result])
+  case report([AttributeData], [AttributeStatus])
+  case written([AttributeStatus])
+  case invoked(CommandData?)
+  case anchor(Anchor)
+  case samples(AnchoredResult)
+  case status(HubStatus)
+}
+
+/// How a hub is doing.
+public struct HubStatus: Hashable, Sendable {
+  /// A client that is connected.
+  public struct Client: Hashable, Sendable {
+    public var name: String
+    public var role: HomeRole
+    /// Where it comes from: `local` or an address.
+    public var address: String
+    /// Since when, in microseconds since 1970.
+    public var since: Int64
+
+    public init(name: String, role: HomeRole, address: String, since: Int64) {
+      (self.name, self.role, self.address, self.since) = (name, role, address, since)
+    }
+  }
+
+  /// The hub's process.
+  public var process: Int32
+  /// Whether it is the one that follows the devices; else it reads what that one writes down.
+  public var isFollower: Bool
+  /// Since when it runs, in microseconds since 1970.
+  public var since: Int64
+  public var devices: Int
+  public var devicesOnline: Int
+  /// Where it listens.
+  public var addresses: [String]
+  /// In the order they came.
+  public var clients: [Client]
+}
+
+extension HubRequest {
+  /// Whether somebody with a role may ask it. HOME.md, “Delegates”; what may be done with a device is what the standard
+  /// lets the role's privilege do.
+  func isAllowed(to role: HomeRole) -> Bool {
+    switch self {
+    case .anchor, .samples, .read: true
+    case .edit, .status, .lookAgain: role == .owner
+    case .write(_, let writes, _), .writeDevice(_, let writes, _, _):
+      role > .guest && writes.allSatisfy { role.privilege.grants(Self.privilege($0)) }
+    case .invoke(_, let command, _), .invokeDevice(_, let command, _, _):
+      role > .guest && role.privilege.grants(Self.privilege(command))
+    }
+  }
+
+  /// What is not declared is a maker's own, and as the standard's default.
+  private static func privilege(_ write: AttributeWrite) -> Privilege {
+    guard let cluster = write.path.cluster, let attribute = write.path.attribute else { return .administer }
+    return ElementNames.info(attribute, of: cluster)?.write ?? .operate
+  }
+
+  private static func privilege(_ command: CommandData) -> Privilege {
+    ElementNames.command(command.path)?.privilege ?? .operate
+  }
+}

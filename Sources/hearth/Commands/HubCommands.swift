@@ -1,0 +1,201 @@
+import ArgumentParser
+import Foundation
+import Glibc
+import Home
+import Hub
+import MatterModel
+
+/// `hearth hub`.
+struct HubCommands: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "hub", abstract: "Serve the home to other processes, and say who may do what in it.",
+    discussion: """
+      A hub keeps one connection with each device and serves any number of clients from it. Processes of your own user \
+      may do everything; others need an invitation, as guest (may look) or member (may control devices, too):
+        hearth hub run --listen 192.168.1.10:5550
+        hearth hub invite Ada --role member
+        HEARTH_TOKEN=… hearth devices --hub 192.168.1.10:5550
+      """,
+    subcommands: [Run.self, Status.self, Invite.self, Clients.self, Revoke.self])
+
+  struct Run: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Follow the devices and serve the home, until interrupted.",
+      discussion: "Listens at a socket in the state directory, for your own processes and those with an invitation.")
+    @OptionGroup var home: HomeOptions
+    @Option(
+      help: ArgumentHelp(
+        "Listen here, too: a TCP port (encrypted), or a socket that other users of this machine may open.",
+        valueName: "host:port|socket"))
+    var listen: [String] = []
+    @Option(help: ArgumentHelp("A file to write when the hub listens.", valueName: "file"), completion: .file())
+    var readyFile: String?
+
+    func run() async throws {
+      guard try home.hub.client(home.global) == nil else {
+        throw HomeError(.badArguments, "a hub has the devices itself; it goes through no other")
+      }
+      var options = Hub.Options(logger: home.global.logger)
+      options.addresses = try listen.map { try Self.address($0) }
+      let stop = StopSignals()
+      let signal = try await home.withHome { session in
+        let hub = try await Hub.open(session, options)
+        let status = await hub.status
+        home.output.result(
+          HubReport.json(status),
+          "serving \(HubReport.count(status.devices, "device")) at \(status.addresses.joined(separator: " and "))")
+        do {
+          if let readyFile { try Data("\(getpid())\n".utf8).write(to: URL(filePath: readyFile), options: .atomic) }
+        } catch {
+          await hub.close()
+          throw HomeError(.internalError, "the ready file can't be written", cause: error)
+        }
+        let signal = await stop.wait()
+        await hub.close()
+        return signal
+      }
+      // To be ended by a service manager is no failure; to be interrupted has an exit code of its own.
+      if signal == SIGINT { throw ProcessExit.interrupted.error }
+    }
+
+    private static func address(_ text: String) throws(HomeError) -> HubAddress {
+      if text.contains("/") { return .socket(URL(filePath: text).standardizedFileURL.path) }
+      let address = try HostAndPort.split(text)
+      return .host(address.host, port: Int(address.port))
+    }
+  }
+
+  struct Status: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "How the hub of this home is doing, and who is connected. Exit code 13 when none runs.")
+    @OptionGroup var options: GlobalOptions
+
+    func run() async throws {
+      let status = try await HubReport.withHub(options) { try await $0.hubStatus }
+      options.output.result(HubReport.json(status), HubReport.text(status, now: Home.now()))
+    }
+  }
+
+  struct Invite: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Invite a client: prints its token, which is kept nowhere and shown once.")
+    @OptionGroup var options: GlobalOptions
+    @Option(help: "guest (may look), member (may control devices, too) or owner (may do everything).")
+    var role: Role = .guest
+    @Argument(help: "What the client is called.") var name: String
+
+    enum Role: String, CaseIterable, ExpressibleByArgument {
+      case guest, member, owner
+
+      var role: HomeRole {
+        switch self {
+        case .guest: .guest
+        case .member: .member
+        case .owner: .owner
+        }
+      }
+    }
+
+    func run() async throws {
+      let (time, role) = (Home.now() / 1000, role.role)
+      let (client, token) = try StoredNames(try options.stateDirectory).withDatabase { database throws(HomeError) in
+        try database.invite(name, role, at: time)
+      }
+      options.output.result(HubReport.json(client).adding("token", .string(token)), token)
+      options.output.progress("\(client.name) is invited as \(client.role.rawValue), with HEARTH_TOKEN or --token")
+    }
+  }
+
+  struct Clients: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Who is invited.")
+    @OptionGroup var options: GlobalOptions
+
+    func run() async throws {
+      let clients = try StoredNames(try options.stateDirectory).withDatabase { database throws(HomeError) in
+        try database.clients()
+      }
+      var table = Table("NAME", "ROLE", "INVITED")
+      for client in clients {
+        table.add(client.name, client.role.rawValue, ClockText.iso(milliseconds: client.created * 1000))
+      }
+      options.output.result(.array(clients.map { HubReport.json($0) }), clients.isEmpty ? "" : table.text)
+    }
+  }
+
+  struct Revoke: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Take an invitation back; a client that is connected with it is hung up on.")
+    @OptionGroup var options: GlobalOptions
+    @Argument(help: "The client.") var name: String
+
+    func run() async throws {
+      let name = name
+      let client = try StoredNames(try options.stateDirectory).withDatabase { database throws(HomeError) in
+        try database.revoke(name)
+      }
+      do {
+        try await HubReport.withHub(options) { try await $0.tellHubOfClients() }
+      } catch let error as HomeError where error.code == .notRunning {
+        // Nobody is connected then.
+      }
+      options.output.result(HubReport.json(client), "revoked \(client.name)")
+    }
+  }
+}
+
+/// What there is to say of hubs.
+enum HubReport {
+  /// Does something with the home through the hub of this state directory, as its owner.
+  static func withHub<R>(_ options: GlobalOptions, _ body: (Home) async throws -> R) async throws -> R {
+    var client = try HubOptions.client([.local(.socket(try options.stateDirectory.hubSocket))], options)
+    client.token = nil
+    let home = try await Home(through: client)
+    do {
+      let result = try await body(home)
+      await home.close()
+      return result
+    } catch {
+      await home.close()
+      throw error
+    }
+  }
+
+  static func json(_ client: InvitedClient) -> JSON {
+    [
+      "name": .string(client.name), "role": .string(client.role.rawValue),
+      "created": .string(ClockText.iso(milliseconds: client.created * 1000)),
+    ]
+  }
+
+  static func json(_ status: HubStatus) -> JSON {
+    [
+      "process": .integer(status.process), "follower": .bool(status.isFollower),
+      "since": .string(ClockText.iso(milliseconds: status.since / 1000)), "devices": .integer(status.devices),
+      "devicesOnline": .integer(status.devicesOnline), "addresses": .array(status.addresses.map { .string($0) }),
+      "clients": .array(
+        status.clients.map {
+          [
+            "name": .string($0.name), "role": .string($0.role.rawValue), "address": .string($0.address),
+            "since": .string(ClockText.iso(milliseconds: $0.since / 1000)),
+          ]
+        }),
+    ]
+  }
+
+  static func text(_ status: HubStatus, now: Int64) -> String {
+    var lines = [
+      "process \(status.process), up since \(TimeSpan.ago(milliseconds: max(0, now - status.since / 1000)))"
+        + (status.isFollower ? "" : "; another process follows the devices"),
+      "\(count(status.devices, "device")), \(status.devicesOnline) online",
+    ]
+    lines += status.addresses.map { "listens at \($0)" }
+    var table = Table("CLIENT", "ROLE", "FROM", "SINCE")
+    for client in status.clients {
+      table.add(
+        client.name, client.role.rawValue, client.address, ClockText.time(milliseconds: client.since / 1000))
+    }
+    return (lines + (status.clients.isEmpty ? [] : ["", table.text])).joined(separator: "\n")
+  }
+
+  static func count(_ number: Int, _ word: String) -> String { "\(number) \(word)\(number == 1 ? "" : "s")" }
+}

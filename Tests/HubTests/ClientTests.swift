@@ -1,0 +1,167 @@
+import MatterClusters
+import MatterModel
+import MatterProtocol
+import NIOCore
+import Testing
+
+@testable import Home
+@testable import Hub
+
+/// HOME.md, “Routes” and “Delegates”, through a hub.
+@Suite("Clients of a hub", .timeLimit(.minutes(2))) struct ClientTests {
+  @Test func theHomeIsTheSameButForWhereItComesFrom() async throws {
+    let served = try await ServedHome()
+    let client = try await served.client()
+    let (there, here) = (try await served.home.devices().list(), try await client.devices().list())
+    #expect(there.map(\.sourceConnectivity) == [SourceConnectivity(.online, .peer)])
+    #expect(here.map(\.sourceConnectivity) == [SourceConnectivity(.online, .local)])
+    #expect(here[0].settledConnectivity == here[0].sourceConnectivity)
+    #expect(here.map(\.name) == ["Lamp"] && here[0].contact == there[0].contact && here[0].contact.last != nil)
+    let light = try #require(here[0].types.get(DimmableLightDeviceType.self))
+    #expect(light.matterTraits.levelControlTrait?.attributes.currentLevel == 1)
+    #expect(light.metadata.sourceConnectivity.dataSourceLocality == .local)
+    #expect(try await client.structures().list().map(\.name) == ["Home"])
+    await client.close()
+    await served.close()
+  }
+
+  @Test func whatHappensIsToldInOrder() async throws {
+    let served = try await ServedHome()
+    let client = try await served.client()
+    let updates = client.updates()
+    let lamp = try #require(try await client.devices().list().first)
+    let lights = lamp.types.subscribe(DimmableLightDeviceType.self)
+    for level in 2...40 { try await served.report(level: UInt8(level)) }
+    try await served.home.controller.take(.lost(5, .timedOut))
+    var seen: [UInt8] = []
+    for await update in updates {
+      for case .attribute(_, ServedHome.level, let value?) in update.changes { seen.append(value[1]) }
+      if update.changes.contains(.connectivity(SourceID(5), SourceStatus(.init(.offline, .local), reason: .timedOut))) {
+        break
+      }
+    }
+    #expect(seen == Array(2...40))
+    var last: UInt8?
+    for await light in lights {
+      last = light.matterTraits.levelControlTrait?.attributes.currentLevel
+      if last == 40 { break }
+    }
+    #expect(last == 40)
+    await client.close()
+    await served.close()
+  }
+
+  @Test func changesReachTheOthersAndNotWhoMadeThem() async throws {
+    let served = try await ServedHome()
+    let (first, second) = (try await served.client("first"), try await served.client("second"))
+    let owner = await RecordedClient(served.home)
+    // Two clients in one process, behind one connection.
+    let (one, two) = (await RecordedClient(first), await RecordedClient(first))
+    let three = await RecordedClient(second)
+    let room = try await one.manager.addRoom("Den")
+    // The answer does not come before the change.
+    #expect(one.manager.primaryHome?.rooms.map(\.name) == ["Den"])
+    try await one.manager.move("5", to: room.id)
+    let lamp = try #require(one.manager.primaryHome?.accessories.first)
+    let renamed = try await lamp.setName("Desk")
+    #expect(renamed.device.name == "Desk" && renamed.device.roomID == room.id && !renamed.wasCut)
+    try await three.manager.addRoom("Hall")
+    for other in [owner, two] {
+      #expect(await other.recorder.waits(for: "+room Hall"))
+      #expect(other.recorder.messages == ["homes", "+room Den", "called Desk", "+room Hall"])
+    }
+    #expect(await one.recorder.waits(for: "+room Hall"))
+    #expect(one.recorder.messages == ["homes", "+room Hall"])
+    #expect(three.recorder.messages == ["homes", "+room Den", "called Desk"])
+    // A failed call sends nothing.
+    #expect(await code { try await one.manager.rename("5", to: " ") } == .badArguments)
+    #expect(await code { try await one.manager.removeRoom("attic") } == .notFound)
+    // What a process does to the database that is no client at all.
+    try StoredNames(served.scratch.state).change { state throws(HomeError) in
+      (try state.renamingDevice("5", to: "Table").changes, ())
+    }
+    for client in [owner, one, two, three] { #expect(await client.recorder.waits(for: "called Table")) }
+    await first.close()
+    await second.close()
+    await served.close()
+  }
+
+  @Test func theLogIsReadThroughTheHub() async throws {
+    let served = try await ServedHome()
+    let client = try await served.client()
+    let start = try await client.anchor()
+    let (bell, rope) = AsyncStream.makeStream(of: Void.self)
+    let query = ObserverQuery(.attribute) { _, completion, _ in
+      rope.yield()
+      completion()
+    }
+    try await client.execute(query)
+    var rings = bell.makeAsyncIterator()
+    _ = await rings.next()
+    try await served.report(level: 7)
+    _ = await rings.next()
+    guard case .samples(let samples, let next, true) = try await client.samples(after: start) else {
+      Issue.record("no samples")
+      return
+    }
+    #expect(samples.map(\.change) == [.attribute(5, ServedHome.level, value: [0x04, 7])])
+    let end = try await served.home.anchor()
+    #expect(samples.map(\.device) == ["5"] && next == end)
+    let foreign = try #require(Anchor("h1-\(Int64.max)"))
+    #expect(await code { _ = try await client.samples(after: foreign) } == .badArguments)
+    let beyond = try #require(Anchor(start.description.prefix { $0 != "-" } + "-99999"))
+    guard case .reset(let stored) = try await client.samples(after: beyond) else {
+      Issue.record("no reset")
+      return
+    }
+    #expect(stored.state.devices["5"]?.name == "Lamp" && stored.anchor == next)
+    await client.stop(query)
+    await client.close()
+    await served.close()
+  }
+
+  @Test func whoComesBackIsToldWhatWasMissed() async throws {
+    let served = try await ServedHome()
+    let client = try await served.client()
+    let updates = client.updates()
+    // Gone, and three reports before it can be back: all on the loop that it would come back on.
+    try await served.hub.hangUp(andThen: (2...4).map { served.told(level: $0) })
+    var levels: [UInt8] = []
+    for await update in updates {
+      for case .attribute(_, ServedHome.level, let value?) in update.changes { levels.append(value[1]) }
+      if levels.last == 4 { break }
+    }
+    #expect(levels == [2, 3, 4])
+    await client.close()
+    await served.close()
+  }
+
+  @Test func whoWasAwayForTooLongIsGivenTheWhole() async throws {
+    let served = try await ServedHome { $0.journal = 2 }
+    let client = try await served.client()
+    let updates = client.updates()
+    try await served.hub.hangUp(andThen: (2...9).map { served.told(level: $0) })
+    var levels: [UInt8] = []
+    for await update in updates {
+      for case .attribute(_, ServedHome.level, let value?) in update.changes { levels.append(value[1]) }
+      if levels.last == 9 { break }
+    }
+    #expect(levels == [9])
+    await client.close()
+    await served.close()
+  }
+}
+
+extension ServedHome {
+  func told(level: UInt8) -> HomeInput {
+    .report(NodeReport(5, [AttributeData(Self.level, dataVersion: 0, value: [0x04, level])], isWhole: false))
+  }
+}
+
+extension Hub {
+  /// Hangs up on everybody, and goes on without letting anybody in between.
+  func hangUp(andThen inputs: [HomeInput]) {
+    for connection in connections.values { connection.channel.close(promise: nil) }
+    controller.assumeIsolated { controller in for input in inputs { controller.take(input) } }
+  }
+}

@@ -1,0 +1,131 @@
+import MatterClusters
+import MatterModel
+import MatterProtocol
+import Testing
+
+@testable import Home
+@testable import Hub
+
+@Suite("Roles", .timeLimit(.minutes(2))) struct RoleTests {
+  private static let invoke = CommandData(CommandPath(endpoint: 1, cluster: 6, command: 1))
+  private static let window = CommandData(
+    CommandPath(
+      endpoint: 0, cluster: AdministratorCommissioning.id,
+      command: AdministratorCommissioning.openBasicCommissioningWindow.id))
+  private static let onLevel = AttributeWrite(
+    AttributePath(endpoint: 1, cluster: 8, attribute: LevelControl.onLevel.id), value: [0x04, 9])
+  private static let list = AttributeWrite(AttributePath(ServedHome.access), value: [0x16, 0x18])
+  private static let label = AttributeWrite(
+    AttributePath(endpoint: 0, cluster: BasicInformation.id, attribute: BasicInformation.nodeLabel.id),
+    value: [0x0C, 0])
+  private static let everywhere = AttributeWrite(AttributePath(cluster: 8), value: [0x04, 9])
+  private static let maker = CommandData(CommandPath(endpoint: 1, cluster: 0xFFF1_FC00, command: 1))
+
+  @Test(
+    arguments: [
+      (.anchor, .guest), (.samples(after: nil, .all, limit: 1), .guest),
+      (.read(5, [AttributePath(ServedHome.level)], isFabricFiltered: true, timeout: nil), .guest),
+      (.invoke(5, invoke, isTimed: false), .member), (.invoke(5, maker, isTimed: false), .member),
+      (.invokeDevice("5", invoke, isTimed: false, patience: nil), .member),
+      (.write(5, [onLevel], isTimed: false), .member),
+      (.writeDevice("5", [onLevel], isTimed: false, patience: nil), .member),
+      (.invoke(5, window, isTimed: true), .owner), (.invokeDevice("5", window, isTimed: true, patience: nil), .owner),
+      (.write(5, [list], isTimed: false), .owner), (.write(5, [onLevel, list], isTimed: false), .owner),
+      (.write(5, [label], isTimed: false), .owner), (.write(5, [everywhere], isTimed: false), .owner),
+      (.edit([.renameDevice("5", name: "Desk")]), .owner), (.edit([.addRoom(name: "Den", structureID: nil)]), .owner),
+      (.edit([]), .owner), (.status, .owner), (.lookAgain, .owner),
+    ] as [(HubRequest, HomeRole)])
+  func eachMayDoItsPart(_ request: HubRequest, least: HomeRole) {
+    for role in HomeRole.allCases { #expect(request.isAllowed(to: role) == (role >= least)) }
+  }
+
+  @Test func theHubHoldsThemToIt() async throws {
+    let served = try await ServedHome()
+    let guest = try await served.client(token: try served.invite("Gast", .guest))
+    let member = try await served.client(token: try served.invite("Kind", .member))
+    let owner = try await served.client()
+    let record = try #require(await owner.registry.devices.first)
+    // Nobody is there to switch: what is let through fails in another way.
+    func tries(_ home: Home) async throws -> [HomeError.Code?] {
+      let light = try #require(try await home.devices().list().first?.types.get(DimmableLightDeviceType.self))
+      return [
+        await code { _ = try await home.invoke(record, Self.invoke, isTimed: false) },
+        await code { try await light.matterTraits.onOffTrait?.on() },
+        await code { try await home.write(record, [Self.onLevel], isTimed: false) },
+        await code { try await home.write(record, [Self.list], isTimed: false) },
+        await code { _ = try await home.addRoom("Den") },
+        await code { _ = try await home.rename("5", to: "Desk") },
+        await code { _ = try await home.hubStatus },
+        await code { _ = try home.controller },
+        await code { _ = try await home.anchor() },
+      ]
+    }
+    let denied = HomeError.Code.accessDenied
+    #expect(
+      try await tries(guest) == [denied, denied, denied, denied, denied, denied, denied, denied, nil])
+    #expect(try await owner.rooms().list().isEmpty)
+    #expect(
+      try await tries(member) == [.notFound, .notFound, .notFound, denied, denied, denied, denied, denied, nil])
+    #expect(try await owner.rooms().list().isEmpty)
+    #expect(try await tries(owner) == [.notFound, .notFound, .notFound, .notFound, nil, nil, nil, denied, nil])
+    #expect(await eventually { try await guest.devices().list().map(\.name) == ["Desk"] })
+    let status = try await owner.hubStatus
+    #expect(status.clients.map(\.name) == ["Gast", "Kind", "test"])
+    #expect(status.clients.map(\.role) == [.guest, .member, .owner])
+    #expect(status.isFollower && status.devices == 1 && status.devicesOnline == 1)
+    for home in [guest, member, owner] { await home.close() }
+    await served.close()
+  }
+
+  @Test func whatOnlyAdministratorsReadIsToldToNobodyElse() async throws {
+    let served = try await ServedHome()
+    let guest = try await served.client(token: try served.invite("Gast", .guest))
+    let owner = try await served.client()
+    let start = try #require(Anchor((try await owner.anchor()).description.prefix { $0 != "-" } + "-0"))
+    func knows(_ home: Home) async throws -> [Bool] {
+      let samples = try await home.samples(after: start).added
+      return [
+        await home.state.value(5, ServedHome.access) != nil, await home.state.value(5, ServedHome.level) != nil,
+        samples.contains { $0.attribute?.path == ServedHome.access },
+        samples.contains { $0.attribute?.path == ServedHome.level },
+      ]
+    }
+    #expect(try await knows(guest) == [false, true, false, true])
+    #expect(try await knows(owner) == [true, true, true, true])
+    let data = [
+      AttributeData(ServedHome.access, dataVersion: 0, value: [0x16, 0x15, 0x18, 0x18]),
+      AttributeData(ServedHome.level, dataVersion: 0, value: [0x04, 9]),
+    ]
+    try await served.home.controller.take(.report(NodeReport(5, data, isWhole: false)))
+    #expect(await eventually { await guest.state.value(5, ServedHome.level) == [0x04, 9] })
+    #expect(try await knows(guest) == [false, true, false, true])
+    #expect(await eventually { await owner.state.value(5, ServedHome.access) == [0x16, 0x15, 0x18, 0x18] })
+    await guest.close()
+    await owner.close()
+    await served.close()
+  }
+
+  @Test func whoIsNotInvitedIsNotLetIn() async throws {
+    let served = try await ServedHome()
+    #expect(await code { _ = try await served.client(token: "0123456789abcdef0123456789abcdef") } == .accessDenied)
+    let token = try served.invite("Gast", .guest)
+    #expect(throws: HomeError.self) { try served.invite("gast", .member) }
+    let guest = try await served.client(token: token)
+    let owner = try await served.client()
+    let client = await RecordedClient(guest)
+    try StoredNames(served.scratch.state).withDatabase { database throws(HomeError) in
+      #expect(try database.clients().map(\.name) == ["Gast"])
+      _ = try database.revoke("GAST")
+    }
+    try await owner.tellHubOfClients()
+    #expect(await client.recorder.waits(for: "hub notAvailable"))
+    #expect(await client.recorder.waits(for: "reachable false"))
+    #expect(try await guest.devices().list().map(\.offlineReason) == [.hubUnreachable])
+    #expect(await code { _ = try await guest.anchor() } == .accessDenied)
+    #expect(await code { _ = try await served.client(token: token) } == .accessDenied)
+    #expect(try await owner.hubStatus.clients.map(\.name) == ["test"])
+    await guest.close()
+    await owner.close()
+    await served.close()
+  }
+}

@@ -1,0 +1,94 @@
+import MatterModel
+import Testing
+
+@testable import Home
+@testable import Hub
+
+/// HOME.md, “Routes”.
+@Suite("Routes", .timeLimit(.minutes(2))) struct RouteTests {
+  /// Every connectivity that a device of a home has, one after the other, as observers are told.
+  private func connectivities(_ home: Home) -> AsyncStream<SourceConnectivity> {
+    let batches = home.devices().batched()
+    return AsyncStream { continuation in
+      let task = Task {
+        for await devices in batches { for device in devices { continuation.yield(device.sourceConnectivity) } }
+        continuation.finish()
+      }
+      continuation.onTermination = { _ in task.cancel() }
+    }
+  }
+
+  @Test func theNearestThatWorksIsUsed() async throws {
+    let (near, far) = (try await ServedHome(), try await ServedHome())
+    let client = try await near.client(through: [.local(near.socket), .remote(far.socket)])
+    var told = connectivities(client).makeAsyncIterator()
+    #expect(await told.next() == .init(.online, .local))
+    // It dies: the next one is used, and no device was offline meanwhile.
+    await near.stopHub()
+    #expect(await told.next() == .init(.online, .remote))
+    try await far.report(level: 9)
+    #expect(await eventually { await client.state.value(5, ServedHome.level) == [0x04, 9] })
+    #expect(await code { _ = try await client.anchor() } == nil)
+    // It is there again.
+    try await near.startHub()
+    #expect(await told.next() == .init(.online, .local))
+    #expect(await client.state.value(5, ServedHome.level) == [0x04, 1])
+    // The one that is not needed is not used.
+    #expect(await eventually { try await far.hub.status.clients.isEmpty })
+    // None is left.
+    await near.stopHub()
+    #expect(await told.next() == .init(.online, .remote))
+    await far.stopHub()
+    #expect(await told.next() == .init(.offline, .remote))
+    #expect(try await client.devices().list().map(\.offlineReason) == [.hubUnreachable])
+    #expect([.unreachable, .notRunning].contains(await code { _ = try await client.anchor() }))
+    try await far.startHub()
+    #expect(await told.next() == .init(.online, .remote))
+    #expect(try await client.devices().list().map(\.offlineReason) == [nil])
+    try await near.startHub()
+    #expect(await told.next() == .init(.online, .local))
+    await client.close()
+    #expect(await told.next() == nil)
+    await near.close()
+    await far.close()
+  }
+
+  @Test func aControllerOfOurOwnIsNearest() async throws {
+    let (own, hub) = (try await ServedHome(), try await ServedHome())
+    await own.stopHub()
+    // It reads what the process on its state that follows the devices writes down.
+    let client = try await hub.client(through: [.peer(ServedHome.options(own.scratch)), .local(hub.socket)])
+    var told = connectivities(client).makeAsyncIterator()
+    #expect(await told.next() == .init(.online, .peer))
+    try await client.rename("5", to: "Desk")
+    #expect(await eventually { try await own.home.devices().list().map(\.name) == ["Desk"] })
+    #expect(await told.next() == .init(.online, .peer))
+    try await own.home.controller.take(.lost(5, .timedOut))
+    #expect(await told.next() == .init(.online, .local))
+    #expect(try await client.devices().list().map(\.name) == ["Lamp"])
+    try await own.home.controller.take(.established(5, deadline: .max))
+    #expect(await told.next() == .init(.online, .peer))
+    #expect(try await client.devices().list().map(\.name) == ["Desk"])
+    await client.close()
+    await own.close()
+    await hub.close()
+  }
+
+  @Test func whereNoRouteLeadsItIsSaidAtOnce() async throws {
+    let scratch = Scratch()
+    let options = ServedHome.clientOptions("test", [.local(.socket(scratch.state.hubSocket))])
+    #expect(await code { _ = try await Home(through: options) } == .notRunning)
+    let nowhere = ServedHome.clientOptions("test", [.remote(.host("127.0.0.1", port: 1))])
+    #expect(await code { _ = try await Home(through: nowhere) } == .unreachable)
+    #expect(await code { _ = try await Home(through: ServedHome.clientOptions("test", [])) } == .badArguments)
+  }
+
+  @Test func aHomeHasOneHub() async throws {
+    let served = try await ServedHome()
+    #expect(await code { try await served.startHub() } == .internalError)
+    let client = try await served.client()
+    #expect(try await client.devices().list().count == 1)
+    await client.close()
+    await served.close()
+  }
+}

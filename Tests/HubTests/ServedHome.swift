@@ -1,0 +1,174 @@
+import Foundation
+import Logging
+import MatterModel
+import MatterProtocol
+import NIOCore
+import Runtime
+import Synchronization
+import Testing
+
+@testable import Home
+@testable import Hub
+
+/// A directory that goes with this.
+final class Scratch: Sendable {
+  let state = StateDirectory(FileManager.default.temporaryDirectory.path + "/hub-\(UUID().uuidString)")
+
+  deinit { try? FileManager.default.removeItem(atPath: state.root) }
+}
+
+/// A home without devices on any network, and its hub. What the devices say is made up.
+final class ServedHome: Sendable {
+  static let logger: Logger = {
+    var logger = Logger(label: "test")
+    logger.logLevel = .critical
+    return logger
+  }()
+
+  let scratch: Scratch
+  let home: Home
+  private let current: Mutex<Hub?>
+
+  /// With one lamp, node 5, which is online.
+  init(_ scratch: Scratch = Scratch(), _ change: (inout Hub.Options) -> Void = { _ in }) async throws {
+    self.scratch = scratch
+    home = try await Home(Self.options(scratch))
+    current = Mutex(nil)
+    try await home.follow()
+    let lamp = Self.lamp
+    try await home.controller.change { _ throws(HomeError) in (lamp, ()) }
+    try await home.controller.take(.established(5, deadline: .max))
+    try await startHub(change)
+  }
+
+  static func options(_ scratch: Scratch) -> HomeController.Options {
+    var options = HomeController.Options(state: scratch.state, logger: logger)
+    options.discovery = .off
+    return options
+  }
+
+  var hub: Hub {
+    get throws { try #require(current.withLock { $0 }) }
+  }
+
+  func startHub(_ change: (inout Hub.Options) -> Void = { _ in }) async throws {
+    var options = Hub.Options(logger: Self.logger)
+    change(&options)
+    let hub = try await Hub.open(home, options)
+    current.withLock { $0 = hub }
+  }
+
+  func stopHub() async {
+    let hub = current.withLock { hub in
+      defer { hub = nil }
+      return hub
+    }
+    await hub?.close()
+  }
+
+  func close() async {
+    await stopHub()
+    await home.close()
+  }
+
+  static let lamp: [HomeChange] = {
+    let source = SourceID(5)
+    return [
+      .structureAdded(Structure(id: "home", name: "Home")),
+      .deviceAdded(id: "5", name: "Lamp", roomID: nil, structureID: "home"), .sourceAdded(source, device: "5"),
+      .topology(
+        source,
+        [
+          DeviceEndpoint(id: 0, deviceTypes: [0x16], servers: [0x1D, 0x1F, 0x28], parts: [1]),
+          DeviceEndpoint(id: 1, deviceTypes: [0x101], servers: [3, 6, 8, 0x1D]),
+        ], DeviceIdentity()),
+      .attribute(5, level, value: [0x04, 1]), .attribute(5, access, value: [0x16, 0x18]),
+    ]
+  }()
+
+  /// LevelControl's CurrentLevel, and AccessControl's ACL, which only administrators may read.
+  static let level = ConcreteAttributePath(1, 8, 0), access = ConcreteAttributePath(0, 0x1F, 0)
+
+  /// The lamp reports a level.
+  func report(level: UInt8) async throws {
+    let data = AttributeData(Self.level, dataVersion: 0, value: [0x04, level])
+    try await home.controller.take(.report(NodeReport(5, [data], isWhole: false)))
+  }
+
+  func invite(_ name: String, _ role: HomeRole) throws -> String {
+    try StoredNames(scratch.state).withDatabase { database throws(HomeError) in
+      try database.invite(name, role, at: 1).token
+    }
+  }
+
+  var socket: HubAddress { .socket(scratch.state.hubSocket) }
+
+  /// A home that is seen through the hub.
+  func client(
+    _ name: String = "test", token: String? = nil, through routes: [HubRoute]? = nil
+  ) async throws -> Home {
+    try await Home(through: Self.clientOptions(name, token: token, routes ?? [.local(socket)]))
+  }
+
+  static func clientOptions(
+    _ name: String = "test", token: String? = nil, _ routes: [HubRoute]
+  ) -> HubClient.Options {
+    var options = HubClient.Options(routes: routes, name: name, logger: logger)
+    options.token = token
+    options.firstPause = .milliseconds(20)
+    options.longestPause = .milliseconds(100)
+    options.timeout = .seconds(30)
+    return options
+  }
+}
+
+/// Waits for half a minute at most.
+func eventually(_ isTrue: @Sendable () async throws -> Bool) async -> Bool {
+  for _ in 0..<1500 {
+    if (try? await isTrue()) == true { return true }
+    try? await Task.sleep(for: .milliseconds(20))
+  }
+  return (try? await isTrue()) == true
+}
+
+/// The code of what `body` throws.
+func code(_ body: () async throws -> Void) async -> HomeError.Code? {
+  do {
+    try await body()
+    return nil
+  } catch {
+    return HomeError(error).code
+  }
+}
+
+/// Writes down what a manager is told.
+final class Recorder: HomeManagerDelegate, HomeDelegate, AccessoryDelegate {
+  private let all = Mutex<[String]>([])
+  var messages: [String] { all.withLock { $0 } }
+  private func note(_ text: String) { all.withLock { $0.append(text) } }
+
+  func waits(for message: String) async -> Bool { await eventually { self.messages.contains(message) } }
+
+  func homeManagerDidUpdateHomes(_ manager: HomeManager) async { note("homes") }
+  func home(_ home: ManagedHome, didAdd room: Room) async { note("+room \(room.name)") }
+  func home(_ home: ManagedHome, didRemove room: Room) async { note("-room \(room.name)") }
+  func home(_ home: ManagedHome, didUpdateNameOf accessory: HomeDevice) async { note("called \(accessory.name)") }
+  func home(_ home: ManagedHome, didUpdate hubState: HubState) async { note("hub \(hubState)") }
+  func accessoryDidUpdateReachability(_ accessory: HomeDevice) async { note("reachable \(accessory.isReachable)") }
+  func accessory(
+    _ accessory: HomeDevice, didUpdate attribute: ConcreteAttributePath, to value: [UInt8]?
+  ) async { note("\(attribute.attribute.rawValue) = \(value ?? [])") }
+}
+
+/// A client with a delegate for everything.
+struct RecordedClient {
+  let manager: HomeManager
+  let recorder = Recorder()
+
+  init(_ home: Home) async {
+    manager = HomeManager(home, delegate: recorder)
+    manager.homeDelegate = recorder
+    manager.accessoryDelegate = recorder
+    _ = await recorder.waits(for: "homes")
+  }
+}

@@ -1,0 +1,277 @@
+import Foundation
+import MatterCrypto
+import MatterModel
+import MatterProtocol
+import NIOCore
+import NIOPosix
+import Runtime
+import Synchronization
+import Testing
+
+@testable import Home
+@testable import Hub
+
+/// A client that says what it likes.
+private final class RawClient: Sendable {
+  let channel: any Channel
+  private let inside = Mutex<(frames: [HubNews], isClosed: Bool)>(([], false))
+
+  init(_ path: String, reads: Bool = true) async throws {
+    let (early, rope) = AsyncStream.makeStream(of: [UInt8]?.self)
+    channel = try await SocketPath.withShort(path) { short in
+      try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        .channelOption(.autoRead, value: reads)
+        .channelInitializer { channel in
+          channel.eventLoop.makeCompletedFuture {
+            try channel.pipeline.syncOperations.addHandler(
+              ByteToMessageHandler(FrameDecoder(longest: Frame.longestNews)))
+            try channel.pipeline.syncOperations.addHandler(RawHandler { rope.yield($0) })
+          }
+        }
+        .connect(unixDomainSocketPath: short).get()
+    }
+    Task { [weak self] in
+      for await frame in early {
+        guard let self else { return }
+        inside.withLock { inside in
+          if let frame, let news = try? HubNews(frame) { inside.frames.append(news) }
+          if frame == nil { inside.isClosed = true }
+        }
+      }
+    }
+  }
+
+  var news: [HubNews] { inside.withLock { $0.frames } }
+  var isClosed: Bool { inside.withLock { $0.isClosed } }
+
+  /// What kinds of news came.
+  var kinds: [String] { news.map { "\($0)".prefix { $0.isLetter }.description } }
+
+  func send(_ bytes: [UInt8]) { channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil) }
+  func send(_ message: HubMessage) { channel.writeAndFlush(Frame.buffer(message.bytes, .init()), promise: nil) }
+  func read() { channel.setOption(.autoRead, value: true).whenComplete { _ in } }
+}
+
+private final class RawHandler: ChannelInboundHandler {
+  typealias InboundIn = [UInt8]
+  private let receive: @Sendable ([UInt8]?) -> Void
+
+  init(_ receive: @escaping @Sendable ([UInt8]?) -> Void) { self.receive = receive }
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) { receive(unwrapInboundIn(data)) }
+  func channelInactive(context: ChannelHandlerContext) { receive(nil) }
+}
+
+@Suite("The wire", .timeLimit(.minutes(2))) struct WireTests {
+  @Test(
+    arguments: [
+      // Longer than allowed, empty, of no kind, cut off, more than it should be, and asked before it is known who asks.
+      [0x7F, 0, 0, 0], [0, 0, 0, 0, 1], [0, 0, 0, 1, 99], [0, 0, 0, 2, 0, 1],
+      [0, 0, 0, 8, 0, 1, 1, 0x61, 0, 0, 0xFF, 0xFF], [0, 0, 0, 4, 1, 1, 0, 6],
+    ] as [[UInt8]])
+  func nonsenseEndsTheConnectionAndNothingElse(_ bytes: [UInt8]) async throws {
+    let served = try await ServedHome()
+    let client = try await served.client()
+    let raw = try await RawClient(served.scratch.state.hubSocket)
+    raw.send(bytes)
+    #expect(await eventually { raw.isClosed })
+    #expect(!raw.kinds.contains("welcome"))
+    // Once let in, too.
+    let second = try await RawClient(served.scratch.state.hubSocket)
+    second.send(.hello(HubHello(name: "raw")))
+    #expect(await eventually { second.kinds.contains("synchronized") })
+    second.send(bytes == [0, 0, 0, 4, 1, 1, 0, 6] ? [0, 0, 0, 4, 1, 1, 0, 66] : bytes)
+    #expect(await eventually { second.isClosed })
+    try await served.report(level: 3)
+    #expect(await eventually { await client.state.value(5, ServedHome.level) == [0x04, 3] })
+    await client.close()
+    await served.close()
+  }
+
+  @Test func anotherVersionIsToldSo() async throws {
+    let served = try await ServedHome()
+    let raw = try await RawClient(served.scratch.state.hubSocket)
+    raw.send(.hello(HubHello(version: 2, name: "raw")))
+    #expect(await eventually { raw.isClosed })
+    guard case .refused(let error)? = raw.news.first else {
+      Issue.record("it was not refused: \(raw.kinds)")
+      return
+    }
+    #expect(error.code == .badArguments && error.message.contains("version 1"))
+    await served.close()
+  }
+
+  @Test func whoAsksTooMuchIsRefusedAndIsAnsweredStill() async throws {
+    let served = try await ServedHome()
+    let raw = try await RawClient(served.scratch.state.hubSocket)
+    raw.send(.hello(HubHello(name: "raw")))
+    #expect(await eventually { raw.kinds.contains("synchronized") })
+    for id in 0..<500 { raw.send(.request(UInt64(id), .anchor, origin: nil)) }
+    #expect(await eventually { raw.kinds.count { $0 == "reply" } == 500 })
+    await served.close()
+  }
+
+  @Test func whoIsSlowStallsNobodyAndLoadsAgain() async throws {
+    let served = try await ServedHome { $0.backlog = 1 << 14 }
+    let quick = try await served.client()
+    let slow = try await RawClient(served.scratch.state.hubSocket, reads: false)
+    slow.send(.hello(HubHello(name: "slow")))
+    #expect(await eventually { try await served.hub.status.clients.count == 2 })
+    let path = ConcreteAttributePath(1, 0xFFF1_FC00, 0)
+    var count = 0
+    // Until the hub sees that nobody reads.
+    while try await !served.hub.isAnybodyBehind, count < 2000 {
+      count += 1
+      let text = [UInt8](repeating: UInt8(count % 100), count: 8000)
+      let data = AttributeData(path, dataVersion: 0, value: text)
+      try await served.home.controller.take(.report(NodeReport(5, [data], isWhole: false)))
+    }
+    #expect(count < 2000)
+    try await served.report(level: 77)
+    #expect(await eventually { await quick.state.value(5, ServedHome.level) == [0x04, 77] })
+    #expect(try await served.hub.backlog < 1 << 20)
+    // It reads again: the whole home, and what comes after that.
+    slow.read()
+    #expect(await eventually { slow.kinds.count { $0 == "reset" } == 2 && slow.kinds.last == "synchronized" })
+    try await served.report(level: 78)
+    #expect(await eventually { slow.kinds.last == "update" })
+    var level: UInt8?
+    for case .part(let changes) in slow.news {
+      for case .attribute(_, ServedHome.level, let value?) in changes { level = value[1] }
+    }
+    #expect(level == 77)
+    await quick.close()
+    await served.close()
+  }
+
+  // MARK: Encodings
+
+  @Test(
+    arguments: [
+      .edit([
+        .addStructure(name: "a"), .renameStructure("b", name: "ü"), .removeStructure("c"),
+        .addRoom(name: "d", structureID: nil), .addRoom(name: "d", structureID: "s"), .renameRoom("e", name: "f"),
+        .removeRoom("g"), .renameDevice("5", name: "h"), .moveDevice("5", roomID: nil), .moveDevice("5", roomID: "r"),
+      ]),
+      .read(
+        NodeID(.max), [AttributePath(), AttributePath(endpoint: 1, cluster: 6, attribute: 0)], isFabricFiltered: false,
+        timeout: .milliseconds(1500)),
+      .write(
+        1,
+        [
+          AttributeWrite(AttributePath(endpoint: 1, cluster: 6, attribute: 1), .append, dataVersion: .max, value: [9]),
+          AttributeWrite(AttributePath(cluster: 6), .item(0), value: []),
+        ], isTimed: true),
+      .invoke(1, CommandData(CommandPath(endpoint: nil, cluster: 6, command: 2), fields: nil), isTimed: false),
+      .writeDevice("7/3", [], isTimed: false, patience: .zero),
+      .invokeDevice("5", CommandData(CommandPath(endpoint: 1, cluster: 6, command: 2)), isTimed: true, patience: nil),
+      .anchor, .status, .lookAgain,
+      .samples(after: Anchor("h1f-12"), SampleFilter(.event, devices: ["5"], endpoints: [1]), limit: 3),
+      .samples(after: nil, .all, limit: 0),
+    ] as [HubRequest])
+  func requestsComeAsTheyWere(_ request: HubRequest) throws {
+    let bytes = HubMessage.request(.max, request, origin: "me").bytes
+    guard case .request(.max, let read, "me") = try HubMessage(bytes) else {
+      Issue.record("another message")
+      return
+    }
+    #expect(read == request)
+    for count in 0..<bytes.count { #expect(throws: DamagedBlob.self) { try HubMessage(Array(bytes.prefix(count))) } }
+    #expect(throws: DamagedBlob.self) { try HubMessage(bytes + [0]) }
+  }
+
+  @Test func newsAndRepliesComeAsTheyWere() throws {
+    let contact = Contact(last: -1, nextReport: nil)
+    let home = StoredHome(state: ServedHome.state, contacts: [5: contact], anchor: try #require(Anchor("h1-9")))
+    let sample = HomeSample(
+      anchor: home.anchor, time: 7, change: .deviceRenamed(id: "5", name: "x"), device: "5", origin: nil, update: 8)
+    let position = HubPosition(hub: .max, count: 3)
+    let status = HubStatus(
+      process: 7, isFollower: true, since: 1, devices: 2, devicesOnline: 1, addresses: ["a"],
+      clients: [.init(name: "n", role: .guest, address: "local", since: 2)])
+    let answer = CommandData(CommandPath(endpoint: 1, cluster: 6, command: 2), fields: [0x15, 0x18])
+    let refused = AttributeStatus(
+      AttributePath(endpoint: 1), .append, status: Status(.unsupportedAccess, clusterCode: 4))
+    let error = HomeError(.ambiguousTarget, "which?", device: "Lamp", candidates: ["a", "b"])
+    let all: [HubNews] = [
+      .welcome(.member, client: "c"), .refused(error), .reset, .part(ServedHome.lamp), .contacts([5: contact]),
+      .synchronized(position), .update(HomeUpdate(ServedHome.lamp, at: -5, origin: "o"), [5: contact], position),
+      .reply(1, .failure(error)), .reply(2, .success(.done)),
+      .reply(
+        3,
+        .success(
+          .edited([
+            .init(structure: Structure(id: "s", name: "S")), .init(room: Room(id: "r", name: "R", structureID: "s")),
+            .init(wasCut: true),
+          ]))),
+      .reply(4, .success(.report([AttributeData(ServedHome.level, dataVersion: 3, value: [1])], [refused]))),
+      .reply(5, .success(.written([refused]))), .reply(6, .success(.invoked(nil))),
+      .reply(7, .success(.invoked(answer))), .reply(8, .success(.anchor(home.anchor))),
+      .reply(9, .success(.samples(.samples([sample], next: home.anchor, isComplete: false)))),
+      .reply(10, .success(.samples(.reset(home)))), .reply(11, .success(.status(status))),
+    ]
+    for news in all {
+      let again = try HubNews(news.bytes)
+      #expect("\(again)" == "\(news)" || again.bytes == news.bytes)
+      #expect(again.bytes == news.bytes)
+      for count in 0..<news.bytes.count {
+        #expect(throws: DamagedBlob.self) { try HubNews(Array(news.bytes.prefix(count))) }
+      }
+    }
+    // An error without its cause, but with everything else.
+    guard case .reply(_, .failure(let read)) = try HubNews(HubNews.reply(1, .failure(error)).bytes) else { return }
+    #expect(read.code == error.code && read.message == error.message && read.device == "Lamp")
+    #expect(read.candidates == error.candidates)
+  }
+
+  @Test func anyBytesAreReadOrRefused() {
+    var random = SeededRandomSource(seed: 11)
+    let seeds = [HubMessage.request(1, .edit([.addRoom(name: "d", structureID: "s")]), origin: nil).bytes]
+    for _ in 0..<20_000 {
+      var bytes = Bool.random(using: &random) ? seeds[0] : random.bytes(Int.random(in: 0...40, using: &random))
+      if !bytes.isEmpty {
+        bytes[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
+      }
+      _ = try? HubMessage(bytes)
+      _ = try? HubNews(bytes)
+    }
+  }
+
+  @Test func theJournalKnowsWhatItKnows() {
+    var journal = HubJournal(hub: 7, limit: 4)
+    func entry(_ number: Int) -> HubJournal.Entry {
+      .init(update: HomeUpdate([.deviceRemoved(id: "\(number)")], at: 0), contacts: [:])
+    }
+    #expect(journal.entries(after: HubPosition(hub: 7, count: 0))?.isEmpty == true)
+    for number in 1...20 { journal.append(entry(number)) }
+    #expect(journal.position == HubPosition(hub: 7, count: 20))
+    let missed = journal.entries(after: HubPosition(hub: 7, count: 17))
+    #expect(missed?.map { $0.0.update.changes } == [18, 19, 20].map { [.deviceRemoved(id: "\($0)")] })
+    #expect(missed?.map(\.1.count) == [18, 19, 20])
+    #expect(journal.entries(after: HubPosition(hub: 7, count: 16)) != nil)
+    #expect(journal.entries(after: HubPosition(hub: 7, count: 10)) == nil)
+    #expect(journal.entries(after: HubPosition(hub: 7, count: 21)) == nil)
+    #expect(journal.entries(after: HubPosition(hub: 8, count: 20)) == nil)
+    for _ in 0..<100 {
+      journal.append(
+        .init(update: HomeUpdate(Array(repeating: .deviceRemoved(id: "x"), count: 30), at: 0), contacts: [:]))
+    }
+    #expect(journal.entries(after: HubPosition(hub: 7, count: 117)) == nil)
+  }
+}
+
+extension ServedHome {
+  static var state: HomeState {
+    var state = HomeState()
+    for change in lamp { state.apply(change) }
+    return state
+  }
+}
+
+extension Hub {
+  var isAnybodyBehind: Bool { connections.values.contains { $0.isBehind } }
+  /// What waits for the slowest client, in bytes.
+  var backlog: Int {
+    connections.values.map { (try? $0.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0 }.map { max(0, -$0) }
+      .max() ?? 0
+  }
+}
