@@ -18,7 +18,9 @@ import Testing
 
     // The owner's processes need no word.
     #expect(
-      try await waits { try hearth("devices", "--hub", "here", "--json").output.contains(#""dataSourceLocality":"local""#) })
+      try await waits {
+        try hearth("devices", "--hub", "here", "--json").output.contains(#""dataSourceLocality":"local""#)
+      })
     #expect(try hearth("wait", "lamp", "--hub", "here", "--for", "connectivity=online", "--timeout", "30s").status == 0)
     #expect(try hearth("off", "lamp", "--hub", "here").output == "Lamp: off\n")
 
@@ -29,6 +31,7 @@ import Testing
     #expect(try hearth("hub", "clients").output.contains("Kind  member"))
     let other = Hearth()
     defer { other.cleanUp() }
+    try FileManager.default.createDirectory(atPath: other.state, withIntermediateDirectories: true)
     func visitor(_ token: String, _ arguments: String...) throws -> Hearth.Result {
       try other.run(arguments + ["--hub", hearth.state + "/run/hub.sock", "--token", token])
     }
