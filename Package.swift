@@ -96,7 +96,8 @@ let package = Package(
       .executableTarget(
         name: "hearth",
         dependencies: [
-          "Hub", "Scenario", "Home", "VirtualDevices", "MatterController", "MatterDevice", "Runtime", "MatterProtocol",
+          "Hub", "Scenario", "Simulation", "Home", "VirtualDevices", "MatterController", "MatterDevice",
+          "Runtime", "MatterProtocol",
           "MatterClusters",
           "MatterModel", "MatterTLV", "MatterCrypto", "MatterCertificates", log,
           .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -25,6 +25,7 @@ struct Hearth: AsyncParsableCommand {
           Share.self,
           Fabrics.self, Access.self, Bind.self, Unbind.self, Remove.self, HubCommands.self,
         ]),
+      CommandGroup(name: "Simulation", subcommands: [Test.self, Replay.self]),
       CommandGroup(name: "Tools", subcommands: [Code.self, Decode.self, SchemaCommand.self, Completion.self]),
     ])
 }

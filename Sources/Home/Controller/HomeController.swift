@@ -138,6 +138,18 @@ public actor HomeController {
     if let discovery { _ = try? await discovery.stop().get() }
   }
 
+  /// Lets go of everything as it is, as a loss of power does: nobody is told, and nothing more is stored. To be called on the
+  /// event loop.
+  package nonisolated func abandon() {
+    assumeIsolated { controller in
+      controller.polling?.cancel()
+      controller.center?.assumeIsolated { $0.stop() }
+      controller.center = nil
+      controller.follower = nil
+      controller.edge.value.abandon()
+    }
+  }
+
   /// Messages that came and were not taken in, by reason.
   public var drops: [String: Int] {
     var drops: [String: Int] = [:]

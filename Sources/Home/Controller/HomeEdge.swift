@@ -97,6 +97,16 @@ final class HomeEdge: HomeView {
     observers.end()
   }
 
+  /// Ends all as it is: nobody outside is told, and nothing more is stored.
+  func abandon() {
+    let waiting = pending
+    pending = [:]
+    host.stop(silently: true)
+    for id in waiting.keys.sorted() { waiting[id]?.onEnd?(.failure(.cancelled)) }
+    observers.end()
+    keeper.abandon()
+  }
+
   private func received(_ event: HomeEvent) {
     switch event {
     case .controller(let event): received(event)

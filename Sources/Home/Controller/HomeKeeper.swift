@@ -88,6 +88,13 @@ final class HomeKeeper {
     thread.submit(on: eventLoop) { [database] in try body(database) }
   }
 
+  /// Forgets what waits, and lets go of the database.
+  func abandon() {
+    waiting = []
+    contacts = [:]
+    thread.close { [database] in try? database.close() }
+  }
+
   /// Stores what waits, and ends the thread.
   func close(_ known: [NodeID: Contact]) -> EventLoopFuture<Void> {
     let (updates, database) = (waiting, database)

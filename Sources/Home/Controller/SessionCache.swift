@@ -54,6 +54,8 @@ final class SessionCache: NodeStore {
     base.close()
   }
 
+  func abandon() { base.abandon() }
+
   /// Writes what changed over what the file holds by now.
   private func save() {
     if changed.isEmpty { return }

@@ -92,7 +92,7 @@ public final class EngineHost<E: Engine & SendableMetatype> {
     browses = [:]
     for service in published.values { discovery?.withdraw(service, silently: silently) }
     published = [:]
-    store.close()
+    if silently { store.abandon() } else { store.close() }
     onEvent = nil
     onStoreFailure = nil
   }

@@ -8,6 +8,12 @@ public protocol NodeStore: AnyObject {
   func commit(_ changes: [StoreChange]) throws(StoreError)
   /// Lets go of the files; nothing can be committed any more.
   func close()
+  /// Lets go of the files as they are, as a loss of power does.
+  func abandon()
+}
+
+extension NodeStore {
+  public func abandon() { close() }
 }
 
 /// A store that forgets, for tests and for nodes that start afresh each time.

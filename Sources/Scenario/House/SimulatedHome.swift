@@ -17,8 +17,8 @@ public actor SimulatedHome {
   public nonisolated let simulation: SimulatedWorld
   /// The machine that the home runs on.
   public nonisolated let hub: SimulatedMachine
-  private var devices: [VirtualDevice] = []
-  private var machines: [SimulatedMachine] = []
+  /// The devices, and what each one runs on.
+  var parts: [(device: VirtualDevice, machine: SimulatedMachine)] = []
   private nonisolated let directory: String
   private nonisolated let options: SimulatedHomeOptions
   private var opened: Home?
@@ -57,14 +57,13 @@ public actor SimulatedHome {
         in: .init(
           machine: machine, discovery: machine.openDiscovery(), loop: machine.eventLoop, interfaces: .all,
           directory: "device", logger: options.logger))
-      devices.append(started)
-      machines.append(machine)
+      parts.append((started, machine))
       prepareForPowerCut(machine, started)
     }
   }
 
   /// Ends the device when its machine loses its power.
-  private func prepareForPowerCut(_ machine: SimulatedMachine, _ device: VirtualDevice) {
+  func prepareForPowerCut(_ machine: SimulatedMachine, _ device: VirtualDevice) {
     machine.onPowerCut = [{ device.cutPower() }]
   }
 
@@ -79,7 +78,8 @@ public actor SimulatedHome {
     }
   }
 
-  private func open() async throws(HomeError) {
+  /// Opens the home, on what its machine has stored.
+  func open() async throws(HomeError) {
     var options = HomeController.Options(state: StateDirectory(directory), logger: options.logger)
     options.access = .exclusive
     options.interfaces = .all
@@ -88,12 +88,19 @@ public actor SimulatedHome {
     options.following = self.options.following
     let home = try await Home(options)
     opened = home
+    let controller = try home.controller
+    hub.onPowerCut = [
+      { [weak self] in
+        controller.abandon()
+        self?.assumeIsolated { $0.opened = nil }
+      }
+    ]
     try await home.follow()
   }
 
   /// Commissions every device, one after another, and waits until the home has reached them.
   public func pairAll() async throws {
-    for device in definition.devices { try await pair(device.path) }
+    for device in definition.devices { try await pairDevice(device.path) }
     let home = try home
     let ids = Set(try await home.devices().list().map(\.id))
     await home.waitForConnectivity(of: ids, timeout: .seconds(60))
@@ -102,8 +109,8 @@ public actor SimulatedHome {
   /// Commissions a device by its passcode, under the name and in the room of its definition.
   /// - Throws: ``HomeError``
   @discardableResult
-  public func pair(_ device: String) async throws(HomeError) -> PairedDevice {
-    let definition = try find(device).definition
+  public func pairDevice(_ device: String) async throws(HomeError) -> PairedDevice {
+    let definition = try find(device).device.definition
     let request = CommissioningRequest(
       passcode: definition.passcode, target: .discriminator(.long(definition.discriminator)))
     return try await home.pair(request, name: definition.name, room: definition.room)
@@ -114,46 +121,6 @@ public actor SimulatedHome {
     await opened?.close()
     opened = nil
     try? FileManager.default.removeItem(atPath: directory)
-  }
-
-  // MARK: The devices
-
-  /// - Parameter name: `room/name`, or the name alone where only one device has it; any case.
-  private func find(_ name: String) throws(HomeError) -> VirtualDevice {
-    let wanted = name.lowercased()
-    let exact = devices.filter { $0.definition.path.lowercased() == wanted }
-    let found = exact.isEmpty ? devices.filter { $0.definition.name.lowercased() == wanted } : exact
-    if found.count > 1 {
-      let names = found.map(\.definition.path).joined(separator: ", ")
-      throw HomeError(.ambiguousTarget, "“\(name)” may be any of \(names)")
-    }
-    guard let device = found.first else {
-      throw HomeError(
-        .notFound, "there is no device “\(name)”; there are \(devices.map(\.definition.path).joined(separator: ", "))")
-    }
-    return device
-  }
-
-  /// The machine of a device.
-  public func machine(of device: String) throws(HomeError) -> SimulatedMachine {
-    let found = try find(device)
-    guard let index = devices.firstIndex(where: { $0 === found }) else {
-      throw HomeError(.notFound, "there is no device “\(device)”")
-    }
-    return machines[index]
-  }
-
-  /// Cuts a device's power: it says no goodbye, and what it had not stored is lost.
-  public func cutPower(of device: String) throws(HomeError) { try machine(of: device).cutPower() }
-
-  /// Gives a device its power back: it starts from what it had stored.
-  public func restorePower(of device: String) throws {
-    let found = try find(device)
-    let machine = try machine(of: device)
-    guard !machine.isPowered else { return }
-    machine.restorePower()
-    try found.restorePower()
-    prepareForPowerCut(machine, found)
   }
 }
 

@@ -21,6 +21,8 @@ public final class SimulatedMachine: Machine, @unchecked Sendable {
   public var effectsUntilPowerCut: Int?
   /// How many effects were carried out since the beginning: datagrams sent, changes stored, services published.
   public private(set) var effectCount = 0
+  /// Datagrams that its nodes sent.
+  public internal(set) var packetCount = 0
   /// How its clocks go.
   public var clock: MachineClock {
     get { time.clock }

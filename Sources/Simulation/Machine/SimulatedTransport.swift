@@ -43,6 +43,7 @@ final class SimulatedTransport: DatagramTransport {
 
   func send(_ bytes: [UInt8], to destination: MatterProtocol.SocketAddress) {
     guard let machine, machine.takesEffect() else { return }
+    machine.packetCount += 1
     let world = machine.world
     guard let source = machine.addresses.first(where: { $0.isIPv6 == destination.ip.isIPv6 }) else {
       counters.unreachable += 1

@@ -5,8 +5,10 @@ extension HomeDefinition {
   /// Reads definition files as ``load(files:catalogue:)`` does, knowing all clusters, and checks that each device has a place
   /// for the attributes that are given values.
   /// - Throws: ``DefinitionError`` with all that is wrong.
-  public static func load(simulating files: [(name: String, text: String)]) throws(DefinitionError) -> HomeDefinition {
-    let home = try load(files: files, catalogue: AttributeCatalogue(clusters: ClusterCatalogue.all))
+  public static func load(
+    simulating files: [(name: String, text: String)], ignoring ignored: [String] = []
+  ) throws(DefinitionError) -> HomeDefinition {
+    let home = try load(files: files, catalogue: AttributeCatalogue(clusters: ClusterCatalogue.all), ignoring: ignored)
     var seen: Set<SourceMark> = []
     let problems = home.devices.flatMap(DeviceAssembly.unplaced).filter { seen.insert($0.mark).inserted }.map { value in
       DefinitionProblem(

@@ -8,7 +8,11 @@ struct DefinitionReader {
   private let catalogue: AttributeCatalogue?
   private var rooms: [Marked<String>]?
 
-  init(file: String, text: String, catalogue: AttributeCatalogue?) {
+  /// Keys of the file that are somebody else's.
+  private let ignored: [String]
+
+  init(file: String, text: String, catalogue: AttributeCatalogue?, ignoring ignored: [String] = []) {
+    self.ignored = ignored
     document = YAMLDocument(file: file, text: text)
     self.catalogue = catalogue
   }
@@ -28,8 +32,10 @@ struct DefinitionReader {
       return draft
     }
     let problemCount = problems.count
-    guard let fields = fields(of: root, known: ["home", "rooms", "devices"], what: "a home") else { return draft }
-    draft.home = name(fields["home"], what: "the home's name")?.value
+    guard let fields = fields(of: root, known: ["home", "rooms", "devices"] + ignored, what: "a home") else {
+      return draft
+    }
+    if !ignored.contains("home") { draft.home = name(fields["home"], what: "the home's name")?.value }
     if let node = fields["rooms"] {
       rooms = readRooms(node)
       draft.rooms = rooms?.map(\.value)

@@ -26,14 +26,16 @@ public struct HomeDefinition: Sendable, Hashable {
   /// - Parameters:
   ///   - files: The files' names, for messages, and their text.
   ///   - catalogue: The clusters whose attributes can get initial values; nil leaves these unchecked.
+  ///   - ignored: Keys that are not the home's.
   /// - Throws: ``DefinitionError`` with all that is wrong.
   public static func load(
-    files: [(name: String, text: String)], catalogue: AttributeCatalogue? = nil
+    files: [(name: String, text: String)], catalogue: AttributeCatalogue? = nil, ignoring ignored: [String] = []
   ) throws(DefinitionError) -> HomeDefinition {
     var drafts: [FileDraft] = []
     var problems: [DefinitionProblem] = []
     for file in files {
-      var reader = DefinitionReader(file: file.name, text: file.text, catalogue: catalogue)
+      var reader = DefinitionReader(
+        file: file.name, text: file.text, catalogue: catalogue, ignoring: ignored)
       drafts.append(reader.read())
       problems += reader.problems
     }

@@ -1,7 +1,7 @@
-internal import Yams
+package import Yams
 
 /// How plain words in a file become numbers and truth values.
-enum ScalarReading {
+package enum ScalarReading {
   /// Decimal, or hexadecimal with `0x`; a leading zero means nothing, as in a passcode. Nil for anything else.
   static func integer(_ text: String) -> Int64? {
     let isNegative = text.hasPrefix("-")
@@ -22,7 +22,7 @@ enum ScalarReading {
   }
 
   /// `true`, `false`, and what people write for them. Nil for anything else.
-  static func boolean(_ text: String) -> Bool? {
+  package static func boolean(_ text: String) -> Bool? {
     switch text.lowercased() {
     case "true", "on", "yes": true
     case "false", "off", "no": false
@@ -39,10 +39,10 @@ extension Node {
   }
 
   /// Nothing at all, `~` or `null`.
-  var isNull: Bool { plainText.map { ["", "~", "null", "Null", "NULL"].contains($0) } ?? false }
+  package var isNull: Bool { plainText.map { ["", "~", "null", "Null", "NULL"].contains($0) } ?? false }
 
   /// What to call it in a message.
-  var summary: String {
+  package var summary: String {
     if isNull { return "nothing" }
     switch self {
     case .scalar(let scalar):

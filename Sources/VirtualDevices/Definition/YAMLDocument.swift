@@ -1,18 +1,18 @@
-internal import Yams
+package import Yams
 
 /// A definition file as Yams reads it, with its errors in our form.
-struct YAMLDocument {
+package struct YAMLDocument {
   let file: String
   let text: String
 
-  init(file: String, text: String) {
+  package init(file: String, text: String) {
     self.file = file
     // libYAML takes a byte order mark for a character when it is told the encoding.
     self.text = text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
   }
 
   /// The root, nil for a file without content.
-  func root() throws(DefinitionError) -> Node? {
+  package func root() throws(DefinitionError) -> Node? {
     do {
       return try Yams.compose(yaml: text, .default, .default, .utf8)
     } catch let error as YamlError {
@@ -22,9 +22,9 @@ struct YAMLDocument {
     }
   }
 
-  func mark(line: Int, column: Int) -> SourceMark { SourceMark(file: file, line: line, column: column) }
+  package func mark(line: Int, column: Int) -> SourceMark { SourceMark(file: file, line: line, column: column) }
 
-  func mark(of node: Node) -> SourceMark {
+  package func mark(of node: Node) -> SourceMark {
     node.mark.map { mark(line: $0.line, column: $0.column) } ?? mark(line: 1, column: 1)
   }
 

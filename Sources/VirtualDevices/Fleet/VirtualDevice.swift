@@ -11,7 +11,7 @@ package import Runtime
 /// One device of a fleet, running on its event loop. Confined to that loop.
 package final class VirtualDevice {
   /// What it takes to start a device.
-  package struct Surroundings {
+  package struct Surroundings: Sendable {
     package let machine: any Machine
     package let discovery: any NodeDiscovery
     package let loop: any EventLoop
@@ -20,11 +20,11 @@ package final class VirtualDevice {
     package let directory: String
     package let logger: Logger
     /// Called when something about the device is not as it was.
-    package let onChange: () -> Void
+    package let onChange: @Sendable () -> Void
 
     package init(
       machine: any Machine, discovery: any NodeDiscovery, loop: any EventLoop, interfaces: InterfaceSelection,
-      directory: String, logger: Logger, onChange: @escaping () -> Void = {}
+      directory: String, logger: Logger, onChange: @escaping @Sendable () -> Void = {}
     ) {
       (self.machine, self.discovery, self.loop) = (machine, discovery, loop)
       (self.interfaces, self.directory) = (interfaces, directory)

@@ -1,0 +1,47 @@
+internal import MatterClusters
+internal import MatterModel
+internal import VirtualDevices
+
+/// The devices of a home, those behind bridges too, by the names that a scenario may use.
+struct DeviceNames: Sendable {
+  struct Miss: Error {
+    /// What it may have meant, if it may have meant several.
+    var candidates: [String]
+  }
+
+  private var devices: [DeviceDefinition] = []
+
+  init() {}
+
+  init(_ home: HomeDefinition) { devices = home.devices.flatMap { [$0] + $0.bridged } }
+
+  /// - Parameter name: `room/name`, or the name where only one device has it; any case.
+  func find(_ name: String) -> Result<DeviceDefinition, Miss> {
+    let wanted = name.lowercased()
+    let exact = devices.filter { $0.path.lowercased() == wanted }
+    let found = exact.isEmpty ? devices.filter { $0.name.lowercased() == wanted } : exact
+    if let device = found.first, found.count == 1 { return .success(device) }
+    return .failure(Miss(candidates: found.map(\.path)))
+  }
+
+  func suggestions(for name: String) -> [String] {
+    NearestName.suggestions(for: name, in: devices.map(\.name) + devices.map(\.path))
+  }
+
+  /// Where a device has an attribute of this name.
+  func attributes(of device: DeviceDefinition, cluster: String?, _ name: String) -> [AttributePlace] {
+    clusters(of: device).filter { cluster == nil || SpokenName($0.name) == SpokenName(cluster ?? "") }.compactMap {
+      cluster in
+      cluster.attribute(named: name).map { AttributePlace(cluster.id, $0.id) }
+    }
+  }
+
+  func attributeNames(of device: DeviceDefinition) -> [String] {
+    clusters(of: device).flatMap { $0.attributes.map(\.name) }
+  }
+
+  private func clusters(of device: DeviceDefinition) -> [any Cluster.Type] {
+    let names = SimulatedDevice.clusterNames(of: device.kind)
+    return names.compactMap { name in ClusterCatalogue.all.first { $0.name == name } }
+  }
+}

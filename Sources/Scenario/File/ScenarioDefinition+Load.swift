@@ -1,0 +1,63 @@
+internal import Foundation
+internal import VirtualDevices
+internal import Yams
+
+extension ScenarioDefinition {
+  /// Reads a scenario file, and the home that it names.
+  /// - Throws: ``DefinitionError`` with all that is wrong; or what the system says of a file that can't be read.
+  public static func load(_ path: String) throws -> ScenarioDefinition {
+    let scenario = SourceFile(path, try String(contentsOfFile: path, encoding: .utf8))
+    return try load(scenario) { name in
+      let folder = (path as NSString).deletingLastPathComponent
+      let found = name.hasPrefix("/") || folder.isEmpty ? name : folder + "/" + name
+      return SourceFile(found, try String(contentsOfFile: found, encoding: .utf8))
+    }
+  }
+
+  /// Reads a scenario.
+  /// - Parameter open: reads a file that the scenario names.
+  public static func load(
+    _ file: SourceFile, open: (String) throws -> SourceFile
+  ) throws -> ScenarioDefinition {
+    var reader = ScenarioReader(file)
+    let start = reader.document.mark(line: 1, column: 1)
+    guard let root = try reader.document.root(), !root.isNull else {
+      throw DefinitionError(problems: [
+        DefinitionProblem(at: start, found: "an empty file", expected: "“steps:” and a list of steps")
+      ])
+    }
+    guard let fields = reader.fields(of: root, known: ScenarioReader.keys, what: "a scenario") else {
+      throw DefinitionError(problems: reader.problems)
+    }
+    var files = [file]
+    let home: HomeDefinition
+    if let node = fields["home"], let name = node.scalar?.string, !node.isNull {
+      let other: SourceFile
+      do { other = try open(name) } catch {
+        throw DefinitionError(problems: [
+          DefinitionProblem(
+            at: reader.document.mark(of: node), found: "“\(name)”, which can't be read (\(error.localizedDescription))",
+            expected: "a definition file, by its path from here")
+        ])
+      }
+      files.append(other)
+      home = try HomeDefinition.load(simulating: [(other.name, other.text)])
+      for key in ["rooms", "devices"] {
+        if let node = fields[key] { reader.report(node, expected: "either “home: FILE” or devices here") }
+      }
+    } else {
+      home = try HomeDefinition.load(
+        simulating: [(file.name, file.text)], ignoring: ScenarioReader.keys.filter { $0 != "rooms" && $0 != "devices" })
+    }
+    let fallback = ((file.name as NSString).lastPathComponent as NSString).deletingPathExtension
+    var scenario = ScenarioDefinition(
+      name: fields["scenario"].flatMap { reader.text($0, "the scenario's name") } ?? fallback, home: home)
+    scenario.files = files
+    reader.read(fields, into: &scenario)
+    guard reader.problems.isEmpty else {
+      throw DefinitionError(
+        problems: reader.problems.sorted { ($0.mark.line, $0.mark.column) < ($1.mark.line, $1.mark.column) })
+    }
+    return scenario
+  }
+}

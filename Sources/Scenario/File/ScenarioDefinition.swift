@@ -1,0 +1,154 @@
+internal import Home
+internal import MatterDevice
+public import MatterModel
+internal import MatterProtocol
+public import Simulation
+public import VirtualDevices
+
+/// A scenario: a home, what happens to it at which time, and what is expected to come of that.
+public struct ScenarioDefinition: Sendable {
+  public var name: String
+  public var home: HomeDefinition
+  /// Whether all devices are commissioned when it begins.
+  public var isPaired = true
+  /// How long it may take.
+  public var limit: Duration = .seconds(86_400)
+  /// What has to hold all the time, from the beginning of the steps to their end.
+  public var always: [Claim] = []
+  /// What must not hold at any time.
+  public var never: [Claim] = []
+  public var steps: [ScenarioStep] = []
+  /// The files that it was read from, with their text: what it takes to run it again.
+  public var files: [SourceFile] = []
+  /// A fault that is built into the home or the devices on purpose, to see whether the scenario finds it.
+  public var mutant: String?
+}
+
+/// A file as it was read.
+public struct SourceFile: Hashable, Sendable, Codable {
+  /// As it was named.
+  public var name: String
+  public var text: String
+
+  public init(_ name: String, _ text: String) { (self.name, self.text) = (name, text) }
+}
+
+/// One thing that is done or expected.
+public struct ScenarioStep: Sendable {
+  public enum Time: Hashable, Sendable {
+    /// Since the beginning of the steps.
+    case at(Duration)
+    /// Since the end of the step before.
+    case after(Duration)
+  }
+
+  public enum Action: Sendable {
+    case wait(Duration)
+    case power(device: String, PowerAction)
+    /// Takes the power away at the effect that comes after so many more.
+    case powerCut(device: String, afterEffects: Int)
+    case network(device: String, NetworkFault)
+    /// Gives a machine another address.
+    case address(device: String)
+    /// Puts a machine's wall clock forward, or back.
+    case clock(device: String, by: Duration)
+    /// What somebody says to the home.
+    case command(HomeCommand)
+    /// What somebody does to the device itself.
+    case set(device: String, AttributePlace, value: [UInt8])
+    case press(device: String, Press)
+    case expect([Claim], within: Duration)
+  }
+
+  public var time: Time
+  public var action: Action
+  public var mark: SourceMark
+  /// As it is told in a report: “power lamp off”.
+  public var text: String
+}
+
+public enum PowerAction: String, CaseIterable, Sendable { case on, off, cycle }
+
+public enum Press: String, CaseIterable, Sendable {
+  case short, long, double
+
+  /// What the hand does.
+  var moves: [SwitchMove] {
+    switch self {
+    case .short: [SwitchMove(to: 1), SwitchMove(to: 0, after: .milliseconds(100))]
+    case .long: [SwitchMove(to: 1), SwitchMove(to: 0, after: .seconds(2))]
+    case .double:
+      Press.short.moves + [SwitchMove(to: 1, after: .milliseconds(200)), SwitchMove(to: 0, after: .milliseconds(100))]
+    }
+  }
+}
+
+/// What befalls the network around one machine.
+public enum NetworkFault: Hashable, Sendable {
+  /// Nobody reaches it, and it reaches nobody.
+  case partition
+  /// What it sends gets nowhere, though it is reached.
+  case mute
+  /// What is sent to it does not arrive, though it is heard.
+  case deaf
+  /// Nothing is wrong any more.
+  case heal
+  case conditions(LinkConditions)
+  /// Whether multicast, and with it service discovery, works.
+  case multicast(Bool)
+}
+
+/// What somebody says to the home.
+public enum HomeCommand: Hashable, Sendable {
+  case on(String), off(String), toggle(String)
+  /// 0 to 254.
+  case level(String, UInt8)
+  case pair(String)
+  case rename(String, to: String)
+}
+
+/// An attribute of a device, wherever the device has it.
+public struct AttributePlace: Hashable, Sendable {
+  public var cluster: ClusterID
+  public var attribute: AttributeID
+
+  public init(_ cluster: ClusterID, _ attribute: AttributeID) { (self.cluster, self.attribute) = (cluster, attribute) }
+}
+
+/// Something that may hold, or not.
+public struct Claim: Sendable {
+  public enum Subject: Hashable, Sendable {
+    case connectivity(device: String, is: String)
+    case locality(device: String, is: String)
+    /// What the home says, of a device that is online.
+    case attribute(device: String, AttributePlace, is: [UInt8], hasUnit: Bool)
+    /// What the device itself holds.
+    case actual(device: String, AttributePlace, is: [UInt8])
+    /// Datagrams that were sent since the step before, by everybody or by one machine.
+    case messages(of: String?, Comparison)
+  }
+
+  /// A number compared with another.
+  public struct Comparison: Hashable, Sendable {
+    public enum Relation: String, CaseIterable, Sendable {
+      case atMost = "<=", atLeast = ">=", below = "<", above = ">", equal = "="
+    }
+    public var relation: Relation
+    public var number: Int
+
+    func holds(_ value: Int) -> Bool {
+      switch relation {
+      case .atMost: value <= number
+      case .atLeast: value >= number
+      case .below: value < number
+      case .above: value > number
+      case .equal: value == number
+      }
+    }
+  }
+
+  public var subject: Subject
+  public var mark: SourceMark
+  /// As it stands in the file: `lamp.onOff: true`.
+  public var text: String
+}

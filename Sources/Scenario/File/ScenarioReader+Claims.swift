@@ -1,0 +1,161 @@
+internal import Home
+internal import MatterClusters
+internal import MatterModel
+internal import MatterProtocol
+internal import VirtualDevices
+internal import Yams
+
+// What is expected: `lamp.onOff: true`, `lamp.connectivity: online`, `actual lamp.onOff: true`, `messages: < 50`.
+extension ScenarioReader {
+  mutating func expectation(_ node: Node, _ within: Node?) -> [(ScenarioStep.Action, String)] {
+    guard case .mapping(let mapping) = node else {
+      report(node, expected: "a mapping such as {lamp.onOff: true, within: 2s}")
+      return []
+    }
+    var limit = within.flatMap { duration($0) } ?? .zero
+    var claims: [Claim] = []
+    for (key, value) in mapping {
+      if key.scalar?.string == "within" {
+        limit = duration(value) ?? .zero
+      } else if let claim = claim(key, value) {
+        claims.append(claim)
+      }
+    }
+    let text = claims.map(\.text).joined(separator: ", ")
+    return [
+      (.expect(claims, within: limit), "expect \(text)\(limit == .zero ? "" : " within \(TimeText.text(limit))")")
+    ]
+  }
+
+  mutating func claims(listed node: Node) -> [Claim] {
+    let mappings: [Node]
+    switch node {
+    case .sequence(let sequence): mappings = Array(sequence)
+    case .mapping: mappings = [node]
+    default:
+      report(node, expected: "a mapping such as {lamp.connectivity: online}, or a list of them")
+      return []
+    }
+    var claims: [Claim] = []
+    for node in mappings {
+      guard case .mapping(let mapping) = node else {
+        report(node, expected: "a mapping such as {lamp.connectivity: online}")
+        continue
+      }
+      for (key, value) in mapping { if let claim = claim(key, value) { claims.append(claim) } }
+    }
+    return claims
+  }
+
+  private mutating func claim(_ key: Node, _ value: Node) -> Claim? {
+    guard let subject = subject(key, value) else { return nil }
+    return Claim(
+      subject: subject, mark: document.mark(of: key),
+      text: "\(key.scalar?.string ?? ""): \(value.scalar?.string ?? "")")
+  }
+
+  private mutating func subject(_ key: Node, _ value: Node) -> Claim.Subject? {
+    let name = key.scalar?.string ?? ""
+    guard let text = scalar(value) else { return nil }
+    if name == "messages" { return comparison(text, value).map { .messages(of: nil, $0) } }
+    let isActual = name.hasPrefix("actual ")
+    let path = isActual ? String(name.dropFirst("actual ".count)) : name
+    let last = path.split(separator: ".").last.map(String.init) ?? ""
+    let front = String(path.dropLast(last.count + 1))
+    switch last {
+    case "messages":
+      guard let device = device(front, key, orHub: true), let comparison = comparison(text, value) else { return nil }
+      return .messages(of: device, comparison)
+    case "connectivity":
+      let states = ConnectivityState.allCases.map(\.rawValue)
+      guard let device = device(front, key), let state = one(text, of: states, value) else { return nil }
+      return .connectivity(device: device, is: state)
+    case "locality":
+      let states = DataSourceLocality.allCases.map(\.rawValue)
+      guard let device = device(front, key), let state = one(text, of: states, value) else { return nil }
+      return .locality(device: device, is: state)
+    default:
+      guard let (device, place) = attribute(path, key), let encoded = encoded(text, place, value) else { return nil }
+      if isActual { return .actual(device: device, place, is: encoded) }
+      let concrete = ConcreteAttributePath(1, place.cluster, place.attribute)
+      let hasUnit = Int(text) == nil && AttributeUnits.text(concrete, encoded) != nil
+      return .attribute(device: device, place, is: encoded, hasUnit: hasUnit)
+    }
+  }
+
+  private mutating func one(_ text: String, of all: [String], _ node: Node) -> String? {
+    if let found = all.first(where: { $0.lowercased() == text.lowercased() }) { return found }
+    report(
+      at: document.mark(of: node), found: "“\(text)”", expected: all.joined(separator: ", "),
+      suggestions: NearestName.suggestions(for: text, in: all))
+    return nil
+  }
+
+  private mutating func comparison(_ text: String, _ node: Node) -> Claim.Comparison? {
+    let blank = text.filter { !$0.isWhitespace }
+    for relation in Claim.Comparison.Relation.allCases where blank.hasPrefix(relation.rawValue) {
+      if let number = Int(blank.dropFirst(relation.rawValue.count)) { return .init(relation: relation, number: number) }
+    }
+    if let number = Int(blank) { return .init(relation: .equal, number: number) }
+    report(node, expected: "a number, or one such as “< 50”")
+    return nil
+  }
+
+  // MARK: Devices and their attributes
+
+  /// The machine that the home runs on.
+  static let hub = "hub"
+
+  mutating func device(_ node: Node, orHub: Bool = false) -> String? {
+    device(node.scalar?.string ?? "", node, orHub: orHub)
+  }
+
+  mutating func device(_ name: String, _ node: Node, orHub: Bool = false) -> String? {
+    if orHub, name == Self.hub { return name }
+    switch names.find(name) {
+    case .success(let device): return device.path
+    case .failure(let miss):
+      report(
+        at: document.mark(of: node), found: "device “\(name)”",
+        expected: miss.candidates.isEmpty
+          ? "a device of the home" : "one of \(miss.candidates.joined(separator: ", "))",
+        suggestions: miss.candidates.isEmpty ? names.suggestions(for: name) : [])
+      return nil
+    }
+  }
+
+  mutating func attribute(_ node: Node) -> (device: String, AttributePlace)? {
+    attribute(node.scalar?.string ?? "", node)
+  }
+
+  /// `lamp.onOff`, or `lamp.onOff.onOff` where the cluster has to be said; names of devices may have dots in them.
+  private mutating func attribute(_ path: String, _ node: Node) -> (device: String, AttributePlace)? {
+    let parts = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    for count in [2, 1] where parts.count > count {
+      let name = parts.dropLast(count).joined(separator: ".")
+      guard case .success(let device) = names.find(name) else { continue }
+      let wanted = Array(parts.suffix(count))
+      let places = names.attributes(of: device, cluster: count == 2 ? wanted[0] : nil, wanted[count - 1])
+      if let place = places.first, places.count == 1 { return (device.path, place) }
+      report(
+        at: document.mark(of: node), found: "attribute “\(wanted.joined(separator: "."))”",
+        expected: places.isEmpty
+          ? "an attribute of a \(device.kind.name), or connectivity or locality"
+          : "its cluster, too: more than one has such an attribute",
+        suggestions: NearestName.suggestions(for: wanted[count - 1], in: names.attributeNames(of: device)))
+      return nil
+    }
+    _ = device(parts.first ?? "", node)
+    return nil
+  }
+
+  mutating func encoded(_ text: String, _ place: AttributePlace, _ node: Node) -> [UInt8]? {
+    do throws(HomeError) {
+      return try AttributeUnits.parse(
+        text, cluster: place.cluster, attribute: place.attribute, raw: false, named: "the value")
+    } catch {
+      report(at: document.mark(of: node), found: "“\(text)”", expected: "a value of the attribute (\(error.message))")
+      return nil
+    }
+  }
+}

@@ -1,0 +1,246 @@
+internal import Home
+internal import MatterClusters
+internal import MatterModel
+internal import MatterProtocol
+internal import Simulation
+internal import VirtualDevices
+internal import Yams
+
+/// Reads a scenario file; collects what is wrong instead of stopping at it.
+struct ScenarioReader {
+  static let keys = ["scenario", "home", "rooms", "devices", "paired", "limit", "mutant", "always", "never", "steps"]
+
+  var problems: [DefinitionProblem] = []
+  let document: YAMLDocument
+  /// The names that may stand for a device.
+  var names = DeviceNames()
+
+  init(_ file: SourceFile) { document = YAMLDocument(file: file.name, text: file.text) }
+
+  /// Reads all but the home, which is known already.
+  mutating func read(_ fields: [String: Node], into scenario: inout ScenarioDefinition) {
+    names = DeviceNames(scenario.home)
+    if let node = fields["paired"] { scenario.isPaired = boolean(node) ?? true }
+    if let node = fields["limit"] { scenario.limit = duration(node) ?? scenario.limit }
+    if let node = fields["mutant"] { scenario.mutant = text(node, "the name of a fault that is built in on purpose") }
+    if let node = fields["always"] { scenario.always = claims(listed: node) }
+    if let node = fields["never"] { scenario.never = claims(listed: node) }
+    guard let node = fields["steps"] else {
+      return report(at: document.mark(line: 1, column: 1), found: "no steps", expected: "“steps:” and a list of steps")
+    }
+    guard case .sequence(let steps) = node else {
+      return report(node, expected: "a list of steps such as “- power: {lamp: off}”")
+    }
+    for step in steps { scenario.steps += self.steps(step) }
+  }
+
+  // MARK: Steps
+
+  private static let actions = [
+    "power", "cut", "net", "move", "clock", "do", "set", "press", "wait", "expect",
+  ]
+
+  /// A step for each device that one step of the file names.
+  private mutating func steps(_ node: Node) -> [ScenarioStep] {
+    guard let fields = fields(of: node, known: ["at", "after", "within"] + Self.actions, what: "a step") else {
+      return []
+    }
+    let mark = document.mark(of: node)
+    var time = ScenarioStep.Time.after(.zero)
+    if let node = fields["at"] { time = .at(duration(node) ?? .zero) }
+    if let node = fields["after"] {
+      if fields["at"] != nil { report(node, expected: "either “at” or “after”") }
+      time = .after(duration(node) ?? .zero)
+    }
+    let found = Self.actions.filter { fields[$0] != nil }
+    guard found.count == 1, let key = found.first, let value = fields[key] else {
+      report(
+        at: mark, found: found.isEmpty ? "a step that does nothing" : "\(found.joined(separator: " and ")) in one step",
+        expected: "one of \(Self.actions.joined(separator: ", "))")
+      return []
+    }
+    if let node = fields["within"], key != "expect" { report(node, expected: "“within” only beside “expect”") }
+    let actions = self.actions(key, value, within: fields["within"])
+    return actions.enumerated().map { index, action in
+      ScenarioStep(time: index == 0 ? time : .after(.zero), action: action.0, mark: mark, text: action.1)
+    }
+  }
+
+  private mutating func actions(_ key: String, _ node: Node, within: Node?) -> [(ScenarioStep.Action, String)] {
+    switch key {
+    case "wait":
+      guard let time = duration(node) else { return [] }
+      return [(.wait(time), "wait \(TimeText.text(time))")]
+    case "expect": return expectation(node, within)
+    case "do": return command(node).map { [(.command($0), "do \(node.scalar?.string ?? "")")] } ?? []
+    case "move": return device(node).map { [(.address(device: $0), "move \($0) to another address")] } ?? []
+    default: break
+    }
+    guard case .mapping(let mapping) = node else {
+      report(node, expected: "a mapping such as {lamp: …}")
+      return []
+    }
+    return mapping.compactMap { nameNode, value in
+      action(key, nameNode, value).map { ($0, "\(key) \(nameNode.scalar?.string ?? "") \(value.scalar?.string ?? "")") }
+    }
+  }
+
+  private mutating func action(_ key: String, _ nameNode: Node, _ value: Node) -> ScenarioStep.Action? {
+    switch key {
+    case "power":
+      guard let device = device(nameNode, orHub: true), let power = one(of: PowerAction.self, value) else { return nil }
+      return .power(device: device, power)
+    case "cut":
+      guard let device = device(nameNode, orHub: true), let count = value.scalar.flatMap({ Int($0.string) }), count >= 0
+      else {
+        report(value, expected: "the number of effects after which the power goes")
+        return nil
+      }
+      return .powerCut(device: device, afterEffects: count)
+    case "net":
+      guard let device = device(nameNode, orHub: true), let fault = fault(value) else { return nil }
+      return .network(device: device, fault)
+    case "clock":
+      guard let device = device(nameNode, orHub: true), let time = duration(value, signed: true) else { return nil }
+      return .clock(device: device, by: time)
+    case "press":
+      guard let device = device(nameNode), let press = one(of: Press.self, value) else { return nil }
+      return .press(device: device, press)
+    case "set":
+      guard let (device, place) = attribute(nameNode), let text = scalar(value),
+        let encoded = encoded(text, place, value)
+      else { return nil }
+      return .set(device: device, place, value: encoded)
+    default: return nil
+    }
+  }
+
+  private mutating func command(_ node: Node) -> HomeCommand? {
+    let words = (node.scalar?.string ?? "").split(separator: " ").map(String.init)
+    let expected = "on NAME, off NAME, toggle NAME, level NAME 40%, pair NAME or rename NAME to NAME"
+    guard words.count >= 2 else {
+      report(node, expected: expected)
+      return nil
+    }
+    func name(_ words: some Sequence<String>) -> String { words.joined(separator: " ") }
+    switch words[0] {
+    case "on": return device(name(words.dropFirst()), node).map { .on($0) }
+    case "off": return device(name(words.dropFirst()), node).map { .off($0) }
+    case "toggle": return device(name(words.dropFirst()), node).map { .toggle($0) }
+    case "pair": return device(name(words.dropFirst()), node).map { .pair($0) }
+    case "level":
+      guard words.count >= 3, let device = device(name(words[1..<(words.count - 1)]), node) else { break }
+      guard let level = try? LevelText.level(words[words.count - 1], raw: false) else { break }
+      return .level(device, level)
+    case "rename":
+      guard let to = words.firstIndex(of: "to"), to > 1, to + 1 < words.count,
+        let device = device(name(words[1..<to]), node)
+      else { break }
+      return .rename(device, to: name(words[(to + 1)...]))
+    default: break
+    }
+    report(node, expected: expected)
+    return nil
+  }
+
+  // MARK: The network
+
+  private static let faults: [String: NetworkFault] = [
+    "partition": .partition, "mute": .mute, "deaf": .deaf, "heal": .heal, "no multicast": .multicast(false),
+    "multicast": .multicast(true),
+  ]
+
+  private mutating func fault(_ node: Node) -> NetworkFault? {
+    if let word = node.scalar?.string {
+      if let fault = Self.faults[word] { return fault }
+      report(node, expected: "\(Self.faults.keys.sorted().joined(separator: ", ")), or {loss: 30%, latency: 80ms}")
+      return nil
+    }
+    guard
+      let fields = fields(
+        of: node, known: ["loss", "latency", "jitter", "duplicate"], what: "what befalls the network")
+    else { return nil }
+    var conditions = LinkConditions()
+    if let node = fields["loss"] { conditions.loss = ratio(node) ?? .never }
+    if let node = fields["duplicate"] { conditions.duplication = ratio(node) ?? .never }
+    if let node = fields["latency"] { conditions.latency = duration(node) ?? .zero }
+    if let node = fields["jitter"] { conditions.jitter = duration(node) ?? .zero }
+    return .conditions(conditions)
+  }
+
+  /// A share such as 30% or 0.5%, as whole numbers.
+  private mutating func ratio(_ node: Node) -> Ratio? {
+    let text = node.scalar?.string ?? ""
+    guard text.hasSuffix("%"), let percent = Double(text.dropLast()), (0...100).contains(percent) else {
+      report(node, expected: "a share from 0% to 100%")
+      return nil
+    }
+    return Ratio(UInt64((percent * 10_000).rounded()), of: 1_000_000)
+  }
+
+  // MARK: Building blocks
+
+  mutating func fields(of node: Node, known: [String], what: String) -> [String: Node]? {
+    guard case .mapping(let mapping) = node else {
+      report(node, expected: "\(what): a mapping with \(known.joined(separator: ", "))")
+      return nil
+    }
+    var fields: [String: Node] = [:]
+    for (key, value) in mapping {
+      if let text = key.scalar?.string, known.contains(text) {
+        fields[text] = value
+      } else {
+        report(
+          at: document.mark(of: key), found: "key \(key.summary)", expected: "one of \(known.joined(separator: ", "))",
+          suggestions: NearestName.suggestions(for: key.scalar?.string ?? "", in: known))
+      }
+    }
+    return fields
+  }
+
+  mutating func duration(_ node: Node, signed: Bool = false) -> Duration? {
+    let text = node.scalar?.string ?? ""
+    let isNegative = signed && text.hasPrefix("-")
+    let digits = signed && (text.hasPrefix("-") || text.hasPrefix("+")) ? String(text.dropFirst()) : text
+    guard let duration = TimeText.duration(digits) else {
+      report(node, expected: "a time such as 2s, 150ms, 3m or 1h")
+      return nil
+    }
+    return isNegative ? .zero - duration : duration
+  }
+
+  private mutating func boolean(_ node: Node) -> Bool? {
+    guard let value = node.scalar.flatMap({ ScalarReading.boolean($0.string) }) else {
+      report(node, expected: "true or false")
+      return nil
+    }
+    return value
+  }
+
+  mutating func text(_ node: Node, _ expected: String) -> String? {
+    guard let text = node.scalar?.string, !node.isNull else {
+      report(node, expected: expected)
+      return nil
+    }
+    return text
+  }
+
+  mutating func scalar(_ node: Node) -> String? { text(node, "a single value") }
+
+  private mutating func one<Choice: CaseIterable & RawRepresentable<String>>(
+    of _: Choice.Type, _ node: Node
+  ) -> Choice? {
+    let text = node.scalar?.string ?? ""
+    if let choice = Choice(rawValue: text) { return choice }
+    report(node, expected: Choice.allCases.map(\.rawValue).joined(separator: ", "))
+    return nil
+  }
+
+  mutating func report(_ node: Node, expected: String) {
+    report(at: document.mark(of: node), found: node.summary, expected: expected)
+  }
+
+  mutating func report(at mark: SourceMark, found: String, expected: String, suggestions: [String] = []) {
+    problems.append(DefinitionProblem(at: mark, found: found, expected: expected, suggestions: suggestions))
+  }
+}

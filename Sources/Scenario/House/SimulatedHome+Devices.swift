@@ -1,0 +1,122 @@
+public import Home
+internal import MatterProtocol
+public import Simulation
+internal import VirtualDevices
+
+// What befalls the devices, and what somebody does who stands before them.
+extension SimulatedHome {
+  /// A device of the home, or one behind a bridge.
+  typealias Found = (device: VirtualDevice, place: VirtualDevice.Place, machine: SimulatedMachine)
+
+  /// - Parameter name: `room/name`, or the name alone where only one device has it; any case.
+  func find(_ name: String) throws(HomeError) -> Found {
+    let names = DeviceNames(definition)
+    switch names.find(name) {
+    case .success(let wanted):
+      for (device, machine) in parts {
+        if let place = device.place(named: wanted.path) { return (device, place, machine) }
+      }
+    case .failure(let miss) where !miss.candidates.isEmpty:
+      throw HomeError(
+        .ambiguousTarget, "“\(name)” may be any of \(miss.candidates.count) devices", candidates: miss.candidates)
+    case .failure: break
+    }
+    throw HomeError(.notFound, "there is no device “\(name)”", candidates: names.suggestions(for: name))
+  }
+
+  /// The machine of a device, or that of the home: “hub”.
+  public func machine(of device: String) throws(HomeError) -> SimulatedMachine {
+    device == ScenarioReader.hub ? hub : try find(device).machine
+  }
+
+  // MARK: Power
+
+  /// Cuts a device's power: it says no goodbye, and what it had not stored is lost. One behind a bridge is out of the bridge's
+  /// reach; “hub” is the home's own machine.
+  public func cutPower(of device: String) async throws {
+    if device != ScenarioReader.hub {
+      let found = try find(device)
+      if found.place.bridged != nil { return try found.device.switchPower(false, at: found.place) }
+    }
+    try machine(of: device).cutPower()
+  }
+
+  /// Gives a device its power back: it starts from what it had stored.
+  public func restorePower(of device: String) async throws {
+    if device == ScenarioReader.hub {
+      guard !hub.isPowered else { return }
+      hub.restorePower()
+      return try await open()
+    }
+    let found = try find(device)
+    if found.place.bridged != nil { return try found.device.switchPower(true, at: found.place) }
+    guard !found.machine.isPowered else { return }
+    found.machine.restorePower()
+    try found.device.restorePower()
+    prepareForPowerCut(found.machine, found.device)
+  }
+
+  // MARK: The network
+
+  /// What befalls the network around a device.
+  public func befall(_ device: String, _ fault: NetworkFault) throws(HomeError) {
+    let machine = try machine(of: device)
+    let world = simulation.world.value
+    let others = (parts.map(\.machine) + [hub]).filter { $0 !== machine }.map(\.id)
+    for other in others {
+      switch fault {
+      case .partition:
+        world.network.cut(from: machine.id, to: other)
+        world.network.cut(from: other, to: machine.id)
+      case .mute: world.network.cut(from: machine.id, to: other)
+      case .deaf: world.network.cut(from: other, to: machine.id)
+      case .heal:
+        world.network.mend(from: machine.id, to: other)
+        world.network.mend(from: other, to: machine.id)
+        world.network.set(nil, from: machine.id, to: other)
+      case .conditions(let conditions): world.network.set(conditions, from: machine.id, to: other)
+      case .multicast: break
+      }
+    }
+    switch fault {
+    case .multicast(true), .heal: world.discovery.silent.remove(machine.id)
+    case .multicast(false): world.discovery.silent.insert(machine.id)
+    default: break
+    }
+    world.note("\(device): \(fault)")
+  }
+
+  /// Gives a device another address; DNS-SD tells it.
+  public func move(_ device: String) throws(HomeError) {
+    let machine = try machine(of: device)
+    machine.move(to: machine.addresses.map(Self.neighbour))
+  }
+
+  /// An address of the same subnet that nobody has.
+  private static func neighbour(_ address: IPAddress) -> IPAddress {
+    switch address {
+    case .v4(let bits): .v4(bits ^ 0x80)
+    case .v6(let high, let low, let scope): .v6(high: high, low: low &+ 0x1_0000, scope: scope)
+    }
+  }
+
+  // MARK: Hands
+
+  /// Changes an attribute as the physical device would.
+  public func set(_ place: AttributePlace, of device: String, to value: [UInt8]) throws {
+    let found = try find(device)
+    try found.device.set(place.cluster, place.attribute, value, on: found.place.endpoints(nil))
+  }
+
+  /// Presses the first button of a switch.
+  public func press(_ device: String, _ press: Press) throws {
+    let found = try find(device)
+    try found.device.move(press.moves, on: found.place.application[0])
+  }
+
+  /// What the device itself holds; nil where it has no power, or no such attribute.
+  public func value(of place: AttributePlace, in device: String) -> [UInt8]? {
+    guard let found = try? find(device) else { return nil }
+    return try? found.device.find(place.cluster, place.attribute, on: found.place.endpoints(nil)).value
+  }
+}

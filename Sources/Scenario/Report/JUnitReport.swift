@@ -1,0 +1,58 @@
+/// Results as JUnit XML, which every CI system reads.
+public enum JUnitReport {
+  public static func text(_ results: [ScenarioResult]) -> String {
+    var lines = ["<?xml version=\"1.0\" encoding=\"UTF-8\"?>"]
+    let failures = results.count { !$0.isPassed }
+    let total = results.reduce(Duration.zero) { $0 + $1.duration }
+    lines.append(
+      "<testsuites tests=\"\(results.count)\" failures=\"\(failures)\" time=\"\(seconds(total))\">")
+    // A suite for each scenario, in their order, with a case for each seed.
+    var names: [String] = []
+    for result in results where !names.contains(result.scenario) { names.append(result.scenario) }
+    for name in names {
+      let cases = results.filter { $0.scenario == name }
+      let time = cases.reduce(Duration.zero) { $0 + $1.duration }
+      lines.append(
+        "  <testsuite name=\"\(escaped(name))\" tests=\"\(cases.count)\" failures=\"\(cases.count { !$0.isPassed })\" "
+          + "time=\"\(seconds(time))\">")
+      for result in cases { lines += testCase(result) }
+      lines.append("  </testsuite>")
+    }
+    lines.append("</testsuites>")
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private static func testCase(_ result: ScenarioResult) -> [String] {
+    let name = result.seed.map { "seed \($0)" } ?? "real time"
+    let head =
+      "    <testcase classname=\"\(escaped(result.scenario))\" name=\"\(name)\" time=\"\(seconds(result.duration))\""
+    guard let failure = result.failure else { return [head + "/>"] }
+    let place = failure.mark.map { "\($0): " } ?? ""
+    return [
+      head + ">", "      <failure message=\"\(escaped(place + failure.message))\">",
+      escaped(failure.timeline.joined(separator: "\n")), "      </failure>", "    </testcase>",
+    ]
+  }
+
+  private static func seconds(_ duration: Duration) -> String {
+    let milliseconds = duration.components.seconds * 1000 + duration.components.attoseconds / 1_000_000_000_000_000
+    return "\(milliseconds / 1000).\(String(1000 + milliseconds % 1000).dropFirst())"
+  }
+
+  /// XML has no way to write most control characters: they become a question mark.
+  private static func escaped(_ text: String) -> String {
+    var result = ""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "&": result += "&amp;"
+      case "<": result += "&lt;"
+      case ">": result += "&gt;"
+      case "\"": result += "&quot;"
+      case "\n": result += "&#10;"
+      case "\t": result += " "
+      default: result += scalar.value < 0x20 || scalar.value == 0x7F ? "?" : String(scalar)
+      }
+    }
+    return result
+  }
+}

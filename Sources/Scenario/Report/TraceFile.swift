@@ -1,0 +1,96 @@
+internal import Foundation
+internal import MatterProtocol
+public import Simulation
+internal import VirtualDevices
+
+/// A recorded run: what it takes to run it again, and every byte of what happened.
+///
+/// Lines of text: the first one is JSON, with the scenario's files and the seed; then one for each entry of the trace.
+public struct TraceFile: Sendable {
+  public struct Header: Codable, Sendable {
+    /// Of this format.
+    public var hearthTrace = 1
+    public var seed: UInt64
+    /// The scenario's file first.
+    public var files: [SourceFile]
+  }
+
+  public var header: Header
+  public var entries: [String]
+
+  public init(_ scenario: ScenarioDefinition, seed: UInt64, _ trace: Trace) {
+    header = Header(seed: seed, files: scenario.files)
+    entries = trace.entries.map(\.recorded)
+  }
+
+  /// Reads a file.
+  /// - Throws: ``DefinitionError`` where it is no trace.
+  public init(name: String, text: String) throws {
+    var lines = text.split(separator: "\n", omittingEmptySubsequences: true).map(String.init)
+    func problem(_ found: String) -> DefinitionError {
+      DefinitionError(problems: [
+        DefinitionProblem(
+          at: SourceMark(file: name, line: 1, column: 1), found: found,
+          expected: "a trace that `hearth test --trace DIR` wrote")
+      ])
+    }
+    guard let first = lines.first else { throw problem("an empty file") }
+    guard let header = try? JSONDecoder().decode(Header.self, from: Data(first.utf8)), !header.files.isEmpty else {
+      throw problem("something else than a trace")
+    }
+    guard header.hearthTrace == 1 else { throw problem("a trace of format \(header.hearthTrace)") }
+    lines.removeFirst()
+    (self.header, entries) = (header, lines)
+  }
+
+  public var text: String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    let head = (try? encoder.encode(header)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+    return ([head] + entries).joined(separator: "\n") + "\n"
+  }
+
+  /// The scenario that it is a run of.
+  /// - Throws: ``DefinitionError``
+  public func scenario() throws -> ScenarioDefinition {
+    try ScenarioDefinition.load(header.files[0]) { name in
+      guard let file = header.files.dropFirst().first(where: { $0.name == name || $0.name.hasSuffix("/" + name) })
+      else {
+        throw CocoaError(.fileNoSuchFile)
+      }
+      return file
+    }
+  }
+
+  /// Where another run of it first differs.
+  public struct Difference: Hashable, Sendable {
+    /// Of the entry, from 1; one behind the last where a run is shorter.
+    public var entry: Int
+    /// Of the first byte that differs, in the entry's line, from 0.
+    public var byte: Int
+    public var recorded: String?
+    public var now: String?
+  }
+
+  /// - Returns: nil where both runs are the same, to the byte.
+  public func difference(from other: TraceFile) -> Difference? {
+    for index in 0..<max(entries.count, other.entries.count) {
+      let old = index < entries.count ? entries[index] : nil
+      let new = index < other.entries.count ? other.entries[index] : nil
+      guard old != new else { continue }
+      let same = zip((old ?? "").utf8, (new ?? "").utf8).prefix { $0 == $1 }.count
+      return Difference(entry: index + 1, byte: same, recorded: old, now: new)
+    }
+    return nil
+  }
+}
+
+extension Trace.Entry {
+  /// One line: nanoseconds, host, what, packet, bytes, text.
+  fileprivate var recorded: String {
+    let digits = bytes.map { String(UInt16(0x100) + UInt16($0), radix: 16).dropFirst() }.joined()
+    let text = text.replacing("\n", with: " ")
+    return
+      "\(at.nanoseconds) \(host.map { "\($0)" } ?? "-") \(kind) \(packet.map { "#\($0)" } ?? "-") \(digits) \(text)"
+  }
+}

@@ -1,0 +1,86 @@
+internal import Home
+internal import MatterClusters
+internal import MatterModel
+internal import MatterProtocol
+internal import VirtualDevices
+
+/// A home at one moment, as a scenario speaks of it.
+struct HomeView: Sendable {
+  let state: HomeState
+  let devices: [HomeDevice]
+
+  /// Whether a claim about the home holds, and what is the case.
+  func check(_ claim: Claim) -> (holds: Bool, actual: String) {
+    switch claim.subject {
+    case .connectivity(let device, let wanted):
+      let kind = ConnectivityState(rawValue: wanted).map { DeviceCondition.Kind.connectivity($0) }
+      return check(kind, device, claim)
+    case .locality(let device, let wanted):
+      let kind = DataSourceLocality(rawValue: wanted).map { DeviceCondition.Kind.locality($0) }
+      return check(kind, device, claim)
+    case .attribute(let device, let place, let value, let hasUnit):
+      let endpoint = find(device)?.source?.endpoints.first { $0.servers.contains(place.cluster) }?.id
+      let kind = endpoint.map {
+        DeviceCondition.Kind.attribute(
+          ConcreteAttributePath($0, place.cluster, place.attribute), value: value, hasUnit: hasUnit)
+      }
+      return check(kind, device, claim)
+    case .actual, .messages: return (false, "nothing that the home knows")
+    }
+  }
+
+  private func check(_ kind: DeviceCondition.Kind?, _ device: String, _ claim: Claim) -> (holds: Bool, actual: String) {
+    guard let kind else { return (false, "not known") }
+    guard let found = find(device) else { return (false, "no device of the home") }
+    return DeviceCondition(kind, "", is: "").check(found, state)
+  }
+
+  /// - Parameter path: `room/name`, or the name of a device without a room.
+  private func find(_ path: String) -> HomeDevice? {
+    let wanted = path.lowercased()
+    return devices.first { self.path(of: $0).lowercased() == wanted }
+      // It may have been renamed, or not put into its room.
+      ?? devices.first { $0.name.lowercased() == wanted.split(separator: "/").last.map(String.init) ?? wanted }
+  }
+
+  private func path(of device: HomeDevice) -> String {
+    let room = device.roomID.flatMap { state.room($0)?.name }
+    return room.map { "\($0)/\(device.name)" } ?? device.name
+  }
+
+  // MARK: Words
+
+  private func name(of source: SourceID) -> String {
+    state.device(of: source).flatMap { entry in devices.first { $0.id == entry.id } }.map(path) ?? "\(source)"
+  }
+
+  /// A change as a line of a report.
+  func text(of change: HomeChange) -> String {
+    switch change {
+    case .attribute(let node, let path, let value):
+      let device = state.deviceID(of: node, path.endpoint).flatMap { id in devices.first { $0.id == id } }
+      let place = AttributePlace(path.cluster, path.attribute)
+      return "\(device.map(self.path) ?? "node \(node)").\(place.name) = \(value.map(place.text) ?? "gone")"
+    case .connectivity(let source, let status):
+      let reason = status.reason.map { " (\($0.text))" } ?? ""
+      return "\(name(of: source)) \(status.connectivity.connectivityState.rawValue)\(reason)"
+    case .event(let node, let event): return "event of node \(node): \(event.path)"
+    case .topology(let source, let endpoints, _): return "\(name(of: source)) has \(endpoints.count) endpoints"
+    case .sourceAdded(let source, _): return "\(source) added"
+    case .sourceRemoved(let source): return "\(source) removed"
+    default: return "\(change)"
+    }
+  }
+}
+
+extension AttributePlace {
+  /// `onOff.onOff`.
+  var name: String {
+    "\(ElementNames.cluster(cluster)).\(ElementNames.attribute(attribute, of: cluster))"
+  }
+
+  func text(of value: [UInt8]) -> String {
+    AttributeUnits.text(ConcreteAttributePath(1, cluster, attribute), value)
+      ?? (ElementNames.info(attribute, of: cluster)?.schema ?? .any).text(of: value)
+  }
+}

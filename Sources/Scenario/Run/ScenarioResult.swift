@@ -1,0 +1,71 @@
+internal import MatterProtocol
+public import Simulation
+public import VirtualDevices
+
+/// What came of one run of a scenario.
+public struct ScenarioResult: Sendable {
+  /// Why it did not pass.
+  public struct Failure: Sendable {
+    public var message: String
+    /// The line of the file that it is about, if it is about one.
+    public var mark: SourceMark?
+    /// What happened before, the last of it, a line each.
+    public var timeline: [String]
+  }
+
+  public var scenario: String
+  /// Nil: it was played in real time.
+  public var seed: UInt64?
+  /// Nil: it passed.
+  public var failure: Failure?
+  /// The time that passed in the scenario.
+  public var duration: Duration
+  /// The trace's digest, the same for each run with this seed; 0 in real time.
+  public var digest: UInt64
+
+  public var isPassed: Bool { failure == nil }
+}
+
+extension ScenarioDefinition {
+  /// Plays the scenario in a simulated world.
+  /// - Parameters:
+  ///   - keepsTrace: whether the trace's entries are kept, and not its digest alone.
+  public func simulate(seed: UInt64, keepsTrace: Bool = false) async -> (result: ScenarioResult, trace: Trace) {
+    var options = SimulatedHomeOptions()
+    options.isPaired = isPaired
+    let (scenario, given) = (self, options)
+    let run = await Simulation.run(
+      seed: seed, limit: limit, prepare: { $0.trace.keepsEntries = keepsTrace }
+    ) { simulation -> ScenarioResult.Failure? in
+      let home = try await SimulatedHome.start(scenario.home, given, in: simulation)
+      let failure = await Self.play(scenario, on: home)
+      await home.close()
+      return failure
+    }
+    let failure: ScenarioResult.Failure?
+    switch run.result {
+    case .success(let found): failure = found
+    case .failure(let error): failure = ScenarioResult.Failure(message: "\(error)", mark: nil, timeline: [])
+    }
+    return (
+      ScenarioResult(
+        scenario: name, seed: seed, failure: failure, duration: run.end - Instant.zero, digest: run.trace.digest),
+      run.trace
+    )
+  }
+
+  /// - Returns: why it did not pass.
+  static func play(_ scenario: ScenarioDefinition, on stage: any Stage, pace: Duration = .milliseconds(10)) async
+    -> ScenarioResult.Failure?
+  {
+    let runner = ScenarioRunner(scenario, on: stage, pace: pace)
+    do {
+      try await runner.play()
+      return nil
+    } catch let failure as ScenarioFailure {
+      return .init(message: failure.message, mark: failure.mark, timeline: await runner.timeline.lines)
+    } catch {
+      return .init(message: "\(error)", mark: nil, timeline: await runner.timeline.lines)
+    }
+  }
+}

@@ -1,0 +1,35 @@
+internal import Home
+internal import MatterModel
+internal import MatterProtocol
+internal import Simulation
+internal import VirtualDevices
+
+extension SimulatedHome: Stage {
+  var now: Duration { get async { await simulation.now - Instant.zero } }
+
+  func sleep(for time: Duration) async throws { try await simulation.sleep(for: time) }
+
+  func perform(_ action: ScenarioStep.Action) async throws {
+    switch action {
+    case .wait, .command, .expect: break
+    case .power(let device, let power):
+      if power != .on { try await cutPower(of: device) }
+      if power == .cycle { try await sleep(for: .seconds(1)) }
+      if power != .off { try await restorePower(of: device) }
+    case .powerCut(let device, let count): try machine(of: device).effectsUntilPowerCut = count
+    case .network(let device, let fault): try befall(device, fault)
+    case .address(let device): try move(device)
+    case .clock(let device, let time):
+      try machine(of: device).clock.epoch += time.nanoseconds / 1000
+    case .set(let device, let place, let value): try set(place, of: device, to: value)
+    case .press(let device, let press): try self.press(device, press)
+    }
+  }
+
+  func pair(_ device: String) async throws { try await pairDevice(device) }
+
+  func messageCount(of device: String?) -> Int {
+    guard let device else { return simulation.world.value.network.packetCount }
+    return (try? machine(of: device))?.packetCount ?? 0
+  }
+}

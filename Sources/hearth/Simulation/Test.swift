@@ -1,0 +1,124 @@
+import ArgumentParser
+import Foundation
+import Home
+import MatterProtocol
+import Scenario
+import VirtualDevices
+
+/// `hearth test`.
+struct Test: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Play scenarios: a home of virtual devices, what happens to it, and what has to come of that.",
+    discussion: """
+      In virtual time, with a network that is simulated: an hour takes a moment, and a seed gives the same run each time, \
+      to the byte. With --realtime the same scenario is played on real sockets, on the loopback interface. For example:
+        hearth test devices/scenarios/*.yaml
+        hearth test lamp.yaml --seeds 1..100 --junit results.xml --trace traces
+
+      Exit code 11 where something that was expected did not come; the seed and the command that repeats it are printed.
+      """)
+  @OptionGroup var options: GlobalOptions
+  @Option(help: ArgumentHelp("Of all that is left to chance.", valueName: "n")) var seed: UInt64?
+  @Option(help: ArgumentHelp("One run for each of these seeds.", valueName: "a..b")) var seeds: SeedRange?
+  @Flag(help: "On real sockets and the real clock.") var realtime = false
+  @Option(help: ArgumentHelp("Write the results here, as JUnit XML.", valueName: "file")) var junit: String?
+  @Option(help: ArgumentHelp("Write a trace of each run here, for `hearth replay`.", valueName: "dir"))
+  var trace: String?
+  @Argument(help: "Scenario files.", completion: .file(extensions: ["yaml", "yml"])) var scenarios: [String]
+
+  func validate() throws {
+    if seed != nil, seeds != nil { throw ValidationError("either --seed or --seeds") }
+    if realtime, seed != nil || seeds != nil || trace != nil {
+      throw ValidationError("in real time chance is real: no --seed, --seeds or --trace with --realtime")
+    }
+  }
+
+  func run() async throws {
+    let loaded = try scenarios.map { try Scenarios.load($0) }
+    let range = seeds?.range ?? { $0...$0 }(seed ?? 1)
+    var results: [ScenarioResult] = []
+    for (path, scenario) in zip(scenarios, loaded) {
+      if realtime {
+        results.append(report(await scenario.playInRealTime(), path))
+        continue
+      }
+      for seed in range {
+        let (result, trace) = await scenario.simulate(seed: seed, keepsTrace: self.trace != nil)
+        results.append(report(result, path))
+        if let directory = self.trace {
+          try Scenarios.write(TraceFile(scenario, seed: seed, trace).text, to: directory, path, seed)
+        }
+      }
+    }
+    if let junit { try Scenarios.write(JUnitReport.text(results), to: junit) }
+    let failed = results.count { !$0.isPassed }
+    guard failed == 0 else {
+      throw HomeError(.expectationFailed, "\(failed) of \(results.count) runs failed")
+    }
+    if !options.json { options.output.text("\(results.count) runs passed") }
+  }
+
+  /// Prints what came of a run.
+  private func report(_ result: ScenarioResult, _ path: String) -> ScenarioResult {
+    let again = "hearth test \(path) \(result.seed.map { "--seed \($0)" } ?? "--realtime")"
+    var json: JSON = [
+      "scenario": .string(result.scenario), "seed": .optional(result.seed.map(String.init)),
+      "passed": .bool(result.isPassed), "milliseconds": .integer(result.duration.milliseconds),
+      "digest": .string(String(result.digest, radix: 16)),
+    ]
+    let name = result.seed.map { "\(result.scenario), seed \($0)" } ?? result.scenario
+    var lines = ["passed  \(name)  (\(TimeSpan.text(result.duration)))"]
+    if let failure = result.failure {
+      lines = ["FAILED  \(name)", "  \(failure.mark.map { "\($0): " } ?? "")\(failure.message)"]
+      lines += failure.timeline.suffix(12).map { "    \($0)" } + ["  again: \(again)"]
+      json = json.adding("message", .string(failure.message)).adding("again", .string(again))
+        .adding("place", .optional(failure.mark.map { "\($0)" }))
+        .adding("timeline", .array(failure.timeline.map { .string($0) }))
+    }
+    options.output.result(json, lines.joined(separator: "\n"))
+    return result
+  }
+}
+
+/// A row of seeds: `1..100`.
+struct SeedRange: ExpressibleByArgument {
+  var range: ClosedRange<UInt64>
+
+  init?(argument: String) {
+    let ends = argument.components(separatedBy: "..").compactMap { UInt64($0) }
+    guard ends.count == 2, ends[0] <= ends[1], ends[1] - ends[0] < 10_000_000 else { return nil }
+    range = ends[0]...ends[1]
+  }
+}
+
+/// Files of scenarios.
+enum Scenarios {
+  static func load(_ path: String) throws -> ScenarioDefinition {
+    do {
+      return try ScenarioDefinition.load(path)
+    } catch let error as DefinitionError {
+      throw HomeError(.badDefinition, "\(error)", cause: error)
+    } catch {
+      throw HomeError(.badArguments, "\(path) can't be read: \(error.localizedDescription)", cause: error)
+    }
+  }
+
+  static func write(_ text: String, to path: String) throws {
+    do {
+      try Data(text.utf8).write(to: URL(filePath: path))
+    } catch {
+      throw HomeError(.badArguments, "\(path) can't be written: \(error.localizedDescription)", cause: error)
+    }
+  }
+
+  /// `lamp-7.trace` in a directory, which is made.
+  static func write(_ text: String, to directory: String, _ scenario: String, _ seed: UInt64) throws {
+    do {
+      try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    } catch {
+      throw HomeError(.badArguments, "\(directory) can't be made: \(error.localizedDescription)", cause: error)
+    }
+    let name = URL(filePath: scenario).deletingPathExtension().lastPathComponent
+    try write(text, to: "\(directory)/\(name)-\(seed).trace")
+  }
+}
