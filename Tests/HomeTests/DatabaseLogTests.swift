@@ -101,6 +101,36 @@ import Testing
     }
   }
 
+  @Test func anAnchoredQueryOnACompactedLogResetsOnceAndGoesOn() throws {
+    let place = try TestDatabase()
+    let database = try place.open()
+    try database.commit([HomeUpdate(HomeSamples.lamp(5), at: 0)])
+    var query = AnchoredQuery(.attribute, SampleFilter(devices: ["5"]), after: try database.anchor())
+    for number in 0..<20 { try database.commit([HomeUpdate([Self.value(number)], at: Int64(number))]) }
+    try database.compact(keeping: 3)
+    guard case .reset(let home) = try query.results(in: database) else {
+      Issue.record("a gap")
+      return
+    }
+    // The snapshot has what the samples that are gone have made, and those that are left.
+    #expect(home.state == (try database.load().state))
+    #expect(home.state.value(5, .init(1, 6, 0)) == [0x05, 19, 0])
+    query.anchor = home.anchor
+    #expect(try Self.samples(query.results(in: database)) == [])
+    try database.commit([HomeUpdate([Self.value(20), .structureRenamed(id: "home", name: "x")], at: 20)])
+    #expect(try query.results(in: database).added.map(\.change) == [Self.value(20)])
+  }
+
+  @Test func anUpdateIsTheSameWhatFollowsFromItAndWhetherItIsKept() {
+    let update = HomeUpdate([Self.value(1)], at: 1, origin: "phone")
+    var other = update
+    other.settled = ["5"]
+    other.isLogged = true
+    #expect(other == update && Set([other, update]).count == 1)
+    other.origin = nil
+    #expect(other != update)
+  }
+
   @Test(arguments: 0..<10) func filtersOfSQLiteAndOfValuesAreTheSame(_ seed: UInt64) throws {
     var random = SeededRandomSource(seed: 900 + seed)
     let place = try TestDatabase()

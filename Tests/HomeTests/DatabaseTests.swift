@@ -8,7 +8,7 @@ import Testing
 @testable import Home
 
 /// A directory of its own for each test, removed behind it.
-final class TestDatabase {
+final class TestDatabase: Sendable {
   let directory: String
   var path: String { directory + "/home.sqlite" }
 

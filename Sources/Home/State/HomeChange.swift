@@ -55,4 +55,17 @@ public struct HomeUpdate: Hashable, Sendable {
     self.origin = origin
     self.versions = versions
   }
+
+  /// The same happened: what follows from it, and whether somebody has written it down, don't count.
+  public static func == (left: Self, right: Self) -> Bool {
+    left.changes == right.changes && left.time == right.time && left.origin == right.origin
+      && left.versions == right.versions
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(changes)
+    hasher.combine(time)
+    hasher.combine(origin)
+    hasher.combine(versions)
+  }
 }

@@ -4,7 +4,7 @@ internal import MatterProtocol
 /// A whole home at one moment, as a value: names, rooms, devices, what they are and what they said last.
 ///
 /// Altered by ``apply(_:)`` alone. When something was heard last is not part of it; see ``Contact``.
-public struct HomeState: Hashable, Sendable {
+public struct HomeState: Equatable, Sendable {
   /// In the order they were added.
   public private(set) var structures: [Structure] = []
   /// In the order they were added.
@@ -13,12 +13,23 @@ public struct HomeState: Hashable, Sendable {
   public private(set) var values: [NodeID: NodeValues] = [:]
   /// The number of the last event that each node reported.
   public private(set) var lastEvents: [NodeID: UInt64] = [:]
-  /// Whose source it is.
-  private(set) var owners: [SourceID: String] = [:]
-  /// Which source an endpoint belongs to, by node.
-  private(set) var sources: [NodeID: [EndpointID: SourceID]] = [:]
+  /// Follows from the devices; kept, since each report asks for it.
+  private var nodes: [NodeID: NodeParts] = [:]
+
+  /// Whose the parts of a node are.
+  private struct NodeParts: Sendable {
+    /// The devices that its sources belong to, by the sources' endpoints.
+    var devices: [EndpointID: String] = [:]
+    /// The sources that its endpoints belong to.
+    var sources: [EndpointID: EndpointID] = [:]
+  }
 
   public init() {}
+
+  public static func == (left: Self, right: Self) -> Bool {
+    left.structures == right.structures && left.rooms == right.rooms && left.devices == right.devices
+      && left.values == right.values && left.lastEvents == right.lastEvents
+  }
 
   // MARK: Looking
 
@@ -31,17 +42,20 @@ public struct HomeState: Hashable, Sendable {
   }
 
   /// The device that a source belongs to.
-  public func device(of source: SourceID) -> DeviceEntry? { owners[source].flatMap { devices[$0] } }
+  public func device(of source: SourceID) -> DeviceEntry? { deviceID(of: source).flatMap { devices[$0] } }
+
+  private func deviceID(of source: SourceID) -> String? { nodes[source.node]?.devices[source.endpoint] }
 
   /// The id of the device that an endpoint of a node belongs to.
   public func deviceID(of node: NodeID, _ endpoint: EndpointID) -> String? {
-    let source = sources[node]?[endpoint] ?? SourceID(node)
-    return owners[source]
+    guard let parts = nodes[node] else { return nil }
+    return parts.devices[parts.sources[endpoint] ?? .root]
   }
 
   /// The sources of a node, in order.
   public func sources(of node: NodeID) -> [DeviceSource] {
-    owners.keys.filter { $0.node == node }.sorted().compactMap { id in device(of: id)?.source(id) }
+    (nodes[node]?.devices ?? [:]).sorted { $0.key < $1.key }
+      .compactMap { endpoint, device in devices[device]?.source(SourceID(node, endpoint)) }
   }
 
   public func source(_ id: SourceID) -> DeviceSource? { device(of: id)?.source(id) }
@@ -76,12 +90,13 @@ public struct HomeState: Hashable, Sendable {
     case .sourceAdded(let id, let device): addSource(id, to: device)
     case .sourceRemoved(let id): removeSource(id)
     case .topology(let id, let endpoints, let identity):
+      guard deviceID(of: id) != nil else { break }
       withSource(id) {
         $0.endpoints = endpoints
         $0.identity = identity
       }
       release(id)
-      if owners[id] != nil { for endpoint in endpoints { sources[id.node, default: [:]][endpoint.id] = id } }
+      for endpoint in endpoints { nodes[id.node]?.sources[endpoint.id] = id.endpoint }
     case .connectivity(let id, let status): withSource(id) { $0.status = status }
     case .attribute(let node, let path, let value?): values[node, default: NodeValues()][path] = value
     case .attribute(let node, let path, nil):
@@ -92,20 +107,21 @@ public struct HomeState: Hashable, Sendable {
   }
 
   private mutating func addSource(_ id: SourceID, to device: String) {
-    guard devices[device] != nil, owners[id] == nil else { return }
-    owners[id] = device
+    guard devices[device] != nil, deviceID(of: id) == nil else { return }
+    nodes[id.node, default: NodeParts()].devices[id.endpoint] = device
     devices[device]?.sources.append(DeviceSource(id))
     devices[device]?.sources.sort { $0.id < $1.id }
   }
 
   private mutating func removeSource(_ id: SourceID) {
-    guard let device = owners.removeValue(forKey: id) else { return }
+    guard let device = nodes[id.node]?.devices.removeValue(forKey: id.endpoint) else { return }
     for endpoint in devices[device]?.source(id)?.endpoints ?? [] { values[id.node]?.remove(endpoint.id) }
     if values[id.node]?.isEmpty == true { values[id.node] = nil }
     devices[device]?.sources.removeAll { $0.id == id }
     release(id)
     // The values of a node go with the last that needs them.
-    if !owners.keys.contains(where: { $0.node == id.node }) {
+    if nodes[id.node]?.devices.isEmpty == true {
+      nodes[id.node] = nil
       values[id.node] = nil
       lastEvents[id.node] = nil
     }
@@ -113,12 +129,12 @@ public struct HomeState: Hashable, Sendable {
 
   /// A source has no endpoints any more.
   private mutating func release(_ id: SourceID) {
-    let others = sources[id.node]?.filter { $0.value != id }
-    sources[id.node] = others?.isEmpty == true ? nil : others
+    guard let known = nodes[id.node]?.sources else { return }
+    nodes[id.node]?.sources = known.filter { $0.value != id.endpoint }
   }
 
   private mutating func withSource(_ id: SourceID, _ body: (inout DeviceSource) -> Void) {
-    guard let device = owners[id], let index = devices[device]?.sources.firstIndex(where: { $0.id == id }) else {
+    guard let device = deviceID(of: id), let index = devices[device]?.sources.firstIndex(where: { $0.id == id }) else {
       return
     }
     devices[device]?.sources.update(at: index, body)

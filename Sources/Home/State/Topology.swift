@@ -27,10 +27,15 @@ struct Topology: Equatable {
     strayEndpoints = values.endpointIDs.filter { !listed.contains($0) }
     // The innermost bridged node that an endpoint is part of owns it.
     var owner: [EndpointID: EndpointID] = [:]
-    let bridged = listed.filter { endpoints[$0]?.deviceTypes.contains(DeviceTypes.bridgedNode.id) == true }
+    let bridged =
+      listed
+      .filter { $0 != .root && endpoints[$0]?.deviceTypes.contains(DeviceTypes.bridgedNode.id) == true }
       .map { (id: $0, parts: Self.closure(of: $0, endpoints)) }
       .sorted { $0.parts.count == $1.parts.count ? $0.id < $1.id : $0.parts.count > $1.parts.count }
     for (id, parts) in bridged { for part in parts { owner[part] = id } }
+    // Whatever lists them: two that list each other are two devices all the same, and a part can't own the node.
+    for (id, _) in bridged { owner[id] = id }
+    owner[.root] = .root
     for id in [.root] + bridged.map(\.id).sorted() where endpoints[id] != nil {
       let own = listed.filter { owner[$0] ?? .root == id }.sorted().compactMap { endpoints[$0] }
       sources.append(
@@ -66,28 +71,23 @@ extension DeviceIdentity {
   /// From Basic Information of a node, or from Bridged Device Basic Information of a bridged endpoint.
   init(_ values: NodeValues, of endpoint: EndpointID) {
     self.init()
-    func text(_ value: String?) -> String? { value?.isEmpty == false ? value : nil }
-    if endpoint == .root {
-      vendorID = values.value(BasicInformation.vendorID, on: endpoint)
-      productID = values.value(BasicInformation.productID, on: endpoint)
-      vendorName = text(values.value(BasicInformation.vendorName, on: endpoint))
-      productName = text(values.value(BasicInformation.productName, on: endpoint))
-      productLabel = text(values.value(BasicInformation.productLabel, on: endpoint))
-      nodeLabel = text(values.value(BasicInformation.nodeLabel, on: endpoint))
-      serialNumber = text(values.value(BasicInformation.serialNumber, on: endpoint))
-      uniqueID = text(values.value(BasicInformation.uniqueID, on: endpoint))
-      softwareVersion = text(values.value(BasicInformation.softwareVersionString, on: endpoint))
-    } else {
-      vendorID = values.value(BridgedDeviceBasicInformation.vendorID, on: endpoint)
-      productID = values.value(BridgedDeviceBasicInformation.productID, on: endpoint)
-      vendorName = text(values.value(BridgedDeviceBasicInformation.vendorName, on: endpoint))
-      productName = text(values.value(BridgedDeviceBasicInformation.productName, on: endpoint))
-      productLabel = text(values.value(BridgedDeviceBasicInformation.productLabel, on: endpoint))
-      nodeLabel = text(values.value(BridgedDeviceBasicInformation.nodeLabel, on: endpoint))
-      serialNumber = text(values.value(BridgedDeviceBasicInformation.serialNumber, on: endpoint))
-      uniqueID = text(values.value(BridgedDeviceBasicInformation.uniqueID, on: endpoint))
-      softwareVersion = text(values.value(BridgedDeviceBasicInformation.softwareVersionString, on: endpoint))
+    // What a bridge tells of a device behind it has the ids and types of Basic Information: Matter Core § 9.13.
+    let cluster = endpoint == .root ? BasicInformation.id : BridgedDeviceBasicInformation.id
+    func value<Value: ModelValue>(_ attribute: Attribute<BasicInformation, Value>) -> Value? {
+      values[.init(endpoint, cluster, attribute.id)].flatMap { try? Value(tlv: $0) }
     }
+    func text(_ attribute: Attribute<BasicInformation, String>) -> String? {
+      value(attribute).flatMap { $0.isEmpty ? nil : $0 }
+    }
+    vendorID = value(BasicInformation.vendorID)
+    productID = value(BasicInformation.productID)
+    vendorName = text(BasicInformation.vendorName)
+    productName = text(BasicInformation.productName)
+    productLabel = text(BasicInformation.productLabel)
+    nodeLabel = text(BasicInformation.nodeLabel)
+    serialNumber = text(BasicInformation.serialNumber)
+    uniqueID = text(BasicInformation.uniqueID)
+    softwareVersion = text(BasicInformation.softwareVersionString)
   }
 
   /// What the device calls itself, as far as a name may be so.
