@@ -41,7 +41,8 @@ public final class Home: Sendable {
   /// The whole home as it is now.
   public var state: HomeState { get async { await backend.state } }
 
-  /// Everything that happens from now on, in order.
+  /// Everything that happens from now on, in order. An update without changes means that everything may be different: it is
+  /// not known any more what happened.
   public func updates() -> AsyncStream<HomeUpdate> { backend.updates() }
 
   /// The wall clock in milliseconds since 1970.
@@ -54,37 +55,13 @@ public final class Home: Sendable {
 
   // MARK: Looking and following
 
-  public func structures() -> Query<Structure> {
-    Query(
-      snapshot: { [backend] timeout async throws(HomeError) in
-        try await backend.synchronize(within: timeout)
-        return await backend.state.structures
-      },
-      snapshots: { [backend] in backend.snapshots { $0.add($1 as ObservedCollection<Structure>.Observer, $2) } },
-      changes: { [backend] in backend.changes { $0.add($1 as ObservedCollection<Structure>.Observer, $2) } })
-  }
+  public func structures() -> Query<Structure> { backend.query { $0.state.structures } }
 
   /// The rooms, without those for the entire home.
-  public func rooms() -> Query<Room> {
-    Query(
-      snapshot: { [backend] timeout async throws(HomeError) in
-        try await backend.synchronize(within: timeout)
-        return await backend.state.rooms
-      },
-      snapshots: { [backend] in backend.snapshots { $0.add($1 as ObservedCollection<Room>.Observer, $2) } },
-      changes: { [backend] in backend.changes { $0.add($1 as ObservedCollection<Room>.Observer, $2) } })
-  }
+  public func rooms() -> Query<Room> { backend.query { $0.state.rooms } }
 
   /// The devices, those behind bridges among them.
-  public func devices() -> Query<HomeDevice> {
-    Query(
-      snapshot: { [backend] timeout async throws(HomeError) in
-        try await backend.synchronize(within: timeout)
-        return await backend.devices
-      },
-      snapshots: { [backend] in backend.snapshots { $0.add($1 as ObservedCollection<HomeDevice>.Observer, $2) } },
-      changes: { [backend] in backend.changes { $0.add($1 as ObservedCollection<HomeDevice>.Observer, $2) } })
-  }
+  public func devices() -> Query<HomeDevice> { backend.query { $0.devices } }
 
   /// One device: a collection of one, or of none while there is no such device.
   public func device(id: String) -> Query<HomeDevice> { devices().only(id) }

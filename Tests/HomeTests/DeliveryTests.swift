@@ -69,6 +69,19 @@ import Testing
     #expect(schedule.finish(run: 2, at: at(101)) == [] && schedule.strikes == 0)
   }
 
+  @Test func whereThereWasNothingThePeriodDoesNotBegin() {
+    var schedule = DeliverySchedule(.init(period: .seconds(60)), strikes: 1)
+    #expect(schedule.change(at: at(100)) == [.deliver(run: 1)])
+    #expect(schedule.withdraw(run: 1, at: at(100)) == [])
+    #expect(schedule.strikes == 1 && !schedule.isRunning && schedule.deadline == nil)
+    #expect(schedule.change(at: at(101)) == [.deliver(run: 2)])
+    // What comes while it is looked is looked for again.
+    #expect(schedule.change(at: at(102)) == [])
+    #expect(schedule.withdraw(run: 2, at: at(103)) == [.deliver(run: 3)])
+    #expect(schedule.finish(run: 3, at: at(104)) == [] && schedule.change(at: at(105)) == [])
+    #expect(schedule.deadline == at(163))
+  }
+
   @Test func aSuspendedOneStaysSoAfterARestart() {
     var schedule = DeliverySchedule(strikes: 3, isSuspended: true)
     #expect(schedule.change(at: at(0)) == [])
@@ -96,7 +109,7 @@ import Testing
   private func center(
     _ database: HomeDatabase, _ limits: DeliverySchedule.Limits = quick, others: ObserverCenter.Others? = nil
   ) throws -> ObserverCenter {
-    ObserverCenter(database, after: try database.anchor(), on: loop, limits: limits, others: others)
+    ObserverCenter(database, after: try database.anchor(), on: loop, QueueWorker(), limits: limits, others: others)
   }
 
   @Test func aQueryRingsForWhatItAsksForAndIsExecutedOnce() async throws {
@@ -152,8 +165,9 @@ import Testing
     let place = try TestDatabase()
     let (database, process) = (try place.open(), try place.open())
     let seen = Mutex<[HomeChange]>([])
-    let center = try center(database) { updates, _ in
-      seen.withLock { $0 += updates.flatMap(\.update.changes) }
+    let center = try center(database) { others in
+      seen.withLock { $0 += others.updates.flatMap(\.update.changes) }
+      return others.next
     }
     try await center.start()
     var expected: [HomeChange] = []
@@ -164,6 +178,69 @@ import Testing
       _ = try process.change(origin: "cli", at: 1) { (_) throws(HomeError) in ([rename], 0) }
     }
     try await until("all are told") { seen.withLock { $0 } == expected }
+    await center.stop()
+  }
+
+  @Test func othersAreAskedAgainWhereTheyCouldNotTakeIt() async throws {
+    let place = try TestDatabase()
+    let (database, process) = (try place.open(), try place.open())
+    let seen = Mutex<[[Int64]]>([])
+    let center = try center(database) { others in
+      let isFirst = seen.withLock { seen in
+        seen.append(others.updates.map(\.update.time))
+        return seen.count == 1
+      }
+      if isFirst { throw HomeError(.internalError, "not now") }
+      return others.next
+    }
+    try await center.start()
+    try process.commit([light(true, time: 1), light(false, time: 2)])
+    try await until("it is told again") { seen.withLock { $0.count } == 2 }
+    try process.commit([light(true, time: 3)])
+    try await until("it goes on") { seen.withLock { $0.count } == 3 }
+    #expect(seen.withLock { $0 } == [[1, 2], [1, 2], [3]])
+    await center.stop()
+  }
+
+  @Test func whoReadsAtTheSameTimeReadsEverythingOnce() async throws {
+    let place = try TestDatabase()
+    let (database, process) = (try place.open(), try place.open())
+    let seen = Mutex<[Int64]>([])
+    let center = try center(database) { others in
+      // Others come in between.
+      try await Task.sleep(for: .milliseconds(1))
+      seen.withLock { $0 += others.updates.map(\.update.time) }
+      return others.next
+    }
+    try await center.start()
+    for time in 1...20 {
+      try process.commit([light(time % 2 == 0, time: Int64(time))])
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 0..<4 { group.addTask { try await center.catchUp() } }
+        try await group.waitForAll()
+      }
+      #expect(seen.withLock { $0 } == Array(1...Int64(time)))
+    }
+    await center.stop()
+  }
+
+  @Test func nobodyIsWokenForNothing() async throws {
+    let place = try TestDatabase()
+    let database = try place.open()
+    try database.commit([HomeUpdate(HomeSamples.lamp(5), at: 0)])
+    let file = place.directory + "/told"
+    try database.add(
+      BackgroundDelivery(
+        SampleFilter(.attribute), .every(.seconds(50)), to: .command(["sh", "-c", "echo x >> \(file)"]),
+        after: try database.anchor()))
+    try database.commit([HomeUpdate([.structureRenamed(id: "home", name: "Nest")], at: 1)])
+    let center = try center(database)
+    try await center.start(inBackground: true)
+    try await Task.sleep(for: .milliseconds(100))
+    // That there was nothing does not count as the one time in the period.
+    try database.commit([light(true)])
+    try await until("it is delivered") { try database.backgroundDeliveries()[0].anchor == (try database.anchor()) }
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == "x\n")
     await center.stop()
   }
 

@@ -1,59 +1,9 @@
-import Logging
 import MatterClusters
 import MatterModel
-import Runtime
 import Synchronization
 import Testing
 
 @testable import Home
-
-/// A home that is open, on a directory of its own, without devices on any network: what they say is made up.
-private final class OpenHome: Sendable {
-  let home: Home
-  private let directory: ScratchDirectory
-
-  convenience init(_ models: NodeModel..., grace: Duration = .zero) async throws {
-    try await self.init(ScratchDirectory(), grace: grace)
-    for model in models { await meet(model) }
-  }
-
-  init(_ directory: ScratchDirectory, grace: Duration = .zero) async throws {
-    self.directory = directory
-    var options = HomeController.Options(state: directory.state, logger: Logger(label: "test"))
-    options.logger.logLevel = .critical
-    options.discovery = .off
-    options.following.grace = grace
-    home = try await Home(options)
-  }
-
-  func meet(_ model: NodeModel) async {
-    await take(model.report())
-    await take(.established(model.node, deadline: 0))
-  }
-
-  func take(_ input: HomeInput) async { try? await home.controller.take(input) }
-
-  func device(_ id: String) async throws -> HomeDevice { try #require(await home.backend.device(id)) }
-}
-
-/// What is left of a sequence, to its end.
-private func rest<S: AsyncSequence>(
-  _ iterator: S.AsyncIterator, of _: S.Type
-) async -> [S.Element] where S.Failure == Never {
-  var iterator = iterator
-  var result: [S.Element] = []
-  while let value = await iterator.next(isolation: nil) { result.append(value) }
-  return result
-}
-
-/// Waits for ten seconds at most.
-private func eventually(_ isTrue: @Sendable () async -> Bool) async -> Bool {
-  for _ in 0..<500 {
-    if await isTrue() { return true }
-    try? await Task.sleep(for: .milliseconds(20))
-  }
-  return await isTrue()
-}
 
 /// HOME.md, “Observing”, on a home that is open.
 @Suite("Queries", .timeLimit(.minutes(1))) struct QueryTests {
@@ -136,6 +86,29 @@ private func eventually(_ isTrue: @Sendable () async -> Bool) async -> Bool {
     #expect(
       await rest(oneBatched, of: Batches.self).map { $0.map(\.sourceConnectivity.connectivityState) }
         == [[.online], [.offline], []])
+  }
+
+  @Test func aStreamOfAllDevicesTellsThemInOrder() async throws {
+    let open = try await OpenHome(.lamp(5), .bridge(7))
+    let changes = open.home.devices().stream().makeAsyncIterator()
+    try await open.home.rename("7/3", to: "East")
+    await open.take(.lost(5, .subscriptionLost))
+    try await open.home.rename("5", to: "Desk")
+    await open.take(NodeModel.report(7, BridgedDeviceBasicInformation.reachable.path(on: 2), false.tlv))
+    await open.take(.established(5, deadline: 9))
+    await open.take(.lost(7, .subscriptionLost))
+    await open.meet(.lamp(6))
+    await open.take(.nodeRemoved(7))
+    await open.take(.nodeRemoved(5))
+    await open.home.close()
+    #expect(
+      await rest(changes, of: Changes.self).map(text) == [
+        "7/3 Right online > East online", "5 Device 5 online > Device 5 offline",
+        "5 Device 5 offline > Desk offline", "7/2 Left online > Left offline", "5 Desk offline > Desk online",
+        // One update of several devices: node by node, endpoint by endpoint.
+        "7 Device 7 online > Device 7 offline", "7/3 East online > East offline", "+6 Device 6",
+        "6 Device 6 unknown > Device 6 online", "-7/3 East", "-7/2 Left", "-7 Device 7", "-5 Desk",
+      ])
   }
 
   @Test func metadataChangesForFiveReasons() async throws {

@@ -120,11 +120,19 @@ extension HomeBackend {
 
   // MARK: Observing
 
-  /// Everything that happens from now on.
+  /// See ``Home/updates()``.
   package nonisolated func updates() -> AsyncStream<HomeUpdate> {
     observe { observers, _, continuation in
-      let id = observers.addUpdates(continuation)
-      return { $0.removeUpdates(id) }
+      let id = observers.addEar { news in
+        switch news {
+        case .update(let update, _): continuation.yield(update)
+        case .reloaded(_, _, let time): continuation.yield(HomeUpdate([], at: time))
+        case .hub: break
+        case .ended: continuation.finish()
+        }
+        return true
+      }
+      return { $0.removeEar(id) }
     }
   }
 
@@ -136,22 +144,27 @@ extension HomeBackend {
     }
   }
 
-  nonisolated func snapshots<Item>(
-    _ add: @escaping @Sendable (HomeObservers, ObservedCollection<Item>.Observer, HomeReducer) -> Int
-  ) -> AsyncStream<[Item]> {
-    observe { observers, reducer, continuation in
-      let id = add(observers, .snapshots(continuation), reducer)
-      return { $0.remove(id) }
-    }
-  }
-
-  nonisolated func changes<Item>(
-    _ add: @escaping @Sendable (HomeObservers, ObservedCollection<Item>.Observer, HomeReducer) -> Int
-  ) -> AsyncStream<CollectionChange<Item>> {
-    observe { observers, reducer, continuation in
-      let id = add(observers, .changes(continuation), reducer)
-      return { $0.remove(id) }
-    }
+  /// A collection: what is in it now, and what after each change.
+  nonisolated func query<Item: ObservedItem>(
+    _ list: @escaping @Sendable (isolated Self) -> [Item]
+  ) -> Query<Item> {
+    Query(
+      snapshot: { timeout async throws(HomeError) in
+        try await self.synchronize(within: timeout)
+        return await list(self)
+      },
+      snapshots: {
+        self.observe { observers, reducer, continuation in
+          let id = Item.add(.snapshots(continuation), to: observers, reducer)
+          return { $0.remove(id) }
+        }
+      },
+      changes: {
+        self.observe { observers, reducer, continuation in
+          let id = Item.add(.changes(continuation), to: observers, reducer)
+          return { $0.remove(id) }
+        }
+      })
   }
 
   /// Begins a sequence on the event loop, and takes the observer away when nobody listens any more.

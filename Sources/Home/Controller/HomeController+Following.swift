@@ -12,28 +12,16 @@ extension HomeController {
   /// Follows all devices from now on, or, while another process does, what it writes down.
   public func follow() async throws(HomeError) {
     guard center == nil else { return }
-    try takeOver()
-    let loop = eventLoop
     let keeper = edge.value.keeper
     let center = ObserverCenter(
-      keeper.database, after: keeper.anchor, on: loop, retention: .init(), machine: options.machine
-    ) {
-      [weak self] updates, mustReload in
-      guard let self else { return }
-      options.machine.task { await self.take(updates, mustReload: mustReload) }
+      keeper.database, after: keeper.anchor, on: eventLoop, keeper.worker, retention: .init(), machine: options.machine
+    ) { [weak self] in
+      guard let self else { return $0.next }
+      return try await take($0)
     }
     self.center = center
-    try await center.start(inBackground: isFollower)
-    guard options.machine.sharesFiles else { return edge.value.observers.tell(hubState) }
-    polling = loop.scheduleRepeatedTask(initialDelay: Self.pollInterval, delay: Self.pollInterval) { [weak self] _ in
-      guard let self else { return }
-      // On the loop that the actor lives on.
-      assumeIsolated {
-        guard !$0.isFollower else { return }
-        try? $0.takeOver()
-        $0.edge.value.observers.tell($0.hubState)
-      }
-    }
+    try await center.start()
+    try await takeOver()
     edge.value.observers.tell(hubState)
   }
 
@@ -43,22 +31,50 @@ extension HomeController {
   /// Who follows the devices, as far as this process knows.
   public var hubState: HubState { isFollower ? .thisProcess : center == nil ? .notAvailable : .connected }
 
-  private func takeOver() throws(HomeError) {
-    guard follower == nil, let lock = try FollowerLock.acquire(options.state) else { return }
+  /// Begins to look from time to time who follows the devices.
+  func watchFollower() {
+    guard options.machine.sharesFiles else { return }
+    polling = eventLoop.scheduleRepeatedTask(initialDelay: Self.pollInterval, delay: Self.pollInterval) {
+      [weak self] _ in
+      guard let self else { return }
+      // On the loop that the actor lives on.
+      assumeIsolated { $0.lookForFollower() }
+      options.machine.task { try? await self.takeOver() }
+    }
+  }
+
+  /// Whoever does not follow the devices leaves what they say to the process that does, as long as there is one.
+  func lookForFollower() {
+    guard center == nil, options.machine.sharesFiles else { return }
+    let isFollowed = FollowerLock.isHeld(options.state)
+    edge.value.host.perform { engine, _ in engine.isPassive = isFollowed }
+  }
+
+  /// Follows the devices if nobody does any more.
+  private func takeOver() async throws(HomeError) {
+    guard let center, follower == nil, !isTakingOver, let lock = try FollowerLock.acquire(options.state) else { return }
+    isTakingOver = true
+    defer { isTakingOver = false }
+    // What the one before us wrote last comes before what the devices tell us.
+    try await center.catchUp()
+    guard !edge.value.host.isStopped else { return }
     follower = lock
     edge.value.host.perform { engine, now in
       engine.isPassive = false
       engine.follow(at: now)
     }
-    if let center { options.machine.task { try? await center.deliverInBackground() } }
+    edge.value.observers.tell(hubState)
+    try await center.deliverInBackground()
   }
 
+  // MARK: Others
+
   /// Takes in what others wrote.
-  private func take(_ others: [LoggedUpdate], mustReload: Bool) {
-    // The log does not go back so far: only a new start knows it all.
-    if mustReload { options.logger.error("the home's log does not go back far enough; open the home again") }
+  /// - Returns: the place in the log behind it.
+  private func take(_ others: OtherUpdates) async throws(HomeError) -> Anchor {
+    guard !others.mustReload else { return try await reload() }
     var hasNodes = false
-    for logged in others {
+    for logged in others.updates {
       edge.value.take(.update(logged.update))
       hasNodes =
         hasNodes
@@ -69,9 +85,30 @@ extension HomeController {
           }
         }
     }
-    if hasNodes, let stored = try? options.machine.storedState(of: options.state.controller) {
-      edge.value.host.perform { engine, now in engine.adopt(stored, at: now) }
+    if hasNodes { adopt() }
+    return others.next
+  }
+
+  /// The log does not go back to where we were: takes the home as the database has it.
+  /// - Returns: the place in the log that it is at.
+  private func reload() async throws(HomeError) -> Anchor {
+    edge.value.beginReload()
+    let stored: StoredHome
+    do {
+      stored = try await edge.value.keeper.perform { try $0.load() }.get()
+    } catch {
+      edge.value.abandonReload()
+      throw HomeError(error)
     }
+    edge.value.reload(stored)
+    adopt()
+    return stored.anchor
+  }
+
+  /// Nodes came into the fabric by other processes, or left it.
+  private func adopt() {
+    guard let stored = try? options.machine.storedState(of: options.state.controller) else { return }
+    edge.value.host.perform { engine, now in engine.adopt(stored, at: now) }
   }
 
   /// What of these devices has not answered by now is away, until it does.
@@ -107,6 +144,5 @@ extension HomeController {
   /// Waits until everything that happened so far is in the database.
   func flush() async throws(HomeError) {
     do { try await edge.value.keeper.perform { _ in }.get() } catch { throw HomeError(error) }
-    if let failure = edge.value.keeper.failure { throw failure }
   }
 }

@@ -49,6 +49,7 @@ public actor HomeController {
   private nonisolated let discovery: (any NodeDiscovery)?
   /// The right to follow the devices, while we have it.
   var follower: FollowerLock?
+  var isTakingOver = false
   /// Rings for observers, and notices what other processes write; while the home is followed.
   var center: ObserverCenter?
   /// Looks whether the right to follow is free.
@@ -106,7 +107,7 @@ public actor HomeController {
         let host = EngineHost(
           engine, transport: transport, store: whole, discovery: discovery, logger: options.logger)
         let keeper = HomeKeeper(database, anchor: stored.anchor, on: loop, machine.makeWorker())
-        keeper.onFailure = { options.logger.critical("what happens in the home is not stored any more: \($0)") }
+        keeper.onNews = { $0.log(to: options.logger) }
         return NIOLoopBound(HomeEdge(host, keeper), eventLoop: loop)
       }.get()
       let home = HomeController(options, edge, discovery)
@@ -119,6 +120,7 @@ public actor HomeController {
 
   private func begin() {
     edge.value.observers.make = { [unowned self] entry, reducer in value(of: entry, reducer) }
+    watchFollower()
   }
 
   /// Lets go of sockets and store; what is not stored yet is stored first.
@@ -180,6 +182,7 @@ public actor HomeController {
     _ start: (inout ControllerEngine, Instant) -> OperationID
   ) async throws(HomeError) -> OperationOutcome {
     if let node { point(node) }
+    lookForFollower()
     let id = edge.value.begin(node, onEvent: onEvent, start)
     let outcome = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in

@@ -23,6 +23,8 @@ final class HomeEdge: HomeView {
   private var early: [(OperationID, ControllerEvent)] = []
   private var isBeginning = false
   private var failure: StoreError?
+  /// What happened since the home is being loaded again; nil: it is not.
+  private var sinceReload: [HomeUpdate]?
 
   init(_ host: EngineHost<HomeEngine>, _ keeper: HomeKeeper) {
     self.host = host
@@ -47,6 +49,28 @@ final class HomeEdge: HomeView {
   func take(_ input: HomeInput) {
     host.perform { (engine: inout HomeEngine, now: Instant) in engine.take(input, at: now) }
   }
+
+  // MARK: Loading again
+
+  /// The home is to be read from the database: what happens from now on may not be in it.
+  func beginReload() { sinceReload = sinceReload ?? [] }
+
+  func abandonReload() { sinceReload = nil }
+
+  /// Takes a home as the database has it, and tells everybody that everything may be different.
+  func reload(_ stored: StoredHome) {
+    var stored = stored
+    for update in sinceReload ?? [] { for change in update.changes { stored.state.apply(change) } }
+    sinceReload = nil
+    let old = reducer
+    let time = host.perform { (engine: inout HomeEngine, now: Instant) in
+      engine.reload(stored, at: now)
+      return engine.time
+    }
+    observers.reload(reducer, from: old, at: time)
+  }
+
+  // MARK: Operations
 
   /// Does something with the controller.
   func perform<R, F: Error>(_ body: (inout ControllerEngine, Instant) throws(F) -> R) throws(F) -> R {
@@ -112,6 +136,7 @@ final class HomeEdge: HomeView {
     case .controller(let event): received(event)
     case .updated(let update):
       let reducer = reducer
+      sinceReload?.append(update)
       keeper.keep(update, reducer.contacts)
       observers.tell(update, reducer)
     }

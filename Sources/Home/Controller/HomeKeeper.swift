@@ -1,23 +1,40 @@
+internal import Logging
 package import MatterModel
 internal import NIOCore
 internal import Runtime
 
 /// Carries what happens in a home to its database, off the event loop: several updates at a time, in their order. Confined
 /// to the event loop.
+///
+/// What can't be written is kept and tried again, later and later, until it is too much to be kept.
 final class HomeKeeper {
   typealias Work<R> = @Sendable (HomeDatabase) throws -> R
 
+  enum News {
+    /// Nothing is stored for now, since this went wrong.
+    case failed(HomeError)
+    /// Everything is stored, and nothing was lost.
+    case recovered
+    /// What happened since it failed is lost, and nothing is stored any more.
+    case lost(HomeError)
+  }
+
   let database: HomeDatabase
   private let eventLoop: any EventLoop
-  /// One thread: what is given to it first is done first.
-  private let thread: any Worker
+  /// What is given to it first is done first.
+  let worker: any Worker
+  /// What happened and is not stored, the first that happened first; without what is being written.
   private var waiting: [HomeUpdate] = []
   private var contacts: [NodeID: Contact] = [:]
+  /// The write that is under way.
+  private var writing: EventLoopFuture<Void>?
   private var isFlushScheduled = false
-  private var isWriting = false
-  /// Why nothing is stored any more, if so.
+  /// Why the last write failed; nil after one that did not.
   private(set) var failure: HomeError?
-  var onFailure: ((HomeError) -> Void)?
+  private var failures = 0
+  /// Whether nothing is stored any more.
+  private var isOver = false
+  var onNews: ((News) -> Void)?
   /// The place in the log that the home was loaded at.
   let anchor: Anchor
 
@@ -25,92 +42,152 @@ final class HomeKeeper {
   private static let pause = TimeAmount.milliseconds(20)
   /// So many updates are written at once.
   private static let batch = 512
+  /// Before a write that failed is tried again; doubled for each further one, up to the longest.
+  private let firstRetry: TimeAmount
+  private static let longestRetry = TimeAmount.seconds(30)
+  /// So many updates are kept while they can't be written.
+  private let mostWaiting: Int
 
-  init(_ database: HomeDatabase, anchor: Anchor, on eventLoop: any EventLoop, _ thread: any Worker) {
+  init(
+    _ database: HomeDatabase, anchor: Anchor, on eventLoop: any EventLoop, _ worker: any Worker,
+    firstRetry: TimeAmount = .seconds(1), mostWaiting: Int = 20_000
+  ) {
     self.database = database
     self.anchor = anchor
     self.eventLoop = eventLoop
-    self.thread = thread
+    self.worker = worker
+    self.firstRetry = firstRetry
+    self.mostWaiting = mostWaiting
   }
 
   /// Takes an update to be stored soon.
   func keep(_ update: HomeUpdate, _ known: [NodeID: Contact]) {
-    // What can't be stored is not piled up.
-    guard failure == nil, !update.isLogged, !(update.changes.isEmpty && update.versions.isEmpty) else { return }
+    guard !isOver, !update.isLogged, !(update.changes.isEmpty && update.versions.isEmpty) else { return }
     for change in update.changes { if let node = change.node { contacts[node] = known[node] } }
     waiting.append(update)
-    if waiting.count >= Self.batch {
-      flush()
-    } else if !isFlushScheduled {
-      isFlushScheduled = true
-      eventLoop.assumeIsolated().scheduleTask(in: Self.pause) { [weak self] in
-        self?.isFlushScheduled = false
-        self?.flush()
-      }
-    }
-  }
-
-  /// Gives everything that waits to the thread.
-  func flush() {
-    guard !waiting.isEmpty, !isWriting, failure == nil else { return }
-    let (updates, contacts) = (waiting, contacts)
-    waiting = []
-    self.contacts = [:]
-    isWriting = true
-    submit { _ = try $0.commit(updates, contacts: contacts) }.assumeIsolated().whenComplete { [weak self] result in
-      guard let self else { return }
-      isWriting = false
-      switch result {
-      case .success:
-        flush()
-      case .failure(let error):
-        let error = HomeError(error)
-        failure = error
-        onFailure?(error)
-      }
+    if failure != nil {
+      if waiting.count > mostWaiting { lose() }
+    } else if waiting.count >= Self.batch {
+      if writing == nil { write() }
+    } else {
+      flush(in: Self.pause)
     }
   }
 
   /// Does something with the database when everything that happened before is in it.
+  /// - Returns: fails where that can't be.
   func perform<R: Sendable>(_ body: @escaping Work<R>) -> EventLoopFuture<R> {
-    guard isWriting || !waiting.isEmpty else { return submit(body) }
-    let (updates, contacts) = (waiting, contacts)
-    waiting = []
-    self.contacts = [:]
-    // Behind the write that is under way, since there is one thread.
-    return submit { database in
-      if !updates.isEmpty { try database.commit(updates, contacts: contacts) }
-      return try body(database)
+    guard writing != nil || !waiting.isEmpty || isOver else { return submit(body) }
+    return store().flatMap { [database, worker, eventLoop] in
+      worker.submit(on: eventLoop) { try body(database) }
     }
   }
 
   private func submit<R: Sendable>(_ body: @escaping Work<R>) -> EventLoopFuture<R> {
-    thread.submit(on: eventLoop) { [database] in try body(database) }
+    worker.submit(on: eventLoop) { [database] in try body(database) }
   }
 
   /// Forgets what waits, and lets go of the database.
   func abandon() {
+    isOver = true
     waiting = []
     contacts = [:]
-    thread.close { [database] in try? database.close() }
+    worker.close { [database] in try? database.close() }
   }
 
-  /// Stores what waits, and ends the thread.
+  /// Stores what waits, ends the thread and closes the database.
   func close(_ known: [NodeID: Contact]) -> EventLoopFuture<Void> {
-    let (updates, database) = (waiting, database)
-    waiting = []
-    let stored = submit { _ in
-      if !updates.isEmpty || !known.isEmpty { try database.commit(updates, contacts: known) }
-    }
-    return stored.flatMapError { [eventLoop] _ in eventLoop.makeSucceededVoidFuture() }
-      .flatMap { [thread, eventLoop] in
+    contacts.merge(known) { $1 }
+    return store().assumeIsolated().flatMapErrorThrowing { [self] _ in lose() }
+      .flatMap { [self] in
+        isOver = true
         let promise = eventLoop.makePromise(of: Void.self)
-        thread.close {
+        worker.close { [database] in
           try? database.close()
           promise.succeed()
         }
         return promise.futureResult
+      }.nonisolated()
+  }
+
+  // MARK: Writing
+
+  private func flush(in time: TimeAmount) {
+    guard !isFlushScheduled else { return }
+    isFlushScheduled = true
+    eventLoop.assumeIsolated().scheduleTask(in: time) { [weak self] in
+      guard let self else { return }
+      isFlushScheduled = false
+      if writing == nil { write() }
+    }
+  }
+
+  /// Stores all that waits now, also behind a write that is under way.
+  private func store() -> EventLoopFuture<Void> {
+    if isOver, let failure { return eventLoop.makeFailedFuture(failure) }
+    guard let writing else { return write() }
+    if waiting.isEmpty && contacts.isEmpty { return writing }
+    // What waits now is in the next write, and what comes meanwhile in a later one.
+    return writing.assumeIsolated().flatMap { [self] in self.writing ?? write() }.nonisolated()
+  }
+
+  /// Gives everything that waits to the database; only while no write is under way.
+  @discardableResult
+  private func write() -> EventLoopFuture<Void> {
+    guard !isOver, !waiting.isEmpty || !contacts.isEmpty else { return eventLoop.makeSucceededVoidFuture() }
+    let (updates, contacts) = (waiting, contacts)
+    waiting = []
+    self.contacts = [:]
+    let written = submit { _ = try $0.commit(updates, contacts: contacts) }
+    writing = written
+    written.assumeIsolated().whenComplete { [weak self] result in
+      guard let self else { return }
+      writing = nil
+      switch result {
+      case .success: stored()
+      case .failure(let error):
+        waiting = updates + waiting
+        self.contacts = contacts.merging(self.contacts) { $1 }
+        failed(HomeError(error))
       }
+    }
+    return written
+  }
+
+  private func stored() {
+    failures = 0
+    if failure != nil {
+      failure = nil
+      onNews?(.recovered)
+    }
+    if !waiting.isEmpty { write() }
+  }
+
+  private func failed(_ error: HomeError) {
+    let isFirst = failure == nil
+    failure = error
+    if isFirst { onNews?(.failed(error)) }
+    if waiting.count > mostWaiting { return lose() }
+    failures += 1
+    flush(in: min(firstRetry * (1 << min(failures - 1, 10)), Self.longestRetry))
+  }
+
+  private func lose() {
+    guard !isOver else { return }
+    isOver = true
+    waiting = []
+    contacts = [:]
+    if let failure { onNews?(.lost(failure)) }
+  }
+}
+
+extension HomeKeeper.News {
+  func log(to logger: Logger) {
+    switch self {
+    case .failed(let error): logger.critical("what happens in the home can't be stored now: \(error)")
+    case .recovered: logger.notice("what happened in the home is stored again")
+    case .lost(let error): logger.critical("what happened in the home is lost, and is not stored any more: \(error)")
+    }
   }
 }
 

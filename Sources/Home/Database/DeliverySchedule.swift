@@ -42,6 +42,8 @@ public struct DeliverySchedule: Hashable, Sendable {
   /// When the delivery that runs is given up.
   private var patienceEnd: Instant?
   private var notBefore: Instant?
+  /// As it was before the delivery that runs.
+  private var earlierNotBefore: Instant?
 
   public init(_ limits: Limits = Limits(), strikes: Int = 0, isSuspended: Bool = false) {
     self.limits = limits
@@ -73,6 +75,14 @@ public struct DeliverySchedule: Hashable, Sendable {
     return advance(to: now)
   }
 
+  /// There was nothing to deliver: as if it had not begun.
+  public mutating func withdraw(run number: Int, at now: Instant) -> [Action] {
+    guard isRunning, number == run else { return [] }
+    patienceEnd = nil
+    notBefore = earlierNotBefore
+    return advance(to: now)
+  }
+
   /// A delivery was not completed.
   public mutating func fail(run number: Int, at now: Instant) -> [Action] {
     guard isRunning, number == run else { return [] }
@@ -90,6 +100,7 @@ public struct DeliverySchedule: Hashable, Sendable {
     isPending = false
     run += 1
     patienceEnd = now + limits.patience
+    earlierNotBefore = notBefore
     notBefore = now + limits.period
     return actions + [.deliver(run: run)]
   }

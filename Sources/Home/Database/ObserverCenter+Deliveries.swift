@@ -2,8 +2,9 @@ internal import Runtime
 
 extension ObserverCenter {
   /// Takes over what the database has: deliveries of earlier runs, and what other processes added, removed or resumed.
-  func restoreDeliveries() throws(HomeError) {
-    let stored = try database.backgroundDeliveries()
+  func restoreDeliveries() async throws(HomeError) {
+    let stored = try await work { try $0.backgroundDeliveries() }
+    guard deliversInBackground else { return }
     let known = Set(stored.map(\.id))
     for case .delivery(let id) in entries.keys where !known.contains(id) {
       entries.removeValue(forKey: .delivery(id))?.task?.cancel()
@@ -11,7 +12,7 @@ extension ObserverCenter {
     for delivery in stored {
       let observer = Observer.delivery(delivery.id)
       guard let entry = entries[observer] else {
-        try restore(delivery, observer)
+        restore(delivery, observer)
         continue
       }
       if entry.schedule.isSuspended, !delivery.isSuspended {
@@ -22,31 +23,44 @@ extension ObserverCenter {
     arm()
   }
 
-  private func restore(_ delivery: BackgroundDelivery, _ observer: Observer) throws(HomeError) {
+  private func restore(_ delivery: BackgroundDelivery, _ observer: Observer) {
     var own = limits
     own.period = delivery.frequency.period
     entries[observer] = Entry(
       kind: .delivery(delivery), filter: delivery.filter,
       schedule: DeliverySchedule(own, strikes: delivery.strikes, isSuspended: delivery.isSuspended))
-    if try database.hasSamples(after: delivery.anchor, delivery.filter) { with(observer) { $0.change(at: $1) } }
+    // Whether there is anything is looked when it begins.
+    with(observer) { $0.change(at: $1) }
   }
 
-  /// Wakes a target.
+  /// Wakes a target, where there is something that it does not know.
   func begin(_ delivery: BackgroundDelivery, _ observer: Observer, run: Int) {
-    let until: Anchor
-    do {
-      until = try database.anchor()
-    } catch {
-      return ended(observer, run: run, failure: error.message)
-    }
-    let notice = DeliveryNotice(
-      observer: delivery.id, type: delivery.filter.type, after: delivery.anchor, until: until,
-      attempt: delivery.strikes + 1)
-    entries[observer]?.until = until
-    entries[observer]?.task = machine.task {
+    entries[observer]?.task = machine.task { await self.run(delivery, observer, run: run) }
+  }
+
+  private func run(_ delivery: BackgroundDelivery, _ observer: Observer, run: Int) async {
+    do throws(HomeError) {
+      let until = try await work { database in
+        let until = try database.anchor()
+        return try database.hasSamples(after: delivery.anchor, delivery.filter) ? until : nil
+      }
+      guard entries[observer]?.schedule.isRunning(run) == true else { return }
+      guard let until else { return withdraw(observer, run: run) }
+      let notice = DeliveryNotice(
+        observer: delivery.id, type: delivery.filter.type, after: delivery.anchor, until: until,
+        attempt: delivery.strikes + 1)
+      entries[observer]?.until = until
       let failure = await DeliveryRun.deliver(notice, to: delivery.target)
-      await self.ended(observer, run: run, failure: failure)
+      ended(observer, run: run, failure: failure)
+    } catch {
+      ended(observer, run: run, failure: error.message)
     }
+  }
+
+  private func withdraw(_ observer: Observer, run: Int) {
+    entries[observer]?.task = nil
+    with(observer) { $0.withdraw(run: run, at: $1) }
+    arm()
   }
 
   private func ended(_ observer: Observer, run: Int, failure: String?) {
@@ -60,7 +74,7 @@ extension ObserverCenter {
       delivery.strikes = 0
       delivery.failure = nil
       entries[observer]?.kind = .delivery(delivery)
-      // Before the next one begins: what was delivered is not delivered again, also after a kill at this point's end.
+      // Asked for before the next one begins: what was delivered is not delivered again, also after a kill behind that.
       store(delivery)
       with(observer) { $0.finish(run: run, at: $1) }
     } else {
@@ -83,6 +97,6 @@ extension ObserverCenter {
 
   private func store(_ delivery: BackgroundDelivery) {
     // Where it can't be written, a delivery is repeated after a restart, and none is lost.
-    try? database.record(delivery)
+    _ = worker.submit(on: eventLoop) { [database] in try database.record(delivery) }
   }
 }

@@ -5,9 +5,9 @@ public import Runtime
 /// Rings for observers of a home: queries in this process, and, in the process that owns the home, targets that are woken
 /// in the background. Notices what other processes write, too.
 public actor ObserverCenter {
-  /// Told of what other processes wrote, in order; the second is true where the log did not go back far enough, and the
-  /// home has to be loaded again.
-  public typealias Others = @Sendable ([LoggedUpdate], Bool) -> Void
+  /// Told of what other processes wrote, in order. Returns the place in the log to go on from: the next, or where the log
+  /// did not go back far enough and the home was loaded again, that of the home. Asked again where it throws.
+  public typealias Others = @Sendable (OtherUpdates) async throws -> Anchor
 
   /// How long the log is.
   public struct Retention: Hashable, Sendable {
@@ -41,16 +41,23 @@ public actor ObserverCenter {
   public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
   let database: HomeDatabase
+  /// Where the database is asked: that may take long.
+  let worker: any Worker
   var entries: [Observer: Entry] = [:]
   var limits: DeliverySchedule.Limits
   /// Whether targets are woken.
   var deliversInBackground = false
   let machine: any Machine
+  /// Whether those of earlier runs are.
+  private var isRestored = false
   private let others: Others?
   private let retention: Retention?
   private var foreignAnchor: Anchor
   private var foreignVersion: Int64?
   private var polls = 0
+  private var isLooking = false
+  /// What others wrote is being read: by one at a time, or it would come out of order.
+  private var reading: Task<Result<Void, HomeError>, Never>?
   private var ear: Int?
   private var poll: RepeatedTask?
   private var timer: Scheduled<Void>?
@@ -58,15 +65,17 @@ public actor ObserverCenter {
 
   /// - Parameters:
   ///   - anchor: of the home that was loaded: what others wrote after it is told.
+  ///   - worker: asks the database; not ended with this.
   ///   - limits: for queries, and for targets all but the period.
   ///   - retention: what is kept of the log, by the process that owns the home; nil: everything.
   public init(
-    _ database: HomeDatabase, after anchor: Anchor, on eventLoop: any EventLoop,
+    _ database: HomeDatabase, after anchor: Anchor, on eventLoop: any EventLoop, _ worker: any Worker,
     limits: DeliverySchedule.Limits = .init(), retention: Retention? = nil, machine: any Machine = HostMachine(),
     others: Others? = nil
   ) {
     self.database = database
     self.eventLoop = eventLoop
+    self.worker = worker
     self.limits = limits
     self.machine = machine
     self.retention = retention
@@ -76,10 +85,8 @@ public actor ObserverCenter {
 
   /// Begins. Deliveries of earlier runs are restored before anything rings.
   /// - Parameter inBackground: whether targets are woken; only by one process of a home.
-  public func start(inBackground: Bool = false) throws(HomeError) {
+  public func start(inBackground: Bool = false) async throws(HomeError) {
     guard poll == nil else { return }
-    deliversInBackground = inBackground
-    if inBackground { try restoreDeliveries() }
     ear = database.bell.add { [weak self] updates in
       guard let self else { return }
       machine.task { await self.ring(updates) }
@@ -89,19 +96,34 @@ public actor ObserverCenter {
       guard let self else { return }
       machine.task { await self.look() }
     }
+    if inBackground { try await deliverInBackground() }
   }
 
-  /// From now on targets are woken, too: this process has become the one that does.
-  public func deliverInBackground() throws(HomeError) {
+  /// From now on targets are woken, too: this process has become the one that does. What can't be restored now is restored
+  /// later.
+  public func deliverInBackground() async throws(HomeError) {
     guard poll != nil, !deliversInBackground else { return }
     deliversInBackground = true
-    try restoreDeliveries()
+    try await restoreDeliveries()
+    isRestored = true
+  }
+
+  /// Reads what others have written up to now.
+  func catchUp() async throws(HomeError) { if machine.sharesFiles { try await readOthers() } }
+
+  /// Does something with the database, behind all that was asked of it before.
+  func work<R: Sendable>(_ body: @escaping @Sendable (HomeDatabase) throws -> R) async throws(HomeError) -> R {
+    do {
+      return try await worker.submit(on: eventLoop) { [database] in try body(database) }.get()
+    } catch {
+      throw HomeError(error)
+    }
   }
 
   /// Ends: nobody is woken any more. Deliveries that run are given up, and come again at the next start.
   public func stop() {
     if let ear { database.bell.remove(ear) }
-    (ear, deliversInBackground) = (nil, false)
+    (ear, deliversInBackground, isRestored) = (nil, false, false)
     poll?.cancel()
     poll = nil
     timer?.cancel()
@@ -148,33 +170,58 @@ public actor ObserverCenter {
   }
 
   /// Looks whether another process has written.
-  private func look() {
-    guard poll != nil else { return }
-    do throws(HomeError) {
+  private func look() async {
+    guard poll != nil, !isLooking else { return }
+    isLooking = true
+    defer { isLooking = false }
+    do {
       if machine.sharesFiles {
-        let version = try database.foreignVersion()
+        let version = try await work { try $0.foreignVersion() }
         if version != foreignVersion {
-          try readOthers()
-          if deliversInBackground { try restoreDeliveries() }
+          try await readOthers()
+          isRestored = false
           foreignVersion = version
         }
       }
-      polls += 1
-      if let retention, polls % 300 == 0 {
-        let age = retention.age.components.seconds.multipliedReportingOverflow(by: 1_000_000)
-        try database.compact(
-          keeping: retention.count, since: machine.unixMicroseconds() - (age.overflow ? 0 : age.partialValue))
+      if deliversInBackground, !isRestored {
+        try await restoreDeliveries()
+        isRestored = true
       }
+      polls += 1
+      if polls % 300 == 0 { try await compact() }
     } catch {
       // The disk is full, or another process writes for long: the next look does it.
     }
   }
 
-  private func readOthers() throws(HomeError) {
-    while true {
-      let found = try database.updates(after: foreignAnchor)
-      foreignAnchor = found.next
-      if !found.updates.isEmpty || found.mustReload { others?(found.updates, found.mustReload) }
+  /// Makes the log shorter, in the process that owns the home.
+  private func compact() async throws {
+    guard let retention, deliversInBackground else { return }
+    // Behind all that others wrote: what is taken away was seen.
+    try await readOthers()
+    let age = retention.age.components.seconds.multipliedReportingOverflow(by: 1_000_000)
+    let time = machine.unixMicroseconds() - (age.overflow ? 0 : age.partialValue)
+    try await work { _ = try $0.compact(keeping: retention.count, since: time) }
+  }
+
+  private func readOthers() async throws(HomeError) {
+    while let reading { _ = await reading.value }
+    let task = machine.task { await self.readToEnd() }
+    reading = task
+    try await task.value.get()
+  }
+
+  private func readToEnd() async -> Result<Void, HomeError> {
+    // Before anybody who waits for it goes on.
+    defer { reading = nil }
+    do { return .success(try await read()) } catch { return .failure(HomeError(error)) }
+  }
+
+  private func read() async throws {
+    while poll != nil {
+      let found = try await work { [foreignAnchor] in try $0.updates(after: foreignAnchor) }
+      let isNews = !found.updates.isEmpty || found.mustReload
+      foreignAnchor = if isNews, let others { try await others(found) } else { found.next }
       if found.mustReload {
         for observer in entries.keys { with(observer) { $0.change(at: $1) } }
         arm()

@@ -145,7 +145,12 @@ public final class HomeManager: Sendable {
         let withValues = !isOwn && inside.accessoryDelegate != nil
         let messages = inside.mirror?.take(update, reducer, withValues: withValues) ?? []
         if !isOwn { post(messages, &inside) }
+      case .reloaded(let reducer, _, _):
+        // As after a suspension: what happened meanwhile nobody knows.
+        inside.mirror = HomeMirror(reducer, hub: inside.mirror?.hubState ?? .notAvailable, for: client)
+        updated(&inside)
       case .hub(let state): post(inside.mirror?.take(state) ?? [], &inside)
+      case .ended: return false
       }
       return true
     }

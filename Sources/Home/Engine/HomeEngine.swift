@@ -103,6 +103,14 @@ public struct HomeEngine: Engine {
     reduce(input)
   }
 
+  /// Takes a home as it is stored for what is the case.
+  public mutating func reload(_ stored: StoredHome, at now: Instant) {
+    self.now = now
+    reducer.reload(stored.state, contacts: stored.contacts, at: time)
+    for node in followed.keys { followed[node]?.versions = [:] }
+    for (node, versions) in stored.versions { followed[node, default: Followed()].versions = versions }
+  }
+
   mutating func reduce(_ input: HomeInput) {
     if isPassive, let node = input.telling, !reducer.state.sources(of: node).isEmpty { return }
     if var update = reducer.reduce(input, at: time) {

@@ -6,7 +6,6 @@ internal import MatterModel
 /// What an update touches is worked out once for all; then each observer that it is for gets it into its own queue.
 package final class HomeObservers {
   private var number = 0
-  private var updates: [Int: AsyncStream<HomeUpdate>.Continuation] = [:]
   private var structures = ObservedCollection<Structure>()
   private var rooms = ObservedCollection<Room>()
   private var devices = ObservedCollection<HomeDevice>()
@@ -28,22 +27,23 @@ package final class HomeObservers {
     return number
   }
 
-  /// - Returns: nil where the home is closed already; the number to end it by else.
-  package func addUpdates(_ continuation: AsyncStream<HomeUpdate>.Continuation) -> Int {
-    let id = next()
-    if isEnded { continuation.finish() } else { updates[id] = continuation }
-    return id
-  }
-
   /// What clients are told at once.
   package enum News {
     case update(HomeUpdate, HomeReducer)
+    /// Everything may be different.
+    case reloaded(HomeReducer, from: HomeReducer, at: Int64)
     case hub(HubState)
+    /// The home is closed: nothing follows.
+    case ended
   }
 
-  /// - Parameter ear: is called at once, on the event loop; says whether it wants to be called again.
-  package func addEar(_ ear: @escaping (News) -> Bool) {
-    if !isEnded { ears[next()] = ear }
+  /// - Parameter ear: is called at once with each of the news, on the event loop; says whether it wants to be called again.
+  /// - Returns: the number to end it by.
+  @discardableResult
+  package func addEar(_ ear: @escaping (News) -> Bool) -> Int {
+    let id = next()
+    if isEnded { _ = ear(.ended) } else { ears[id] = ear }
+    return id
   }
 
   private func tell(_ news: News) {
@@ -57,7 +57,7 @@ package final class HomeObservers {
     tell(.hub(hub))
   }
 
-  package func removeUpdates(_ id: Int) { updates[id] = nil }
+  package func removeEar(_ id: Int) { ears[id] = nil }
 
   package func add(_ observer: ObservedCollection<Structure>.Observer, _ reducer: HomeReducer) -> Int {
     add(observer, to: \.structures, reducer.state.structures)
@@ -111,12 +111,11 @@ package final class HomeObservers {
   /// Ends all sequences.
   package func end() {
     isEnded = true
-    for continuation in updates.values { continuation.finish() }
+    tell(.ended)
     for list in reports.values { for continuation in list.values { continuation.finish() } }
     structures.end()
     rooms.end()
     devices.end()
-    updates = [:]
     ears = [:]
     reports = [:]
     told = [:]
@@ -126,19 +125,39 @@ package final class HomeObservers {
   // MARK: Telling
 
   package func tell(_ update: HomeUpdate, _ reducer: HomeReducer) {
-    for continuation in updates.values { continuation.yield(update) }
     tell(.update(update, reducer))
     if structures.isEmpty && rooms.isEmpty && devices.isEmpty && reports.isEmpty { return }
     let touched = Touched(update, reducer.state, told, followed: reports.keys)
     if touched.structures { structures.tell(reducer.state.structures) }
     if touched.rooms { rooms.tell(reducer.state.rooms) }
-    if !devices.isEmpty { tellDevices(touched, reducer) }
+    if !devices.isEmpty { tellDevices(touched.devices, reducer) }
     for (id, changed) in touched.reports { tellReport(of: id, changed, reducer) }
   }
 
-  private func tellDevices(_ touched: Touched, _ reducer: HomeReducer) {
+  /// Everything may be different.
+  /// - Parameter time: now, in microseconds since 1970.
+  package func reload(_ reducer: HomeReducer, from old: HomeReducer, at time: Int64) {
+    tell(.reloaded(reducer, from: old, at: time))
+    structures.tell(reducer.state.structures)
+    rooms.tell(reducer.state.rooms)
+    if !devices.isEmpty {
+      let gone = told.keys.filter { reducer.state.devices[$0] == nil }.sorted()
+      tellDevices(gone + reducer.state.orderedDevices.map(\.id), reducer)
+    }
+    for id in reports.keys.sorted() {
+      let nodes = Set([old, reducer].compactMap { $0.state.devices[id]?.active?.id.node })
+      var changed: Set<ClusterPath> = []
+      for node in nodes {
+        let (before, after) = (old.state.values[node] ?? NodeValues(), reducer.state.values[node] ?? NodeValues())
+        changed.formUnion(after.clusters(differingFrom: before))
+      }
+      tellReport(of: id, changed, reducer)
+    }
+  }
+
+  private func tellDevices(_ touched: [String], _ reducer: HomeReducer) {
     var changes: [CollectionChange<HomeDevice>] = []
-    for id in touched.devices {
+    for id in touched {
       let new = reducer.state.devices[id].flatMap { make?($0, reducer) }
       switch (told[id], new) {
       case (nil, let new?): changes.append(.added(new))
@@ -285,4 +304,30 @@ private struct Touched {
     }
     for id in update.settled.sorted() { if let new = touch(id) { devices.append(new) } }
   }
+}
+
+/// What a home has a collection of.
+package protocol ObservedItem: Identifiable, Sendable {
+  /// - Returns: the number to remove the observer by.
+  static func add(
+    _ observer: ObservedCollection<Self>.Observer, to observers: HomeObservers, _ reducer: HomeReducer
+  ) -> Int
+}
+
+extension Structure: ObservedItem {
+  package static func add(
+    _ observer: ObservedCollection<Self>.Observer, to observers: HomeObservers, _ reducer: HomeReducer
+  ) -> Int { observers.add(observer, reducer) }
+}
+
+extension Room: ObservedItem {
+  package static func add(
+    _ observer: ObservedCollection<Self>.Observer, to observers: HomeObservers, _ reducer: HomeReducer
+  ) -> Int { observers.add(observer, reducer) }
+}
+
+extension HomeDevice: ObservedItem {
+  package static func add(
+    _ observer: ObservedCollection<Self>.Observer, to observers: HomeObservers, _ reducer: HomeReducer
+  ) -> Int { observers.add(observer, reducer) }
 }

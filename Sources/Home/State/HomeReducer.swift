@@ -110,6 +110,25 @@ public struct HomeReducer: Sendable {
   /// Takes over when nodes were heard, from somebody who hears them.
   package mutating func take(_ known: [NodeID: Contact]) { contacts.merge(known) { $1 } }
 
+  /// Takes a home as it is stored for what is the case: where nobody can say any more what has changed.
+  /// - Parameter time: now, in microseconds since 1970.
+  public mutating func reload(_ state: HomeState, contacts: [NodeID: Contact], at time: Int64) {
+    let gone = self.state.devices.keys.filter { state.devices[$0] == nil }
+    for id in gone { settling.forget(id) }
+    // A node that is no device yet stays as it is.
+    nodes = nodes.filter { self.state.sources(of: $0.key).isEmpty }
+    self.state = state
+    // What was heard since it was stored is no less true.
+    self.contacts.merge(contacts) { ($0.last ?? .min) < ($1.last ?? .min) ? $1 : $0 }
+    for device in state.devices.values {
+      for source in device.sources where nodes[source.id.node] == nil || !source.id.isBridged {
+        nodes[source.id.node] = source.status
+      }
+      _ = settling.note(device.id, connectivity(of: device), at: time)
+    }
+    self.contacts = self.contacts.filter { nodes[$0.key] != nil }
+  }
+
   private mutating func make(_ change: HomeChange, _ update: inout HomeUpdate) {
     state.apply(change)
     update.changes.append(change)

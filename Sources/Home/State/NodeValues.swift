@@ -80,6 +80,18 @@ public struct NodeValues: Hashable, Sendable {
   /// The endpoints that something is known of, in order.
   public var endpointIDs: [EndpointID] { endpoints.keys.sorted() }
 
+  /// Clusters of which other attributes, or other values, are known than there.
+  func clusters(differingFrom other: NodeValues) -> Set<ClusterPath> {
+    var result: Set<ClusterPath> = []
+    for endpoint in Set(endpoints.keys).union(other.endpoints.keys) {
+      let (own, others) = (self[endpoint], other[endpoint])
+      for cluster in Set(own.keys).union(others.keys) where own[cluster] != others[cluster] {
+        result.insert(ClusterPath(endpoint, cluster))
+      }
+    }
+    return result
+  }
+
   /// An attribute by its declaration, nil where it is not known or not of its type.
   public func value<C: Cluster, Value: ModelValue>(_ attribute: Attribute<C, Value>, on endpoint: EndpointID) -> Value?
   {

@@ -64,7 +64,12 @@ actor PeerLink: RouteLink {
     backend.eventLoop.execute {
       let watch = PeerWatch(report)
       backend.view.observers.addEar { news in
-        if case .update(let update, let reducer) = news { watch.take(update, reducer) }
+        switch news {
+        case .update(let update, let reducer): watch.take(update, reducer)
+        case .reloaded(let reducer, _, _): watch.reload(reducer)
+        case .hub: break
+        case .ended: return false
+        }
         return true
       }
       watch.look(backend.view.reducer)
@@ -95,6 +100,12 @@ private final class PeerWatch {
     guard wasUp, isUp else { return }
     let nodes = Set(update.changes.compactMap(\.node))
     report(.update(update, reducer.contacts.filter { nodes.contains($0.key) }))
+  }
+
+  /// Everything may be different.
+  func reload(_ reducer: HomeReducer) {
+    isUp = false
+    look(reducer)
   }
 
   func look(_ reducer: HomeReducer) {

@@ -158,7 +158,20 @@ public actor Hub {
 
   /// - Returns: whether there is more to be heard.
   private func hear(_ news: HomeObservers.News) -> Bool {
-    guard case .update(let update, let reducer) = news, !update.changes.isEmpty, !isClosed else { return !isClosed }
+    guard !isClosed else { return false }
+    switch news {
+    case .update(let update, let reducer): tell(update, reducer)
+    case .reloaded(let reducer, let old, let time):
+      // Nobody knows what happened, but what has come of it.
+      tell(HomeUpdate(old.state.changes(to: reducer.state), at: time), reducer)
+    case .hub: break
+    case .ended: return false
+    }
+    return true
+  }
+
+  private func tell(_ update: HomeUpdate, _ reducer: HomeReducer) {
+    guard !update.changes.isEmpty else { return }
     let nodes = Set(update.changes.compactMap(\.node))
     let contacts = reducer.contacts.filter { nodes.contains($0.key) }
     toldContacts.merge(contacts) { $1 }
@@ -177,7 +190,6 @@ public actor Hub {
       frames[role] = frame
       if let frame { connection.send(frame) }
     }
-    return true
   }
 
   /// What a role gets to see of an update; nil: nothing.

@@ -1,0 +1,150 @@
+import GRDB
+import MatterModel
+import NIOCore
+import NIOPosix
+import Runtime
+import Synchronization
+import Testing
+
+@testable import Home
+
+/// What becomes of a home whose database can't be written for a while, or any more.
+@Suite("Keeping", .timeLimit(.minutes(1))) struct KeeperTests {
+  /// A keeper on its event loop, and what it says.
+  private final class Kept: Sendable {
+    let place: TestDatabase
+    let database: HomeDatabase
+    let loop = MultiThreadedEventLoopGroup.singleton.next()
+    let keeper: NIOLoopBound<HomeKeeper>
+    let news = Mutex<[String]>([])
+
+    init(mostWaiting: Int = 1000) async throws {
+      let place = try TestDatabase()
+      let database = try place.open()
+      try database.commit([HomeUpdate(HomeSamples.lamp(5), at: 0)])
+      (self.place, self.database) = (place, database)
+      let loop = loop
+      let anchor = try database.anchor()
+      keeper = try await loop.submit {
+        NIOLoopBound(
+          HomeKeeper(
+            database, anchor: anchor, on: loop, QueueWorker(), firstRetry: .milliseconds(50), mostWaiting: mostWaiting),
+          eventLoop: loop)
+      }.get()
+      loop.execute { [self] in
+        keeper.value.onNews = { news in
+          let text =
+            switch news {
+            case .failed(let error): "failed: \(error.message.contains("disk is full") ? "full" : "can't")"
+            case .recovered: "recovered"
+            case .lost: "lost"
+            }
+          self.news.withLock { $0.append(text) }
+        }
+      }
+    }
+
+    /// Something happens; `number` can be found again.
+    func keep(_ numbers: some Sequence<Int> & Sendable) {
+      loop.execute { [self] in
+        for number in numbers {
+          let value: [UInt8] = [0x05, UInt8(truncatingIfNeeded: number), UInt8(number >> 8)]
+          let change = HomeChange.attribute(5, .init(1, 6, 0), value: value)
+          keeper.value.keep(HomeUpdate([change], at: Int64(number)), [5: Contact(last: Int64(number))])
+        }
+      }
+    }
+
+    func perform<R: Sendable>(_ body: @escaping @Sendable (HomeDatabase) throws -> R) async throws -> R {
+      try await loop.flatSubmit { [self] in keeper.value.perform(body) }.get()
+    }
+
+    func close() async throws {
+      try await loop.flatSubmit { [self] in keeper.value.close([:]) }.get()
+    }
+
+    func pragma(_ text: String) throws {
+      try database.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA \(text)") }
+    }
+
+    /// The numbers that are in the log.
+    var stored: [Int] {
+      get throws {
+        guard case .samples(let samples, _, _) = try place.open().samples(after: nil, SampleFilter(.attribute)) else {
+          return []
+        }
+        return samples.map { Int($0.time) }
+      }
+    }
+  }
+
+  @Test func whatCouldNotBeWrittenIsWrittenLater() async throws {
+    let kept = try await Kept()
+    try kept.pragma("query_only = 1")
+    kept.keep(1...3)
+    #expect(await eventually { kept.news.withLock { $0 } == ["failed: can't"] })
+    kept.keep(4...5)
+    // Whoever wants to read the log has to have all of it, and is told that it is not to be had.
+    await #expect(throws: (any Error).self) { try await kept.perform { try $0.anchor() } }
+    #expect(try kept.stored.isEmpty)
+    try kept.pragma("query_only = 0")
+    #expect(await eventually { kept.news.withLock { $0 } == ["failed: can't", "recovered"] })
+    kept.keep(6...6)
+    #expect(try await kept.perform { try $0.load().contacts[5] } == Contact(last: 6))
+    #expect(try kept.stored == Array(1...6))
+    try await kept.close()
+    #expect(kept.news.withLock { $0.count } == 2)
+  }
+
+  @Test func aFullDiskThatIsEmptiedAtTheEndLosesNothing() async throws {
+    let kept = try await Kept(mostWaiting: 10_000)
+    let pages = try await kept.database.pool.read { try Int.fetchOne($0, sql: "PRAGMA page_count") } ?? 0
+    try kept.pragma("max_page_count = \(pages)")
+    kept.keep(1...2000)
+    #expect(await eventually { kept.news.withLock { $0 } == ["failed: full"] })
+    #expect(try kept.stored.count < 2000)
+    try kept.pragma("max_page_count = 100000")
+    // Before it is tried again by itself.
+    try await kept.close()
+    #expect(try kept.stored == Array(1...2000))
+    #expect(kept.news.withLock { $0 } == ["failed: full", "recovered"])
+  }
+
+  @Test func whatIsLostAtTheEndIsSaid() async throws {
+    let kept = try await Kept()
+    try kept.pragma("query_only = 1")
+    kept.keep(1...3)
+    try await kept.close()
+    #expect(kept.news.withLock { $0 } == ["failed: can't", "lost"])
+    #expect(try kept.stored.isEmpty)
+  }
+
+  @Test func whatIsTooMuchToBeKeptIsLostAndNothingIsStoredBehindTheGap() async throws {
+    let kept = try await Kept(mostWaiting: 20)
+    try kept.pragma("query_only = 1")
+    kept.keep(1...10)
+    #expect(await eventually { kept.news.withLock { $0 } == ["failed: can't"] })
+    kept.keep(11...30)
+    #expect(await eventually { kept.news.withLock { $0 } == ["failed: can't", "lost"] })
+    try kept.pragma("query_only = 0")
+    kept.keep(31...32)
+    await #expect(throws: (any Error).self) { try await kept.perform { try $0.anchor() } }
+    try await kept.close()
+    #expect(try kept.stored.isEmpty)
+    #expect(kept.news.withLock { $0.count } == 2)
+  }
+
+  @Test func everythingBeforeIsThereWhenItIsAskedFor() async throws {
+    let kept = try await Kept()
+    for round in 0..<20 {
+      kept.keep(round * 50..<round * 50 + 50)
+      let last = try await kept.perform { database -> Int? in
+        guard case .samples(let samples, _, _) = try database.samples(after: nil) else { return nil }
+        return samples.last.map { Int($0.time) }
+      }
+      #expect(last == round * 50 + 49)
+    }
+    try await kept.close()
+    #expect(try kept.stored == Array(0..<1000))
+  }
+}

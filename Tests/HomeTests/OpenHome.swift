@@ -1,0 +1,72 @@
+import Foundation
+import Logging
+import NIOCore
+import Runtime
+import Testing
+
+@testable import Home
+
+/// A home that is open, on a directory of its own, without devices on any network: what they say is made up.
+final class OpenHome: Sendable {
+  let home: Home
+  let controller: HomeController
+  private let directory: ScratchDirectory
+
+  convenience init(_ models: NodeModel..., grace: Duration = .zero) async throws {
+    try await self.init(ScratchDirectory(), grace: grace)
+    for model in models { await meet(model) }
+  }
+
+  init(_ directory: ScratchDirectory, grace: Duration = .zero) async throws {
+    self.directory = directory
+    var options = HomeController.Options(state: directory.state, logger: Logger(label: "test"))
+    options.logger.logLevel = .critical
+    options.discovery = .off
+    options.following.grace = grace
+    home = try await Home(options)
+    controller = try home.controller
+  }
+
+  func meet(_ model: NodeModel) async {
+    await take(model.report())
+    await take(.established(model.node, deadline: 0))
+  }
+
+  func take(_ input: HomeInput) async { await controller.take(input) }
+
+  func device(_ id: String) async throws -> HomeDevice { try #require(await home.backend.device(id)) }
+}
+
+/// Runs on its own thread what is given to it, first things first.
+struct QueueWorker: Worker {
+  private let queue = DispatchQueue(label: "test")
+
+  func submit<R: Sendable>(
+    on eventLoop: any EventLoop, _ body: @escaping @Sendable () throws -> R
+  ) -> EventLoopFuture<R> {
+    let promise = eventLoop.makePromise(of: R.self)
+    queue.async { promise.completeWith(Result { try body() }) }
+    return promise.futureResult
+  }
+
+  func close(_ done: @escaping @Sendable () -> Void) { queue.async { done() } }
+}
+
+/// What is left of a sequence, to its end.
+func rest<S: AsyncSequence>(
+  _ iterator: S.AsyncIterator, of _: S.Type
+) async -> [S.Element] where S.Failure == Never {
+  var iterator = iterator
+  var result: [S.Element] = []
+  while let value = await iterator.next(isolation: nil) { result.append(value) }
+  return result
+}
+
+/// Waits for ten seconds at most.
+func eventually(_ isTrue: @Sendable () async -> Bool) async -> Bool {
+  for _ in 0..<500 {
+    if await isTrue() { return true }
+    try? await Task.sleep(for: .milliseconds(20))
+  }
+  return await isTrue()
+}
