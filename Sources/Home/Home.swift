@@ -148,7 +148,7 @@ public final class Home: Sendable {
   ) async throws(HomeError) -> CommandData? {
     try await with(device) { () async throws(HomeError) in
       let answer = try await backend.invoke(device.nodeID, command, isTimed: isTimed)
-      if let answer, let failure = CommandOutcome.failure(answer) { throw failure }
+      if let answer, let failure = CommandOutcome.failure(answer) { throw failure.answered(answer) }
       return answer
     }
   }

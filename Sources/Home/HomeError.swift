@@ -1,3 +1,6 @@
+public import MatterModel
+public import MatterProtocol
+
 /// What went wrong, for whoever uses a home: a code from a small closed list, a message that says what to do, and the cause.
 public struct HomeError: Error, Sendable, CustomStringConvertible {
   public enum Code: String, Hashable, Sendable, CaseIterable {
@@ -32,6 +35,9 @@ public struct HomeError: Error, Sendable, CustomStringConvertible {
   public var candidates: [String]
   /// What lies beneath, for the log.
   public var cause: (any Error)?
+  /// The response command that a device refused with: it may say more than that, which slot is free, which group is there.
+  /// Nil where it answered with a status and nothing else, or not at all.
+  public var answer: CommandData?
 
   public init(
     _ code: Code, _ message: String, device: String? = nil, candidates: [String] = [], cause: (any Error)? = nil
@@ -50,6 +56,24 @@ public struct HomeError: Error, Sendable, CustomStringConvertible {
     var copy = self
     copy.device = copy.device ?? device
     return copy
+  }
+
+  /// The same error, with what the device answered.
+  func answered(_ answer: CommandData) -> HomeError {
+    var copy = self
+    copy.answer = answer
+    return copy
+  }
+
+  /// The fields of the response that a device refused a command with: `error.response(to: Groups.addGroup)?.groupID`.
+  /// - Returns: nil where it was no answer to this command, or can't be read.
+  public func response<C: Cluster, Request: ModelStruct, Response: ModelStruct>(
+    to command: Command<C, Request, Response>
+  ) -> Response? {
+    guard let answer, answer.path.cluster == C.id, answer.path.command == command.details.response?.id,
+      let fields = answer.fields
+    else { return nil }
+    return try? Response(tlv: fields)
   }
 
   /// Any error as one of ours.

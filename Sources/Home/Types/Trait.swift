@@ -59,6 +59,10 @@ public protocol MatterTrait: Sendable, Identifiable, Equatable where ID == Trait
     return copy
   }
 
+  /// All commands by their names, those too that have a method with labels, with their fields as a whole:
+  /// `trait.commands.moveToLevel(fields)`, `trait.commands.moveToLevel.isSupported`.
+  public var commands: TraitCommands<C> { TraitCommands(trait: self) }
+
   /// A command by its name, to be called.
   public subscript<Request, Response>(
     dynamicMember key: KeyPath<C.Type, Command<C, Request, Response>>
@@ -66,7 +70,8 @@ public protocol MatterTrait: Sendable, Identifiable, Equatable where ID == Trait
 
   /// Invokes a command by its declaration, in a timed interaction if it needs one.
   /// - Throws: ``HomeError`` `unreachable` at once where nothing reaches the device, unless ``waiting(_:)`` was asked for;
-  ///   `refused` or `accessDenied` for what the device says, in its status or in the response command.
+  ///   `refused` or `accessDenied` for what the device says, in its status or in the response command, which
+  ///   ``HomeError/response(to:)`` has then.
   @discardableResult
   public func invoke<Request: ModelStruct, Response: ModelStruct>(
     _ command: Command<C, Request, Response>, _ fields: Request
@@ -77,13 +82,22 @@ public protocol MatterTrait: Sendable, Identifiable, Equatable where ID == Trait
     guard let answer else {
       throw HomeError(.refused, "the device answered \(C.name).\(command.name) with a status and nothing else")
     }
-    if let failure = CommandOutcome.failure(answer, shape: response.schema) { throw failure }
+    if let failure = CommandOutcome.failure(answer, shape: response.schema) { throw failure.answered(answer) }
     do {
       return try Response(tlv: answer.fields ?? NoFields().tlv)
     } catch {
       throw HomeError(.refused, "the answer to \(C.name).\(command.name) can't be read: \(error)", cause: error)
     }
   }
+}
+
+/// The commands of a trait by the names of the standard; see ``Trait/commands``.
+@dynamicMemberLookup public struct TraitCommands<C: Cluster>: Sendable {
+  let trait: Trait<C>
+
+  public subscript<Request, Response>(
+    dynamicMember key: KeyPath<C.Type, Command<C, Request, Response>>
+  ) -> TraitCommand<C, Request, Response> { TraitCommand(trait: trait, command: C.self[keyPath: key]) }
 }
 
 /// A command of a trait, to be called like a method.

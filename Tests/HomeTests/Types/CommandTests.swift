@@ -36,6 +36,37 @@ import Testing
     #expect(calls.map(\.command.path.command) == [0x00, 0x04, 0x01, 0x03])
   }
 
+  @Test func thoseWithLabelsTakeTheirFieldsAsAWholeToo() async throws {
+    let fields = LevelControl.MoveToLevelRequest(
+      level: 7, transitionTime: .null, optionsMask: [], optionsOverride: [])
+    let calls = try await calls(DeviceTypes.dimmableLight, LevelControlTrait.self) { level in
+      try await level.commands.moveToLevel(fields)
+      #expect(!level.commands.moveToLevel.isSupported)
+    }
+    #expect(calls.map(\.command.fields) == [fields.tlv] && calls.map(\.command.path.command) == [0x00])
+  }
+
+  @Test func aRefusalKeepsWhatElseTheDeviceSaid() async throws {
+    let home = SampleHome()
+    home.add(SourceID(5), [SampleHome.root, SampleHome.endpoint(1, DeviceTypes.onOffLight)])
+    let trait = try #require(home.device("5")?.traits[GroupsTrait.self])
+    var response = Groups.AddGroupResponse()
+    response.status = .resourceExhausted
+    response.groupID = 77
+    let path = CommandPath(endpoint: 1, cluster: Groups.id, command: Groups.addGroup.details.response?.id ?? 0)
+    home.answer(CommandData(path, fields: response.tlv))
+    do throws(HomeError) {
+      try await trait.addGroup(groupID: 77, groupName: "x")
+      Issue.record("it was refused")
+    } catch {
+      #expect(error.code == .refused)
+      #expect(error.response(to: Groups.addGroup)?.groupID == 77)
+      #expect(error.response(to: Groups.viewGroup) == nil)
+      #expect(error.about("Lamp").answer?.path == path)
+    }
+    #expect(HomeError(.refused, "x").response(to: Groups.addGroup) == nil)
+  }
+
   @Test func colorsTakeTheirUnits() async throws {
     let calls = try await calls(DeviceTypes.extendedColorLight, ColorControlTrait.self) { color in
       try await color.moveToColorTemperature(colorTemperatureMireds: 370, transitionTime: 10)
