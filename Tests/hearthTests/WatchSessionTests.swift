@@ -1,4 +1,5 @@
 import Foundation
+import Home
 import Testing
 
 /// The log of a home, told, waited for and delivered: real processes on loopback.
@@ -71,6 +72,21 @@ import Testing
     #expect(reset.status == 0)
     #expect(reset.output.hasPrefix(#"{"ok":true,"data":{"reset":true,"time":"#))
     #expect(try hearth("watch", "--since", beyond, "--for", "0s").output.contains("reset: the log does not go back"))
+
+    // A log that is really too short: the home as it is, and nothing that was.
+    let database = try HomeDatabase.open(StateDirectory(hearth.state).database)
+    #expect(try database.compact(keeping: 0) > 0)
+    let compacted = try hearth("watch", "--since", String(anchor), "--for", "0s", "--json").output
+    let line = try #require(compacted.split(separator: "\n").first)
+    let told = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+    let snapshot = try #require(told["data"] as? [String: Any])
+    #expect(snapshot["reset"] as? Bool == true && compacted.split(separator: "\n").count == 1)
+    #expect(snapshot["anchor"] as? String == "\(try database.anchor())")
+    #expect((snapshot["rooms"] as? [[String: Any]])?.map { $0["name"] as? String } == ["Den"])
+    let lamp = try #require((snapshot["devices"] as? [[String: Any]])?.first)
+    #expect(lamp["name"] as? String == "Ceiling" && lamp["room"] as? String == "Den")
+    #expect((lamp["attributes"] as? [[String: Any]])?.contains { $0["attribute"] as? String == "onOff" } == true)
+    try database.close()
 
     // The home as a cloud is told of it.
     let sync = try hearth("home", "sync", "--json", "--agent-user-id", "me", "--request-id", "r1")

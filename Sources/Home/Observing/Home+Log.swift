@@ -20,6 +20,12 @@ extension Home {
     try await backend.samples(after: anchor, filter, limit: limit)
   }
 
+  /// The devices of a home that was loaded, as a reset has it: node by node.
+  public func devices(of stored: StoredHome) -> [HomeDevice] {
+    let reducer = HomeReducer(stored.state, contacts: stored.contacts)
+    return stored.state.orderedDevices.map { backend.value(of: $0, reducer) }
+  }
+
   /// Begins to ring for a query, until it is stopped or the home is closed. Its handler is called once at first.
   /// - Throws: ``HomeError`` `badArguments` where the query was executed already, or nobody follows the home: see
   ///   ``follow()``.

@@ -55,7 +55,8 @@ struct Describe: AsyncParsableCommand {
       let types = endpoint.deviceTypes.map { ElementNames.deviceType($0) }.joined(separator: ", ")
       lines += ["", "Endpoint \(endpoint.id): \(types.isEmpty ? "no type" : types)"]
       if !endpoint.servers.isEmpty {
-        lines.append("  clusters  " + endpoint.servers.map { ElementNames.cluster($0) }.joined(separator: ", "))
+        let names = endpoint.servers.map { ElementNames.cluster($0) + own(row, endpoint.id, $0) }
+        lines.append("  clusters  " + names.joined(separator: ", "))
       }
       if !endpoint.clients.isEmpty {
         lines.append("  controls  " + endpoint.clients.map { ElementNames.cluster($0) }.joined(separator: ", "))
@@ -65,6 +66,19 @@ struct Describe: AsyncParsableCommand {
       }
     }
     return lines.joined(separator: "\n")
+  }
+
+  /// How a cluster is reached, where that is otherwise than the device as a whole: " (offline)".
+  private func own(_ row: DeviceRow, _ endpoint: EndpointID, _ cluster: ClusterID) -> String {
+    let (whole, own) = (row.device.sourceConnectivity, connectivity(row, endpoint, cluster))
+    if own == whole { return "" }
+    let locality = own.dataSourceLocality.rawValue
+    return own.connectivityState == whole.connectivityState ? " (\(locality))" : " (\(own.connectivityState.rawValue))"
+  }
+
+  private func connectivity(_ row: DeviceRow, _ endpoint: EndpointID, _ cluster: ClusterID) -> SourceConnectivity {
+    row.device.traits.first { $0.endpoint == endpoint && $0.id.cluster == cluster }?.metadata.sourceConnectivity
+      ?? .unknown
   }
 
   /// "1 (this home)", "2 Another Home".
@@ -88,7 +102,14 @@ struct Describe: AsyncParsableCommand {
             ["id": .integer($0.rawValue), "name": .string(ElementNames.deviceType($0))]
           }),
         "clusters": .array(
-          endpoint.servers.map { ["id": .integer($0.rawValue), "name": .string(ElementNames.cluster($0))] }),
+          endpoint.servers.map { cluster in
+            let own = connectivity(row, endpoint.id, cluster)
+            return [
+              "id": .integer(cluster.rawValue), "name": .string(ElementNames.cluster(cluster)),
+              "connectivityState": .string(own.connectivityState.rawValue),
+              "dataSourceLocality": .string(own.dataSourceLocality.rawValue),
+            ]
+          }),
         "clientClusters": .array(
           endpoint.clients.map { ["id": .integer($0.rawValue), "name": .string(ElementNames.cluster($0))] }),
         "parts": .array(endpoint.parts.map { .integer($0.rawValue) }),

@@ -10,7 +10,8 @@ struct Watch: AsyncParsableCommand {
     discussion: """
       Values, events, connectivity with its reason, and devices, rooms and names that come, go or change. Each has the time \
       and its anchor, a place in the home's log: --since goes on behind it, and nothing is lost or told twice. Where the log \
-      does not go back so far, a line says reset, {"reset":true,"anchor":…}, and what follows is new.
+      does not go back so far, a line says reset, {"reset":true,"anchor":…} with all devices, rooms and values as they are at \
+      that place, and what follows is new.
 
       Runs until interrupted, or as long as --for and --count say; --for 0s tells what there is. While it runs it follows the \
       devices, and wakes the observers of `hearth observe`, unless another process does so already.
@@ -110,7 +111,10 @@ actor LogReader {
         anchor = next
         if isComplete { return false }
       case .reset(let home):
-        print(report.reset(home, at: Home.now() * 1000), counts: false)
+        let devices = session.devices(of: home).filter { device in
+          targets.isEmpty || targets.contains { $0.device.id == device.id }
+        }
+        print(report.reset(home, devices, at: Home.now() * 1000), counts: false)
         anchor = home.anchor
       }
     }

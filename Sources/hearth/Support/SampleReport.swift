@@ -27,16 +27,34 @@ struct SampleReport {
   }
 
   /// What is said where the log does not go back to where somebody wants to go on from. The lines that follow are behind it.
-  mutating func reset(_ home: StoredHome, at time: Int64) -> (json: JSON, text: String) {
+  /// - Parameter devices: those of the home that are wanted.
+  mutating func reset(_ home: StoredHome, _ devices: [HomeDevice], at time: Int64) -> (json: JSON, text: String) {
     names = home.state
     return (
       [
         "reset": true, "time": .string(ClockText.iso(milliseconds: time / 1000)), "anchor": .string("\(home.anchor)"),
+        "structures": .array(home.state.structures.map { ["id": .string($0.id), "name": .string($0.name)] }),
+        "rooms": .array(
+          home.state.rooms.map {
+            ["id": .string($0.id), "name": .string($0.name), "structure": .string($0.structureID)]
+          }), "devices": .array(devices.compactMap { snapshot($0) }),
       ],
       Self.line(
         time, home.anchor,
         "reset: the log does not go back so far; `hearth devices` shows the home as it is, what follows is new")
     )
+  }
+
+  /// A device with all that is known of it.
+  private func snapshot(_ device: HomeDevice) -> JSON? {
+    guard let record = device.record(room: device.roomID.flatMap { names.room($0)?.name }) else { return nil }
+    let values = device.traits.flatMap { trait in
+      trait.knownAttributes.compactMap { id -> JSON? in
+        guard let value = trait.value(id) else { return nil }
+        return AttributeValue(record, .init(trait.endpoint, trait.id.cluster, id), value, raw: raw).json
+      }
+    }
+    return DeviceTable.json(DeviceRow(device: device, record: record)).adding("attributes", .array(values))
   }
 
   private static func line(_ time: Int64, _ anchor: Anchor, _ text: String) -> String {
