@@ -38,7 +38,9 @@ enum House {
       "Runtime", "VirtualDevices", "Home", "Hub", "Simulation", "Scenario", "hearth", "hearth-bench", "hearth-fuzz",
     ],
     "Glibc": ["Runtime", "Simulation", "VirtualDevices", "Home", "Hub", "hearth", "hearth-bench"],
-    "Synchronization": ["Runtime", "Simulation", "VirtualDevices", "Home", "Hub", "hearth", "hearth-bench"],
+    "Synchronization": [
+      "Runtime", "Simulation", "Scenario", "VirtualDevices", "Home", "Hub", "hearth", "hearth-bench",
+    ],
   ]
 
   /// Words that have no business in a target, and what to use instead.
