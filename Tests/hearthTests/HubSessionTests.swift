@@ -11,7 +11,7 @@ import Testing
     let fleet = try await Fleet(hearth, lamp: "Served " + UUID().uuidString.prefix(8))
     defer { fleet.stop() }
     #expect(try hearth("pair", fleet.code, "--name", "Lamp", "--room", "Den").status == 0)
-    let hub = try Follower(hearth, "hub", "run", "--json")
+    let hub = try Follower(hearth, "hub", "run", "--listen", "127.0.0.1:0", "--json")
     defer { hub.process.terminate() }
     #expect(await hub.waits(for: "hub.sock"))
     #expect(try hearth("hub", "run").status == 1)
@@ -48,6 +48,15 @@ import Testing
     #expect(try visitor(member, "level", "den/lamp", "40%").output == "Lamp: 40%\n")
     #expect(try visitor(member, "invoke", "lamp.onOff.toggle").status == 0)
     #expect(try visitor(member, "wait", "lamp", "--for", "onOff=false", "--timeout", "30s").status == 0)
+    // The same from afar, which may not be overheard.
+    let port = try #require(hub.lines.first?.split(separator: "127.0.0.1:").last).prefix { $0.isNumber }
+    func remote(_ arguments: String...) throws -> Hearth.Result {
+      try other.run(arguments + ["--hub", "127.0.0.1:\(port)", "--token", member])
+    }
+    #expect(try remote("toggle", "lamp").output == "Lamp: on\n")
+    #expect(try remote("room", "add", "Hall").status == 7)
+    #expect(try other("devices", "--hub", "127.0.0.1:\(port)").status == 7)
+    #expect(try visitor(member, "off", "lamp").status == 0)
     #expect(try visitor(member, "rename", "lamp", "Desk").status == 7)
     #expect(try visitor(member, "room", "add", "Hall").status == 7)
     #expect(try visitor(member, "describe", "lamp").output.contains("local"))

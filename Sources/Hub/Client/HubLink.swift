@@ -69,6 +69,8 @@ actor HubLink: RouteLink {
 
   func forget() { position = nil }
 
+  /// Whether the connection proves who we are by itself.
+  private var isSecure: Bool { if case .host = address { true } else { false } }
   private var isStopped: Bool { if case .stopped = phase { true } else { false } }
 
   private func connect() {
@@ -77,11 +79,18 @@ actor HubLink: RouteLink {
     attempt += 1
     let number = attempt
     let link = self
+    let secret = isSecure ? options.token.map { InvitedClient.hash($0) } : nil
+    guard !isSecure || secret != nil else {
+      // Not before whoever starts this has returned.
+      eventLoop.execute { link.assumeIsolated { $0.lacksToken(number) } }
+      return
+    }
     let bootstrap = ClientBootstrap(group: eventLoop)
       .connectTimeout(.nanoseconds(options.connectTimeout.nanoseconds))
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           let pipeline = channel.pipeline.syncOperations
+          if let secret { try pipeline.addHandler(SecureHandler(tokenHash: secret)) }
           try pipeline.addHandler(ByteToMessageHandler(FrameDecoder(longest: Frame.longestNews)))
           try pipeline.addHandler(LinkHandler(link, number))
         }
@@ -99,6 +108,18 @@ actor HubLink: RouteLink {
         broke(unreachable(error))
       }
     }
+  }
+
+  private func lacksToken(_ number: Int) {
+    guard number == attempt else { return }
+    failure = HomeError(.accessDenied, "a hub on the network wants an invitation: say its --token, or set HEARTH_TOKEN")
+    broke(HomeError(.accessDenied, "no token"))
+  }
+
+  func tokenIsUnknown(_ number: Int) {
+    guard number == attempt else { return }
+    failure = HomeError(.accessDenied, "the hub at \(address) does not know this token; was it revoked?")
+    broke(HomeError(.accessDenied, "unknown token"))
   }
 
   private func open(_ bootstrap: ClientBootstrap) async throws -> any Channel {
@@ -121,7 +142,7 @@ actor HubLink: RouteLink {
     self.channel = channel
     phase = .greeting
     lastHeard = eventLoop.now
-    send(.hello(HubHello(name: options.name, token: options.token, position: position)))
+    send(.hello(HubHello(name: options.name, token: isSecure ? nil : options.token, position: position)))
     let silence = TimeAmount.nanoseconds(options.silence.nanoseconds)
     watch = eventLoop.scheduleRepeatedTask(initialDelay: silence, delay: .nanoseconds(silence.nanoseconds / 2)) {
       [weak self] _ in
@@ -280,5 +301,9 @@ private final class LinkHandler: ChannelInboundHandler {
     link.assumeIsolated { $0.disconnected(attempt) }
   }
 
-  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    let attempt = attempt
+    if case SecureHandler.Failure.unknownToken = error { link.assumeIsolated { $0.tokenIsUnknown(attempt) } }
+    context.close(promise: nil)
+  }
 }

@@ -50,6 +50,7 @@ extension Hub {
       (connection.name, connection.tokenHash) = (invited.name, invited.tokenHash)
       return invited.role
     }
+    guard connection.isLocal else { throw HomeError(.accessDenied, "who you are was not proved") }
     guard let token = hello.token else {
       guard try await user(of: connection.channel) == getuid() else {
         throw HomeError(.accessDenied, "this hub is another user's; ask for an invitation, and say its --token")
@@ -63,6 +64,12 @@ extension Hub {
     }
     (connection.name, connection.tokenHash) = (client.name, client.tokenHash)
     return client.role
+  }
+
+  /// Whose token has an id; nil: nobody's.
+  func client(withTokenID id: [UInt8]) async -> InvitedClient? {
+    let clients = try? await controller.withDatabase { try $0.clients() }
+    return clients?.first { SecureHandshake.id(of: $0.tokenHash) == id }
   }
 
   /// What the system says of who is at the other end of a socket of this machine.

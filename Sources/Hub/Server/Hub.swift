@@ -138,13 +138,35 @@ public actor Hub {
   private func accept(_ channel: any Channel, isLocal: Bool) throws {
     nextConnection += 1
     let number = nextConnection
+    let strangers = connections.values.count { $0.role == nil }
+    guard strangers < Self.mostStrangers else { throw ChannelError.operationUnsupported }
     let pipeline = channel.pipeline.syncOperations
-    guard isLocal else { throw ChannelError.operationUnsupported }
+    if !isLocal {
+      let secure = SecureHandler { [self] id in
+        let promise = eventLoop.makePromise(of: InvitedClient?.self)
+        Task { promise.succeed(await client(withTokenID: id)) }
+        return promise.futureResult
+      } isReady: { [self] client in
+        assumeIsolated { $0.connections[number]?.invited = client }
+      }
+      try pipeline.addHandler(secure)
+    }
     try pipeline.addHandler(ByteToMessageHandler(FrameDecoder(longest: Frame.longestMessage)))
     try pipeline.addHandler(HubHandler(self, number))
+    let address = isLocal ? "local" : channel.remoteAddress?.ipAddress ?? "?"
     connections[number] = HubConnection(
-      channel, invited: nil, address: "local", at: HostClock.unixMicroseconds())
+      channel, isLocal: isLocal, address: address, at: HostClock.unixMicroseconds())
+    eventLoop.scheduleTask(in: Self.greetingTime) { [weak self] in
+      guard let self else { return }
+      assumeIsolated { hub in
+        if let connection = hub.connections[number], connection.role == nil { connection.channel.close(promise: nil) }
+      }
+    }
   }
+
+  /// Connections that have not said who they are, at a time, and for how long.
+  private static let mostStrangers = 64
+  private static let greetingTime = TimeAmount.seconds(30)
 
   func closed(_ number: Int) {
     guard let connection = connections.removeValue(forKey: number) else { return }
@@ -207,7 +229,7 @@ public actor Hub {
     let news = contacts.filter { toldContacts[$0.key] != $0.value }
     toldContacts = contacts
     let frame = Frame.buffer(HubNews.contacts(news).bytes, .init())
-    for connection in connections.values where connection.role != nil && !connection.isBehind {
+    for connection in connections.values where connection.role != nil && connection.channel.isWritable {
       connection.send(frame)
     }
   }

@@ -14,8 +14,10 @@ final class HubConnection {
   }
 
   let channel: any Channel
-  /// Who it is, if its connection says so already.
-  let invited: InvitedClient?
+  /// Whether it is on this machine, where the system knows whose process it is.
+  let isLocal: Bool
+  /// Who it is, where its connection has proved it.
+  var invited: InvitedClient?
   let address: String
   /// The origin of its own changes.
   let id = Identifiers.new()
@@ -32,9 +34,9 @@ final class HubConnection {
   /// What a client may ask at a time.
   static let mostRequests = 64
 
-  init(_ channel: any Channel, invited: InvitedClient?, address: String, at time: Int64) {
+  init(_ channel: any Channel, isLocal: Bool, address: String, at time: Int64) {
     self.channel = channel
-    self.invited = invited
+    self.isLocal = isLocal
     self.address = address
     since = time
   }
@@ -70,6 +72,8 @@ final class HubHandler: ChannelInboundHandler {
   }
 
   func channelWritabilityChanged(context: ChannelHandlerContext) {
+    // Who does not take answers need not ask.
+    context.channel.setOption(.autoRead, value: context.channel.isWritable).whenFailure { _ in }
     guard context.channel.isWritable else { return }
     let connection = connection
     hub.assumeIsolated { $0.canTakeMore(connection) }

@@ -60,7 +60,7 @@ struct HubCommands: AsyncParsableCommand {
 
     private static func address(_ text: String) throws(HomeError) -> HubAddress {
       if text.contains("/") { return .socket(URL(filePath: text).standardizedFileURL.path) }
-      let address = try HostAndPort.split(text)
+      let address = try HostAndPort.split(text, least: 0)
       return .host(address.host, port: Int(address.port))
     }
   }

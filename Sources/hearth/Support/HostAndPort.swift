@@ -5,21 +5,22 @@ import MatterProtocol
 /// `HOST:PORT` of the command line.
 enum HostAndPort {
   /// Takes the text apart. Matter's usual port is 5540, for who leaves it out.
-  static func split(_ text: String) throws(HomeError) -> (host: String, port: UInt16) {
+  /// - Parameter least: 0 where the system may choose the port.
+  static func split(_ text: String, least: UInt16 = 1) throws(HomeError) -> (host: String, port: UInt16) {
     let wrong = HomeError(.badArguments, "“\(text)” is no address; expected HOST:PORT, as 127.0.0.1:5540 or [::1]:5540")
     if text.hasPrefix("[") {
       guard let end = text.firstIndex(of: "]") else { throw wrong }
       let host = String(text[text.index(after: text.startIndex)..<end])
       let rest = text[text.index(after: end)...]
       if rest.isEmpty { return (host, 5540) }
-      guard rest.hasPrefix(":"), let port = UInt16(rest.dropFirst()), port > 0 else { throw wrong }
+      guard rest.hasPrefix(":"), let port = UInt16(rest.dropFirst()), port >= least else { throw wrong }
       return (host, port)
     }
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     switch parts.count {
     case 1 where !text.isEmpty: return (text, 5540)
     case 2:
-      guard !parts[0].isEmpty, let port = UInt16(parts[1]), port > 0 else { throw wrong }
+      guard !parts[0].isEmpty, let port = UInt16(parts[1]), port >= least else { throw wrong }
       return (String(parts[0]), port)
     default:
       // An IPv6 address without brackets has no port behind it.
