@@ -78,7 +78,7 @@ import Testing
     let scratch = Scratch()
     let options = ServedHome.clientOptions("test", [.local(.socket(scratch.state.hubSocket))])
     #expect(await code { _ = try await Home(through: options) } == .notRunning)
-    let nowhere = ServedHome.clientOptions("test", [.remote(.host("127.0.0.1", port: 1))])
+    let nowhere = ServedHome.clientOptions("test", token: "any", [.remote(.host("127.0.0.1", port: 1))])
     #expect(await code { _ = try await Home(through: nowhere) } == .unreachable)
     #expect(await code { _ = try await Home(through: ServedHome.clientOptions("test", [])) } == .badArguments)
   }

@@ -129,10 +129,10 @@ import Testing
     let data = AttributeData(.init(1, 0xFFF1_FC00, 0), dataVersion: 0, value: text)
     try await served.home.controller.take(.report(NodeReport(5, [data], isWhole: false)))
     #expect(await eventually { await client.state.value(5, .init(1, 0xFFF1_FC00, 0)) == text })
-    let path = AttributePath(endpoint: 1, cluster: 8, attribute: 0x11)
     let record = try #require(await client.registry.devices.first)
-    let write = AttributeWrite(path, value: text)
-    #expect(await code { try await client.write(record, [write], isTimed: false) } == .notFound)
+    let write = AttributeWrite(AttributePath(endpoint: 1, cluster: 8, attribute: 0x11), value: [0x04, 9])
+    let writes = [AttributeWrite](repeating: write, count: 8000)
+    #expect(await code { try await client.write(record, writes, isTimed: false) } == .notFound)
     // And back after it was cut off.
     let updates = client.updates()
     try await served.hub.hangUp(andThen: (20...22).map { served.told(level: $0) })
