@@ -33,6 +33,8 @@ public actor HomeController {
     public var following = HomeConfiguration()
     /// For each request.
     public var timeout: Duration = .seconds(10)
+    /// For tests alone.
+    public var mutant: Mutant?
     /// What the controller runs on.
     public var machine: any Machine = HostMachine()
     public var logger: Logger
@@ -95,7 +97,8 @@ public actor HomeController {
         options.trust?.extend(&configuration.attestation)
         // A host without a clock of its own begins in 1970: that is no time to judge a certificate by.
         let time = Int64(machine.matterSeconds())
-        configuration.currentTime = time > HomeController.leastTime ? time : nil
+        configuration.currentTime = time > HomeController.leastTime || options.mutant == .trustsAnyClock ? time : nil
+        configuration.node.mutant = options.mutant
         configuration.discoveryTime = min(configuration.discoveryTime, options.timeout)
         let controller = try ControllerEngine(configuration, state: try whole.load(), random: machine.makeRandom())
         let now = Instant(nanoseconds: Int64(clamping: loop.now.uptimeNanoseconds))

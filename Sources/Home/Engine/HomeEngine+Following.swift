@@ -25,6 +25,7 @@ extension HomeEngine {
     let query = DiscoveryQuery.operational(compressedFabricID: controller.fabric.compressedFabricID, nodeID: nil)
     announcements = begin(nil, at: now) { controller, now in controller.discover(query, timeout: nil, at: now) }
     uncalled = controller.nodes.map(\.nodeID).sorted(by: >)
+    if mutant == .followsFirstCallsOnly { uncalled = uncalled.suffix(configuration.maximumCalls) }
     callMore(at: now)
   }
 

@@ -1,3 +1,4 @@
+internal import MatterClusters
 public import MatterController
 public import MatterModel
 public import MatterProtocol
@@ -193,6 +194,9 @@ public struct HomeEngine: Engine {
 
   private mutating func notice(_ event: ControllerEvent) {
     switch event {
+    case .attributeReport(_, let path, _, _)
+    where mutant == .ignoresReachable && path == BridgedDeviceBasicInformation.reachable.path(on: path.endpoint):
+      break
     case .attributeReport(let id, let path, let value, let version):
       collect(id) { $0.attributes.append(AttributeData(path, dataVersion: version, value: value)) }
     case .eventReport(let id, let data): collect(id) { $0.events.append(data) }
@@ -207,11 +211,15 @@ public struct HomeEngine: Engine {
       }
     case .sessionOpened(let node, _): reduce(.heard(node, deadline: deadline(of: node)))
     case .completed(let id, let result): completed(id, result)
-    case .serviceFound(let id, let service) where id == announcements: announced(service, at: now)
+    case .serviceFound(let id, let service) where id == announcements:
+      if mutant != .ignoresAnnouncements { announced(service, at: now) }
     case .serviceLost(let id, let service) where id == announcements: withdrawn(service, at: now)
     case .attributeStatus, .commissioningStep, .sessionClosed, .serviceFound, .serviceLost: break
     }
   }
+
+  /// For tests alone.
+  var mutant: Mutant? { controller.configuration.node.mutant }
 
   private mutating func collect(_ id: OperationID, _ body: (inout NodeReport) -> Void) {
     guard let node = handles[id] ?? owners[id] else { return }

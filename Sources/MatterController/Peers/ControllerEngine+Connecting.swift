@@ -26,6 +26,7 @@ extension ControllerEngine {
     guard var connecting = peers[node]?.connecting else { return }
     connecting.parameters = SessionParameters(service)
     let addresses = service.addresses.map { SocketAddress($0, port: service.port) }
+    if configuration.node.mutant == .staysAtAddress, peers[node]?.record.address != nil { return }
     for address in addresses
     where !connecting.isKnown(address) && connecting.failures[address, default: 0] < Connecting.maximumFailures {
       connecting.untried.append(address)
@@ -151,7 +152,8 @@ extension ControllerEngine {
   /// A node may be heard from another address on the session that it has: that is where it is from now on.
   mutating func noteAddress(of node: NodeID, on session: SessionID) {
     guard let address = core.session(session)?.peerAddress, let known = peers[node]?.record.address, known != address,
-      peers[node]?.session == session, var record = peers[node]?.record
+      peers[node]?.session == session, configuration.node.mutant != .staysAtAddress,
+      var record = peers[node]?.record
     else { return }
     record.address = address
     save(record)

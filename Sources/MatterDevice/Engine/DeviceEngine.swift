@@ -125,14 +125,16 @@ public struct DeviceEngine: Engine {
 
   private mutating func start(_ failSafe: [UInt8]?) {
     // A crash in the middle of commissioning: what was done is undone now.
-    if let failSafe, let element = try? TLVElement(decoding: failSafe) {
+    if let failSafe, configuration.limits.mutant != .keepsHalfCommissioning,
+      let element = try? TLVElement(decoding: failSafe)
+    {
       if case .octets(let bytes)? = element[1]?.value, let old = try? Fabric(tlv: bytes) { context.put(old) }
       if case .unsigned(let added)? = element[0]?.value, let index = UInt8(exactly: added) {
         context.remove(FabricIndex(index))
       }
       context.storeFailSafe()
     }
-    for cluster in context.node.clusters.indices {
+    for cluster in context.node.clusters.indices where configuration.limits.mutant != .ignoresStartUp {
       for start in context.node.clusters[cluster].server.starts { context.enterQuietly(cluster, start) }
     }
     context.node.wantsWindow = configuration.isCommissionable

@@ -82,9 +82,16 @@ extension DeviceEngine {
     }
     guard !context.node.dirty.isEmpty else { return }
     if !subscriptions.isEmpty {
-      for path in context.node.dirty { for index in subscriptions.indices { subscriptions[index].note(path) } }
+      for path in context.node.dirty {
+        for index in subscriptions.indices where !isDeaf(subscriptions[index]) { subscriptions[index].note(path) }
+      }
     }
     context.node.dirty.removeAll(keepingCapacity: true)
+  }
+
+  /// With a fault that tests build in, nothing is noted while a report is under way.
+  private func isDeaf(_ subscription: Subscription) -> Bool {
+    configuration.limits.mutant == .reportsOneAtATime && subscription.exchange != nil
   }
 
   /// Sends the reports that are due.

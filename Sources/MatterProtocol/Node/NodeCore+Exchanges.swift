@@ -213,7 +213,9 @@ extension NodeCore {
       sendAck(of: owed.counter, on: id, at: now)
     }
     if var message = exchange.unacknowledged, message.deadline <= now {
-      guard message.transmissions < Retransmission.maximumTransmissions, let peer = peer(of: id.session, at: now) else {
+      guard message.transmissions < Retransmission.maximumTransmissions, configuration.mutant != .sendsOnce,
+        let peer = peer(of: id.session, at: now)
+      else {
         return fail(id, .noAcknowledgement)
       }
       emit(.send(message.bytes, to: peer.address))

@@ -17,6 +17,8 @@ public struct NodeConfiguration: Sendable {
   /// Resumption records that are kept.
   public var maximumResumptionRecords = 64
   public var parameters = SessionParameters.own
+  /// For tests alone.
+  public var mutant: Mutant?
 
   public init() {}
 }

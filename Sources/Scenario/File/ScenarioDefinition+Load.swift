@@ -7,11 +7,42 @@ extension ScenarioDefinition {
   /// - Throws: ``DefinitionError`` with all that is wrong; or what the system says of a file that can't be read.
   public static func load(_ path: String) throws -> ScenarioDefinition {
     let scenario = SourceFile(path, try String(contentsOfFile: path, encoding: .utf8))
-    return try load(scenario) { name in
-      let folder = (path as NSString).deletingLastPathComponent
-      let found = name.hasPrefix("/") || folder.isEmpty ? name : folder + "/" + name
-      return SourceFile(found, try String(contentsOfFile: found, encoding: .utf8))
+    return try load(scenario) { try open($0, besides: path) }
+  }
+
+  /// Reads a scenario file that says “vary: {n: 1..40}” once for each number, which then stands for every “${n}” in it; any other file once.
+  /// - Throws: as ``load(_:)``.
+  public static func variants(_ path: String) throws -> [ScenarioDefinition] {
+    let file = SourceFile(path, try String(contentsOfFile: path, encoding: .utf8))
+    let document = YAMLDocument(file: path, text: file.text)
+    guard case .mapping(let root)? = try document.root(), let node = root["vary"] else { return [try load(path)] }
+    guard case .mapping(let mapping) = node, let (key, value) = mapping.first, mapping.count == 1,
+      let name = key.scalar?.string, let range = Self.range(value.scalar?.string ?? "")
+    else {
+      throw DefinitionError(problems: [
+        DefinitionProblem(
+          at: document.mark(of: node), found: node.summary, expected: "a row of numbers such as {n: 1..40}")
+      ])
     }
+    return try range.map { number in
+      var variant = try load(SourceFile(path, file.text.replacing("${\(name)}", with: "\(number)"))) {
+        try open($0, besides: path)
+      }
+      variant.name += ", \(name) \(number)"
+      return variant
+    }
+  }
+
+  private static func range(_ text: String) -> ClosedRange<Int>? {
+    let ends = text.components(separatedBy: "..").compactMap { Int($0) }
+    guard ends.count == 2, ends[0] <= ends[1], ends[1] - ends[0] < 10_000 else { return nil }
+    return ends[0]...ends[1]
+  }
+
+  private static func open(_ name: String, besides path: String) throws -> SourceFile {
+    let folder = (path as NSString).deletingLastPathComponent
+    let found = name.hasPrefix("/") || folder.isEmpty ? name : folder + "/" + name
+    return SourceFile(found, try String(contentsOfFile: found, encoding: .utf8))
   }
 
   /// Reads a scenario.

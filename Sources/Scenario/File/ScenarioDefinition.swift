@@ -1,7 +1,7 @@
 internal import Home
 internal import MatterDevice
 public import MatterModel
-internal import MatterProtocol
+public import MatterProtocol
 public import Simulation
 public import VirtualDevices
 
@@ -20,8 +20,8 @@ public struct ScenarioDefinition: Sendable {
   public var steps: [ScenarioStep] = []
   /// The files that it was read from, with their text: what it takes to run it again.
   public var files: [SourceFile] = []
-  /// A fault that is built into the home or the devices on purpose, to see whether the scenario finds it.
-  public var mutant: String?
+  /// A fault that it finds, where one is built into the home and the devices on purpose.
+  public var mutant: Mutant?
 }
 
 /// A file as it was read.
@@ -52,6 +52,8 @@ public struct ScenarioStep: Sendable {
     case address(device: String)
     /// Puts a machine's wall clock forward, or back.
     case clock(device: String, by: Duration)
+    /// A second administrator gets into a device, and opens so many sessions without closing any.
+    case rival(device: String, times: Int)
     /// What somebody says to the home.
     case command(HomeCommand)
     /// What somebody does to the device itself.

@@ -8,7 +8,9 @@ internal import Yams
 
 /// Reads a scenario file; collects what is wrong instead of stopping at it.
 struct ScenarioReader {
-  static let keys = ["scenario", "home", "rooms", "devices", "paired", "limit", "mutant", "always", "never", "steps"]
+  static let keys = [
+    "scenario", "home", "rooms", "devices", "paired", "limit", "mutant", "vary", "always", "never", "steps",
+  ]
 
   var problems: [DefinitionProblem] = []
   let document: YAMLDocument
@@ -22,7 +24,10 @@ struct ScenarioReader {
     names = DeviceNames(scenario.home)
     if let node = fields["paired"] { scenario.isPaired = boolean(node) ?? true }
     if let node = fields["limit"] { scenario.limit = duration(node) ?? scenario.limit }
-    if let node = fields["mutant"] { scenario.mutant = text(node, "the name of a fault that is built in on purpose") }
+    if let node = fields["mutant"] {
+      scenario.mutant = Mutant.allCases.first { $0.rawValue == node.scalar?.string }
+      if scenario.mutant == nil { report(node, expected: Mutant.allCases.map(\.rawValue).joined(separator: ", ")) }
+    }
     if let node = fields["always"] { scenario.always = claims(listed: node) }
     if let node = fields["never"] { scenario.never = claims(listed: node) }
     guard let node = fields["steps"] else {
@@ -37,12 +42,14 @@ struct ScenarioReader {
   // MARK: Steps
 
   private static let actions = [
-    "power", "cut", "net", "move", "clock", "do", "set", "press", "wait", "expect",
+    "power", "cut", "net", "move", "clock", "do", "set", "press", "rival", "wait", "expect",
   ]
 
   /// A step for each device that one step of the file names.
   private mutating func steps(_ node: Node) -> [ScenarioStep] {
-    guard let fields = fields(of: node, known: ["at", "after", "within"] + Self.actions, what: "a step") else {
+    guard
+      let fields = fields(of: node, known: ["at", "after", "within", "times", "every"] + Self.actions, what: "a step")
+    else {
       return []
     }
     let mark = document.mark(of: node)
@@ -61,8 +68,29 @@ struct ScenarioReader {
     }
     if let node = fields["within"], key != "expect" { report(node, expected: "“within” only beside “expect”") }
     let actions = self.actions(key, value, within: fields["within"])
-    return actions.enumerated().map { index, action in
+    let steps = actions.enumerated().map { index, action in
       ScenarioStep(time: index == 0 ? time : .after(.zero), action: action.0, mark: mark, text: action.1)
+    }
+    return repeated(steps, fields["times"], fields["every"])
+  }
+
+  /// The same again, several times.
+  private mutating func repeated(_ steps: [ScenarioStep], _ times: Node?, _ every: Node?) -> [ScenarioStep] {
+    guard let times else {
+      if let every { report(every, expected: "“every” only beside “times”") }
+      return steps
+    }
+    guard let count = times.scalar.flatMap({ Int($0.string) }), (1...100_000).contains(count) else {
+      report(times, expected: "a number from 1 to 100000")
+      return steps
+    }
+    let pause = every.flatMap { duration($0) } ?? .zero
+    return (0..<count).flatMap { turn in
+      steps.enumerated().map { index, step in
+        var step = step
+        if turn > 0, index == 0 { step.time = .after(pause) }
+        return step
+      }
     }
   }
 
@@ -100,6 +128,12 @@ struct ScenarioReader {
     case "net":
       guard let device = device(nameNode, orHub: true), let fault = fault(value) else { return nil }
       return .network(device: device, fault)
+    case "rival":
+      guard let device = device(nameNode), let count = value.scalar.flatMap({ Int($0.string) }), count > 0 else {
+        report(value, expected: "how often the second administrator comes")
+        return nil
+      }
+      return .rival(device: device, times: count)
     case "clock":
       guard let device = device(nameNode, orHub: true), let time = duration(value, signed: true) else { return nil }
       return .clock(device: device, by: time)
@@ -202,8 +236,11 @@ struct ScenarioReader {
     let text = node.scalar?.string ?? ""
     let isNegative = signed && text.hasPrefix("-")
     let digits = signed && (text.hasPrefix("-") || text.hasPrefix("+")) ? String(text.dropFirst()) : text
-    guard let duration = TimeText.duration(digits) else {
-      report(node, expected: "a time such as 2s, 150ms, 3m or 1h")
+    // Clocks may be wrong by more than anybody waits.
+    let years =
+      signed && digits.hasSuffix("y") ? Int64(digits.dropLast()).flatMap { (0...100).contains($0) ? $0 : nil } : nil
+    guard let duration = years.map({ .seconds($0 * 31_536_000) }) ?? TimeText.duration(digits) else {
+      report(node, expected: "a time such as 2s, 150ms, 3m or 1h\(signed ? ", or -50y" : "")")
       return nil
     }
     return isNegative ? .zero - duration : duration

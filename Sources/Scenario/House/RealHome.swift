@@ -115,6 +115,7 @@ actor RealHome: Stage {
       }
     case .press(let device, let press):
       try await with(device) { found, at in try found.move(press.moves, on: at.application[0]) }
+    case .rival: throw Self.unreal("there is one home")
     case .powerCut: throw Self.unreal("effects are not counted")
     case .address: throw Self.unreal("the loopback interface has one address")
     case .clock: throw Self.unreal("the clock is the host's")

@@ -1,6 +1,10 @@
 public import Home
+internal import MatterClusters
+internal import MatterController
+internal import MatterModel
 internal import MatterProtocol
 public import Simulation
+internal import Runtime
 internal import VirtualDevices
 
 // What befalls the devices, and what somebody does who stands before them.
@@ -97,6 +101,34 @@ extension SimulatedHome {
     switch address {
     case .v4(let bits): .v4(bits ^ 0x80)
     case .v6(let high, let low, let scope): .v6(high: high, low: low &+ 0x1_0000, scope: scope)
+    }
+  }
+
+  /// Lets a second home into a device, and has it open so many sessions without closing any: it loses its power each time.
+  public func rival(at device: String, times: Int) async throws {
+    let registry = try await home.registry
+    let target = try registry.resolve(device).device
+    let window = try await home.share(target, for: .seconds(180))
+    guard case .enhanced(let passcode, let discriminator) = window.kind else { return }
+    let machine = await simulation.perform { $0.addMachine("rival \(device)") }
+    var options = HomeController.Options(state: StateDirectory(directory + "/rival"), logger: self.options.logger)
+    options.access = .exclusive
+    options.interfaces = .all
+    options.discovery = .builtin
+    options.machine = machine
+    for turn in 0..<times {
+      let rival = try await Home(options)
+      if turn == 0 {
+        _ = try await rival.pair(
+          CommissioningRequest(
+            passcode: passcode, target: .discriminator(.long(discriminator))))
+      }
+      guard let known = try await rival.devices().list().first, let record = known.record(room: nil) else { continue }
+      _ = try? await rival.read(record, [AttributePath(OnOff.onOff.path(on: 1))])
+      let controller = try rival.controller
+      machine.onPowerCut = [{ controller.abandon() }]
+      machine.cutPower()
+      machine.restorePower()
     }
   }
 

@@ -3,7 +3,7 @@ public import Home
 public import Logging
 internal import MatterController
 internal import MatterModel
-internal import MatterProtocol
+public import MatterProtocol
 internal import Runtime
 public import Simulation
 public import VirtualDevices
@@ -19,8 +19,8 @@ public actor SimulatedHome {
   public nonisolated let hub: SimulatedMachine
   /// The devices, and what each one runs on.
   var parts: [(device: VirtualDevice, machine: SimulatedMachine)] = []
-  private nonisolated let directory: String
-  private nonisolated let options: SimulatedHomeOptions
+  nonisolated let directory: String
+  nonisolated let options: SimulatedHomeOptions
   private var opened: Home?
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor { simulation.unownedExecutor }
@@ -52,11 +52,12 @@ public actor SimulatedHome {
     let world = simulation.world.value
     for device in definition.devices {
       let machine = world.addMachine(device.path)
+      var surroundings = VirtualDevice.Surroundings(
+        machine: machine, discovery: machine.openDiscovery(), loop: machine.eventLoop, interfaces: .all,
+        directory: "device", logger: options.logger)
+      surroundings.mutant = options.mutant
       let started = try VirtualDevice(
-        device, port: device.port ?? 5540, random: machine.makeRandom(),
-        in: .init(
-          machine: machine, discovery: machine.openDiscovery(), loop: machine.eventLoop, interfaces: .all,
-          directory: "device", logger: options.logger))
+        device, port: device.port ?? 5540, random: machine.makeRandom(), in: surroundings)
       parts.append((started, machine))
       prepareForPowerCut(machine, started)
     }
@@ -86,6 +87,7 @@ public actor SimulatedHome {
     options.discovery = .builtin
     options.machine = hub
     options.following = self.options.following
+    options.mutant = self.options.mutant
     let home = try await Home(options)
     opened = home
     let controller = try home.controller
@@ -129,6 +131,8 @@ public struct SimulatedHomeOptions: Sendable {
   /// Whether all devices are commissioned when it begins.
   public var isPaired = true
   public var following = HomeConfiguration()
+  /// A fault that is built into the devices and the home, for tests of tests.
+  public var mutant: Mutant?
   public var logger = Logger(label: "hearth") { _ in SwiftLogNoOpLogHandler() }
 
   public init() {}

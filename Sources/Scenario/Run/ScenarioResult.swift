@@ -1,4 +1,4 @@
-internal import MatterProtocol
+public import MatterProtocol
 public import Simulation
 public import VirtualDevices
 
@@ -29,10 +29,14 @@ public struct ScenarioResult: Sendable {
 extension ScenarioDefinition {
   /// Plays the scenario in a simulated world.
   /// - Parameters:
+  ///   - mutant: a fault that is built in, with which the scenario should fail.
   ///   - keepsTrace: whether the trace's entries are kept, and not its digest alone.
-  public func simulate(seed: UInt64, keepsTrace: Bool = false) async -> (result: ScenarioResult, trace: Trace) {
+  public func simulate(
+    seed: UInt64, keepsTrace: Bool = false, mutant: Mutant? = nil
+  ) async -> (result: ScenarioResult, trace: Trace) {
     var options = SimulatedHomeOptions()
     options.isPaired = isPaired
+    options.mutant = mutant
     let (scenario, given) = (self, options)
     let run = await Simulation.run(
       seed: seed, limit: limit, prepare: { $0.trace.keepsEntries = keepsTrace }

@@ -18,6 +18,7 @@ extension SimulatedHome: Stage {
       if power != .off { try await restorePower(of: device) }
     case .powerCut(let device, let count): try machine(of: device).effectsUntilPowerCut = count
     case .network(let device, let fault): try befall(device, fault)
+    case .rival(let device, let count): try await rival(at: device, times: count)
     case .address(let device): try move(device)
     case .clock(let device, let time):
       try machine(of: device).clock.epoch += time.nanoseconds / 1000

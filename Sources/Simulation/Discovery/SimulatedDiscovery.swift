@@ -14,6 +14,8 @@ public struct SimulatedDiscovery: Sendable {
     let host: HostID
     let query: DiscoveryQuery
     var known: [MatterService] = []
+    /// When it is forgotten what can't be reached any more.
+    var forgotten: [MatterService.Kind: Instant] = [:]
   }
   /// News on its way to a browser.
   struct Delivery: Sendable {
@@ -113,7 +115,15 @@ public struct SimulatedDiscovery: Sendable {
         let isReachable =
           publication.expiry == nil && network.isConnected(publication.host, to: browser.host)
           && !silent.contains(publication.host) && !silent.contains(browser.host)
-        let known = browser.known.first { $0.kind == publication.service.kind }
+        var known = browser.known.first { $0.kind == publication.service.kind }
+        if isReachable {
+          browsers[index].forgotten[publication.service.kind] = nil
+        } else if let kind = known?.kind {
+          let until = browser.forgotten[kind] ?? now + recordLifetime
+          browsers[index].forgotten[kind] = until
+          if until <= now { known = nil }
+          if until > now { firstExpiry = .earlier(firstExpiry, until) }
+        }
         guard let seen = isReachable ? publication.service : known, browser.query.matches(seen) else { continue }
         visible.append(seen)
       }

@@ -3,7 +3,7 @@ import MatterClusters
 package import MatterCrypto
 package import MatterDevice
 package import MatterModel
-import MatterProtocol
+package import MatterProtocol
 import MatterTLV
 package import NIOCore
 package import Runtime
@@ -21,6 +21,8 @@ package final class VirtualDevice {
     package let logger: Logger
     /// Called when something about the device is not as it was.
     package let onChange: @Sendable () -> Void
+    /// For tests alone.
+    package var mutant: Mutant?
 
     package init(
       machine: any Machine, discovery: any NodeDiscovery, loop: any EventLoop, interfaces: InterfaceSelection,
@@ -70,8 +72,9 @@ package final class VirtualDevice {
     numbers = EndpointNumbers(state)
     let endpoints = DeviceAssembly.endpoints(of: definition, &numbers)
     if !numbers.changes.isEmpty { try store.commit(numbers.changes) }
-    let configuration = try DeviceAssembly.configuration(
+    var configuration = try DeviceAssembly.configuration(
       of: definition, identity: identity, port: port ?? 0, addresses: transport.addresses.map(\.ip))
+    configuration.limits.mutant = surroundings.mutant
     let engine = DeviceEngine(
       configuration, endpoints: endpoints, stored: state, random: random.fork(), signatures: machine.signatures,
       at: Instant(nanoseconds: Int64(clamping: surroundings.loop.now.uptimeNanoseconds)))

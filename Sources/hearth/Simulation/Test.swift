@@ -24,6 +24,8 @@ struct Test: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Write the results here, as JUnit XML.", valueName: "file")) var junit: String?
   @Option(help: ArgumentHelp("Write a trace of each run here, for `hearth replay`.", valueName: "dir"))
   var trace: String?
+  @Option(help: ArgumentHelp("Build a fault in on purpose, to see the scenario fail.", valueName: "name"))
+  var mutant: String?
   @Argument(help: "Scenario files.", completion: .file(extensions: ["yaml", "yml"])) var scenarios: [String]
 
   func validate() throws {
@@ -34,16 +36,18 @@ struct Test: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let loaded = try scenarios.map { try Scenarios.load($0) }
+    let loaded = try scenarios.flatMap { path in try Scenarios.load(path).map { (path, $0) } }
+    let mutant = try mutant.map { try Scenarios.mutant($0) }
     let range = seeds?.range ?? { $0...$0 }(seed ?? 1)
     var results: [ScenarioResult] = []
-    for (path, scenario) in zip(scenarios, loaded) {
+    for (path, scenario) in loaded {
       if realtime {
         results.append(report(await scenario.playInRealTime(), path))
         continue
       }
       for seed in range {
-        let (result, trace) = await scenario.simulate(seed: seed, keepsTrace: self.trace != nil)
+        let (result, trace) = await scenario.simulate(
+          seed: seed, keepsTrace: self.trace != nil, mutant: mutant)
         results.append(report(result, path))
         if let directory = self.trace {
           try Scenarios.write(TraceFile(scenario, seed: seed, trace).text, to: directory, path, seed)
@@ -93,14 +97,20 @@ struct SeedRange: ExpressibleByArgument {
 
 /// Files of scenarios.
 enum Scenarios {
-  static func load(_ path: String) throws -> ScenarioDefinition {
+  static func load(_ path: String) throws -> [ScenarioDefinition] {
     do {
-      return try ScenarioDefinition.load(path)
+      return try ScenarioDefinition.variants(path)
     } catch let error as DefinitionError {
       throw HomeError(.badDefinition, "\(error)", cause: error)
     } catch {
       throw HomeError(.badArguments, "\(path) can't be read: \(error.localizedDescription)", cause: error)
     }
+  }
+
+  static func mutant(_ name: String) throws(HomeError) -> Mutant {
+    if let mutant = Mutant.allCases.first(where: { $0.rawValue == name }) { return mutant }
+    throw HomeError(
+      .badArguments, "there is no fault “\(name)” to build in", candidates: Mutant.allCases.map(\.rawValue))
   }
 
   static func write(_ text: String, to path: String) throws {

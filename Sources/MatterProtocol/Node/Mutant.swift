@@ -1,0 +1,36 @@
+/// A fault that is built in on purpose, and switched on by tests alone: a scenario that is worth its name fails with it.
+///
+/// Each one is a line that somebody might have written.
+public struct Mutant: RawRepresentable, Hashable, Sendable, CaseIterable {
+  public let rawValue: String
+  public init(rawValue: String) { self.rawValue = rawValue }
+
+  /// A message that got no acknowledgement is not sent again.
+  public static let sendsOnce = Mutant(rawValue: "sendsOnce")
+  /// The session that was unused for longest makes room, whosever it is.
+  public static let evictsAnybody = Mutant(rawValue: "evictsAnybody")
+
+  /// A device that lost its power in the middle of a commissioning keeps what was done by then.
+  public static let keepsHalfCommissioning = Mutant(rawValue: "keepsHalfCommissioning")
+  /// A device starts as it was, whatever its start-up attributes say.
+  public static let ignoresStartUp = Mutant(rawValue: "ignoresStartUp")
+  /// What changes while a report is on its way is not reported.
+  public static let reportsOneAtATime = Mutant(rawValue: "reportsOneAtATime")
+
+  /// A controller tries a node where it was last, and nowhere else.
+  public static let staysAtAddress = Mutant(rawValue: "staysAtAddress")
+
+  /// A home does not care that a device announces itself.
+  public static let ignoresAnnouncements = Mutant(rawValue: "ignoresAnnouncements")
+  /// A home does not care what a bridge says of the devices behind it.
+  public static let ignoresReachable = Mutant(rawValue: "ignoresReachable")
+  /// A home that starts follows as many devices as it calls at once, and no more.
+  public static let followsFirstCallsOnly = Mutant(rawValue: "followsFirstCallsOnly")
+  /// A home judges certificates by its clock, whatever that shows.
+  public static let trustsAnyClock = Mutant(rawValue: "trustsAnyClock")
+
+  public static let allCases: [Mutant] = [
+    .sendsOnce, .evictsAnybody, .keepsHalfCommissioning, .ignoresStartUp, .reportsOneAtATime, .staysAtAddress,
+    .ignoresAnnouncements, .ignoresReachable, .followsFirstCallsOnly, .trustsAnyClock,
+  ]
+}
