@@ -1,4 +1,5 @@
 public import MatterCrypto
+internal import MatterClusters
 internal import MatterModel
 public import MatterProtocol
 
@@ -134,7 +135,9 @@ public struct DeviceEngine: Engine {
       }
       context.storeFailSafe()
     }
-    for cluster in context.node.clusters.indices where configuration.limits.mutant != .ignoresStartUp {
+    for cluster in context.node.clusters.indices {
+      let id = context.node.clusters[cluster].path.cluster
+      if configuration.limits.mutant == .ignoresStartUp, id == OnOff.id { continue }
       for start in context.node.clusters[cluster].server.starts { context.enterQuietly(cluster, start) }
     }
     context.node.wantsWindow = configuration.isCommissionable

@@ -10,7 +10,7 @@ extension ScenarioDefinition {
     return try load(scenario) { try open($0, besides: path) }
   }
 
-  /// Reads a scenario file that says “vary: {n: 1..40}” once for each number, which then stands for every “${n}” in it; any other file once.
+  /// Reads a scenario file that says “vary: {n: 1..40}” once for each number, which then stands for every “$n” in it; any other file once.
   /// - Throws: as ``load(_:)``.
   public static func variants(_ path: String) throws -> [ScenarioDefinition] {
     let file = SourceFile(path, try String(contentsOfFile: path, encoding: .utf8))
@@ -25,7 +25,7 @@ extension ScenarioDefinition {
       ])
     }
     return try range.map { number in
-      var variant = try load(SourceFile(path, file.text.replacing("${\(name)}", with: "\(number)"))) {
+      var variant = try load(SourceFile(path, file.text.replacing("$\(name)", with: "\(number)"))) {
         try open($0, besides: path)
       }
       variant.name += ", \(name) \(number)"

@@ -11,6 +11,10 @@ public struct ScenarioResult: Sendable {
     public var mark: SourceMark?
     /// What happened before, the last of it, a line each.
     public var timeline: [String]
+
+    public init(message: String, mark: SourceMark?, timeline: [String]) {
+      (self.message, self.mark, self.timeline) = (message, mark, timeline)
+    }
   }
 
   public var scenario: String

@@ -1,0 +1,73 @@
+import Foundation
+import Scenario
+import Simulation
+import Testing
+import VirtualDevices
+
+/// What a scenario file says, and what is said of one that is wrong.
+@Suite struct ScenarioFileTests {
+  static let lamp = """
+    devices:
+      - { name: Lamp, room: Kitchen, type: dimmable light }
+      - { name: Plug, type: plug }
+
+    """
+
+  static func load(_ text: String) throws -> ScenarioDefinition {
+    try ScenarioDefinition.load(SourceFile("s.yaml", text)) {
+      throw CocoaError(.fileNoSuchFile, userInfo: ["name": $0])
+    }
+  }
+
+  static func problems(_ text: String) -> [String] {
+    do {
+      _ = try load(text)
+      return []
+    } catch let error as DefinitionError {
+      return error.problems.map { "\($0)" }
+    } catch {
+      return ["\(error)"]
+    }
+  }
+
+  @Test(arguments: [
+    ("steps:\n  - power: { lmap: off }", "s.yaml:5:14: found device “lmap”"),
+    ("steps:\n  - power: { lamp: half }", "s.yaml:5:20: found “half”, expected on, off, cycle"),
+    ("steps:\n  - expect: { lamp.onOf: true }", "found attribute “onOf”"),
+    ("steps:\n  - expect: { lamp.onOff: maybe }", "s.yaml:5:27: found “maybe”"),
+    ("steps:\n  - expect: { lamp.connectivity: onlin }", "did you mean “online”?"),
+    ("steps:\n  - expect: { lamp.onOff: true, within: soon }", "expected a time such as 2s"),
+    ("steps:\n  - { power: { lamp: off }, do: on lamp }", "found power and do in one step"),
+    ("steps:\n  - at: 3s", "found a step that does nothing"),
+    ("steps:\n  - { at: 3s, after: 3s, do: on lamp }", "either “at” or “after”"),
+    ("steps:\n  - do: sing lamp", "expected on NAME, off NAME"),
+    ("steps:\n  - do: level lamp 140%", "expected on NAME, off NAME"),
+    ("steps:\n  - net: { lamp: { loss: 130% } }", "a share from 0% to 100%"),
+    ("steps:\n  - net: { lamp: broken }", "partition"),
+    ("steps:\n  - { do: on lamp, times: 0 }", "a number from 1 to 100000"),
+    ("mutant: nobody\nsteps: []", "sendsOnce"),
+    ("home: other.yaml\nsteps: []", "“other.yaml”, which can't be read"),
+    ("stepps: []", "did you mean “steps”?"),
+    ("always: lamp\nsteps: []", "a mapping such as {lamp.connectivity: online}"),
+  ]) func isWrong(_ text: String, _ expected: String) {
+    let problems = Self.problems(Self.lamp + text)
+    #expect(problems.contains { $0.contains(expected) }, "\(problems)")
+  }
+
+  @Test func aFileWithoutStepsIsNone() { #expect(Self.problems(Self.lamp).contains { $0.contains("no steps") }) }
+
+  @Test func whatIsRepeatedIsRepeated() throws {
+    let scenario = try Self.load(Self.lamp + "steps:\n  - { do: toggle lamp, times: 3, every: 2s }")
+    #expect(scenario.steps.count == 3)
+    #expect(scenario.steps.map(\.time) == [.after(.zero), .after(.seconds(2)), .after(.seconds(2))])
+  }
+
+  @Test func oneStepOfSeveralDevicesIsSeveral() throws {
+    let scenario = try Self.load(Self.lamp + "steps:\n  - { at: 5s, power: { lamp: off, plug: cycle } }")
+    #expect(scenario.steps.map(\.time) == [.at(.seconds(5)), .after(.zero)])
+    guard case .power("Kitchen/Lamp", .off) = scenario.steps[0].action else {
+      Issue.record("\(scenario.steps)"); return
+    }
+    guard case .power("Plug", .cycle) = scenario.steps[1].action else { Issue.record("\(scenario.steps)"); return }
+  }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import FoundationXML
+import Scenario
+import Simulation
+import Testing
+import VirtualDevices
+
+/// What comes of scenarios.
+@Suite struct ScenarioRunTests {
+  static func result(_ steps: String, seed: UInt64 = 1) async throws -> ScenarioResult {
+    let scenario = try ScenarioFileTests.load(ScenarioFileTests.lamp + steps)
+    return await scenario.simulate(seed: seed).result
+  }
+
+  @Test func whatDoesNotComeIsToldWithItsLine() async throws {
+    let result = try await Self.result(
+      """
+      steps:
+        - do: on lamp
+        - expect: { lamp.onOff: false, within: 2s }
+      """)
+    let failure = try #require(result.failure)
+    #expect(failure.mark?.line == 6)
+    #expect(failure.message == "expected lamp.onOff: false: it is true, also after 2 s")
+    #expect(failure.timeline.contains { $0.contains("Kitchen/Lamp.onOff.onOff = true") })
+  }
+
+  @Test func whatMustAlwaysHoldIsLookedAtAllTheTime() async throws {
+    let text = """
+      always: { plug.onOff: false }
+      steps:
+        - { set: { plug.onOff: true } }
+        - { after: 1s, set: { plug.onOff: false } }
+        - wait: 10s
+      """
+    let failure = try #require(try await Self.result(text).failure)
+    #expect(failure.mark?.line == 4)
+    #expect(failure.message.hasPrefix("always plug.onOff: false: it is true"))
+  }
+
+  @Test func whatMustNeverHoldIsLookedAtAllTheTime() async throws {
+    let text = """
+      never: { plug.onOff: true }
+      steps:
+        - { set: { plug.onOff: true } }
+        - { after: 1s, set: { plug.onOff: false } }
+        - wait: 10s
+      """
+    let failure = try #require(try await Self.result(text).failure)
+    #expect(failure.message.hasPrefix("never plug.onOff: true"))
+  }
+
+  @Test func messagesAreCountedFromTheStepBefore() async throws {
+    let steps = """
+      steps:
+        - do: on lamp
+        - expect: { messages: ">= 2", lamp.messages: "< 20" }
+        - wait: 1s
+        - expect: { messages: 0 }
+      """
+    let failure = try await Self.result(steps).failure
+    #expect(failure == nil, "\(String(describing: failure))")
+    let tooFew = try await Self.result("steps:\n  - do: on lamp\n  - expect: { messages: \"> 1000\" }")
+    #expect(tooFew.failure?.message.hasPrefix("expected messages: > 1000: it is") == true)
+  }
+
+  @Test func aTraceReplays() async throws {
+    let scenario = try ScenarioFileTests.load(
+      ScenarioFileTests.lamp
+        + "steps:\n  - net: { lamp: { loss: 20%, jitter: 30ms } }\n  - { do: toggle lamp, times: 5 }")
+    let recorded = TraceFile(scenario, seed: 3, await scenario.simulate(seed: 3, keepsTrace: true).trace)
+    let read = try TraceFile(name: "t", text: recorded.text)
+    let again = try read.scenario()
+    #expect(
+      read.difference(from: TraceFile(again, seed: 3, await again.simulate(seed: 3, keepsTrace: true).trace)) == nil)
+    let other = TraceFile(again, seed: 4, await again.simulate(seed: 4, keepsTrace: true).trace)
+    #expect(try #require(read.difference(from: other)).entry > 0)
+  }
+
+  @Test func aDifferenceIsToldToTheByte() throws {
+    var first = try TraceFile(
+      name: "t", text: "{\"hearthTrace\":1,\"seed\":1,\"files\":[{\"name\":\"a\",\"text\":\"\"}]}\n1 a\n2 bcd\n")
+    let second = first
+    first.entries[1] = "2 bXd"
+    #expect(second.difference(from: first)?.entry == 2)
+    #expect(second.difference(from: first)?.byte == 3)
+    first.entries = ["1 a"]
+    let missing = try #require(second.difference(from: first))
+    #expect(missing.entry == 2 && missing.byte == 0 && missing.now == nil)
+  }
+
+  @Test func resultsAreJUnit() async throws {
+    let passed = try await Self.result("steps:\n  - wait: 1s")
+    var failed = passed
+    failed.seed = 2
+    failed.failure = .init(message: "5 < 6 & \"so\"", mark: nil, timeline: ["a", "b"])
+    let text = JUnitReport.text([passed, failed])
+    #expect(text.contains("<testsuites tests=\"2\" failures=\"1\""))
+    #expect(text.contains("name=\"seed 1\""))
+    #expect(text.contains("message=\"5 &lt; 6 &amp; &quot;so&quot;\""))
+    #expect(try XMLDocument(xmlString: text).rootElement()?.name == "testsuites")
+  }
+}
