@@ -56,6 +56,7 @@ import VirtualDevices
         - do: on lamp
         - expect: { messages: ">= 2", lamp.messages: "< 20" }
         - wait: 1s
+        - wait: 1s
         - expect: { messages: 0 }
       """
     let failure = try await Self.result(steps).failure

@@ -61,6 +61,7 @@ actor ScenarioRunner {
 
   private func perform(_ step: ScenarioStep) async throws {
     timeline.add(await elapsed(), step.text)
+    await countMessages(for: step)
     switch step.action {
     case .wait(let time): try await sleep(for: time)
     case .expect(let claims, let time): try await expect(claims, within: time)
@@ -79,9 +80,11 @@ actor ScenarioRunner {
       }
     }
     if case .power(ScenarioReader.hub, let power) = step.action, power != .off { try await begin() }
+  }
+
+  /// What is expected of messages is meant from the last thing on that was done.
+  private func countMessages(for step: ScenarioStep) async {
     if case .expect = step.action { return }
-    // Messages are counted from the last thing that was done.
-    messages = [:]
     for device in countedDevices { messages[device] = await stage.messageCount(of: device) }
   }
 
