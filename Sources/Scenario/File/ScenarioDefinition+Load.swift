@@ -17,14 +17,14 @@ extension ScenarioDefinition {
     let document = YAMLDocument(file: path, text: file.text)
     guard case .mapping(let root)? = try document.root(), let node = root["vary"] else { return [try load(path)] }
     guard case .mapping(let mapping) = node, let (key, value) = mapping.first, mapping.count == 1,
-      let name = key.scalar?.string, let range = Self.range(value.scalar?.string ?? "")
+      let name = key.scalar?.string, let numbers = Self.numbers(value.scalar?.string ?? "")
     else {
       throw DefinitionError(problems: [
         DefinitionProblem(
-          at: document.mark(of: node), found: node.summary, expected: "a row of numbers such as {n: 1..40}")
+          at: document.mark(of: node), found: node.summary, expected: "numbers such as {n: 1..40} or {n: \"1..5, 9\"}")
       ])
     }
-    return try range.map { number in
+    return try numbers.map { number in
       var variant = try load(SourceFile(path, file.text.replacing("$\(name)", with: "\(number)"))) {
         try open($0, besides: path)
       }
@@ -33,10 +33,17 @@ extension ScenarioDefinition {
     }
   }
 
-  private static func range(_ text: String) -> ClosedRange<Int>? {
-    let ends = text.components(separatedBy: "..").compactMap { Int($0) }
-    guard ends.count == 2, ends[0] <= ends[1], ends[1] - ends[0] < 10_000 else { return nil }
-    return ends[0]...ends[1]
+  /// Reads “1..18, 21..45”; a number alone is a row of one.
+  private static func numbers(_ text: String) -> [Int]? {
+    var numbers: [Int] = []
+    for part in text.components(separatedBy: ",") {
+      let ends = part.components(separatedBy: "..").map { Int($0.filter { !$0.isWhitespace }) }
+      guard let first = ends.first.flatMap(\.self), let last = ends.last.flatMap(\.self), ends.count <= 2,
+        first <= last, last - first < 10_000
+      else { return nil }
+      numbers += first...last
+    }
+    return numbers
   }
 
   private static func open(_ name: String, besides path: String) throws -> SourceFile {
