@@ -4,7 +4,7 @@ BUILD ?= debug
 HEARTH = .build/$(BUILD)/hearth
 
 .DEFAULT_GOAL := help
-.PHONY: help run up build release test lint format bench fuzz flood kill interop dnssd clean
+.PHONY: help run up build release test lint format bench fuzz flood kill simulate interop dnssd clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -46,6 +46,9 @@ flood: build ## 20,000 hostile packets a second at a light, on the loopback inte
 kill: build ## devices and commands killed with -9 at random moments: what was acknowledged is there afterwards (KILLS=20, SEED=)
 	@.build/$(BUILD)/hearth-bench kill $(or $(KILLS),20) $(SEED)
 	@.build/$(BUILD)/hearth-bench log $(or $(SECONDS),20) $(or $(KILLS),20) $(SEED)
+
+simulate: build ## random homes in which everything goes wrong, heals, and has to agree again (SEEDS=200, FIRST=1)
+	@.build/$(BUILD)/hearth-bench random $(or $(SEEDS),200) $(FIRST)
 
 interop: build ## our devices and our controller against other people's Matter (root: it makes network namespaces)
 	@scripts/bootstrap --interop

@@ -114,7 +114,7 @@ let package = Package(
       .executableTarget(
         name: "hearth-bench",
         dependencies: [
-          "CBench", "Home", "VirtualDevices", "MatterController", "MatterDevice", "Runtime", "MatterProtocol",
+          "CBench", "Scenario", "Simulation", "Home", "VirtualDevices", "MatterController", "MatterDevice", "Runtime", "MatterProtocol",
           "MatterClusters", "MatterModel", "MatterTLV", "MatterCrypto", "MatterCertificates", log,
         ] + nio,
         swiftSettings: strict),

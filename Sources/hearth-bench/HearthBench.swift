@@ -11,6 +11,9 @@ import MatterCrypto
     case "log": return log()
     case "log-writer", "log-reader": return logRole()
     case "home-restart": return restart()
+    case "simulate": return simulation()
+    case "random": return randomHomes()
+    case "simulate-memory": return simulatedMemory()
     default: break
     }
     let options: Options
@@ -29,6 +32,7 @@ import MatterCrypto
       ("handshakes", { try handshakeRows(&$0, options) }),
       ("engines", { try engineRows(&$0, options) }),
       ("home", { try homeRows(&$0, options) }),
+      ("simulation", { try simulationRows(&$0, options) }),
       ("loopback", { try loopbackRows(&$0, options, sizes) }),
     ]
     for (name, body) in sections where options.only.map({ $0 == name }) ?? true {
@@ -120,9 +124,11 @@ struct Options {
            hearth-bench flood [SECONDS]
            hearth-bench kill [COUNT] [SEED]
            hearth-bench log [SECONDS] [KILLS] [SEED]
+           hearth-bench simulate [DEVICES] [HOURS] [RUNS]
+           hearth-bench random [SEEDS] [FIRST]
       --quick   a tenth of the repetitions
       --json    one JSON object instead of the table
-      --only    codec, messages, handshakes, engines, home or loopback
+      --only    codec, messages, handshakes, engines, home, simulation or loopback
     """
 
   struct UsageError: Error, CustomStringConvertible { let description: String }

@@ -21,7 +21,7 @@ enum House {
     "Hub": ["Home"],
     "hearth": ["Scenario", "VirtualDevices", "Hub", "Simulation"],
     "CBench": [],
-    "hearth-bench": ["VirtualDevices", "Home", "Simulation", "CBench"],
+    "hearth-bench": ["Scenario", "VirtualDevices", "Home", "Simulation", "CBench"],
     "hearth-fuzz": ["VirtualDevices", "MatterController"],
   ]
 

@@ -22,7 +22,7 @@ final class SessionCache: NodeStore {
     self.base = base
     self.machine = machine
     path = directory.controller + "/sessions.json"
-    state = Self.read(path)
+    state = machine.sharesFiles ? Self.read(path) : [:]
   }
 
   /// What the base has, with newer addresses for the nodes that it knows, and what resumes their sessions.
@@ -36,6 +36,8 @@ final class SessionCache: NodeStore {
   }
 
   func commit(_ changes: [StoreChange]) throws(StoreError) {
+    // Nobody else will need them: they are with the rest.
+    guard machine.sharesFiles else { return try base.commit(changes) }
     try base.commit(changes.filter { !$0.key.hasPrefix(PeerRecord.resumptionPrefix) })
     for change in changes where Self.digits(of: change.key) != nil {
       state[change.key] = change.value

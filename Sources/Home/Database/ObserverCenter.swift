@@ -91,7 +91,9 @@ public actor ObserverCenter {
       guard let self else { return }
       machine.task { await self.ring(updates) }
     }
-    poll = eventLoop.scheduleRepeatedTask(initialDelay: .milliseconds(100), delay: .milliseconds(200)) {
+    // Where nobody else writes, there is the log to be kept short, and nothing else to look for.
+    let period: TimeAmount = machine.sharesFiles ? .milliseconds(200) : .seconds(60)
+    poll = eventLoop.scheduleRepeatedTask(initialDelay: .milliseconds(100), delay: period) {
       [weak self] _ in
       guard let self else { return }
       machine.task { await self.look() }
@@ -188,7 +190,7 @@ public actor ObserverCenter {
         isRestored = true
       }
       polls += 1
-      if polls % 300 == 0 { try await compact() }
+      if !machine.sharesFiles || polls % 300 == 0 { try await compact() }
     } catch {
       // The disk is full, or another process writes for long: the next look does it.
     }

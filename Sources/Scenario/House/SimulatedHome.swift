@@ -21,7 +21,7 @@ public actor SimulatedHome {
   var parts: [(device: VirtualDevice, machine: SimulatedMachine)] = []
   nonisolated let directory: String
   nonisolated let options: SimulatedHomeOptions
-  private var opened: Home?
+  private(set) var opened: Home?
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor { simulation.unownedExecutor }
 
@@ -133,6 +133,8 @@ public struct SimulatedHomeOptions: Sendable {
   public var following = HomeConfiguration()
   /// A fault that is built into the devices and the home, for tests of tests.
   public var mutant: Mutant?
+  /// Whether the trace has its entries, not only their digest: they take memory.
+  public var keepsTrace = true
   public var logger = Logger(label: "hearth") { _ in SwiftLogNoOpLogHandler() }
 
   public init() {}

@@ -34,7 +34,8 @@ public func simulate<R: Sendable>(
   _ definition: HomeDefinition, seed: UInt64, limit: Duration = .seconds(7 * 86_400),
   _ options: SimulatedHomeOptions = .init(), _ body: @escaping @Sendable (Home, SimulatedHome) async throws -> R
 ) async -> Simulation.Run<R> {
-  await Simulation.run(seed: seed, limit: limit) { simulation in
+  let keepsTrace = options.keepsTrace
+  return await Simulation.run(seed: seed, limit: limit, prepare: { $0.trace.keepsEntries = keepsTrace }) { simulation in
     let simulated = try await SimulatedHome.start(definition, options, in: simulation)
     do {
       let result = try await body(try await simulated.home, simulated)

@@ -13,7 +13,9 @@ public struct SimulatedDiscovery: Sendable {
   private struct Browser: Sendable {
     let host: HostID
     let query: DiscoveryQuery
-    var known: [MatterService] = []
+    var known: [MatterService.Kind: MatterService] = [:]
+    /// What is known, in the order in which it was found.
+    var order: [MatterService.Kind] = []
     /// When it is forgotten what can't be reached any more.
     var forgotten: [MatterService.Kind: Instant] = [:]
   }
@@ -109,13 +111,14 @@ public struct SimulatedDiscovery: Sendable {
     firstExpiry = publications.compactMap(\.expiry).min()
     for index in browsers.indices {
       let browser = browsers[index]
-      var visible: [MatterService] = []
+      var visible: [MatterService.Kind: MatterService] = [:]
+      var order: [MatterService.Kind] = []
       for publication in publications where publication.host != browser.host {
         // What is known stays known while its host is out of reach, until it expires.
         let isReachable =
           publication.expiry == nil && network.isConnected(publication.host, to: browser.host)
           && !silent.contains(publication.host) && !silent.contains(browser.host)
-        var known = browser.known.first { $0.kind == publication.service.kind }
+        var known = browser.known[publication.service.kind]
         if isReachable {
           browsers[index].forgotten[publication.service.kind] = nil
         } else if let kind = known?.kind {
@@ -125,16 +128,18 @@ public struct SimulatedDiscovery: Sendable {
           if until > now { firstExpiry = .earlier(firstExpiry, until) }
         }
         guard let seen = isReachable ? publication.service : known, browser.query.matches(seen) else { continue }
-        visible.append(seen)
+        if visible.updateValue(seen, forKey: seen.kind) == nil { order.append(seen.kind) }
       }
       guard visible != browser.known else { continue }
-      for gone in browser.known where !visible.contains(where: { $0.kind == gone.kind }) {
-        deliver(.serviceLost(gone), to: browser.host, at: now)
+      for kind in browser.order where visible[kind] == nil {
+        if let gone = browser.known[kind] { deliver(.serviceLost(gone), to: browser.host, at: now) }
       }
-      for service in visible where !browser.known.contains(service) {
+      for kind in order {
+        guard let service = visible[kind], browser.known[kind] != service else { continue }
         deliver(.serviceFound(service), to: browser.host, at: now)
       }
       browsers[index].known = visible
+      browsers[index].order = order
     }
   }
 

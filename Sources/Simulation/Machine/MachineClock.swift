@@ -3,24 +3,36 @@ internal import MatterProtocol
 /// How a machine's clocks go: the monotonic one may be fast or slow, the wall clock wrong besides.
 public struct MachineClock: Hashable, Sendable {
   /// How much faster than time the clock goes, in millionths; negative: slower.
-  public var drift: Int64 = 0
+  public private(set) var drift: Int64
   /// What the wall clock shows at the beginning of the world, in microseconds since 1970.
   public var epoch: Int64
+  /// When it got this drift, and what the monotonic clock showed then.
+  private var origin = Instant.zero
+  private var shown = Instant.zero
 
   /// 2026-01-01 00:00 UTC.
   public static let usualEpoch: Int64 = 1_767_225_600_000_000
 
   public init(drift: Int64 = 0, epoch: Int64 = usualEpoch) { (self.drift, self.epoch) = (drift, epoch) }
 
+  /// Goes on with another drift from here: what it shows does not jump.
+  mutating func setDrift(_ drift: Int64, at world: Instant) {
+    (shown, origin) = (local(world), world)
+    self.drift = drift
+  }
+
   /// What the monotonic clock shows.
   func local(_ world: Instant) -> Instant {
-    drift == 0 ? world : Instant(nanoseconds: world.nanoseconds + scaled(world.nanoseconds, by: 1_000_000))
+    if drift == 0 && origin == shown { return world }
+    let time = (world - origin).nanoseconds
+    return Instant(nanoseconds: shown.nanoseconds + time + scaled(time, by: 1_000_000))
   }
 
   /// When the monotonic clock shows that, or the next moment at which it shows more.
   func world(_ local: Instant) -> Instant {
-    guard drift != 0 else { return local }
-    var guess = Instant(nanoseconds: local.nanoseconds - scaled(local.nanoseconds, by: 1_000_000 + drift) - 1)
+    if drift == 0 && origin == shown { return local }
+    let time = (local - shown).nanoseconds
+    var guess = Instant(nanoseconds: origin.nanoseconds + time - scaled(time, by: 1_000_000 + drift) - 1)
     while self.local(guess) < local { guess.nanoseconds += 1 }
     return guess
   }

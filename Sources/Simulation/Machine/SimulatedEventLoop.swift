@@ -4,6 +4,11 @@ internal import MatterProtocol
 public import NIOCore
 internal import Synchronization
 
+/// Raised when something came from another thread, for a world to look at in each of its steps.
+final class EscapeFlag: Sendable {
+  let isRaised = Atomic<Bool>(false)
+}
+
 /// An event loop on virtual time, which Swift's tasks and actors run on, too. It does nothing by itself: its ``World`` lets
 /// it run whatever is due.
 ///
@@ -34,23 +39,36 @@ public final class SimulatedEventLoop: NIOSerialEventLoopExecutor, TaskExecutor,
   private var actions: [UInt64: @Sendable () -> Void] = [:]
   private var sequence: UInt64 = 0
   private let foreign = Mutex<[Work]>([])
+  /// Whether there may be some, to be asked at every step.
+  private let hasForeign = Atomic<Bool>(false)
+  /// Raised when another thread gave it something.
+  private let escape: EscapeFlag
+  /// Called when there may be something to do earlier than before.
+  private let onWork: () -> Void
   /// Work that came from other threads.
   private(set) var escapes = 0
 
-  /// - Parameter clock: the time of the machine that it belongs to.
-  init(clock: @escaping () -> Instant) { self.clock = clock }
+  /// - Parameters:
+  ///   - clock: the time of the machine that it belongs to.
+  ///   - onWork: called, on the world's thread, when there may be something to do earlier than before.
+  init(escape: EscapeFlag, clock: @escaping () -> Instant, onWork: @escaping () -> Void) {
+    (self.escape, self.clock, self.onWork) = (escape, clock, onWork)
+  }
 
   // MARK: Running
 
   /// When there is something to do, by the machine's clock; nil if there is nothing.
   var nextDeadline: Instant? {
-    if !ready.isEmpty || foreign.withLock({ !$0.isEmpty }) { return clock() }
+    if !ready.isEmpty || hasEscapes { return clock() }
     while let first = timers.first {
       if actions[first.sequence] != nil { return Instant(nanoseconds: first.deadline) }
       _ = timers.removeFirst()
     }
     return nil
   }
+
+  /// Whether another thread has given it something.
+  private var hasEscapes: Bool { hasForeign.load(ordering: .acquiring) }
 
   /// Does all that is due, and what that leads to at once.
   /// - Parameter limit: of pieces of work.
@@ -59,12 +77,15 @@ public final class SimulatedEventLoop: NIOSerialEventLoopExecutor, TaskExecutor,
     let now = clock().nanoseconds
     var count = 0
     while true {
-      let others = foreign.withLock { work in
-        defer { work = [] }
-        return work
+      if hasEscapes {
+        let others = foreign.withLock { work in
+          defer { work = [] }
+          hasForeign.store(false, ordering: .releasing)
+          return work
+        }
+        escapes += others.count
+        ready += others
       }
-      escapes += others.count
-      ready += others
       while let first = timers.first, first.deadline <= now {
         _ = timers.removeFirst()
         if let action = actions.removeValue(forKey: first.sequence) { ready.append(.closure(action)) }
@@ -88,7 +109,15 @@ public final class SimulatedEventLoop: NIOSerialEventLoopExecutor, TaskExecutor,
   }
 
   private func add(_ work: Work) {
-    if inEventLoop { ready.append(work) } else { foreign.withLock { $0.append(work) } }
+    guard inEventLoop else {
+      foreign.withLock {
+        $0.append(work)
+        hasForeign.store(true, ordering: .releasing)
+      }
+      return escape.isRaised.store(true, ordering: .releasing)
+    }
+    ready.append(work)
+    onWork()
   }
 
   // MARK: Executor
@@ -118,6 +147,7 @@ public final class SimulatedEventLoop: NIOSerialEventLoopExecutor, TaskExecutor,
     let number = sequence
     timers.insert(Timer(deadline: Int64(clamping: deadline.uptimeNanoseconds), sequence: number))
     actions[number] = { Self.complete(promise, task) }
+    onWork()
     return Scheduled(promise: promise) { [self] in actions[number] = nil }
   }
 

@@ -15,6 +15,8 @@ public final class SimulatedMachine: Machine, @unchecked Sendable {
   /// Where its nodes are reached; the first is told first.
   public private(set) var addresses: [IPAddress]
   public private(set) var isPowered = true
+  /// Another one whenever power comes back: what ran before has no effect any more, whatever it still tries.
+  fileprivate private(set) var life = 1
   /// Ends the processes that run, without a word to anybody: their machine has lost its power.
   public var onPowerCut: [() -> Void] = []
   /// Cuts the power before the effect that comes after this many more: a kill at any moment.
@@ -26,8 +28,20 @@ public final class SimulatedMachine: Machine, @unchecked Sendable {
   /// How its clocks go.
   public var clock: MachineClock {
     get { time.clock }
-    set { time.clock = newValue }
+    set {
+      time.clock = newValue
+      world.touch(id)
+    }
   }
+
+  /// Lets its clocks go faster or slower from now on, in millionths.
+  public func setDrift(_ drift: Int64) {
+    time.clock.setDrift(drift, at: world.now)
+    world.touch(id)
+  }
+
+  /// Sets its wall clock forward or back.
+  public func moveWallClock(by time: Duration) { clock.epoch += time.nanoseconds / 1000 }
 
   unowned let world: World
   private let time: MachineTime
@@ -46,7 +60,8 @@ public final class SimulatedMachine: Machine, @unchecked Sendable {
     random = SeededRandomSource(seed: seed)
     let time = MachineTime(clock, world)
     self.time = time
-    eventLoop = SimulatedEventLoop { time.now }
+    eventLoop = SimulatedEventLoop(
+      escape: world.escape, clock: { time.now }, onWork: { [unowned world] in world.touch(id) })
   }
 
   /// Lets the loop read the clock without keeping the machine.
@@ -81,6 +96,7 @@ public final class SimulatedMachine: Machine, @unchecked Sendable {
   public func restorePower() {
     guard !isPowered else { return }
     isPowered = true
+    life += 1
     world.trace.add(.powerOn, id, at: world.now)
   }
 
@@ -116,8 +132,8 @@ public final class SimulatedMachine: Machine, @unchecked Sendable {
     return true
   }
 
-  func commit(_ changes: [StoreChange], to directory: String) {
-    guard takesEffect() else { return }
+  fileprivate func commit(_ changes: [StoreChange], to directory: String, in life: Int) {
+    guard life == self.life, takesEffect() else { return }
     for change in changes {
       disk[directory, default: [:]][change.key] = change.value
       world.trace.add(.stored, id, at: world.now, bytes: change.value ?? [], change.key)
@@ -132,7 +148,7 @@ public final class SimulatedMachine: Machine, @unchecked Sendable {
 
   public func unixMicroseconds() -> Int64 { clock.unixMicroseconds(at: world.now) }
 
-  public func makeRandom() -> any RandomSource { random.fork() }
+  public func makeRandom() -> any RandomSource { TracedRandomSource(random.fork(), world.draws) }
   public var signatures: any SignatureScheme { DeterministicSignatures() }
 
   public func openTransport(
@@ -187,12 +203,15 @@ extension SimulatedMachine: WorldMember {
 /// Runs at once what a thread would run a little later.
 private struct SimulatedWorker: Worker {
   let machine: SimulatedMachine
+  private let life: Int
+
+  init(machine: SimulatedMachine) { (self.machine, life) = (machine, machine.life) }
 
   func submit<R: Sendable>(
     on eventLoop: any EventLoop, _ body: @escaping @Sendable () throws -> R
   ) -> EventLoopFuture<R> {
     eventLoop.submit {
-      guard machine.isPowered else { throw SimulationError.powerOff(machine.name) }
+      guard machine.isPowered, machine.life == life else { throw SimulationError.powerOff(machine.name) }
       return try body()
     }
   }
@@ -204,13 +223,14 @@ private struct SimulatedWorker: Worker {
 private final class SimulatedStore: NodeStore {
   private let machine: SimulatedMachine
   private let directory: String
+  private let life: Int
 
   init(_ machine: SimulatedMachine, directory: String) {
-    self.machine = machine
+    (self.machine, life) = (machine, machine.life)
     self.directory = directory
   }
 
   func load() throws(StoreError) -> StoredState { machine.stored(in: directory) }
-  func commit(_ changes: [StoreChange]) throws(StoreError) { machine.commit(changes, to: directory) }
+  func commit(_ changes: [StoreChange]) throws(StoreError) { machine.commit(changes, to: directory, in: life) }
   func close() {}
 }

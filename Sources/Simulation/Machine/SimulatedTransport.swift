@@ -52,8 +52,7 @@ final class SimulatedTransport: DatagramTransport {
     let (number, loss) = world.network.send(
       bytes, from: machine.id, at: MatterProtocol.SocketAddress(source, port: port), to: destination, at: world.now)
     world.trace.add(
-      loss == nil ? .sent : .lost, machine.id, at: world.now, packet: number, bytes: bytes,
-      "\(destination)\(loss.map { " \($0)" } ?? "")")
+      loss == nil ? .sent : .lost, machine.id, at: world.now, packet: number, bytes: bytes, destination, loss)
   }
 
   /// Takes what is for this port, or for a group that it listens to.

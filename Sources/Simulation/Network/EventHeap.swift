@@ -23,10 +23,9 @@ struct EventHeap<Element: Comparable & Sendable>: Sendable {
     var parent = 0
     while true {
       var smallest = parent
-      for child in [2 * parent + 1, 2 * parent + 2]
-      where child < elements.count && elements[child] < elements[smallest] {
-        smallest = child
-      }
+      let left = 2 * parent + 1
+      if left < elements.count && elements[left] < elements[smallest] { smallest = left }
+      if left + 1 < elements.count && elements[left + 1] < elements[smallest] { smallest = left + 1 }
       guard smallest != parent else { return least }
       elements.swapAt(parent, smallest)
       parent = smallest

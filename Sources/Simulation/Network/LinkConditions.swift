@@ -30,10 +30,19 @@ public struct LinkConditions: Hashable, Sendable {
   public var loss: Ratio
   /// How many arrive twice, the second with a jitter of its own.
   public var duplication: Ratio
+  /// How many are held back for ``holding``, so that those sent after them come first.
+  public var reordering: Ratio
+  public var holding: Duration = .milliseconds(50)
+  /// How many bytes of datagrams it carries in a second, one after the other; 0: as many as there are.
+  public var bytesPerSecond = 0
+  /// What it carries at most, in bytes of a datagram; 0: what every link carries.
+  public var maximumDatagramSize = 0
 
   public init(
-    latency: Duration = .milliseconds(2), jitter: Duration = .zero, loss: Ratio = .never, duplication: Ratio = .never
+    latency: Duration = .milliseconds(2), jitter: Duration = .zero, loss: Ratio = .never, duplication: Ratio = .never,
+    reordering: Ratio = .never
   ) {
+    self.reordering = reordering
     self.latency = latency
     self.jitter = jitter
     self.loss = loss

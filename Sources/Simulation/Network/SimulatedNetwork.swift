@@ -52,6 +52,8 @@ public struct SimulatedNetwork: Sendable {
 
   private var random: SeededRandomSource
   private var links: [Link: LinkConditions] = [:]
+  /// When a slow link is done with what was given to it.
+  private var busyUntil: [Link: Instant] = [:]
   private var cuts: Set<Link> = [] {
     didSet { version += 1 }
   }
@@ -83,6 +85,12 @@ public struct SimulatedNetwork: Sendable {
     if isSymmetric { links[Link(from: to, to: from)] = conditions }
   }
 
+  /// All links are as ``conditions`` has them.
+  public mutating func forgetLinks() {
+    links = [:]
+    busyUntil = [:]
+  }
+
   /// Loses the datagram of this number, counted from 0 in the order of sending.
   public mutating func drop(packet number: Int) { picked.insert(number) }
 
@@ -107,6 +115,12 @@ public struct SimulatedNetwork: Sendable {
 
   /// Whether a datagram from one host could reach the other.
   public func isConnected(_ from: HostID, to: HostID) -> Bool { !cuts.contains(Link(from: from, to: to)) }
+
+  /// Whether any datagram gets from one host to the other, by the cuts and by the link's own conditions.
+  public func carries(from: HostID, to: HostID) -> Bool {
+    let loss = (links[Link(from: from, to: to)] ?? conditions).loss
+    return isConnected(from, to: to) && (loss.denominator == 0 || loss.numerator < loss.denominator)
+  }
 
   // MARK: Hosts
 
@@ -157,19 +171,32 @@ public struct SimulatedNetwork: Sendable {
     // All draws are made whatever the outcome, so that picking a packet leaves the fate of the others alone.
     let isLost = conditions.loss.happens(&random)
     let isDoubled = conditions.duplication.happens(&random)
-    let delays = [delay(conditions), isDoubled ? delay(conditions) : nil].compactMap(\.self)
+    let isHeld = conditions.reordering.happens(&random)
+    var delays = [delay(conditions) + (isHeld ? conditions.holding : .zero)]
+    if isDoubled { delays.append(delay(conditions)) }
     if isPicked { return .picked }
     if cuts.contains(link) { return .partition }
+    if conditions.maximumDatagramSize > 0, bytes.count > conditions.maximumDatagramSize { return .tooLong }
     if isLost { return .link }
+    let start = queue(bytes.count, link, conditions, at: now)
     for delay in delays {
       flying.insert(
         Datagram(
-          arrival: now + delay, sequence: nextSequence, packet: number, from: address, destination: destination,
+          arrival: start + delay, sequence: nextSequence, packet: number, from: address, destination: destination,
           sender: sender,
           receiver: receiver, bytes: bytes))
       nextSequence += 1
     }
     return nil
+  }
+
+  /// When a link is done with a datagram that is given to it now.
+  private mutating func queue(_ size: Int, _ link: Link, _ conditions: LinkConditions, at now: Instant) -> Instant {
+    guard conditions.bytesPerSecond > 0 else { return now }
+    let end =
+      max(now, busyUntil[link] ?? now) + .nanoseconds(Int64(size) * 1_000_000_000 / Int64(conditions.bytesPerSecond))
+    busyUntil[link] = end
+    return end
   }
 
   /// A partition that came meanwhile, or a host that lost its power, catch datagrams that are on their way.

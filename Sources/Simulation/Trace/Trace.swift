@@ -32,34 +32,124 @@ public struct Trace: Sendable {
   public private(set) var entries: [Entry] = []
   public var keepsEntries = true
   public private(set) var count = 0
-  /// FNV-1a over every entry with all its bytes: stable across processes, machines and versions of Swift.
+  /// Over every entry with all its bytes, and every random draw: stable across processes, machines and versions of Swift.
   public private(set) var digest: UInt64 = 0xCBF2_9CE4_8422_2325
+  /// How many random numbers were drawn.
+  public private(set) var drawCount: UInt64 = 0
 
   public init() {}
 
   mutating func add(
     _ kind: Entry.Kind, _ host: HostID?, at now: Instant, packet: Int? = nil, bytes: [UInt8] = [], _ text: String = ""
   ) {
-    count += 1
-    mix(UInt64(bitPattern: now.nanoseconds))
-    mix(UInt64(bitPattern: Int64(host?.rawValue ?? -1)))
-    mix(UInt64(bitPattern: Int64(packet ?? -1)))
-    mix(kind.rawValue.utf8)
+    begin(kind, host, at: now)
+    if let packet { mix(UInt64(packet)) }
     mix(bytes)
-    mix(text.utf8)
+    var text = text
+    text.withUTF8 { mix(UnsafeRawBufferPointer($0)) }
     guard keepsEntries else { return }
     entries.append(Entry(at: now, host: host, kind: kind, packet: packet, bytes: bytes, text: text))
   }
 
-  private mutating func mix(_ bytes: some Collection<UInt8>) {
-    // The length first, so that no two sequences of fields look alike.
-    mix(UInt64(bytes.count))
-    for byte in bytes { digest = (digest ^ UInt64(byte)) &* 0x100_0000_01B3 }
+  /// Adds what became of a datagram.
+  /// - Parameters:
+  ///   - address: where it goes to or comes from.
+  ///   - loss: why it does not arrive, if so.
+  mutating func add(
+    _ kind: Entry.Kind, _ host: HostID, at now: Instant, packet: Int, bytes: [UInt8], _ address: SocketAddress?,
+    _ loss: LossReason? = nil
+  ) {
+    begin(kind, host, at: now)
+    mix(UInt64(packet))
+    // Those that arrive are what was sent under their number.
+    if kind != .received { mix(bytes) }
+    switch address?.ip {
+    case .v4(let value)?: mix(UInt64(value))
+    case .v6(let high, let low, let scope)?:
+      mix(high)
+      mix(low)
+      mix(UInt64(scope))
+    case nil: break
+    }
+    mix(UInt64(address?.port ?? 0) << 8 | UInt64(loss?.number ?? 0))
+    guard keepsEntries else { return }
+    let parts = [address.map { "\($0)" }, loss?.rawValue].compactMap(\.self)
+    entries.append(
+      Entry(at: now, host: host, kind: kind, packet: packet, bytes: bytes, text: parts.joined(separator: " ")))
   }
 
-  private mutating func mix(_ number: UInt64) {
-    for shift in stride(from: UInt64(0), to: 64, by: 8) {
-      digest = (digest ^ (number >> shift & 0xFF)) &* 0x100_0000_01B3
+  /// Adds random draws.
+  mutating func add(draws count: UInt64, _ tally: UInt64) {
+    guard count != drawCount else { return }
+    drawCount = count
+    mix(count)
+    mix(tally)
+  }
+
+  private mutating func begin(_ kind: Entry.Kind, _ host: HostID?, at now: Instant) {
+    count += 1
+    mix(UInt64(bitPattern: now.nanoseconds))
+    mix(UInt64(bitPattern: Int64(host?.rawValue ?? -1)) << 8 | UInt64(kind.number))
+  }
+
+  private mutating func mix(_ bytes: [UInt8]) { bytes.withUnsafeBytes { mix($0) } }
+
+  /// The length first, so that no two sequences of fields look alike; then eight bytes at a time, the least first.
+  private mutating func mix(_ bytes: UnsafeRawBufferPointer) {
+    mix(UInt64(bytes.count))
+    var offset = 0
+    while offset + 8 <= bytes.count {
+      mix(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)))
+      offset += 8
+    }
+    guard offset < bytes.count else { return }
+    var last: UInt64 = 0
+    for index in offset..<bytes.count { last = last << 8 | UInt64(bytes[index]) }
+    mix(last)
+  }
+
+  private mutating func mix(_ word: UInt64) { digest = Self.mixed(digest, word) }
+
+  /// One round of a multiplicative hash: a step of FNV on words, with the high half folded back.
+  static func mixed(_ digest: UInt64, _ word: UInt64) -> UInt64 {
+    let product = (digest ^ word) &* 0x9E37_79B9_7F4A_7C15
+    return product ^ product >> 29
+  }
+}
+
+extension Trace.Entry.Kind {
+  /// What it counts as in a digest; never to be changed.
+  fileprivate var number: UInt8 {
+    switch self {
+    case .sent: 1
+    case .lost: 2
+    case .received: 3
+    case .stored: 4
+    case .published: 5
+    case .withdrawn: 6
+    case .browsing: 7
+    case .stoppedBrowsing: 8
+    case .found: 9
+    case .disappeared: 10
+    case .event: 11
+    case .joined: 12
+    case .left: 13
+    case .powerOn: 14
+    case .powerOff: 15
+    case .note: 16
+    }
+  }
+}
+
+extension LossReason {
+  fileprivate var number: UInt8 {
+    switch self {
+    case .link: 1
+    case .picked: 2
+    case .partition: 3
+    case .tooLong: 4
+    case .noSuchAddress: 5
+    case .powerOff: 6
     }
   }
 }

@@ -102,6 +102,7 @@ public final class SimulatedHost<E: Engine> {
   public func cutPower() {
     guard engine != nil else { return }
     engine = nil
+    world.touch(id)
     effectsUntilPowerCut = nil
     world.trace.add(.powerOff, id, at: world.now)
     world.network.detach(address)
@@ -128,6 +129,7 @@ public final class SimulatedHost<E: Engine> {
 
   /// Carries out the engine's effects in their order, until there are none.
   private func drain() {
+    world.touch(id)
     var count = 0
     while let effect = engine?.nextEffect() {
       if let left = effectsUntilPowerCut {
@@ -154,8 +156,7 @@ public final class SimulatedHost<E: Engine> {
     case .send(let bytes, let destination):
       let (number, loss) = world.network.send(bytes, from: id, at: address, to: destination, at: world.now)
       world.trace.add(
-        loss == nil ? .sent : .lost, id, at: world.now, packet: number, bytes: bytes,
-        "\(destination)\(loss.map { " \($0)" } ?? "")")
+        loss == nil ? .sent : .lost, id, at: world.now, packet: number, bytes: bytes, destination, loss)
     case .join(let group):
       world.trace.add(.joined, id, at: world.now, "\(group)")
       world.network.join(group, id)

@@ -1,4 +1,5 @@
 public import MatterProtocol
+internal import Synchronization
 
 /// A simulated home: hosts with engines, a network and service discovery between them, on virtual time.
 ///
@@ -18,10 +19,21 @@ public final class World {
   public var maximumEffects = 100_000
 
   private var members: [any WorldMember] = []
-  private var actions: [(at: Instant, sequence: Int, body: (World) -> Void)] = []
+  private var schedule = Schedule()
+  private var actions = EventHeap<Action>()
   private var nextAction = 0
   private var stepsWithoutProgress = 0
   private var conditions: [Condition] = []
+
+  /// What is to be done at a time.
+  private struct Action: Comparable, Sendable {
+    let at: Instant
+    let sequence: Int
+    let body: Confined<(World) -> Void>
+
+    static func < (left: Self, right: Self) -> Bool { (left.at, left.sequence) < (right.at, right.sequence) }
+    static func == (left: Self, right: Self) -> Bool { left.sequence == right.sequence }
+  }
 
   /// Somebody who waits.
   private struct Condition {
@@ -31,6 +43,9 @@ public final class World {
     let then: (Bool) -> Void
   }
   var fault: SimulationError?
+  let escape = EscapeFlag()
+  /// What the machines' sources drew.
+  let draws = DrawTally()
 
   public init(seed: UInt64) {
     self.seed = seed
@@ -54,6 +69,7 @@ public final class World {
       id: id, name: name, address: address ?? Self.address(of: id), seed: memberSeed(id),
       world: self, describe: describe, boot: boot)
     members.append(host)
+    schedule.add()
     host.powerOn()
     discovery.refresh(network, at: now)
     return host
@@ -69,6 +85,7 @@ public final class World {
       id: id, name: name, addresses: addresses ?? [Self.address(of: id).ip], seed: memberSeed(id), clock: clock,
       world: self)
     members.append(machine)
+    schedule.add()
     return machine
   }
 
@@ -82,7 +99,7 @@ public final class World {
 
   /// Does something at a time to come.
   public func at(_ instant: Instant, _ body: @escaping (World) -> Void) {
-    actions.append((max(instant, now), nextAction, body))
+    actions.insert(Action(at: max(instant, now), sequence: nextAction, body: Confined(body)))
     nextAction += 1
   }
 
@@ -104,11 +121,22 @@ public final class World {
 
   /// When something happens next, nil if nothing ever will.
   public var nextWakeUp: Instant? {
+    settle()
     var next = Instant?.earlier(network.nextArrival, discovery.nextArrival)
-    for action in actions { next = .earlier(next, action.at) }
+    next = .earlier(next, actions.first?.at)
     for condition in conditions { next = .earlier(next, condition.deadline) }
-    for member in members { next = .earlier(next, member.nextDeadline) }
-    return next
+    return .earlier(next, schedule.first)
+  }
+
+  /// A member may have another deadline than before.
+  func touch(_ id: HostID) { schedule.touch(id.rawValue) }
+
+  /// Asks those for their deadlines who may have another one.
+  private func settle() {
+    if escape.isRaised.exchange(false, ordering: .acquiringAndReleasing) {
+      for index in members.indices { schedule.touch(index) }
+    }
+    while let index = schedule.nextTouched() { schedule.set(members[index].nextDeadline, of: index) }
   }
 
   /// Jumps to what happens next, and lets it happen.
@@ -128,8 +156,12 @@ public final class World {
     deliverDatagrams()
     discovery.refresh(network, at: now)
     deliverServices()
-    for member in members where member.nextDeadline.map({ $0 <= now }) ?? false { member.advance() }
+    settle()
+    for index in schedule.takeDue(at: now) where members[index].nextDeadline.map({ $0 <= now }) ?? false {
+      members[index].advance()
+    }
     lookAtConditions()
+    trace.add(draws: draws.count, draws.digest)
     if let fault {
       self.fault = nil
       throw fault
@@ -165,10 +197,12 @@ public final class World {
   // MARK: Parts of a step
 
   private func runActions() {
-    let due = actions.filter { $0.at <= now }.sorted { ($0.at, $0.sequence) < ($1.at, $1.sequence) }
-    guard !due.isEmpty else { return }
-    actions.removeAll { $0.at <= now }
-    for action in due { action.body(self) }
+    // What they add for now comes in the next step.
+    let end = nextAction
+    while let first = actions.first, first.at <= now, first.sequence < end {
+      _ = actions.removeFirst()
+      first.body.value(self)
+    }
   }
 
   private func lookAtConditions() {
@@ -196,9 +230,9 @@ public final class World {
         ? .powerOff : network.isConnected(datagram.sender, to: datagram.receiver) ? nil : .partition
       if let reason {
         _ = network.lose(datagram.packet, reason)
-        trace.add(.lost, receiver.id, at: now, packet: datagram.packet, bytes: datagram.bytes, "\(reason)")
+        trace.add(.lost, receiver.id, at: now, packet: datagram.packet, bytes: datagram.bytes, nil, reason)
       } else {
-        trace.add(.received, receiver.id, at: now, packet: datagram.packet, bytes: datagram.bytes, "\(datagram.from)")
+        trace.add(.received, receiver.id, at: now, packet: datagram.packet, bytes: datagram.bytes, datagram.from)
         receiver.take(.datagram(datagram.bytes, from: datagram.from), to: datagram.destination)
       }
     }

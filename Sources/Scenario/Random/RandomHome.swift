@@ -1,0 +1,242 @@
+internal import Home
+internal import MatterClusters
+internal import MatterProtocol
+internal import Runtime
+internal import Simulation
+internal import VirtualDevices
+
+/// Runs random homes: first everything goes wrong, then the network heals, and within a bounded time the home must agree
+/// with every device.
+public enum RandomHome {
+  /// How a run went.
+  public struct Outcome: Sendable {
+    public var plan: RandomPlan
+    /// Why it failed; nil if it did not.
+    public var failure: String?
+    public var digest: UInt64
+    /// How long it took from the healing until all agreed.
+    public var converged: Duration?
+    public var datagrams: Int
+  }
+
+  /// In this time after the healing a home must agree with every device.
+  public static let bound: Duration = .seconds(600)
+
+  public static func run(_ plan: RandomPlan) async -> Outcome {
+    var options = SimulatedHomeOptions()
+    options.keepsTrace = false
+    let counted = Counted()
+    do {
+      let run = await simulate(
+        try plan.definition(), seed: plan.seed, limit: .seconds(7_200), options
+      ) { _, world in
+        let play = RandomPlay(plan, world)
+        for step in plan.steps { try await play.take(step) }
+        try await play.heal()
+        let time = try await play.converge()
+        counted.datagrams = await world.simulation.perform { $0.network.packetCount }
+        return time
+      }
+      var outcome = Outcome(
+        plan: plan, digest: run.trace.digest, datagrams: counted.datagrams)
+      do { outcome.converged = try run.result.get() } catch { outcome.failure = "\(error)" }
+      return outcome
+    } catch {
+      return Outcome(plan: plan, failure: "\(error)", digest: 0, datagrams: 0)
+    }
+  }
+
+  private final class Counted: @unchecked Sendable {
+    // Not checked: set on the world's thread, read when that has ended.
+    var datagrams = 0
+  }
+
+  /// Looks for fewer devices and fewer steps that fail, too.
+  /// - Parameter attempts: how many runs that may take.
+  public static func shrink(_ failed: Outcome, attempts: Int = 60) async -> Outcome {
+    var best = failed
+    var left = attempts
+    func attempt(_ plan: RandomPlan) async -> Bool {
+      guard left > 0, plan != best.plan else { return false }
+      left -= 1
+      let outcome = await run(plan)
+      guard outcome.failure != nil else { return false }
+      best = outcome
+      return true
+    }
+    for device in best.plan.kept where best.plan.kept.count > 1 {
+      _ = await attempt(best.plan.keeping(devices: best.plan.kept.filter { $0 != device }))
+    }
+    // Halves first, then quarters, and at last one at a time.
+    var size = best.plan.steps.count / 2
+    while size >= 1, left > 0 {
+      var start = 0
+      while start < best.plan.steps.count, left > 0 {
+        let numbers = best.plan.steps.map(\.number)
+        let rest = numbers.indices.filter { $0 < start || $0 >= start + size }.map { numbers[$0] }
+        if await !attempt(best.plan.keeping(steps: rest)) { start += size }
+      }
+      size = size == 1 ? 0 : size / 2
+    }
+    return best
+  }
+}
+
+/// What is done to one random home.
+private struct RandomPlay {
+  struct Failure: Error, CustomStringConvertible { let description: String }
+
+  let plan: RandomPlan
+  let world: SimulatedHome
+  private let start: Instant
+
+  init(_ plan: RandomPlan, _ world: SimulatedHome) {
+    (self.plan, self.world) = (plan, world)
+    start = world.simulation.world.value.now
+  }
+
+  private func network(_ body: @Sendable (inout SimulatedNetwork) -> Void) async {
+    await world.simulation.perform { body(&$0.network) }
+  }
+
+  // MARK: Trouble
+
+  func take(_ step: RandomPlan.Step) async throws {
+    let pause = start + step.at - (await world.simulation.now)
+    if pause > .zero { try await world.simulation.sleep(for: pause) }
+    await world.simulation.perform { $0.note("\(step)") }
+    if let device = step.device {
+      try await take(step.act, device)
+    } else {
+      try await takeHub(step.act)
+    }
+  }
+
+  private func take(_ act: RandomPlan.Act, _ number: Int) async throws {
+    let name = "D\(number)"
+    let machine = try await world.machine(of: name)
+    let (id, hub) = (machine.id, world.hub.id)
+    switch act {
+    case .toggle, .dim, .rename: command(act, number)
+    case .pressByHand: await world.pressByHand(name)
+    case .conditions:
+      let conditions = Self.conditions(act)
+      await network { $0.set(conditions, from: id, to: hub) }
+    case .partition: await network { $0.partition([id], from: [hub]) }
+    case .cutToHub: await network { $0.cut(from: id, to: hub) }
+    case .cutFromHub: await network { $0.cut(from: hub, to: id) }
+    case .cutPower(let effects): try await cutPower(of: machine, afterEffects: effects)
+    case .restorePower: try await world.restorePower(of: name)
+    case .move(let place): await move(machine, to: place)
+    case .drift(let millionths): await world.simulation.perform { _ in machine.setDrift(millionths) }
+    case .jump(let seconds): await world.simulation.perform { _ in machine.moveWallClock(by: .seconds(seconds)) }
+    case .multicast(let isOn): await multicast(isOn, id)
+    case .bridged(let isOn): await world.power(isOn, bridgedOn: name)
+    case .heal: await network { $0.heal() }
+    }
+  }
+
+  private func takeHub(_ act: RandomPlan.Act) async throws {
+    let hub = world.hub
+    switch act {
+    case .conditions:
+      let conditions = Self.conditions(act)
+      await network { $0.conditions = conditions }
+    case .cutPower(nil): try await world.cutPower(of: ScenarioReader.hub)
+    case .cutPower(let effects): try await cutPower(of: hub, afterEffects: effects)
+    case .restorePower: try await world.restorePower(of: ScenarioReader.hub)
+    case .move(let place): await move(hub, to: place)
+    case .jump(let seconds): await world.simulation.perform { _ in hub.moveWallClock(by: .seconds(seconds)) }
+    case .multicast(let isOn): await multicast(isOn, hub.id)
+    default: break
+    }
+  }
+
+  private func cutPower(of machine: SimulatedMachine, afterEffects effects: Int?) async throws {
+    await world.simulation.perform { _ in
+      if let effects { machine.effectsUntilPowerCut = effects } else { machine.cutPower() }
+    }
+  }
+
+  private func move(_ machine: SimulatedMachine, to place: UInt64) async {
+    await world.simulation.perform { _ in
+      machine.move(to: [.v6(high: 0xFD00_0000_0000_0001, low: place << 16 | UInt64(machine.id.rawValue), scope: 0)])
+    }
+  }
+
+  private func multicast(_ isOn: Bool, _ id: HostID) async {
+    await world.simulation.perform { world in
+      if isOn { world.discovery.silent.remove(id) } else { world.discovery.silent.insert(id) }
+    }
+  }
+
+  private static func conditions(_ act: RandomPlan.Act) -> LinkConditions {
+    guard case .conditions(let latency, let jitter, let loss, let duplication, let reordering) = act else {
+      return .perfect
+    }
+    return LinkConditions(
+      latency: .milliseconds(latency), jitter: .milliseconds(jitter), loss: Ratio(loss, of: 100),
+      duplication: Ratio(duplication, of: 100), reordering: Ratio(reordering, of: 100))
+  }
+
+  /// Begins a command; nobody waits for it, and it may fail.
+  private func command(_ act: RandomPlan.Act, _ number: Int) {
+    let world = world
+    Tasks.start {
+      guard let home = try? await world.home else { return }
+      let id = world.definition.devices.first { $0.name == "D\(number)" }?.uniqueID
+      guard let device = await home.registry.devices.first(where: { $0.identity.uniqueID == id }) else { return }
+      switch act {
+      case .toggle: _ = try? await home.turn(Target(device), .toggle)
+      case .dim(let level): _ = try? await home.dim(Target(device), to: level, over: nil)
+      case .rename(let name): _ = try? await home.rename(device.id, to: "Name \(name)")
+      default: break
+      }
+    }
+  }
+
+  // MARK: Healing
+
+  /// Nothing is wrong any more.
+  func heal() async throws {
+    await world.simulation.perform { world in
+      world.note("heals")
+      world.network.heal()
+      world.network.conditions = .perfect
+      world.network.forgetLinks()
+      world.discovery.silent = []
+    }
+    try await world.restorePower(of: ScenarioReader.hub)
+    await world.simulation.perform { _ in world.hub.effectsUntilPowerCut = nil }
+    for device in plan.kept {
+      let machine = try await world.machine(of: "D\(device)")
+      await world.simulation.perform { _ in machine.effectsUntilPowerCut = nil }
+      try await world.restorePower(of: "D\(device)")
+      if plan.kinds[device] == .bridge { await world.power(true, bridgedOn: "D\(device)") }
+    }
+  }
+
+  /// Waits until all agree, and go on to.
+  func converge() async throws -> Duration {
+    let begin = await world.simulation.now
+    var agreed: Instant?
+    while true {
+      let wrong = try await world.disagreements()
+      let now = await world.simulation.now
+      if wrong.isEmpty {
+        let since = agreed ?? now
+        agreed = since
+        // A subscription that is dead already may be noticed only when its next report is due.
+        if now - since >= .seconds(90) { return since - begin }
+      } else {
+        agreed = nil
+        if now - begin > RandomHome.bound {
+          throw Failure(
+            description: "\((now - begin).nanoseconds / 1_000_000_000) s after the network healed: "
+              + wrong.map(\.description).joined(separator: "; "))
+        }
+      }
+      try await world.simulation.sleep(for: .seconds(2))
+    }
+  }
+}

@@ -1,0 +1,178 @@
+internal import MatterCrypto
+internal import MatterProtocol
+internal import Simulation
+internal import VirtualDevices
+
+/// A home, and all that goes wrong with it, drawn from a seed.
+public struct RandomPlan: Hashable, Sendable {
+  /// One thing that is done to the home, some time after it has begun.
+  struct Step: Hashable, Sendable, CustomStringConvertible {
+    var number: Int
+    var at: Duration
+    /// The device that it is about, by its number; nil: the hub, or the whole network.
+    var device: Int?
+    var act: Act
+
+    var description: String {
+      let who = device.map { "D\($0)" } ?? "hub"
+      return "\(number): at \(at.nanoseconds / 1_000_000) ms, \(who): \(act)"
+    }
+  }
+
+  enum Act: Hashable, Sendable {
+    // What people do.
+    case toggle
+    case dim(UInt8)
+    case pressByHand
+    case rename(Int)
+    // What goes wrong.
+    case conditions(latency: Int, jitter: Int, loss: UInt64, duplication: UInt64, reordering: UInt64)
+    case partition
+    case cutToHub, cutFromHub
+    case cutPower(afterEffects: Int?)
+    case restorePower
+    case move(UInt64)
+    case drift(Int64)
+    case jump(seconds: Int64)
+    case multicast(isOn: Bool)
+    case bridged(isOn: Bool)
+    case heal
+  }
+
+  public var seed: UInt64
+  /// Kinds of the devices, by number; a bridge has some lights behind it.
+  var kinds: [Kind]
+  var steps: [Step]
+  /// Those that are there, where not all are.
+  var kept: [Int]
+
+  enum Kind: String, CaseIterable, Hashable, Sendable {
+    case onOffLight = "on/off light"
+    case dimmableLight = "dimmable light"
+    case plug = "plug"
+    case dimmablePlug = "dimmable plug"
+    case colorTemperatureLight = "color temperature light"
+    case extendedColorLight = "extended color light"
+    case genericSwitch = "generic switch"
+    case lightSwitch = "light switch"
+    case bridge = "bridge"
+  }
+
+  /// How long everything may go wrong.
+  static let trouble: Duration = .seconds(240)
+
+  public init(seed: UInt64) {
+    self.seed = seed
+    // Not the sequence that the world draws from.
+    var random = SeededRandomSource(seed: seed ^ 0x5EED_0F_40_4E_5)
+    let count = Int.random(in: 1...5, using: &random)
+    kinds = (0..<count).map { _ in Kind.allCases[Int.random(in: 0..<Kind.allCases.count, using: &random)] }
+    kept = Array(0..<count)
+    var steps: [Step] = []
+    for number in 0..<Int.random(in: 6...24, using: &random) {
+      let at = Duration.milliseconds(Int64.random(in: 0..<Self.trouble.nanoseconds / 1_000_000, using: &random))
+      let device = Int.random(in: 0..<(count * 4 + 1), using: &random)
+      steps.append(
+        device == count * 4
+          ? Step(number: number, at: at, device: nil, act: Self.hubAct(&random))
+          : Step(number: number, at: at, device: device % count, act: Self.act(&random)))
+    }
+    self.steps = steps.sorted { ($0.at, $0.number) < ($1.at, $1.number) }
+  }
+
+  private static func act(_ random: inout SeededRandomSource) -> Act {
+    switch Int.random(in: 0..<20, using: &random) {
+    case 0...3: .toggle
+    case 4, 5: .dim(UInt8.random(in: 1...254, using: &random))
+    case 6, 7: .pressByHand
+    case 8: .rename(Int.random(in: 0..<100, using: &random))
+    case 9, 10: conditions(&random)
+    case 11: .partition
+    case 12: Bool.random(using: &random) ? .cutToHub : .cutFromHub
+    case 13: .cutPower(afterEffects: nil)
+    case 14: .cutPower(afterEffects: Int.random(in: 0..<30, using: &random))
+    case 15: .restorePower
+    case 16: .move(UInt64.random(in: 1..<1 << 32, using: &random))
+    case 17:
+      Bool.random(using: &random)
+        ? .drift(Int64.random(in: -200...200, using: &random))
+        : .jump(seconds: Int64.random(in: -86_400...86_400, using: &random))
+    case 18: .multicast(isOn: Bool.random(using: &random))
+    default: Bool.random(using: &random) ? .bridged(isOn: Bool.random(using: &random)) : .heal
+    }
+  }
+
+  private static func hubAct(_ random: inout SeededRandomSource) -> Act {
+    switch Int.random(in: 0..<8, using: &random) {
+    case 0, 1: .cutPower(afterEffects: nil)
+    case 2: .cutPower(afterEffects: Int.random(in: 0..<60, using: &random))
+    case 3: .restorePower
+    case 4: conditions(&random)
+    case 5: .jump(seconds: Int64.random(in: -86_400...86_400, using: &random))
+    case 6: .multicast(isOn: Bool.random(using: &random))
+    default: .move(UInt64.random(in: 1..<1 << 32, using: &random))
+    }
+  }
+
+  private static func conditions(_ random: inout SeededRandomSource) -> Act {
+    .conditions(
+      latency: Int.random(in: 0...200, using: &random), jitter: Int.random(in: 0...200, using: &random),
+      loss: UInt64.random(in: 0...60, using: &random), duplication: UInt64.random(in: 0...30, using: &random),
+      reordering: UInt64.random(in: 0...30, using: &random))
+  }
+
+  /// The home's definition file.
+  var text: String {
+    var lines = ["devices:"]
+    for number in kept {
+      lines += ["  - name: D\(number)", "    type: \(kinds[number].rawValue)"]
+      if kinds[number] == .bridge {
+        lines += [
+          "    devices:", "      - name: B\(number)", "        type: dimmable light", "      - name: C\(number)",
+          "        type: on/off light",
+        ]
+      }
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  func definition() throws -> HomeDefinition { try HomeDefinition.load(simulating: [("random.yaml", text)]) }
+
+  /// The same with fewer devices.
+  func keeping(devices: [Int]) -> RandomPlan {
+    var plan = self
+    plan.kept = kept.filter(devices.contains)
+    plan.steps = steps.filter { $0.device.map(plan.kept.contains) ?? true }
+    return plan
+  }
+
+  /// The same with fewer steps.
+  func keeping(steps numbers: [Int]) -> RandomPlan {
+    var plan = self
+    plan.steps = steps.filter { numbers.contains($0.number) }
+    return plan
+  }
+
+  /// Keeps what the command line says: numbers with commas between them, or `-` for all.
+  public func keeping(devices: String, steps: String) -> RandomPlan {
+    func numbers(_ text: String) -> [Int]? { text == "-" ? nil : text.split(separator: ",").compactMap { Int($0) } }
+    var plan = self
+    if let devices = numbers(devices) { plan = plan.keeping(devices: devices) }
+    if let steps = numbers(steps) { plan = plan.keeping(steps: steps) }
+    return plan
+  }
+
+  /// What repeats it, for a command line.
+  public var arguments: String {
+    func text(_ numbers: [Int]) -> String {
+      numbers.isEmpty ? "," : numbers.map { "\($0)" }.joined(separator: ",")
+    }
+    let isWhole = self == RandomPlan(seed: seed)
+    return isWhole ? "1 \(seed)" : "1 \(seed) \(text(kept)) \(text(steps.map(\.number)))"
+  }
+
+  /// In lines, for people.
+  public var lines: [String] {
+    kept.map { "D\($0): \(kinds[$0].rawValue)" } + steps.map(\.description)
+  }
+}

@@ -1,0 +1,102 @@
+public import Home
+public import MatterProtocol
+
+/// How well a home knew how its devices were: what it said, held against the truth.
+public struct ScoreCard: Hashable, Sendable {
+  /// How long it took the home to say so, each time that a device had become unreachable.
+  public private(set) var noticedGone: [Duration] = []
+  /// The same, each time that one could be reached again.
+  public private(set) var noticedBack: [Duration] = []
+  /// How often a device was away so shortly that the home never said so.
+  public private(set) var unnoticed = 0
+  /// How often the home said that a device was away that was there.
+  public private(set) var falseOffline = 0
+  /// How often the home said that a device was there that was away.
+  public private(set) var falseOnline = 0
+  /// For how long the home showed a value that the device did not have any more, while it could be reached; of all
+  /// devices together.
+  public private(set) var stale: Duration = .zero
+  /// How long devices were watched, all together.
+  public private(set) var watched: Duration = .zero
+
+  private struct Subject: Hashable {
+    var isReachable: Bool
+    var isSaidOnline: Bool
+    var isStale: Bool
+    /// When it went or came, as long as the home has not said so.
+    var changed: Instant?
+    var last: Instant
+  }
+
+  private var subjects: [String: Subject] = [:]
+
+  public init() {}
+
+  /// Takes in how a device is at one moment, and what the home says of it.
+  /// - Parameter isStale: whether the home shows values of it that it does not have.
+  public mutating func observe(
+    _ device: String, isReachable: Bool, said: ConnectivityState, isStale: Bool, at now: Instant
+  ) {
+    let isOnline = said == .online || said == .partiallyOnline
+    guard var subject = subjects[device] else {
+      // What was wrong before it was looked at is nobody's fault.
+      subjects[device] = Subject(
+        isReachable: isReachable, isSaidOnline: isOnline, isStale: isStale,
+        changed: isReachable == isOnline ? nil : now, last: now)
+      return
+    }
+    let time = now - subject.last
+    watched += time
+    if subject.isStale { stale += time }
+    if isReachable != subject.isReachable {
+      if isReachable, subject.changed != nil, subject.isSaidOnline { unnoticed += 1 }
+      // It is as the home says again, or it is not any more.
+      subject.changed = isReachable == subject.isSaidOnline ? nil : now
+    }
+    if isOnline != subject.isSaidOnline {
+      if isOnline == isReachable {
+        if let changed = subject.changed {
+          if isReachable { noticedBack.append(now - changed) } else { noticedGone.append(now - changed) }
+        }
+        subject.changed = nil
+      } else {
+        if isOnline { falseOnline += 1 } else { falseOffline += 1 }
+        subject.changed = now
+      }
+    }
+    subject.isReachable = isReachable
+    subject.isSaidOnline = isOnline
+    subject.isStale = isReachable && isOnline && isStale
+    subject.last = now
+    subjects[device] = subject
+  }
+
+  /// A part of some times, in whole per cent: 50 is the median, 95 what all but a twentieth keep within. Nil for no times.
+  public static func percentile(_ per: Int, of times: [Duration]) -> Duration? {
+    let sorted = times.sorted()
+    guard !sorted.isEmpty else { return nil }
+    return sorted[min(sorted.count - 1, sorted.count * per / 100)]
+  }
+
+  /// In lines, for people.
+  public var lines: [String] {
+    func text(_ times: [Duration]) -> String {
+      guard let half = Self.percentile(50, of: times), let most = Self.percentile(95, of: times) else { return "never" }
+      return "\(times.count) times; p50 \(half.tenths) s, p95 \(most.tenths) s"
+    }
+    return [
+      "noticed that a device went: \(text(noticedGone))", "noticed that a device came: \(text(noticedBack))",
+      "away too shortly to be noticed: \(unnoticed)", "false \u{201C}offline\u{201D}: \(falseOffline)",
+      "false \u{201C}online\u{201D}: \(falseOnline)",
+      "stale values: \(stale.tenths) s of \(watched.tenths) s watched",
+    ]
+  }
+}
+
+extension Duration {
+  /// Seconds with one digit behind the point.
+  fileprivate var tenths: String {
+    let tenths = nanoseconds / 100_000_000
+    return "\(tenths / 10).\(tenths % 10)"
+  }
+}

@@ -1,0 +1,29 @@
+internal import Home
+internal import MatterProtocol
+internal import Runtime
+internal import Simulation
+
+extension SimulatedHome {
+  /// Watches the home for a while, and holds what it says against what is.
+  /// - Parameters:
+  ///   - time: for how long.
+  ///   - period: between two looks: no time in the card is known better than that.
+  public func score(for time: Duration, every period: Duration = .milliseconds(500)) async throws -> ScoreCard {
+    var card = ScoreCard()
+    let end = await simulation.now + time
+    while true {
+      let now = await simulation.now
+      if let home = opened {
+        let said = try await states(home)
+        let stale = Set(staleValues(await home.state).map(\.device))
+        for truth in truth() {
+          card.observe(
+            truth.path, isReachable: truth.isReachable, said: said[truth.uniqueID] ?? .unknown,
+            isStale: stale.contains(truth.path), at: now)
+        }
+      }
+      guard now < end else { return card }
+      try await simulation.sleep(for: period)
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import MatterProtocol
+import Runtime
+import Scenario
+import Simulation
+
+extension HearthBench {
+  /// `random SEEDS [FIRST [DEVICES STEPS]]`: runs random homes. Ends with 1 if one of them does not come to agree.
+  static func randomHomes() {
+    let words = Array(CommandLine.arguments.dropFirst(2))
+    let count = max(1, words.first.flatMap { Int($0) } ?? 200)
+    let first = words.dropFirst().first.flatMap { UInt64($0) } ?? 1
+    do {
+      let isFine = try waitFor {
+        if words.count == 4 {
+          return await RandomHomes.one(RandomPlan(seed: first).keeping(devices: words[2], steps: words[3]))
+        }
+        return await RandomHomes.all(first..<first + UInt64(count))
+      }
+      if !isFine { exit(1) }
+    } catch {
+      FileHandle.standardError.write(Data("\(error)\n".utf8))
+      exit(1)
+    }
+  }
+}
+
+enum RandomHomes {
+  /// One of them, with all that is done to it.
+  static func one(_ plan: RandomPlan) async -> Bool {
+    for line in plan.lines { print(line) }
+    let outcome = await RandomHome.run(plan)
+    print("digest \(String(outcome.digest, radix: 16))")
+    print(outcome.failure.map { "FAILED: \($0)" } ?? "all agree")
+    return outcome.failure == nil
+  }
+
+  static func all(_ seeds: Range<UInt64>) async -> Bool {
+    var failures: [RandomHome.Outcome] = []
+    var converged: [Duration] = []
+    var digests: [UInt64] = []
+    let verbose = ProcessInfo.processInfo.environment["VERBOSE"] != nil
+    for seed in seeds {
+      let outcome = await RandomHome.run(RandomPlan(seed: seed))
+      digests.append(outcome.digest)
+      if let time = outcome.converged { converged.append(time) }
+      if outcome.failure != nil { failures.append(outcome) }
+      if verbose { print("seed \(seed): \(String(outcome.digest, radix: 16)) \(outcome.failure ?? "agrees")") }
+    }
+    for failed in failures.prefix(5) {
+      let least = await RandomHome.shrink(failed)
+      print("seed \(failed.plan.seed) FAILED: \(failed.failure ?? "")")
+      print("  shrunk: \(least.failure ?? "")")
+      for line in least.plan.lines { print("    \(line)") }
+      print("  again: hearth-bench random \(least.plan.arguments)")
+    }
+    let half = ScoreCard.percentile(50, of: converged)?.nanoseconds ?? 0
+    let most = converged.max()?.nanoseconds ?? 0
+    print(
+      """
+      \(seeds.count) random homes from seed \(seeds.lowerBound) on, \(failures.count) failed; agreed after \
+      \(half / 1_000_000_000) s (median), \(most / 1_000_000_000) s (at most)
+      """)
+    // The order counts, and every bit of each.
+    let digest = digests.reduce(UInt64(0xCBF2_9CE4_8422_2325)) { ($0 ^ $1) &* 0x100_0000_01B3 }
+    print("digest \(String(digest, radix: 16))")
+    return failures.isEmpty
+  }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import Home
+import MatterProtocol
+import Runtime
+import Scenario
+import Simulation
+
+/// What a simulated world costs.
+func simulationRows(_ report: inout Report, _ options: Options) throws {
+  var size = SimulationSize()
+  if options.isQuick { size = SimulationSize(devices: 50, hours: 2, runs: 50) }
+  try simulationRows(&report, size)
+}
+
+/// How much is simulated.
+struct SimulationSize {
+  var devices = 250
+  var hours = 24
+  var runs = 400
+  /// Whether it is what the targets are for.
+  var isWhole: Bool { devices == 250 && hours == 24 }
+}
+
+func simulationRows(_ report: inout Report, _ size: SimulationSize) throws {
+  let rate = try waitFor { try await BaseScenario.rate(runs: size.runs) }
+  report.add(
+    Row(
+      name: "simulation: pair, switch, lose, heal, on two threads", rate: rate,
+      target: .init(text: "100/s", isMet: rate >= 100)))
+  for isPaired in [false, true] {
+    let devices = size.devices * 4
+    let bytes = try SimulatedMemory.measure(devices: devices, isPaired: isPaired)
+    report.add(
+      Row(
+        name: "simulation: memory of \(devices) devices\(isPaired ? ", commissioned, and a home of them" : "")",
+        bytes: bytes,
+        target: devices == 1000 && !isPaired ? .init(text: "100 MiB", isMet: bytes <= 100 * 1_048_576) : nil))
+  }
+  let day = try waitFor { try await SimulatedDay.run(devices: size.devices, hours: size.hours) }
+  guard day.online == size.devices else { throw BenchError("\(size.devices - day.online) devices did not come back") }
+  report.add("simulation: \(size.devices) devices started and commissioned", Measured(times: [day.pairing]))
+  report.add(
+    "simulation: \(size.hours) hours with them, all subscribed, a fault a minute", Measured(times: [day.day]),
+    target: size.isWhole ? .init(text: "60 s", isMet: day.day <= 60_000_000_000) : nil)
+  let card = try waitFor { try await ScoreRows.card(devices: min(size.devices, 50), hours: min(size.hours, 8)) }
+  report.notes.append(
+    "Our controller, with a device away every five minutes, held against the truth:\n"
+      + card.lines.map { "  \($0)" }.joined(separator: "\n"))
+  report.notes.append(
+    """
+    The simulated day sent \(day.datagrams) datagrams, \(Int(day.day) / max(1, day.datagrams)) ns each; digest \
+    \(String(day.digest, radix: 16)).
+    """)
+}
+
+/// What simulated devices take of memory, in a process of its own.
+enum SimulatedMemory {
+  /// - Returns: bytes, those left out that the process takes without them.
+  static func measure(devices: Int, isPaired: Bool) throws -> Double {
+    let process = Process()
+    process.executableURL = URL(
+      fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
+    process.arguments = ["simulate-memory", "\(devices)", isPaired ? "paired" : "fresh"]
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    try process.run()
+    let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    guard process.terminationStatus == 0, let bytes = Double(output.trimmingCharacters(in: .whitespacesAndNewlines))
+    else { throw BenchError("the memory could not be measured: \(output)") }
+    return bytes
+  }
+
+  /// The process.
+  static func child(devices: Int, isPaired: Bool) async throws {
+    func run(_ count: Int) async throws -> Int {
+      var options = SimulatedHomeOptions()
+      options.keepsTrace = false
+      options.isPaired = isPaired
+      let run = await simulate(try SimulatedDay.definition(count), seed: 1, options) { _, world in
+        try await world.simulation.sleep(for: .seconds(5))
+        return residentBytes()
+      }
+      return try run.result.get()
+    }
+    // What the first device takes is the code, most of all.
+    let before = try await run(1)
+    print(try await run(devices) - before)
+  }
+}
+
+extension HearthBench {
+  /// The simulation's figures alone, for other numbers of devices.
+  static func simulation() {
+    let numbers = CommandLine.arguments.dropFirst(2).map { Int($0) ?? 0 }
+    var size = SimulationSize()
+    if numbers.count > 0 { size.devices = max(1, numbers[0]) }
+    if numbers.count > 1 { size.hours = max(1, numbers[1]) }
+    if numbers.count > 2 { size.runs = max(1, numbers[2]) }
+    var report = Report()
+    do { try simulationRows(&report, size) } catch { report.failures.append("simulation: \(error)") }
+    print(report.table(DatagramSizes()))
+  }
+
+  /// A process of those figures.
+  static func simulatedMemory() {
+    do {
+      guard CommandLine.arguments.count == 4, let devices = Int(CommandLine.arguments[2]) else { exit(64) }
+      let isPaired = CommandLine.arguments[3] == "paired"
+      try waitFor { try await SimulatedMemory.child(devices: devices, isPaired: isPaired) }
+    } catch {
+      FileHandle.standardError.write(Data("simulate-memory: \(error)\n".utf8))
+      exit(1)
+    }
+  }
+}

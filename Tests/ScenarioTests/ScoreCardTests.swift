@@ -1,0 +1,87 @@
+import Home
+import MatterProtocol
+import Scenario
+import Simulation
+import Testing
+
+@Suite struct ScoreCardTests {
+  private func card(_ looks: [(seconds: Int64, isReachable: Bool, said: ConnectivityState, isStale: Bool)]) -> ScoreCard
+  {
+    var card = ScoreCard()
+    for look in looks {
+      card.observe(
+        "lamp", isReachable: look.isReachable, said: look.said, isStale: look.isStale,
+        at: .zero + .seconds(look.seconds))
+    }
+    return card
+  }
+
+  @Test func whatIsNoticedTakesItsTime() {
+    let card = card([
+      (0, true, .online, false), (10, false, .online, false), (50, false, .offline, false), (70, true, .offline, false),
+      (73, true, .online, false), (80, true, .online, false),
+    ])
+    #expect(card.noticedGone == [.seconds(40)])
+    #expect(card.noticedBack == [.seconds(3)])
+    #expect((card.falseOffline, card.falseOnline, card.unnoticed) == (0, 0, 0))
+    #expect(card.watched == .seconds(80))
+  }
+
+  @Test func whatIsSaidForNothingIsFalse() {
+    let card = card([
+      (0, true, .online, false), (10, true, .offline, false), (20, true, .online, false), (30, false, .online, false),
+      (40, false, .offline, false), (50, false, .online, false),
+    ])
+    #expect(card.falseOffline == 1)
+    #expect(card.falseOnline == 1)
+    #expect(card.noticedBack == [.seconds(10)])
+    #expect(card.noticedGone == [.seconds(10)])
+  }
+
+  @Test func aShortBreakIsNotNoticed() {
+    let card = card([
+      (0, true, .online, false), (10, false, .online, false), (20, true, .online, false), (90, true, .offline, false),
+    ])
+    #expect(card.unnoticed == 1)
+    // It was there already when the home said that it was not.
+    #expect(card.falseOffline == 1)
+    #expect(card.noticedGone.isEmpty)
+  }
+
+  @Test func onlyWhatIsShownOfWhatIsThereIsStale() {
+    let card = card([
+      (0, true, .online, false), (10, true, .online, true), (14, true, .online, false), (20, false, .offline, true),
+      (60, false, .offline, true),
+    ])
+    #expect(card.stale == .seconds(4))
+  }
+
+  @Test func percentilesAreOfTheTimes() {
+    let times = (1...100).map { Duration.seconds($0) }
+    #expect(ScoreCard.percentile(50, of: times.reversed()) == .seconds(51))
+    #expect(ScoreCard.percentile(95, of: times) == .seconds(96))
+    #expect(ScoreCard.percentile(95, of: []) == nil)
+  }
+
+  @Test func aHomeIsScored() async throws {
+    let definition = try SimulatedHomeTests.definition()
+    let run = await simulate(definition, seed: 5) { _, world in
+      let scored = Task { try await world.score(for: .seconds(400)) }
+      try await world.simulation.sleep(for: .seconds(20))
+      try await world.cutPower(of: "Lamp")
+      let cut = await world.truth()
+      try await world.simulation.sleep(for: .seconds(200))
+      try await world.restorePower(of: "Lamp")
+      return (try await scored.value, cut, await world.truth(), try await world.disagreements())
+    }
+    let (card, cut, restored, disagreements) = try run.result.get()
+    #expect(cut.map(\.isReachable) == [false])
+    #expect(restored.map(\.route) == [.ipv6])
+    #expect(card.noticedGone.count == 1)
+    #expect(card.noticedBack.count == 1)
+    #expect(card.noticedGone.allSatisfy { $0 > .zero && $0 <= .seconds(90) })
+    #expect(card.noticedBack.allSatisfy { $0 <= .seconds(10) })
+    #expect((card.falseOffline, card.falseOnline) == (0, 0))
+    #expect(disagreements.isEmpty)
+  }
+}

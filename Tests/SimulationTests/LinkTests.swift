@@ -1,0 +1,60 @@
+import MatterProtocol
+import Testing
+
+@testable import Simulation
+
+@Suite struct LinkTests {
+  /// Sends so many datagrams of ten bytes at once, and tells which came when.
+  private func arrivals(_ conditions: LinkConditions, count: UInt8 = 20) -> [(byte: UInt8, at: Instant)] {
+    var network = SimulatedNetwork(seed: 4)
+    network.conditions = conditions
+    let (from, to) = (World.address(of: HostID(0)), World.address(of: HostID(1)))
+    network.attach(HostID(0), at: from)
+    network.attach(HostID(1), at: to)
+    for number in 0..<count {
+      _ = network.send([UInt8](repeating: number, count: 10), from: HostID(0), at: from, to: to, at: .zero)
+    }
+    var result: [(UInt8, Instant)] = []
+    while let next = network.nextArrival, let datagram = network.nextDatagram(at: next) {
+      result.append((datagram.bytes[0], next))
+    }
+    return result
+  }
+
+  @Test func heldDatagramsAreOvertaken() {
+    let found = arrivals(LinkConditions(reordering: Ratio(1, of: 4)))
+    #expect(found.map(\.byte).sorted() == Array(0..<20))
+    #expect(found.map(\.byte) != Array(0..<20))
+    #expect(Set(found.map(\.at)) == [.zero + .milliseconds(2), .zero + .milliseconds(52)])
+  }
+
+  @Test func aSlowLinkCarriesOneAfterTheOther() {
+    var conditions = LinkConditions.perfect
+    conditions.bytesPerSecond = 1000
+    let found = arrivals(conditions)
+    #expect(found.map(\.byte) == Array(0..<20))
+    #expect(found.map(\.at) == (1...20).map { .zero + .milliseconds(10 * $0 + 2) })
+  }
+
+  @Test func whatIsTooLongIsLost() {
+    var conditions = LinkConditions.perfect
+    conditions.maximumDatagramSize = 9
+    #expect(arrivals(conditions).isEmpty)
+    conditions.maximumDatagramSize = 10
+    #expect(arrivals(conditions).count == 20)
+  }
+
+  @Test func aClockThatDriftsDoesNotJump() {
+    var clock = MachineClock(drift: 100)
+    let hour = Instant.zero + .seconds(3600)
+    #expect(clock.local(hour) == hour + .milliseconds(360))
+    clock.setDrift(-100, at: hour)
+    #expect(clock.local(hour) == hour + .milliseconds(360))
+    #expect(clock.local(hour + .seconds(3600)) == hour + .seconds(3600))
+    for seconds in [0, 1, 4000] as [Int64] {
+      let shown = hour + .milliseconds(400) + .seconds(seconds)
+      let world = clock.world(shown)
+      #expect(clock.local(world) >= shown && clock.local(Instant(nanoseconds: world.nanoseconds - 2)) < shown)
+    }
+  }
+}
