@@ -114,7 +114,8 @@ let package = Package(
       .executableTarget(
         name: "hearth-bench",
         dependencies: [
-          "CBench", "Scenario", "Simulation", "Home", "VirtualDevices", "MatterController", "MatterDevice", "Runtime", "MatterProtocol",
+          "CBench", "Scenario", "Simulation", "Home", "VirtualDevices", "MatterController", "MatterDevice", "Runtime",
+          "MatterProtocol",
           "MatterClusters", "MatterModel", "MatterTLV", "MatterCrypto", "MatterCertificates", log,
         ] + nio,
         swiftSettings: strict),

@@ -23,7 +23,7 @@ import Testing
     ])
     #expect(card.noticedGone == [.seconds(40)])
     #expect(card.noticedBack == [.seconds(3)])
-    #expect((card.falseOffline, card.falseOnline, card.unnoticed) == (0, 0, 0))
+    #expect([card.falseOffline, card.falseOnline, card.unnoticed] == [0, 0, 0])
     #expect(card.watched == .seconds(80))
   }
 
@@ -66,13 +66,13 @@ import Testing
   @Test func aHomeIsScored() async throws {
     let definition = try SimulatedHomeTests.definition()
     let run = await simulate(definition, seed: 5) { _, world in
-      let scored = Task { try await world.score(for: .seconds(400)) }
+      async let scored = world.score(for: .seconds(400))
       try await world.simulation.sleep(for: .seconds(20))
       try await world.cutPower(of: "Lamp")
       let cut = await world.truth()
       try await world.simulation.sleep(for: .seconds(200))
       try await world.restorePower(of: "Lamp")
-      return (try await scored.value, cut, await world.truth(), try await world.disagreements())
+      return (try await scored, cut, await world.truth(), try await world.disagreements())
     }
     let (card, cut, restored, disagreements) = try run.result.get()
     #expect(cut.map(\.isReachable) == [false])
@@ -81,7 +81,7 @@ import Testing
     #expect(card.noticedBack.count == 1)
     #expect(card.noticedGone.allSatisfy { $0 > .zero && $0 <= .seconds(90) })
     #expect(card.noticedBack.allSatisfy { $0 <= .seconds(10) })
-    #expect((card.falseOffline, card.falseOnline) == (0, 0))
+    #expect([card.falseOffline, card.falseOnline] == [0, 0])
     #expect(disagreements.isEmpty)
   }
 }
