@@ -1,3 +1,4 @@
+import Home
 import MatterProtocol
 import Scenario
 import Simulation
