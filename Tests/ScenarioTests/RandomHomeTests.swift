@@ -26,6 +26,10 @@ import Testing
     #expect(first.converged == second.converged)
   }
 
+  @Test func aDeviceThatLosesItsPowerAsItStartsStartsAgain() async {
+    #expect(await RandomHome.run(RandomPlan(seed: 71).keeping(devices: "0", steps: "16,13,14")).failure == nil)
+  }
+
   @Test func aHubThatIsKilledKnowsWhatItKnew() async throws {
     let run = await simulate(try SimulatedHomeTests.definition(), seed: 9) { home, world in
       let before = try await home.devices().list().map(\.name)

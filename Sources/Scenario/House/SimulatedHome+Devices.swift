@@ -57,6 +57,8 @@ extension SimulatedHome {
     guard !found.machine.isPowered else { return }
     found.machine.restorePower()
     try found.device.restorePower()
+    // It may have lost it again while it started.
+    guard found.machine.isPowered else { return found.device.cutPower() }
     prepareForPowerCut(found.machine, found.device)
   }
 
