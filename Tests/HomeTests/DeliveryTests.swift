@@ -92,10 +92,10 @@ import Testing
 /// In real time, but for nothing that takes longer than it must.
 @Suite("Observers", .timeLimit(.minutes(1))) struct ObserverTests {
   private let loop = MultiThreadedEventLoopGroup.singleton.next()
-  private static let quick = DeliverySchedule.Limits(patience: .seconds(5), firstRetry: .milliseconds(30))
+  private static let quick = DeliverySchedule.Limits(patience: .seconds(120), firstRetry: .milliseconds(30))
 
   private func until(_ what: String, _ body: () async throws -> Bool) async throws {
-    for _ in 0..<1000 {
+    for _ in 0..<12_000 {
       if try await body() { return }
       try await Task.sleep(for: .milliseconds(10))
     }
@@ -315,7 +315,7 @@ import Testing
         .all, .immediate, to: .command(["sh", "-c", "echo $$ >> \(file); exec sleep 100"]),
         after: try database.anchor()))
     try database.commit([light(true)])
-    let center = try center(database, .init(patience: .milliseconds(300), firstRetry: .milliseconds(10), strikes: 1))
+    let center = try center(database, .init(patience: .seconds(10), firstRetry: .milliseconds(10), strikes: 1))
     try await center.start(inBackground: true)
     try await until("it is suspended") { try database.backgroundDeliveries()[0].isSuspended }
     let number = try #require(

@@ -5,6 +5,10 @@ internal import Synchronization
 
 /// Runs async code on virtual time.
 public enum Simulation {
+  /// A run takes all of a processor: with more of them at a time than there are each would only take longer, and everything else
+  /// in the process would starve.
+  private static let places = DispatchSemaphore(value: max(1, ProcessInfo.processInfo.activeProcessorCount - 1))
+
   /// How a run went, besides what it came to.
   public struct Run<Result: Sendable>: Sendable {
     public var result: Swift.Result<Result, any Error>
@@ -29,6 +33,8 @@ public enum Simulation {
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let thread = Thread {
+          Self.places.wait()
+          defer { Self.places.signal() }
           continuation.resume(returning: Self.run(seed, limit, prepare, isCancelled, body))
         }
         // Engines are deep, and a debug build's frames are wide.
