@@ -90,7 +90,7 @@ import Testing
 }
 
 /// In real time, but for nothing that takes longer than it must.
-@Suite("Observers", .timeLimit(.minutes(1))) struct ObserverTests {
+@Suite("Observers", .timeLimit(.minutes(10))) struct ObserverTests {
   private let loop = MultiThreadedEventLoopGroup.singleton.next()
   private static let quick = DeliverySchedule.Limits(patience: .seconds(120), firstRetry: .milliseconds(30))
 
@@ -315,7 +315,7 @@ import Testing
         .all, .immediate, to: .command(["sh", "-c", "echo $$ >> \(file); exec sleep 100"]),
         after: try database.anchor()))
     try database.commit([light(true)])
-    let center = try center(database, .init(patience: .seconds(10), firstRetry: .milliseconds(10), strikes: 1))
+    let center = try center(database, .init(patience: .seconds(10), firstRetry: .milliseconds(10), strikes: 3))
     try await center.start(inBackground: true)
     try await until("it is suspended") { try database.backgroundDeliveries()[0].isSuspended }
     let number = try #require(

@@ -9,7 +9,7 @@ import Testing
 @testable import Home
 
 /// What becomes of a home whose database can't be written for a while, or any more.
-@Suite("Keeping", .timeLimit(.minutes(1))) struct KeeperTests {
+@Suite("Keeping", .timeLimit(.minutes(10))) struct KeeperTests {
   /// A keeper on its event loop, and what it says.
   private final class Kept: Sendable {
     let place: TestDatabase

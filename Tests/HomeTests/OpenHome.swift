@@ -64,7 +64,7 @@ func rest<S: AsyncSequence>(
 
 /// Waits for ten seconds at most.
 func eventually(_ isTrue: @Sendable () async -> Bool) async -> Bool {
-  for _ in 0..<500 {
+  for _ in 0..<6000 {
     if await isTrue() { return true }
     try? await Task.sleep(for: .milliseconds(20))
   }

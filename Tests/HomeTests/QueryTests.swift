@@ -6,7 +6,7 @@ import Testing
 @testable import Home
 
 /// HOME.md, “Observing”, on a home that is open.
-@Suite("Queries", .timeLimit(.minutes(1))) struct QueryTests {
+@Suite("Queries", .timeLimit(.minutes(10))) struct QueryTests {
   private typealias Batches = CollectionSnapshots<HomeDevice>
   private typealias Changes = CollectionChanges<HomeDevice>
 

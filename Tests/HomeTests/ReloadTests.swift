@@ -8,7 +8,7 @@ import Testing
 @testable import Home
 
 /// A home that was open for longer than the log goes back, and homes whose follower ends.
-@Suite("Taking over and over again", .timeLimit(.minutes(1))) struct ReloadTests {
+@Suite("Taking over and over again", .timeLimit(.minutes(10))) struct ReloadTests {
   private let isOn = OnOff.onOff.path(on: 1)
 
   /// The home is shortened to nothing behind the back of `home`, after a lot has happened to it.

@@ -8,7 +8,7 @@ import Testing
 @testable import Hub
 
 /// HOME.md, “Routes” and “Delegates”, through a hub.
-@Suite("Clients of a hub", .timeLimit(.minutes(2))) struct ClientTests {
+@Suite("Clients of a hub", .timeLimit(.minutes(10))) struct ClientTests {
   @Test func theHomeIsTheSameButForWhereItComesFrom() async throws {
     let served = try await ServedHome()
     let client = try await served.client()

@@ -6,7 +6,7 @@ import Testing
 @testable import Home
 @testable import Hub
 
-@Suite("Roles", .timeLimit(.minutes(2))) struct RoleTests {
+@Suite("Roles", .timeLimit(.minutes(10))) struct RoleTests {
   private static let invoke = CommandData(CommandPath(endpoint: 1, cluster: 6, command: 1))
   private static let window = CommandData(
     CommandPath(

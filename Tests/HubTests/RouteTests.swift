@@ -5,7 +5,7 @@ import Testing
 @testable import Hub
 
 /// HOME.md, “Routes”.
-@Suite("Routes", .timeLimit(.minutes(2))) struct RouteTests {
+@Suite("Routes", .timeLimit(.minutes(10))) struct RouteTests {
   /// Every connectivity that a device of a home has, one after the other, as observers are told.
   private func connectivities(_ home: Home) -> AsyncStream<SourceConnectivity> {
     let batches = home.devices().batched()

@@ -8,7 +8,7 @@ import Testing
 @testable import Home
 @testable import Hub
 
-@Suite("The encrypted way to a hub", .timeLimit(.minutes(2))) struct SecureTests {
+@Suite("The encrypted way to a hub", .timeLimit(.minutes(10))) struct SecureTests {
   private static let token = InvitedClient.hash("a token")
 
   /// Both ends, after an honest handshake.

@@ -124,7 +124,7 @@ final class ServedHome: Sendable {
 
 /// Waits for half a minute at most.
 func eventually(_ isTrue: @Sendable () async throws -> Bool) async -> Bool {
-  for _ in 0..<1500 {
+  for _ in 0..<6000 {
     if (try? await isTrue()) == true { return true }
     try? await Task.sleep(for: .milliseconds(20))
   }

@@ -61,7 +61,7 @@ private final class RawHandler: ChannelInboundHandler {
   func channelInactive(context: ChannelHandlerContext) { receive(nil) }
 }
 
-@Suite("The wire", .timeLimit(.minutes(2))) struct WireTests {
+@Suite("The wire", .timeLimit(.minutes(10))) struct WireTests {
   @Test(
     arguments: [
       // Longer than allowed, empty, of no kind, cut off, more than it should be, and asked before it is known who asks.

@@ -91,7 +91,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(1))) func handsReachTheDevice() async throws {
+  @Test(.timeLimit(.minutes(10))) func handsReachTheDevice() async throws {
     try await running { (fleet: Running) async throws in
       let onOff = (cluster: OnOff.id.rawValue, attribute: OnOff.onOff.id.rawValue)
       func isOn() async throws -> Bool {
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(1))) func whatCantBeDoneIsNamed() async throws {
+  @Test(.timeLimit(.minutes(10))) func whatCantBeDoneIsNamed() async throws {
     try await running { (fleet: Running) async throws in
       func set(_ device: String, _ cluster: ClusterID, _ attribute: AttributeID, _ value: [UInt8]) -> ControlRequest {
         .set(device: device, endpoint: nil, cluster: cluster.rawValue, attribute: attribute.rawValue, value: value)
@@ -133,7 +133,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(1))) func powerGoesAndComes() async throws {
+  @Test(.timeLimit(.minutes(10))) func powerGoesAndComes() async throws {
     try await running { (fleet: Running) async throws in
       let onOff = ControlRequest.get(
         device: "Den/Lamp", endpoint: nil, cluster: OnOff.id.rawValue, attribute: OnOff.onOff.id.rawValue)
@@ -152,7 +152,7 @@ import Testing
   }
 
   /// Words of another language are answered, and a line that never ends is hung up on.
-  @Test(.timeLimit(.minutes(1))) func whatIsNoRequestIsRefused() async throws {
+  @Test(.timeLimit(.minutes(10))) func whatIsNoRequestIsRefused() async throws {
     try await running { (fleet: Running) async throws in
       for text in ["hello\n", "{}\n", "{\"fly\":{}}\n", "\n"] {
         #expect(try await fleet.send(raw: text).contains("badRequest"), "\(text)")
@@ -166,7 +166,7 @@ import Testing
   }
 
   /// What a device does not take in is counted by reason, and can be read.
-  @Test(.timeLimit(.minutes(1))) func dropsAreToldByReason() async throws {
+  @Test(.timeLimit(.minutes(10))) func dropsAreToldByReason() async throws {
     try await running { (fleet: Running) async throws in
       let port = try #require(try await fleet.send(.status).fleet?.devices.first?.port)
       #expect(try await fleet.send(.status).fleet?.devices.first?.drops == [:])

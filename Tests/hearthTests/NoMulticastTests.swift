@@ -3,7 +3,7 @@ import Testing
 
 /// Everything without DNS-SD: addresses are told with --at, or stand in a file.
 @Suite("Without multicast", .serialized) struct NoMulticastTests {
-  @Test(.timeLimit(.minutes(2))) func devicesArePairedAndUsedByTheirAddresses() async throws {
+  @Test(.timeLimit(.minutes(10))) func devicesArePairedAndUsedByTheirAddresses() async throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     let state = URL(filePath: hearth.state)

@@ -3,7 +3,7 @@ import Testing
 
 /// A whole session with real processes on loopback: virtual devices in one, our commands in others.
 @Suite("A session on loopback", .serialized) struct SessionTests {
-  @Test(.timeLimit(.minutes(2))) func devicesArePairedSwitchedFollowedAndRemoved() async throws {
+  @Test(.timeLimit(.minutes(10))) func devicesArePairedSwitchedFollowedAndRemoved() async throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     // A name of its own for each run: codes are made from it, and other runs may be going on beside this one.

@@ -4,7 +4,7 @@ import Testing
 
 /// What is seen of running devices from outside the protocol.
 @Suite("hearth sim", .serialized) struct SimTests {
-  @Test(.timeLimit(.minutes(1))) func dropsAreShownByReason() async throws {
+  @Test(.timeLimit(.minutes(10))) func dropsAreShownByReason() async throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     let fleet = try await Fleet(hearth, lamp: "Target " + UUID().uuidString.prefix(8))

@@ -26,7 +26,7 @@ final class RecordingDelegate: HomeManagerDelegate, HomeDelegate, AccessoryDeleg
 
   /// Waits until a message came, thirty seconds at most.
   func waits(for message: String) async -> Bool {
-    for _ in 0..<3000 {
+    for _ in 0..<12_000 {
       if messages.contains(message) { return true }
       try? await Task.sleep(for: .milliseconds(10))
     }
