@@ -18,8 +18,9 @@ public struct Disagreement: Hashable, Sendable, CustomStringConvertible {
 
 extension SimulatedHome {
   /// What a device does and what it is called; the rest are facts that don't change, or the device's own books.
-  private static let clusters: Set<ClusterID> = [
-    OnOff.id, LevelControl.id, ColorControl.id, Switch.id, BridgedDeviceBasicInformation.id, Descriptor.id,
+  private static let clusters: [(id: ClusterID, unreported: Set<AttributeID>)] = [
+    clusterFacts(OnOff.self), clusterFacts(LevelControl.self), clusterFacts(ColorControl.self),
+    clusterFacts(Switch.self), clusterFacts(BridgedDeviceBasicInformation.self), clusterFacts(Descriptor.self),
   ]
 
   /// Where the home says another value than the device has: the first attribute of each device.
@@ -37,11 +38,15 @@ extension SimulatedHome {
         return nil
       }
       let what = host.perform { engine, _ -> String? in
-        for (path, info) in engine.attributes where Self.clusters.contains(path.cluster) {
-          // What a device need not report the home can't know.
-          guard !info.quality.contains(.changesOmitted), let said = known[path] else { continue }
-          guard let value = engine.value(of: path), value != said else { continue }
-          return "\(path) is \(hexadecimal(value)), and the home has \(hexadecimal(said))"
+        for endpoint in known.endpointIDs {
+          for cluster in Self.clusters {
+            for entry in known[endpoint, cluster.id]?.entries ?? [] where !cluster.unreported.contains(entry.attribute)
+            {
+              let path = ConcreteAttributePath(endpoint, cluster.id, entry.attribute)
+              guard let value = engine.value(of: path), value != entry.value else { continue }
+              return "\(path) is \(hexadecimal(value)), and the home has \(hexadecimal(entry.value))"
+            }
+          }
         }
         return nil
       }
@@ -79,6 +84,12 @@ extension SimulatedHome {
     }
     return states
   }
+}
+
+/// A cluster's id, and what a device need not report of it: the home can't know that.
+private func clusterFacts<C: Cluster>(_: C.Type) -> (id: ClusterID, unreported: Set<AttributeID>) {
+  let unreported = C.attributes.filter { $0.quality.contains(.changesOmitted) }
+  return (C.id, Set(unreported.map(\.id)))
 }
 
 private func hexadecimal(_ bytes: [UInt8]) -> String {
