@@ -86,6 +86,8 @@ class Suite:
             chosen["Groups.Endpoint1"] = groups[0]
             chosen["Groups.Endpoint2"] = groups[-1]
         chosen["PIXIT.DGGEN.ENABLEKEY"] = chosen["TEST_EVENT_ENABLE_KEY"] = device["enableKey"]
+        # The one trigger that our devices have; it does nothing but answer.
+        chosen["TEST_EVENT_TRIGGER_KEY"] = 0xFFFF_FFFF_FFF1_0000
         chosen["payload"] = device["qr"]
         chosen["discriminator"] = device["discriminator"]
         chosen["shortDiscriminator"] = device["discriminator"] >> 8
