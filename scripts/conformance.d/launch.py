@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 overlay, results_path, socket_path, script, *arguments = sys.argv[1:]
 
 import chip  # noqa: E402
+import released  # noqa: E402
 import yaml_pics  # noqa: E402
 
 # The wheel has `chip`, the checkout `chip.testing`.
@@ -52,6 +53,7 @@ class Hooks(runner.InternalTestRunnerHooks):
 def reset(count: int):
     steps.update(begun=0, skipped=0, defined=count)
     prompts.clear()
+    released.passed_over.clear()
 
 
 def save():
@@ -70,6 +72,7 @@ def recording(self, record):
         "details": str(record.details or ""), "begun": steps["begun"], "skipped": steps["skipped"],
         "defined": steps["defined"], "seconds": ((record.end_time or 0) - (record.begin_time or 0)) / 1000,
         "where": (signal.stacktrace or "")[-2000:] if signal else "", "prompts": list(prompts),
+        "passed_over": list(released.passed_over),
     })
     save()
     reset(0)
@@ -155,6 +158,7 @@ records.TestResult.add_record = recording
 if not hasattr(ChipDeviceCtrl.ChipDeviceController, "TestOnlyWriteAttributeWithLegacyList"):
     ChipDeviceCtrl.ChipDeviceController.TestOnlyWriteAttributeWithLegacyList = in_pieces
     ChipDeviceCtrl.ChipDeviceController.SetTestCommissionerPrematureCompleteAfter = premature_in_its_numbers
+released.install()
 runner.InternalTestRunnerHooks = Hooks
 matter_testing.MatterBaseTest.wait_for_user_input = answered
 matter_testing.MatterBaseTest.write_to_app_pipe = to_device
