@@ -40,7 +40,7 @@ def options():
 def matches(job, patterns: list[str]) -> bool:
     if not patterns:
         return True
-    names = [job.name, *(f"{job.name} {test}" for test in getattr(job, "tests", []))]
+    names = [job.name, f"{job.name} {job.where}", *(f"{job.name} {test}" for test in getattr(job, "tests", []))]
     return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
 
 
@@ -57,7 +57,7 @@ def work(number: int, jobs: queue.Queue, table: Table, hearth: str, checkout: Ch
                     table.add(result)
             except Exception as error:
                 traceback.print_exc()
-                table.add(Result(job.name, job.device, FAIL, f"could not be run: {error}"))
+                table.add(Result(job.name, job.where, FAIL, f"could not be run: {error}"))
 
 
 def main():
@@ -77,13 +77,13 @@ def main():
         jobs = [job for suite in suites for job in suite.plan(checkout, types, given.type) if matches(job, given.only)]
         if given.list:
             for job in jobs:
-                print(f"{job.name:<42} {job.device:<24} {'skip: ' + job.reason if job.reason else 'run'}")
+                print(f"{job.name:<42} {job.where:<24} {'skip: ' + job.reason if job.reason else 'run'}")
             status = 0
             return
         waiting: queue.Queue = queue.Queue()
         for job in jobs:
             if job.reason:
-                table.add(Result(job.name, job.device, SKIP, job.reason))
+                table.add(Result(job.name, job.where, SKIP, job.reason))
             else:
                 waiting.put(job)
         if not waiting.empty():

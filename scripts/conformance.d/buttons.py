@@ -3,15 +3,24 @@
 from devices import Bench
 
 DEVICE = "Device"
-# On endpoint 2 of conformance-data/bridge.yaml.
-VERSION = "Dimmable.bridgedDeviceBasicInformation.configurationVersion"
+
+
+def switch_on(bench: Bench, endpoint: int) -> list[str]:
+    """How `hearth sim press` names the switch on this endpoint."""
+    behind = [entry for entry in bench.listing()["bridged"] if entry["endpoint"] <= endpoint]
+    if not behind:
+        return [DEVICE]
+    # Several buttons are on the endpoints that follow their device's own.
+    switch = max(behind, key=lambda entry: entry["endpoint"])
+    return [switch["name"], *(["--button", str(endpoint - switch["endpoint"])] if switch["buttons"] else [])]
 
 
 def press(bench: Bench, command: dict) -> bool:
     """Does what the command says; False if it is about something else."""
     name, position = command.get("Name"), str(command.get("ButtonId", 1))
     if name == "SimulateConfigurationVersionChange" and bench.kind == "bridge":
-        bench.sim("set", f"{VERSION}={int(bench.sim('get', VERSION)) + 1}")
+        version = f"{DEVICE}.{bench.endpoint}.bridgedDeviceBasicInformation.configurationVersion"
+        bench.sim("set", f"{version}={int(bench.sim('get', version)) + 1}")
         return True
     if name == "SimulateMultiPress":
         arguments = ["short", "--position", position, "--count", str(command["MultiPressNumPresses"]),
@@ -26,5 +35,5 @@ def press(bench: Bench, command: dict) -> bool:
         arguments = ["up"]
     else:
         return False
-    bench.sim("press", DEVICE, *arguments)
+    bench.sim("press", *switch_on(bench, command["EndpointId"]), *arguments)
     return True

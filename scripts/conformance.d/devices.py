@@ -35,7 +35,7 @@ class Bench:
     def __init__(self, hearth: str, name: str, directory: str):
         self.hearth, self.name, self.directory = hearth, name, directory
         self.process: Optional[subprocess.Popen] = None
-        self.kind = ""
+        self.kind, self.endpoint = "", 0
         self.environment = dict(os.environ, HEARTH_LAB=name)
         self.extra: list[str] = []
 
@@ -90,8 +90,8 @@ class Bench:
     def log(self) -> str:
         return os.path.join(self.directory, "device.log")
 
-    def fresh(self, kind: str, extra: Optional[list[str]] = None):
-        """A device of this type that nobody has commissioned."""
+    def fresh(self, kind: str, extra: Optional[list[str]] = None, number: int = 1):
+        """A device of this type that nobody has commissioned; or several, whose codes are those that hearth gives them."""
         self.stop()
         self.kind, self.extra = kind, extra or []
         shutil.rmtree(self.state, ignore_errors=True)
@@ -101,8 +101,8 @@ class Bench:
             text = open(own).read()
         else:
             text = f"home: Conformance\ndevices:\n  - name: Device\n    room: Bench\n    type: {kind}\n"
-        codes = f"    passcode: {PASSCODE}\n    discriminator: {DISCRIMINATOR}\n    enableKey: \"{ENABLE_KEY}\"\n"
-        text = text.replace("    type:", f"{codes}    type:", 1)
+        codes = f"    passcode: {PASSCODE}\n    discriminator: {DISCRIMINATOR}\n" if number == 1 else f"    count: {number}\n"
+        text = text.replace("    type:", f"{codes}    enableKey: \"{ENABLE_KEY}\"\n    type:", 1)
         with open(definition, "w") as file:
             file.write(text)
         self.start()
@@ -152,7 +152,10 @@ class Bench:
 
     def listing(self) -> dict:
         """What `hearth sim ps` says of it."""
-        return json.loads(self.sim("ps", "--json"))["data"][0]
+        return self.listings()[0]
+
+    def listings(self) -> list[dict]:
+        return json.loads(self.sim("ps", "--json"))["data"]
 
     # A person's hand
 

@@ -14,9 +14,9 @@ import yaml
 from checkout import Checkout
 from devices import DISCRIMINATOR, ENABLE_KEY, PASSCODE, SCRIPTS, Bench
 from hand import Hand
-from table import FAIL, PASS, SKIP, Result
+from places import OTHERS, Places, load
+from table import FAIL, PASS, SKIP, Result, place
 
-DATA = os.path.join(SCRIPTS, "conformance-data")
 # Arguments of the scripts that are about the SDK's build and its example app.
 DROPPED = {"--trace-to", "--storage-path", "--discriminator", "--passcode", "--manual-code", "--qr-code", "--PICS",
            "--commissioning-method", "--app-pipe", "--endpoint", "--tests", "--test-case", "--hex-arg"}
@@ -37,42 +37,59 @@ class Job:
     options: dict = field(default_factory=dict)
     suite = "python"
 
+    @property
+    def where(self) -> str:
+        return place(self.device, self.endpoint)
 
-def plan(checkout: Checkout, types: list[str], wanted_types: list[str]) -> list[Job]:
+
+def plan(checkout: Checkout, types: dict[str, list[str]], wanted_types: list[str]) -> list[Job]:
     """Every script of the checkout, once for each device, in the order of their names."""
-    with open(os.path.join(DATA, "tests.yaml")) as file:
-        table = yaml.safe_load(file)
-    with open(os.path.join(DATA, "skips.yaml")) as file:
-        all_skips = {pattern: reason for group in yaml.safe_load(file)["python"] for pattern, reason in group.items()}
+    table, places = load("tests.yaml"), Places(types)
+    all_skips = {pattern: reason for group in load("skips.yaml")["python"] for pattern, reason in group.items()}
     skips = {pattern: reason for pattern, reason in all_skips.items() if " " not in pattern}
     jobs = []
-    for name in sorted(os.listdir(checkout.scripts)):
-        if not name.endswith(".py"):
-            continue
-        script, stem = os.path.join(checkout.scripts, name), name[:-3]
+    for stem, script in scripts(checkout):
         reason = next((reason for pattern, reason in skips.items() if fnmatchcase(stem, pattern)), "")
+        if stem.endswith("/"):
+            reason = reason or "skips.yaml does not say what is in this folder"
         if reason:
             jobs.append(Job(stem, script, "-", reason))
             continue
-        options = {**table["default"], **table["tests"].get(stem, {})}
+        own = table["tests"].get(stem, {})
+        options = {**table["default"], **own, "own": own}
         parts = {pattern.split()[1]: reason for pattern, reason in all_skips.items() if pattern.startswith(f"{stem} ")}
-        groups, devices = table["devices"], []
-        for entry in options["devices"]:
-            devices += groups.get(entry, [entry])
+        chosen, left_out = places.of_script(stem, options)
         if wanted_types:
-            devices = wanted_types
-        for device in devices:
+            left_out = {}
+            others = [(kind, options.get("endpoint")) for kind in wanted_types if kind not in {kind for kind, _ in chosen}]
+            chosen = [(kind, endpoint) for kind, endpoint in chosen if kind in wanted_types] + others
+        for device, wanted_endpoint in chosen:
             if device not in types:
                 jobs.append(Job(stem, script, device, f"hearth does not simulate this device type: {device}"))
                 continue
             for tests, endpoint, arguments in runs(script):
-                if "endpoint" in options:
-                    endpoint = options["endpoint"]
+                if wanted_endpoint is not None:
+                    endpoint = wanted_endpoint
+                if not options.get("header", True):
+                    arguments = []
                 jobs.append(Job(stem, script, device, "", parts, options.get("tests", tests), endpoint,
                                 arguments + options.get("arguments", []), options))
-                if options.get("once", False):
-                    break
+        jobs += [Job(stem, script, where, reason) for where, reason in left_out.items()]
+    if not wanted_types:
+        jobs.append(Job("all other scripts", "", OTHERS, table["default"]["reason"]))
     return jobs
+
+
+def scripts(checkout: Checkout) -> list[tuple[str, str]]:
+    """Their names and paths; folders of scripts end in a slash."""
+    found = []
+    for name in sorted(os.listdir(checkout.scripts)):
+        path = os.path.join(checkout.scripts, name)
+        if name.endswith(".py"):
+            found.append((name[:-3], path))
+        elif os.path.isdir(path) and any(file.endswith(".py") for _, _, files in os.walk(path) for file in files):
+            found.append((f"{name}/", path))
+    return found
 
 
 def runs(script: str) -> list[tuple[list[str], Optional[int], list[str]]]:
@@ -109,9 +126,11 @@ def runs(script: str) -> list[tuple[list[str], Optional[int], list[str]]]:
 def run(job: Job, bench: Bench, checkout: Checkout, directory: str) -> list[Result]:
     """Runs a script on a fresh device. One result for each of its tests."""
     begin = time.monotonic()
-    folder = os.path.join(directory, f"{job.name} {'+'.join(job.tests)} {job.device}".replace("/", "-").replace(" ", "_"))
+    name = f"{job.name} {'+'.join(job.tests)} {job.where}"
+    folder = os.path.join(directory, name.replace("/", "-").replace(",", "").replace(" ", "_"))
     bench.use(folder)
-    bench.fresh(job.device, job.options.get("run", []))
+    bench.endpoint = job.endpoint or 0
+    bench.fresh(job.device, job.options.get("run", []), job.options.get("number", 1))
     storage = os.path.join(folder, "storage.json")
     codes = ["--discriminator", str(DISCRIMINATOR), "--passcode", str(PASSCODE)]
     common = ["--storage-path", storage, "--paa-trust-store-path", checkout.trust_store,
@@ -134,7 +153,7 @@ def run(job: Job, bench: Bench, checkout: Checkout, directory: str) -> list[Resu
         elif method == "with":
             arguments += [*codes, "--commissioning-method", "on-network"]
         elif method == "qr":
-            arguments += ["--qr-code", bench.listing()["qrCode"]]
+            arguments += ["--qr-code", *(entry["qrCode"] for entry in bench.listings())]
         elif method == "codes":
             arguments += [*codes, "--in-test-commissioning-method", "on-network"]
         tests, status = launch(bench, checkout, folder, hand, job.script, [*common, *arguments], limit)
@@ -146,15 +165,15 @@ def run(job: Job, bench: Bench, checkout: Checkout, directory: str) -> list[Resu
     results = [judge(job, test, hand.unknown) for test in tests if test["class"] != "CommissionDeviceTest"]
     for test in tests:
         if test["class"] == "CommissionDeviceTest" and test["result"] != "PASS":
-            results.append(Result(job.name, job.device, FAIL, f"commissioning: {test['details']}", whole))
+            results.append(Result(job.name, job.where, FAIL, f"commissioning: {test['details']}", whole))
     if crashed:
-        results.append(Result(job.name, job.device, FAIL, "the device's process ended", whole))
+        results.append(Result(job.name, job.where, FAIL, "the device's process ended", whole))
     if status is None:
-        results.append(Result(job.name, job.device, FAIL, f"not over after {limit} s", whole))
+        results.append(Result(job.name, job.where, FAIL, f"not over after {limit} s", whole))
     elif not results:
-        results.append(Result(job.name, job.device, FAIL, f"no test ran (exit status {status}): {last_line(folder)}", whole))
+        results.append(Result(job.name, job.where, FAIL, f"no test ran (exit status {status}): {last_line(folder)}", whole))
     elif status != 0 and all(result.outcome == PASS for result in results):
-        results.append(Result(job.name, job.device, FAIL, f"exit status {status}: {last_line(folder)}", whole))
+        results.append(Result(job.name, job.where, FAIL, f"exit status {status}: {last_line(folder)}", whole))
     return results
 
 
@@ -190,14 +209,17 @@ def judge(job: Job, test: dict, unknown: list[str]) -> Result:
     details = test["details"]
     if test["result"] == "PASS":
         if test["test"] in job.parts:
-            return Result(name, job.device, SKIP, job.parts[test["test"]], test["seconds"])
+            return Result(name, job.where, SKIP, job.parts[test["test"]], test["seconds"])
         if really <= 0:
-            return Result(name, job.device, SKIP, f"all of its {test['begun']} steps were skipped: what they test is optional "
+            return Result(name, job.where, SKIP, f"all of its {test['begun']} steps were skipped: what they test is optional "
                           "and not served", test["seconds"])
         if unknown:
-            return Result(name, job.device, FAIL, f"nobody did what the script asked for: {unknown[0]}", test["seconds"])
-        return Result(name, job.device, PASS, "" if not test["skipped"] else f"{test['skipped']} of {test['begun']} steps "
+            return Result(name, job.where, FAIL, f"nobody did what the script asked for: {unknown[0]}", test["seconds"])
+        if test["passed_over"]:
+            return Result(name, job.where, SKIP, "all other steps passed; the released Python controller can't send "
+                          + ", ".join(test["passed_over"]), test["seconds"])
+        return Result(name, job.where, PASS, "" if not test["skipped"] else f"{test['skipped']} of {test['begun']} steps "
                       "skipped", test["seconds"])
     if test["result"] == "SKIP":
-        return Result(name, job.device, SKIP, details or "the script skipped it", test["seconds"])
-    return Result(name, job.device, FAIL, details or test["where"], test["seconds"])
+        return Result(name, job.where, SKIP, details or "the script skipped it", test["seconds"])
+    return Result(name, job.where, FAIL, details or test["where"], test["seconds"])

@@ -7,6 +7,11 @@ from typing import Optional, TextIO
 PASS, FAIL, SKIP = "pass", "FAIL", "skip"
 
 
+def place(device: str, endpoint: Optional[int]) -> str:
+    """How the table names an endpoint of a device."""
+    return device if endpoint is None or endpoint <= 1 else f"{device}, endpoint {endpoint}"
+
+
 @dataclass
 class Result:
     """What one test came to on one device. A skip has a reason; so has a failure."""

@@ -11,16 +11,15 @@ from fnmatch import fnmatchcase
 from functools import cache
 from typing import Optional
 
-import yaml
-
 import yaml_suites
 from checkout import Checkout
 from devices import DISCRIMINATOR, ENABLE_KEY, SCRIPTS, Bench, Failed
-from table import FAIL, PASS, SKIP, Result
+from places import DATA, OTHERS, Places, load
+from table import FAIL, PASS, SKIP, Result, place
 from yaml_pics import Facts
 from yaml_suites import Suite
 
-DATA = os.path.join(SCRIPTS, "conformance-data")
+IN_FULL = bool(os.environ.get("CONFORMANCE_SLOW"))
 OUTCOMES = {"pass": PASS, "fail": FAIL, "skip": SKIP}
 
 
@@ -36,6 +35,10 @@ class Job:
     limit: float = 0
     suite = "yaml"
 
+    @property
+    def where(self) -> str:
+        return place(self.device, self.endpoint)
+
 
 # What is to be run
 
@@ -43,40 +46,49 @@ class Job:
 def plan(checkout: Checkout, types: dict[str, list[str]], wanted_types: list[str]) -> list[Job]:
     """Every suite of the checkout: those of the root node on a few devices, the others on every device that serves their
     cluster."""
-    with open(os.path.join(DATA, "skips.yaml")) as file:
-        skips = {pattern: reason for group in yaml.safe_load(file).get("yaml", []) for pattern, reason in group.items()}
-    with open(os.path.join(DATA, "suites.yaml")) as file:
-        table = yaml.safe_load(file)
-    facts = Facts(os.path.join(DATA, "pics.yaml"))
+    skips = {pattern: reason for group in load("skips.yaml").get("yaml", []) for pattern, reason in group.items()}
+    facts, known = Facts(os.path.join(DATA, "pics.yaml")), Places(types)
     jobs = []
     # The long ones first: several run at a time, and none shall be left over at the end.
     for suite in sorted(yaml_suites.find(checkout.path), key=lambda suite: -suite.waits):
-        reason = next((reason for pattern, reason in skips.items() if fnmatchcase(suite.name, pattern)), None)
-        if reason and "CONFORMANCE_SLOW" in reason and os.environ.get("CONFORMANCE_SLOW"):
+        reason = matching(suite.name, skips)
+        if reason and "CONFORMANCE_SLOW" in reason and IN_FULL:
             reason = None
         reason = reason or suite.not_runnable()
-        places = [] if reason else places_of(suite, types, wanted_types, facts, table)
+        places = [] if reason else places_of(suite, wanted_types, facts, known)
         if not places:
             name = facts.names.get(suite.cluster or "", suite.cluster)
             jobs.append(Job(suite.name, suite.path, "-", reason or f"none of our devices serves {name}"))
         limit = suite.config.get("timeout", 90) + 600
-        jobs += [Job(suite.name, suite.path, device, "", endpoint, limit) for device, endpoint in places]
+        jobs += [Job(suite.name, suite.path, device, too_slow(suite, device, endpoint, known), endpoint, limit)
+                 for device, endpoint in places]
+    if not wanted_types:
+        jobs.append(Job("all suites of the root node", "", OTHERS, known.table["root"]["reason"]))
+        jobs += [Job("all suites of its clusters", "", device, reason, endpoint)
+                 for device, endpoints in known.table["left_out"].items() for endpoint, reason in endpoints.items()]
     return jobs
 
 
-def places_of(suite: Suite, types: dict[str, list[str]], wanted_types: list[str], facts: Facts,
-              table: dict) -> list[tuple[str, int]]:
+def matching(name: str, table: dict[str, str]) -> Optional[str]:
+    """What the first pattern that matches says."""
+    return next((text for pattern, text in table.items() if fnmatchcase(name, pattern)), None)
+
+
+def too_slow(suite: Suite, device: str, endpoint: int, known: Places) -> str:
+    """Why a suite that waits for long is not run there, unless everything is."""
+    slow = known.table["slow"]
+    if IN_FULL or suite.endpoint == 0 or endpoint not in slow["endpoints"].get(device, []) or suite.waits <= slow["seconds"]:
+        return ""
+    return (f"it waits for {suite.waits:.0f} s and runs on devices by themselves, which have the same servers; here with "
+            "CONFORMANCE_SLOW=1")
+
+
+def places_of(suite: Suite, wanted_types: list[str], facts: Facts, known: Places) -> list[tuple[str, int]]:
     """The devices, and there the endpoints, on which a suite runs."""
-    chosen = [kind for kind in types if not wanted_types or kind in wanted_types]
     if suite.endpoint == 0:
-        return [(kind, 1) for kind in chosen if wanted_types or kind in table["root"]]
-    name = facts.names.get(suite.cluster or "")
-    places = []
-    for kind in chosen:
-        for endpoint, clusters in table["endpoints"].get(kind, {1: types[kind]}).items():
-            if name in clusters:
-                places.append((kind, endpoint))
-    return places
+        return [(kind, 1) for kind in known.types if kind in (wanted_types or known.table["root"]["devices"])]
+    return [(kind, endpoint) for kind, endpoint in known.serving(facts.names.get(suite.cluster or ""))
+            if not wanted_types or kind in wanted_types]
 
 
 # Running
@@ -165,8 +177,9 @@ def run(job: Job, bench: Bench, checkout: Checkout, directory: str) -> list[Resu
     reason = answer["reason"]
     if len(answer.get("failures", [])) > 1:
         reason = f"{len(answer['failures'])} steps, first {reason}"
-    where = job.device if job.endpoint == 1 else f"{job.device}, endpoint {job.endpoint}"
-    return [Result(job.name, where, OUTCOMES[answer["outcome"]], reason, time.monotonic() - begin)]
+    if answer["outcome"] == "skip" and (instead := matching(job.name, load("suites.yaml")["instead"])):
+        reason = f"{reason}; {instead}"
+    return [Result(job.name, job.where, OUTCOMES[answer["outcome"]], reason, time.monotonic() - begin)]
 
 
 def described(bench: Bench) -> dict:

@@ -1,0 +1,60 @@
+"""On which devices, and there on which endpoints, tests run; and which of those that would do are left out, and why."""
+
+import os
+from typing import Optional
+
+import yaml
+
+from devices import SCRIPTS
+from table import place
+
+DATA = os.path.join(SCRIPTS, "conformance-data")
+OTHERS = "other types"
+
+Place = tuple[str, Optional[int]]  # a device type, and the endpoint (none: the script knows)
+
+
+def load(name: str):
+    with open(os.path.join(DATA, name)) as file:
+        return yaml.safe_load(file)
+
+
+class Places:
+    def __init__(self, types: dict[str, list[str]]):
+        self.types, self.table = types, load("suites.yaml")
+        self.groups: dict[str, list[str]] = load("tests.yaml")["devices"]
+
+    def serving(self, cluster: Optional[str]) -> list[Place]:
+        """The endpoints that serve a cluster of applications."""
+        return [(kind, endpoint) for kind in self.types
+                for endpoint, clusters in self.table["endpoints"].get(kind, {1: self.types[kind]}).items()
+                if cluster in clusters]
+
+    def listed(self, options: dict) -> list[Place]:
+        """Those that `devices` names, in tests.yaml: types, groups of them, or endpoints of types."""
+        found: list[Place] = []
+        for entry in options["devices"]:
+            if isinstance(entry, dict):
+                found += [(kind, endpoint) for kind, endpoints in entry.items() for endpoint in endpoints]
+            else:
+                found += [(kind, options.get("endpoint")) for kind in self.groups.get(entry, [entry])]
+        return found
+
+    def of_script(self, name: str, options: dict) -> tuple[list[Place], dict[str, str]]:
+        """Where a script runs, and where it does not though one might expect it: with the reasons."""
+        reasons: dict[str, str] = {}
+        for where, reason in options.get("left_out", {}).items():
+            reasons |= {kind: reason for kind in self.groups.get(where, [where])}
+        if "serving" not in options:
+            chosen = self.listed(options)
+            if {kind for kind, _ in chosen} < set(self.types) and "devices" in options["own"]:
+                reasons.setdefault(OTHERS, options["reason"])
+            return chosen, reasons
+        candidates = self.serving(options["serving"])
+        chosen = [(kind, endpoint) for kind, endpoint in candidates
+                  if place(kind, endpoint) not in reasons and kind not in reasons]
+        # A reason for what would not run anyway is a mistake in the table.
+        known = {place(*candidate) for candidate in candidates} | {kind for kind, _ in candidates}
+        if strangers := set(reasons) - known:
+            raise ValueError(f"tests.yaml: {name} would not run on {', '.join(sorted(strangers))} anyway")
+        return chosen, reasons
