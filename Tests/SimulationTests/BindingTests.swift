@@ -67,6 +67,7 @@ import Testing
     try write(2, Binding.binding.path(on: 1), [Binding.TargetStruct(node: 1, endpoint: 1, cluster: OnOff.id)].tlv)
     #expect(try press() == 1)
     #expect(try home.state() == before, "the light does not let it")
+    #expect(try #require(button.engine).refusedCommands == 1)
     try allow()
     #expect(try press() == 1)
     #expect(try home.state() == !before)
@@ -84,8 +85,10 @@ import Testing
     #expect(try press(for: .seconds(30)) == 1)
     #expect(try home.state() == !restarted)
     // Without power it is given up, and not done later.
+    #expect(try #require(button.engine).undeliveredCommands == 0)
     home.light.cutPower()
     #expect(try press(for: .seconds(60)) == 1)
+    #expect(try #require(button.engine).undeliveredCommands == 1)
     home.light.powerOn()
     try home.world.run(for: .seconds(60))
     let later = try home.state()
@@ -103,6 +106,7 @@ import Testing
     let before = try home.state()
     #expect(try press() == 1)
     #expect(try home.state() == before, "it has no keys")
+    #expect(try #require(button.engine).undeliveredCommands == 1)
     // What members have, but for the membership: endpoint 1 of the switch has no groups.
     #expect(throws: ControllerError.self) { try home.result { $0.addMember(2, endpoint: 1, to: 7, at: $1) } }
     #expect(try press() == 1)

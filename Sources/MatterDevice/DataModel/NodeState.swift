@@ -1,3 +1,4 @@
+internal import MatterClusters
 internal import MatterCrypto
 internal import MatterModel
 internal import MatterProtocol
@@ -11,6 +12,8 @@ struct NodeState: Sendable {
 
   var now: Instant
   let startedAt: Instant
+  /// Why the node started this time.
+  var bootReason = GeneralDiagnostics.BootReason.powerOnReboot
   var random: any RandomSource
   var timers: [ServerTimer] = []
   var events = EventLog()
@@ -157,9 +160,12 @@ struct ServerTimer: Sendable {
 enum StoreKey {
   static let groups = "groups", groupCounter = "groups/counter", eventNumber = "event/number", failSafe = "failsafe"
   static let events = "event/record/", composition = "composition"
+  /// There from an orderly end to the next start.
+  static let shutDown = "shutdown"
   /// What the engine stores begins so; whatever else is in the store is somebody else's.
   static let prefixes = [
     "fabric/", "fabrics/", "attribute/", "server/", "event/", "resumption/", groups, failSafe, composition,
+    shutDown,
   ]
   static func event(_ number: UInt64) -> String { events + String(number, radix: 16) }
   static let lastFabricIndex = "fabrics/last"

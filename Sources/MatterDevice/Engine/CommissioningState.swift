@@ -55,6 +55,7 @@ struct FailSafe: Sendable {
   var addedFabric: FabricIndex?
   /// What a fabric was before UpdateNOC.
   var updatedFabric: Fabric?
+  /// What these attributes were, TLV.
   var regulatoryConfig: [UInt8]?
   var location: [UInt8]?
 
@@ -67,14 +68,29 @@ struct FailSafe: Sendable {
   /// Whether a NOC was added or updated under it.
   var hasNOC: Bool { addedFabric != nil || updatedFabric != nil }
 
-  /// What a restart needs to know to undo it.
-  var tlv: [UInt8] {
+  /// What a restart needs to know to undo it; nil: nothing was done that would outlive one.
+  var tlv: [UInt8]? {
+    guard hasNOC || regulatoryConfig != nil || location != nil else { return nil }
     var writer = TLVWriter()
     writer.structure {
       if let addedFabric { $0.write(UInt64(addedFabric.rawValue), .context(0)) }
       if let updatedFabric { $0.write(octets: updatedFabric.tlv, .context(1)) }
+      if let regulatoryConfig { $0.write(octets: regulatoryConfig, .context(2)) }
+      if let location { $0.write(octets: location, .context(3)) }
     }
     return writer.bytes
+  }
+
+  /// One that the node did not live to see the end of, to be expired at once. Nil: it can't be read.
+  init?(undoing tlv: [UInt8], at now: Instant) {
+    guard let element = try? TLVElement(decoding: tlv) else { return nil }
+    self.init(fabric: .none, session: nil, for: .zero, at: now)
+    if case .unsigned(let added)? = element[0]?.value, let index = UInt8(exactly: added) {
+      addedFabric = FabricIndex(index)
+    }
+    if case .octets(let bytes)? = element[1]?.value { updatedFabric = try? Fabric(tlv: bytes) }
+    if case .octets(let bytes)? = element[2]?.value { regulatoryConfig = bytes }
+    if case .octets(let bytes)? = element[3]?.value { location = bytes }
   }
 }
 

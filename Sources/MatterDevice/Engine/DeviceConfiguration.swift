@@ -38,9 +38,10 @@ public struct DeviceConfiguration: Sendable {
   public var networkInterfaces: [GeneralDiagnostics.NetworkInterface] = []
   /// Name of the interface in Network Commissioning, at most 32 bytes.
   public var networkName = "eth0"
-  public var bootReason = GeneralDiagnostics.BootReason.powerOnReboot
   /// Milliseconds from 1970-01-01 UTC to the zero of the engine's clock, if the host knows it.
   public var epoch: UInt64?
+  /// Where nodes are that its endpoints may be bound to; others, and those that are not there, are looked for by DNS-SD.
+  public var peers: [NodeID: SocketAddress] = [:]
   /// The key that test event triggers need, 16 bytes; nil: there are none to be triggered. Matter Core § 11.12.7.1.
   public var enableKey: [UInt8]?
   /// Labels that it was given before anybody commissioned it, as Fixed Label tells; both parts at most 16 bytes.

@@ -21,6 +21,11 @@ struct BoundCommands: Sendable {
   /// Which addresses are left to try, should the one that is tried fail.
   var handshakes: [HandshakeID: (fabric: FabricIndex, node: NodeID, rest: [SocketAddress])] = [:]
 
+  /// How many commands did not get to where they were meant to go, or were not answered.
+  var undelivered = 0
+  /// How many the other node refused.
+  var refused = 0
+
   static let maximumWaiting = 32
 
   var deadline: Instant? { waiting.map(\.deadline).min() }
@@ -30,7 +35,7 @@ extension DeviceEngine {
   private static var patience: Duration { .seconds(10) }
 
   /// Has all that an endpoint is bound to carry out a command, as a switch does when it is pressed. Nodes that there is no
-  /// session with are looked for first; what can't be delivered within ten seconds is forgotten.
+  /// session with are looked for first; what can't be delivered within ten seconds is given up, and counted.
   /// - Returns: how many bindings there are for the command's cluster.
   @discardableResult
   public mutating func control<C: Cluster, Request: ModelStruct, Response: ModelStruct>(
@@ -42,8 +47,9 @@ extension DeviceEngine {
       if let group = target.group {
         let path = CommandPath(endpoint: nil, cluster: C.id, command: command.id)
         let message = InvokeRequest([CommandData(path, fields: request.tlv)], suppressResponse: true)
-        core.sendToGroup(
+        let isSent = core.sendToGroup(
           group, fabric: target.fabricIndex, InvokeRequest.opcode.rawValue, payload: message.encoded)
+        if !isSent { giveUp("group \(group.rawValue)", "the fabric has no keys for it") }
       } else if let node = target.node, let endpoint = target.endpoint {
         deliver(
           BoundCommand(
@@ -65,10 +71,14 @@ extension DeviceEngine {
         then: .expectResponse(within: Self.patience), at: now)
       return
     }
-    guard bound.waiting.count < BoundCommands.maximumWaiting,
-      let fabric = core.fabric(command.fabric)
-    else { return }
+    guard bound.waiting.count < BoundCommands.maximumWaiting else {
+      return giveUp(command, "\(BoundCommands.maximumWaiting) others wait already")
+    }
+    guard let fabric = core.fabric(command.fabric) else { return giveUp(command, "its fabric is gone") }
     bound.waiting.append(command)
+    if let address = configuration.peers[command.node], !isConnecting(command.fabric, command.node) {
+      connect(command.fabric, command.node, [address])
+    }
     let query = DiscoveryQuery.operational(
       compressedFabricID: fabric.compressedFabricID, nodeID: command.node.rawValue)
     guard !bound.browsing.contains(query) else { return }
@@ -76,16 +86,54 @@ extension DeviceEngine {
     effects.append(.browse(query))
   }
 
+  // MARK: Giving up
+
+  /// Commands that did not get to the nodes or groups that an endpoint is bound to, or that were not answered.
+  public var undeliveredCommands: Int { bound.undelivered }
+  /// Commands that the nodes that an endpoint is bound to refused.
+  public var refusedCommands: Int { bound.refused }
+
+  private mutating func giveUp(_ command: BoundCommand, _ why: String) {
+    giveUp("node \(command.node.rawValue), endpoint \(command.command.path.endpoint?.rawValue ?? 0)", why)
+  }
+
+  private mutating func giveUp(_ target: String, _ why: String) {
+    bound.undelivered += 1
+    context.report(.note("a command for \(target) is given up: \(why)"))
+  }
+
+  /// A switch has no use for an answer but to tell of a refusal, as by a light that it may not operate.
+  mutating func answered(_ command: BoundCommand, _ opcode: UInt8, _ bytes: [UInt8]) {
+    var status: Status?
+    if opcode == InvokeResponse.opcode.rawValue {
+      guard case .status(let answer)? = (try? InvokeResponse(decoding: bytes))?.responses.first else { return }
+      status = answer.status
+    } else if opcode == StatusResponse.opcode.rawValue {
+      status = (try? StatusResponse(decoding: bytes)).map { Status($0.status) }
+    }
+    guard let status, status.code != .success else { return }
+    bound.refused += 1
+    context.report(.note("a command was refused by node \(command.node.rawValue): \(status)"))
+  }
+
   // MARK: Finding nodes
+
+  private func isConnecting(_ fabric: FabricIndex, _ node: NodeID) -> Bool {
+    bound.handshakes.values.contains { $0.fabric == fabric && $0.node == node }
+  }
 
   mutating func found(_ service: MatterService) {
     guard case .operational(let compressedFabricID, let nodeID) = service.kind else { return }
     let node = NodeID(nodeID)
     for fabric in core.fabrics where fabric.compressedFabricID == compressedFabricID {
-      guard bound.waiting.contains(where: { $0.fabric == fabric.index && $0.node == node }),
-        !bound.handshakes.values.contains(where: { $0.fabric == fabric.index && $0.node == node })
-      else { continue }
-      connect(fabric.index, node, service.addresses.map { SocketAddress($0, port: service.port) })
+      guard bound.waiting.contains(where: { $0.fabric == fabric.index && $0.node == node }) else { continue }
+      let addresses = service.addresses.map { SocketAddress($0, port: service.port) }
+      if let handshake = bound.handshakes.first(where: { $1.fabric == fabric.index && $1.node == node })?.key {
+        // The one that is tried may be out of date.
+        bound.handshakes[handshake]?.rest = addresses
+      } else {
+        connect(fabric.index, node, addresses)
+      }
     }
   }
 
@@ -112,7 +160,9 @@ extension DeviceEngine {
 
   /// A command found its session dead: once more, over a new one.
   mutating func failed(_ command: BoundCommand, _ failure: ExchangeFailure, on session: SessionID) {
-    guard failure == .noAcknowledgement, !command.wasRepeated else { return }
+    guard failure == .noAcknowledgement, !command.wasRepeated else {
+      return giveUp(command, failure == .noResponse ? "it does not answer" : "it can't be reached")
+    }
     core.close(session, notifyingPeer: false, at: now)
     deliver(
       BoundCommand(
@@ -124,7 +174,9 @@ extension DeviceEngine {
   mutating func advanceBoundCommands() {
     let now = now
     guard let deadline = bound.deadline, deadline <= now else { return }
+    let late = bound.waiting.filter { $0.deadline <= now }
     bound.waiting.removeAll { $0.deadline <= now }
+    for command in late { giveUp(command, "it was not found or not reached in time") }
     stopBrowsing()
   }
 

@@ -60,11 +60,14 @@ extension DeviceEngine {
     return try context.invoke(command, request, on: endpoint)
   }
 
-  /// Goes down in good order: says so to subscribers, and takes its services back.
+  /// Goes down in good order: says so to subscribers, takes its services back, and notes for the next start that it was no
+  /// loss of power.
   public mutating func shutDown(at now: Instant) {
     guard !isShutDown else { return }
     advance(to: now)
     context.emit(BasicInformation.shutDown, NoFields(), on: .root)
+    context.call(GeneralDiagnosticsHooks.bookOperation, NoFields(), on: .root)
+    context.node.changes.append(StoreChange(StoreKey.shutDown, true.tlv))
     distributeChanges()
     reportToSubscribers(isLast: true)
     settle()
@@ -89,8 +92,10 @@ extension DeviceEngine {
     let earlier = Array(effects[effectsTaken..<begin])
     let last = Array(effects[begin...])
     let source = random.fork()
+    // Nothing is left but that it was no loss of power.
     self = DeviceEngine(
-      configuration, endpoints: endpoints, random: source, signatures: context.node.signatures, at: now)
+      configuration, endpoints: endpoints, stored: [StoreKey.shutDown: true.tlv], random: source,
+      signatures: context.node.signatures, at: now)
     // One step for the store, before anything is said: a power cut leaves the device as it was, or as new.
     let changes = Self.stored(by: last) + forgotten + Self.stored(by: effects)
     let others = (last + effects).filter { if case .store = $0 { false } else { true } }

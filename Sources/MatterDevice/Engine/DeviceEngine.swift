@@ -62,6 +62,11 @@ public struct DeviceEngine: Engine {
         endpoints: self.endpoints, stored: stored, commissioning: commissioning, random: random, signatures: signatures,
         at: now))
     context.node.utc = configuration.epoch.flatMap { UTCClock(epoch: $0) }
+    if stored[StoreKey.shutDown] != nil {
+      // It ended by itself: what starts it again is no loss of power.
+      context.node.bootReason = .softwareReset
+      context.node.changes.append(StoreChange(StoreKey.shutDown, nil))
+    }
     var limits = configuration.limits
     limits.parameters = configuration.parameters
     core = NodeCore(
@@ -125,14 +130,10 @@ public struct DeviceEngine: Engine {
   // MARK: Steps
 
   private mutating func start(_ failSafe: [UInt8]?) {
-    // A crash in the middle of commissioning: what was done is undone now.
-    if let failSafe, configuration.limits.mutant != .keepsHalfCommissioning,
-      let element = try? TLVElement(decoding: failSafe)
-    {
-      if case .octets(let bytes)? = element[1]?.value, let old = try? Fabric(tlv: bytes) { context.put(old) }
-      if case .unsigned(let added)? = element[0]?.value, let index = UInt8(exactly: added) {
-        context.remove(FabricIndex(index))
-      }
+    // A crash in the middle of commissioning: what was done is undone now, as if the time had run out.
+    if let failSafe, configuration.limits.mutant != .keepsHalfCommissioning {
+      context.node.commissioning.failSafe = FailSafe(undoing: failSafe, at: now)
+      context.expireFailSafe()
       context.storeFailSafe()
     }
     for cluster in context.node.clusters.indices {
@@ -217,7 +218,11 @@ public struct DeviceEngine: Engine {
 
   private mutating func sessionClosed(_ id: SessionID, _ session: SessionInfo, _ reason: SessionCloseReason) {
     for subscription in subscriptions where subscription.session == id { end(subscription.id) }
-    for exchange in interactions.keys where exchange.session == id { interactions[exchange] = nil }
+    for exchange in interactions.keys.sorted() where exchange.session == id {
+      if case .controlling(let command)? = interactions.removeValue(forKey: exchange) {
+        failed(command, .sessionClosed, on: id)
+      }
+    }
     // Gone before it came to a certificate: nobody is left to go on with it. A session that was before this one may linger for
     // as long as its last answer is not acknowledged.
     if session.kind == .pase, !session.isInitiator, let failSafe = context.node.commissioning.failSafe,

@@ -59,8 +59,7 @@ extension ServerContext {
 
   /// Notes in the store what a crash now would have to undo.
   mutating func storeFailSafe() {
-    node.changes.append(
-      StoreChange(StoreKey.failSafe, node.commissioning.failSafe.flatMap { $0.hasNOC ? $0.tlv : nil }))
+    node.changes.append(StoreChange(StoreKey.failSafe, node.commissioning.failSafe?.tlv))
   }
 
   /// What was done under the fail-safe stays.

@@ -25,8 +25,10 @@ extension DeviceEngine {
     guard message.protocolID == .interactionModel, let session = core.session(exchange.session) else {
       return drop(exchange)
     }
-    // A switch has no use for the answer.
-    if case .controlling? = state { return core.close(exchange, at: now) }
+    if case .controlling(let command)? = state {
+      answered(command, message.opcode, Array(message.bytes[message.payload]))
+      return core.close(exchange, at: now)
+    }
     // A session whose fabric is gone may hear the rest of an answer, but ask for nothing: not even on an old exchange.
     if core.isExpiring(exchange.session) {
       guard message.opcode == InteractionOpcode.statusResponse.rawValue, case .invoking? = state else {

@@ -45,6 +45,62 @@ import Testing
   #expect(lab.device.value(GeneralDiagnostics.totalOperationalHours, on: 0) == 4)
 }
 
+@Test func theHoursOfManyShortRunsAddUp() throws {
+  var lab = try Lab(isCommissionable: false)
+  func run(_ minutes: Int64) {
+    lab.advance(by: .seconds(minutes * 60))
+    lab.device.shutDown(at: lab.now)
+    lab.settle()
+    lab.crash()
+  }
+  for _ in 0..<6 { run(9) }
+  #expect(lab.device.value(GeneralDiagnostics.totalOperationalHours, on: 0) == 0)
+  // Of which ten minutes were written down already when it ends.
+  run(15)
+  #expect(lab.device.value(GeneralDiagnostics.totalOperationalHours, on: 0) == 1)
+  for _ in 0..<5 { run(10) }
+  #expect(lab.device.value(GeneralDiagnostics.totalOperationalHours, on: 0) == 1)
+  run(1)
+  #expect(lab.device.value(GeneralDiagnostics.totalOperationalHours, on: 0) == 2)
+}
+
+@Test func theReasonOfAStartIsTold() throws {
+  var lab = try Lab()
+  try lab.addAdministrator()
+  func expect(_ reason: GeneralDiagnostics.BootReason, _ what: Comment) throws {
+    let opened = lab.openCASE()
+    let session = try #require(opened)
+    #expect(try lab.read(GeneralDiagnostics.bootReason, on: session) == reason, what)
+    let paths = [
+      EventPath(endpoint: 0, cluster: GeneralDiagnostics.id, event: GeneralDiagnostics.bootReasonEvent.id),
+      EventPath(endpoint: 0, cluster: BasicInformation.id, event: BasicInformation.startUp.id),
+    ]
+    let events = try lab.read(ReadRequest(eventPaths: paths), on: session).flatMap(\.eventReports)
+      .compactMap { if case .data(let data) = $0 { data } else { nil } }
+    #expect(events.map(\.path.cluster).sorted() == [BasicInformation.id, GeneralDiagnostics.id], what)
+    let told = try #require(events.first { $0.path.cluster == GeneralDiagnostics.id }?.payload)
+    #expect(try GeneralDiagnostics.BootReasonEvent(tlv: told).bootReason == reason, what)
+    #expect(lab.store[StoreKey.shutDown] == nil, what)
+  }
+  _ = try lab.commission()
+  try expect(.powerOnReboot, "its first start")
+  lab.crash()
+  try expect(.powerOnReboot, "power was lost")
+  lab.device.shutDown(at: lab.now)
+  lab.settle()
+  #expect(lab.store[StoreKey.shutDown] != nil)
+  lab.crash()
+  try expect(.softwareReset, "it ended by itself")
+  lab.crash()
+  try expect(.powerOnReboot, "that was the time before")
+  lab.device.factoryReset(at: lab.now)
+  lab.settle()
+  _ = try lab.commission()
+  try expect(.softwareReset, "it starts anew by itself")
+  lab.crash()
+  try expect(.powerOnReboot, "and once more after a loss of power")
+}
+
 @Test func packetsAreCountedUntilTheyAreReset() throws {
   typealias Ethernet = EthernetNetworkDiagnostics
   var lab = try Lab()

@@ -70,6 +70,7 @@ extension RootNode {
       failSafe.regulatoryConfig = failSafe.regulatoryConfig ?? context[GeneralCommissioning.regulatoryConfig].tlv
       failSafe.location = failSafe.location ?? context[BasicInformation.location].tlv
       context.node.commissioning.failSafe = failSafe
+      context.storeFailSafe()
     }
     context[GeneralCommissioning.regulatoryConfig] = wanted
     context[BasicInformation.location] = request.countryCode
