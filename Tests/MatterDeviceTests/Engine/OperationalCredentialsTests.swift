@@ -76,6 +76,17 @@ extension Lab {
   let wrong = try lab.administrators[0].issue(stranger)
   #expect(try lab.call(add, request(wrong), on: session).statusCode == .invalidPublicKey)
   let right = try lab.administrators[0].issue(key)
+  // The certificate names no node, or what is no single one: node id 0, and a tag.
+  let named: [UInt8] = [0x26, 0x11, 0x01, 0x00, 0x02, 0x00]
+  let place = try #require(right.firstRange(of: named))
+  for (subject, status) in [
+    ([], .invalidNOC), ([0x24, 0x11, 0], .invalidNodeOpId),
+    ([0x27, 0x11, 1, 0, 1, 0, 0xFD, 0xFF, 0xFF, 0xFF], .invalidNodeOpId),
+  ] as [([UInt8], OperationalCredentials.NodeOperationalCertStatus)] {
+    var other = right
+    other.replaceSubrange(place, with: subject)
+    #expect(try lab.call(add, request(other), on: session).statusCode == status)
+  }
   #expect(try lab.call(add, request(right, subject: 0), on: session).statusCode == .invalidAdminSubject)
   #expect(try lab.call(add, request(right), on: session).statusCode == .fabricConflict)
   #expect(try lab.arm(0, on: session) == 0)

@@ -61,3 +61,24 @@ extension Lab {
   }
   #expect(try Nullable<FabricIndex>(tlv: data.value) == .null)
 }
+
+@Test func aSixthFabricFindsNoRoom() throws {
+  var lab = try Lab()
+  for _ in 0..<6 { try lab.addAdministrator() }
+  let first = try lab.commission(0)
+  for administrator in 1..<5 { _ = try lab.commissionAgain(administrator, from: first) }
+  let window = AdministratorCommissioning.openBasicCommissioningWindow
+  #expect(try lab.status(window, .init(commissioningTimeout: 180), on: first, isTimed: true) == .success)
+  var opened = lab.openPASE(5)
+  var pase = try #require(opened)
+  #expect(try lab.addNOC(on: pase, 5) == .init(statusCode: .tableFull))
+  #expect(lab.device.fabrics.map(\.index) == [1, 2, 3, 4, 5])
+  #expect(lab.store[StoreKey.failSafe] == nil)
+  let disarm = GeneralCommissioning.ArmFailSafeRequest(expiryLengthSeconds: 0, breadcrumb: 0)
+  #expect(try lab.call(GeneralCommissioning.armFailSafe, disarm, on: pase, 5).errorCode == .ok)
+  // As soon as another one goes, there is.
+  _ = try lab.call(OperationalCredentials.removeFabric, .init(fabricIndex: 3), on: first)
+  opened = lab.openPASE(5)
+  pase = try #require(opened)
+  #expect(try lab.addNOC(on: pase, 5) == .init(statusCode: .ok, fabricIndex: 6))
+}

@@ -239,16 +239,21 @@ extension RootNode {
   private static func check(
     _ noc: [UInt8], _ icac: [UInt8]?, root: [UInt8], key: P256PrivateKey
   ) -> OperationalCredentials.NodeOperationalCertStatus? {
-    guard let leaf = try? MatterCertificate(tlv: noc), let root = try? MatterCertificate(tlv: root) else {
+    let leaf: MatterCertificate
+    do throws(CertificateError) {
+      leaf = try MatterCertificate(tlv: noc)
+    } catch {
+      // A certificate with the id of no single node is none: this is the one fault of it that has a name.
+      if case .invalidIdentifier(.nodeID, _) = error { return .invalidNodeOpId }
       return .invalidNOC
     }
+    guard let root = try? MatterCertificate(tlv: root) else { return .invalidNOC }
     var intermediate: MatterCertificate?
     if let icac {
       guard let certificate = try? MatterCertificate(tlv: icac) else { return .invalidNOC }
       intermediate = certificate
     }
     guard leaf.publicKey == key.publicKey.bytes else { return .invalidPublicKey }
-    guard let node = leaf.nodeID, NodeID(node).isOperational else { return .invalidNodeOpId }
     guard (try? CertificateChain.verify(noc: leaf, icac: intermediate, root: root)) != nil else { return .invalidNOC }
     return nil
   }
