@@ -144,21 +144,39 @@ struct DefinitionResolver {
   }
 
   private static func passcode(for seed: String) -> UInt32 {
+    passcode(from: StableHash.value(of: seed, for: "passcode"))
+  }
+
+  /// The next one from the hash on that is valid and not that of the Matter SDK's examples.
+  static func passcode(from hash: UInt64) -> UInt32 {
     let count = UInt64(SetupPasscode.range.count)
-    var offset = StableHash.value(of: seed, for: "passcode") % count
+    var offset = hash % count
     while true {
       let passcode = SetupPasscode.range.lowerBound + UInt32(truncatingIfNeeded: offset)
-      if SetupPasscode.isValid(passcode) { return passcode }
+      if SetupPasscode.isValid(passcode), passcode != WellKnown.passcode { return passcode }
       offset = (offset + 1) % count
     }
   }
 
-  /// The next free one from the hash on; there is one, because there are at most as many devices.
   private static func discriminator(for seed: String, taken: inout Set<UInt16>) -> UInt16 {
-    var value = UInt16(truncatingIfNeeded: StableHash.value(of: seed, for: "discriminator") & 0xFFF)
-    for _ in 0..<discriminatorCount where taken.contains(value) { value = (value + 1) & 0xFFF }
+    discriminator(
+      from: UInt16(truncatingIfNeeded: StableHash.value(of: seed, for: "discriminator") & 0xFFF), taken: &taken)
+  }
+
+  /// The next free one from the hash on; there is one, because there are at most as many devices. That of the Matter SDK's
+  /// examples comes last.
+  static func discriminator(from hash: UInt16, taken: inout Set<UInt16>) -> UInt16 {
+    var value = hash & 0xFFF
+    // The last one that is free must do, whichever it is.
+    let avoided = taken.count < discriminatorCount - 1 ? WellKnown.discriminator : nil
+    for _ in 0..<discriminatorCount where taken.contains(value) || value == avoided { value = (value + 1) & 0xFFF }
     taken.insert(value)
     return value
+  }
+
+  /// The codes of the Matter SDK's examples, which everybody would try first. No device gets them that does not ask for them.
+  private enum WellKnown {
+    static let passcode: UInt32 = 20_202_021, discriminator: UInt16 = 3840
   }
 
   private static func serialNumber(for seed: String, taken: inout Set<String>) -> String {

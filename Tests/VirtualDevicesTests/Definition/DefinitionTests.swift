@@ -99,6 +99,24 @@ struct DefinitionTests {
     }
   }
 
+  @Test("No device gets a code that everybody knows")
+  func wellKnownCodes() {
+    // A passcode of the Matter SDK's examples, and those that the standard forbids. The first passcode is 1.
+    for (known, next) in [
+      (20_202_021, 20_202_022), (11_111_111, 11_111_112), (12_345_678, 12_345_679), (87_654_321, 87_654_322),
+      (88_888_888, 88_888_889), (20_202_020, 20_202_020), (99_999_998, 99_999_998),
+    ] as [(UInt64, UInt32)] {
+      #expect(DefinitionResolver.passcode(from: known - 1) == next)
+    }
+    var taken: Set<UInt16> = []
+    #expect(DefinitionResolver.discriminator(from: 3839, taken: &taken) == 3839)
+    #expect(DefinitionResolver.discriminator(from: 3840, taken: &taken) == 3841)
+    #expect(DefinitionResolver.discriminator(from: 3839, taken: &taken) == 3842)
+    taken = Set(0...4095 as ClosedRange<UInt16>).subtracting([3840, 17])
+    #expect(DefinitionResolver.discriminator(from: 3840, taken: &taken) == 17)
+    #expect(DefinitionResolver.discriminator(from: 5, taken: &taken) == 3840, "there is no other")
+  }
+
   @Test("Every discriminator can be used, and none is taken twice")
   func full() throws {
     let home = try load(
