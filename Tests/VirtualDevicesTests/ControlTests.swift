@@ -185,6 +185,34 @@ import Testing
     }
   }
 
+  /// The device has no fabric, so that nothing can be bound to it: what it is told to do comes to nothing, and is counted.
+  @Test(.timeLimit(.minutes(10))) func commandsThatComeToNothingAreTold() async throws {
+    try await running("devices:\n  - { name: Lamp, room: Den, type: on/off light switch }\n") {
+      (fleet: Running) async throws in
+      let targets = [Binding.TargetStruct(node: 1, endpoint: 1, fabricIndex: 1)]
+      _ = try await fleet.send(
+        .set(
+          device: "Den/Lamp", endpoint: 1, cluster: Binding.id.rawValue, attribute: Binding.binding.id.rawValue,
+          value: targets.tlv))
+      _ = try await fleet.send(.move(device: "Den/Lamp", button: 0, moves: [.init(position: 1, after: 0)]))
+      #expect(try await fleet.send(.status).fleet?.devices.first?.drops == ["undeliveredCommand": 1])
+    }
+  }
+
+  @Test(.timeLimit(.minutes(10))) func theDeviceKnowsTheTimeOfItsMachine() async throws {
+    try await running { (fleet: Running) async throws in
+      let before = HostMachine().matterMicroseconds()
+      let reply = try await fleet.send(
+        .get(
+          device: "Den/Lamp", endpoint: 0, cluster: TimeSynchronization.id.rawValue,
+          attribute: TimeSynchronization.utcTime.id.rawValue))
+      let after = HostMachine().matterMicroseconds()
+      let time = try #require(try Nullable<UInt64>(tlv: reply.value ?? []).wrapped)
+      // Two clocks, read one after the other, and rounded to milliseconds.
+      #expect(time + 100_000 >= before && time <= after + 100_000)
+    }
+  }
+
   private func shout(_ bytes: [UInt8], to port: UInt16) {
     let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
     defer { close(descriptor) }

@@ -30,7 +30,8 @@ public struct DeviceStatus: Codable, Sendable, Hashable {
   public var buttons: [String] = []
   /// The devices behind it.
   public var bridged: [BridgedStatus] = []
-  /// How many messages were not taken in since it started, by reason.
+  /// How many messages were not taken in since it started, and how many commands to what it is bound to came to nothing
+  /// (`undeliveredCommand`, `refusedCommand`), by reason.
   public var drops: [String: Int] = [:]
 
   init(

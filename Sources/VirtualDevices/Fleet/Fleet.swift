@@ -3,7 +3,8 @@ import Foundation
 import Glibc
 import MatterClusters
 import MatterCrypto
-import MatterProtocol
+public import MatterModel
+public import MatterProtocol
 import NIOCore
 public import NIOPosix
 public import Runtime
@@ -20,6 +21,8 @@ public struct FleetOptions: Sendable {
   public var portBase: UInt16?
   /// Makes keys, certificates and salts the same in each run from nothing; nil: random.
   public var seed: UInt64?
+  /// Where nodes are that devices may be bound to, for networks without multicast.
+  public var peers: [NodeID: MatterProtocol.SocketAddress] = [:]
   /// Forgets what the devices remember of earlier runs.
   public var isFresh = false
 
@@ -80,12 +83,13 @@ public final class Fleet: Sendable {
         devices.append(
           try await loop.submit {
             let random: any RandomSource = seed.map { SeededRandomSource(seed: $0) } ?? SystemRandomSource()
+            var surroundings = VirtualDevice.Surroundings(
+              machine: HostMachine(), discovery: discovery, loop: loop, interfaces: options.interfaces,
+              directory: options.devicesDirectory + "/" + definition.uniqueID, logger: logger,
+              onChange: { board.changed() })
+            surroundings.peers = options.peers
             let device = try VirtualDevice(
-              definition, port: port, random: random, isFresh: options.isFresh,
-              in: .init(
-                machine: HostMachine(), discovery: discovery, loop: loop, interfaces: options.interfaces,
-                directory: options.devicesDirectory + "/" + definition.uniqueID, logger: logger,
-                onChange: { board.changed() }))
+              definition, port: port, random: random, isFresh: options.isFresh, in: surroundings)
             return NIOLoopBound(device, eventLoop: loop)
           }.get())
       } catch {

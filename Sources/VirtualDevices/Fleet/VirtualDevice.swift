@@ -21,6 +21,8 @@ package final class VirtualDevice {
     package let logger: Logger
     /// Called when something about the device is not as it was.
     package let onChange: @Sendable () -> Void
+    /// Where nodes are that the device may be bound to.
+    package var peers: [NodeID: MatterProtocol.SocketAddress] = [:]
     /// For tests alone.
     package var mutant: Mutant?
 
@@ -75,9 +77,13 @@ package final class VirtualDevice {
     var configuration = try DeviceAssembly.configuration(
       of: definition, identity: identity, port: port ?? 0, addresses: transport.addresses.map(\.ip))
     configuration.limits.mutant = surroundings.mutant
+    configuration.peers = surroundings.peers
+    // The device has the machine's wall clock, however wrong that is: counted from the zero of the clock that engines see.
+    let now = Instant(nanoseconds: Int64(clamping: surroundings.loop.now.uptimeNanoseconds))
+    configuration.epoch = UInt64(exactly: (machine.unixMicroseconds() - now.nanoseconds / 1000) / 1000)
     let engine = DeviceEngine(
       configuration, endpoints: endpoints, stored: state, random: random.fork(), signatures: machine.signatures,
-      at: Instant(nanoseconds: Int64(clamping: surroundings.loop.now.uptimeNanoseconds)))
+      at: now)
     let logger = surroundings.logger
     let host = EngineHost(
       engine, transport: transport, store: store, discovery: surroundings.discovery, logger: logger)
@@ -89,7 +95,7 @@ package final class VirtualDevice {
 
   private func received(_ event: DeviceEvent) {
     switch event {
-    case .note: break
+    case .note(let text): surroundings.logger.info("\(definition.path): \(text)")
     default: surroundings.onChange()
     }
   }
@@ -172,11 +178,15 @@ package final class VirtualDevice {
     return status
   }
 
-  /// Messages that were not taken in, by reason.
+  /// Messages that were not taken in, and commands that came to nothing, by reason.
   var drops: [String: Int] {
     guard let host else { return lastStatus?.drops ?? [:] }
     var drops: [String: Int] = [:]
-    for (reason, count) in host.perform({ engine, _ in engine.drops.all }) { drops[reason.rawValue] = count }
+    host.perform { engine, _ in
+      for (reason, count) in engine.drops.all { drops[reason.rawValue] = count }
+      if engine.undeliveredCommands > 0 { drops["undeliveredCommand"] = engine.undeliveredCommands }
+      if engine.refusedCommands > 0 { drops["refusedCommand"] = engine.refusedCommands }
+    }
     let counters = host.transport.counters
     if counters.overflowed > 0 { drops["overflowed"] = counters.overflowed }
     if counters.unknownSource > 0 { drops["unknownSource"] = counters.unknownSource }

@@ -32,6 +32,12 @@ struct Run: AsyncParsableCommand {
       "Who advertises: auto (Avahi where its daemon answers, else hearth itself), avahi, builtin, or off.",
       discussion: "On the loopback interface it is always hearth itself: Avahi does not work there."))
   var mdns: DiscoveryMode = .auto
+  @Option(
+    help: ArgumentHelp(
+      "A file that says where nodes are that switches are bound to: a line for each, as “2: 192.168.1.20:5540”.",
+      discussion: "Of the controller's file of this name, the lines that begin with a node id.", valueName: "file"),
+    completion: .file())
+  var addressBook: String?
   @Option(help: ArgumentHelp("Make the same keys and certificates in each run from nothing.", valueName: "n"))
   var seed: UInt64?
   @Option(help: ArgumentHelp("The first UDP port for devices without one of their own.", valueName: "n"))
@@ -49,6 +55,8 @@ struct Run: AsyncParsableCommand {
     fleetOptions.seed = seed
     fleetOptions.portBase = portBase
     fleetOptions.isFresh = fresh
+    // Names are the controller's: no device knows them.
+    fleetOptions.peers = try AddressBook(file: addressBook).addresses(in: HomeRegistry())
 
     let stop = StopSignals()
     let group = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)

@@ -202,7 +202,8 @@ struct SimPower: ParsableCommand {
 /// `hearth sim drops`.
 struct SimDrops: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "drops", abstract: "How many messages a device did not take in since it started, by reason.")
+    commandName: "drops", abstract: "How many messages a device did not take in since it started, by reason.",
+    discussion: "Commands to what it is bound to count too, where they came to nothing.")
   @OptionGroup var options: GlobalOptions
   @Argument(help: "The device.") var device: String
 

@@ -80,12 +80,18 @@ struct NetworkOptions: ParsableArguments {
   }
 
   /// What stands in the file given with --address-book.
-  func book() throws(HomeError) -> AddressBook {
-    guard let addressBook else { return AddressBook() }
-    guard let data = FileManager.default.contents(atPath: addressBook) else {
-      throw HomeError(.notFound, "there is no file \(addressBook) that can be read")
+  func book() throws(HomeError) -> AddressBook { try AddressBook(file: addressBook) }
+}
+
+extension AddressBook {
+  /// Reads the file of a command line; none says nothing.
+  init(file: String?) throws(HomeError) {
+    self.init()
+    guard let file else { return }
+    guard let data = FileManager.default.contents(atPath: file) else {
+      throw HomeError(.notFound, "there is no file \(file) that can be read")
     }
-    return try AddressBook(parsing: String(decoding: data, as: UTF8.self), name: addressBook) {
+    self = try AddressBook(parsing: String(decoding: data, as: UTF8.self), name: file) {
       (text: String) throws(HomeError) in try HostAndPort.resolve(text)
     }
   }

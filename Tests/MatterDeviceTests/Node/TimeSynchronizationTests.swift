@@ -49,6 +49,25 @@ extension Lab {
   #expect(lab.device.value(Time.utcTime, on: 0) == Nullable<UInt64>.null)
 }
 
+@Test func theHostsClockIsShownUntilSomebodySetsAnother() throws {
+  let unix: UInt64 = (835_000_000 + 946_684_800) * 1000
+  var lab = try Lab { $0.epoch = unix }
+  try lab.addAdministrator()
+  lab.advance(by: .seconds(3))
+  let session = try lab.commission()
+  #expect(try lab.read(Time.utcTime, on: session) == .value(start + 3 * second))
+  #expect(try lab.read(Time.granularity, on: session) == .minutesGranularity)
+  #expect(try lab.read(Time.timeSource, on: session) == .unknown)
+  #expect(
+    try lab.call(GeneralDiagnostics.timeSnapshot, NoFields(), on: session).posixTimeMs == .value(unix + 3000))
+  #expect(try lab.setTime(5, .noTimeGranularity, on: session) == Status(.failure, clusterCode: 2))
+  #expect(try lab.setTime(start + 60 * second, .minutesGranularity, on: session) == .success)
+  #expect(try lab.read(Time.utcTime, on: session) == .value(start + 60 * second))
+  #expect(try lab.read(Time.timeSource, on: session) == .admin)
+  lab.crash()
+  #expect(lab.device.value(Time.utcTime, on: 0) == .value(start + 3 * second), "its host's again")
+}
+
 @Test func zonesAreCheckedAndFollowEachOther() throws {
   var lab = try Lab()
   try lab.addAdministrator()

@@ -2,8 +2,8 @@ internal import MatterClusters
 internal import MatterModel
 internal import MatterProtocol
 
-/// The node's clock. It has no battery: after each start it does not know the time until an administrator says.
-/// Matter Core § 11.17.
+/// The node's clock. After a start it shows what the host's does, where the host knows the time; else it does not know the
+/// time until an administrator says. Matter Core § 11.17.
 enum TimeSynchronizationServer {
   private typealias Zone = TimeSynchronization.TimeZoneStruct
   private typealias Saving = TimeSynchronization.DSTOffsetStruct
@@ -28,7 +28,8 @@ enum TimeSynchronizationServer {
       .initial(TimeSynchronization.dstOffsetListMaxSize, UInt8(savingLimit))
       .onStart { context in
         if context.node.utc != nil {
-          context[TimeSynchronization.granularity] = .millisecondsGranularity
+          // Who sets the host's clock, and how well, is not known: any administrator may know better.
+          context[TimeSynchronization.granularity] = .minutesGranularity
           context[TimeSynchronization.timeSource] = .unknown
         }
         context[scratch: Told.self] = Told(zone: context[TimeSynchronization.timeZone].first)
