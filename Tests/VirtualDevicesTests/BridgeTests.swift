@@ -1,11 +1,11 @@
 import MatterClusters
 import MatterCrypto
-import MatterDevice
 import MatterModel
 import MatterProtocol
 import Runtime
 import Testing
 
+@testable import MatterDevice
 @testable import VirtualDevices
 
 /// A bridge of a definition file: its endpoints, which of them belong together, and that they stay what they are.
@@ -36,6 +36,53 @@ import Testing
         #expect(Set(type.servers).subtracting([Descriptor.id]).isSubset(of: served), "endpoint \(endpoint.id)")
       }
     }
+  }
+
+  @Test func lightsOfAnyColorAreBehindABridge() throws {
+    let device = try bridge(
+      """
+            - { name: White, type: color temperature light }
+            - { name: Strip, type: extended color light, attributes: { onOff.onOff: true } }
+
+      """)
+    let endpoints = DeviceAssembly.endpoints(of: device).sorted { $0.id < $1.id }
+    #expect(endpoints.map { $0.deviceTypes.map(\.id) } == [[0x000E], [0x010C, 0x0013], [0x010D, 0x0013]])
+    for endpoint in endpoints.dropFirst() {
+      let served = Set(endpoint.servers.map(\.id))
+      for type in endpoint.deviceTypes {
+        #expect(Set(type.servers).subtracting([Descriptor.id]).isSubset(of: served), "endpoint \(endpoint.id)")
+      }
+      for server in endpoint.servers { #expect(server.missingCommands.isEmpty, "\(server.cluster.name)") }
+    }
+    var engine = try engine(device)
+    #expect(engine.value(BridgedDeviceBasicInformation.nodeLabel, on: 2) == "White")
+    #expect(engine.value(BridgedDeviceBasicInformation.reachable, on: 3) == true)
+    #expect(engine.value(ColorControl.colorCapabilities, on: 2) == 0x10)
+    #expect(engine.value(ColorControl.currentHue, on: 2) == nil)
+    #expect(engine.value(ColorControl.currentHue, on: 3) != nil)
+
+    // A scene keeps the color of its light, and of no other.
+    engine.context.subject = Subject(.case, fabric: 1, node: 5)
+    func move(_ hue: UInt8) throws {
+      try engine.press(
+        ColorControl.moveToHue,
+        .init(hue: hue, direction: .shortest, transitionTime: 0, optionsMask: [], optionsOverride: []), on: 3, at: .zero
+      )
+    }
+    try move(120)
+    let stored = try engine.press(ScenesManagement.storeScene, .init(groupID: 0, sceneID: 1), on: 3, at: .zero)
+    #expect(stored?.status == .success)
+    try move(40)
+    #expect(engine.value(ColorControl.currentHue, on: 3) == 40)
+    try engine.press(ScenesManagement.recallScene, .init(groupID: 0, sceneID: 1), on: 3, at: .zero)
+    #expect(engine.value(ColorControl.currentHue, on: 3) == 120)
+    #expect(throws: StatusError.self) {
+      try engine.press(ScenesManagement.recallScene, .init(groupID: 0, sceneID: 1), on: 2, at: .zero)
+    }
+    // What the bridge does not reach keeps its place.
+    try engine.power(false, bridgedOn: 3, at: .zero)
+    #expect(engine.value(BridgedDeviceBasicInformation.reachable, on: 3) == false)
+    #expect(engine.value(Descriptor.partsList, on: 1) == [2, 3])
   }
 
   @Test func siblingsOfOneTypeCanBeToldApart() throws {

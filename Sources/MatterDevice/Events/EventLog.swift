@@ -44,7 +44,8 @@ struct EventLog: Sendable {
     let new = record(next)
     next += 1
     if new.tellsOfStart {
-      // Whoever asks how it started means this time.
+      // Whoever asks how it started means this time. Not for want of room: certification reads StartUp after a reboot and
+      // takes one answer and no more (Test_TC_BINFO_2_2), since the SDK's own devices keep no event over a restart.
       for old in records where old.path == new.path && old.number < first && old.isStored {
         changes.append(StoreChange(StoreKey.event(old.number), nil))
       }
