@@ -91,7 +91,7 @@ let package = Package(
       "Hub",
       imports: [
         "Home", "Runtime", "MatterController", "MatterProtocol", "MatterClusters", "MatterModel", "MatterCrypto", log,
-      ] + nio)
+      ] + nio, tests: [.product(name: "NIOEmbedded", package: "swift-nio")])
     + [
       .executableTarget(
         name: "hearth",
@@ -122,8 +122,9 @@ let package = Package(
       .executableTarget(
         name: "hearth-fuzz",
         dependencies: [
-          "VirtualDevices", "MatterController", "MatterDevice", "MatterProtocol", "MatterClusters", "MatterModel",
-          "MatterTLV", "MatterCrypto", "MatterCertificates",
+          "Hub", "Home", "VirtualDevices", "MatterController", "MatterDevice", "MatterProtocol", "MatterClusters",
+          "MatterModel", "MatterTLV", "MatterCrypto", "MatterCertificates",
+          .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
         ],
         swiftSettings: strict),
       .testTarget(name: "HouseTests", swiftSettings: strict),

@@ -145,7 +145,7 @@ enum DeviceFacts {
     let endpoints = result.information.endpoints.map {
       DeviceEndpoint(id: $0.id, deviceTypes: $0.deviceTypes, parts: $0.parts)
     }
-    let structure = state.structures.first ?? HomeReducer.firstStructure
+    let structure = state.primaryStructure ?? HomeReducer.firstStructure
     let wanted = name ?? identity.ownName ?? "Device \(source)"
     return (state.structures.isEmpty ? [.structureAdded(structure)] : []) + [
       .deviceAdded(

@@ -57,6 +57,9 @@ public final class Home: Sendable {
 
   public func structures() -> Query<Structure> { backend.query { $0.state.structures } }
 
+  /// The structure that is meant where none is named: the one that the owner chose, else the first. Nil where there is none.
+  public var primaryStructure: Structure? { get async { await backend.state.primaryStructure } }
+
   /// The rooms, without those for the entire home.
   public func rooms() -> Query<Room> { backend.query { $0.state.rooms } }
 
@@ -86,7 +89,7 @@ public final class Home: Sendable {
   }
 
   /// Adds a room.
-  /// - Parameter structureID: nil: the first structure, which is made where there is none.
+  /// - Parameter structureID: nil: the primary structure, which is made where there is none.
   public func addRoom(_ name: String, to structureID: String? = nil) async throws(HomeError) -> Room {
     try await backend.addRoom(name, to: structureID)
   }
@@ -104,6 +107,15 @@ public final class Home: Sendable {
 
   public func renameStructure(_ id: String, to name: String) async throws(HomeError) {
     try await perform([.renameStructure(id, name: name)])
+  }
+
+  /// Removes a structure with its rooms. Where it was the primary one, the first that remains is.
+  /// - Throws: ``HomeError`` `badArguments` while there are devices in it.
+  public func removeStructure(_ id: String) async throws(HomeError) { try await perform([.removeStructure(id)]) }
+
+  /// Chooses the structure that is meant where none is named.
+  public func updatePrimaryStructure(_ id: String) async throws(HomeError) {
+    try await perform([.choosePrimaryStructure(id)])
   }
 
   /// Does several things to names in one step: all of them or, where it throws, none.

@@ -13,7 +13,8 @@ extension HubRequest {
     switch self {
     case .edit(let edits): return .edited(try await home.perform(edits, origin: origin))
     case .read(let node, let paths, let isFabricFiltered, let timeout):
-      let report = try await home.read(node, paths, isFabricFiltered: isFabricFiltered, timeout: timeout)
+      let report = try await home.read(
+        node, paths, isFabricFiltered: isFabricFiltered, timeout: timeout.map { Self.allowed($0) })
       // What is asked for by name is refused, what comes with much else is left out.
       let refused = paths.filter { path in
         guard let concrete = ConcreteAttributePath(path) else { return false }
@@ -27,22 +28,55 @@ extension HubRequest {
     case .invoke(let node, let command, let isTimed):
       return .invoked(try await home.invoke(node, command, isTimed: isTimed))
     case .writeDevice(let device, let writes, let isTimed, let patience):
-      try await home.write(writes, isTimed: isTimed, of: device, patience: patience)
+      try await home.write(writes, isTimed: isTimed, of: device, patience: patience.map { Self.allowed($0) })
       return .done
     case .invokeDevice(let device, let command, let isTimed, let patience):
-      return .invoked(try await home.invoke(command, isTimed: isTimed, of: device, patience: patience))
+      return .invoked(
+        try await home.invoke(command, isTimed: isTimed, of: device, patience: patience.map { Self.allowed($0) }))
     case .anchor: return .anchor(try await home.anchor())
     case .samples(let anchor, let filter, let limit):
-      switch try await home.samples(after: anchor, filter, limit: min(limit, 10_000)) {
+      switch try await home.samples(after: anchor, filter, limit: min(limit, Self.mostSamples)) {
       case .samples(let samples, let next, let isComplete):
-        return .samples(
-          .samples(samples.filter { visibility.contains($0.change) }, next: next, isComplete: isComplete))
+        return .samples(Self.answer(samples, next: next, isComplete: isComplete, visibility))
       case .reset(let stored):
         var state = HomeState()
         for change in visibility.changes(of: stored.state) { state.apply(change) }
         return .samples(.reset(StoredHome(state: state, contacts: stored.contacts, anchor: stored.anchor)))
       }
     case .status, .lookAgain: throw HomeError(.notRunning, "no hub runs here")
+    }
+  }
+
+  /// How long somebody may have a request wait.
+  private static func allowed(_ time: Duration) -> Duration { min(max(time, .zero), .seconds(600)) }
+
+  /// Of samples in an answer, and about how many bytes.
+  private static let mostSamples = 10_000, mostBytes = 1 << 22
+
+  /// As many samples as go into one answer; the rest is asked for again.
+  private static func answer(
+    _ samples: [HomeSample], next: Anchor, isComplete: Bool, _ visibility: HubVisibility
+  ) -> AnchoredResult {
+    var (seen, bytes): ([HomeSample], Int) = ([], 0)
+    var last: Anchor?
+    for sample in samples {
+      // One at least, however long it is.
+      if bytes > mostBytes, let last { return .samples(seen, next: last, isComplete: false) }
+      bytes += sample.byteCount
+      last = sample.anchor
+      if visibility.contains(sample.change) { seen.append(sample) }
+    }
+    return .samples(seen, next: next, isComplete: isComplete)
+  }
+}
+
+extension HomeSample {
+  /// About what it takes up in an answer.
+  fileprivate var byteCount: Int {
+    switch change {
+    case .attribute(_, _, let value): 64 + (value?.count ?? 0)
+    case .event(_, let data): 64 + (data.payload?.count ?? 0)
+    default: 256
     }
   }
 }

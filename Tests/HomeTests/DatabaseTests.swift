@@ -144,6 +144,30 @@ final class TestDatabase: Sendable {
     #expect(failure { () throws(HomeError) in _ = try other.open() }?.message.contains("later version") == true)
   }
 
+  @Test func aFileOfAnEarlierVersionGetsAPrimaryStructure() throws {
+    let place = try TestDatabase()
+    let first = try place.open()
+    try first.commit([
+      HomeUpdate(
+        [.structureAdded(Structure(id: "a", name: "A")), .structureAdded(Structure(id: "b", name: "B"))], at: 1)
+    ])
+    try first.close()
+    let earlier = try DatabaseQueue(path: place.path)
+    try earlier.write {
+      try $0.execute(sql: "ALTER TABLE structure DROP COLUMN is_primary")
+      try $0.execute(sql: "DELETE FROM grdb_migrations WHERE identifier = '3'")
+    }
+    try earlier.close()
+    let now = try place.open()
+    #expect(try now.load().state.primaryStructure?.id == "a")
+    try now.commit([HomeUpdate([.primaryStructureChosen(id: "b")], at: 2)])
+    try now.close()
+    let again = try place.open()
+    #expect(try again.load().state.primaryStructure?.id == "b")
+    try again.commit([HomeUpdate([.structureRemoved(id: "b")], at: 3)])
+    #expect(try again.load().state.primaryStructure?.id == "a")
+  }
+
   @Test func settingsStay() throws {
     let place = try TestDatabase()
     let database = try place.open()

@@ -40,13 +40,14 @@ struct ChangeGenerator {
     func number(_ count: Int) -> Int { Int.random(in: 0..<count, using: &random) }
     let name = ["Küche", "Bad 🛁", "", "x", String(repeating: "n", count: 60)][number(5)]
     let room = "r\(number(4))"
-    let structure = "s\(number(2))"
+    let structure = "s\(number(3))"
     let device = "d\(number(6))"
     // Endpoints that the sources of a node share would belong to whoever spoke last.
     let node: NodeID = [1, 2, 0xFFFF_FFEF_FFFF_FFFF][number(3)]
     let bridged = EndpointID(UInt16([0, 3, 4][number(3)]))
     let source = SourceID(node, bridged)
-    switch number(24) {
+    switch number(25) {
+    case 24: return .primaryStructureChosen(id: structure)
     case 0: return .structureAdded(Structure(id: structure, name: name))
     case 1: return .structureRenamed(id: structure, name: name)
     case 2:

@@ -93,6 +93,31 @@ final class ScratchDirectory: Sendable {
     #expect(home.rooms == [room])
   }
 
+  @Test func thePrimaryStructureIsTheOneThatWasChosenElseTheFirst() throws {
+    var home = HomeState()
+    #expect(home.primaryStructure == nil)
+    for id in ["a", "b", "c"] { home = state(home, after: try home.addingStructure("Home \(id)", id: id).1) }
+    #expect(home.primaryStructure?.id == "a")
+    #expect(try home.choosingPrimaryStructure("a").isEmpty)
+    home = state(home, after: try home.choosingPrimaryStructure("c"))
+    #expect(home.primaryStructure?.id == "c")
+    #expect(failure { () throws(HomeError) in _ = try home.choosingPrimaryStructure("d") }?.code == .notFound)
+    #expect(failure { () throws(HomeError) in _ = try home.knownStructure("Hom c") }?.candidates.first == "Home c")
+    // What names none goes there.
+    #expect(try home.addingRoom("Den").result.structureID == "c")
+    var reducer = HomeReducer(home)
+    _ = reducer.reduce(NodeModel.lamp(5).report(), at: 1)
+    #expect(reducer.state.devices["5"]?.structureID == "c")
+    home = state(home, after: try home.removingStructure("b"))
+    #expect(home.primaryStructure?.id == "c")
+    home = state(home, after: try home.removingStructure("c"))
+    #expect(home.primaryStructure?.id == "a")
+    home = state(home, after: try home.removingStructure("a"))
+    #expect(home.primaryStructure == nil && home.primaryStructureID == nil)
+    home.apply(.primaryStructureChosen(id: "a"))
+    #expect(home == HomeState())
+  }
+
   @Test func namesOutliveTheProcess() throws {
     let scratch = ScratchDirectory()
     let names = StoredNames(scratch.state)

@@ -22,12 +22,15 @@ enum House {
     "hearth": ["Scenario", "VirtualDevices", "Hub", "Simulation"],
     "CBench": [],
     "hearth-bench": ["Scenario", "VirtualDevices", "Home", "Simulation", "CBench"],
-    "hearth-fuzz": ["VirtualDevices", "MatterController"],
+    "hearth-fuzz": ["VirtualDevices", "MatterController", "Hub"],
   ]
 
   /// Packages of others, and who may use them.
   static let packages: [String: [String]] = [
-    "NIOCore": ["Runtime", "Simulation", "Scenario", "VirtualDevices", "Home", "Hub", "hearth", "hearth-bench"],
+    "NIOCore": [
+      "Runtime", "Simulation", "Scenario", "VirtualDevices", "Home", "Hub", "hearth", "hearth-bench", "hearth-fuzz",
+    ],
+    "NIOEmbedded": ["hearth-fuzz"],
     "NIOPosix": ["Runtime", "VirtualDevices", "Home", "Hub", "hearth", "hearth-bench"],
     "Logging": ["Runtime", "Simulation", "Scenario", "VirtualDevices", "Home", "Hub", "hearth", "hearth-bench"],
     "Yams": ["VirtualDevices", "Scenario"],

@@ -86,6 +86,39 @@ import Testing
     await served.close()
   }
 
+  @Test func theOwnerChoosesThePrimaryHome() async throws {
+    let served = try await ServedHome()
+    let (first, second) = (try await served.client("first"), try await served.client("second"))
+    let member = try await served.client(token: try served.invite("Kind", .member))
+    let (one, two, three) = (await RecordedClient(first), await RecordedClient(second), await RecordedClient(member))
+    let owner = await RecordedClient(served.home)
+    let others = [two, three, owner]
+    let cabin = try await one.manager.addHome("Cabin")
+    #expect(one.manager.primaryHome?.name == "Home")
+    try await one.manager.updatePrimaryHome(cabin.id)
+    #expect(one.manager.primaryHome?.name == "Cabin")
+    for other in others {
+      #expect(await other.recorder.waits(for: "primary Cabin"))
+      #expect(other.manager.primaryHome?.name == "Cabin")
+    }
+    #expect(await code { try await three.manager.updatePrimaryHome("home") } == .accessDenied)
+    #expect(await code { try await two.manager.updatePrimaryHome("none") } == .notFound)
+    // Who comes later knows it, too; so does who opens the file.
+    let late = try await served.client("late")
+    #expect(await late.primaryStructure?.name == "Cabin")
+    #expect(try StoredNames(served.scratch.state).state().primaryStructureID == cabin.id)
+    // A room of none is one of it.
+    #expect(try await two.manager.addRoom("Den").structureID == cabin.id)
+    try await one.manager.removeHome(cabin.id)
+    for other in others { #expect(await other.recorder.waits(for: "primary Home")) }
+    #expect(one.manager.primaryHome?.name == "Home")
+    #expect(await one.recorder.waits(for: "+room Den"))
+    #expect(one.recorder.messages == ["homes", "+room Den"])
+    #expect(three.recorder.messages.filter { $0.hasPrefix("primary") } == ["primary Cabin", "primary Home"])
+    for home in [first, second, member, late] { await home.close() }
+    await served.close()
+  }
+
   @Test func theLogIsReadThroughTheHub() async throws {
     let served = try await ServedHome()
     let client = try await served.client()
@@ -139,14 +172,30 @@ import Testing
   @Test func whoWasAwayForTooLongIsGivenTheWhole() async throws {
     let served = try await ServedHome { $0.journal = 2 }
     let client = try await served.client()
+    let recorded = await RecordedClient(client)
+    let lamp = try #require(try await client.devices().list().first)
+    var lights = lamp.types.subscribe(DimmableLightDeviceType.self).makeAsyncIterator()
+    _ = await lights.next()
     let updates = client.updates()
     try await served.hub.hangUp(andThen: (2...9).map { served.told(level: $0) })
-    var levels: [UInt8] = []
+    // Nobody knows what happened, and nobody is told that anything in particular did.
     for await update in updates {
-      for case .attribute(_, ServedHome.level, let value?) in update.changes { levels.append(value[1]) }
-      if levels.last == 9 { break }
+      for case .attribute in update.changes { Issue.record("told as if it was known: \(update)") }
+      if update.changes.isEmpty { break }
     }
-    #expect(levels == [9])
+    #expect(await client.state.value(5, ServedHome.level) == [0x04, 9])
+    #expect(await recorded.recorder.waits(for: "homes", times: 2))
+    #expect(!recorded.recorder.messages.contains { $0.hasPrefix("0 = ") })
+    let level = recorded.manager.primaryHome?.accessories.first?.types.get(DimmableLightDeviceType.self)?
+      .matterTraits.levelControlTrait?.attributes.currentLevel
+    #expect(level == 9)
+    // Who follows a value has it.
+    while let light = await lights.next() {
+      if light.matterTraits.levelControlTrait?.attributes.currentLevel == 9 { break }
+    }
+    // What happens from now on is told as always.
+    try await served.report(level: 10)
+    #expect(await recorded.recorder.waits(for: "0 = [4, 10]"))
     await client.close()
     await served.close()
   }

@@ -33,7 +33,7 @@ import Testing
       (.write(5, [list], isTimed: false), .owner), (.write(5, [onLevel, list], isTimed: false), .owner),
       (.write(5, [label], isTimed: false), .owner), (.write(5, [everywhere], isTimed: false), .owner),
       (.edit([.renameDevice("5", name: "Desk")]), .owner), (.edit([.addRoom(name: "Den", structureID: nil)]), .owner),
-      (.edit([]), .owner), (.status, .owner), (.lookAgain, .owner),
+      (.edit([.choosePrimaryStructure("home")]), .owner), (.edit([]), .owner), (.status, .owner), (.lookAgain, .owner),
     ] as [(HubRequest, HomeRole)])
   func eachMayDoItsPart(_ request: HubRequest, least: HomeRole) {
     for role in HomeRole.allCases { #expect(request.isAllowed(to: role) == (role >= least)) }

@@ -147,9 +147,14 @@ final class Recorder: HomeManagerDelegate, HomeDelegate, AccessoryDelegate {
   var messages: [String] { all.withLock { $0 } }
   private func note(_ text: String) { all.withLock { $0.append(text) } }
 
-  func waits(for message: String) async -> Bool { await eventually { self.messages.contains(message) } }
+  func waits(for message: String, times: Int = 1) async -> Bool {
+    await eventually { self.messages.count { $0 == message } >= times }
+  }
 
   func homeManagerDidUpdateHomes(_ manager: HomeManager) async { note("homes") }
+  func homeManagerDidUpdatePrimaryHome(_ manager: HomeManager) async {
+    note("primary \(manager.primaryHome?.name ?? "none")")
+  }
   func home(_ home: ManagedHome, didAdd room: Room) async { note("+room \(room.name)") }
   func home(_ home: ManagedHome, didRemove room: Room) async { note("-room \(room.name)") }
   func home(_ home: ManagedHome, didUpdateNameOf accessory: HomeDevice) async { note("called \(accessory.name)") }

@@ -11,56 +11,6 @@ import Testing
 @testable import Home
 @testable import Hub
 
-/// A client that says what it likes.
-private final class RawClient: Sendable {
-  let channel: any Channel
-  private let inside = Mutex<(frames: [HubNews], isClosed: Bool)>(([], false))
-
-  init(_ path: String, reads: Bool = true) async throws {
-    let (early, rope) = AsyncStream.makeStream(of: [UInt8]?.self)
-    channel = try await SocketPath.withShort(path) { short in
-      try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-        .channelOption(.autoRead, value: reads)
-        .channelInitializer { channel in
-          channel.eventLoop.makeCompletedFuture {
-            try channel.pipeline.syncOperations.addHandler(
-              ByteToMessageHandler(FrameDecoder(longest: Frame.longestNews)))
-            try channel.pipeline.syncOperations.addHandler(RawHandler { rope.yield($0) })
-          }
-        }
-        .connect(unixDomainSocketPath: short).get()
-    }
-    Task { [weak self] in
-      for await frame in early {
-        guard let self else { return }
-        inside.withLock { inside in
-          if let frame, let news = try? HubNews(frame) { inside.frames.append(news) }
-          if frame == nil { inside.isClosed = true }
-        }
-      }
-    }
-  }
-
-  var news: [HubNews] { inside.withLock { $0.frames } }
-  var isClosed: Bool { inside.withLock { $0.isClosed } }
-
-  /// What kinds of news came.
-  var kinds: [String] { news.map { "\($0)".prefix { $0.isLetter }.description } }
-
-  func send(_ bytes: [UInt8]) { channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil) }
-  func send(_ message: HubMessage) { channel.writeAndFlush(Frame.buffer(message.bytes, .init()), promise: nil) }
-  func read() { channel.setOption(.autoRead, value: true).whenComplete { _ in } }
-}
-
-private final class RawHandler: ChannelInboundHandler {
-  typealias InboundIn = [UInt8]
-  private let receive: @Sendable ([UInt8]?) -> Void
-
-  init(_ receive: @escaping @Sendable ([UInt8]?) -> Void) { self.receive = receive }
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) { receive(unwrapInboundIn(data)) }
-  func channelInactive(context: ChannelHandlerContext) { receive(nil) }
-}
-
 @Suite("The wire", .timeLimit(.minutes(10))) struct WireTests {
   @Test(
     arguments: [
@@ -90,13 +40,13 @@ private final class RawHandler: ChannelInboundHandler {
   @Test func anotherVersionIsToldSo() async throws {
     let served = try await ServedHome()
     let raw = try await RawClient(served.scratch.state.hubSocket)
-    raw.send(.hello(HubHello(version: 2, name: "raw")))
+    raw.send(.hello(HubHello(version: 1, name: "raw")))
     #expect(await eventually { raw.isClosed })
     guard case .refused(let error)? = raw.news.first else {
       Issue.record("it was not refused: \(raw.kinds)")
       return
     }
-    #expect(error.code == .badArguments && error.message.contains("version 1"))
+    #expect(error.code == .badArguments && error.message.contains("version 2"))
     await served.close()
   }
 
@@ -150,7 +100,8 @@ private final class RawHandler: ChannelInboundHandler {
       .edit([
         .addStructure(name: "a"), .renameStructure("b", name: "ü"), .removeStructure("c"),
         .addRoom(name: "d", structureID: nil), .addRoom(name: "d", structureID: "s"), .renameRoom("e", name: "f"),
-        .removeRoom("g"), .renameDevice("5", name: "h"), .moveDevice("5", roomID: nil), .moveDevice("5", roomID: "r"),
+        .removeRoom("g"), .choosePrimaryStructure("s"), .renameDevice("5", name: "h"), .moveDevice("5", roomID: nil),
+        .moveDevice("5", roomID: "r"),
       ]),
       .read(
         NodeID(.max), [AttributePath(), AttributePath(endpoint: 1, cluster: 6, attribute: 0)], isFabricFiltered: false,
@@ -193,7 +144,8 @@ private final class RawHandler: ChannelInboundHandler {
       AttributePath(endpoint: 1), .append, status: Status(.unsupportedAccess, clusterCode: 4))
     let error = HomeError(.ambiguousTarget, "which?", device: "Lamp", candidates: ["a", "b"])
     let all: [HubNews] = [
-      .welcome(.member, client: "c"), .refused(error), .reset, .part(ServedHome.lamp), .contacts([5: contact]),
+      .welcome(.member, client: "c", isResumed: true), .refused(error), .reset, .part(ServedHome.lamp),
+      .contacts([5: contact]),
       .synchronized(position), .update(HomeUpdate(ServedHome.lamp, at: -5, origin: "o"), [5: contact], position),
       .reply(1, .failure(error)), .reply(2, .success(.done)),
       .reply(
@@ -256,6 +208,19 @@ private final class RawHandler: ChannelInboundHandler {
         .init(update: HomeUpdate(Array(repeating: .deviceRemoved(id: "x"), count: 30), at: 0), contacts: [:]))
     }
     #expect(journal.entries(after: HubPosition(hub: 7, count: 117)) == nil)
+    journal.restart(as: 9)
+    #expect(journal.position == HubPosition(hub: 9, count: 0))
+    #expect(journal.entries(after: HubPosition(hub: 7, count: 0)) == nil)
+    // Few, but long.
+    var long = HubJournal(hub: 1, limit: 100, byteLimit: 10_000)
+    for _ in 0..<50 {
+      long.append(
+        .init(
+          update: HomeUpdate([.attribute(5, ServedHome.level, value: [UInt8](repeating: 0, count: 1000))], at: 0),
+          contacts: [:]))
+    }
+    #expect(long.entries(after: HubPosition(hub: 1, count: 46)) != nil)
+    #expect(long.entries(after: HubPosition(hub: 1, count: 36)) == nil)
   }
 }
 

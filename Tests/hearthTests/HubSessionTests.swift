@@ -86,6 +86,70 @@ import Testing
     #expect(try hearth("on", "table").status == 0)
   }
 
+  @Test(.timeLimit(.minutes(10))) func clientsGoOnWhenTheHubWasKilledAndStartedAgain() async throws {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    let fleet = try await Fleet(hearth, lamp: "Kept " + UUID().uuidString.prefix(8))
+    defer { fleet.stop() }
+    #expect(try hearth("pair", fleet.code, "--name", "Lamp").status == 0)
+    #expect(try hearth("off", "lamp").status == 0)
+    let hub = try Follower(hearth, "hub", "run")
+    defer { hub.process.terminate() }
+    #expect(await hub.waits(for: "hub.sock"))
+    #expect(try hearth("wait", "lamp", "--hub", "here", "--for", "connectivity=online", "--timeout", "30s").status == 0)
+
+    // The same lines as without a hub, but for the times.
+    func told(_ lines: [String]) -> [Substring] { lines.map { $0.split(separator: #""time":"#)[0] } }
+    let arguments = ["lamp.onOff.onOff", "lamp.levelControl.*", "--for", "1s", "--json"]
+    let direct = try hearth.run(["subscribe"] + arguments),
+      through = try hearth.run(["subscribe", "--hub", "here"] + arguments)
+    #expect(direct.status == 0 && through.status == 0, "\(through.errors)")
+    func values(_ output: String) -> Set<Substring> { Set(told(output.split(separator: "\n").map(String.init))) }
+    #expect(!values(direct.output).isEmpty && values(direct.output) == values(through.output))
+    let refused = try hearth("subscribe", "1/1/8/0x99", "--hub", "here", "--for", "2s")
+    #expect(refused.errors.contains("UNSUPPORTED_ATTRIBUTE"), "\(refused.errors)")
+    let subscription = try Follower(hearth, "subscribe", "lamp.onOff.onOff", "--hub", "here", "--json")
+    defer { subscription.process.terminate() }
+    #expect(await subscription.waits(for: #""initial":true"#))
+    let watch = try Follower(hearth, "watch", "--hub", "here", "--json")
+    defer { watch.process.terminate() }
+    #expect(
+      try await waits { try hearth("hub", "status", "--json").output.components(separatedBy: "hearth ").count >= 4 })
+    #expect(try hearth("on", "lamp", "--hub", "here").status == 0)
+    #expect(await watch.waits(for: #""attribute":"onOff""#))
+    #expect(await subscription.waits(for: #""initial":false"#))
+
+    // Killed, and what happens meanwhile is written down by others.
+    kill(hub.process.processIdentifier, SIGKILL)
+    hub.process.waitUntilExit()
+    #expect(try hearth("off", "lamp").status == 0)
+    #expect(try hearth("home", "add", "Cabin").status == 0)
+    #expect(try hearth("on", "lamp").status == 0)
+    let again = try Follower(hearth, "hub", "run")
+    defer { again.process.terminate() }
+    #expect(await again.waits(for: "hub.sock"))
+    #expect(await watch.waits(for: #""attribute":"onOff""#, times: 3))
+    #expect(try hearth("off", "lamp", "--hub", "here").status == 0)
+    #expect(await watch.waits(for: #""attribute":"onOff""#, times: 4))
+    #expect(await subscription.waits(for: #""initial":false"#, times: 2))
+    #expect(watch.lines.contains { $0.contains(#""change":"structureAdded""#) })
+    // Nothing twice, nothing left out: it is what the log has.
+    func anchors(_ lines: [String]) -> [Substring] {
+      lines.compactMap { $0.split(separator: #""anchor":""#).last?.prefix { $0 != "\"" } }
+    }
+    let first = try #require(watch.lines.first), last = try #require(watch.lines.last)
+    let begin = try #require(anchors([first]).first), end = try #require(anchors([last]).first)
+    let log = try hearth("watch", "--since", String(begin), "--for", "0s", "--json").output
+    let all = anchors(log.split(separator: "\n").map(String.init))
+    let upTo = try #require(all.firstIndex(of: end))
+    #expect(Array(anchors(watch.lines).dropFirst().prefix { $0 != end }) + [end] == Array(all[...upTo]))
+    for follower in [watch, subscription, again] {
+      follower.process.interrupt()
+      follower.process.waitUntilExit()
+      #expect(follower.process.terminationStatus == 130)
+    }
+  }
+
   private func token(_ output: String) throws -> String {
     let rest = try #require(output.split(separator: #""token":""#).last, "no token: \(output)")
     return String(rest.prefix { $0 != "\"" })

@@ -91,6 +91,9 @@ struct Hearth {
       (["observe", "add", "--attribute", "--device", "lamp", "--run", "true"], 3),
       (["observe", "add", "--all", "--webhook", "nowhere"], 2), (["observe", "resume", "7"], 3),
       (["observe", "remove", "7"], 3), (["home", "sync"], 0),
+      (["home", "list"], 0), (["home", "primary"], 3), (["home", "primary", "Cabin"], 3),
+      (["home", "remove", "Cabin"], 3),
+      (["home", "add"], 2), (["room", "add", "Den", "--home", "Cabin"], 3),
     ] as [([String], Int32)])
   func exitsAsTheContractSays(_ arguments: [String], status: Int32) throws {
     let hearth = Hearth()
@@ -147,5 +150,32 @@ struct Hearth {
     #expect(wrong.errors.hasPrefix("hearth: "))
     #expect(try hearth("room", "add", "Attic").output == "added Attic\n")
     #expect(try hearth("rooms").output == "ROOM   DEVICES\nAttic  –\n")
+  }
+
+  @Test func homesAreAddedAndOneOfThemIsThePrimaryOne() throws {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    #expect(try hearth("home", "add", "Flat").output == "added Flat\n")
+    #expect(try hearth("home", "add", "Cabin", "--json").output.contains(#""name":"Cabin","primary":false"#))
+    #expect(try hearth("home", "add", "FLAT").status == 2)
+    #expect(try hearth("home", "primary").output == "Flat\n")
+    #expect(try hearth("room", "add", "Den").status == 0)
+    #expect(try hearth("room", "add", "Porch", "--home", "cabin").status == 0)
+    #expect(try hearth("home", "primary", "cabin").output == "Cabin is the primary home now\n")
+    #expect(try hearth("home", "primary", "--json").output.contains(#""name":"Cabin","primary":true"#))
+    #expect(try hearth("room", "add", "Attic").status == 0)
+    #expect(
+      try hearth("home", "list").output == """
+        HOME   PRIMARY  ROOMS         DEVICES
+        Flat   –        Den           –
+        Cabin  yes      Porch, Attic  –
+
+        """)
+    let list = try hearth("home", "list", "--json").output
+    #expect(list.contains(#""name":"Flat","primary":false,"rooms":["Den"],"devices":[]"#))
+    #expect(try hearth("home", "rename", "cabin", "Hut").output == "Cabin is now Hut\n")
+    #expect(try hearth("home", "remove", "hut", "--json").output.contains(#""name":"Hut","primaryHome":"Flat""#))
+    #expect(try hearth("home", "primary").output == "Flat\n")
+    #expect(try hearth("watch", "--since", "nothing").status == 2)
   }
 }

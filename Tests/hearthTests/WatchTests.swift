@@ -55,6 +55,22 @@ import Testing
     #expect(words(.attribute(9, .init(1, 6, 0), value: [0x09]), device: "9") == "9/1.onOff.onOff  true")
   }
 
+  @Test func thePrimaryHomeIsNamed() throws {
+    var report = SampleReport(Self.state())
+    _ = report.report(Self.sample(.structureAdded(Structure(id: "c", name: "Cabin")), device: nil))
+    let line = report.report(Self.sample(.primaryStructureChosen(id: "c"), device: nil))
+    #expect(line.text.hasSuffix("structure Cabin  is the primary one"))
+    #expect(line.json.text.contains(#""change":"primaryStructureChosen","id":"c","name":"Cabin""#))
+    var state = Self.state()
+    for change: HomeChange in [
+      .structureAdded(Structure(id: "c", name: "Cabin")), .primaryStructureChosen(id: "c"),
+    ] { state.apply(change) }
+    let stored = StoredHome(state: state, anchor: try #require(Anchor("ha-7")))
+    #expect(
+      report.reset(stored, [], at: 1).json.text.contains(
+        #""structures":[{"id":"home","name":"Home","primary":false},{"id":"c","name":"Cabin","primary":true}]"#))
+  }
+
   @Test func anObjectHasAnchorTimeAndWhatItIsAbout() {
     var report = SampleReport(Self.state())
     let json = report.report(Self.sample(.attribute(5, .init(1, 8, 0), value: [0x04, 203]))).json.text

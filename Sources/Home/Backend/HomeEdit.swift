@@ -4,7 +4,9 @@ public enum HomeEdit: Hashable, Sendable {
   case renameStructure(String, name: String)
   /// Its rooms go with it; there must be no devices in it.
   case removeStructure(String)
-  /// Nil: in the first structure, which is made where there is none.
+  /// The one that is meant where none is named.
+  case choosePrimaryStructure(String)
+  /// Nil: in the primary structure, which is made where there is none.
   case addRoom(name: String, structureID: String?)
   case renameRoom(String, name: String)
   /// Its devices stay, in the room for the entire home.
@@ -61,6 +63,7 @@ extension HomeState {
       changes = made
     case .renameStructure(let id, let name): changes = try renamingStructure(id, to: name)
     case .removeStructure(let id): changes = try removingStructure(id)
+    case .choosePrimaryStructure(let id): changes = try choosingPrimaryStructure(id)
     case .addRoom(let name, let structureID):
       let (made, room) = try addingRoom(name, to: structureID)
       result.room = room

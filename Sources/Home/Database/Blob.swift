@@ -102,10 +102,11 @@ package struct BlobReader {
 
   package mutating func array<Item>(_ body: (inout Self) throws(DamagedBlob) -> Item) throws(DamagedBlob) -> [Item] {
     let count = try number(as: Int.self)
-    // Every item has a byte at least: what is damaged can't make us reserve the memory of the machine.
+    // Every item has a byte at least, and may be much larger here than there: what is damaged can't make us reserve the
+    // memory of the machine.
     guard count <= bytes.count - offset else { throw DamagedBlob() }
     var items: [Item] = []
-    items.reserveCapacity(count)
+    items.reserveCapacity(min(count, 4096))
     for _ in 0..<count { items.append(try body(&self)) }
     return items
   }

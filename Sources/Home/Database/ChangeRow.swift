@@ -22,6 +22,7 @@ struct ChangeRow: Hashable {
     case connectivity = 14
     case attribute = 15
     case event = 16
+    case primaryStructure = 17
   }
 
   var kind: Kind
@@ -54,6 +55,7 @@ struct ChangeRow: Hashable {
     case .structureAdded(let structure): self.init(.structureAdded, subject: structure.id) { $0.write(structure.name) }
     case .structureRenamed(let id, let name): self.init(.structureRenamed, subject: id) { $0.write(name) }
     case .structureRemoved(let id): self.init(.structureRemoved, subject: id)
+    case .primaryStructureChosen(let id): self.init(.primaryStructure, subject: id)
     case .roomAdded(let room):
       self.init(.roomAdded, subject: room.id) {
         $0.write(room.name)
@@ -97,6 +99,7 @@ struct ChangeRow: Hashable {
     case .structureAdded: .structureAdded(Structure(id: try known(subject), name: try text()))
     case .structureRenamed: .structureRenamed(id: try known(subject), name: try text())
     case .structureRemoved: .structureRemoved(id: try known(subject))
+    case .primaryStructure: .primaryStructureChosen(id: try known(subject))
     case .roomAdded:
       .roomAdded(
         try read { [subject] (reader) throws(DamagedBlob) in

@@ -128,9 +128,22 @@ struct ChangeWriter {
   private mutating func apply(_ change: HomeChange) throws {
     switch change {
     case .structureAdded(let structure):
-      try execute("INSERT OR IGNORE INTO structure (id, name) VALUES (?, ?)", [structure.id, structure.name])
+      try execute(
+        """
+        INSERT OR IGNORE INTO structure (id, name, is_primary)
+        VALUES (?, ?, NOT EXISTS (SELECT 1 FROM structure WHERE is_primary))
+        """, [structure.id, structure.name])
     case .structureRenamed(let id, let name): try execute("UPDATE structure SET name = ? WHERE id = ?", [name, id])
-    case .structureRemoved(let id): try execute("DELETE FROM structure WHERE id = ?", [id])
+    case .structureRemoved(let id):
+      try execute("DELETE FROM structure WHERE id = ?", [id])
+      try execute(
+        """
+        UPDATE structure SET is_primary = 1 WHERE position = (SELECT min(position) FROM structure)
+        AND NOT EXISTS (SELECT 1 FROM structure WHERE is_primary)
+        """, [])
+    case .primaryStructureChosen(let id):
+      try execute(
+        "UPDATE structure SET is_primary = (id = ?) WHERE EXISTS (SELECT 1 FROM structure WHERE id = ?)", [id, id])
     case .roomAdded(let room):
       try execute(
         "INSERT OR IGNORE INTO room (id, name, structure) VALUES (?, ?, ?)", [room.id, room.name, room.structureID])

@@ -53,6 +53,8 @@ extension HomeDatabase {
     var state = HomeState()
     let structures = try Row.fetchCursor(database, sql: "SELECT id, name FROM structure ORDER BY position")
     while let row = try structures.next() { state.apply(.structureAdded(Structure(id: row[0], name: row[1]))) }
+    let primary = try String.fetchOne(database, sql: "SELECT id FROM structure WHERE is_primary")
+    if let primary { state.apply(.primaryStructureChosen(id: primary)) }
     let rooms = try Row.fetchCursor(database, sql: "SELECT id, name, structure FROM room ORDER BY position")
     while let row = try rooms.next() {
       state.apply(.roomAdded(Room(id: row[0], name: row[1], structureID: row[2])))

@@ -216,7 +216,9 @@ extension ChangeRow.Kind {
   /// Whether its subject is a device.
   var isOfDevice: Bool {
     switch self {
-    case .structureAdded, .structureRenamed, .structureRemoved, .roomAdded, .roomRenamed, .roomRemoved: false
+    case .structureAdded, .structureRenamed, .structureRemoved, .primaryStructure, .roomAdded, .roomRenamed,
+      .roomRemoved:
+      false
     default: true
     }
   }

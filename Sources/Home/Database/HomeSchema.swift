@@ -49,8 +49,15 @@ enum HomeSchema {
       try database.execute(sql: "PRAGMA application_id = \(applicationID)")
     }
     migrator.registerMigration("2") { try $0.execute(sql: version2) }
+    migrator.registerMigration("3") { try $0.execute(sql: version3) }
     return migrator
   }
+
+  /// Which structure is meant where none is named: one of them is, where there are any.
+  private static let version3 = """
+    ALTER TABLE structure ADD COLUMN is_primary INTEGER NOT NULL DEFAULT 0;
+    UPDATE structure SET is_primary = 1 WHERE position = (SELECT min(position) FROM structure);
+    """
 
   /// Who else may use the home. Of a token its hash is kept; times are seconds since 1970.
   private static let version2 = """

@@ -15,7 +15,13 @@ extension HomeManager {
     try await change(.renameStructure(homeID, name: name))
   }
 
-  /// Removes a home with its rooms.
+  /// Makes a home the primary one.
+  /// - Throws: ``HomeError`` `notFound`.
+  public func updatePrimaryHome(_ homeID: String) async throws(HomeError) {
+    try await change(.choosePrimaryStructure(homeID))
+  }
+
+  /// Removes a home with its rooms. Where it was the primary home, the first that remains is.
   /// - Throws: ``HomeError`` `badArguments` while there are devices in it.
   public func removeHome(_ homeID: String) async throws(HomeError) {
     try await change(.removeStructure(homeID))

@@ -48,7 +48,7 @@ public final class HomeManager: Sendable {
   /// The homes as they are now. Empty before the first synchronisation; as they were, while suspended.
   public var homes: [ManagedHome] { inside.withLock { $0.mirror }?.homes ?? [] }
 
-  /// The home that is meant where none is named: the first. Nil before the first synchronisation, and where there is none.
+  /// The home that is meant where none is named: the one that somebody chose, see ``updatePrimaryHome(_:)``, else the first. Nil before the first synchronisation, and where there is none.
   public var primaryHome: ManagedHome? { inside.withLock { $0.mirror }?.primaryHome }
 
   /// Whether the homes have ever been loaded.

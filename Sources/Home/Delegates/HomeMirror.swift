@@ -28,8 +28,7 @@ struct HomeMirror: Sendable {
 
   var homes: [ManagedHome] { state.structures.map { ManagedHome(structure: $0, mirror: self) } }
 
-  /// The first that there was: nobody chooses one.
-  var primaryHome: ManagedHome? { state.structures.first.map { ManagedHome(structure: $0, mirror: self) } }
+  var primaryHome: ManagedHome? { state.primaryStructure.map { ManagedHome(structure: $0, mirror: self) } }
 
   func home(_ id: String) -> ManagedHome? { state.structure(id).map { ManagedHome(structure: $0, mirror: self) } }
 
@@ -62,7 +61,8 @@ struct HomeMirror: Sendable {
         contacts[node] = reducer.contacts[node]
         continue
       case .event: break
-      case .structureAdded, .structureRenamed, .structureRemoved, .roomAdded, .roomRenamed, .roomRemoved:
+      case .structureAdded, .structureRenamed, .structureRemoved, .primaryStructureChosen, .roomAdded, .roomRenamed,
+        .roomRemoved:
         if old.names == nil { old.names = self }
       case .deviceAdded(let id, _, _, _), .deviceRemoved(let id), .deviceRenamed(let id, _), .deviceMoved(let id, _),
         .sourceAdded(_, let id):
@@ -137,7 +137,7 @@ struct HomeMirror: Sendable {
     for home in old.homes where state.structure(home.id) == nil {
       messages.append(.manager { await $0.homeManager($1, didRemove: home) })
     }
-    if old.state.structures.first?.id != state.structures.first?.id {
+    if old.state.primaryStructureID != state.primaryStructureID {
       messages.append(.manager { await $0.homeManagerDidUpdatePrimaryHome($1) })
     }
   }

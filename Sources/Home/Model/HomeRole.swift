@@ -31,4 +31,8 @@ public struct InvitedClient: Hashable, Sendable {
   public var created: Int64
   /// Of its token. What proves that one has the token, and so a secret as well.
   package var tokenHash: [UInt8]
+
+  package init(name: String, role: HomeRole, created: Int64, tokenHash: [UInt8]) {
+    (self.name, self.role, self.created, self.tokenHash) = (name, role, created, tokenHash)
+  }
 }

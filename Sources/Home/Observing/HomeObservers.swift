@@ -295,7 +295,7 @@ private struct Touched {
         reports[id, default: []].insert(ClusterPath(path.endpoint, path.cluster))
         // A part of a device that its bridge reaches or does not.
         if path == BridgedDeviceBasicInformation.reachable.path(on: path.endpoint) { device = id }
-      case .event: break
+      case .event, .primaryStructureChosen: break
       }
       if let device {
         if let new = touch(device) { devices.append(new) }

@@ -7,7 +7,10 @@ public import MatterProtocol
 public enum HomeChange: Hashable, Sendable {
   case structureAdded(Structure)
   case structureRenamed(id: String, name: String)
+  /// Another becomes the primary one, if it was.
   case structureRemoved(id: String)
+  /// The structure that is meant where none is named.
+  case primaryStructureChosen(id: String)
 
   case roomAdded(Room)
   case roomRenamed(id: String, name: String)

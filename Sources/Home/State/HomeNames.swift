@@ -60,6 +60,21 @@ extension HomeState {
     return [.structureRenamed(id: id, name: name)]
   }
 
+  /// - Returns: none where it is the primary one already.
+  public func choosingPrimaryStructure(_ id: String) throws(HomeError) -> [HomeChange] {
+    guard structure(id) != nil else { throw HomeError(.notFound, "there is no structure \(id)") }
+    return id == primaryStructureID ? [] : [.primaryStructureChosen(id: id)]
+  }
+
+  /// The structure of this name, in any case.
+  /// - Throws: ``HomeError`` `notFound` with what may have been meant.
+  public func knownStructure(_ name: String) throws(HomeError) -> Structure {
+    if let structure = structures.first(where: { HomeNames.same($0.name, name) }) { return structure }
+    throw HomeError(
+      .notFound, "there is no home “\(name)”",
+      candidates: NearestName.suggestions(for: name, in: structures.map(\.name)))
+  }
+
   // MARK: Rooms
 
   /// The room of this name in any case, of a structure or of any.
@@ -88,13 +103,13 @@ extension HomeState {
     return (room, [.roomAdded(room)])
   }
 
-  /// - Parameter structureID: nil: the first structure, which is made where there is none.
+  /// - Parameter structureID: nil: the primary structure, which is made where there is none.
   public func addingRoom(
     _ name: String, to structureID: String? = nil
   ) throws(HomeError) -> (changes: [HomeChange], result: Room) {
     let id = Identifiers.new()
-    guard structureID == nil, structures.isEmpty else {
-      let (room, changes) = try addingRoom(name, id: id, in: structureID ?? structures[0].id)
+    if let structureID = structureID ?? primaryStructureID {
+      let (room, changes) = try addingRoom(name, id: id, in: structureID)
       return (changes, room)
     }
     var copy = self

@@ -242,9 +242,9 @@ public struct HomeReducer: Sendable {
       make(.sourceAdded(source.id, device: twin?.id ?? id), &update)
       return
     }
-    if state.structures.isEmpty { make(.structureAdded(Self.firstStructure), &update) }
+    if state.primaryStructureID == nil { make(.structureAdded(Self.firstStructure), &update) }
     let room = wish?.roomID.flatMap { state.room($0) }
-    let structureID = room?.structureID ?? state.structures[0].id
+    let structureID = room?.structureID ?? state.primaryStructureID ?? Self.firstStructure.id
     let wanted = wish?.name ?? source.identity.ownName ?? "Device \(id.replacing("/", with: "-"))"
     let name = state.availableName(wanted, in: room?.id, of: structureID, except: id)
     make(.deviceAdded(id: id, name: name, roomID: room?.id, structureID: structureID), &update)

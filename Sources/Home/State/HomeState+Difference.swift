@@ -34,6 +34,9 @@ private struct Difference {
       }
       if known.name != structure.name { make(.structureRenamed(id: structure.id, name: structure.name)) }
     }
+    if let primary = other.primaryStructureID, primary != state.primaryStructureID {
+      make(.primaryStructureChosen(id: primary))
+    }
     for room in other.rooms {
       if let known = state.room(room.id), known.structureID == room.structureID {
         if known.name != room.name { make(.roomRenamed(id: room.id, name: room.name)) }

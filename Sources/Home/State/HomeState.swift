@@ -7,6 +7,9 @@ internal import MatterProtocol
 public struct HomeState: Equatable, Sendable {
   /// In the order they were added.
   public private(set) var structures: [Structure] = []
+  /// The structure that is meant where none is named: the one that was chosen last; where that is gone or nobody chose, the
+  /// first. Nil where there is none.
+  public private(set) var primaryStructureID: String?
   /// In the order they were added.
   public private(set) var rooms: [Room] = []
   public private(set) var devices: [String: DeviceEntry] = [:]
@@ -27,13 +30,16 @@ public struct HomeState: Equatable, Sendable {
   public init() {}
 
   public static func == (left: Self, right: Self) -> Bool {
-    left.structures == right.structures && left.rooms == right.rooms && left.devices == right.devices
+    left.structures == right.structures && left.primaryStructureID == right.primaryStructureID
+      && left.rooms == right.rooms && left.devices == right.devices
       && left.values == right.values && left.lastEvents == right.lastEvents
   }
 
   // MARK: Looking
 
   public func structure(_ id: String) -> Structure? { structures.first { $0.id == id } }
+  /// See ``primaryStructureID``.
+  public var primaryStructure: Structure? { primaryStructureID.flatMap { structure($0) } }
   public func room(_ id: String) -> Room? { rooms.first { $0.id == id } }
 
   /// The devices in the order of their first sources: node by node.
@@ -70,9 +76,13 @@ public struct HomeState: Equatable, Sendable {
     switch change {
     case .structureAdded(let structure):
       if !structures.contains(where: { $0.id == structure.id }) { structures.append(structure) }
+      if primaryStructureID == nil { primaryStructureID = structure.id }
     case .structureRenamed(let id, let name):
       if let index = structures.firstIndex(where: { $0.id == id }) { structures[index].name = name }
-    case .structureRemoved(let id): structures.removeAll { $0.id == id }
+    case .structureRemoved(let id):
+      structures.removeAll { $0.id == id }
+      if primaryStructureID == id { primaryStructureID = structures.first?.id }
+    case .primaryStructureChosen(let id): if structure(id) != nil { primaryStructureID = id }
     case .roomAdded(let room):
       if !rooms.contains(where: { $0.id == room.id }) { rooms.append(room) }
     case .roomRenamed(let id, let name):

@@ -2,6 +2,7 @@ public import Home
 package import MatterController
 package import MatterModel
 public import MatterProtocol
+internal import NIOCore
 
 // What a home asks for, asked of the hub.
 extension HubClient: HomeBackend {
@@ -45,9 +46,12 @@ extension HubClient: HomeBackend {
   package func subscribe(
     _ node: NodeID, _ request: SubscriptionRequest
   ) -> AsyncThrowingStream<SubscriptionNews, any Error> {
-    AsyncThrowingStream {
-      throw HomeError(.badArguments, "a hub has one subscription for all its clients; follow it with `hearth watch`")
-    }
+    let (stream, continuation) = AsyncThrowingStream.makeStream(of: SubscriptionNews.self)
+    let feed = HubSubscription(node, request, of: self, continuation)
+    feed.begin()
+    let bound = NIOLoopBound(feed, eventLoop: eventLoop)
+    continuation.onTermination = { [eventLoop] _ in eventLoop.execute { bound.value.end() } }
+    return stream
   }
 
   /// The hub hears it itself.

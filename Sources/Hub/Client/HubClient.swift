@@ -4,8 +4,7 @@ internal import MatterController
 internal import MatterModel
 internal import MatterProtocol
 package import NIOCore
-internal import NIOPosix
-internal import Runtime
+public import Runtime
 
 extension Home {
   /// Opens a home of which another process, or another machine, has the devices. It is used as any other, as far as the role
@@ -65,6 +64,8 @@ public actor HubClient {
     /// A hub that says nothing for so long is gone; it says something every five seconds.
     public var silence: Duration = .seconds(20)
     public var logger: Logger
+    /// What it runs on; the network is this process's all the same.
+    public var machine: any Machine = HostMachine()
 
     public init(routes: [HubRoute], name: String, logger: Logger) {
       (self.routes, self.name, self.logger) = (routes, name, logger)
@@ -90,7 +91,7 @@ public actor HubClient {
   package nonisolated let eventLoop: any EventLoop
   public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
-  private nonisolated let options: Options
+  nonisolated let options: Options
   private nonisolated let box: NIOLoopBoundBox<View>
   private var routes: [Route] = []
   /// Which route is used.
@@ -107,7 +108,7 @@ public actor HubClient {
 
   init(_ options: Options) {
     self.options = options
-    let loop = MultiThreadedEventLoopGroup.singleton.next()
+    let loop = options.machine.nextEventLoop()
     eventLoop = loop
     var reducer = HomeReducer()
     reducer.grace = options.grace
@@ -158,10 +159,10 @@ public actor HubClient {
       let link = routes[index].link
       if isNeeded, !routes[index].isStarted {
         (routes[index].isStarted, routes[index].isFailing) = (true, false)
-        Task { await link.start() }
+        link.startNow()
       } else if !isNeeded, routes[index].isStarted {
         routes[index].isStarted = false
-        Task { await link.stop() }
+        link.stopNow()
       }
       isNeeded = isNeeded && routes[index].isFailing
     }
@@ -198,8 +199,17 @@ public actor HubClient {
     guard !isClosed, routes[index].isStarted else { return }
     switch news {
     case .loaded(let state, let contacts):
+      // Only a controller of our own knows what happened while no route worked.
+      let isKnown = lastGood == nil || routes[index].locality == .peer
       guard use(index) else { return }
-      move(to: state.seen(by: routes[index].locality), contacts)
+      let seen = state.seen(by: routes[index].locality)
+      if isKnown { move(to: seen, contacts) } else { reload(seen, contacts) }
+    case .reloaded(let state, let contacts):
+      // Another route may have told what was missed on this one.
+      let isKnown = source != index && lastGood == nil
+      guard use(index) else { return }
+      let seen = state.seen(by: routes[index].locality)
+      if isKnown { move(to: seen, contacts) } else { reload(seen, contacts) }
     case .resumed:
       guard use(index) else { return }
       move(to: lastGood ?? box.value.reducer.state, [:])
@@ -225,8 +235,7 @@ public actor HubClient {
     routes[index].isFailing = false
     if let active, active < index { return false }
     if let source, source != index {
-      let link = routes[source].link
-      Task { await link.forget() }
+      routes[source].link.forgetNow()
     }
     (active, source) = (index, index)
     arrange()
@@ -238,7 +247,20 @@ public actor HubClient {
   private func move(to state: HomeState, _ contacts: [NodeID: Contact]) {
     lastGood = nil
     let changes = box.value.reducer.state.changes(to: state)
-    apply(HomeUpdate(changes, at: HostClock.unixMicroseconds()), contacts)
+    apply(HomeUpdate(changes, at: options.machine.unixMicroseconds()), contacts)
+    wakeUp()
+  }
+
+  /// Nobody knows what happened, but what has come of it: everybody is told to look again.
+  private func reload(_ state: HomeState, _ contacts: [NodeID: Contact]) {
+    lastGood = nil
+    let view = box.value
+    let old = view.reducer
+    let time = options.machine.unixMicroseconds()
+    view.reducer.reload(state, contacts: contacts, at: time)
+    view.observers.reload(view.reducer, from: old, at: time)
+    for bell in queries.values { bell.ring() }
+    settle()
     wakeUp()
   }
 
@@ -253,14 +275,14 @@ public actor HubClient {
       let away = SourceConnectivity(.offline, connectivity.dataSourceLocality)
       return .connectivity(source.id, SourceStatus(away, reason: .hubUnreachable))
     }
-    apply(HomeUpdate(changes, at: HostClock.unixMicroseconds()), [:])
+    apply(HomeUpdate(changes, at: options.machine.unixMicroseconds()), [:])
     box.value.observers.tell(.notAvailable)
   }
 
   private func apply(_ update: HomeUpdate, _ contacts: [NodeID: Contact]) {
     let view = box.value
     view.reducer.take(contacts)
-    guard let told = view.reducer.reduce(.update(update), at: HostClock.unixMicroseconds()) else { return }
+    guard let told = view.reducer.reduce(.update(update), at: options.machine.unixMicroseconds()) else { return }
     view.observers.tell(told, view.reducer)
     for bell in queries.values { bell.ring(told) }
     settle()
@@ -271,12 +293,12 @@ public actor HubClient {
     settling?.cancel()
     settling = nil
     guard let next = box.value.reducer.nextDeadline, !isClosed else { return }
-    let delay = max(0, next - HostClock.unixMicroseconds())
+    let delay = max(0, next - options.machine.unixMicroseconds())
     settling = eventLoop.scheduleTask(in: .microseconds(delay)) { [weak self] in
       guard let self else { return }
       assumeIsolated { client in
         let view = client.box.value
-        if let update = view.reducer.advance(to: HostClock.unixMicroseconds()) {
+        if let update = view.reducer.advance(to: options.machine.unixMicroseconds()) {
           view.observers.tell(update, view.reducer)
         }
         client.settle()

@@ -37,8 +37,12 @@ actor HubLink: RouteLink {
   private var state = HomeState()
   private var contacts: [NodeID: Contact] = [:]
   private var position: HubPosition?
+  /// Whether it has told the home before, to a client that goes by it.
+  private var wasLoaded = false
   /// The origins of our own changes, on this connection and those before it.
   private var ownIDs: [String] = []
+  /// What was done on older ones has long been told.
+  private static let mostOwnIDs = 64
   private var nextRequest: UInt64 = 0
   private var pending: [UInt64: CheckedContinuation<Result<HubReply, HomeError>, Never>] = [:]
 
@@ -63,11 +67,11 @@ actor HubLink: RouteLink {
   func stop() {
     guard !isStopped else { return }
     phase = .stopped
-    position = nil
+    forget()
     hangUp(HomeError(.interrupted, "the way to the hub is not used any more"))
   }
 
-  func forget() { position = nil }
+  func forget() { (position, wasLoaded) = (nil, false) }
 
   /// Whether the connection proves who we are by itself.
   private var isSecure: Bool { if case .host = address { true } else { false } }
@@ -85,28 +89,34 @@ actor HubLink: RouteLink {
       eventLoop.execute { link.assumeIsolated { $0.lacksToken(number) } }
       return
     }
+    options.machine.task { await self.dial(secret, number) }
+  }
+
+  private func dial(_ secret: [UInt8]?, _ number: Int) async {
+    guard number == attempt, case .connecting = phase else { return }
+    let (link, machine) = (self, options.machine)
     let bootstrap = ClientBootstrap(group: eventLoop)
       .connectTimeout(.nanoseconds(options.connectTimeout.nanoseconds))
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           let pipeline = channel.pipeline.syncOperations
-          if let secret { try pipeline.addHandler(SecureHandler(tokenHash: secret)) }
+          if let secret {
+            try pipeline.addHandler(SecureHandler(tokenHash: secret, random: machine.makeRandom()))
+          }
           try pipeline.addHandler(ByteToMessageHandler(FrameDecoder(longest: Frame.longestNews)))
           try pipeline.addHandler(LinkHandler(link, number))
         }
       }
-    Task {
-      do {
-        let channel = try await open(bootstrap)
-        guard number == attempt, case .connecting = phase else {
-          channel.close(promise: nil)
-          return
-        }
-        greet(channel)
-      } catch {
-        guard number == attempt else { return }
-        broke(unreachable(error))
+    do {
+      let channel = try await open(bootstrap)
+      guard number == attempt, case .connecting = phase else {
+        channel.close(promise: nil)
+        return
       }
+      greet(channel)
+    } catch {
+      guard number == attempt else { return }
+      broke(unreachable(error))
     }
   }
 
@@ -204,11 +214,11 @@ actor HubLink: RouteLink {
 
   private func take(_ news: HubNews) {
     switch (news, phase) {
-    case (.welcome(_, let client), .greeting):
-      ownIDs.append(client)
+    case (.welcome(_, let client, let isResumed), .greeting):
+      ownIDs = ownIDs.suffix(Self.mostOwnIDs - 1) + [client]
       phase = .up
-      // What comes next is either what was missed or `reset`.
-      if position != nil { tell(.resumed) }
+      // What comes next is what was missed, or `reset`.
+      if isResumed { tell(.resumed) } else { position = nil }
     case (.refused(let error), _):
       failure = error
       position = nil
@@ -222,7 +232,8 @@ actor HubLink: RouteLink {
     case (.synchronized(let position), .loading):
       self.position = position
       phase = .up
-      tell(.loaded(state, contacts))
+      tell(wasLoaded ? .reloaded(state, contacts) : .loaded(state, contacts))
+      wasLoaded = true
       (state, contacts) = (HomeState(), [:])
     case (.synchronized(let position), _): self.position = position
     case (.update(var update, let contacts, let position), .up):

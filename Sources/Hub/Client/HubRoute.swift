@@ -24,6 +24,8 @@ public enum HubRoute: Sendable {
 enum RouteNews: Sendable {
   /// The whole home, as it is from now on.
   case loaded(HomeState, [NodeID: Contact])
+  /// The same once more: what happened since this route told something last nobody knows any more.
+  case reloaded(HomeState, [NodeID: Contact])
   /// It is where it was when it broke: what was missed follows.
   case resumed
   case update(HomeUpdate, [NodeID: Contact])
@@ -31,7 +33,7 @@ enum RouteNews: Sendable {
   case down(HomeError)
 }
 
-/// One way to a home, which tries again and again. An actor on the event loop of its client, but for a controller's.
+/// One way to a home, which tries again and again. An actor on the event loop of its client.
 protocol RouteLink: Actor {
   /// Begins to try, from nothing.
   func start()
@@ -40,6 +42,13 @@ protocol RouteLink: Actor {
   /// What this route told is not what the client goes by any more: it wants the whole next time.
   func forget()
   func send(_ request: HubRequest, origin: String?) async -> Result<HubReply, HomeError>
+}
+
+// For the client, which is on the loop: what it says is done when it goes on.
+extension RouteLink {
+  nonisolated func startNow() { assumeIsolated { $0.start() } }
+  nonisolated func stopNow() { assumeIsolated { $0.stop() } }
+  nonisolated func forgetNow() { assumeIsolated { $0.forget() } }
 }
 
 /// Tells the client; on its event loop, in order.

@@ -6,14 +6,16 @@ internal import Runtime
 
 /// A controller of this process as a way to the home. It works as long as any device can be reached by it.
 actor PeerLink: RouteLink {
+  nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
+
   private let options: HomeController.Options
   private let patience: Duration
-  private let eventLoop: any EventLoop
+  private nonisolated let eventLoop: any EventLoop
   private let tell: RouteEar
   private var home: Home?
   /// Counts starts: what is heard of an earlier one is void.
   private var turn = 0
-  private var opening: Task<Void, Never>?
+  private var isStarted = false
 
   /// - Parameters:
   ///   - patience: how long to wait for the first device.
@@ -28,28 +30,32 @@ actor PeerLink: RouteLink {
   }
 
   func start() {
-    guard opening == nil else { return }
+    guard !isStarted else { return }
+    isStarted = true
     turn += 1
     let number = turn
-    opening = Task {
-      do throws(HomeError) {
-        let home = try await Home(options)
-        guard number == turn else { return await home.close() }
-        self.home = home
-        watch(home)
-        try await home.follow()
-      } catch {
-        report(.down(error))
-      }
+    options.machine.task { await self.open(number) }
+  }
+
+  private func open(_ number: Int) async {
+    guard number == turn else { return }
+    do throws(HomeError) {
+      let home = try await Home(options)
+      guard number == turn else { return await home.close() }
+      self.home = home
+      watch(home)
+      try await home.follow()
+    } catch {
+      if number == turn { report(.down(error)) }
     }
   }
 
   func stop() {
     turn += 1
-    opening = nil
-    let home = home
+    isStarted = false
+    guard let home else { return }
     self.home = nil
-    Task { await home?.close() }
+    options.machine.task { await home.close() }
   }
 
   /// It tells the whole each time that it works again.
@@ -104,15 +110,20 @@ private final class PeerWatch {
 
   /// Everything may be different.
   func reload(_ reducer: HomeReducer) {
+    let wasUp = isUp
     isUp = false
-    look(reducer)
+    look(reducer, isKnown: !wasUp)
   }
 
-  func look(_ reducer: HomeReducer) {
+  /// - Parameter isKnown: whether all is known that happened since the home was told.
+  func look(_ reducer: HomeReducer, isKnown: Bool = true) {
     let states = reducer.state.devices.values.map { $0.active?.status.connectivity.connectivityState }
     let works = states.isEmpty || states.contains(.online) || states.contains(.partiallyOnline)
     if works {
-      if !isUp { report(.loaded(reducer.state, reducer.contacts)) }
+      if !isUp {
+        let (state, contacts) = (reducer.state, reducer.contacts)
+        report(isKnown ? .loaded(state, contacts) : .reloaded(state, contacts))
+      }
     } else if isUp || (!isGivenUp && !states.contains(.unknown)) {
       isGivenUp = true
       report(.down(HomeError(.unreachable, "no device answers")))

@@ -1,20 +1,20 @@
-internal import Home
-internal import MatterCrypto
-internal import NIOCore
+package import Home
+package import MatterCrypto
+package import NIOCore
 
 /// Makes a TCP connection one that only the hub and a client with a token can read and write: below it are records, above
 /// it the stream.
-final class SecureHandler: ChannelDuplexHandler {
-  typealias InboundIn = ByteBuffer
-  typealias InboundOut = ByteBuffer
-  typealias OutboundIn = ByteBuffer
-  typealias OutboundOut = ByteBuffer
+package final class SecureHandler: ChannelDuplexHandler {
+  package typealias InboundIn = ByteBuffer
+  package typealias InboundOut = ByteBuffer
+  package typealias OutboundIn = ByteBuffer
+  package typealias OutboundOut = ByteBuffer
 
   /// Finds whose token has an id; nil: nobody's.
-  typealias LookUp = @Sendable ([UInt8]) -> EventLoopFuture<InvitedClient?>
+  package typealias LookUp = @Sendable ([UInt8]) -> EventLoopFuture<InvitedClient?>
 
   /// What ends a connection.
-  enum Failure: Error {
+  package enum Failure: Error {
     /// The hub does not know the token. Anybody between the two can say so.
     case unknownToken
     case broken
@@ -37,31 +37,35 @@ final class SecureHandler: ChannelDuplexHandler {
   private let lookUp: LookUp?
   private let isReady: ((InvitedClient) -> Void)?
   private var input = ByteBuffer()
+  private var random: any RandomSource
   /// What is to be sent when the stream is open.
   private var held: [(ByteBuffer, EventLoopPromise<Void>?)] = []
 
   /// The client's end.
-  init(tokenHash: [UInt8]) {
-    var random = SystemRandomSource()
+  package init(tokenHash: [UInt8], random: any RandomSource) {
+    var random = random
     phase = .calling(SecureHandshake.Client(tokenHash: tokenHash, random: &random))
+    self.random = random
     (lookUp, isReady) = (nil, nil)
   }
 
   /// The hub's end.
   /// - Parameter isReady: is called when the client has proved who it is.
-  init(lookUp: @escaping LookUp, isReady: @escaping (InvitedClient) -> Void) {
+  package init(
+    random: any RandomSource, lookUp: @escaping LookUp, isReady: @escaping (InvitedClient) -> Void
+  ) {
     phase = .listening
-    (self.lookUp, self.isReady) = (lookUp, isReady)
+    (self.random, self.lookUp, self.isReady) = (random, lookUp, isReady)
   }
 
   // MARK: Beginning and ending
 
-  func channelActive(context: ChannelHandlerContext) {
+  package func channelActive(context: ChannelHandlerContext) {
     if case .calling(let client) = phase { write(client.hello, context) }
     context.fireChannelActive()
   }
 
-  func channelInactive(context: ChannelHandlerContext) {
+  package func channelInactive(context: ChannelHandlerContext) {
     drop()
     context.fireChannelInactive()
   }
@@ -86,7 +90,7 @@ final class SecureHandler: ChannelDuplexHandler {
 
   // MARK: Outwards
 
-  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+  package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     let buffer = unwrapOutboundIn(data)
     switch phase {
     case .open(var stream):
@@ -105,8 +109,13 @@ final class SecureHandler: ChannelDuplexHandler {
 
   // MARK: Inwards
 
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+  package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    if case .broken = phase { return }
     var new = unwrapInboundIn(data)
+    // Who is not known yet has no more to say than the greeting.
+    if case .lookingUp = phase, input.readableBytes + new.readableBytes > Self.longestGreeting {
+      return fail(.broken, context)
+    }
     input.writeBuffer(&new)
     takeIn(context)
   }
@@ -174,7 +183,6 @@ final class SecureHandler: ChannelDuplexHandler {
       return fail(.unknownToken, context)
     }
     do throws(SecureError) {
-      var random = SystemRandomSource()
       let server = try SecureHandshake.Server(hello, tokenHash: client.tokenHash, random: &random)
       phase = .proving(server, client)
       write(server.answer, context)

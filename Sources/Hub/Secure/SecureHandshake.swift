@@ -1,8 +1,8 @@
 internal import Home
-internal import MatterCrypto
+package import MatterCrypto
 
 /// The other end does not have the token, or somebody in between altered what was sent.
-struct SecureError: Error {}
+package struct SecureError: Error {}
 
 /// How two ends that share a token come to keys that nobody else has, also not who learns the token later.
 ///
@@ -10,12 +10,12 @@ struct SecureError: Error {}
 /// client proves itself in turn. The keys are derived (HKDF) from what the two keys have in common (ECDH on P-256), from the
 /// token's hash, and from all that was sent in the clear: who lacks the token, or alters a byte, comes to other keys, and its
 /// proof fails. What was recorded is of no use again, since each end makes a new key each time. A value without I/O.
-enum SecureHandshake {
+package enum SecureHandshake {
   static let version: UInt8 = 1
   private static let idCount = 8, proofCount = 32
 
   /// Names a token without telling it.
-  static func id(of tokenHash: [UInt8]) -> [UInt8] {
+  package static func id(of tokenHash: [UInt8]) -> [UInt8] {
     Array(Hash.sha256(Array("hearth token id".utf8) + tokenHash).prefix(idCount))
   }
 
@@ -26,13 +26,13 @@ enum SecureHandshake {
   }
 
   /// The client's end.
-  struct Client {
+  package struct Client {
     /// To be sent first.
-    let hello: [UInt8]
+    package let hello: [UInt8]
     private let tokenHash: [UInt8]
     private let key: P256PrivateKey
 
-    init(tokenHash: [UInt8], random: inout some RandomSource) {
+    package init(tokenHash: [UInt8], random: inout some RandomSource) {
       self.tokenHash = tokenHash
       key = P256PrivateKey(random: &random)
       hello = [version] + id(of: tokenHash) + key.publicKey.bytes
@@ -41,7 +41,7 @@ enum SecureHandshake {
     /// Takes the hub's answer.
     /// - Returns: what to send, and the stream that follows it.
     /// - Throws: where it is not the hub that answers.
-    func finish(_ answer: [UInt8]) throws(SecureError) -> (proof: [UInt8], stream: SecureStream) {
+    package func finish(_ answer: [UInt8]) throws(SecureError) -> (proof: [UInt8], stream: SecureStream) {
       guard answer.count == P256PublicKey.byteCount + proofCount else { throw SecureError() }
       let other = Array(answer.prefix(P256PublicKey.byteCount))
       let secrets = try Secrets(key, other, tokenHash, hello + other)
@@ -93,7 +93,7 @@ enum SecureHandshake {
 
 /// A stream of bytes in records, each with its length in front, encrypted and authenticated with AES-128-CCM. Both ends count
 /// the records: one that is left out, repeated, moved or altered ends the stream.
-struct SecureStream {
+package struct SecureStream {
   /// Of text in a record.
   static let longest = 1 << 15
 
@@ -108,7 +108,7 @@ struct SecureStream {
   }
 
   /// The records that carry a text.
-  mutating func seal(_ text: [UInt8]) throws(SecureError) -> [UInt8] {
+  package mutating func seal(_ text: [UInt8]) throws(SecureError) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(text.count + 64)
     var rest = text[...]

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Home
+internal import Logging
 internal import MatterModel
 internal import NIOCore
 internal import Runtime
@@ -16,32 +17,35 @@ extension Hub {
     }
     switch (connection.state, message) {
     case (.closed, _): break
-    case (.new, .hello(let hello)): identify(connection, hello)
+    case (.new, .hello(let hello)): identify(connection, number, hello)
     case (.open(let role), .request(let id, let request, let origin)):
-      answer(connection, role, id, request, origin)
+      answer(connection, number, role, HubConnection.Asked(id: id, request: request, origin: origin ?? ""))
     default: connection.refuse(HomeError(.badArguments, "that was not to be said now"))
     }
   }
 
   // MARK: Who it is
 
-  private func identify(_ connection: HubConnection, _ hello: HubHello) {
+  private func identify(_ connection: HubConnection, _ number: Int, _ hello: HubHello) {
     guard hello.version == hubWireVersion else {
       return connection.refuse(
         HomeError(
           .badArguments, "the hub speaks version \(hubWireVersion), the client \(hello.version); update the older one"))
     }
     connection.state = .identifying
+    controller.options.machine.task { await self.identify(number, hello) }
+  }
+
+  private func identify(_ number: Int, _ hello: HubHello) async {
     // On the hub's own loop: nothing else touches the connection meanwhile but its end.
-    Task {
-      do throws(HomeError) {
-        let role = try await role(of: connection, hello)
-        guard case .identifying = connection.state else { return }
-        welcome(connection, role, from: hello.position)
-      } catch {
-        guard case .identifying = connection.state else { return }
-        connection.refuse(error)
-      }
+    guard let connection = connections[number] else { return }
+    do throws(HomeError) {
+      let role = try await role(of: connection, hello)
+      guard case .identifying = connection.state else { return }
+      welcome(connection, role, from: hello.position)
+    } catch {
+      guard case .identifying = connection.state else { return }
+      connection.refuse(error)
     }
   }
 
@@ -92,34 +96,87 @@ extension Hub {
 
   // MARK: What it wants
 
-  private func answer(
-    _ connection: HubConnection, _ role: HomeRole, _ id: UInt64, _ request: HubRequest, _ origin: String?
-  ) {
-    guard request.isAllowed(to: role) else {
+  private func answer(_ connection: HubConnection, _ number: Int, _ role: HomeRole, _ asked: HubConnection.Asked) {
+    func refuse(_ code: HomeError.Code, _ words: String) {
+      connection.send(.reply(asked.id, .failure(HomeError(code, words))))
+    }
+    guard asked.request.isAllowed(to: role) else {
       let words =
         switch role {
         case .guest: "a guest may look and nothing else"
         case .member, .owner: "a member may control devices, and no more"
         }
-      return connection.send(.reply(id, .failure(HomeError(.accessDenied, words + "; ask the home's owner"))))
+      return refuse(.accessDenied, words + "; ask the home's owner")
     }
     guard connection.outstanding < HubConnection.mostRequests else {
-      return connection.send(.reply(id, .failure(HomeError(.refused, "too many requests at a time"))))
+      return refuse(.refused, "too many requests at a time")
     }
+    guard role == .owner || asked.request.count <= HubConnection.mostItems,
+      asked.origin.utf8.count <= HubConnection.longestOrigin
+    else { return refuse(.badArguments, "that is too much to ask at once") }
     connection.outstanding += 1
-    let origin = origin.map { "\(connection.id)/\($0)" } ?? connection.id
-    Task {
-      let result: Result<HubReply, HomeError>
-      do throws(HomeError) {
-        result = .success(try await perform(request, role, origin))
-      } catch { result = .failure(error) }
-      connection.outstanding -= 1
-      guard connection.role != nil else { return }
-      connection.send(.reply(id, result))
+    if case .samples = asked.request {
+      connection.reads.append(asked)
+      readNext(connection, number)
+    } else {
+      connection.requests.append(asked)
+      // Whichever of these comes first, what was asked first is begun first.
+      controller.options.machine.task { await self.performNext(of: number) }
     }
   }
 
+  private func performNext(of number: Int) async {
+    guard let connection = connections[number], let role = connection.role, !connection.requests.isEmpty else { return }
+    let asked = connection.requests.removeFirst()
+    let origin = asked.origin.isEmpty ? connection.id : "\(connection.id)/\(asked.origin)"
+    let result = await perform(asked.request, role, origin)
+    connection.outstanding -= 1
+    if connection.role != nil { connection.send(.reply(asked.id, result)) }
+  }
+
+  /// Reads the log for a client, unless it has an answer to take still.
+  private func readNext(_ connection: HubConnection, _ number: Int) {
+    guard !connection.isReading, !connection.reads.isEmpty else { return }
+    connection.isReading = true
+    controller.options.machine.task { await self.readLog(for: number) }
+  }
+
+  private func readLog(for number: Int) async {
+    guard let connection = connections[number], let role = connection.role, !connection.reads.isEmpty else { return }
+    let asked = connection.reads.removeFirst()
+    let result = await perform(asked.request, role, connection.id)
+    connection.outstanding -= 1
+    guard connection.role != nil else { return }
+    connection.send(.reply(asked.id, result)) { [self] in assumeIsolated { $0.answerWasTaken(by: number) } }
+  }
+
+  private func answerWasTaken(by number: Int) {
+    guard let connection = connections[number] else { return }
+    connection.isReading = false
+    readNext(connection, number)
+  }
+
   private func perform(
+    _ request: HubRequest, _ role: HomeRole, _ origin: String
+  ) async -> Result<HubReply, HomeError> {
+    do throws(HomeError) {
+      return .success(try await carryOut(request, role, origin))
+    } catch { return .failure(told(error, to: role)) }
+  }
+
+  /// What went wrong, without what is the owner's alone to know: where the hub keeps its files.
+  private func told(_ error: HomeError, to role: HomeRole) -> HomeError {
+    guard role < .owner else { return error }
+    if error.code == .internalError {
+      options.logger.error("a request failed", metadata: ["why": "\(error)"])
+      return HomeError(.internalError, "the hub can't do that now; its log says why", device: error.device)
+    }
+    var error = error
+    error.message = error.message.replacing(controller.options.state.root, with: "…")
+    return error
+  }
+
+  private func carryOut(
     _ request: HubRequest, _ role: HomeRole, _ origin: String
   ) async throws(HomeError) -> HubReply {
     switch request {

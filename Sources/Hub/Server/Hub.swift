@@ -20,6 +20,8 @@ public actor Hub {
     public var backlog = 1 << 19
     /// How often a client is told that the hub is there.
     public var heartbeat: Duration = .seconds(5)
+    /// How long a client may take nothing of what waits for it before it is hung up on.
+    public var patience: Duration = .seconds(60)
     public var logger: Logger
 
     public init(logger: Logger) { self.logger = logger }
@@ -38,6 +40,7 @@ public actor Hub {
   var connections: [Int: HubConnection] = [:]
   private var nextConnection = 0
   private var journal: HubJournal
+  private var random: any RandomSource
   private var heartbeat: RepeatedTask?
   /// When nodes were heard, as clients were told last.
   private var toldContacts: [NodeID: Contact] = [:]
@@ -49,8 +52,8 @@ public actor Hub {
     self.lock = lock
     self.path = path
     eventLoop = controller.eventLoop
-    since = HostClock.unixMicroseconds()
-    var random = SystemRandomSource()
+    since = controller.options.machine.unixMicroseconds()
+    random = controller.options.machine.makeRandom()
     journal = HubJournal(hub: random.next(), limit: options.journal)
   }
 
@@ -105,7 +108,7 @@ public actor Hub {
   /// - Parameter mode: who may knock at a socket of this machine; all but its owner need a token.
   private func listen(_ address: HubAddress, mode: mode_t) async throws(HomeError) {
     let isLocal = if case .socket = address { true } else { false }
-    let bootstrap = ServerBootstrap(group: eventLoop)
+    var bootstrap = ServerBootstrap(group: eventLoop)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelOption(
         .writeBufferWaterMark, value: .init(low: options.backlog / 8, high: max(options.backlog, 8))
@@ -115,10 +118,16 @@ public actor Hub {
           try assumeIsolated { try $0.accept(channel, isLocal: isLocal) }
         }
       }
+    if !isLocal {
+      // What is sent and not acknowledged for so long ends a connection whose other end is gone without a word.
+      let patience = Int(clamping: options.patience.milliseconds)
+      bootstrap = bootstrap.childChannelOption(
+        ChannelOptions.Types.SocketOption(level: .tcp, name: .init(rawValue: CInt(TCP_USER_TIMEOUT))), value: patience)
+    }
     do {
       switch address {
       case .socket(let path):
-        unlink(path)
+        try Self.makeRoom(at: path)
         let listener = try await SocketPath.withShort(path) { short in
           try await bootstrap.bind(unixDomainSocketPath: short).get()
         }
@@ -131,42 +140,69 @@ public actor Hub {
         addresses.append(HubAddress.host(host, port: listener.localAddress?.port ?? port).description)
       }
     } catch {
+      if let known = error as? HomeError { throw known }
       throw HomeError(.internalError, "nothing can listen at \(address): \(error)", cause: error)
     }
+  }
+
+  /// Takes away a socket that a hub left which was killed, and nothing else.
+  private static func makeRoom(at path: String) throws(HomeError) {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { return }
+    guard status.st_mode & S_IFMT == S_IFSOCK else {
+      throw HomeError(.badArguments, "\(path) is there, and is no socket; take another path")
+    }
+    unlink(path)
   }
 
   private func accept(_ channel: any Channel, isLocal: Bool) throws {
     nextConnection += 1
     let number = nextConnection
-    let strangers = connections.values.count { $0.role == nil }
-    guard strangers < Self.mostStrangers else { throw ChannelError.operationUnsupported }
+    let machine = controller.options.machine
+    let connection = HubConnection(
+      channel, isLocal: isLocal, address: isLocal ? "local" : channel.remoteAddress?.ipAddress ?? "?",
+      at: machine.unixMicroseconds())
+    makeRoom(for: connection)
     let pipeline = channel.pipeline.syncOperations
     if !isLocal {
-      let secure = SecureHandler { [self] id in
+      let secure = SecureHandler(random: machine.makeRandom()) { [self] id in
         let promise = eventLoop.makePromise(of: InvitedClient?.self)
-        Task { promise.succeed(await client(withTokenID: id)) }
+        machine.task { promise.succeed(await self.client(withTokenID: id)) }
         return promise.futureResult
       } isReady: { [self] client in
         assumeIsolated { $0.connections[number]?.invited = client }
       }
       try pipeline.addHandler(secure)
     }
-    try pipeline.addHandler(ByteToMessageHandler(FrameDecoder(longest: Frame.longestMessage)))
+    try pipeline.addHandler(ByteToMessageHandler(FrameDecoder(connection.frameLimit)))
     try pipeline.addHandler(HubHandler(self, number))
-    let address = isLocal ? "local" : channel.remoteAddress?.ipAddress ?? "?"
-    connections[number] = HubConnection(
-      channel, isLocal: isLocal, address: address, at: HostClock.unixMicroseconds())
+    connections[number] = connection
     eventLoop.scheduleTask(in: Self.greetingTime) { [weak self] in
       guard let self else { return }
       assumeIsolated { hub in
-        if let connection = hub.connections[number], connection.role == nil { connection.channel.close(promise: nil) }
+        if let connection = hub.connections[number], connection.isStranger { connection.channel.close(promise: nil) }
       }
     }
   }
 
-  /// Connections that have not said who they are, at a time, and for how long.
-  private static let mostStrangers = 64
+  /// Hangs up on the stranger that was here first where there are too many: who knocks and says nothing keeps nobody out.
+  /// Those on the network take no room from those of this machine.
+  private func makeRoom(for new: HubConnection) {
+    let strangers = connections.filter { $1.isStranger && $1.isLocal == new.isLocal }.sorted { $0.key < $1.key }
+      .map(\.value)
+    let neighbours = strangers.filter { $0.address == new.address }
+    if !new.isLocal, neighbours.count >= Self.mostNeighbours {
+      neighbours[0].channel.close(promise: nil)
+    } else if strangers.count >= Self.mostStrangers {
+      strangers[0].channel.close(promise: nil)
+    }
+  }
+
+  /// Connections that have not said who they are, at a time: of all, of one address, and for how long.
+  static let mostStrangers = 64, mostNeighbours = 16
   private static let greetingTime = TimeAmount.seconds(30)
+  /// Connections with one invitation, and with any, at a time.
+  static let mostWithOneToken = 32, mostInvited = 256
 
   func closed(_ number: Int) {
     guard let connection = connections.removeValue(forKey: number) else { return }
@@ -183,13 +219,21 @@ public actor Hub {
     guard !isClosed else { return false }
     switch news {
     case .update(let update, let reducer): tell(update, reducer)
-    case .reloaded(let reducer, let old, let time):
-      // Nobody knows what happened, but what has come of it.
-      tell(HomeUpdate(old.state.changes(to: reducer.state), at: time), reducer)
+    case .reloaded(let reducer, _, _): startOver(reducer)
     case .hub: break
     case .ended: return false
     }
     return true
+  }
+
+  /// Nobody knows what happened, but what has come of it: everybody is given the whole, and told so by that.
+  private func startOver(_ reducer: HomeReducer) {
+    journal.restart(as: random.next())
+    toldContacts = reducer.contacts
+    for (_, connection) in connections.sorted(by: { $0.key < $1.key }) {
+      guard let role = connection.role else { continue }
+      if connection.channel.isWritable { tellAll(connection, role) } else { connection.isBehind = true }
+    }
   }
 
   private func tell(_ update: HomeUpdate, _ reducer: HomeReducer) {
@@ -229,14 +273,24 @@ public actor Hub {
     let news = contacts.filter { toldContacts[$0.key] != $0.value }
     toldContacts = contacts
     let frame = Frame.buffer(HubNews.contacts(news).bytes, .init())
-    for connection in connections.values where connection.role != nil && connection.channel.isWritable {
-      connection.send(frame)
+    for connection in connections.values where connection.role != nil {
+      if connection.channel.isWritable {
+        connection.stalled = nil
+        connection.send(frame)
+      } else {
+        let now = eventLoop.now
+        let since = connection.stalled ?? now
+        connection.stalled = since
+        if now - since >= .nanoseconds(options.patience.nanoseconds) { connection.channel.close(promise: nil) }
+      }
     }
   }
 
   /// A client that could not follow can again.
   func canTakeMore(_ number: Int) {
-    guard let connection = connections[number], let role = connection.role, connection.isBehind else { return }
+    guard let connection = connections[number], let role = connection.role else { return }
+    connection.stalled = nil
+    guard connection.isBehind else { return }
     connection.isBehind = false
     options.logger.info("a slow client loads the home again", metadata: ["name": "\(connection.name)"])
     tellAll(connection, role)
@@ -256,10 +310,19 @@ public actor Hub {
 
   /// Lets a client in: tells what it missed where that is known, else everything.
   func welcome(_ connection: HubConnection, _ role: HomeRole, from position: HubPosition?) {
+    let invited = connections.values.filter { $0.role != nil && $0.tokenHash != nil }
+    if let token = connection.tokenHash,
+      invited.count >= Self.mostInvited
+        || invited.count(where: { $0.tokenHash == token }) >= Self.mostWithOneToken
+    {
+      return connection.refuse(HomeError(.refused, "the hub has as many clients as it can take; try again later"))
+    }
     connection.state = .open(role)
-    connection.send(.welcome(role, client: connection.id))
+    connection.frameLimit.longest = Frame.longestMessage
+    let missed = position.flatMap { journal.entries(after: $0) }
+    connection.send(.welcome(role, client: connection.id, isResumed: missed != nil))
     options.logger.info("client", metadata: ["name": "\(connection.name)", "role": "\(role)"])
-    guard let position, let missed = journal.entries(after: position) else { return tellAll(connection, role) }
+    guard let missed else { return tellAll(connection, role) }
     for (entry, position) in missed {
       if let news = Self.news(entry.update, entry.contacts, position, role) { connection.send(news) }
     }

@@ -26,13 +26,31 @@ final class HubConnection {
   var name = ""
   /// The token that it came with, if it did.
   var tokenHash: [UInt8]?
+  /// How long the frames may be that it sends.
+  let frameLimit = FrameLimit(Frame.longestGreeting)
   /// Requests that are not answered yet.
   var outstanding = 0
+  /// Those that are not begun yet, the first that came first.
+  var requests: [Asked] = []
+  /// What it asks of the log, one after another: each answer is long, and the next is read when this one was taken.
+  var reads: [Asked] = []
+  var isReading = false
+  /// Since when it takes nothing.
+  var stalled: NIODeadline?
   /// Whether there was more to tell than it took: it gets the whole home when it takes again.
   var isBehind = false
 
+  struct Asked {
+    var id: UInt64
+    var request: HubRequest
+    var origin: String
+  }
+
   /// What a client may ask at a time.
   static let mostRequests = 64
+  /// How long the name of a client's client may be, in bytes, and how much may be in one request.
+  static let longestOrigin = 64, mostItems = 10_000
+  private static let partingTime = TimeAmount.seconds(5)
 
   init(_ channel: any Channel, isLocal: Bool, address: String, at time: Int64) {
     self.channel = channel
@@ -41,19 +59,30 @@ final class HubConnection {
     since = time
   }
 
+  /// Whether it has not said yet who it is, or was refused.
+  var isStranger: Bool { role == nil }
+
   var role: HomeRole? { if case .open(let role) = state { role } else { nil } }
 
   func send(_ news: HubNews) { send(Frame.buffer(news.bytes, channel.allocator)) }
 
   func send(_ frame: ByteBuffer) { channel.writeAndFlush(frame, promise: nil) }
 
+  /// Answers, and is told when that was taken, or can't be any more.
+  func send(_ news: HubNews, then done: @escaping @Sendable () -> Void) {
+    channel.writeAndFlush(Frame.buffer(news.bytes, channel.allocator)).whenComplete { _ in done() }
+  }
+
   /// Says why, and hangs up.
   func refuse(_ error: HomeError) {
     state = .closed
+    (requests, reads) = ([], [])
     let channel = channel
     channel.writeAndFlush(Frame.buffer(HubNews.refused(error).bytes, channel.allocator)).whenComplete { _ in
       channel.close(promise: nil)
     }
+    // Who does not even take that is not waited for.
+    channel.eventLoop.scheduleTask(in: Self.partingTime) { channel.close(promise: nil) }
   }
 }
 

@@ -1,11 +1,11 @@
-internal import Home
+package import Home
 internal import MatterModel
 internal import MatterProtocol
 
 // Everything on the wire begins with a number that says what it is. The numbers are never given to anything else.
 
 extension HubMessage {
-  var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     var writer = BlobWriter()
     switch self {
     case .hello(let hello):
@@ -23,7 +23,7 @@ extension HubMessage {
     return writer.bytes
   }
 
-  init(_ bytes: [UInt8]) throws(DamagedBlob) {
+  package init(_ bytes: [UInt8]) throws(DamagedBlob) {
     var reader = BlobReader(bytes)
     switch try reader.number() {
     case 0:
@@ -50,13 +50,14 @@ extension HubMessage {
 }
 
 extension HubNews {
-  var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     var writer = BlobWriter()
     switch self {
-    case .welcome(let role, let client):
+    case .welcome(let role, let client, let isResumed):
       writer.write(0)
       writer.write(role.rawValue)
       writer.write(client)
+      writer.write(isResumed)
     case .refused(let error):
       writer.write(1)
       writer.write(error)
@@ -89,10 +90,10 @@ extension HubNews {
     return writer.bytes
   }
 
-  init(_ bytes: [UInt8]) throws(DamagedBlob) {
+  package init(_ bytes: [UInt8]) throws(DamagedBlob) {
     var reader = BlobReader(bytes)
     switch try reader.number() {
-    case 0: self = .welcome(try reader.value(), client: try reader.text())
+    case 0: self = .welcome(try reader.value(), client: try reader.text(), isResumed: try reader.flag())
     case 1: self = .refused(try reader.error())
     case 2: self = .reset
     case 3: self = .part(try reader.changes())

@@ -94,6 +94,9 @@ extension HomeEdit {
     case .removeStructure(let id):
       writer.write(2)
       writer.write(id)
+    case .choosePrimaryStructure(let id):
+      writer.write(8)
+      writer.write(id)
     case .addRoom(let name, let structure):
       writer.write(3)
       writer.write(name)
@@ -126,6 +129,7 @@ extension HomeEdit {
     case 5: self = .removeRoom(try reader.text())
     case 6: self = .renameDevice(try reader.text(), name: try reader.text())
     case 7: self = .moveDevice(try reader.text(), roomID: try reader.optionalText())
+    case 8: self = .choosePrimaryStructure(try reader.text())
     default: throw DamagedBlob()
     }
   }

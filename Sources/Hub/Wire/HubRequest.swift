@@ -1,9 +1,9 @@
 public import Home
-internal import MatterModel
-internal import MatterProtocol
+package import MatterModel
+package import MatterProtocol
 
 /// What a client asks of a hub.
-enum HubRequest: Hashable, Sendable {
+package enum HubRequest: Hashable, Sendable {
   case edit([HomeEdit])
   case read(NodeID, [AttributePath], isFabricFiltered: Bool, timeout: Duration?)
   case write(NodeID, [AttributeWrite], isTimed: Bool)
@@ -20,7 +20,7 @@ enum HubRequest: Hashable, Sendable {
 }
 
 /// What a hub answers.
-enum HubReply: Sendable {
+package enum HubReply: Sendable {
   case done
   case edited([HomeEdit.Result])
   case report([AttributeData], [AttributeStatus])
@@ -62,9 +62,22 @@ public struct HubStatus: Hashable, Sendable {
 }
 
 extension HubRequest {
+  /// How many things are asked for in it.
+  var count: Int {
+    switch self {
+    case .edit(let edits): edits.count
+    case .read(_, let paths, _, _): paths.count
+    case .write(_, let writes, _), .writeDevice(_, let writes, _, _): writes.count
+    case .samples(_, let filter, _):
+      (filter.devices?.count ?? 0) + (filter.endpoints?.count ?? 0) + (filter.clusters?.count ?? 0)
+        + (filter.attributes?.count ?? 0)
+    case .invoke, .invokeDevice, .anchor, .status, .lookAgain: 1
+    }
+  }
+
   /// Whether somebody with a role may ask it. HOME.md, “Delegates”; what may be done with a device is what the standard
   /// lets the role's privilege do.
-  func isAllowed(to role: HomeRole) -> Bool {
+  package func isAllowed(to role: HomeRole) -> Bool {
     switch self {
     case .anchor, .samples, .read: true
     case .edit, .status, .lookAgain: role == .owner

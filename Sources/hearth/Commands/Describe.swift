@@ -22,11 +22,14 @@ struct Describe: AsyncParsableCommand {
       }
       let row = DeviceRow(device: found, record: now)
       let fabrics = row.isOnline && !now.isBridged ? try? await session.fabrics(of: now) : nil
-      home.output.result(json(row, fabrics), text(row, fabrics))
+      home.output.result(DeviceDescription.json(row, fabrics), DeviceDescription.text(row, fabrics))
     }
   }
+}
 
-  private func text(_ row: DeviceRow, _ fabrics: [FabricEntry]?) -> String {
+/// Everything about a device, for people and for programs.
+enum DeviceDescription {
+  static func text(_ row: DeviceRow, _ fabrics: [FabricEntry]?) -> String {
     let device = row.record
     let identity = device.identity
     let connectivity = row.device.sourceConnectivity.connectivityState.rawValue
@@ -45,7 +48,7 @@ struct Describe: AsyncParsableCommand {
     ]
     if let fabrics {
       rows.append(
-        ("Fabrics", fabrics.map(Self.text).joined(separator: ", ")))
+        ("Fabrics", fabrics.map { Self.text($0) }.joined(separator: ", ")))
     }
     var lines = rows.compactMap { row -> String? in
       guard let value = row.1, !value.isEmpty, value != "()" else { return nil }
@@ -69,14 +72,15 @@ struct Describe: AsyncParsableCommand {
   }
 
   /// How a cluster is reached, where that is otherwise than the device as a whole: " (offline)".
-  private func own(_ row: DeviceRow, _ endpoint: EndpointID, _ cluster: ClusterID) -> String {
+  private static func own(_ row: DeviceRow, _ endpoint: EndpointID, _ cluster: ClusterID) -> String {
     let (whole, own) = (row.device.sourceConnectivity, connectivity(row, endpoint, cluster))
     if own == whole { return "" }
     let locality = own.dataSourceLocality.rawValue
     return own.connectivityState == whole.connectivityState ? " (\(locality))" : " (\(own.connectivityState.rawValue))"
   }
 
-  private func connectivity(_ row: DeviceRow, _ endpoint: EndpointID, _ cluster: ClusterID) -> SourceConnectivity {
+  private static func connectivity(_ row: DeviceRow, _ endpoint: EndpointID, _ cluster: ClusterID) -> SourceConnectivity
+  {
     row.device.traits.first { $0.endpoint == endpoint && $0.id.cluster == cluster }?.metadata.sourceConnectivity
       ?? .unknown
   }
@@ -86,12 +90,12 @@ struct Describe: AsyncParsableCommand {
     "\(fabric.index)" + (fabric.label.isEmpty ? "" : " \(fabric.label)") + (fabric.isOurs ? " (this home)" : "")
   }
 
-  private func named(_ name: String?, _ number: String?) -> String? {
+  private static func named(_ name: String?, _ number: String?) -> String? {
     guard let name, !name.isEmpty else { return number }
     return number.map { "\(name) (\($0))" } ?? name
   }
 
-  private func json(_ row: DeviceRow, _ fabrics: [FabricEntry]?) -> JSON {
+  static func json(_ row: DeviceRow, _ fabrics: [FabricEntry]?) -> JSON {
     let device = row.record
     let identity = device.identity
     let endpoints: [JSON] = device.endpoints.map { endpoint in

@@ -6,7 +6,12 @@ import Runtime
 /// `hearth home`.
 struct HomeCommands: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "home", abstract: "The home as a whole.", subcommands: [Sync.self])
+    commandName: "home", abstract: "The homes as a whole: buildings, with rooms and devices in them.",
+    discussion: """
+      There is one home at first, and there may be more. The primary home is meant where none is named: new rooms and \
+      devices come into it.
+      """,
+    subcommands: [List.self, Add.self, Rename.self, Remove.self, Primary.self, Sync.self])
 
   struct Sync: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -41,12 +41,14 @@ struct Room: AsyncParsableCommand {
   struct Add: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Add a room.")
     @OptionGroup var options: NamesOptions
+    @Option(help: "The home that it is in. Default: the primary home.") var home: String?
     @Argument(help: "Its name.") var name: String
 
     func run() async throws {
-      let name = name
-      let (_, results) = try await options.names.edit { _ throws(HomeError) in
-        ([.addRoom(name: name, structureID: nil)], ())
+      let (name, home) = (name, home)
+      let (_, results) = try await options.names.edit { state throws(HomeError) in
+        let structure = try home.map { home throws(HomeError) in try state.knownStructure(home) }
+        return ([.addRoom(name: name, structureID: structure?.id)], ())
       }
       guard let room = results.first?.room else { throw HomeError(.internalError, "the new room is missing") }
       options.output.result(["id": .string(room.id), "name": .string(room.name)], "added \(room.name)")

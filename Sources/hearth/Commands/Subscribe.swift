@@ -9,7 +9,14 @@ import Synchronization
 struct Subscribe: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Follow attributes: one line for each value, at first all of them, then each change.",
-    discussion: "Runs until interrupted, or as long as --for and --count say. Paths are those of `hearth read`.")
+    discussion: """
+      Runs until interrupted, or as long as --for and --count say. Paths are those of `hearth read`.
+
+      With --hub it is the hub's own subscription that tells the values, and no device is asked for another: the longest \
+      time between reports is the hub's, whatever --max says; of a device that was away, only what is different then is told; \
+      events of before are those that the home's log has, if it was never made shorter; and a device that the hub knows to be \
+      offline is said to be so at once.
+      """)
   @OptionGroup var home: HomeOptions
   @Flag(help: "Values as the wire has them.") var raw = false
   @Flag(help: "Events of these devices, too.") var events = false

@@ -47,6 +47,18 @@ struct Watch: AsyncParsableCommand {
     }
   }
 
+  /// Reads what there is. While a hub is away there is nothing: it rings again when it is back, and nothing is lost.
+  private func readOn(_ reader: LogReader) async throws -> Bool {
+    do {
+      return try await reader.read()
+    } catch let error as HomeError
+      where !home.hub.hubs.isEmpty && [.unreachable, .notRunning, .timedOut].contains(error.code)
+    {
+      home.output.note("\(error.message); going on when it is back")
+      return false
+    }
+  }
+
   private func tell(_ reader: LogReader, _ session: Home) async throws {
     // However often it rings while a line is written, the log is read once afterwards.
     let (bell, rope) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -56,7 +68,7 @@ struct Watch: AsyncParsableCommand {
     }
     try await session.execute(query)
     try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { for await _ in bell where try await reader.read() { return } }
+      group.addTask { for await _ in bell where try await readOn(reader) { return } }
       // Interrupted: the devices are told that nobody listens any more.
       group.addTask {
         _ = await StopSignals().wait()
@@ -68,7 +80,7 @@ struct Watch: AsyncParsableCommand {
     }
     await session.stop(query)
     // What came while the time ran out.
-    if time != nil { _ = try await reader.read() }
+    if time != nil { _ = try await readOn(reader) }
   }
 }
 

@@ -33,7 +33,8 @@ struct SampleReport {
     return (
       [
         "reset": true, "time": .string(ClockText.iso(milliseconds: time / 1000)), "anchor": .string("\(home.anchor)"),
-        "structures": .array(home.state.structures.map { ["id": .string($0.id), "name": .string($0.name)] }),
+        "structures": .array(
+          home.state.structures.map { HomeReport.json($0, isPrimary: $0.id == home.state.primaryStructureID) }),
         "rooms": .array(
           home.state.rooms.map {
             ["id": .string($0.id), "name": .string($0.name), "structure": .string($0.structureID)]
@@ -93,7 +94,8 @@ struct SampleReport {
     case .roomAdded(let room): room.name
     case .roomRenamed(let id, _), .roomRemoved(let id): names.room(id)?.name
     case .structureAdded(let structure): structure.name
-    case .structureRenamed(let id, _), .structureRemoved(let id): names.structure(id)?.name
+    case .structureRenamed(let id, _), .structureRemoved(let id), .primaryStructureChosen(let id):
+      names.structure(id)?.name
     default: nil
     }
   }
@@ -115,6 +117,8 @@ struct SampleReport {
     case .roomRemoved(let id): return place("roomRemoved", "room", id, "removed")
     case .structureAdded(let structure): return place("structureAdded", "structure", structure.id, "added")
     case .structureRemoved(let id): return place("structureRemoved", "structure", id, "removed")
+    case .primaryStructureChosen(let id):
+      return place("primaryStructureChosen", "structure", id, "is the primary one")
     case .roomRenamed(let id, let name): return renamed("room", id, from: room, to: name)
     case .structureRenamed(let id, let name): return renamed("structure", id, from: room, to: name)
     default: return (sample.type.rawValue, [:], sample.type.rawValue)
@@ -172,7 +176,8 @@ struct SampleReport {
       return about(
         "topology", "is " + (types.isEmpty ? "of no type" : types.joined(separator: ", ")),
         ["types": .array(types.map { .string($0) }), "source": .string("\(source)")])
-    case .structureAdded, .structureRenamed, .structureRemoved, .roomAdded, .roomRenamed, .roomRemoved:
+    case .structureAdded, .structureRenamed, .structureRemoved, .primaryStructureChosen, .roomAdded, .roomRenamed,
+      .roomRemoved:
       return about("topology", "changed")
     }
   }

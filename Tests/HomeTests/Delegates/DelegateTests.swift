@@ -80,7 +80,14 @@ import Testing
     try await manager.removeRoom(room.id)
     try await manager.renameHome("home", to: "Nest")
     let cabin = try await manager.addHome("Cabin")
+    try await manager.updatePrimaryHome(cabin.id)
+    #expect(manager.primaryHome?.name == "Cabin")
+    // It is that already: nobody is told.
+    try await manager.updatePrimaryHome(cabin.id)
+    // Which one it is is asked when the message comes.
+    #expect(await second.delegate.waits(for: "primary Cabin"))
     try await manager.removeHome(cabin.id)
+    #expect(await second.delegate.waits(for: "primary Nest"))
     try await manager.renameHome("home", to: "Home")
     #expect(manager.primaryHome?.name == "Home")
 
@@ -88,8 +95,8 @@ import Testing
     #expect(
       second.delegate.messages == [
         "+room Den", "room is Study", "Lamp 5 in Study", "5 is Desk", "called Desk", "5 is Table", "called Table",
-        "5 is Lamp 5", "called Lamp 5", "Lamp 5 in Home", "-room Study", "home is Nest", "+home Cabin", "-home Cabin",
-        "home is Home",
+        "5 is Lamp 5", "called Lamp 5", "Lamp 5 in Home", "-room Study", "home is Nest", "+home Cabin", "primary Cabin",
+        "-home Cabin", "primary Nest", "home is Home",
       ])
     // What the other does afterwards is the first that it hears of.
     try await second.manager.renameHome("home", to: "Lair")

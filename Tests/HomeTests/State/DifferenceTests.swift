@@ -20,6 +20,7 @@ import Testing
       #expect(made.values == other.values)
       #expect(Set(made.structures) == Set(other.structures))
       #expect(Set(made.rooms) == Set(other.rooms))
+      #expect(made.primaryStructureID == other.primaryStructureID)
       #expect(other.changes(to: other).isEmpty)
     }
   }

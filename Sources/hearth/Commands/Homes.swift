@@ -1,0 +1,114 @@
+import ArgumentParser
+import Home
+
+// `hearth home list|add|rename|remove|primary`.
+extension HomeCommands {
+  struct List: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "The homes, and what is in them.")
+    @OptionGroup var options: NamesOptions
+
+    func run() async throws {
+      let state = try await options.names.state()
+      var table = Table("HOME", "PRIMARY", "ROOMS", "DEVICES")
+      var json: [JSON] = []
+      for structure in state.structures {
+        let rooms = state.rooms.filter { $0.structureID == structure.id }
+        let devices = state.orderedDevices.filter { $0.structureID == structure.id }
+        let isPrimary = structure.id == state.primaryStructureID
+        table.add(
+          structure.name, isPrimary ? "yes" : "–",
+          rooms.isEmpty ? "–" : rooms.map(\.name).joined(separator: ", "),
+          devices.isEmpty ? "–" : devices.map(\.name).joined(separator: ", "))
+        json.append(
+          HomeReport.json(structure, isPrimary: isPrimary)
+            .adding("rooms", .array(rooms.map { .string($0.name) }))
+            .adding("devices", .array(devices.map { .string($0.name) })))
+      }
+      options.output.result(.array(json), table.rows.isEmpty ? "" : table.text)
+    }
+  }
+
+  struct Add: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Add a home. The first one is the primary home.")
+    @OptionGroup var options: NamesOptions
+    @Argument(help: "Its name.") var name: String
+
+    func run() async throws {
+      let name = name
+      let (isFirst, results) = try await options.names.edit { state throws(HomeError) in
+        ([.addStructure(name: name)], state.structures.isEmpty)
+      }
+      guard let structure = results.first?.structure else { throw HomeError(.internalError, "the new home is missing") }
+      options.output.result(HomeReport.json(structure, isPrimary: isFirst), "added \(structure.name)")
+    }
+  }
+
+  struct Rename: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Give a home another name.")
+    @OptionGroup var options: NamesOptions
+    @Argument(help: "The home.") var home: String
+    @Argument(help: "Its new name.") var name: String
+
+    func run() async throws {
+      let (home, name) = (home, name)
+      let (told, _) = try await options.names.edit { state throws(HomeError) in
+        let old = try state.knownStructure(home)
+        var new = old
+        new.name = try HomeNames.checked(name).name
+        let isPrimary = old.id == state.primaryStructureID
+        return ([.renameStructure(old.id, name: name)], (old: old, new: new, isPrimary: isPrimary))
+      }
+      options.output.result(
+        HomeReport.json(told.new, isPrimary: told.isPrimary), "\(told.old.name) is now \(told.new.name)")
+    }
+  }
+
+  struct Remove: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Remove a home in which there are no devices, with its rooms.",
+      discussion: "Where it was the primary home, the first that remains is.")
+    @OptionGroup var options: NamesOptions
+    @Argument(help: "The home.") var home: String
+
+    func run() async throws {
+      let home = home
+      let (told, _) = try await options.names.edit { state throws(HomeError) in
+        let known = try state.knownStructure(home)
+        var after = state
+        for change in try state.removingStructure(known.id) { after.apply(change) }
+        return ([.removeStructure(known.id)], (old: known, primary: after.primaryStructure))
+      }
+      options.output.result(
+        ["id": .string(told.old.id), "name": .string(told.old.name), "primaryHome": .optional(told.primary?.name)],
+        "removed \(told.old.name)")
+    }
+  }
+
+  struct Primary: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Say which home is meant where none is named, or choose another.")
+    @OptionGroup var options: NamesOptions
+    @Argument(help: "The home to choose. Default: none, and tell which one it is.") var home: String?
+
+    func run() async throws {
+      guard let home else {
+        guard let primary = try await options.names.state().primaryStructure else {
+          throw HomeError(.notFound, "there is no home yet; add one with `hearth home add`")
+        }
+        return options.output.result(HomeReport.json(primary, isPrimary: true), primary.name)
+      }
+      let (chosen, _) = try await options.names.edit { state throws(HomeError) in
+        let known = try state.knownStructure(home)
+        return ([.choosePrimaryStructure(known.id)], known)
+      }
+      options.output.result(
+        HomeReport.json(chosen, isPrimary: true), "\(chosen.name) is the primary home now")
+    }
+  }
+}
+
+enum HomeReport {
+  static func json(_ structure: Structure, isPrimary: Bool) -> JSON {
+    ["id": .string(structure.id), "name": .string(structure.name), "primary": .bool(isPrimary)]
+  }
+}

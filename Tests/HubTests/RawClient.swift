@@ -1,0 +1,62 @@
+import NIOCore
+import NIOPosix
+import Runtime
+import Synchronization
+
+@testable import Hub
+
+/// A client that says what it likes.
+final class RawClient: Sendable {
+  let channel: any Channel
+  private let inside = Mutex<(frames: [HubNews], isClosed: Bool)>(([], false))
+
+  convenience init(_ path: String, reads: Bool = true) async throws {
+    try await self.init(reads: reads) { bootstrap in
+      try await SocketPath.withShort(path) { try await bootstrap.connect(unixDomainSocketPath: $0).get() }
+    }
+  }
+
+  init(
+    reads: Bool = true, _ connect: @Sendable (ClientBootstrap) async throws -> any Channel
+  ) async throws {
+    let (early, rope) = AsyncStream.makeStream(of: [UInt8]?.self)
+    channel = try await connect(
+      ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        .channelOption(.autoRead, value: reads)
+        .channelInitializer { channel in
+          channel.eventLoop.makeCompletedFuture {
+            try channel.pipeline.syncOperations.addHandler(
+              ByteToMessageHandler(FrameDecoder(longest: Frame.longestNews)))
+            try channel.pipeline.syncOperations.addHandler(RawHandler { rope.yield($0) })
+          }
+        })
+    Task { [weak self] in
+      for await frame in early {
+        guard let self else { return }
+        inside.withLock { inside in
+          if let frame, let news = try? HubNews(frame) { inside.frames.append(news) }
+          if frame == nil { inside.isClosed = true }
+        }
+      }
+    }
+  }
+
+  var news: [HubNews] { inside.withLock { $0.frames } }
+  var isClosed: Bool { inside.withLock { $0.isClosed } }
+
+  /// What kinds of news came.
+  var kinds: [String] { news.map { "\($0)".prefix { $0.isLetter }.description } }
+
+  func send(_ bytes: [UInt8]) { channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil) }
+  func send(_ message: HubMessage) { channel.writeAndFlush(Frame.buffer(message.bytes, .init()), promise: nil) }
+  func read() { channel.setOption(.autoRead, value: true).whenComplete { _ in } }
+}
+
+private final class RawHandler: ChannelInboundHandler {
+  typealias InboundIn = [UInt8]
+  private let receive: @Sendable ([UInt8]?) -> Void
+
+  init(_ receive: @escaping @Sendable ([UInt8]?) -> Void) { self.receive = receive }
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) { receive(unwrapInboundIn(data)) }
+  func channelInactive(context: ChannelHandlerContext) { receive(nil) }
+}

@@ -1,0 +1,128 @@
+import Foundation
+import MatterModel
+import MatterProtocol
+import NIOCore
+import Runtime
+import Testing
+
+@testable import Home
+@testable import Hub
+
+/// What a client that was told something goes on from, when the hub is another one or the log is shorter.
+@Suite("Going on after a gap", .timeLimit(.minutes(10))) struct RestartTests {
+  private func levels(_ samples: [HomeSample]) -> [UInt8] {
+    samples.compactMap { if case .attribute(_, ServedHome.level, let value?) = $0.change { value[1] } else { nil } }
+  }
+
+  @Test func whoHeldAnAnchorGoesOnBehindItWhenTheHubWasStartedAgain() async throws {
+    let served = try await ServedHome()
+    let client = try await served.client()
+    let recorded = await RecordedClient(client)
+    let (bell, rope) = AsyncStream.makeStream(of: Void.self)
+    let query = ObserverQuery(.attribute) { _, completion, _ in
+      rope.yield()
+      completion()
+    }
+    try await client.execute(query)
+    var rings = bell.makeAsyncIterator()
+    _ = await rings.next()
+    try await served.report(level: 2)
+    _ = await rings.next()
+    let anchor = try await client.anchor()
+    await served.stopHub()
+    #expect(await recorded.recorder.waits(for: "hub notAvailable"))
+    // In the end all is as it was: only the log knows that anything happened.
+    for level in [3, 4, 2] as [UInt8] { try await served.report(level: level) }
+    try await served.startHub()
+    #expect(await recorded.recorder.waits(for: "homes", times: 2))
+    _ = await rings.next()
+    guard case .samples(let samples, let next, true) = try await client.samples(after: anchor) else {
+      Issue.record("no samples")
+      return
+    }
+    #expect(levels(samples) == [3, 4, 2])
+    // Once, and the device was not said to be back before the new hub said so.
+    let told = recorded.recorder.messages.filter { !$0.hasPrefix("hub") && !$0.hasPrefix("0 =") }
+    #expect(told == ["homes", "reachable false", "homes"])
+    #expect(recorded.manager.primaryHome?.accessories.first?.isReachable == true)
+    try await served.report(level: 5)
+    #expect(await recorded.recorder.waits(for: "0 = [4, 5]"))
+    #expect(levels(try await client.samples(after: next).added) == [5])
+    await client.stop(query)
+    await client.close()
+    await served.close()
+  }
+
+  @Test func aLogThatIsMadeShorterUnderAClientIsAResetWithTheWholeHome() async throws {
+    let served = try await ServedHome()
+    let (client, guest) = (
+      try await served.client(), try await served.client(token: try served.invite("Gast", .guest))
+    )
+    let anchor = try await client.anchor()
+    for level in 2...5 { try await served.report(level: UInt8(level)) }
+    #expect(levels(try await client.samples(after: anchor).added) == [2, 3, 4, 5])
+    #expect(try await served.home.controller.withDatabase { try $0.compact(keeping: 0) } > 0)
+    for (home, isOwner, last) in [(client, true, 5), (guest, false, 7)] as [(Home, Bool, UInt8)] {
+      guard case .reset(let stored) = try await home.samples(after: anchor) else {
+        Issue.record("no reset")
+        return
+      }
+      #expect(stored.state.value(5, ServedHome.level) == [0x04, last] && stored.state.devices["5"]?.name == "Lamp")
+      #expect((stored.state.value(5, ServedHome.access) != nil) == isOwner)
+      #expect(stored.contacts[5]?.last != nil)
+      try await served.report(level: isOwner ? 7 : 8)
+      #expect(levels(try await home.samples(after: stored.anchor).added) == [isOwner ? 7 : 8])
+    }
+    await client.close()
+    await guest.close()
+    await served.close()
+  }
+
+  /// Another process follows the home, and the hub reads what that one writes down.
+  @Test func aLogThatIsMadeShorterUnderTheHubMeansThatItsClientsLookAgain() async throws {
+    let scratch = Scratch()
+    try Files.makeDirectory(scratch.state.home)
+    let lock = try #require(try FollowerLock.acquire(scratch.state))
+    let served = try await ServedHome(scratch)
+    #expect(try await !served.hub.status.isFollower)
+    let client = try await served.client()
+    let recorded = await RecordedClient(client)
+    let anchor = try await client.anchor()
+    let updates = client.updates()
+    // It is shortened before the hub could read what happened.
+    let controller = try served.home.controller
+    let gate = DispatchSemaphore(value: 0)
+    let blocked = try await controller.eventLoop.submit {
+      let keeper = controller.edge.value.keeper
+      return keeper.worker.submit(on: controller.eventLoop) { gate.wait() }
+    }.get()
+    let process = try HomeDatabase.open(scratch.state.database)
+    try process.commit([
+      HomeUpdate([.deviceRenamed(id: "5", name: "Desk"), .attribute(5, ServedHome.level, value: [0x04, 9])], at: 1)
+    ])
+    #expect(try process.compact(keeping: 0) > 0)
+    gate.signal()
+    try await blocked.get()
+    for await update in updates {
+      #expect(update.changes.isEmpty)
+      break
+    }
+    #expect(await recorded.recorder.waits(for: "homes", times: 2))
+    #expect(recorded.recorder.messages == ["homes", "homes"])
+    #expect(recorded.manager.primaryHome?.accessories.map(\.name) == ["Desk"])
+    #expect(await client.state.value(5, ServedHome.level) == [0x04, 9])
+    guard case .reset(let stored) = try await client.samples(after: anchor) else {
+      Issue.record("no reset")
+      return
+    }
+    #expect(stored.state.devices["5"]?.name == "Desk")
+    // A place from before is nobody's.
+    try await served.hub.hangUp(andThen: [])
+    #expect(await recorded.recorder.waits(for: "hub connected"))
+    #expect(await client.state.devices["5"]?.name == "Desk")
+    try process.close()
+    await client.close()
+    await served.close()
+    _ = consume lock
+  }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import MatterModel
+import MatterProtocol
+import Testing
+
+@testable import Home
+@testable import hearth
+
+@Suite("What describe says") struct DescribeTests {
+  /// A bridge with two lamps of which one can't be reached, as one device that has all of them.
+  private func row(_ state: ConnectivityState = .online) throws -> DeviceRow {
+    var entry = DeviceEntry(id: "7", name: "Strip", roomID: nil, structureID: "home")
+    var source = DeviceSource(SourceID(7))
+    source.endpoints = [
+      DeviceEndpoint(id: 0, deviceTypes: [0x16], servers: [0x1D], parts: [1, 2]),
+      DeviceEndpoint(id: 1, deviceTypes: [0x100], servers: [6]),
+      DeviceEndpoint(id: 2, deviceTypes: [0x100, 0x13], servers: [6, 0x39], clients: [8]),
+    ]
+    source.status = SourceStatus(SourceConnectivity(state, .peer))
+    entry.sources = [source]
+    var values = NodeValues()
+    for path in [ConcreteAttributePath(1, 6, 0), ConcreteAttributePath(2, 6, 0)] { values[path] = [0x09] }
+    // BridgedDeviceBasicInformation.Reachable.
+    values[ConcreteAttributePath(2, 0x39, 0x11)] = [0x08]
+    let device = HomeDevice(
+      entry, values: values, contact: Contact(last: 1_000_000), settled: source.status.connectivity, home: Nobody())
+    return DeviceRow(device: device, record: try #require(device.record(room: "Kitchen")))
+  }
+
+  private final class Nobody: HomeAccess {
+    func invoke(
+      _ command: CommandData, isTimed: Bool, of device: String, patience: Duration?
+    ) async throws(HomeError) -> CommandData? { nil }
+    func write(
+      _ writes: [AttributeWrite], isTimed: Bool, of device: String, patience: Duration?
+    ) async throws(HomeError) {}
+    func setName(_ name: String, of device: String) async throws(HomeError) -> NamedDevice {
+      throw HomeError(.notFound, "nobody")
+    }
+    func reports(of device: String) -> AsyncStream<DeviceReport> { AsyncStream { nil } }
+  }
+
+  @Test func clustersThatAreReachedOtherwiseThanTheirDeviceSaySo() throws {
+    let text = DeviceDescription.text(try row(), nil)
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    let first = try #require(lines.firstIndex { $0.hasPrefix("Endpoint 1:") })
+    let second = try #require(lines.firstIndex { $0.hasPrefix("Endpoint 2:") })
+    let whole = try row().device.sourceConnectivity
+    #expect(whole == SourceConnectivity(.partiallyOnline, .peer))
+    #expect(lines[first + 1] == "  clusters  onOff (online)")
+    #expect(lines[second + 1] == "  clusters  onOff (offline), bridgedDeviceBasicInformation (offline)")
+    #expect(lines[second + 2] == "  controls  levelControl")
+    #expect(lines.contains("Connectivity   partiallyOnline"))
+  }
+
+  @Test func whatIsReachedAsItsDeviceSaysNothing() throws {
+    let text = DeviceDescription.text(try row(.offline), nil)
+    #expect(!text.contains("(online)") && text.contains("  clusters  onOff\n"))
+  }
+
+  @Test func programsAreToldOfEachCluster() throws {
+    let json = DeviceDescription.json(try row(), nil).text
+    let object = try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
+    let endpoints = try #require(object["endpoints"] as? [[String: Any]])
+    let states = endpoints.map { endpoint in
+      (endpoint["clusters"] as? [[String: Any]] ?? []).map { $0["connectivityState"] as? String }
+    }
+    #expect(states == [["online"], ["online"], ["offline", "offline"]])
+    let localities = endpoints.flatMap { ($0["clusters"] as? [[String: Any]] ?? []) }.map { $0["dataSourceLocality"] }
+    #expect(localities.allSatisfy { $0 as? String == "peer" })
+    #expect(object["fabrics"] is NSNull)
+  }
+}
