@@ -35,6 +35,55 @@ static inline void hearth_sha1(const void *bytes, size_t count, unsigned char *d
   SHA1_Final(digest, &context);
 }
 
+/// One round of PBKDF2's inner loop: HMAC of the 32 bytes in `block`, whose padding is there already, in place. The two
+/// contexts stand behind the key's own blocks.
+static inline void hearth_pbkdf2_round(const SHA256_CTX *inner, const SHA256_CTX *outer, unsigned char *block) {
+  const SHA256_CTX *keys[2] = {inner, outer};
+  for (int half = 0; half < 2; half++) {
+    SHA256_CTX context = *keys[half];
+    SHA256_Transform(&context, block);
+    for (int word = 0; word < 8; word++) {
+      unsigned int value = context.h[word];
+      block[word * 4] = (unsigned char)(value >> 24);
+      block[word * 4 + 1] = (unsigned char)(value >> 16);
+      block[word * 4 + 2] = (unsigned char)(value >> 8);
+      block[word * 4 + 3] = (unsigned char)value;
+    }
+  }
+}
+
+/// PBKDF2 with HMAC-SHA-256 (RFC 8018) from the two contexts that have taken in the key, inner and outer.
+///
+/// On the compression function itself: through EVP, which PKCS5_PBKDF2_HMAC goes by, contexts are copied for every round,
+/// and that takes five times as long as the hash.
+static inline void hearth_pbkdf2(const SHA256_CTX *inner, const SHA256_CTX *outer, const unsigned char *salt,
+                                 size_t salt_count, size_t rounds, unsigned char *output, size_t count) {
+  unsigned char block[64] = {0};
+  // What follows the 32 bytes of a digest behind a whole block: a one bit, zeros, and the length of 96 bytes in bits.
+  block[32] = 0x80;
+  block[62] = 0x03;
+  for (unsigned int number = 1; count > 0; number++) {
+    unsigned char sum[32];
+    unsigned char big_endian[4] = {(unsigned char)(number >> 24), (unsigned char)(number >> 16),
+                                   (unsigned char)(number >> 8), (unsigned char)number};
+    SHA256_CTX context = *inner;
+    SHA256_Update(&context, salt, salt_count);
+    SHA256_Update(&context, big_endian, sizeof big_endian);
+    SHA256_Final(block, &context);
+    context = *outer;
+    SHA256_Update(&context, block, 32);
+    SHA256_Final(block, &context);
+    for (int index = 0; index < 32; index++) sum[index] = block[index];
+    for (size_t round = 1; round < rounds; round++) {
+      hearth_pbkdf2_round(inner, outer, block);
+      for (int index = 0; index < 32; index++) sum[index] ^= block[index];
+    }
+    for (int index = 0; index < 32 && count > 0; index++, count--) *output++ = sum[index];
+    OPENSSL_cleanse(sum, sizeof sum);
+  }
+  OPENSSL_cleanse(block, sizeof block);
+}
+
 #pragma GCC diagnostic pop
 
 /// Makes a key of P-256 from an uncompressed point and, for a key pair, its scalar (NULL for a public key).
@@ -57,5 +106,16 @@ static inline EVP_PKEY *hearth_p256_key(const unsigned char *point, size_t count
   OSSL_PARAM_free(parameters);
   OSSL_PARAM_BLD_free(builder);
   EVP_PKEY_CTX_free(context);
+  return key;
+}
+
+/// Makes a public key of P-256 like another one, from an uncompressed point. A copy shares what is known of the curve, which
+/// ``hearth_p256_key`` works out anew each time. Returns NULL with the reason in the error queue.
+static inline EVP_PKEY *hearth_p256_key_like(EVP_PKEY *other, const unsigned char *point, size_t count) {
+  EVP_PKEY *key = EVP_PKEY_dup(other);
+  if (key != NULL && EVP_PKEY_set1_encoded_public_key(key, point, count) != 1) {
+    EVP_PKEY_free(key);
+    key = NULL;
+  }
   return key;
 }

@@ -43,4 +43,15 @@ public struct SHA256Hasher: Sendable {
     self = SHA256Hasher()
     return digest
   }
+
+  /// PBKDF2's bytes, where this hasher and `outer` have taken in the two forms of the key.
+  func derive(
+    with outer: SHA256Hasher, _ salt: [UInt8], rounds: Int, _ output: UnsafeMutablePointer<UInt8>?, _ count: Int
+  ) {
+    withUnsafePointer(to: context) { inner in
+      withUnsafePointer(to: outer.context) { outer in
+        hearth_pbkdf2(inner, outer, salt, salt.count, rounds, output, count)
+      }
+    }
+  }
 }

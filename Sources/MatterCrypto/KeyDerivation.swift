@@ -13,8 +13,8 @@ public enum HMAC {
 /// HMAC-SHA-256 in pieces, on the plain hasher: the one-call functions of OpenSSL 3 look up their algorithm by name
 /// on every call, which takes longer than the hash.
 struct HMACState {
-  private var inner = SHA256Hasher()
-  private var outer = SHA256Hasher()
+  private(set) var inner = SHA256Hasher()
+  private(set) var outer = SHA256Hasher()
 
   init(key: [UInt8]) {
     let block = 64
@@ -67,9 +67,6 @@ public enum HKDF {
 
 /// Key derivation from passcodes. Core § 3.9.
 public enum PBKDF2 {
-  /// Fetched once. `nonisolated(unsafe)`: immutable, and counted atomically.
-  private nonisolated(unsafe) static let digest = EVP_MD_fetch(nil, "SHA2-256", nil)
-
   /// PBKDF2 with HMAC-SHA-256 (RFC 8018).
   /// - Throws: ``CryptoError/invalidLength(expected:found:)`` if `iterations` or `count` is below 1 or over 2³¹ - 1.
   public static func sha256(
@@ -78,17 +75,11 @@ public enum PBKDF2 {
     guard let rounds = Int32(exactly: iterations), rounds >= 1 else {
       throw .invalidLength(expected: 1, found: iterations)
     }
-    guard let length = Int32(exactly: count), length >= 1 else { throw .invalidLength(expected: 1, found: count) }
-    guard let passwordLength = Int32(exactly: password.count), let saltLength = Int32(exactly: salt.count) else {
-      throw .invalidLength(expected: Int(Int32.max), found: max(password.count, salt.count))
+    guard Int32(exactly: count) ?? 0 >= 1 else { throw .invalidLength(expected: 1, found: count) }
+    let keyed = HMACState(key: password)
+    return [UInt8](unsafeUninitializedCapacity: count) { output, written in
+      keyed.inner.derive(with: keyed.outer, salt, rounds: Int(rounds), output.baseAddress, count)
+      written = count
     }
-    var key = [UInt8](repeating: 0, count: count)
-    let derived = password.withUnsafeBytes { password in
-      PKCS5_PBKDF2_HMAC(
-        password.bindMemory(to: CChar.self).baseAddress, passwordLength, salt, saltLength, rounds, Self.digest, length,
-        &key)
-    }
-    guard derived == 1 else { throw .takeOpenSSLError(during: "PBKDF2") }
-    return key
   }
 }

@@ -77,6 +77,24 @@ import Testing
         password: Array(password.utf8), salt: Array(salt.utf8), iterations: iterations, count: key.count) == key)
   }
 
+  @Test(arguments: [(4, 1, 1), (64, 3, 32), (65, 7, 33), (100, 2, 80), (0, 1000, 80)])
+  func `PBKDF2 by RFC 8018, written out`(passwordLength: Int, iterations: Int, count: Int) throws {
+    let password = (0..<passwordLength).map { UInt8($0) }
+    let salt = [UInt8](repeating: 7, count: 61)
+    var expected: [UInt8] = []
+    for block in 1...UInt8((count + 31) / 32) {
+      var round = try HMAC.sha256(key: password, salt + [0, 0, 0, block])
+      var sum = round
+      for _ in 1..<iterations {
+        round = try HMAC.sha256(key: password, round)
+        sum = zip(sum, round).map { $0 ^ $1 }
+      }
+      expected += sum
+    }
+    let key = try PBKDF2.sha256(password: password, salt: salt, iterations: iterations, count: count)
+    #expect(key == Array(expected.prefix(count)))
+  }
+
   @Test(arguments: [(0, 20), (-1, 20), (1 << 31, 20), (1, 0), (1, -1), (1, 1 << 31)])
   func `PBKDF2 refuses impossible numbers`(iterations: Int, count: Int) {
     #expect(throws: CryptoError.self) {
