@@ -37,6 +37,29 @@ final class TestDatabase: Sendable {
     }
   }
 
+  @Test func aPassingHomeIsLikeAnyOther() throws {
+    let place = try TestDatabase()
+    let passing = try HomeDatabase.open(place.directory + "/passing.sqlite", isPassing: true)
+    let lasting = try place.open()
+    func form(_ database: HomeDatabase) throws -> [String] {
+      try database.read { file in
+        try String.fetchAll(file, sql: "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name")
+          + String.fetchAll(file, sql: "SELECT identifier FROM grdb_migrations ORDER BY identifier")
+          + [String(Int32.fetchOne(file, sql: "PRAGMA application_id") ?? 0)]
+      }
+    }
+    #expect(try form(passing) == form(lasting))
+    #expect(passing.logID != lasting.logID)
+    try passing.commit([HomeUpdate(HomeSamples.lamp(5), at: 1_000)])
+    let state = try passing.load().state
+    #expect(!state.devices.isEmpty)
+    try passing.close()
+    // A machine that got its power back finds what it had.
+    let again = try HomeDatabase.open(passing.path, isPassing: true)
+    #expect(try again.load().state == state)
+    #expect(again.logID == passing.logID)
+  }
+
   @Test func whatWasCommittedIsThereAfterReopening() throws {
     let place = try TestDatabase()
     var state = HomeState()

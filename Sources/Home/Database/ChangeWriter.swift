@@ -16,6 +16,8 @@ struct ChangeWriter {
   private var events: [NodeID: UInt64] = [:]
   /// The devices that nodes' endpoints belong to, as far as they were asked for.
   private var directories: [NodeID: NodeDirectory] = [:]
+  /// Writes one line of the log.
+  private var insertion: Statement?
 
   private struct StoredCluster {
     var values: ClusterValues
@@ -80,11 +82,15 @@ struct ChangeWriter {
   // MARK: The log
 
   private mutating func log(_ row: ChangeRow, _ update: HomeUpdate, batch: Int64) throws {
-    let statement = try database.cachedStatement(
-      sql: """
-        INSERT INTO log (batch, time, kind, subject, node, endpoint, cluster, element, value, origin, writer)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-        """)
+    // Looked up once: a report has many changes, and the text is long.
+    let statement =
+      try insertion
+      ?? database.cachedStatement(
+        sql: """
+          INSERT INTO log (batch, time, kind, subject, node, endpoint, cluster, element, value, origin, writer)
+          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+          """)
+    insertion = statement
     try statement.execute(arguments: [
       batch, update.time, row.kind.rawValue, row.subject, row.node.map { HomeDatabase.stored($0) },
       row.endpoint?.rawValue, row.cluster?.rawValue, row.element, row.value.map { Data($0) }, update.origin, writer,

@@ -51,20 +51,21 @@ extension HomeDatabase {
   /// The home without its values: structures, rooms and devices with their sources.
   func names(_ database: Database) throws -> HomeState {
     var state = HomeState()
-    let structures = try Row.fetchCursor(database, sql: "SELECT id, name FROM structure ORDER BY position")
+    // Asked for with every change of a name.
+    func rows(_ sql: String) throws -> RowCursor { try Row.fetchCursor(database.cachedStatement(sql: sql)) }
+    let structures = try rows("SELECT id, name FROM structure ORDER BY position")
     while let row = try structures.next() { state.apply(.structureAdded(Structure(id: row[0], name: row[1]))) }
     let primary = try String.fetchOne(database, sql: "SELECT id FROM structure WHERE is_primary")
     if let primary { state.apply(.primaryStructureChosen(id: primary)) }
-    let rooms = try Row.fetchCursor(database, sql: "SELECT id, name, structure FROM room ORDER BY position")
+    let rooms = try rows("SELECT id, name, structure FROM room ORDER BY position")
     while let row = try rooms.next() {
       state.apply(.roomAdded(Room(id: row[0], name: row[1], structureID: row[2])))
     }
-    let devices = try Row.fetchCursor(database, sql: "SELECT id, name, room, structure FROM device")
+    let devices = try rows("SELECT id, name, room, structure FROM device")
     while let row = try devices.next() {
       state.apply(.deviceAdded(id: row[0], name: row[1], roomID: row[2], structureID: row[3]))
     }
-    let sources = try Row.fetchCursor(
-      database, sql: "SELECT node, endpoint, device, endpoints, identity, status FROM source")
+    let sources = try rows("SELECT node, endpoint, device, endpoints, identity, status FROM source")
     while let row = try sources.next() {
       let source = SourceID(Self.node(row[0]), EndpointID(row[1]))
       state.apply(.sourceAdded(source, device: row[2]))

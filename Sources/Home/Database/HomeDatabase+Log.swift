@@ -1,5 +1,6 @@
 internal import GRDB
 internal import MatterModel
+internal import Synchronization
 
 /// What other processes wrote.
 public struct OtherUpdates: Sendable {
@@ -122,6 +123,8 @@ extension HomeDatabase {
             ON CONFLICT (key) DO UPDATE SET value = max(value, excluded.value)
             """, arguments: [end])
       }
+      // What belongs to nobody comes of reports on their way while a device was removed: not worth a look each time.
+      guard removed > 0 || !self.isSwept.exchange(true, ordering: .relaxed) else { return removed }
       for table in ["cluster", "event", "contact"] {
         try database.execute(sql: "DELETE FROM \(table) WHERE node NOT IN (SELECT node FROM source)")
       }

@@ -3,6 +3,7 @@ internal import GRDB
 internal import Glibc
 internal import MatterCrypto
 internal import MatterModel
+internal import Synchronization
 
 /// Where a home is kept: its structures, rooms, devices and last known values, and the log of all that happened to it.
 ///
@@ -10,7 +11,7 @@ internal import MatterModel
 /// or not there after a kill at any moment. Every call may wait for the disk, or, for five seconds at most, for another
 /// process that writes.
 public final class HomeDatabase: Sendable {
-  let pool: DatabasePool
+  let pool: any DatabaseWriter
   /// Of the file, for messages.
   public let path: String
   /// Tells the log from all others.
@@ -19,12 +20,17 @@ public final class HomeDatabase: Sendable {
   let writer: Int64
   /// Told of each commit of ours.
   let bell = Bell()
+  /// Whether it was looked, since the file was opened, for what belongs to nobody.
+  let isSwept = Atomic(false)
 
   /// Opens a home, makes it where there is none yet, and brings it up to this version's form.
-  /// - Parameter path: of the file. It and what SQLite puts beside it are for the user alone (0600).
+  /// - Parameters:
+  ///   - path: of the file. It and what SQLite puts beside it are for the user alone (0600).
+  ///   - isPassing: whether nobody but this process will have the file, nor this one when it ends, as in a simulation: then
+  ///     nothing is done to save it from a kill.
   /// - Throws: ``HomeError`` `internalError` where the file can't be opened, belongs to another program, or was written by
   ///   a later version of this one.
-  public static func open(_ path: String) throws(HomeError) -> HomeDatabase {
+  public static func open(_ path: String, isPassing: Bool = false) throws(HomeError) -> HomeDatabase {
     try Files.makeDirectory((path as NSString).deletingLastPathComponent)
     // SQLite gives its other files the permissions of this one.
     let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -45,9 +51,14 @@ public final class HomeDatabase: Sendable {
         // A commit waits for no disk: after a kill nothing is lost, after a power cut the last moments may be.
         try database.execute(sql: "PRAGMA synchronous = NORMAL")
       }
-      try HomeSchema.check(path)
-      let pool = try DatabasePool(path: path, configuration: configuration)
-      try HomeSchema.migrate(pool, path)
+      let pool: any DatabaseWriter
+      if isPassing {
+        pool = try HomeSchema.passing(path, configuration)
+      } else {
+        try HomeSchema.check(path)
+        pool = try DatabasePool(path: path, configuration: configuration)
+        try HomeSchema.migrate(pool)
+      }
       var random = SystemRandomSource()
       let log = try HomeSchema.logID(pool, drawing: UInt32.random(in: 1...UInt32.max, using: &random))
       return HomeDatabase(pool, path, log: log, writer: Int64.random(in: 1...Int64.max, using: &random))
@@ -56,7 +67,7 @@ public final class HomeDatabase: Sendable {
     }
   }
 
-  private init(_ pool: DatabasePool, _ path: String, log: UInt32, writer: Int64) {
+  private init(_ pool: any DatabaseWriter, _ path: String, log: UInt32, writer: Int64) {
     self.pool = pool
     self.path = path
     logID = log

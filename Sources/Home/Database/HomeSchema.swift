@@ -27,13 +27,33 @@ enum HomeSchema {
     }
   }
 
-  static func migrate(_ pool: DatabasePool, _ path: String) throws {
+  /// A file that nobody else has, and that need not outlive this process: one connection instead of several, no journal on
+  /// disk, and the first form not made anew each time but copied.
+  static func passing(_ path: String, _ configuration: Configuration) throws -> DatabaseQueue {
+    var configuration = configuration
+    configuration.prepareDatabase { database in
+      try database.execute(sql: "PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY")
+    }
+    let queue = try DatabaseQueue(path: path, configuration: configuration)
+    let isEmpty = try queue.read { try Int.fetchOne($0, sql: "PRAGMA schema_version") == 0 }
+    if isEmpty { try empty.get().backup(to: queue) } else { try migrate(queue) }
+    return queue
+  }
+
+  /// A home in which nothing is yet, in memory.
+  private static let empty = Result {
+    let queue = try DatabaseQueue()
+    try migrator.migrate(queue)
+    return queue
+  }
+
+  static func migrate(_ pool: some DatabaseWriter) throws {
     let isUpToDate = try pool.read { try migrator.hasCompletedMigrations($0) }
     if !isUpToDate { try migrator.migrate(pool) }
   }
 
   /// The log's id: that of the file, or the one that was drawn, where there is none yet.
-  static func logID(_ pool: DatabasePool, drawing new: UInt32) throws -> UInt32 {
+  static func logID(_ pool: some DatabaseWriter, drawing new: UInt32) throws -> UInt32 {
     let query = "SELECT value FROM meta WHERE key = 'log'"
     if let known = try pool.read({ try UInt32.fetchOne($0, sql: query) }) { return known }
     return try pool.write { database in

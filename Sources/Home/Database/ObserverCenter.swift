@@ -200,7 +200,7 @@ public actor ObserverCenter {
   private func compact() async throws {
     guard let retention, deliversInBackground else { return }
     // Behind all that others wrote: what is taken away was seen.
-    try await readOthers()
+    try await catchUp()
     let age = retention.age.components.seconds.multipliedReportingOverflow(by: 1_000_000)
     let time = machine.unixMicroseconds() - (age.overflow ? 0 : age.partialValue)
     try await work { _ = try $0.compact(keeping: retention.count, since: time) }
