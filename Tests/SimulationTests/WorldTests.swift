@@ -204,6 +204,26 @@ import Testing
       ])
   }
 
+  @Test func whatDiscoverySaysReadsAsAnyOtherValueDoes() {
+    let kinds: [MatterService.Kind] = [
+      .operational(compressedFabricID: .max, nodeID: 0), .commissionable(instance: 12), .commissioner(instance: 3),
+    ]
+    let addresses: [[IPAddress]] = [
+      [], [.v4(0x7F00_0001)], [.v6(high: 0xFD00_0000_0000_0000, low: 7, scope: 3), .loopback4, .loopback6],
+    ]
+    for (kind, addresses) in zip(kinds, addresses) {
+      let text = addresses.map { MatterService.TextEntry("T\($0)", "a, b: (c)") }
+      let service = MatterService(kind: kind, hostName: "0242AC110002", port: 5540, addresses: addresses, text: text)
+      #expect(StableDescription.of(service) == StableDescription.of(service as Any))
+      #expect(StableDescription.of(kind) == StableDescription.of(kind as Any))
+    }
+    let queries: [DiscoveryQuery] = [
+      .operational(compressedFabricID: nil, nodeID: nil), .operational(compressedFabricID: 1, nodeID: nil),
+      .operational(compressedFabricID: 1, nodeID: .max), .commissioner, .commissionable(.longDiscriminator(3840)),
+    ]
+    for query in queries { #expect(StableDescription.of(query) == StableDescription.of(query as Any)) }
+  }
+
   @Test func descriptionsDoNotDependOnTheProcess() {
     struct Sample {
       var bytes: [UInt8] = [1, 0xAB]

@@ -179,7 +179,7 @@ public final class EngineHost<E: Engine & SendableMetatype> {
   private func fired() {
     if isStopped { return }
     let now = now
-    if let deadline = engine.nextDeadline, deadline <= now { engine.advance(to: now) }
+    if let deadline = Self.deadline(&engine), deadline <= now { engine.advance(to: now) }
     drain()
   }
 }

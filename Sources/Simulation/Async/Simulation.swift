@@ -9,6 +9,10 @@ public enum Simulation {
   /// in the process would starve.
   private static let places = DispatchSemaphore(value: max(1, ProcessInfo.processInfo.activeProcessorCount - 1))
 
+  /// Lets as many runs go on at a time as there are processors, from now on: for a process that does nothing else. To be called
+  /// once.
+  public static func useAllProcessors() { if ProcessInfo.processInfo.activeProcessorCount > 1 { places.signal() } }
+
   /// How a run went, besides what it came to.
   public struct Run<Result: Sendable>: Sendable {
     public var result: Swift.Result<Result, any Error>

@@ -99,6 +99,11 @@ public struct SimulatedDiscovery: Sendable {
 
   // MARK: What browsers see
 
+  /// Whether the view of a browser may have changed.
+  func isDue(networkVersion version: Int, at now: Instant) -> Bool {
+    isStale || networkVersion != version || firstExpiry.map { $0 <= now } ?? false
+  }
+
   /// Sends news to the browsers whose view has changed.
   mutating func refresh(_ network: SimulatedNetwork, at now: Instant) {
     if let expiry = firstExpiry, expiry <= now {

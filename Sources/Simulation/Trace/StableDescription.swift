@@ -1,3 +1,5 @@
+internal import MatterProtocol
+
 /// Text of any value that is the same in each process: sets and dictionaries, whose own order is not, are sorted.
 enum StableDescription {
   static func of(_ value: Any) -> String {
@@ -35,4 +37,40 @@ enum StableDescription {
     }
     return String(decoding: text, as: UTF8.self)
   }
+}
+
+// What simulated service discovery says at every turn, without a mirror, which takes a hundred times as long. Digests of
+// recorded runs depend on each letter: it is what the general form makes of them.
+extension StableDescription {
+  static func of(_ service: MatterService) -> String {
+    let addresses = service.addresses.map { address in
+      switch address {
+      case .v4(let value): "v4(\(value))"
+      case .v6(let high, let low, let scope): "v6((high: \(high), low: \(low), scope: \(scope)))"
+      }
+    }
+    let text = service.text.map { "(key: \($0.key), value: \($0.value))" }
+    return "(kind: \(of(service.kind)), hostName: \(service.hostName), port: \(service.port), "
+      + "addresses: \(list(addresses)), text: \(list(text)))"
+  }
+
+  /// Without elements it is as good as a list of no bytes, which has no brackets.
+  private static func list(_ elements: [String]) -> String {
+    elements.isEmpty ? "" : "[" + elements.joined(separator: ", ") + "]"
+  }
+
+  static func of(_ kind: MatterService.Kind) -> String {
+    switch kind {
+    case .operational(let fabric, let node): "operational((compressedFabricID: \(fabric), nodeID: \(node)))"
+    case .commissionable(let instance): "commissionable((instance: \(instance)))"
+    case .commissioner(let instance): "commissioner((instance: \(instance)))"
+    }
+  }
+
+  static func of(_ query: DiscoveryQuery) -> String {
+    guard case .operational(let fabric, let node) = query else { return of(query as Any) }
+    return "operational((compressedFabricID: \(number(fabric)), nodeID: \(number(node))))"
+  }
+
+  private static func number(_ value: UInt64?) -> String { value.map { "\($0)" } ?? "nil" }
 }

@@ -145,7 +145,7 @@ public final class World {
   @discardableResult
   public func step() throws(SimulationError) -> Bool {
     // Hosts may have been told something since the last step, and partitions may have changed.
-    discovery.refresh(network, at: now)
+    refreshDiscovery()
     guard let next = nextWakeUp else { return false }
     if clock.advance(to: next) { stepsWithoutProgress = 0 } else { stepsWithoutProgress += 1 }
     guard stepsWithoutProgress < maximumStepsWithoutProgress else {
@@ -154,7 +154,7 @@ public final class World {
     }
     runActions()
     deliverDatagrams()
-    discovery.refresh(network, at: now)
+    refreshDiscovery()
     deliverServices()
     settle()
     for index in schedule.takeDue(at: now) where members[index].nextDeadline.map({ $0 <= now }) ?? false {
@@ -185,7 +185,7 @@ public final class World {
 
   private func run(until end: Instant, _ condition: () -> Bool) throws(SimulationError) -> Bool {
     if condition() { return true }
-    discovery.refresh(network, at: now)
+    refreshDiscovery()
     while let next = nextWakeUp, next <= end {
       try step()
       if condition() { return true }
@@ -195,6 +195,11 @@ public final class World {
   }
 
   // MARK: Parts of a step
+
+  private func refreshDiscovery() {
+    // Most times there is nothing to do; the network is copied for it.
+    if discovery.isDue(networkVersion: network.version, at: now) { discovery.refresh(network, at: now) }
+  }
 
   private func runActions() {
     // What they add for now comes in the next step.
