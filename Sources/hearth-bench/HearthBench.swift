@@ -11,6 +11,8 @@ import MatterCrypto
     case "log": return log()
     case "log-writer", "log-reader": return logRole()
     case "home-restart": return restart()
+    case "rejoin": return rejoin()
+    case "home-fleet", "home-online": return rejoinRole()
     case "simulate": return simulation()
     case "random": return randomHomes()
     case "simulate-memory": return simulatedMemory()
@@ -121,6 +123,7 @@ struct Options {
   static let usage = """
     usage: hearth-bench [--quick] [--json] [--only PART]
            hearth-bench home [--quick] [--json]
+           hearth-bench rejoin [DEVICES] [RESTARTS]
            hearth-bench flood [SECONDS]
            hearth-bench kill [COUNT] [SEED]
            hearth-bench log [SECONDS] [KILLS] [SEED]

@@ -29,6 +29,7 @@ func homeRows(_ report: inout Report, _ options: Options) throws {
       name: "home: memory that it takes", bytes: memory,
       target: .init(text: "60 MiB", isMet: memory <= 60 * 1_048_576)))
   report.add(Row(name: "home: memory of the process, code included", bytes: median(runs.map(\.resident))))
+  try rejoinRows(&report, devices: options.isQuick ? 100 : 1_000, restarts: 5)
 
   let count = options.scaled(1_000)
   report.add("100 closures called (a floor)", FanOut.closures(options.scaled(500)))

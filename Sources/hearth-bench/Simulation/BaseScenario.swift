@@ -42,6 +42,7 @@ enum BaseScenario {
 
   /// - Returns: how many runs a second there were, on two threads.
   static func rate(runs: Int) async throws -> Double {
+    Simulation.useAllProcessors()
     try await run(seed: 0)
     let start = HostClock.now()
     try await withThrowingTaskGroup(of: Void.self) { group in

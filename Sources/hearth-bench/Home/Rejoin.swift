@@ -1,0 +1,206 @@
+import Foundation
+import Glibc
+import Home
+import MatterController
+import MatterProtocol
+import NIOCore
+import NIOPosix
+import Runtime
+import VirtualDevices
+
+/// Devices in one process and the home that has them in another, which is killed and started again: how long until all of
+/// the devices are online again. Real sockets, on the loopback interface.
+struct Rejoin {
+  /// From the start of the home's process until each device was online, in nanoseconds.
+  var whole: Double
+  /// What the home's process needed of the processors until then, in nanoseconds.
+  var controller: Double
+  /// What the devices needed meanwhile, in nanoseconds.
+  var devices: Double
+  /// What the home's process takes of memory, in bytes.
+  var memory: Double
+
+  /// - Returns: nanoseconds that it took to commission all devices, and what each restart was like.
+  static func run(devices count: Int, restarts: Int) throws -> (commissioning: Double, restarts: [Rejoin]) {
+    let root = FileManager.default.temporaryDirectory.appendingPathComponent("hearth-bench-" + UUID().uuidString).path
+    defer { try? FileManager.default.removeItem(atPath: root) }
+    let fleet = try Child(["home-fleet", root, "\(count)"])
+    defer { fleet.kill() }
+    guard try fleet.line() == "ready" else { throw BenchError("the devices did not start") }
+    let start = HostClock.now()
+    _ = try home(root, "pair", fleet)
+    let commissioning = Double((HostClock.now() - start).nanoseconds)
+    return (commissioning, try (0..<restarts).map { _ in try home(root, "again", fleet) })
+  }
+
+  /// One life of the home's process. It ends without a word to anybody: the devices believe that it is still there.
+  private static func home(_ root: String, _ mode: String, _ fleet: Child) throws -> Rejoin {
+    let before = fleet.processorTime
+    let start = HostClock.now()
+    let home = try Child(["home-online", root, mode])
+    defer { home.kill() }
+    let line = try home.line()
+    let numbers = line.split(separator: " ").compactMap { Int64($0) }
+    guard numbers.count == 3 else { throw BenchError("not all devices came online: \(line)") }
+    return Rejoin(
+      whole: Double(numbers[0] - start.nanoseconds), controller: Double(numbers[1]),
+      devices: fleet.processorTime - before, memory: Double(numbers[2]))
+  }
+
+  // MARK: The processes
+
+  /// Devices, until nobody listens any more.
+  static func fleet(_ root: String, _ count: Int) throws {
+    let state = StateDirectory(root)
+    let definition = try SimulatedDay.definition(count)
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
+    var options = FleetOptions(devicesDirectory: state.devices, runDirectory: state.run)
+    options.discovery = .builtin
+    let fleet = try waitFor { [options] in try await Fleet.start(definition, options, on: group, logger: quiet) }
+    say("ready")
+    while readLine() != nil {}
+    try waitFor { await fleet.stop() }
+  }
+
+  /// A home, until it is killed.
+  /// - Parameter isPairing: whether the devices that run here are commissioned first.
+  static func home(_ root: String, isPairing: Bool) throws {
+    // Nobody waits for a home for ever.
+    alarm(isPairing ? 1800 : 120)
+    let state = StateDirectory(root)
+    var options = HomeController.Options(state: state, logger: quiet)
+    options.access = .exclusive
+    options.discovery = .builtin
+    let (home, end) = try waitFor { [options] in
+      let home = try await Home(options)
+      if isPairing { try await pairAll(home, state) }
+      let nodes = try await home.controller.nodes.count
+      guard nodes > 0 else { throw BenchError("there are no devices") }
+      let updates = home.updates()
+      try await home.follow()
+      // What was stored counts for nothing any more: each device has to have come online since.
+      var online: Set<SourceID> = []
+      for await update in updates {
+        for case .connectivity(let source, let status) in update.changes {
+          if status.connectivity.connectivityState == .online { online.insert(source) } else { online.remove(source) }
+        }
+        if online.count == nodes { break }
+      }
+      return (home, HostClock.now())
+    }
+    say("\(end.nanoseconds) \(ownProcessorTime()) \(residentBytes())")
+    while readLine() != nil {}
+    keep(home)
+  }
+
+  private static func pairAll(_ home: Home, _ state: StateDirectory) async throws {
+    for device in FleetStatus.running(in: state.run).flatMap(\.devices) {
+      let request = CommissioningRequest(
+        passcode: device.passcode, target: .addresses([SocketAddress(.loopback4, port: device.port)]))
+      _ = try await home.pair(request, name: device.name, room: device.room)
+    }
+  }
+
+  /// Of all threads, the system's part included, in nanoseconds.
+  private static func ownProcessorTime() -> Int64 {
+    var usage = rusage()
+    getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+    return [usage.ru_utime, usage.ru_stime].reduce(0) {
+      $0 + Int64($1.tv_sec) * 1_000_000_000 + Int64($1.tv_usec) * 1_000
+    }
+  }
+
+  private static func say(_ text: String) {
+    print(text)
+    fflush(nil)
+  }
+}
+
+/// A process of this very program that says a line when it has come so far.
+private final class Child {
+  private let process = Process()
+  private let output = Pipe()
+  private let input = Pipe()
+
+  init(_ arguments: [String]) throws {
+    process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+    process.arguments = arguments
+    process.standardOutput = output
+    process.standardInput = input
+    try process.run()
+  }
+
+  /// The next line, without its end; less where the process ended before.
+  func line() throws -> String {
+    var text: [UInt8] = []
+    while let byte = try output.fileHandleForReading.read(upToCount: 1)?.first, byte != UInt8(ascii: "\n") {
+      text.append(byte)
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// What it needed of the processors so far, the system's part included, in nanoseconds.
+  var processorTime: Double {
+    let text = (try? String(contentsOfFile: "/proc/\(process.processIdentifier)/stat", encoding: .utf8)) ?? ""
+    // The second field may have spaces, and ends with the last parenthesis.
+    let fields = text.drop { $0 != ")" }.split(separator: " ")
+    guard fields.count > 12, let user = Double(fields[12]), let system = Double(fields[11]) else { return .nan }
+    return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK))) * 1_000_000_000
+  }
+
+  func kill() {
+    if process.isRunning { Glibc.kill(process.processIdentifier, SIGKILL) }
+    process.waitUntilExit()
+  }
+}
+
+/// How long a home takes until all of its devices are online again.
+func rejoinRows(_ report: inout Report, devices: Int, restarts: Int) throws {
+  let (commissioning, runs) = try Rejoin.run(devices: devices, restarts: restarts)
+  let whole = Measured(times: runs.map(\.whole))
+  let worst = whole.times.max() ?? .nan
+  report.add(
+    "home: \(devices) devices, from a restart of the controller until all are online again", whole,
+    target: devices == 1000 ? .init(text: "10 s", isMet: worst <= 10_000_000_000) : nil)
+  report.add("home: processor time that the controller took for that", Measured(times: runs.map(\.controller)))
+  report.add("home: processor time that the devices took meanwhile", Measured(times: runs.map(\.devices)))
+  report.add(Row(name: "home: memory of the controller's process then", bytes: median(runs.map(\.memory))))
+  report.notes.append(
+    """
+    The controller was killed each time, and the devices not told; they ran in one process, the controller in another. The \
+    slowest of \(runs.count) restarts took \(Int(worst / 1_000_000)) ms. Commissioning the devices, one after the other, took \
+    \(Int(commissioning / 1_000_000_000)) s.
+    """)
+}
+
+extension HearthBench {
+  /// `rejoin [DEVICES [RESTARTS]]`
+  static func rejoin() {
+    let numbers = CommandLine.arguments.dropFirst(2).map { Int($0) ?? 0 }
+    var report = Report()
+    do {
+      try rejoinRows(
+        &report, devices: numbers.count > 0 ? max(1, numbers[0]) : 1000,
+        restarts: numbers.count > 1 ? max(1, numbers[1]) : 5)
+    } catch {
+      report.failures.append("home: \(error)")
+    }
+    print(report.table(DatagramSizes()))
+  }
+
+  /// A process of that.
+  static func rejoinRole() {
+    do {
+      let arguments = CommandLine.arguments
+      guard arguments.count == 4 else { exit(64) }
+      if arguments[1] == "home-fleet" {
+        try Rejoin.fleet(arguments[2], Int(arguments[3]) ?? 0)
+      } else {
+        try Rejoin.home(arguments[2], isPairing: arguments[3] == "pair")
+      }
+    } catch {
+      FileHandle.standardError.write(Data("\(CommandLine.arguments[1]): \(error)\n".utf8))
+      exit(1)
+    }
+  }
+}
