@@ -2,7 +2,7 @@ internal import Home
 internal import MatterModel
 
 /// The version of the wire, told first: a hub of another version says so and hangs up.
-let hubWireVersion: UInt64 = 1
+let hubWireVersion: UInt64 = 2
 
 /// What a client sends.
 enum HubMessage: Sendable {

@@ -177,10 +177,7 @@ package final class VirtualDevice {
     guard let host else { return lastStatus?.drops ?? [:] }
     var drops: [String: Int] = [:]
     for (reason, count) in host.perform({ engine, _ in engine.drops.all }) { drops[reason.rawValue] = count }
-    let counters = host.transport.counters
-    if counters.overflowed > 0 { drops["overflowed"] = counters.overflowed }
-    if counters.unknownSource > 0 { drops["unknownSource"] = counters.unknownSource }
-    return drops
+    return drops.merging(host.transport.counters.drops) { $0 + $1 }
   }
 
   private static func values(
