@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import MatterController
 import MatterDevice
 import MatterModel
@@ -11,8 +12,15 @@ final class Household {
   let loops: Loops
   let controller: NIOLoopBound<LoopClient<ControllerEngine>>
   private let directory: String
-  private var lights: [NIOLoopBound<EngineHost<DeviceEngine>>] = []
-  private var lightCount = 0
+  private var lights: [Light] = []
+  /// What the controller has stored, and what its next process goes on from.
+  private let memory: NIOLoopBound<RecordingStore>
+
+  private struct Light {
+    let host: NIOLoopBound<EngineHost<DeviceEngine>>
+    /// Datagrams that its sockets gave it.
+    let received: NIOLoopBoundBox<Int>
+  }
 
   init(_ loops: Loops) throws {
     self.loops = loops
@@ -20,12 +28,14 @@ final class Household {
       .path
     self.directory = directory
     let sockets = try BoundSockets(.loopback)
-    controller = try loops.client.submit {
-      let store = try StateStore(directory: directory + "/controller")
+    (controller, memory) = try loops.client.submit {
+      let store = RecordingStore(try StateStore(directory: directory + "/controller"))
       let host = EngineHost(
         try Nodes.controller(), transport: UDPTransport(sockets, on: loops.client), store: store, logger: quiet)
       host.start()
-      return NIOLoopBound(LoopClient(host), eventLoop: loops.client)
+      return (
+        NIOLoopBound(LoopClient(host), eventLoop: loops.client), NIOLoopBound(store, eventLoop: loops.client)
+      )
     }.wait()
   }
 
@@ -37,8 +47,7 @@ final class Household {
     }
     let configuration = try Nodes.lightConfiguration(port: sockets.port)
     let loop = loops.server
-    let path = directory + "/light-\(lightCount)"
-    lightCount += 1
+    let path = directory + "/light-\(lights.count)"
     lights.append(
       try loop.submit {
         let store = try StateStore(directory: path)
@@ -46,7 +55,13 @@ final class Household {
           Nodes.light(configuration, at: HostClock.now()), transport: UDPTransport(sockets, on: loop), store: store,
           logger: quiet)
         host.start()
-        return host.bound
+        let received = NIOLoopBoundBox(0, eventLoop: loop)
+        let take = host.transport.onDatagram
+        host.transport.onDatagram = { bytes, source in
+          received.value += 1
+          take?(bytes, source)
+        }
+        return Light(host: host.bound, received: received)
       }.wait())
     return address
   }
@@ -94,17 +109,115 @@ final class Household {
     }.wait()
   }
 
-  /// What the last light did not take in.
-  func drops() throws -> String {
-    guard let light = lights.last else { return "" }
-    let drops = try loops.server.submit { light.value.perform { engine, _ in engine.drops.all } }.wait()
-    return drops.map { "\($0.reason) \($0.count)" }.joined(separator: ", ")
+  /// Toggles a light as the next process of the controller does, over a session that it has to open first.
+  /// - Parameter isResuming: whether it goes on from the session before; otherwise it begins with certificates.
+  /// - Returns: how many nanoseconds it took.
+  func switchAnew(_ node: NodeID, isResuming: Bool = false) throws -> Double {
+    let sockets = try BoundSockets(.loopback)
+    let memory = memory
+    let loop = loops.client
+    let client = try loop.submit {
+      let state = memory.value.state.filter { isResuming || !$0.key.hasPrefix(PeerRecord.resumptionPrefix) }
+      let host = EngineHost(
+        try Nodes.controller(state), transport: UDPTransport(sockets, on: loop), store: memory.value.next(state),
+        logger: quiet)
+      host.start()
+      let client = LoopClient(host)
+      client.begin = { engine, now in _ = engine.invoke(node, [Nodes.toggle], at: now) }
+      client.isAnswer = { if case .invoked? = try Nodes.outcome($0) { true } else { false } }
+      return NIOLoopBound(client, eventLoop: loop)
+    }.wait()
+    let secret = try loop.submit { memory.value.secret(of: node) }.wait()
+    defer { try? loop.submit { client.value.host.stop() }.wait() }
+    let time = try client.measure(1).median
+    let isResumed = try loop.submit { memory.value.secret(of: node) }.wait() == secret
+    guard isResumed == isResuming else {
+      throw BenchError(isResuming ? "the session was not resumed" : "the session was resumed")
+    }
+    return time
+  }
+
+  /// What became of the datagrams that came to the last light.
+  struct Account: CustomStringConvertible {
+    var received = 0
+    var overflowed = 0
+    var drops: [(reason: DropReason, count: Int)] = []
+
+    var description: String {
+      "\(received) read, \(overflowed) thrown away by the system; dropped: "
+        + drops.map { "\($0.reason) \($0.count)" }.joined(separator: ", ")
+    }
+  }
+
+  func account(since earlier: Account = Account()) throws -> Account {
+    guard let light = lights.last else { return Account() }
+    func read() throws -> Account {
+      try loops.server.submit {
+        let host = light.host.value
+        return Account(
+          received: light.received.value, overflowed: host.transport.counters.overflowed,
+          drops: host.perform { engine, _ in engine.drops.all })
+      }.wait()
+    }
+    // What still waits in the sockets is to be read first.
+    var account = try read()
+    while true {
+      usleep(200_000)
+      let next = try read()
+      defer { account = next }
+      if next.received - account.received < 50 { break }
+    }
+    account.received -= earlier.received
+    account.overflowed -= earlier.overflowed
+    account.drops = account.drops.map { reason, count in
+      (reason, count - (earlier.drops.first { $0.reason == reason }?.count ?? 0))
+    }
+    return account
   }
 
   func close() {
     let controller = controller
-    for light in lights { try? light.eventLoop.submit { light.value.stop() }.wait() }
+    for light in lights { try? light.host.eventLoop.submit { light.host.value.stop() }.wait() }
     try? loops.client.submit { controller.value.host.stop() }.wait()
     try? FileManager.default.removeItem(atPath: directory)
+  }
+}
+
+/// Keeps on disk what it is given, and remembers it, so that another process of the same node can go on from there.
+/// Confined to the loop.
+final class RecordingStore: NodeStore {
+  private let store: any NodeStore
+  private(set) var state: StoredState = [:]
+
+  init(_ store: any NodeStore) { self.store = store }
+
+  func load() throws(StoreError) -> StoredState { try store.load() }
+
+  func commit(_ changes: [StoreChange]) throws(StoreError) {
+    try store.commit(changes)
+    for change in changes { state[change.key] = change.value }
+  }
+
+  func close() { store.close() }
+
+  /// What another process keeps is remembered here, too, as if both had one directory.
+  func next(_ state: StoredState) -> any NodeStore {
+    self.state = state
+    return Follower(self)
+  }
+
+  /// What a session with a node is resumed by.
+  func secret(of node: NodeID) -> [UInt8]? {
+    let digits = String(node.rawValue, radix: 16)
+    let key = PeerRecord.resumptionPrefix + String(repeating: "0", count: 16 - digits.count) + digits
+    return state[key].flatMap { ResumptionRecord(stored: $0, fabric: 1)?.sharedSecret }
+  }
+
+  private final class Follower: NodeStore {
+    private let store: RecordingStore
+    init(_ store: RecordingStore) { self.store = store }
+    func load() throws(StoreError) -> StoredState { store.state }
+    func commit(_ changes: [StoreChange]) throws(StoreError) { try store.commit(changes) }
+    func close() {}
   }
 }

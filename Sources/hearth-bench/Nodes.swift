@@ -38,9 +38,9 @@ enum Nodes {
     return DeviceEngine(configuration, endpoints: [endpoint], random: SystemRandomSource(), at: now)
   }
 
-  static func controller() throws -> ControllerEngine {
+  static func controller(_ state: StoredState = [:]) throws -> ControllerEngine {
     let configuration = ControllerConfiguration(notBefore: notBefore, attestation: try TestAttestation.verifier())
-    return try ControllerEngine(configuration, state: [:], random: SystemRandomSource())
+    return try ControllerEngine(configuration, state: state, random: SystemRandomSource())
   }
 
   static func commissioning(of address: SocketAddress) -> CommissioningRequest {

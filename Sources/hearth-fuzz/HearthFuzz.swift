@@ -90,7 +90,7 @@ struct FuzzTarget: Sendable {
   static let all: [FuzzTarget] =
     codecs + [
       .handshake("pase", HandshakeTape.pase), .handshake("case", HandshakeTape.certificates),
-      .handshake("resumption", HandshakeTape.resumption), datagram, device, controller, hub,
+      .handshake("resumption", HandshakeTape.resumption), credentials, datagram, device, controller, hub,
     ]
 
   /// A property that must hold for each input does not hold.

@@ -138,7 +138,7 @@ import Testing
     let position = HubPosition(hub: .max, count: 3)
     let status = HubStatus(
       process: 7, isFollower: true, since: 1, devices: 2, devicesOnline: 1, addresses: ["a"],
-      clients: [.init(name: "n", role: .guest, address: "local", since: 2)])
+      clients: [.init(name: "n", role: .guest, address: "local", since: 2)], drops: ["duplicate": 3, "oversized": 1])
     let answer = CommandData(CommandPath(endpoint: 1, cluster: 6, command: 2), fields: [0x15, 0x18])
     let refused = AttributeStatus(
       AttributePath(endpoint: 1), .append, status: Status(.unsupportedAccess, clusterCode: 4))

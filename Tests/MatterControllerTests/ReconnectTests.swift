@@ -134,12 +134,21 @@ import Testing
     var world = try commissioned()
     world.delay = .milliseconds(700)
     try toggle(&world)
-    world.devices[0].silent = ["Toggle"]
+    world.devices[0].holdBack = ["Toggle"]
     let id = world.controller.invoke(OnOff.toggle, on: 1, of: 1, timeout: .seconds(2), at: world.now)
-    world.run(for: .milliseconds(1500))
     #expect(world.error(of: id) == .timedOut)
-    world.devices[0].silent = []
+    #expect(!world.devices[0].onOff, "it was carried out: it was on before")
+    // The next request waits for its answer when that of the first one comes.
+    world.devices[0].holdBack = []
+    let next = world.controller.invoke(OnOff.toggle, on: 1, of: 1, at: world.now)
+    let answered = world.devices[0].answerHeld(at: world.now)
+    #expect(answered == 1, "the device has the exchange still open")
+    _ = try #require(try world.result(of: next)?.get())
+    #expect(world.devices[0].onOff)
+    world.run(for: .seconds(30))
+    #expect(world.controller.drops[.unknownExchange] >= 1, "it came, and nobody waited for it")
+    #expect(world.devices[0].core.nextDeadline == nil, "it was acknowledged")
+    #expect(world.completions(of: id) == 1 && world.completions(of: next) == 1)
     try toggle(&world)
-    #expect(world.completions(of: id) == 1)
   }
 }

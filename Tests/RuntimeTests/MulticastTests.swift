@@ -45,6 +45,30 @@ import Testing
     try await loop.submit { for transport in transports.value { transport.close() } }.get()
   }
 
+  /// What groups' sockets lose is counted too, and stays counted when they are closed.
+  @Test func `what comes too fast for a group is counted`() async throws {
+    let loop = MultiThreadedEventLoopGroup.singleton.next()
+    let count = try await loop.submit {
+      let receiver = UDPTransport(try BoundSockets(.loopback), on: loop)
+      let sender = UDPTransport(try BoundSockets(.loopback), on: loop)
+      defer {
+        receiver.close()
+        sender.close()
+      }
+      #expect(receiver.join(Self.group, port: 5541).isEmpty)
+      // Nobody reads meanwhile: this is the loop that would.
+      for _ in 0..<20_000 {
+        sender.send([UInt8](repeating: 0, count: 1200), to: SocketAddress(Self.group, port: 5541))
+      }
+      let count = receiver.counters.overflowed
+      receiver.leave(Self.group)
+      #expect(receiver.counters.overflowed == count, "still there")
+      #expect(receiver.counters.drops == ["overflowed": count])
+      return count
+    }.get()
+    #expect(count > 10_000)
+  }
+
   /// A new address is listened at, on the same port; one that is gone is not, and groups go on.
   @Test func `sockets follow the addresses of their interface`() async throws {
     let loop = MultiThreadedEventLoopGroup.singleton.next()

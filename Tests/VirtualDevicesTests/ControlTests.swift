@@ -182,6 +182,20 @@ import Testing
         drops = try await fleet.send(.status).fleet?.devices.first?.drops ?? [:]
       }
       #expect(drops == ["malformedHeader": 3, "unknownSession": 2])
+      // What comes to DNS-SD, too: no message, and one with an opcode that there is not.
+      let responders = Fleet.respondersDirectory(in: fleet.directory + "/run")
+      let name = try #require(try FileManager.default.contentsOfDirectory(atPath: responders).first)
+      let text = try String(contentsOfFile: responders + "/" + name, encoding: .utf8)
+      let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("127.") })
+      let dnsPort = try #require(line.split(separator: " ").last.flatMap { UInt16($0) })
+      for _ in 0..<4 { shout([1, 2, 3], to: dnsPort) }
+      shout([0, 0, 0x78, 0] + [UInt8](repeating: 0, count: 8), to: dnsPort)
+      var dns: [String: Int] = [:]
+      for _ in 0..<100 where dns.values.reduce(0, +) < 5 {
+        try await Task.sleep(for: .milliseconds(20))
+        dns = try await fleet.send(.status).fleet?.discoveryDrops ?? [:]
+      }
+      #expect(dns["malformed"] == 4 && dns["notOrdinary"] == 1, "\(dns)")
     }
   }
 

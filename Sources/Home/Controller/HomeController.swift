@@ -159,9 +159,7 @@ public actor HomeController {
   public var drops: [String: Int] {
     var drops: [String: Int] = [:]
     for (reason, count) in edge.value.perform({ engine, _ in engine.drops.all }) { drops[reason.rawValue] = count }
-    let overflowed = edge.value.host.transport.counters.overflowed
-    if overflowed > 0 { drops["overflowed"] = overflowed }
-    return drops
+    return drops.merging(edge.value.host.transport.counters.drops) { $0 + $1 }
   }
 
   /// The nodes of the fabric.

@@ -43,6 +43,12 @@ extension HomeError {
         "it can't prove that it is a certified device: \(failure.explanation) (\(failure)); "
           + "--trust DIR adds roots to trust, --allow-unverified commissions it all the same"
       )
+    case .otherProduct(let expected, let found):
+      (
+        .refused,
+        "the code is for \(expected), but the device is \(found); is it the code of another one? "
+          + "--allow-unverified commissions it all the same"
+      )
     case .certificate(let text): (.internalError, "a certificate can't be read or made: \(text)")
     case .invalidRequest(let text): (.badArguments, "out of range: \(text)")
     case .commissioningFailed(.discover, .notFound), .commissioningFailed(.discover, .timedOut):

@@ -200,7 +200,7 @@ extension Hub {
         connection.role.map {
           HubStatus.Client(name: connection.name, role: $0, address: connection.address, since: connection.since)
         }
-      })
+      }, drops: controller.assumeIsolated { $0.drops })
   }
 
   /// Hangs up on clients whose tokens are not good any more.

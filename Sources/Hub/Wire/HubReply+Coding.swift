@@ -126,6 +126,10 @@ extension HubStatus {
       writer.write(client.address)
       writer.write(UInt64(bitPattern: client.since))
     }
+    writer.write(drops.sorted { $0.key < $1.key }) { writer, drop in
+      writer.write(drop.key)
+      writer.write(drop.value)
+    }
   }
 
   fileprivate init(from reader: inout BlobReader) throws(DamagedBlob) {
@@ -138,6 +142,9 @@ extension HubStatus {
         Client(
           name: try item.text(), role: try item.value(), address: try item.text(),
           since: Int64(bitPattern: try item.number()))
-      })
+      },
+      drops: Dictionary(
+        try reader.array { (item) throws(DamagedBlob) in (try item.text(), try item.number(as: Int.self)) },
+        uniquingKeysWith: +))
   }
 }

@@ -59,6 +59,8 @@ public struct HubStatus: Hashable, Sendable {
   public var addresses: [String]
   /// In the order they came.
   public var clients: [Client]
+  /// Messages of devices, and of others, that its controller did not take in since it runs, by reason.
+  public var drops: [String: Int]
 }
 
 extension HubRequest {

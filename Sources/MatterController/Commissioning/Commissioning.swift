@@ -79,6 +79,9 @@ struct Commissioning: Sendable {
   /// discriminator but leave out the subtypes for it, the one for the short discriminator above all.
   static let narrowSearch: Duration = .seconds(2)
   static let maximumFailures = 3
+  /// How long a device may go on to say that it is busy: as long as a handshake that comes to nothing may hold a place.
+  /// Matter Core § 4.14.1.1.
+  static let busyPatience: Duration = .seconds(60)
   /// How long the device may take to undo everything.
   static let undoTime: Duration = .seconds(3)
   /// After AddNOC, how long the device may take to appear on its fabric.

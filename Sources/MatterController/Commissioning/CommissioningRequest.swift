@@ -16,7 +16,22 @@ public struct CommissioningRequest: Sendable {
     case instance(UInt64)
   }
 
-  /// What to do with a device that can't prove what it is.
+  /// Which product a code is for.
+  public struct Product: Hashable, Sendable, CustomStringConvertible {
+    public var vendorID: VendorID
+    public var productID: UInt16
+
+    public init(vendorID: VendorID, productID: UInt16) { (self.vendorID, self.productID) = (vendorID, productID) }
+
+    public var description: String { "vendor \(Self.hex(vendorID.rawValue)), product \(Self.hex(productID))" }
+
+    private static func hex(_ number: UInt16) -> String {
+      let digits = String(number, radix: 16, uppercase: true)
+      return "0x" + String(repeating: "0", count: 4 - digits.count) + digits
+    }
+  }
+
+  /// What to do with a device that can't prove what it is, or is not what the code says.
   public enum AttestationPolicy: Hashable, Sendable {
     case requireTrusted
     /// Go on, and say so in the result.
@@ -25,6 +40,10 @@ public struct CommissioningRequest: Sendable {
 
   public var target: Target
   public var passcode: UInt32
+  /// What the code is for; nil: it does not say.
+  public var product: Product?
+  /// What the code wants done before.
+  public var flow = CommissioningFlow.standard
   /// Nil: the next one that is free.
   public var nodeID: NodeID?
   /// Tags for the device's certificate, three at most.
@@ -47,7 +66,11 @@ public struct CommissioningRequest: Sendable {
   }
 
   /// By setup code.
-  public init(_ code: SetupPayload) { self.init(passcode: code.passcode, target: .discriminator(code.discriminator)) }
+  public init(_ code: SetupPayload) {
+    self.init(passcode: code.passcode, target: .discriminator(code.discriminator))
+    if code.vendorID != 0 { product = Product(vendorID: VendorID(code.vendorID), productID: code.productID) }
+    flow = code.flow
+  }
 }
 
 /// The steps of commissioning, in order. Matter Core § 5.5.

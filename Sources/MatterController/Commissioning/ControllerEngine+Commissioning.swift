@@ -102,6 +102,7 @@ extension ControllerEngine {
       switch (step, try result.get()) {
       case (.readInformation, .report(let report)):
         try takeInformation(report, id)
+        try checkProduct(id)
         advance(to: .armFailSafe, id, at: now)
       case (_, .invoked(let results)):
         try take(results, step, id, at: now)
@@ -218,6 +219,16 @@ extension ControllerEngine {
     }
     if let basic = try? report.value(of: GeneralCommissioning.basicCommissioningInfo, on: .root) {
       commissionings[id]?.failSafeSeconds = basic.failSafeExpiryLengthSeconds
+    }
+  }
+
+  /// A device that is not what its code says is another one that has the same passcode, or none of the maker's.
+  private func checkProduct(_ id: OperationID) throws(ControllerError) {
+    guard let commissioning = commissionings[id], let expected = commissioning.request.product else { return }
+    let found = CommissioningRequest.Product(
+      vendorID: commissioning.information.vendorID, productID: commissioning.information.productID)
+    guard found == expected || commissioning.request.attestationPolicy == .proceedAnyway else {
+      throw .otherProduct(expected: expected, found: found)
     }
   }
 

@@ -141,7 +141,10 @@ extension ControllerEngine {
       }
     case .busy(let wait):
       commissionings[id]?.lastError = .busy
-      putBack(attempt.candidate, id, after: min(wait, .seconds(60)), at: now)
+      var candidate = attempt.candidate
+      // Others may be trying at the same time, or only pretend to. It has a place for us within this time.
+      if let start = commissionings[id]?.startedAt, now - start < Commissioning.busyPatience { candidate.failures -= 1 }
+      putBack(candidate, id, after: min(wait, .seconds(60)), at: now)
     case .timedOut:
       if commissionings[id]?.lastError == nil { commissionings[id]?.lastError = .unreachable }
     default:

@@ -36,6 +36,8 @@ public indirect enum ControllerError: Error, Hashable, Sendable {
   case operationalCredentials(OperationalCredentials.NodeOperationalCertStatus, String)
   /// The device cannot prove what it is.
   case attestation(Attestation)
+  /// The device is not the product that its code is for.
+  case otherProduct(expected: CommissioningRequest.Product, found: CommissioningRequest.Product)
   /// A certificate could not be read or issued.
   case certificate(String)
   /// A value in the request is out of range; says which.

@@ -15,6 +15,10 @@ public struct ReassembledReport: Sendable {
   public private(set) var isComplete = false
 
   private var indices: [ConcreteAttributePath: Int] = [:]
+  /// Entries with an index that their list is too short for as yet, by where the attribute is.
+  private var early: [Int: [Int: [UInt8]]] = [:]
+  /// Where attributes are that got an entry though they are no lists.
+  private var spoiled: Set<Int> = []
   private var size = 0
   private var hasBegun = false
   private var lastTime: EventTimestamp?
@@ -36,8 +40,11 @@ public struct ReassembledReport: Sendable {
   }
 
   /// Takes in the next message.
-  /// - Throws: `malformed` if an entry is for an attribute that is no list, `tooLarge` beyond the limit,
-  ///   `unexpected` after the last message, or if the message belongs to another subscription.
+  ///
+  /// An attribute that gets an entry though it is no list, as null is none, is left out in the end, with a status in its place:
+  /// what it should be nobody knows, and the others are as good as before.
+  /// - Throws: `malformed` if a list is not TLV, `tooLarge` beyond the limit, `unexpected` after the last message, or if the
+  ///   message belongs to another subscription.
   public mutating func append(_ report: ReportData) throws(InteractionError) {
     guard !isComplete, !hasBegun || report.subscriptionID == subscriptionID else { throw .unexpected(.reportData) }
     hasBegun = true
@@ -62,6 +69,23 @@ public struct ReassembledReport: Sendable {
       events.append(.data(data))
     }
     isComplete = !report.moreChunkedMessages
+    if isComplete { finish() }
+  }
+
+  /// Lists get the entries that there was no place for, in their order, and what was spoiled goes.
+  private mutating func finish() {
+    for (index, entries) in early.sorted(by: { $0.key < $1.key }) {
+      for entry in entries.sorted(by: { $0.key < $1.key }) { add(entry.value, to: index) }
+    }
+    early = [:]
+    guard !spoiled.isEmpty else { return }
+    for index in spoiled.sorted() {
+      statuses.append(AttributeStatus(AttributePath(attributes[index].path), status: Status(.invalidDataType)))
+    }
+    attributes = attributes.indices.filter { !spoiled.contains($0) }.map { attributes[$0] }
+    indices = [:]
+    for (index, attribute) in attributes.enumerated() { indices[attribute.path] = index }
+    spoiled = []
   }
 
   private mutating func count(_ bytes: Int) throws(InteractionError) {
@@ -83,31 +107,53 @@ public struct ReassembledReport: Sendable {
     attributes[index].dataVersion = data.dataVersion
     if data.operation == .replaceAll {
       attributes[index].value = data.value
+      early[index] = nil
+      spoiled.remove(index)
       return
     }
     guard attributes[index].value.first == 0x16 else {
-      throw .malformed(.unexpectedType(found: .null, expected: "array"))
+      spoiled.insert(index)
+      return
     }
-    if case .item(let position) = data.operation, try replace(Int(position), of: index, with: data.value) { return }
+    guard case .item(let position) = data.operation else { return add(data.value, to: index) }
+    let count = try replace(Int(position), of: index, with: data.value)
+    guard var next = count else { return }
+    guard next == Int(position) else {
+      early[index, default: [:]][Int(position)] = data.value
+      return
+    }
+    var entry: [UInt8]? = data.value
+    while let value = entry {
+      add(value, to: index)
+      next += 1
+      entry = early[index]?.removeValue(forKey: next)
+    }
+  }
+
+  private mutating func add(_ entry: [UInt8], to index: Int) {
     attributes[index].value.removeLast()
-    attributes[index].value.append(contentsOf: data.value)
+    attributes[index].value.append(contentsOf: entry)
     attributes[index].value.append(0x18)
   }
 
   /// Replaces an entry.
-  /// - Returns: false if there is none at `position`, so that it is to be appended.
+  /// - Returns: nil; how many entries there are, if there is none at `position`.
   private mutating func replace(
     _ position: Int, of index: Int, with entry: [UInt8]
-  ) throws(InteractionError) -> Bool {
+  ) throws(InteractionError) -> Int? {
     // The whole list is looked over for each entry that is replaced, so that counts against the limit too: a peer must not
     // get us to walk over a long list time and again.
     try count(attributes[index].value.count)
     do throws(TLVError) {
       var entries = try ListChunks(attributes[index].value)
-      for _ in 0..<position where entries.next != nil { entries.advance() }
-      guard let range = entries.next else { return false }
+      var passed = 0
+      while passed < position, entries.next != nil {
+        entries.advance()
+        passed += 1
+      }
+      guard let range = entries.next else { return passed }
       attributes[index].value.replaceSubrange(range, with: entry)
-      return true
+      return nil
     } catch {
       throw .malformed(error)
     }

@@ -3,6 +3,8 @@
 public enum DropReason: String, CaseIterable, Codable, Sendable {
   case oversized, malformedHeader, unknownVersion, unknownSession, decryptionFailed, malformedPayloadHeader
   case duplicate, unknownExchange, exchangesExhausted, unexpectedOpcode, unsecuredMessage, handshakesExhausted
+  /// From an address that began too many handshakes in this second.
+  case tooManyStarts
   /// To a group, under no key of ours.
   case unknownGroupKey
   /// To a group, but not as such a message may be: a control message, or one that wants an acknowledgement.
@@ -11,6 +13,8 @@ public enum DropReason: String, CaseIterable, Codable, Sendable {
   case groupPeersExhausted
   /// Somebody wanted to commission us while nobody may.
   case notCommissionable
+  /// A status report in a handshake that ends too early: there is no answer to one.
+  case malformedMessage
   /// A message on an open exchange that nobody waited for, or of a protocol that is not spoken.
   case unexpectedMessage
 }

@@ -45,7 +45,7 @@ struct Handshake: Sendable {
 
   /// A whole handshake must be over in this time. Matter Core § 4.14.1.1 has 60 s for PASE.
   static let timeLimit: Duration = .seconds(60)
-  /// How long a peer that has proved nothing yet keeps its place while others want it.
+  /// How long a peer that went on with its handshake keeps its place while others want it.
   static let grace: Duration = .seconds(5)
   /// The peer's time to think between two messages.
   static let patience: Duration = .seconds(10)
@@ -103,7 +103,7 @@ extension NodeCore {
     for exchange in handshakes.keys.sorted() where handshakes[exchange]?.id == id {
       handshakes[exchange] = nil
       exchanges[exchange] = nil
-      unsecured[exchange.session] = nil
+      removeUnsecured(exchange.session)
     }
   }
 
@@ -119,12 +119,13 @@ extension NodeCore {
     guard let number = reserveSessionNumber(), let (kind, action) = make(&self, number),
       let exchange = openExchange(on: session, at: now)
     else {
-      unsecured[session] = nil
+      removeUnsecured(session)
       emit(.handshakeFailed(id, .noResources))
       return id
     }
     let deadline = now + Handshake.timeLimit
     handshakes[exchange] = Handshake(kind: kind, id: id, sessionNumber: number, deadline: deadline)
+    unsecured[session]?.hasHandshake = true
     schedule(deadline)
     perform(action, on: exchange, at: now)
     return id
@@ -136,7 +137,9 @@ extension NodeCore {
     _ opcode: UInt8, _ payload: [UInt8], on id: ExchangeID, from address: SocketAddress, at now: Instant
   ) {
     if handshakes[id] == nil {
-      guard admitHandshake(opcode, on: id, from: address, at: now) else { return }
+      guard admitHandshake(opcode, payload, on: id, from: address, at: now) else { return }
+    } else if handshakes[id]?.id == nil {
+      rooms.passcode.goOn(id)
     }
     guard var handshake = handshakes[id] else { return }
     let action: HandshakeAction
@@ -159,64 +162,93 @@ extension NodeCore {
     }
     handshakes[id] = handshake
     unsecured[id.session]?.parameters = handshake.peerParameters
+    // There is nothing to answer to a status report that can't be read, so it is a message dropped.
+    if case .fail(.invalidMessage) = action { drops.count(.malformedMessage) }
     perform(action, on: id, at: now)
+  }
+
+  /// What a peer asks for with the first message of a handshake that makes sense.
+  private enum Wish {
+    case passcode(PASEParameters)
+    /// With the beginning of the message's random number.
+    case certificates(UInt64)
+    case resumption(UInt64)
   }
 
   /// Decides whether a peer may begin a handshake now, and sets it up.
   private mutating func admitHandshake(
-    _ opcode: UInt8, on id: ExchangeID, from address: SocketAddress, at now: Instant
+    _ opcode: UInt8, _ payload: [UInt8], on id: ExchangeID, from address: SocketAddress, at now: Instant
   ) -> Bool {
-    let isPASE = opcode == SecureChannelOpcode.pbkdfParamRequest
-    if isPASE && pase == nil {
-      drops.count(.notCommissionable)
-      refuse(.invalidParameter, on: id, at: now)
-      return false
-    }
-    // A peer that begins anew takes its own place. Handshakes of the other kind have room of their own, so that a flood of
-    // them keeps nobody from being commissioned.
-    if isPASE {
-      for rival in inboundHandshakes(isPASE: true) where unsecured[rival.session]?.peerAddress == address {
-        abandonHandshake(rival, at: now)
-      }
-    }
-    let rivals = inboundHandshakes(isPASE: isPASE)
-    let room = isPASE ? configuration.maximumInboundPASEHandshakes : configuration.maximumInboundHandshakes
-    var isBusy = rivals.count >= room
-    if isBusy, let oldest = rivals.min(by: { age($0) < age($1) }),
-      let deadline = handshakes[oldest]?.deadline, now - deadline > Handshake.grace - Handshake.timeLimit
-    {
-      abandonHandshake(oldest, at: now)
-      isBusy = false
-    }
-    guard !isBusy, let number = reserveSessionNumber() else {
+    guard let wish = wish(opcode, payload, on: id, at: now) else { return false }
+    guard let number = reserveSessionNumber(), enterRoom(wish, id, from: address, at: now) else {
       let wait = [UInt8](littleEndian: UInt16(500))
       refuse(StatusReport(.busy, .busy, data: wait), on: id, at: now)
       drops.count(.handshakesExhausted)
       return false
     }
     let kind: Handshake.Kind
-    if isPASE, let pase {
+    switch wish {
+    case .passcode(let pase):
       kind = .paseResponder(PASEResponder(parameters: pase, sessionID: number, own: configuration.parameters))
-    } else {
+    case .certificates(let random), .resumption(let random):
+      rooms.answered.note(random, at: now)
       kind = .caseResponder(CASEResponder(sessionID: number, own: configuration.parameters))
     }
     let deadline = now + Handshake.timeLimit
     handshakes[id] = Handshake(kind: kind, id: nil, sessionNumber: number, deadline: deadline)
+    unsecured[id.session]?.hasHandshake = true
     schedule(deadline)
     return true
   }
 
-  /// Handshakes that peers began.
-  private func inboundHandshakes(isPASE: Bool) -> [ExchangeID] {
-    handshakes.filter { _, handshake in
-      guard handshake.id == nil else { return false }
-      if case .paseResponder = handshake.kind { return isPASE }
-      return !isPASE
-    }.keys.sorted()
+  /// Looks at a first message before it can take anybody's place: one that comes to nothing is refused here.
+  private mutating func wish(_ opcode: UInt8, _ payload: [UInt8], on id: ExchangeID, at now: Instant) -> Wish? {
+    if opcode == SecureChannelOpcode.pbkdfParamRequest {
+      guard let pase else {
+        drops.count(.notCommissionable)
+        refuse(.invalidParameter, on: id, at: now)
+        return nil
+      }
+      if PASEResponder.canAnswer(payload) { return .passcode(pase) }
+      refuse(.invalidParameter, on: id, at: now)
+      return nil
+    }
+    let records = resumption
+    let claim = CASEResponder.claim(payload, fabrics: fabrics) { id in records.last { $0.resumptionID == id } }
+    switch claim {
+    case .nothing: refuse(.invalidParameter, on: id, at: now)
+    case .stranger: refuse(.noSharedTrustRoots, on: id, at: now)
+    case .member(let random), .peer(let random):
+      if rooms.answered[random] == nil {
+        if case .peer = claim { return .resumption(random) }
+        return .certificates(random)
+      }
+      drops.count(.duplicate)
+      exchanges[id] = nil
+    }
+    return nil
   }
 
-  /// Orders handshakes by when they began.
-  private func age(_ id: ExchangeID) -> Instant { handshakes[id]?.deadline ?? .zero }
+  /// Handshakes of one kind keep nobody from one of another. Who resumes a session has places that nobody else can take, and
+  /// those of all others if they are gone.
+  private mutating func enterRoom(_ wish: Wish, _ id: ExchangeID, from address: SocketAddress, at now: Instant) -> Bool
+  {
+    var entry: HandshakeRoom.Entry
+    switch wish {
+    case .passcode:
+      entry = rooms.passcode.enter(id, from: address, room: configuration.maximumInboundPASEHandshakes, at: now)
+    case .certificates:
+      entry = rooms.certificates.enter(id, from: address, room: configuration.maximumInboundHandshakes, at: now)
+    case .resumption:
+      entry = rooms.resumption.enter(id, from: address, room: configuration.maximumInboundResumptions, at: now)
+      if entry == .full {
+        entry = rooms.certificates.enter(id, from: address, room: configuration.maximumInboundHandshakes, at: now)
+      }
+    }
+    guard case .admitted(let loser) = entry else { return false }
+    if let loser { abandonHandshake(loser, at: now) }
+    return true
+  }
 
   private mutating func refuse(_ report: StatusReport, on id: ExchangeID, at now: Instant) {
     send(
@@ -251,7 +283,7 @@ extension NodeCore {
   // MARK: Ending
 
   private mutating func finish(_ id: ExchangeID, _ keys: EstablishedKeys, at now: Instant) {
-    guard let handshake = handshakes.removeValue(forKey: id), let context = unsecured[id.session] else { return }
+    guard let handshake = removeHandshake(id), let context = unsecured[id.session] else { return }
     let kind: SessionKind
     switch handshake.kind {
     case .paseInitiator, .paseResponder: kind = .pase
@@ -268,8 +300,15 @@ extension NodeCore {
     emit(.sessionEstablished(session, handshake.id))
   }
 
+  private mutating func removeHandshake(_ id: ExchangeID) -> Handshake? {
+    guard let handshake = handshakes.removeValue(forKey: id) else { return nil }
+    unsecured[id.session]?.hasHandshake = false
+    if handshake.id == nil { rooms.leave(id) }
+    return handshake
+  }
+
   mutating func failHandshake(_ id: ExchangeID, _ error: HandshakeError) {
-    guard let handshake = handshakes.removeValue(forKey: id) else { return }
+    guard let handshake = removeHandshake(id) else { return }
     if case .paseResponder(let state) = handshake.kind, state.isAwaitingProof, pase != nil { emit(.paseAttemptFailed) }
     if let handshakeID = handshake.id { emit(.handshakeFailed(handshakeID, error)) }
   }

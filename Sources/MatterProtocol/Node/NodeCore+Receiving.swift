@@ -61,6 +61,15 @@ extension NodeCore {
       return drop(.malformedPayloadHeader, header, address, bytes.count)
     }
     guard payload.protocolID == .secureChannel else { return drop(.unsecuredMessage, header, address, bytes.count) }
+    if let source = header.source, inboundContexts[source] == nil {
+      // Nothing but the first message of a handshake gets a context.
+      guard payload.isFromInitiator, payload.opcode != SecureChannelOpcode.standaloneAck else {
+        return drop(.unknownExchange, header, address, bytes.count)
+      }
+      guard starts.allows(address, limit: configuration.maximumStartsPerSecond, at: now) else {
+        return drop(.tooManyStarts, header, address, bytes.count)
+      }
+    }
     guard let id = unsecuredSession(for: header, from: address, at: now) else {
       return drop(.unknownSession, header, address, bytes.count)
     }

@@ -125,7 +125,7 @@ extension NodeCore {
     for header: MessageHeader, from address: SocketAddress, at now: Instant
   ) -> SessionID? {
     if let source = header.source {
-      if let known = unsecured.values.first(where: { !$0.isInitiator && $0.ephemeralID == source }) { return known.id }
+      if let known = inboundContexts[source] { return known }
       return addUnsecured(ephemeralID: source, isInitiator: false, peer: address, parameters: .init(), at: now)
     }
     guard case .node(let destination) = header.destination else { return nil }
@@ -136,16 +136,12 @@ extension NodeCore {
     ephemeralID: NodeID, isInitiator: Bool, peer: SocketAddress, parameters: SessionParameters, at now: Instant
   ) -> SessionID {
     if unsecured.count >= configuration.maximumUnsecuredSessions {
-      let busy = Set(handshakes.keys.map(\.session))
-      let oldest = unsecured.values.min {
-        (busy.contains($0.id) ? 1 : 0, $0.lastUsed, $0.id) < (busy.contains($1.id) ? 1 : 0, $1.lastUsed, $1.id)
-      }
-      if let oldest {
+      if let oldest = oldestUnsecured() {
         for exchange in exchangeIDs(on: oldest.id) {
           exchanges[exchange] = nil
           failHandshake(exchange, .noResources)
         }
-        unsecured[oldest.id] = nil
+        removeUnsecured(oldest.id)
       }
     }
     nextUnsecuredNumber = (nextUnsecuredNumber + 1) & 0x7FFF_FFFF
@@ -153,6 +149,27 @@ extension NodeCore {
     unsecured[id] = UnsecuredSession(
       id: id, ephemeralID: ephemeralID, isInitiator: isInitiator, peerAddress: peer, parameters: parameters,
       lastUsed: now)
+    if !isInitiator { inboundContexts[ephemeralID] = id }
     return id
+  }
+
+  /// The context unused for longest, one without a handshake if there is any. In a flood this is what is done most, so it
+  /// is a plain loop.
+  private func oldestUnsecured() -> UnsecuredSession? {
+    var oldest: UnsecuredSession?
+    for context in unsecured.values {
+      guard let other = oldest else {
+        oldest = context
+        continue
+      }
+      let isOlder = (context.lastUsed, context.id) < (other.lastUsed, other.id)
+      if context.hasHandshake == other.hasHandshake ? isOlder : other.hasHandshake { oldest = context }
+    }
+    return oldest
+  }
+
+  mutating func removeUnsecured(_ id: SessionID) {
+    guard let context = unsecured.removeValue(forKey: id) else { return }
+    if !context.isInitiator { inboundContexts[context.ephemeralID] = nil }
   }
 }

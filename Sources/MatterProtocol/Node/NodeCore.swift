@@ -6,14 +6,18 @@ public struct NodeConfiguration: Sendable {
   /// Secured sessions at one time; the one unused for longest makes room.
   public var maximumSessions = 64
   /// Contexts of handshakes in the clear at one time.
-  public var maximumUnsecuredSessions = 32
+  public var maximumUnsecuredSessions = 40
   /// Exchanges at one time that peers may have open with us.
   public var maximumInboundExchanges = 128
+  /// How often in a second handshakes may be begun from one address. 65,535 at most.
+  public var maximumStartsPerSecond = 32
   /// Handshakes by certificate at one time that peers may have begun.
   public var maximumInboundHandshakes = 8
-  /// Handshakes by passcode at one time that peers may have begun. More than one, so that a peer that went away in the
-  /// middle, or tries a second address of ours, keeps nobody out; every failed one counts as an attempt all the same.
-  public var maximumInboundPASEHandshakes = 4
+  /// More such handshakes, of peers that have proved with their first message that they had a session with us before.
+  public var maximumInboundResumptions = 4
+  /// Handshakes by passcode at one time that peers may have begun. Several, so that peers that went away in the middle, or
+  /// never meant it, keep nobody out; every failed one counts as an attempt all the same.
+  public var maximumInboundPASEHandshakes = 16
   /// Resumption records that are kept.
   public var maximumResumptionRecords = 64
   public var parameters = SessionParameters.own
@@ -83,6 +87,10 @@ public struct NodeCore: Sendable {
   var unsecured: [SessionID: UnsecuredSession] = [:]
   var exchanges: [ExchangeID: Exchange] = [:]
   var handshakes: [ExchangeID: Handshake] = [:]
+  var rooms = HandshakeRooms()
+  var starts: StartLimiter
+  /// The contexts of peers that began, by the number they made up for themselves.
+  var inboundContexts: [NodeID: SessionID] = [:]
   var resumption: [ResumptionRecord]
   var pase: PASEParameters?
 
@@ -125,6 +133,8 @@ public struct NodeCore: Sendable {
     nextExchangeNumber = UInt16(truncatingIfNeeded: random.next())
     unsecuredCounter = Self.initialCounter(&random)
     jitterSource = SeededRandomSource(seed: random.next())
+    var keySource = jitterSource
+    starts = StartLimiter(key: keySource.next())
     self.random = random
     for fabric in fabrics { fabricsByIndex[fabric.index] = fabric }
   }

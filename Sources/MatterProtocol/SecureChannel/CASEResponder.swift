@@ -38,6 +38,27 @@ struct CASEResponder {
 
   init(sessionID: UInt16, own: SessionParameters) { (self.sessionID, self.own) = (sessionID, own) }
 
+  /// What a first message says of its sender, found out with a few hashes.
+  enum Claim {
+    /// It makes no sense.
+    case nothing
+    /// It means no fabric of ours.
+    case stranger
+    /// The sender knows a key of a fabric, or has overheard somebody who does. With the beginning of the random number.
+    case member(UInt64)
+    /// The sender had a session with us, or has overheard somebody who had.
+    case peer(UInt64)
+  }
+
+  static func claim(
+    _ payload: [UInt8], fabrics: [Fabric], resumption records: (_ id: [UInt8]) -> ResumptionRecord?
+  ) -> Claim {
+    guard let sigma1 = try? Sigma1(tlv: payload), sigma1.isComplete else { return .nothing }
+    let random = sigma1.random.bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    if (try? record(of: sigma1, records)) != nil { return .peer(random) }
+    return (try? destination(of: sigma1, among: fabrics)) != nil ? .member(random) : .stranger
+  }
+
   mutating func receive(
     _ opcode: UInt8, _ payload: [UInt8], fabrics: [Fabric], resumption: (_ id: [UInt8]) -> ResumptionRecord?,
     _ randomSource: inout any RandomSource, _ signatures: any SignatureScheme
@@ -72,17 +93,24 @@ struct CASEResponder {
     }
   }
 
-  /// Takes the short way if the initiator proves that it knows the secret of an earlier session.
-  private mutating func resume(
-    _ sigma1: Sigma1, _ records: (_ id: [UInt8]) -> ResumptionRecord?, _ randomSource: inout any RandomSource
-  ) throws -> HandshakeAction? {
-    guard let id = sigma1.resumptionID?.bytes, let mic = sigma1.resumeMIC?.bytes, var record = records(id) else {
+  /// The session that the initiator wants to resume, if it proves that it knows the secret of that.
+  private static func record(
+    of sigma1: Sigma1, _ records: (_ id: [UInt8]) -> ResumptionRecord?
+  ) throws(CryptoError) -> ResumptionRecord? {
+    guard let id = sigma1.resumptionID?.bytes, let mic = sigma1.resumeMIC?.bytes, let record = records(id) else {
       return nil
     }
     let expected = try CASEKeys.resumeMIC(
       secret: record.sharedSecret, random: sigma1.random.bytes, resumptionID: id, info: "Sigma1_Resume",
       nonce: CASEKeys.resume1Nonce)
-    guard constantTimeEqual(expected, mic) else { return nil }
+    return constantTimeEqual(expected, mic) ? record : nil
+  }
+
+  /// Takes the short way if the initiator proves that it knows the secret of an earlier session.
+  private mutating func resume(
+    _ sigma1: Sigma1, _ records: (_ id: [UInt8]) -> ResumptionRecord?, _ randomSource: inout any RandomSource
+  ) throws -> HandshakeAction? {
+    guard let id = sigma1.resumptionID?.bytes, var record = try Self.record(of: sigma1, records) else { return nil }
     let fresh = randomSource.bytes(16)
     let answer = Sigma2Resume(
       resumptionID: Octets(fresh),
@@ -105,7 +133,7 @@ struct CASEResponder {
     _ payload: [UInt8], _ sigma1: Sigma1, _ fabrics: [Fabric], _ randomSource: inout any RandomSource,
     _ signatures: any SignatureScheme
   ) throws -> HandshakeAction {
-    guard let (fabric, protection) = try destination(of: sigma1, among: fabrics) else {
+    guard let (fabric, protection) = try Self.destination(of: sigma1, among: fabrics) else {
       return .refuse(.noSharedTrustRoots, .untrusted("the initiator means no fabric of ours"))
     }
     let key = P256PrivateKey(random: &randomSource)
@@ -129,7 +157,7 @@ struct CASEResponder {
   }
 
   /// Which fabric, and which of its keys, the initiator named.
-  private func destination(
+  private static func destination(
     of sigma1: Sigma1, among fabrics: [Fabric]
   ) throws(CryptoError) -> (Fabric, [UInt8])? {
     for fabric in fabrics {

@@ -24,6 +24,9 @@ struct PASEResponder {
     (self.parameters, self.sessionID, self.own) = (parameters, sessionID, own)
   }
 
+  /// Whether a first message is one that is answered with a response.
+  static func canAnswer(_ payload: [UInt8]) -> Bool { (try? PBKDFParamRequest(tlv: payload))?.passcodeID == 0 }
+
   mutating func receive(_ opcode: UInt8, _ payload: [UInt8], _ randomSource: inout any RandomSource) -> HandshakeAction
   {
     let state = self.state

@@ -77,6 +77,8 @@ struct UnsecuredSession: Sendable {
   var peerAddress: SocketAddress
   var parameters: SessionParameters
   var window = ReceptionWindow(mode: .unsecured)
+  /// Whether a handshake goes on in it.
+  var hasHandshake = false
   var lastHeard: Instant?
   var lastUsed: Instant
 

@@ -20,8 +20,12 @@ final class BuiltinDiscovery: DiscoveryProvider {
   private var isPumping = false
   private var isClosed = false
   private var timer: LazyTimer?
-  /// Datagrams that did not come from the link, and those that are no DNS messages.
-  private(set) var droppedDatagrams = 0
+  /// Datagrams that did not come from the link.
+  private var offLink = 0
+  /// Datagrams that are no DNS messages.
+  private var malformed = 0
+  /// What sockets counted that are closed since.
+  private var past = UDPTransport.Counters()
 
   private static let datagramSize = 9216
 
@@ -91,7 +95,10 @@ final class BuiltinDiscovery: DiscoveryProvider {
         }
       }
     }
-    for socket in sockets where !kept.contains(where: { $0 === socket }) { socket.close() }
+    for socket in sockets where !kept.contains(where: { $0 === socket }) {
+      past.add(socket)
+      socket.close()
+    }
     sockets = kept
     var addresses: [InterfaceID: [IPAddress]] = [:]
     for socket in kept { addresses[socket.interface.id] = socket.interface.addresses.map(\.ip) }
@@ -158,8 +165,9 @@ final class BuiltinDiscovery: DiscoveryProvider {
     // Only the link is listened to. RFC 6762 § 11. What comes in on loopback is from this host, whatever its address.
     let isNear =
       interface.isLoopback || source.ip.isLinkLocal || interface.addresses.contains { $0.contains(source.ip) }
-    guard isNear, !isClosed else {
-      droppedDatagrams += 1
+    if isClosed { return }
+    guard isNear else {
+      offLink += 1
       return
     }
     do throws(DNSError) {
@@ -168,7 +176,7 @@ final class BuiltinDiscovery: DiscoveryProvider {
       responder.handle(message, from: source, on: id, at: now)
       browser.handle(message, from: source, on: id, at: now)
     } catch {
-      droppedDatagrams += 1
+      malformed += 1
     }
     pump()
   }
@@ -211,6 +219,18 @@ final class BuiltinDiscovery: DiscoveryProvider {
     }
     isPumping = false
     timer?.arm(.earlier(responder.nextDeadline, browser.nextDeadline))
+  }
+
+  /// `notOrdinary` are messages with an opcode or a response code, `overloaded` queries that came faster than is answered, and
+  /// `cacheFull` records of more services than are kept.
+  var drops: [String: Int] {
+    var counters = past
+    for socket in sockets + direct { counters.add(socket) }
+    let own = [
+      "offLink": offLink, "malformed": malformed, "notOrdinary": responder.counters.notOrdinary,
+      "overloaded": responder.counters.overloaded, "cacheFull": browser.counters.overflowed,
+    ]
+    return own.filter { $0.value > 0 }.merging(counters.drops) { $0 + $1 }
   }
 
   // MARK: - Sending

@@ -61,6 +61,8 @@ final class DiscoveryCore {
 
   func follow(_ interfaces: [NetworkInterface]) { for provider in providers { provider.follow(interfaces) } }
 
+  var drops: [String: Int] { providers.reduce(into: [:]) { $0.merge($1.drops) { $0 + $1 } } }
+
   func close() {
     for provider in providers { provider.close() }
     providers = []

@@ -13,6 +13,13 @@ protocol DiscoveryProvider: AnyObject {
   func follow(_ interfaces: [NetworkInterface])
   /// Says goodbye to everything.
   func close()
+  /// What came and was not acted on, by reason.
+  var drops: [String: Int] { get }
+}
+
+extension DiscoveryProvider {
+  /// Somebody else reads the packets.
+  var drops: [String: Int] { [:] }
 }
 
 /// What a provider has to tell.

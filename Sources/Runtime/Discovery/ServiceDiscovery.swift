@@ -164,6 +164,9 @@ public final class ServiceDiscovery: NodeDiscovery {
   /// ones, and looked for there.
   public func follow(_ interfaces: [NetworkInterface]) { run { core, _ in core.value?.follow(interfaces) } }
 
+  /// Packets that were not acted on, by reason; none after ``stop()``.
+  public func drops() -> EventLoopFuture<[String: Int]> { eventLoop.submit { [core] in core.value?.drops ?? [:] } }
+
   /// Says goodbye to all services and closes the sockets. Done when the future is.
   @discardableResult
   public func stop() -> EventLoopFuture<Void> {

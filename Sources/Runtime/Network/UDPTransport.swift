@@ -18,6 +18,17 @@ public final class UDPTransport: DatagramTransport {
       (self.unreachable, self.failed) = (unreachable, failed)
       (self.overflowed, self.unknownSource) = (overflowed, unknownSource)
     }
+
+    mutating func add(_ socket: DatagramSocket) {
+      failed += socket.sendFailures
+      overflowed += socket.overflows
+      unknownSource += socket.unknownSources
+    }
+
+    /// What came and got no further than the socket, by reason; what did not happen is left out.
+    public var drops: [String: Int] {
+      ["overflowed": overflowed, "unknownSource": unknownSource].filter { $0.value > 0 }
+    }
   }
 
   public let eventLoop: any EventLoop
@@ -85,7 +96,7 @@ public final class UDPTransport: DatagramTransport {
     let wanted = multicastSenders.map(\.interface)
     var opened: [DatagramSocket] = []
     for socket in listeners[group] ?? [] {
-      if wanted.contains(where: { $0.id == socket.interface.id }) { opened.append(socket) } else { socket.close() }
+      if wanted.contains(where: { $0.id == socket.interface.id }) { opened.append(socket) } else { retire(socket) }
     }
     for interface in wanted where !opened.contains(where: { $0.interface.id == interface.id }) {
       do throws(NetworkError) {
@@ -103,16 +114,23 @@ public final class UDPTransport: DatagramTransport {
 
   public func leave(_ group: IPAddress) {
     groups[group] = nil
-    for socket in listeners.removeValue(forKey: group) ?? [] { socket.close() }
+    for socket in listeners.removeValue(forKey: group) ?? [] { retire(socket) }
   }
 
   public var addresses: [MatterProtocol.SocketAddress] { sockets.map(\.local) }
 
   public var counters: Counters {
-    Counters(
-      unreachable: unreachable, failed: sockets.reduce(past.failed) { $0 + $1.sendFailures },
-      overflowed: sockets.reduce(past.overflowed) { $0 + $1.overflows },
-      unknownSource: sockets.reduce(past.unknownSource) { $0 + $1.unknownSources })
+    var counters = past
+    counters.unreachable = unreachable
+    for socket in sockets { counters.add(socket) }
+    for socket in listeners.values.joined() { counters.add(socket) }
+    return counters
+  }
+
+  /// Closes a socket, and keeps what it counted.
+  private func retire(_ socket: DatagramSocket) {
+    past.add(socket)
+    socket.close()
   }
 
   // MARK: Interfaces that come and go
@@ -143,10 +161,7 @@ public final class UDPTransport: DatagramTransport {
       }
     }
     for socket in sockets where !kept.contains(where: { $0 === socket }) {
-      past.failed += socket.sendFailures
-      past.overflowed += socket.overflows
-      past.unknownSource += socket.unknownSources
-      socket.close()
+      retire(socket)
     }
     sockets = kept
     chooseSenders()
@@ -176,7 +191,7 @@ public final class UDPTransport: DatagramTransport {
     isClosed = true
     onDatagram = nil
     for socket in sockets { socket.close() }
-    for socket in listeners.values.joined() { socket.close() }
+    for socket in listeners.values.joined() { retire(socket) }
     listeners = [:]
   }
 

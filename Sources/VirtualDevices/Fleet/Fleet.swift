@@ -72,7 +72,7 @@ public final class Fleet: Sendable {
     discoveryOptions.registry = responders
     let discovery = try ServiceDiscovery(discoveryOptions, on: group.next(), logger: logger)
 
-    let board = StatusBoard(on: group.next())
+    let board = StatusBoard(discovery, on: group.next())
     let ports = home.ports(from: options.portBase)
     var devices: [NIOLoopBound<VirtualDevice>] = []
     for (index, definition) in home.devices.enumerated() {

@@ -6,6 +6,8 @@ public struct FleetStatus: Codable, Sendable, Hashable {
   public var home: String
   public var process: Int32
   public var devices: [DeviceStatus]
+  /// How many packets of DNS-SD were not acted on since it started, by reason; nil: an older fleet, which does not say.
+  public var discoveryDrops: [String: Int]?
 
   /// Writes the file in one step, so that a reader sees the old one or the new one.
   func write(to directory: String) throws {

@@ -1,5 +1,6 @@
 import Glibc
 import NIOCore
+import Runtime
 
 /// Keeps a fleet's status file up to date. Confined to one event loop; told of changes on any.
 ///
@@ -17,10 +18,11 @@ final class StatusBoard: Sendable {
   }
 
   let eventLoop: any EventLoop
+  private let discovery: ServiceDiscovery
   private let state: NIOLoopBoundBox<State>
 
-  init(on eventLoop: any EventLoop) {
-    self.eventLoop = eventLoop
+  init(_ discovery: ServiceDiscovery, on eventLoop: any EventLoop) {
+    (self.discovery, self.eventLoop) = (discovery, eventLoop)
     state = NIOLoopBoundBox.makeBoxSendingValue(State(), eventLoop: eventLoop)
   }
 
@@ -65,8 +67,8 @@ final class StatusBoard: Sendable {
     eventLoop.flatSubmit { [self] in
       let home = state.value.home
       let devices = state.value.devices.map { device in device.eventLoop.submit { device.value.status } }
-      return EventLoopFuture.whenAllSucceed(devices, on: eventLoop).map {
-        FleetStatus(home: home, process: getpid(), devices: $0)
+      return EventLoopFuture.whenAllSucceed(devices, on: eventLoop).and(discovery.drops()).map { devices, drops in
+        FleetStatus(home: home, process: getpid(), devices: devices, discoveryDrops: drops)
       }
     }
   }

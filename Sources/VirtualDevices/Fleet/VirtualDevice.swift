@@ -187,10 +187,7 @@ package final class VirtualDevice {
       if engine.undeliveredCommands > 0 { drops["undeliveredCommand"] = engine.undeliveredCommands }
       if engine.refusedCommands > 0 { drops["refusedCommand"] = engine.refusedCommands }
     }
-    let counters = host.transport.counters
-    if counters.overflowed > 0 { drops["overflowed"] = counters.overflowed }
-    if counters.unknownSource > 0 { drops["unknownSource"] = counters.unknownSource }
-    return drops
+    return drops.merging(host.transport.counters.drops) { $0 + $1 }
   }
 
   private static func values(

@@ -179,6 +179,7 @@ enum HubReport {
             "since": .string(ClockText.iso(milliseconds: $0.since / 1000)),
           ]
         }),
+      "drops": VirtualDeviceReport.json(status.drops.sorted { $0.key < $1.key }),
     ]
   }
 
@@ -189,6 +190,10 @@ enum HubReport {
       "\(count(status.devices, "device")), \(status.devicesOnline) online",
     ]
     lines += status.addresses.map { "listens at \($0)" }
+    if !status.drops.isEmpty {
+      let drops = status.drops.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+      lines.append("messages not taken in: \(drops.joined(separator: ", "))")
+    }
     var table = Table("CLIENT", "ROLE", "FROM", "SINCE")
     for client in status.clients {
       table.add(

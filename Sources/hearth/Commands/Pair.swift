@@ -21,7 +21,9 @@ struct Pair: AsyncParsableCommand {
       "Trust the attestation roots (PAA) and declaration signers in this folder, too: DER or PEM files.",
       valueName: "dir"), completion: .directory)
   var trust: String?
-  @Flag(name: .customLong("allow-unverified"), help: "Go on where the device can't prove that it is certified.")
+  @Flag(
+    name: .customLong("allow-unverified"),
+    help: "Go on where the device can't prove that it is certified, or is not the product that its code is for.")
   var allowsUnverified = false
   @Argument(help: "The setup code.") var code: String?
 
@@ -50,6 +52,13 @@ struct Pair: AsyncParsableCommand {
       request.discoveryTime = min(request.discoveryTime, timeout.duration)
     }
     if allowsUnverified { request.attestationPolicy = .proceedAnyway }
+    switch request.flow {
+    case .standard: break
+    case .userIntent:
+      home.output.note("the code asks for something to be done on the device first, such as pressing a button")
+    case .custom:
+      home.output.note("the code asks for the maker's own steps first: see its instructions if the device is not found")
+    }
     let steps = StepReporter(home.output)
     var options = try home.controller()
     // The address is that of the device to be commissioned; its operational address is the same, and told by itself.
@@ -65,6 +74,11 @@ struct Pair: AsyncParsableCommand {
     }
     if let failure = paired.result.attestationFailure {
       home.output.note("it could not prove that it is a certified device: \(failure.explanation) (\(failure))")
+    }
+    let information = paired.result.information
+    let found = CommissioningRequest.Product(vendorID: information.vendorID, productID: information.productID)
+    if let expected = request.product, expected != found {
+      home.output.note("the code is for \(expected), but the device is \(found)")
     }
     home.output.result(json(paired, steps.finished), text(paired))
   }

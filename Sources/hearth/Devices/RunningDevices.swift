@@ -27,14 +27,22 @@ struct RunningDevices {
     var buttons: [String]
     /// The node that it is, or is behind.
     var node: VirtualDevices.DeviceStatus
+    /// What the DNS-SD of its process did not act on.
+    var discoveryDrops: [String: Int]
   }
 
   private var entries: [Entry] {
     fleets.flatMap { fleet in
       fleet.devices.flatMap { device in
-        [Entry(process: fleet.process, name: device.name, path: device.path, buttons: device.buttons, node: device)]
+        [
+          Entry(
+            process: fleet.process, name: device.name, path: device.path, buttons: device.buttons, node: device,
+            discoveryDrops: fleet.discoveryDrops ?? [:])
+        ]
           + device.bridged.map {
-            Entry(process: fleet.process, name: $0.name, path: $0.path, buttons: $0.buttons, node: device)
+            Entry(
+              process: fleet.process, name: $0.name, path: $0.path, buttons: $0.buttons, node: device,
+              discoveryDrops: fleet.discoveryDrops ?? [:])
           }
       }
     }

@@ -203,13 +203,19 @@ struct SimPower: ParsableCommand {
 struct SimDrops: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "drops", abstract: "How many messages a device did not take in since it started, by reason.",
-    discussion: "Commands to what it is bound to count too, where they came to nothing.")
+    discussion: """
+      Commands to what it is bound to count too, where they came to nothing. Reasons that begin with dns. are those of service \
+      discovery, which all devices of a process share.
+      """)
   @OptionGroup var options: GlobalOptions
   @Argument(help: "The device.") var device: String
 
   func run() throws {
     let entry = try RunningDevices(options).resolve(device)
-    let drops = entry.node.drops.sorted { $0.key < $1.key }
+    var drops = entry.node.drops.sorted { $0.key < $1.key }
+    for (reason, count) in entry.discoveryDrops.sorted(by: { $0.key < $1.key }) {
+      drops.append((key: "dns.\(reason)", value: count))
+    }
     var table = Table("REASON", "MESSAGES")
     for (reason, count) in drops { table.add(reason, "\(count)") }
     options.output.result(VirtualDeviceReport.json(drops), drops.isEmpty ? "none" : table.text)

@@ -20,6 +20,9 @@ struct FakeDevice {
   var refusals: [String: Status] = [:]
   /// Commands that get no answer at all.
   var silent: Set<String> = []
+  /// Commands that are carried out, but not answered before ``answerHeld(at:)``.
+  var holdBack: Set<String> = []
+  private var held: [(ExchangeID, InvokeResponse)] = []
   /// How many requests to answer with BUSY.
   var busyCount = 0
   /// Answers to commands of the Operational Credentials cluster that are to be tampered with.
@@ -310,8 +313,27 @@ struct FakeDevice {
       }
     }
     // Answers may come in any order.
-    send(InvokeResponse(results.reversed()), exchange, at: now)
+    let response = InvokeResponse(results.reversed())
+    if request.commands.contains(where: { holdBack.contains(name($0.path)) }) {
+      held.append((exchange, response))
+    } else {
+      send(response, exchange, at: now)
+    }
     if closes { core.removeFabric(1, at: now) }
+  }
+
+  /// Gives the answers that were held back, each on the exchange of its request.
+  /// - Returns: how many of those exchanges were still open.
+  mutating func answerHeld(at now: Instant) -> Int {
+    let answers = held
+    held = []
+    var count = 0
+    for (exchange, response) in answers {
+      let isSent = core.send(
+        InteractionOpcode.invokeResponse.rawValue, payload: response.encoded, on: exchange, then: .close, at: now)
+      if isSent { count += 1 }
+    }
+    return count
   }
 
   private mutating func answer(_ command: CommandData, _ name: String, _ session: SessionID) -> CommandResult {

@@ -213,23 +213,33 @@ struct SetupValueTests {
 
 @Suite("Codes of the public certification tests")
 struct PublicCodeTests {
-  /// From the Matter SDK's `src/app/tests/suites/certification`, July 2025: with passcodes that nobody may use, other
-  /// discriminators, versions, flows and data of the maker's own.
-  static let codes = [
-    "MT:-24J029Q000YH24KF10", "MT:-24J029Q004ORE3N610", "MT:-24J029Q004QG46Y900",
-    "MT:-24J029Q008E.Q2QZ00", "MT:-24J029Q00C4912TQ00", "MT:-24J029Q00GWID1WH00", "MT:-24J029Q00KA0648G00",
-    "MT:-24J029Q00KA064IJ3P0IXZB0DK5N1K8SQ1RYCU1-A40", "MT:-24J029Q00KMSP0Z800", "MT:-24J029Q00OC0000000",
-    "MT:-24J029Q00QPQ36B420", "MT:-24J029Q00UF-F5EX10", "MT:-24J029Q00Y58S4HO10", "MT:-24J029Q00YX018EW10",
-    "MT:-24J042C00KA0648G00", "MT:-24J042C00KA064IJ3P0IXZB0DK5N1K8SQ1RYCU1-A40", "MT:-24J048N01KA0648G00",
-    "MT:-24J04QI14KA0648G00", "MT:-24J0AFN00KA0648G00", "MT:-24J0AFN00KG3-2W000", "MT:-24J0ALY010O0648G00",
-    "MT:-24J0CEK01KA0648G00", "MT:-24J0EZA10KA0648G00", "MT:-24J0IRV01A7TB7E700", "MT:-24J0Q1212K4.08JP10",
-    "MT:00000CQM0008YV45420", "MT:00000EBQ15J.JP67600", "MT:034J029Q00KA0648G00",
-  ]
+  @Test("Read, they are what they should be; written again, they are the same", arguments: PublicVectors.qr)
+  func qrCodes(vector: PublicVectors.QR) throws {
+    let payload = try SetupPayload(parsing: vector.code, allowingInvalidValues: true)
+    #expect(payload.version == vector.version)
+    #expect(payload.vendorID == vector.vendorID && payload.productID == vector.productID)
+    #expect(payload.flow == vector.flow && payload.discovery?.rawValue == vector.discovery)
+    #expect(payload.discriminator == .long(vector.discriminator) && payload.passcode == vector.passcode)
+    #expect(payload.serialNumber == vector.serialNumber)
+    let error: SetupCodeError? =
+      vector.version != 0
+      ? .unknownVersion(vector.version)
+      : SetupPasscode.isValid(vector.passcode) ? nil : .invalidPasscode(vector.passcode)
+    if let error {
+      #expect(throws: error) { try SetupPayload(parsing: vector.code) }
+      #expect(throws: error) { try payload.qrText }
+    } else {
+      #expect(try SetupPayload(parsing: vector.code) == payload)
+      #expect(try payload.qrText == vector.code)
+    }
+    #expect("MT:" + Base38.encode(try payload.qrBytes()) == vector.code)
+  }
 
-  @Test("Read and written again, they are the same", arguments: codes)
-  func sameAgain(code: String) throws {
-    let payload = try SetupPayload(parsing: code, allowingInvalidValues: true)
-    #expect("MT:" + Base38.encode(try payload.qrBytes()) == code)
+  @Test("None is missing, and as many are refused as should be")
+  func counts() {
+    #expect(PublicVectors.qr.count == 55)
+    #expect(PublicVectors.qr.count { !SetupPasscode.isValid($0.passcode) } == 13)
+    #expect(PublicVectors.manual.count == 22 && PublicVectors.refusedManual.count == 40)
   }
 
   @Test("One of them stands for more bits than there are")
@@ -239,15 +249,48 @@ struct PublicCodeTests {
     }
   }
 
-  @Test("Those with trivial passcodes are refused for that")
-  func trivialPasscodes() throws {
-    let refused = try Self.codes.filter { code in
-      let passcode = try SetupPayload(parsing: code, allowingInvalidValues: true).passcode
-      guard !SetupPasscode.isValid(passcode) else { return false }
-      #expect(throws: SetupCodeError.invalidPasscode(passcode)) { try SetupPayload(parsing: code) }
-      return true
+  @Test("A thousand bytes of the maker's own; broken ones are refused")
+  func long() throws {
+    let payload = try SetupPayload(parsing: PublicVectors.long)
+    #expect(payload.passcode == 20_202_021 && payload.discriminator == .long(3840) && payload.vendorID == 0xFFF1)
+    let digits = String((0..<1000).map { Character(String(($0 + 1) % 10)) })
+    #expect(payload.extraMembers.map(\.tag) == [0x82])
+    #expect(payload.extraMembers.first?.value == .string(digits))
+    #expect(try payload.qrText == PublicVectors.long)
+    for broken in PublicVectors.longBroken {
+      #expect(throws: SetupCodeError.self) { try SetupPayload(parsing: broken, allowingInvalidValues: true) }
     }
-    #expect(refused.count == 12)
+  }
+
+  @Test("Manual codes, both ways", arguments: PublicVectors.manual)
+  func manualCodes(vector: PublicVectors.Manual) throws {
+    let payload = try SetupPayload(parsing: vector.code)
+    #expect(payload.discriminator == .short(vector.discriminator) && payload.passcode == vector.passcode)
+    #expect(payload.vendorID == vector.vendorID && payload.productID == vector.productID)
+    #expect(payload.flow == (vector.code.count == 21 ? .custom : .standard))
+    #expect(try payload.manualCode == vector.code)
+    #expect(try SetupPayload(parsing: payload.formattedManualCode) == payload)
+  }
+
+  @Test("Manual codes that are refused", arguments: PublicVectors.refusedManual)
+  func refusedManualCodes(code: String, fault: PublicVectors.Fault) {
+    do {
+      let payload = try SetupPayload(parsing: code)
+      Issue.record("\(code) is \(payload)")
+    } catch {
+      let found: PublicVectors.Fault? =
+        switch error {
+        case .wrongCheckDigit: .checkDigit
+        case .badCharacter: .version
+        case .wrongLength: .length
+        case .groupTooLarge: .range
+        case .invalidPasscode: .passcode
+        case .invalidVendor: .vendor
+        case .missingProduct: .product
+        default: nil
+        }
+      #expect(found == fault, "\(error)")
+    }
   }
 
   @Test("What the maker adds is told by its tags")

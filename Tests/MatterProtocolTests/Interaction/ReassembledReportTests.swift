@@ -64,13 +64,68 @@ import Testing
     #expect(whole[second]?.value == hex("16 18"))
   }
 
+  /// Entries with an index may come in any order.
+  @Test func entriesOutOfOrder() throws {
+    func whole(_ order: [UInt8], moreAfterEach: Bool) throws -> ReassembledReport {
+      var whole = ReassembledReport()
+      let data = order.map { AttributeData(first, .item(UInt16($0)), dataVersion: 1, value: [4, $0 + 10]) }
+      if moreAfterEach {
+        for (number, entry) in data.enumerated() {
+          try whole.append(report([entry], more: number + 1 < data.count))
+        }
+      } else {
+        try whole.append(report(data, more: false))
+      }
+      return whole
+    }
+    for order in [[0, 1, 2], [1, 0, 2], [2, 1, 0], [2, 0, 1], [1, 2, 0], [0, 2, 1]] as [[UInt8]] {
+      for more in [true, false] {
+        #expect(try whole(order, moreAfterEach: more)[first]?.value == hex("16 040A 040B 040C 18"), "\(order) \(more)")
+      }
+    }
+    // One that never comes leaves no hole, and one that comes again counts.
+    #expect(try whole([3, 1], moreAfterEach: true)[first]?.value == hex("16 040B 040D 18"))
+    var again = ReassembledReport()
+    try again.append(
+      report(
+        [
+          .init(first, .item(1), dataVersion: 1, value: [4, 1]), .init(first, .item(1), dataVersion: 1, value: [4, 2]),
+          .init(second, .item(4), dataVersion: 1, value: [4, 1]),
+          .init(second, dataVersion: 1, value: hex("16 0407 18")),
+          .init(first, .item(0), dataVersion: 1, value: [4, 0]),
+        ], more: false))
+    #expect(again[first]?.value == hex("16 0400 0402 18"))
+    #expect(again[second]?.value == hex("16 0407 18"), "a list that replaces all forgets what waited")
+  }
+
+  /// An entry for what is no list spoils that attribute, and no other.
+  @Test func entriesForNoList() throws {
+    var whole = ReassembledReport()
+    try whole.append(
+      report(
+        [
+          .init(first, dataVersion: 1, value: [0x14]), .init(second, dataVersion: 1, value: hex("16 18")),
+          .init(first, .append, dataVersion: 1, value: [4, 1]), .init(plain, dataVersion: 1, value: [9]),
+          .init(plain, .item(0), dataVersion: 1, value: [9]),
+        ], more: true))
+    try whole.append(report([.init(second, .append, dataVersion: 1, value: [4, 2])], more: false))
+    #expect(whole.attributes.map(\.path) == [second])
+    #expect(whole[second]?.value == hex("16 0402 18") && whole[first] == nil && whole[plain] == nil)
+    #expect(whole.statuses.map(\.path) == [AttributePath(first), AttributePath(plain)])
+    #expect(whole.statuses.allSatisfy { $0.status.code == .invalidDataType })
+    // It is whole again if it comes whole again.
+    whole = ReassembledReport()
+    try whole.append(
+      report(
+        [
+          .init(first, dataVersion: 1, value: [0x14]), .init(first, .append, dataVersion: 1, value: [4, 1]),
+          .init(first, dataVersion: 2, value: hex("16 18")), .init(first, .append, dataVersion: 2, value: [4, 3]),
+        ], more: false))
+    #expect(whole[first]?.value == hex("16 0403 18") && whole.statuses.isEmpty)
+  }
+
   @Test func refusals() throws {
     var whole = ReassembledReport()
-    #expect(throws: InteractionError.self) {
-      try whole.append(
-        report(
-          [.init(plain, dataVersion: 1, value: [9]), .init(plain, .append, dataVersion: 1, value: [9])], more: true))
-    }
     whole = ReassembledReport()
     try whole.append(ReportData(subscriptionID: 1, moreChunkedMessages: true))
     #expect(throws: InteractionError.unexpected(.reportData)) { try whole.append(ReportData(subscriptionID: 2)) }

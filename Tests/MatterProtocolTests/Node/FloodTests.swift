@@ -21,7 +21,11 @@ import Testing
     #expect(core.unsecured.count <= configuration.maximumUnsecuredSessions)
     #expect(
       core.handshakes.count
-        <= configuration.maximumInboundHandshakes + configuration.maximumInboundPASEHandshakes)
+        <= configuration.maximumInboundHandshakes + configuration.maximumInboundPASEHandshakes
+        + configuration.maximumInboundResumptions)
+    #expect(core.handshakes.count <= core.unsecured.count)
+    #expect(core.rooms.passcode.places.count <= configuration.maximumInboundPASEHandshakes)
+    #expect(core.rooms.certificates.places.count <= configuration.maximumInboundHandshakes)
     #expect(core.exchanges.count <= configuration.maximumUnsecuredSessions * 4)
     #expect(core.secured.count <= configuration.maximumSessions)
   }

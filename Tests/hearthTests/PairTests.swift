@@ -1,0 +1,93 @@
+import Foundation
+import Testing
+
+/// What `hearth pair` makes of codes and of devices that are not what they should be.
+@Suite("Pairing", .serialized) struct PairTests {
+  @Test func aCodeForSeveralDevicesIsTakenApart() throws {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    let refused = try hearth("pair", "MT:M5L90MP500K64J00000*M5L90U.D010K4J00000")
+    #expect(refused.status == 2)
+    #expect(refused.errors.contains("MT:M5L90MP500K64J00000, MT:M5L90U.D010K4J00000"))
+  }
+
+  /// A device whose certificates, made when it first ran, are for another product than it says now.
+  @Test(.timeLimit(.minutes(10))) func aDeviceThatIsNotWhatItShouldBe() async throws {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    let lines = "type: on/off light, discriminator: 1003, passcode: 20240003, serialNumber: P1"
+    let first = try await PairFleet(hearth, "{ name: Odd, \(lines), product: 0x8001 }")
+    let oldCode = first.qrCode
+    first.stop()
+    let fleet = try await PairFleet(hearth, "{ name: Odd, \(lines), product: 0x8002 }")
+    defer { fleet.stop() }
+    #expect(oldCode != fleet.qrCode)
+
+    // Its old code is not for what it is now.
+    let other = try hearth.run(["pair", oldCode] + fleet.place)
+    #expect(other.status == 9, "\(other.errors)")
+    #expect(other.errors.contains("vendor 0xFFF1, product 0x8001"), "\(other.errors)")
+    #expect(other.errors.contains("vendor 0xFFF1, product 0x8002"), "\(other.errors)")
+    // With its new code, its certificates are not.
+    let unproven = try hearth.run(["pair", fleet.qrCode] + fleet.place)
+    #expect(unproven.status == 9, "\(unproven.errors)")
+    #expect(unproven.errors.contains("can't prove") && unproven.errors.contains("--allow-unverified"))
+    #expect(try hearth("devices", "--json").output.contains("\"name\"") == false)
+    // Told to go on, it goes on, and says so.
+    let allowed = try hearth.run(["pair", oldCode, "--allow-unverified", "--json"] + fleet.place)
+    #expect(allowed.status == 0, "\(allowed.errors)")
+    #expect(allowed.output.contains(#""attestationVerified":false"#))
+    #expect(allowed.errors.contains("could not prove") && allowed.errors.contains("the code is for vendor 0xFFF1"))
+  }
+
+  /// The manual code of a product with a flow of its own names both, and is told of.
+  @Test(.timeLimit(.minutes(10))) func aFlowOfTheMakersOwnIsTold() async throws {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    let fleet = try await PairFleet(
+      hearth, "{ name: Plain, type: on/off light, discriminator: 3840, passcode: 20202021, product: 0x8001 }")
+    defer { fleet.stop() }
+    // For product 0x8001 of vendor 0xFFF2, and of vendor 0xFFF1.
+    let other = try hearth.run(["pair", "749701123365522327692"] + fleet.place)
+    #expect(other.status == 9, "\(other.errors)")
+    #expect(other.errors.contains("vendor 0xFFF2, product 0x8001"), "\(other.errors)")
+    let paired = try hearth.run(["pair", "7497-0112-3365-5213-2769-4"] + fleet.place)
+    #expect(paired.status == 0, "\(paired.errors)")
+    #expect(paired.errors.contains("the maker's own steps"))
+  }
+}
+
+/// One virtual device without DNS-SD, in a process of its own.
+private struct PairFleet {
+  let qrCode: String
+  /// How to say where it is.
+  let place: [String]
+  private let process: Process
+
+  init(_ hearth: Hearth, _ device: String) async throws {
+    let state = URL(filePath: hearth.state)
+    try FileManager.default.createDirectory(at: state, withIntermediateDirectories: true)
+    let (definition, ready) = (state.appending(path: "home.yaml"), state.appending(path: "ready"))
+    try? FileManager.default.removeItem(at: ready)
+    try "devices:\n  - \(device)\n".write(to: definition, atomically: true, encoding: .utf8)
+    process = try hearth.start(
+      ["run", definition.path, "--mdns", "off", "--ready-file", ready.path],
+      output: state.appending(path: "fleet.out"), errors: state.appending(path: "fleet.err"))
+    for _ in 0..<200 where !FileManager.default.fileExists(atPath: ready.path) && process.isRunning {
+      try await Task.sleep(for: .milliseconds(50))
+    }
+    let shown = try hearth("sim", "ps", "--json").output
+    func after(_ key: String, _ isPart: (Character) -> Bool) throws -> String {
+      let rest = shown.split(separator: key, maxSplits: 1)
+      try #require(rest.count == 2, "no device is running: \(shown)")
+      return String(rest[1].prefix(while: isPart))
+    }
+    qrCode = try after("\"qrCode\":\"") { $0 != "\"" }
+    place = ["--mdns", "off", "--at", "127.0.0.1:" + (try after("\"port\":") { $0.isNumber })]
+  }
+
+  func stop() {
+    if process.isRunning { process.interrupt() }
+    process.waitUntilExit()
+  }
+}
