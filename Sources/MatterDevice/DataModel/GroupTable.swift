@@ -10,8 +10,9 @@ public struct GroupTable: Hashable, Sendable {
     public internal(set) var name: String
   }
 
-  /// The most groups that one fabric may have here; MaxGroupsPerFabric.
-  public static let maximumPerFabric = 16
+  /// The most groups that one fabric may have here; MaxGroupsPerFabric. A node with many endpoints has room for four groups on
+  /// each. Matter Core § 2.11.1.2.
+  public private(set) var maximumPerFabric = 16
 
   /// In the order of fabric and group.
   public private(set) var entries: [Entry] = []
@@ -42,7 +43,7 @@ public struct GroupTable: Hashable, Sendable {
       }
       return true
     }
-    guard entries.count(where: { $0.fabric == fabric }) < Self.maximumPerFabric else { return false }
+    guard entries.count(where: { $0.fabric == fabric }) < maximumPerFabric else { return false }
     entries.append(Entry(fabric: fabric, group: group, endpoints: [endpoint], name: name))
     entries.sort { ($0.fabric, $0.group) < ($1.fabric, $1.group) }
     return true
@@ -58,6 +59,11 @@ public struct GroupTable: Hashable, Sendable {
     entries[index].endpoints.remove(at: position)
     if entries[index].endpoints.isEmpty { entries.remove(at: index) }
     return true
+  }
+
+  /// Has room for the groups of a node with so many Groups servers.
+  mutating func makeRoom(forServers count: Int) {
+    maximumPerFabric = min(max(maximumPerFabric, 4 * count), Int(UInt16.max))
   }
 
   mutating func removeAll(of fabric: FabricIndex) { entries.removeAll { $0.fabric == fabric } }

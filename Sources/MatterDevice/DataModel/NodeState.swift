@@ -83,6 +83,7 @@ struct NodeState: Sendable {
       clusters[index].stored[name] = value
     }
     if let bytes = stored[StoreKey.groups], let table = try? GroupTable(tlv: bytes) { groupTable = table }
+    groupTable.makeRoom(forServers: clusters.count { $0.path.cluster == Groups.id })
     guard let bytes = stored[StoreKey.eventNumber], let number = try? UInt64(tlv: bytes) else { return }
     let records = stored.filter { $0.key.hasPrefix(StoreKey.events) }.compactMap { _, value in
       EventRecord(stored: value) { path in

@@ -30,11 +30,26 @@ extension TestNode {
   }
 }
 
+@Test func aNodeWithManyEndpointsHasRoomForFourGroupsOnEach() throws {
+  var table = GroupTable()
+  table.makeRoom(forServers: 3)
+  #expect(table.maximumPerFabric == 16)
+  table.makeRoom(forServers: 7)
+  #expect(table.maximumPerFabric == 28)
+  var added = 0
+  for group in 1...29 as ClosedRange<UInt16> {
+    if table.add(GroupID(group), fabric: 1, endpoint: EndpointID(group % 7 + 1), name: "") { added += 1 }
+  }
+  #expect(added == 28)
+  let isAddedToAnother = table.add(29, fabric: 2, endpoint: 1, name: "")
+  #expect(isAddedToAnother)
+}
+
 /// After the public certification scripts TC-G-2.1 to 2.4.
 struct GroupsTests {
   @Test func addViewAndRemove() throws {
     let node = TestNode()
-    let limit = GroupID(UInt16(GroupTable.maximumPerFabric))
+    let limit = GroupID(UInt16(GroupTable().maximumPerFabric))
     #expect(node[Groups.nameSupport] == .groupNames)
     for group in 1...limit.rawValue { #expect(try node.addGroup(GroupID(group), "Gp\(group)") == .success) }
     #expect(try node.addGroup(GroupID(limit.rawValue + 1), "GpUnused") == .resourceExhausted, "7b")

@@ -15,7 +15,7 @@ extension RootNode {
   /// Matter Core § 11.2.
   static var groupKeyManagement: ClusterServer {
     ClusterServer(GroupKeyManagement.self)
-      .initial(GroupKeyManagement.maxGroupsPerFabric, UInt16(GroupTable.maximumPerFabric))
+      .onRead(GroupKeyManagement.maxGroupsPerFabric) { UInt16(clamping: $0.groupTable.maximumPerFabric) }
       .initial(GroupKeyManagement.maxGroupKeysPerFabric, UInt16(keySetLimit))
       .onRead(GroupKeyManagement.groupTable) { context in
         context.groupTable.entries.map {
@@ -24,7 +24,7 @@ extension RootNode {
       }
       .onWrite(GroupKeyManagement.groupKeyMap) { context, map throws(StatusError) in
         let own = map.filter { $0.fabricIndex == context.subject.fabric }
-        guard own.count <= GroupTable.maximumPerFabric else { throw StatusError(.resourceExhausted) }
+        guard own.count <= context.groupTable.maximumPerFabric else { throw StatusError(.resourceExhausted) }
         guard own.allSatisfy({ $0.groupId != 0 && $0.groupKeySetID != 0 }),
           Set(own.map { UInt32($0.groupId.rawValue) << 16 | UInt32($0.groupKeySetID) }).count == own.count
         else { throw StatusError(.constraintError) }
