@@ -237,6 +237,6 @@ import Testing
     #expect(
       StableDescription.of(Sample())
         == "(bytes: 01ab, table: {(key: a, value: 1), (key: b, value: 2), (key: c, value: 3)}, set: {10, 20, 30}, "
-        + "some: 5, none: nil, state: picked, result: failure(timedOut((at: (nanoseconds: 0)))))")
+        + "some: 5, none: nil, state: picked, result: failure(timedOut((at: (nanoseconds: 0), waiting: ))))")
   }
 }

@@ -47,7 +47,8 @@ package final class HomeObservers {
   }
 
   private func tell(_ news: News) {
-    for (id, ear) in ears where !ear(news) { ears[id] = nil }
+    // The first comes first: a run of a simulation is the same each time.
+    for (id, ear) in ears.sorted(by: { $0.key < $1.key }) where !ear(news) { ears[id] = nil }
   }
 
   /// Somebody else follows the devices now.
@@ -131,7 +132,7 @@ package final class HomeObservers {
     if touched.structures { structures.tell(reducer.state.structures) }
     if touched.rooms { rooms.tell(reducer.state.rooms) }
     if !devices.isEmpty { tellDevices(touched.devices, reducer) }
-    for (id, changed) in touched.reports { tellReport(of: id, changed, reducer) }
+    for (id, changed) in touched.reports.sorted(by: { $0.key < $1.key }) { tellReport(of: id, changed, reducer) }
   }
 
   /// Everything may be different.
@@ -228,7 +229,7 @@ package struct ObservedCollection<Item: Identifiable & Sendable> {
   /// Tells changes that are known, and the whole where somebody wants it.
   mutating func tell(_ changes: [CollectionChange<Item>], whole: () -> [Item]) {
     var all: [Item]?
-    for (_, observer) in observers {
+    for (_, observer) in observers.sorted(by: { $0.key < $1.key }) {
       switch observer {
       case .changes(let continuation): for change in changes { continuation.yield(change) }
       case .snapshots(let continuation):

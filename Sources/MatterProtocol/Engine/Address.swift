@@ -1,3 +1,6 @@
+/// Which of the two internet protocols an address is of.
+public enum IPFamily: String, Hashable, CaseIterable, Sendable { case v4 = "IPv4", v6 = "IPv6" }
+
 /// An IPv4 or IPv6 address.
 public enum IPAddress: Hashable, Sendable, CustomStringConvertible {
   /// In host order.
@@ -9,6 +12,7 @@ public enum IPAddress: Hashable, Sendable, CustomStringConvertible {
   public static let loopback6 = IPAddress.v6(high: 0, low: 1, scope: 0)
 
   public var isIPv6: Bool { if case .v6 = self { true } else { false } }
+  public var family: IPFamily { isIPv6 ? .v6 : .v4 }
   public var isLoopback: Bool {
     switch self {
     case .v4(let value): value >> 24 == 127

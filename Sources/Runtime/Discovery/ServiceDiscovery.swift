@@ -60,7 +60,7 @@ public final class ServiceDiscovery: NodeDiscovery {
 
   /// A search that goes on until it is stopped.
   public struct Browse: Hashable, Sendable {
-    let number: UInt64
+    public let number: UInt64
 
     /// - Parameter number: another one for each search of a process.
     public init(number: UInt64) { self.number = number }

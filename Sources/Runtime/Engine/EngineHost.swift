@@ -88,9 +88,12 @@ public final class EngineHost<E: Engine & SendableMetatype> {
     isStopped = true
     timer?.cancel()
     transport.close()
-    for browse in browses.values { discovery?.stop(browse) }
+    // In an order of their own: a run of a simulation is the same each time.
+    for (_, browse) in browses.sorted(by: { "\($0.key)" < "\($1.key)" }) { discovery?.stop(browse) }
     browses = [:]
-    for service in published.values { discovery?.withdraw(service, silently: silently) }
+    for (_, service) in published.sorted(by: { "\($0.key)" < "\($1.key)" }) {
+      discovery?.withdraw(service, silently: silently)
+    }
     published = [:]
     if silently { store.abandon() } else { store.close() }
     onEvent = nil

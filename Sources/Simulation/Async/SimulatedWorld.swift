@@ -27,10 +27,28 @@ public actor SimulatedWorld {
   }
 
   /// Lets virtual time go on.
-  /// - Throws: `CancellationError` if the task is cancelled meanwhile.
+  /// - Throws: `CancellationError` if the task is cancelled, as soon as it is.
   public func sleep(for time: Duration) async throws {
-    try await machine.eventLoop.scheduleTask(in: .nanoseconds(time.nanoseconds)) {}.futureResult.get()
     try Task.checkCancellation()
+    let end = machine.eventLoop.scheduleTask(in: .nanoseconds(time.nanoseconds)) {}
+    try await withTaskCancellationHandler {
+      do { try await end.futureResult.get() } catch {
+        try Task.checkCancellation()
+        throw error
+      }
+    } onCancel: {
+      end.cancel()
+    }
+    try Task.checkCancellation()
+  }
+
+  /// Does something that may take its time, and gives it a name: a run that never comes to its end tells it.
+  public func naming<R: Sendable>(
+    _ what: String, _ body: @Sendable () async throws -> R
+  ) async rethrows -> R {
+    let number = world.value.beginWait(what)
+    defer { world.value.endWait(number) }
+    return try await body()
   }
 
   /// Waits until a condition holds, which is looked at after every step of the world.

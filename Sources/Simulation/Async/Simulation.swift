@@ -75,7 +75,7 @@ public enum Simulation {
     do throws(SimulationError) {
       while outcome.result == nil {
         guard try world.step() else { throw .deadlock(at: world.now, waiting: world.waits) }
-        if world.now > end { throw .timedOut(at: world.now) }
+        if world.now > end { throw .timedOut(at: world.now, waiting: world.waits) }
         if isCancelled.load(ordering: .relaxed) { task.cancel() }
       }
     } catch {

@@ -45,14 +45,19 @@ public final class SimulatedEventLoop: NIOSerialEventLoopExecutor, TaskExecutor,
   private let escape: EscapeFlag
   /// Called when there may be something to do earlier than before.
   private let onWork: () -> Void
+  /// Called when a timer goes off.
+  private let onTimer: () -> Void
   /// Work that came from other threads.
   private(set) var escapes = 0
 
   /// - Parameters:
   ///   - clock: the time of the machine that it belongs to.
   ///   - onWork: called, on the world's thread, when there may be something to do earlier than before.
-  init(escape: EscapeFlag, clock: @escaping () -> Instant, onWork: @escaping () -> Void) {
-    (self.escape, self.clock, self.onWork) = (escape, clock, onWork)
+  ///   - onTimer: called, there too, when a timer goes off.
+  init(
+    escape: EscapeFlag, clock: @escaping () -> Instant, onWork: @escaping () -> Void, onTimer: @escaping () -> Void
+  ) {
+    (self.escape, self.clock, self.onWork, self.onTimer) = (escape, clock, onWork, onTimer)
   }
 
   // MARK: Running
@@ -88,7 +93,9 @@ public final class SimulatedEventLoop: NIOSerialEventLoopExecutor, TaskExecutor,
       }
       while let first = timers.first, first.deadline <= now {
         _ = timers.removeFirst()
-        if let action = actions.removeValue(forKey: first.sequence) { ready.append(.closure(action)) }
+        guard let action = actions.removeValue(forKey: first.sequence) else { continue }
+        onTimer()
+        ready.append(.closure(action))
       }
       if ready.isEmpty { return true }
       let work = ready

@@ -14,6 +14,9 @@ public final class SimulatedMachine: Machine, @unchecked Sendable {
   public let eventLoop: SimulatedEventLoop
   /// Where its nodes are reached; the first is told first.
   public private(set) var addresses: [IPAddress]
+  /// Its addresses, those that are off included.
+  private var allAddresses: [IPAddress]
+  private var familiesOff: Set<IPFamily> = []
   public private(set) var isPowered = true
   /// Another one whenever power comes back: what ran before has no effect any more, whatever it still tries.
   fileprivate private(set) var life = 1
@@ -56,12 +59,14 @@ public final class SimulatedMachine: Machine, @unchecked Sendable {
   }
 
   init(id: HostID, name: String, addresses: [IPAddress], seed: UInt64, clock: MachineClock, world: World) {
-    (self.id, self.name, self.addresses, self.world) = (id, name, addresses, world)
+    (self.id, self.name, self.world) = (id, name, world)
+    (self.addresses, allAddresses) = (addresses, addresses)
     random = SeededRandomSource(seed: seed)
     let time = MachineTime(clock, world)
     self.time = time
     eventLoop = SimulatedEventLoop(
-      escape: world.escape, clock: { time.now }, onWork: { [unowned world] in world.touch(id) })
+      escape: world.escape, clock: { time.now }, onWork: { [unowned world] in world.touch(id) },
+      onTimer: { [unowned world] in world.trace.add(.timer, id, at: world.now) })
   }
 
   /// Lets the loop read the clock without keeping the machine.
@@ -103,10 +108,22 @@ public final class SimulatedMachine: Machine, @unchecked Sendable {
   /// Gives the machine other addresses, as a DHCP server may.
   /// - Parameter announces: whether DNS-SD finds out, and tells the new ones with what was published.
   public func move(to new: [IPAddress], announces: Bool = true) {
+    allAddresses = new
+    followAddresses(announces: announces)
+  }
+
+  /// Takes all addresses of a family away, or gives them back.
+  public func setFamily(_ family: IPFamily, isOn: Bool) {
+    if isOn { familiesOff.remove(family) } else { familiesOff.insert(family) }
+    followAddresses(announces: true)
+  }
+
+  private func followAddresses(announces: Bool) {
     let old = addresses
-    addresses = new
+    addresses = allAddresses.filter { !familiesOff.contains($0.family) }
+    guard addresses != old else { return }
     for transport in transports { transport.value?.moved(from: old) }
-    if announces { world.discovery.moved(id, to: new) }
+    if announces { world.discovery.moved(id, to: addresses) }
   }
 
   /// Forgets everything that was stored.
@@ -116,6 +133,9 @@ public final class SimulatedMachine: Machine, @unchecked Sendable {
   public func stored(in directory: String) -> StoredState { disk[directory] ?? [:] }
 
   // MARK: Effects
+
+  /// Whether any of its nodes takes in what is sent to a group.
+  func listens(to group: IPAddress) -> Bool { transports.contains { $0.value?.groups.contains(group) ?? false } }
 
   /// Notes an effect.
   /// - Returns: whether it takes place: not without power.

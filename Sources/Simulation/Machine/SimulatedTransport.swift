@@ -10,7 +10,7 @@ final class SimulatedTransport: DatagramTransport {
   /// Nil once it is closed.
   private var machine: SimulatedMachine?
   private let loop: SimulatedEventLoop
-  private var groups: Set<IPAddress> = []
+  private(set) var groups: Set<IPAddress> = []
 
   init(_ machine: SimulatedMachine, port: UInt16) {
     self.machine = machine
@@ -47,7 +47,8 @@ final class SimulatedTransport: DatagramTransport {
     let world = machine.world
     guard let source = machine.addresses.first(where: { $0.isIPv6 == destination.ip.isIPv6 }) else {
       counters.unreachable += 1
-      return
+      return machine.world.trace.add(
+        .note, machine.id, at: machine.world.now, "no address to send to \(destination) from")
     }
     let (number, loss) = world.network.send(
       bytes, from: machine.id, at: MatterProtocol.SocketAddress(source, port: port), to: destination, at: world.now)
@@ -77,7 +78,7 @@ final class SimulatedTransport: DatagramTransport {
     groups.remove(group)
     guard let machine, machine.takesEffect() else { return }
     machine.world.trace.add(.left, machine.id, at: machine.world.now, "\(group)")
-    machine.world.network.leave(group, machine.id)
+    if !machine.listens(to: group) { machine.world.network.leave(group, machine.id) }
   }
 
   /// The machine's addresses are followed as they change.
@@ -85,6 +86,7 @@ final class SimulatedTransport: DatagramTransport {
 
   func close() {
     onDatagram = nil
+    for group in groups.sorted(by: { $0.bytes.lexicographicallyPrecedes($1.bytes) }) { leave(group) }
     detach()
   }
 }

@@ -13,6 +13,18 @@ public struct Ratio: Hashable, Sendable {
 
   public static let never = Ratio(0, of: 1), always = Ratio(1, of: 1)
 
+  /// That one of two things happens, or both, of which neither knows of the other; in millionths.
+  func or(_ other: Ratio) -> Ratio {
+    let million: UInt64 = 1_000_000
+    func rest(_ ratio: Ratio) -> UInt64 {
+      guard ratio.denominator > 0 else { return million }
+      let happens = ratio.numerator.multipliedFullWidth(by: million)
+      guard happens.high < ratio.denominator else { return 0 }
+      return million - min(million, ratio.denominator.dividingFullWidth(happens).quotient)
+    }
+    return Ratio(million - rest(self) * rest(other) / million, of: million)
+  }
+
   /// Whether it happens this time. Draws once, unless the answer is known beforehand.
   func happens(_ random: inout SeededRandomSource) -> Bool {
     guard numerator > 0, denominator > 0 else { return false }
@@ -47,6 +59,18 @@ public struct LinkConditions: Hashable, Sendable {
     self.jitter = jitter
     self.loss = loss
     self.duplication = duplication
+  }
+
+  /// The conditions of a way that leads over this link and then another one.
+  public func followed(by other: LinkConditions) -> LinkConditions {
+    func narrower(_ one: Int, _ two: Int) -> Int { one == 0 ? two : two == 0 ? one : min(one, two) }
+    var both = LinkConditions(
+      latency: latency + other.latency, jitter: jitter + other.jitter, loss: loss.or(other.loss),
+      duplication: duplication.or(other.duplication), reordering: reordering.or(other.reordering))
+    both.holding = max(holding, other.holding)
+    both.bytesPerSecond = narrower(bytesPerSecond, other.bytesPerSecond)
+    both.maximumDatagramSize = narrower(maximumDatagramSize, other.maximumDatagramSize)
+    return both
   }
 
   /// Two milliseconds, and nothing goes wrong.

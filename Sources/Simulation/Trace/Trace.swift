@@ -6,7 +6,7 @@ public struct Trace: Sendable {
   public struct Entry: Hashable, Sendable, CustomStringConvertible {
     public enum Kind: String, Sendable {
       case sent, lost, received, stored, published, withdrawn, browsing, stoppedBrowsing, found, disappeared, event
-      case joined, left, powerOn, powerOff, note
+      case joined, left, powerOn, powerOff, note, timer
     }
 
     public var at: Instant
@@ -137,6 +137,7 @@ extension Trace.Entry.Kind {
     case .powerOn: 14
     case .powerOff: 15
     case .note: 16
+    case .timer: 17
     }
   }
 }

@@ -6,12 +6,39 @@ public enum SimulationError: Error, Hashable, Sendable {
   case livelock(at: Instant, steps: Int, host: String)
   /// One engine had more effects at a time than make sense.
   case endlessEffects(at: Instant, host: String)
-  /// Nothing is left to happen, and somebody still waits, for these things as far as they were named.
+  /// Nothing is left to happen, and somebody still waits: for what, as far as it was named.
   case deadlock(at: Instant, waiting: [String])
   /// Code of the run was on another thread, by `Task.detached`, the main actor or a real clock: no run like that is the same twice.
   case escaped(at: Instant)
   /// The machine of this name has no power.
   case powerOff(String)
-  /// What was waited for did not happen in time.
-  case timedOut(at: Instant)
+  /// The run's time was over, and somebody still waited: for what, as far as it was named.
+  case timedOut(at: Instant, waiting: [String] = [])
+}
+
+extension SimulationError: CustomStringConvertible {
+  public var description: String {
+    func list(_ waits: [String]) -> String {
+      waits.isEmpty ? "somebody, who did not say for what" : waits.map { "“\($0)”" }.joined(separator: ", ")
+    }
+    return switch self {
+    case .livelock(let time, let steps, let host):
+      "livelock at \(time.text): \(host) keeps itself busy, in \(steps) steps time did not go on"
+    case .endlessEffects(let time, let host): "livelock at \(time.text): \(host) does not come to an end"
+    case .deadlock(let time, let waits):
+      "deadlock at \(time.text): nothing is left to happen, and there still waits \(list(waits))"
+    case .escaped(let time):
+      "at \(time.text) code came from another thread (a task of its own, a real clock, or the main actor): such a run is not the same twice"
+    case .powerOff(let name): "\(name) has no power"
+    case .timedOut(let time, let waits): "the time is over at \(time.text), and there still waits \(list(waits))"
+    }
+  }
+}
+
+extension Instant {
+  /// Virtual seconds since the beginning.
+  fileprivate var text: String {
+    let milliseconds = nanoseconds / 1_000_000
+    return "\(milliseconds / 1000).\(String(1000 + milliseconds % 1000).dropFirst()) s"
+  }
 }

@@ -24,6 +24,9 @@ public final class World {
   private var nextAction = 0
   private var stepsWithoutProgress = 0
   private var conditions: [Condition] = []
+  /// What somebody waits for who is not among the conditions, by number.
+  private var named: [Int: String] = [:]
+  private var lastNamed = 0
 
   /// What is to be done at a time.
   private struct Action: Comparable, Sendable {
@@ -76,13 +79,14 @@ public final class World {
   }
 
   /// Adds a machine, for whatever runs on a ``Machine``.
-  /// - Parameter addresses: nil: one of its own, IPv6.
+  /// - Parameter addresses: nil: one of its own of either family, IPv6 first.
   public func addMachine(
     _ name: String, addresses: [IPAddress]? = nil, clock: MachineClock = MachineClock()
   ) -> SimulatedMachine {
     let id = HostID(members.count)
     let machine = SimulatedMachine(
-      id: id, name: name, addresses: addresses ?? [Self.address(of: id).ip], seed: memberSeed(id), clock: clock,
+      id: id, name: name, addresses: addresses ?? [Self.address(of: id).ip, Self.address4(of: id)],
+      seed: memberSeed(id), clock: clock,
       world: self)
     members.append(machine)
     schedule.add()
@@ -95,6 +99,11 @@ public final class World {
   /// A unique local address, and Matter's port.
   static func address(of id: HostID) -> SocketAddress {
     SocketAddress(.v6(high: 0xFD00_0000_0000_0000, low: UInt64(id.rawValue) + 1, scope: 0), port: 5540)
+  }
+
+  /// A private address: there is one for each of 16 million hosts.
+  private static func address4(of id: HostID) -> IPAddress {
+    .v4(0x0A00_0001 + UInt32(truncatingIfNeeded: id.rawValue))
   }
 
   /// Does something at a time to come.
@@ -111,8 +120,18 @@ public final class World {
     conditions.append(Condition(what: what, deadline: deadline, isMet: isMet, then: then))
   }
 
-  /// What is waited for.
-  public var waits: [String] { conditions.map(\.what) }
+  /// What is waited for: what has been waited for the longest comes first.
+  public var waits: [String] { named.sorted { $0.key < $1.key }.map(\.value) + conditions.map(\.what) }
+
+  /// Somebody begins to wait.
+  /// - Returns: the number to end it by.
+  func beginWait(_ what: String) -> Int {
+    lastNamed += 1
+    named[lastNamed] = what
+    return lastNamed
+  }
+
+  func endWait(_ number: Int) { named[number] = nil }
 
   /// Leaves a note in the trace.
   public func note(_ text: String) { trace.add(.note, nil, at: now, text) }
