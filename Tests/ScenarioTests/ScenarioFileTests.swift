@@ -49,9 +49,18 @@ import VirtualDevices
     ("home: other.yaml\nsteps: []", "“other.yaml”, which can't be read"),
     ("stepps: []", "did you mean “steps”?"),
     ("always: lamp\nsteps: []", "a mapping such as {lamp.connectivity: online}"),
+    ("steps:\n  - net: { lamp: { rate: fast } }", "s.yaml:5:26: found “fast”, expected a rate such as 500B/s"),
+    ("steps:\n  - net: { lamp: { mtu: 12 } }", "the size of an IP packet in bytes, from 49"),
+    ("steps:\n  - net: { lamp: { hold: 5ms } }", "“hold” only beside “reorder”"),
+    ("steps:\n  - net: { lamp: no ipv5 }", "did you mean “no ipv4”"),
+    ("steps:\n  - drift: { lamp: 5 }", "such as 50ppm"),
+    ("steps:\n  - cut: { lmap: 5 }", "found device “lmap”"),
+    ("steps:\n  - rival: { lmap: 5 }", "found device “lmap”"),
+    ("steps:\n  - do: level lmap 40%", "found device “lmap”"),
+    ("steps:\n  - { at: 5s, do: on lamp }\n  - { at: 4s, do: off lamp }", "steps in the order of their times"),
   ]) func isWrong(_ text: String, _ expected: String) {
     let problems = Self.problems(Self.lamp + text)
-    #expect(problems.contains { $0.contains(expected) }, "\(problems)")
+    #expect(problems.count == 1 && problems[0].contains(expected), "\(problems)")
   }
 
   @Test func aFileWithoutStepsIsNone() { #expect(Self.problems(Self.lamp).contains { $0.contains("no steps") }) }

@@ -65,6 +65,76 @@ import VirtualDevices
     #expect(tooFew.failure?.message.hasPrefix("expected messages: > 1000: it is") == true)
   }
 
+  @Test func messagesOfARepeatedStepAreCountedTogether() async throws {
+    let steps = """
+      steps:
+        - { do: toggle lamp, times: 10 }
+        - expect: { lamp.messages: "> 15" }
+      """
+    let failure = try await Self.result(steps).failure
+    #expect(failure == nil, "\(String(describing: failure))")
+  }
+
+  @Test(arguments: [
+    ("never: { lamp.messages: \"> 30\" }", "never lamp.messages: > 30"),
+    ("always: { actual lamp.onOff: false }", "always actual lamp.onOff: false: it is true"),
+    ("never: { actual lamp.onOff: true }", "never actual lamp.onOff: true"),
+  ]) func whatTheHomeDoesNotKnowIsLookedAt(_ rule: String, _ expected: String) async throws {
+    let failure = try #require(
+      try await Self.result(rule + "\nsteps:\n  - { do: toggle lamp, times: 11 }").failure)
+    #expect(failure.message.hasPrefix(expected), "\(failure.message)")
+    #expect(failure.mark?.line == 4)
+    #expect(try await Self.result(rule + "\nsteps:\n  - wait: 1s").isPassed)
+  }
+
+  /// The home hears of it only after the last step.
+  @Test func theLastStepIsLookedAtToo() async throws {
+    let failure = try #require(
+      try await Self.result("never: { lamp.onOff: true }\nsteps:\n  - set: { lamp.onOff: true }").failure)
+    #expect(failure.message.hasPrefix("never lamp.onOff: true"))
+  }
+
+  @Test func aStepWhoseTimeIsOverFails() async throws {
+    let failure = try #require(try await Self.result("steps:\n  - wait: 9s\n  - { at: 5s, do: on lamp }").failure)
+    #expect(failure.message == "“at: 5 s” is over: the steps before it took until 9 s")
+    #expect(failure.mark?.line == 6)
+  }
+
+  @Test func aRenamedDeviceIsTheSame() async throws {
+    let steps = """
+      steps:
+        - do: rename lamp to Sun
+        - do: on lamp
+        - expect: { actual lamp.onOff: true, lamp.onOff: true, lamp.connectivity: online, within: 2s }
+      """
+    let failure = try await Self.result(steps).failure
+    #expect(failure == nil, "\(String(describing: failure))")
+  }
+
+  @Test func aDeviceThatIsNotPairedIsNoOther() async throws {
+    let text = """
+      devices:
+        - { name: Lamp, type: on/off light }
+        - { name: Lamp 2, type: on/off light }
+      paired: false
+      steps:
+        - do: pair lamp 2
+        - do: on lamp
+        - expect: { actual lamp 2.onOff: false, within: 0s }
+      """
+    let result = await (try ScenarioFileTests.load(text)).simulate(seed: 1).result
+    #expect(result.isPassed, "\(result)")
+  }
+
+  @Test func aRunWhoseTimeIsOverTellsWhereItWas() async throws {
+    let failure = try #require(
+      try await Self.result("limit: 1m\nsteps:\n  - do: on lamp\n  - wait: 5m").failure)
+    #expect(failure.mark?.line == 7)
+    #expect(failure.message.contains("the time is over at 60"))
+    #expect(failure.message.contains("there still waits “s.yaml:7"))
+    #expect(failure.timeline.contains { $0.contains("do on lamp") })
+  }
+
   @Test func aTraceReplays() async throws {
     let scenario = try ScenarioFileTests.load(
       ScenarioFileTests.lamp
@@ -81,10 +151,13 @@ import VirtualDevices
   @Test func aDifferenceIsToldToTheByte() throws {
     var first = try TraceFile(
       name: "t", text: "{\"hearthTrace\":1,\"seed\":1,\"files\":[{\"name\":\"a\",\"text\":\"\"}]}\n1 a\n2 bcd\n")
-    let second = first
+    var second = first
     first.entries[1] = "2 bXd"
     #expect(second.difference(from: first)?.entry == 2)
     #expect(second.difference(from: first)?.byte == 3)
+    first.entries[1] = "2 bcd"
+    (first.header.digest, second.header.digest) = ("1", "2")
+    #expect(second.difference(from: first)?.entry == 3)
     first.entries = ["1 a"]
     let missing = try #require(second.difference(from: first))
     #expect(missing.entry == 2 && missing.byte == 0 && missing.now == nil)

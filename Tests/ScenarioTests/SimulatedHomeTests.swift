@@ -1,3 +1,4 @@
+import Foundation
 import Home
 import MatterClusters
 import MatterProtocol
@@ -29,7 +30,6 @@ import VirtualDevices
       return now.types.get(DimmableLightDeviceType.self)?.matterTraits.onOffTrait?.attributes.onOff
     }
     #expect(try run.result.get() == true)
-    print("virtual end", run.end, "entries", run.trace.count)
   }
 
   @Test func theSameSeedGivesTheSameRun() async throws {
@@ -45,6 +45,95 @@ import VirtualDevices
     let first = try await digest(7)
     #expect(try await digest(7) == first)
     #expect(try await digest(8) != first)
+  }
+
+  @Test func aFileIsAHome() async throws {
+    let file = FileManager.default.temporaryDirectory.appending(path: "home-\(UUID().uuidString).yaml")
+    try Self.lamp.write(to: file, atomically: true, encoding: .utf8)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let name = try await withSimulatedHome(file.path, seed: 1) { home, _ in try await home.devices().list().first?.name
+    }
+    #expect(name == "Lamp")
+    await #expect(throws: DefinitionError.self) {
+      try "devices: lamp".write(to: file, atomically: true, encoding: .utf8)
+      try await withSimulatedHome(file.path, seed: 1) { _, _ in }
+    }
+  }
+
+  /// Both ends have their faults; when one is healed the other's are still there.
+  @Test func faultsOfBothEndsAddUp() async throws {
+    let run = await simulate(try Self.definition(), seed: 1) { home, world in
+      func isReachable() async -> Bool { await world.truth()[0].isReachable }
+      var seen = [await isReachable()]
+      try await world.befall("hub", .partition)
+      try await world.befall("Lamp", .mute)
+      seen.append(await isReachable())
+      try await world.befall("Lamp", .heal)
+      seen.append(await isReachable())
+      try await world.befall("hub", .heal)
+      seen.append(await isReachable())
+      return seen
+    }
+    #expect(try run.result.get() == [true, false, false, true])
+  }
+
+  @Test func aDeviceWithoutIPv6IsReachedByIPv4() async throws {
+    let run = await simulate(try Self.definition(), seed: 1) { home, world in
+      func light() async throws -> DimmableLightDeviceType? {
+        try await home.devices().list().first?.types.get(DimmableLightDeviceType.self)
+      }
+      var routes = [await world.truth()[0].route]
+      try await world.befall("Lamp", .family(.v6, isOn: false))
+      routes.append(await world.truth()[0].route)
+      try await world.simulation.sleep(for: .seconds(90))
+      try await light()?.matterTraits.onOffTrait?.waiting(.seconds(30)).on()
+      try await world.befall("Lamp", .family(.v4, isOn: false))
+      routes.append(await world.truth()[0].route)
+      return routes
+    }
+    #expect(try run.result.get() == [.ipv6, .ipv4, .none])
+  }
+
+  /// A clock that is two per cent fast on one side changes nothing but when things are due.
+  @Test(arguments: [20_000, -20_000] as [Int64]) func clocksMayDrift(_ millionths: Int64) async throws {
+    let run = await simulate(try Self.definition(), seed: 1) { home, world in
+      await world.simulation.perform { _ in world.hub.setDrift(millionths) }
+      var offline = 0
+      for _ in 0..<60 {
+        try await world.simulation.sleep(for: .seconds(60))
+        if try await home.devices().list().first?.sourceConnectivity.connectivityState != .online { offline += 1 }
+      }
+      return offline
+    }
+    #expect(try run.result.get() == 0)
+  }
+
+  @Test func aDeadlockIsToldWithWhoWaits() async throws {
+    let run = await Simulation.run(seed: 1) { simulation in
+      await simulation.naming("Godot") { await withCheckedContinuation { (_: CheckedContinuation<Void, Never>) in } }
+    }
+    #expect(throws: SimulationError.deadlock(at: .zero, waiting: ["Godot"])) { try run.result.get() }
+    #expect("\(SimulationError.deadlock(at: .zero, waiting: ["Godot"]))".contains("there still waits “Godot”"))
+  }
+
+  @Test func whoComesFromAnotherThreadIsNoticed() async throws {
+    let run = await Simulation.run(seed: 1) { simulation in
+      await Task.detached { try? await Task.sleep(for: .milliseconds(5)) }.value
+      try await simulation.sleep(for: .seconds(1))
+    }
+    #expect(throws: SimulationError.self) { try run.result.get() }
+  }
+
+  @Test func whoSleepsIsCancelledAtOnce() async throws {
+    let run = await Simulation.run(seed: 1) { simulation in
+      await withTaskGroup(of: Void.self) { group in
+        group.addTask { try? await simulation.sleep(for: .seconds(1000)) }
+        try? await simulation.sleep(for: .seconds(1))
+        group.cancelAll()
+      }
+      return await simulation.now
+    }
+    #expect(try run.result.get() == .zero + .seconds(1))
   }
 
   @Test func aDeviceWithoutPowerIsOfflineUntilItHasIt() async throws {

@@ -9,7 +9,7 @@ struct DeviceNames: Sendable {
     var candidates: [String]
   }
 
-  private var devices: [DeviceDefinition] = []
+  private(set) var devices: [DeviceDefinition] = []
 
   init() {}
 

@@ -24,11 +24,14 @@ extension ScenarioDefinition {
           at: document.mark(of: node), found: node.summary, expected: "numbers such as {n: 1..40} or {n: \"1..5, 9\"}")
       ])
     }
+    // Not the beginning of a longer name.
+    let placeholder = try Regex("\\$\(NSRegularExpression.escapedPattern(for: name))(?![A-Za-z0-9_])")
     return try numbers.map { number in
-      var variant = try load(SourceFile(path, file.text.replacing("$\(name)", with: "\(number)"))) {
+      var variant = try load(SourceFile(path, file.text.replacing(placeholder, with: "\(number)"))) {
         try open($0, besides: path)
       }
       variant.name += ", \(name) \(number)"
+      variant.variant = number
       return variant
     }
   }

@@ -22,6 +22,8 @@ public struct ScenarioDefinition: Sendable {
   public var files: [SourceFile] = []
   /// A fault that it finds, where one is built into the home and the devices on purpose.
   public var mutant: Mutant?
+  /// The number that it stands for, where its file says “vary”.
+  public var variant: Int?
 }
 
 /// A file as it was read.
@@ -52,6 +54,8 @@ public struct ScenarioStep: Sendable {
     case address(device: String)
     /// Puts a machine's wall clock forward, or back.
     case clock(device: String, by: Duration)
+    /// Lets a machine's clocks go faster from now on, or slower, in millionths.
+    case drift(device: String, millionths: Int64)
     /// A second administrator gets into a device, and opens so many sessions without closing any.
     case rival(device: String, times: Int)
     /// What somebody says to the home.
@@ -67,6 +71,8 @@ public struct ScenarioStep: Sendable {
   public var mark: SourceMark
   /// As it is told in a report: “power lamp off”.
   public var text: String
+  /// Whether it is the first of those that the file says in one step, for several devices or several times.
+  public var isFirst = true
 }
 
 public enum PowerAction: String, CaseIterable, Sendable { case on, off, cycle }
@@ -98,6 +104,8 @@ public enum NetworkFault: Hashable, Sendable {
   case conditions(LinkConditions)
   /// Whether multicast, and with it service discovery, works.
   case multicast(Bool)
+  /// Whether it has addresses of a family.
+  case family(IPFamily, isOn: Bool)
 }
 
 /// What somebody says to the home.
@@ -126,7 +134,8 @@ public struct Claim: Sendable {
     case attribute(device: String, AttributePlace, is: [UInt8], hasUnit: Bool)
     /// What the device itself holds.
     case actual(device: String, AttributePlace, is: [UInt8])
-    /// Datagrams that were sent since the step before, by everybody or by one machine.
+    /// Datagrams that were sent since the last thing that was done began, by everybody or by one machine; in “always” and
+    /// “never”: since the beginning of the steps.
     case messages(of: String?, Comparison)
   }
 

@@ -37,12 +37,22 @@ struct ScenarioReader {
       return report(node, expected: "a list of steps such as “- power: {lamp: off}”")
     }
     for step in steps { scenario.steps += self.steps(step) }
+    var last = Duration.zero
+    for step in scenario.steps {
+      guard case .at(let time) = step.time else { continue }
+      if time < last {
+        report(
+          at: step.mark, found: "“at: \(TimeText.text(time))” after “at: \(TimeText.text(last))”",
+          expected: "steps in the order of their times")
+      }
+      last = max(last, time)
+    }
   }
 
   // MARK: Steps
 
   private static let actions = [
-    "power", "cut", "net", "move", "clock", "do", "set", "press", "rival", "wait", "expect",
+    "power", "cut", "net", "move", "clock", "drift", "do", "set", "press", "rival", "wait", "expect",
   ]
 
   /// A step for each device that one step of the file names.
@@ -69,7 +79,8 @@ struct ScenarioReader {
     if let node = fields["within"], key != "expect" { report(node, expected: "“within” only beside “expect”") }
     let actions = self.actions(key, value, within: fields["within"])
     let steps = actions.enumerated().map { index, action in
-      ScenarioStep(time: index == 0 ? time : .after(.zero), action: action.0, mark: mark, text: action.1)
+      ScenarioStep(
+        time: index == 0 ? time : .after(.zero), action: action.0, mark: mark, text: action.1, isFirst: index == 0)
     }
     return repeated(steps, fields["times"], fields["every"])
   }
@@ -88,7 +99,9 @@ struct ScenarioReader {
     return (0..<count).flatMap { turn in
       steps.enumerated().map { index, step in
         var step = step
-        if turn > 0, index == 0 { step.time = .after(pause) }
+        guard turn > 0 else { return step }
+        step.isFirst = false
+        if index == 0 { step.time = .after(pause) }
         return step
       }
     }
@@ -119,8 +132,8 @@ struct ScenarioReader {
       guard let device = device(nameNode, orHub: true), let power = one(of: PowerAction.self, value) else { return nil }
       return .power(device: device, power)
     case "cut":
-      guard let device = device(nameNode, orHub: true), let count = value.scalar.flatMap({ Int($0.string) }), count >= 0
-      else {
+      guard let device = device(nameNode, orHub: true) else { return nil }
+      guard let count = value.scalar.flatMap({ Int($0.string) }), count >= 0 else {
         report(value, expected: "the number of effects after which the power goes")
         return nil
       }
@@ -129,7 +142,8 @@ struct ScenarioReader {
       guard let device = device(nameNode, orHub: true), let fault = fault(value) else { return nil }
       return .network(device: device, fault)
     case "rival":
-      guard let device = device(nameNode), let count = value.scalar.flatMap({ Int($0.string) }), count > 0 else {
+      guard let device = device(nameNode) else { return nil }
+      guard let count = value.scalar.flatMap({ Int($0.string) }), count > 0 else {
         report(value, expected: "how often the second administrator comes")
         return nil
       }
@@ -137,6 +151,9 @@ struct ScenarioReader {
     case "clock":
       guard let device = device(nameNode, orHub: true), let time = duration(value, signed: true) else { return nil }
       return .clock(device: device, by: time)
+    case "drift":
+      guard let device = device(nameNode, orHub: true), let drift = drift(value) else { return nil }
+      return .drift(device: device, millionths: drift)
     case "press":
       guard let device = device(nameNode), let press = one(of: Press.self, value) else { return nil }
       return .press(device: device, press)
@@ -151,6 +168,8 @@ struct ScenarioReader {
 
   private mutating func command(_ node: Node) -> HomeCommand? {
     let words = (node.scalar?.string ?? "").split(separator: " ").map(String.init)
+    // What is wrong about the name of a device has been reported.
+    let before = problems.count
     let expected = "on NAME, off NAME, toggle NAME, level NAME 40%, pair NAME or rename NAME to NAME"
     guard words.count >= 2 else {
       report(node, expected: expected)
@@ -173,43 +192,8 @@ struct ScenarioReader {
       return .rename(device, to: name(words[(to + 1)...]))
     default: break
     }
-    report(node, expected: expected)
+    if problems.count == before { report(node, expected: expected) }
     return nil
-  }
-
-  // MARK: The network
-
-  private static let faults: [String: NetworkFault] = [
-    "partition": .partition, "mute": .mute, "deaf": .deaf, "heal": .heal, "no multicast": .multicast(false),
-    "multicast": .multicast(true),
-  ]
-
-  private mutating func fault(_ node: Node) -> NetworkFault? {
-    if let word = node.scalar?.string {
-      if let fault = Self.faults[word] { return fault }
-      report(node, expected: "\(Self.faults.keys.sorted().joined(separator: ", ")), or {loss: 30%, latency: 80ms}")
-      return nil
-    }
-    guard
-      let fields = fields(
-        of: node, known: ["loss", "latency", "jitter", "duplicate"], what: "what befalls the network")
-    else { return nil }
-    var conditions = LinkConditions()
-    if let node = fields["loss"] { conditions.loss = ratio(node) ?? .never }
-    if let node = fields["duplicate"] { conditions.duplication = ratio(node) ?? .never }
-    if let node = fields["latency"] { conditions.latency = duration(node) ?? .zero }
-    if let node = fields["jitter"] { conditions.jitter = duration(node) ?? .zero }
-    return .conditions(conditions)
-  }
-
-  /// A share such as 30% or 0.5%, as whole numbers.
-  private mutating func ratio(_ node: Node) -> Ratio? {
-    let text = node.scalar?.string ?? ""
-    guard text.hasSuffix("%"), let percent = Double(text.dropLast()), (0...100).contains(percent) else {
-      report(node, expected: "a share from 0% to 100%")
-      return nil
-    }
-    return Ratio(UInt64((percent * 10_000).rounded()), of: 1_000_000)
   }
 
   // MARK: Building blocks

@@ -68,28 +68,33 @@ extension SimulatedHome {
   public func befall(_ device: String, _ fault: NetworkFault) throws(HomeError) {
     let machine = try machine(of: device)
     let world = simulation.world.value
-    let others = (parts.map(\.machine) + [hub]).filter { $0 !== machine }.map(\.id)
-    for other in others {
-      switch fault {
-      case .partition:
-        world.network.cut(from: machine.id, to: other)
-        world.network.cut(from: other, to: machine.id)
-      case .mute: world.network.cut(from: machine.id, to: other)
-      case .deaf: world.network.cut(from: other, to: machine.id)
-      case .heal:
-        world.network.mend(from: machine.id, to: other)
-        world.network.mend(from: other, to: machine.id)
-        world.network.set(nil, from: machine.id, to: other)
-      case .conditions(let conditions): world.network.set(conditions, from: machine.id, to: other)
-      case .multicast: break
-      }
-    }
+    var faults = faults[machine.id] ?? MachineFaults()
     switch fault {
-    case .multicast(true), .heal: world.discovery.silent.remove(machine.id)
+    case .partition: (faults.isMute, faults.isDeaf) = (true, true)
+    case .mute: faults.isMute = true
+    case .deaf: faults.isDeaf = true
+    case .conditions(let conditions): faults.conditions = conditions
+    case .heal:
+      faults = MachineFaults()
+      world.discovery.silent.remove(machine.id)
+      for family in IPFamily.allCases { machine.setFamily(family, isOn: true) }
+    case .multicast(true): world.discovery.silent.remove(machine.id)
     case .multicast(false): world.discovery.silent.insert(machine.id)
-    default: break
+    case .family(let family, let isOn): machine.setFamily(family, isOn: isOn)
     }
+    self.faults[machine.id] = faults
+    for other in machines where other !== machine { relink(machine.id, other.id, &world.network) }
     world.note("\(device): \(fault)")
+  }
+
+  /// Makes the link between two machines as the faults of both have it.
+  private func relink(_ first: HostID, _ second: HostID, _ network: inout SimulatedNetwork) {
+    for (from, to) in [(first, second), (second, first)] {
+      let isCut = faults[from]?.isMute ?? false || faults[to]?.isDeaf ?? false
+      if isCut { network.cut(from: from, to: to) } else { network.mend(from: from, to: to) }
+    }
+    let conditions = [faults[first]?.conditions, faults[second]?.conditions].compactMap(\.self)
+    network.set(conditions.dropFirst().reduce(conditions.first) { $0?.followed(by: $1) }, from: first, to: second)
   }
 
   /// Gives a device another address; DNS-SD tells it.
@@ -101,33 +106,19 @@ extension SimulatedHome {
   /// An address of the same subnet that nobody has.
   private static func neighbour(_ address: IPAddress) -> IPAddress {
     switch address {
-    case .v4(let bits): .v4(bits ^ 0x80)
+    case .v4(let bits): .v4(bits ^ 0x80_0000)
     case .v6(let high, let low, let scope): .v6(high: high, low: low &+ 0x1_0000, scope: scope)
     }
   }
 
   /// Lets a second home into a device, and has it open so many sessions without closing any: it loses its power each time.
   public func rival(at device: String, times: Int) async throws {
-    let registry = try await home.registry
-    let target = try registry.resolve(device).device
-    let window = try await home.share(target, for: .seconds(180))
-    guard case .enhanced(let passcode, let discriminator) = window.kind else { return }
     let machine = await simulation.perform { $0.addMachine("rival \(device)") }
-    var options = HomeController.Options(state: StateDirectory(directory + "/rival"), logger: self.options.logger)
-    options.access = .exclusive
-    options.interfaces = .all
-    options.discovery = .builtin
-    options.machine = machine
-    for turn in 0..<times {
-      let rival = try await Home(options)
-      if turn == 0 {
-        _ = try await rival.pair(
-          CommissioningRequest(
-            passcode: passcode, target: .discriminator(.long(discriminator))))
-      }
-      guard let known = try await rival.devices().list().first, let record = known.record(room: nil) else { continue }
-      _ = try? await rival.read(record, [AttributePath(OnOff.onOff.path(on: 1))])
-      let controller = try rival.controller
+    rivals.append(machine)
+    let rival = Rival(
+      machine: machine, interfaces: .all, state: StateDirectory(directory + "/rival \(rivals.count)"),
+      logger: options.logger)
+    try await rival.visit(device, of: home, times: times) { controller in
       machine.onPowerCut = [{ controller.abandon() }]
       machine.cutPower()
       machine.restorePower()

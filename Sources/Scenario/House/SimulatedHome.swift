@@ -19,6 +19,11 @@ public actor SimulatedHome {
   public nonisolated let hub: SimulatedMachine
   /// The devices, and what each one runs on.
   var parts: [(device: VirtualDevice, machine: SimulatedMachine)] = []
+  /// Machines of second administrators.
+  var rivals: [SimulatedMachine] = []
+  /// What is wrong with the network around a machine.
+  var faults: [HostID: MachineFaults] = [:]
+  var machines: [SimulatedMachine] { [hub] + parts.map(\.machine) + rivals }
   nonisolated let directory: String
   nonisolated let options: SimulatedHomeOptions
   private(set) var opened: Home?
@@ -39,8 +44,8 @@ public actor SimulatedHome {
     let home = await SimulatedHome(definition, options, in: simulation)
     do {
       try await home.startDevices()
-      try await home.open()
-      if options.isPaired { try await home.pairAll() }
+      try await simulation.naming("the home to open") { try await home.open() }
+      if options.isPaired { try await simulation.naming("all devices to be paired") { try await home.pairAll() } }
     } catch {
       await home.close()
       throw error
@@ -89,8 +94,10 @@ public actor SimulatedHome {
     options.following = self.options.following
     options.mutant = self.options.mutant
     let home = try await Home(options)
-    opened = home
     let controller = try home.controller
+    // It may have lost its power again while it opened.
+    guard hub.isPowered else { return controller.abandon() }
+    opened = home
     hub.onPowerCut = [
       { [weak self] in
         controller.abandon()
@@ -124,6 +131,13 @@ public actor SimulatedHome {
     opened = nil
     try? FileManager.default.removeItem(atPath: directory)
   }
+}
+
+/// What is wrong with the network around one machine.
+struct MachineFaults {
+  var isMute = false
+  var isDeaf = false
+  var conditions: LinkConditions?
 }
 
 /// How a simulated home is set up.

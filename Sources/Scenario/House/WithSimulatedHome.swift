@@ -13,6 +13,9 @@ public import VirtualDevices
 ///       }
 ///     }
 ///
+/// Tasks are to be started with `async let` or in a task group: `Task { }`, `Task.detached` and `Task.sleep` lead out of virtual
+/// time, and end the run with ``SimulationError/escaped(at:)``. Time passes in ``SimulatedWorld/sleep(for:)``.
+///
 /// The devices are those of `hearth run`, commissioned by the home before the body begins; the network between them is the simulation's. The
 /// same file, seed and body give the same run, to the byte, on every machine.
 /// - Parameters:
@@ -26,6 +29,9 @@ public func withSimulatedHome<R: Sendable>(
 ) async throws -> R {
   let text = try String(contentsOfFile: file, encoding: .utf8)
   let definition = try HomeDefinition.load(simulating: [(file, text)])
+  var options = options
+  // Nobody gets to see it.
+  options.keepsTrace = false
   return try await simulate(definition, seed: seed, limit: limit, options, body).result.get()
 }
 

@@ -30,7 +30,8 @@ public enum JUnitReport {
     let place = failure.mark.map { "\($0): " } ?? ""
     return [
       head + ">", "      <failure message=\"\(escaped(place + failure.message))\">",
-      escaped(failure.timeline.joined(separator: "\n")), "      </failure>", "    </testcase>",
+      escaped((failure.timeline + [failure.again.map { "again: \($0)" }].compactMap(\.self)).joined(separator: "\n")),
+      "      </failure>", "    </testcase>",
     ]
   }
 

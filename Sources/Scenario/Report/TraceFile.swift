@@ -1,5 +1,5 @@
 internal import Foundation
-internal import MatterProtocol
+public import MatterProtocol
 public import Simulation
 internal import VirtualDevices
 
@@ -11,6 +11,10 @@ public struct TraceFile: Sendable {
     /// Of this format.
     public var hearthTrace = 1
     public var seed: UInt64
+    /// Of the whole run, with every random draw, which the entries have not: hexadecimal.
+    public var digest: String?
+    /// A fault that was built in.
+    public var mutant: String?
     /// The scenario's file first.
     public var files: [SourceFile]
   }
@@ -18,8 +22,10 @@ public struct TraceFile: Sendable {
   public var header: Header
   public var entries: [String]
 
-  public init(_ scenario: ScenarioDefinition, seed: UInt64, _ trace: Trace) {
-    header = Header(seed: seed, files: scenario.files)
+  public init(_ scenario: ScenarioDefinition, seed: UInt64, mutant: Mutant? = nil, _ trace: Trace) {
+    header = Header(
+      seed: seed, digest: String(trace.digest, radix: 16), mutant: mutant?.rawValue,
+      files: scenario.files)
     entries = trace.entries.map(\.recorded)
   }
 
@@ -81,7 +87,8 @@ public struct TraceFile: Sendable {
       let same = zip((old ?? "").utf8, (new ?? "").utf8).prefix { $0 == $1 }.count
       return Difference(entry: index + 1, byte: same, recorded: old, now: new)
     }
-    return nil
+    guard let old = header.digest, let new = other.header.digest, old != new else { return nil }
+    return Difference(entry: entries.count + 1, byte: 0, recorded: "random draws, digest \(old)", now: "digest \(new)")
   }
 }
 

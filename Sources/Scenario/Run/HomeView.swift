@@ -8,6 +8,8 @@ internal import VirtualDevices
 struct HomeView: Sendable {
   let state: HomeState
   let devices: [HomeDevice]
+  /// Of the devices of the definition, by their path.
+  let uniqueIDs: [String: String]
 
   /// Whether a claim about the home holds, and what is the case.
   func check(_ claim: Claim) -> (holds: Bool, actual: String) {
@@ -35,12 +37,11 @@ struct HomeView: Sendable {
     return DeviceCondition(kind, "", is: "").check(found, state)
   }
 
-  /// - Parameter path: `room/name`, or the name of a device without a room.
+  /// Finds a device by what never changes of it, whatever the home calls it by now.
+  /// - Parameter path: as the definition has it.
   private func find(_ path: String) -> HomeDevice? {
-    let wanted = path.lowercased()
-    return devices.first { self.path(of: $0).lowercased() == wanted }
-      // It may have been renamed, or not put into its room.
-      ?? devices.first { $0.name.lowercased() == wanted.split(separator: "/").last.map(String.init) ?? wanted }
+    guard let id = uniqueIDs[path] else { return nil }
+    return devices.first { $0.identity.matterUniqueID == id }
   }
 
   private func path(of device: HomeDevice) -> String {

@@ -11,6 +11,8 @@ public struct ScenarioResult: Sendable {
     public var mark: SourceMark?
     /// What happened before, the last of it, a line each.
     public var timeline: [String]
+    /// The command that repeats the run.
+    public var again: String?
 
     public init(message: String, mark: SourceMark?, timeline: [String]) {
       (self.message, self.mark, self.timeline) = (message, mark, timeline)
@@ -18,6 +20,8 @@ public struct ScenarioResult: Sendable {
   }
 
   public var scenario: String
+  /// The number that it stands for, where the file says “vary”.
+  public var variant: Int?
   /// Nil: it was played in real time.
   public var seed: UInt64?
   /// Nil: it passed.
@@ -42,38 +46,41 @@ extension ScenarioDefinition {
     options.isPaired = isPaired
     options.mutant = mutant
     let (scenario, given) = (self, options)
+    let timeline = Timeline()
     let run = await Simulation.run(
       seed: seed, limit: limit, prepare: { $0.trace.keepsEntries = keepsTrace }
     ) { simulation -> ScenarioResult.Failure? in
       let home = try await SimulatedHome.start(scenario.home, given, in: simulation)
-      let failure = await Self.play(scenario, on: home)
+      let failure = await Self.play(scenario, on: home, timeline)
       await home.close()
       return failure
     }
     let failure: ScenarioResult.Failure?
     switch run.result {
     case .success(let found): failure = found
-    case .failure(let error): failure = ScenarioResult.Failure(message: "\(error)", mark: nil, timeline: [])
+    case .failure(let error):
+      failure = ScenarioResult.Failure(message: "\(error)", mark: timeline.mark, timeline: timeline.lines)
     }
     return (
       ScenarioResult(
-        scenario: name, seed: seed, failure: failure, duration: run.end - Instant.zero, digest: run.trace.digest),
+        scenario: name, variant: variant, seed: seed, failure: failure, duration: run.end - Instant.zero,
+        digest: run.trace.digest),
       run.trace
     )
   }
 
   /// - Returns: why it did not pass.
-  static func play(_ scenario: ScenarioDefinition, on stage: any Stage, pace: Duration = .milliseconds(10)) async
-    -> ScenarioResult.Failure?
-  {
-    let runner = ScenarioRunner(scenario, on: stage, pace: pace)
+  static func play(
+    _ scenario: ScenarioDefinition, on stage: any Stage, _ timeline: Timeline, pace: Duration = .milliseconds(10)
+  ) async -> ScenarioResult.Failure? {
+    let runner = ScenarioRunner(scenario, on: stage, timeline, pace: pace)
     do {
       try await runner.play()
       return nil
     } catch let failure as ScenarioFailure {
-      return .init(message: failure.message, mark: failure.mark, timeline: await runner.timeline.lines)
+      return .init(message: failure.message, mark: failure.mark, timeline: timeline.lines)
     } catch {
-      return .init(message: "\(error)", mark: nil, timeline: await runner.timeline.lines)
+      return .init(message: "\(error)", mark: timeline.mark, timeline: timeline.lines)
     }
   }
 }

@@ -8,37 +8,60 @@ actor ScenarioRunner {
   private let scenario: ScenarioDefinition
   private let stage: any Stage
   private let pace: Duration
-  private(set) var timeline = Timeline()
+  private let timeline: Timeline
+  /// By their path, which is how the scenario names them.
+  private let uniqueIDs: [String: String]
+  /// Devices whose messages are counted; nil: all together.
+  private let counted: Set<String?>
   /// What must not happen, and did.
   private var violation: ScenarioFailure?
   private var messages: [String?: Int] = [:]
+  private var messagesAtStart: [String?: Int] = [:]
   private var watch: Task<Void, Never>?
   private var start = Duration.zero
 
   /// - Parameter pace: how often it is looked whether something holds that is waited for.
-  init(_ scenario: ScenarioDefinition, on stage: any Stage, pace: Duration = .milliseconds(10)) {
-    (self.scenario, self.stage, self.pace) = (scenario, stage, pace)
+  init(_ scenario: ScenarioDefinition, on stage: any Stage, _ timeline: Timeline, pace: Duration = .milliseconds(10)) {
+    (self.scenario, self.stage, self.timeline, self.pace) = (scenario, stage, timeline, pace)
+    uniqueIDs = Dictionary(
+      DeviceNames(scenario.home).devices.map { ($0.path, $0.uniqueID) }, uniquingKeysWith: { first, _ in first })
+    var claims = scenario.always + scenario.never
+    for step in scenario.steps { if case .expect(let more, _) = step.action { claims += more } }
+    counted = Set(
+      claims.compactMap { claim -> String?? in
+        if case .messages(let device, _) = claim.subject { .some(device) } else { nil }
+      })
   }
 
   /// Plays all steps.
   /// - Throws: ``ScenarioFailure`` for what did not come, or did though it must not.
   func play() async throws {
     start = await stage.now
+    messagesAtStart = await messageCounts()
     try await begin()
     defer { watch?.cancel() }
     for step in scenario.steps {
-      try await wait(for: step.time)
-      try await perform(step)
-      try throwViolation()
+      try await wait(for: step)
+      try await stage.naming("\(step.mark): \(step.text)") { try await self.perform(step) }
+      try await lookAround()
     }
+    // What the last step has led to may be on its way to the home's observers.
+    try await stage.sleep(for: pace)
+    try await lookAround()
   }
 
   private func elapsed() async -> Duration { await stage.now - start }
 
-  private func wait(for time: ScenarioStep.Time) async throws {
+  private func wait(for step: ScenarioStep) async throws {
     let rest: Duration
-    switch time {
-    case .at(let point): rest = point - (await elapsed())
+    switch step.time {
+    case .at(let point):
+      let now = await elapsed()
+      rest = point - now
+      guard rest >= .seconds(-1) else {
+        throw ScenarioFailure(
+          "“at: \(TimeText.text(point))” is over: the steps before it took until \(TimeText.text(now))", at: step.mark)
+      }
     case .after(let time): rest = time
     }
     guard rest > .zero else { return }
@@ -53,15 +76,16 @@ actor ScenarioRunner {
       let rest = end - (await stage.now)
       guard rest > .zero else { return }
       try await stage.sleep(for: min(rest, .seconds(1)))
-      try throwViolation()
+      try await lookAround()
     }
   }
 
   // MARK: Steps
 
   private func perform(_ step: ScenarioStep) async throws {
-    timeline.add(await elapsed(), step.text)
-    await countMessages(for: step)
+    timeline.begin(step, at: await elapsed())
+    // What is expected of messages is meant from the beginning of the last thing that was done.
+    if case .expect = step.action {} else if step.isFirst { messages = await messageCounts() }
     switch step.action {
     case .wait(let time): try await sleep(for: time)
     case .expect(let claims, let time): try await expect(claims, within: time)
@@ -82,24 +106,22 @@ actor ScenarioRunner {
     if case .power(ScenarioReader.hub, let power) = step.action, power != .off { try await begin() }
   }
 
-  /// What is expected of messages is meant from the last thing on that was done.
-  private func countMessages(for step: ScenarioStep) async {
-    if case .expect = step.action { return }
-    for device in countedDevices { messages[device] = await stage.messageCount(of: device) }
-  }
-
-  private var countedDevices: Set<String?> {
-    var devices: Set<String?> = []
-    for step in scenario.steps {
-      guard case .expect(let claims, _) = step.action else { continue }
-      for claim in claims { if case .messages(let device, _) = claim.subject { devices.insert(device) } }
-    }
-    return devices
+  private func messageCounts() async -> [String?: Int] {
+    var counts: [String?: Int] = [:]
+    for device in counted { counts[device] = await stage.messageCount(of: device) }
+    return counts
   }
 
   private func perform(_ command: HomeCommand) async throws {
     let home = try await stage.home
-    func target(_ device: String) async throws -> Target { try await home.registry.resolve(device) }
+    // By what never changes of it: it may have been renamed, or not be paired while another has a name like it.
+    func target(_ device: String) async throws -> Target {
+      let id = uniqueIDs[device]
+      guard let known = await home.registry.devices.first(where: { $0.identity.uniqueID == id }) else {
+        throw HomeError(.notFound, "\(device) is not paired")
+      }
+      return Target(known)
+    }
     switch command {
     case .on(let device): _ = try await home.turnAll(try await target(device), .on)
     case .off(let device): _ = try await home.turnAll(try await target(device), .off)
@@ -117,7 +139,7 @@ actor ScenarioRunner {
     while true {
       var failed: [(claim: Claim, actual: String)] = []
       for claim in claims {
-        let (holds, actual) = await check(claim)
+        let (holds, actual) = await check(claim, since: messages)
         if !holds { failed.append((claim, actual)) }
       }
       guard let first = failed.first else { return }
@@ -133,17 +155,18 @@ actor ScenarioRunner {
   }
 
   /// Whether it holds, and what is the case.
-  private func check(_ claim: Claim) async -> (holds: Bool, actual: String) {
+  /// - Parameter counts: the messages that are not counted any more.
+  private func check(_ claim: Claim, since counts: [String?: Int]) async -> (holds: Bool, actual: String) {
     switch claim.subject {
     case .messages(let device, let comparison):
-      let count = await stage.messageCount(of: device) - messages[device, default: 0]
+      let count = await stage.messageCount(of: device) - counts[device, default: 0]
       return (comparison.holds(count), "\(count)")
     case .actual(let device, let place, let wanted):
       guard let value = await stage.value(of: place, in: device) else { return (false, "not there") }
       return (value == wanted, place.text(of: value))
     default:
       guard let home = try? await stage.home else { return (false, "a home that is not open") }
-      return await HomeView(state: home.backend.state, devices: home.backend.devices).check(claim)
+      return await HomeView(state: home.backend.state, devices: home.backend.devices, uniqueIDs: uniqueIDs).check(claim)
     }
   }
 
@@ -162,22 +185,44 @@ actor ScenarioRunner {
 
   private func look(at home: Home, _ update: HomeUpdate?) async {
     let time = await elapsed()
-    let view = await HomeView(state: home.backend.state, devices: home.backend.devices)
+    let view = await HomeView(state: home.backend.state, devices: home.backend.devices, uniqueIDs: uniqueIDs)
     if let update { for change in update.changes { timeline.add(time, view.text(of: change)) } }
-    guard violation == nil else { return }
-    for claim in scenario.always {
-      let (holds, actual) = view.check(claim)
-      if !holds {
-        violation = ScenarioFailure(
-          "always \(claim.text): it is \(actual) after \(TimeText.text(time))", at: claim.mark)
-        return
-      }
+    for claim in scenario.always where claim.isAboutHome { note(always: claim, view.check(claim), at: time) }
+    for claim in scenario.never where claim.isAboutHome { note(never: claim, view.check(claim), at: time) }
+  }
+
+  /// Looks at what the home does not know: the devices themselves, and the messages.
+  private func lookAround() async throws {
+    let time = await elapsed()
+    for claim in scenario.always where !claim.isAboutHome {
+      note(always: claim, await check(claim, since: messagesAtStart), at: time)
     }
-    for claim in scenario.never where view.check(claim).holds {
-      violation = ScenarioFailure("never \(claim.text): it is so after \(TimeText.text(time))", at: claim.mark)
-      return
+    for claim in scenario.never where !claim.isAboutHome {
+      note(never: claim, await check(claim, since: messagesAtStart), at: time)
     }
+    try throwViolation()
+  }
+
+  private func note(always claim: Claim, _ found: (holds: Bool, actual: String), at time: Duration) {
+    if violation != nil || found.holds { return }
+    violation = ScenarioFailure(
+      "always \(claim.text): it is \(found.actual) after \(TimeText.text(time))", at: claim.mark)
+  }
+
+  private func note(never claim: Claim, _ found: (holds: Bool, actual: String), at time: Duration) {
+    if violation != nil || !found.holds { return }
+    violation = ScenarioFailure("never \(claim.text): it is so after \(TimeText.text(time))", at: claim.mark)
   }
 
   private func throwViolation() throws { if let violation { throw violation } }
+}
+
+extension Claim {
+  /// Whether the home can tell whether it holds.
+  fileprivate var isAboutHome: Bool {
+    switch subject {
+    case .connectivity, .locality, .attribute: true
+    case .actual, .messages: false
+    }
+  }
 }

@@ -9,6 +9,10 @@ extension SimulatedHome: Stage {
 
   func sleep(for time: Duration) async throws { try await simulation.sleep(for: time) }
 
+  func naming<R: Sendable>(_ what: String, _ body: @Sendable () async throws -> R) async rethrows -> R {
+    try await simulation.naming(what, body)
+  }
+
   func perform(_ action: ScenarioStep.Action) async throws {
     switch action {
     case .wait, .command, .expect: break
@@ -21,7 +25,8 @@ extension SimulatedHome: Stage {
     case .rival(let device, let count): try await rival(at: device, times: count)
     case .address(let device): try move(device)
     case .clock(let device, let time):
-      try machine(of: device).clock.epoch += time.nanoseconds / 1000
+      try machine(of: device).moveWallClock(by: time)
+    case .drift(let device, let millionths): try machine(of: device).setDrift(millionths)
     case .set(let device, let place, let value): try set(place, of: device, to: value)
     case .press(let device, let press): try self.press(device, press)
     }

@@ -6,6 +6,8 @@ protocol Stage: Sendable {
   /// Since the stage was set.
   var now: Duration { get async }
   func sleep(for time: Duration) async throws
+  /// Does something under a name, to be told if it never comes to its end.
+  func naming<R: Sendable>(_ what: String, _ body: @Sendable () async throws -> R) async rethrows -> R
   /// The home, as it is open now.
   var home: Home { get async throws(HomeError) }
   /// Does what is not the home's to do.

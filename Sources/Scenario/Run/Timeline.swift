@@ -1,14 +1,31 @@
 internal import Home
 public import VirtualDevices
+internal import Synchronization
 
-/// What happened, the last of it.
-struct Timeline: Sendable {
-  private(set) var lines: [String] = []
+/// What happened in a run, the last of it, and where in the file it stands. May be used from anywhere.
+final class Timeline: Sendable {
+  private struct State {
+    var lines: [String] = []
+    var mark: SourceMark?
+  }
+
   private static let limit = 40
+  private let state = Mutex(State())
 
-  mutating func add(_ time: Duration, _ text: String) {
-    if lines.count >= Self.limit { lines.removeFirst() }
-    lines.append("\(TimeText.text(time)): \(text)")
+  var lines: [String] { state.withLock(\.lines) }
+  /// The line of the step that was begun last.
+  var mark: SourceMark? { state.withLock(\.mark) }
+
+  func add(_ time: Duration, _ text: String) {
+    state.withLock { state in
+      if state.lines.count >= Self.limit { state.lines.removeFirst() }
+      state.lines.append("\(TimeText.text(time)): \(text)")
+    }
+  }
+
+  func begin(_ step: ScenarioStep, at time: Duration) {
+    state.withLock { $0.mark = step.mark }
+    add(time, step.text)
   }
 }
 

@@ -26,6 +26,8 @@ struct Test: AsyncParsableCommand {
   var trace: String?
   @Option(help: ArgumentHelp("Build a fault in on purpose, to see the scenario fail.", valueName: "name"))
   var mutant: String?
+  @Option(help: ArgumentHelp("Only the one with this number, of a file that says “vary”.", valueName: "n"))
+  var variant: Int?
   @Argument(help: "Scenario files.", completion: .file(extensions: ["yaml", "yml"])) var scenarios: [String]
 
   func validate() throws {
@@ -37,12 +39,15 @@ struct Test: AsyncParsableCommand {
 
   func run() async throws {
     let loaded = try scenarios.flatMap { path in try Scenarios.load(path).map { (path, $0) } }
+      .filter { variant == nil || $0.1.variant == variant }
+    if let variant, loaded.isEmpty { throw HomeError(.badArguments, "no file has a variant \(variant)") }
     let mutant = try mutant.map { try Scenarios.mutant($0) }
     let range = seeds?.range ?? { $0...$0 }(seed ?? 1)
     var results: [ScenarioResult] = []
+    var names: Set<String> = []
     for (path, scenario) in loaded {
       if realtime {
-        results.append(report(await scenario.playInRealTime(), path))
+        results.append(report(await scenario.playInRealTime(mutant: mutant), path))
         continue
       }
       for seed in range {
@@ -50,7 +55,8 @@ struct Test: AsyncParsableCommand {
           seed: seed, keepsTrace: self.trace != nil, mutant: mutant)
         results.append(report(result, path))
         if let directory = self.trace {
-          try Scenarios.write(TraceFile(scenario, seed: seed, trace).text, to: directory, path, seed)
+          let text = TraceFile(scenario, seed: seed, mutant: mutant, trace).text
+          try Scenarios.write(text, to: directory, Self.traceName(path, result, &names))
         }
       }
     }
@@ -62,9 +68,33 @@ struct Test: AsyncParsableCommand {
     if !options.json { options.output.text("\(results.count) runs passed") }
   }
 
+  /// `lamp-7.trace`, with the variant if there are several, and another number where two files have the same name.
+  private static func traceName(_ path: String, _ result: ScenarioResult, _ names: inout Set<String>) -> String {
+    let file = URL(filePath: path).deletingPathExtension().lastPathComponent
+    let whole = [file, result.variant.map(String.init), result.seed.map(String.init)].compactMap(\.self)
+      .joined(separator: "-")
+    var name = whole
+    var number = 2
+    while !names.insert(name).inserted {
+      name = "\(whole)_\(number)"
+      number += 1
+    }
+    return name + ".trace"
+  }
+
+  /// The command that repeats a run.
+  private func again(_ result: ScenarioResult, _ path: String) -> String {
+    var words = ["hearth test", path, result.seed.map { "--seed \($0)" } ?? "--realtime"]
+    if let variant = result.variant { words.append("--variant \(variant)") }
+    if let mutant { words.append("--mutant \(mutant)") }
+    return words.joined(separator: " ")
+  }
+
   /// Prints what came of a run.
   private func report(_ result: ScenarioResult, _ path: String) -> ScenarioResult {
-    let again = "hearth test \(path) \(result.seed.map { "--seed \($0)" } ?? "--realtime")"
+    var result = result
+    let again = again(result, path)
+    result.failure?.again = again
     var json: JSON = [
       "scenario": .string(result.scenario), "seed": .optional(result.seed.map(String.init)),
       "passed": .bool(result.isPassed), "milliseconds": .integer(result.duration.milliseconds),
@@ -121,14 +151,13 @@ enum Scenarios {
     }
   }
 
-  /// `lamp-7.trace` in a directory, which is made.
-  static func write(_ text: String, to directory: String, _ scenario: String, _ seed: UInt64) throws {
+  /// Writes a file into a directory, which is made.
+  static func write(_ text: String, to directory: String, _ name: String) throws {
     do {
       try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
     } catch {
       throw HomeError(.badArguments, "\(directory) can't be made: \(error.localizedDescription)", cause: error)
     }
-    let name = URL(filePath: scenario).deletingPathExtension().lastPathComponent
-    try write(text, to: "\(directory)/\(name)-\(seed).trace")
+    try write(text, to: "\(directory)/\(name)")
   }
 }

@@ -1,0 +1,130 @@
+internal import MatterProtocol
+internal import NIOCore
+internal import Runtime
+internal import Synchronization
+
+/// Service discovery as one machine has it: it may be out of the others' sight, and they out of its own.
+final class FaultyDiscovery: NodeDiscovery {
+  private struct Publication {
+    var service: MatterService
+    let owner: (any EventLoop)?
+    let onConflict: (@Sendable (MatterService.Kind) -> Void)?
+  }
+
+  private struct Search {
+    let query: DiscoveryQuery
+    let owner: any EventLoop
+    let handler: @Sendable (ServiceDiscovery.Event) -> Void
+    /// As the discovery beneath knows it; nil while nothing can be seen.
+    var browse: ServiceDiscovery.Browse?
+  }
+
+  private struct State {
+    var publications: [MatterService.Kind: Publication] = [:]
+    var searches: [UInt64: Search] = [:]
+    var lastSearch: UInt64 = 0
+    var isSeen = true
+    var sees = true
+    var familiesOff: Set<IPFamily> = []
+    var isOpen = true
+  }
+
+  private let discovery: any NodeDiscovery
+  private let machine: FaultyMachine
+  private let state = Mutex(State())
+
+  init(_ discovery: any NodeDiscovery, _ machine: FaultyMachine) {
+    (self.discovery, self.machine) = (discovery, machine)
+  }
+
+  var isOpen: Bool { state.withLock(\.isOpen) }
+
+  // MARK: Faults
+
+  /// Hides what it publishes, or shows it; stops its searches, or begins them anew. Nobody is told goodbye: what others know of
+  /// it they believe until its records expire.
+  func follow(_ faults: LinkFaults) {
+    state.withLock { state in
+      let (wasSeen, oldFamilies) = (state.isSeen, state.familiesOff)
+      (state.isSeen, state.familiesOff) = (faults.isSeen, faults.familiesOff)
+      for publication in state.publications.values {
+        if faults.isSeen {
+          if !wasSeen || oldFamilies != faults.familiesOff { announce(publication, state) }
+        } else if wasSeen {
+          discovery.withdraw(publication.service, silently: true)
+        }
+      }
+      guard state.sees != faults.sees else { return }
+      state.sees = faults.sees
+      for (number, search) in state.searches {
+        if let browse = search.browse { discovery.stop(browse) }
+        state.searches[number]?.browse =
+          faults.sees ? discovery.browse(search.query, on: search.owner, search.handler) : nil
+      }
+    }
+  }
+
+  /// A node is reached at another port.
+  func move(from old: UInt16, to new: UInt16) {
+    state.withLock { state in
+      for (kind, publication) in state.publications where publication.service.port == old {
+        state.publications[kind]?.service.port = new
+        if let moved = state.publications[kind], state.isSeen { announce(moved, state) }
+      }
+    }
+  }
+
+  private func announce(_ publication: Publication, _ state: borrowing State) {
+    var service = publication.service
+    if !state.familiesOff.isEmpty, service.addresses.isEmpty {
+      // The loopback interface has one address of either family.
+      service.addresses = [.loopback6, .loopback4].filter { !state.familiesOff.contains($0.family) }
+    }
+    discovery.publish(service, on: publication.owner, onConflict: publication.onConflict)
+  }
+
+  // MARK: NodeDiscovery
+
+  func publish(
+    _ service: MatterService, on owner: (any EventLoop)?, onConflict: (@Sendable (MatterService.Kind) -> Void)?
+  ) {
+    guard machine.takesEffect() else { return }
+    state.withLock { state in
+      let publication = Publication(service: service, owner: owner, onConflict: onConflict)
+      state.publications[service.kind] = publication
+      if state.isSeen { announce(publication, state) }
+    }
+  }
+
+  func withdraw(_ service: MatterService, silently: Bool) {
+    let takesEffect = machine.takesEffect()
+    state.withLock { state in
+      guard state.publications.removeValue(forKey: service.kind) != nil, state.isSeen else { return }
+      discovery.withdraw(service, silently: silently || !takesEffect)
+    }
+  }
+
+  func browse(
+    _ query: DiscoveryQuery, on owner: any EventLoop, _ handler: @escaping @Sendable (ServiceDiscovery.Event) -> Void
+  ) -> ServiceDiscovery.Browse {
+    state.withLock { state in
+      state.lastSearch += 1
+      let browse = state.sees ? discovery.browse(query, on: owner, handler) : nil
+      state.searches[state.lastSearch] = Search(query: query, owner: owner, handler: handler, browse: browse)
+      return ServiceDiscovery.Browse(number: state.lastSearch)
+    }
+  }
+
+  func stop(_ browse: ServiceDiscovery.Browse) {
+    state.withLock { state in
+      if let browse = state.searches.removeValue(forKey: browse.number)?.browse { discovery.stop(browse) }
+    }
+  }
+
+  func stop() -> EventLoopFuture<Void> {
+    state.withLock { state in
+      state.isOpen = false
+      return discovery.stop()
+    }
+  }
+}

@@ -1,0 +1,160 @@
+internal import Logging
+internal import MatterCrypto
+internal import MatterProtocol
+internal import NIOCore
+internal import Runtime
+internal import Simulation
+internal import Synchronization
+
+/// The machine that this process runs on, as one node sees it: with faults between the node and the network, a power supply that
+/// fails, and a wall clock of its own.
+///
+/// May be used from any thread but for what is said to belong to the loop.
+final class FaultyMachine: Machine {
+  private struct State {
+    var faults = LinkFaults()
+    var sent = 0
+    var clockOffset: Duration = .zero
+    var isPowered = true
+    var effectsUntilPowerCut: Int?
+    var onPowerCut: (@Sendable () -> Void)?
+  }
+
+  private let host = HostMachine()
+  private let state = Mutex(State())
+  private let loop: any EventLoop
+  private let discoveries = Mutex<[FaultyDiscovery]>([])
+  private let transports = Mutex<[NIOLoopBound<FaultyTransport>]>([])
+
+  init(on loop: any EventLoop) { self.loop = loop }
+
+  /// Datagrams that its nodes sent.
+  var packetCount: Int { state.withLock { $0.sent } }
+
+  // MARK: Faults
+
+  func befall(_ fault: NetworkFault) {
+    let faults = state.withLock { state in
+      state.faults.befall(fault)
+      return state.faults
+    }
+    for discovery in discoveries.withLock(\.self) { discovery.follow(faults) }
+  }
+
+  func moveWallClock(by time: Duration) { state.withLock { $0.clockOffset += time } }
+
+  /// Gives its nodes other ports, and tells the new ones by DNS-SD: the loopback interface has no other address to give. Belongs
+  /// to the loop.
+  func move() throws {
+    for transport in transports.withLock(\.self) {
+      let old = transport.value.port
+      guard try transport.value.move() else { continue }
+      for discovery in discoveries.withLock(\.self) { discovery.move(from: old, to: transport.value.port) }
+    }
+  }
+
+  /// - Returns: when the copies of a datagram arrive, from now on; empty: it is lost.
+  func delays(_ size: Int, _ family: IPFamily, isOutgoing: Bool) -> [Duration] {
+    if isOutgoing, !takesEffect() { return [] }
+    return state.withLock { state in
+      if isOutgoing { state.sent += 1 }
+      return state.faults.delays(size, family, isOutgoing: isOutgoing, at: HostClock.now())
+    }
+  }
+
+  // MARK: Power
+
+  /// Takes the power away at the effect that comes after so many more: a datagram that is sent, a change that is stored, a service
+  /// that is published.
+  func cutPower(afterEffects count: Int) { state.withLock { $0.effectsUntilPowerCut = count } }
+
+  /// - Parameter onPowerCut: ends what runs on it, without a word to anybody.
+  func restorePower(onPowerCut: @escaping @Sendable () -> Void) {
+    state.withLock { state in
+      (state.isPowered, state.effectsUntilPowerCut) = (true, nil)
+      state.onPowerCut = onPowerCut
+    }
+  }
+
+  /// Without power nothing has an effect any more.
+  func losePower() {
+    state.withLock { $0.isPowered = false }
+    discoveries.withLock { $0.removeAll { !$0.isOpen } }
+  }
+
+  /// Notes an effect.
+  /// - Returns: whether it takes place.
+  func takesEffect() -> Bool {
+    let (takesPlace, end) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
+      guard state.isPowered else { return (false, nil) }
+      guard let left = state.effectsUntilPowerCut else { return (true, nil) }
+      guard left > 0 else {
+        (state.isPowered, state.effectsUntilPowerCut) = (false, nil)
+        return (false, state.onPowerCut)
+      }
+      state.effectsUntilPowerCut = left - 1
+      return (true, nil)
+    }
+    end?()
+    return takesPlace
+  }
+
+  // MARK: Machine
+
+  func nextEventLoop() -> any EventLoop { loop }
+  var taskExecutor: (any TaskExecutor)? { host.taskExecutor }
+  func makeWorker() -> any Worker { host.makeWorker() }
+  func unixMicroseconds() -> Int64 {
+    host.unixMicroseconds() + state.withLock { $0.clockOffset.nanoseconds / 1000 }
+  }
+  func makeRandom() -> any RandomSource { host.makeRandom() }
+  var signatures: any SignatureScheme { host.signatures }
+  var sharesFiles: Bool { host.sharesFiles }
+
+  func openTransport(
+    _ interfaces: InterfaceSelection, port: UInt16?, on eventLoop: any EventLoop
+  ) throws -> any DatagramTransport {
+    let transport = FaultyTransport(try host.openTransport(interfaces, port: port, on: eventLoop), self) { [host] in
+      try host.openTransport(interfaces, port: nil, on: eventLoop)
+    }
+    let bound = NIOLoopBound(transport, eventLoop: eventLoop)
+    transports.withLock { all in
+      all.removeAll { $0.value.isClosed }
+      all.append(bound)
+    }
+    return transport
+  }
+
+  func openDiscovery(
+    _ mode: ServiceDiscovery.Mode, _ interfaces: InterfaceSelection, registry: String?, on eventLoop: any EventLoop,
+    logger: Logger
+  ) throws -> any NodeDiscovery {
+    share(try host.openDiscovery(mode, interfaces, registry: registry, on: eventLoop, logger: logger))
+  }
+
+  /// Has the machine's faults come between its nodes and a discovery that others use, too.
+  func share(_ discovery: any NodeDiscovery) -> any NodeDiscovery {
+    let faulty = FaultyDiscovery(discovery, self)
+    faulty.follow(state.withLock(\.faults))
+    discoveries.withLock { $0.append(faulty) }
+    return faulty
+  }
+
+  func openStore(_ directory: String) throws(StoreError) -> any NodeStore {
+    FaultyStore(try host.openStore(directory), self)
+  }
+  func storedState(of directory: String) throws(StoreError) -> StoredState { try host.storedState(of: directory) }
+}
+
+/// A directory that nothing is written to any more when its machine has no power.
+private final class FaultyStore: NodeStore {
+  private let store: any NodeStore
+  private let machine: FaultyMachine
+
+  init(_ store: any NodeStore, _ machine: FaultyMachine) { (self.store, self.machine) = (store, machine) }
+
+  func load() throws(StoreError) -> StoredState { try store.load() }
+  func commit(_ changes: [StoreChange]) throws(StoreError) { if machine.takesEffect() { try store.commit(changes) } }
+  func close() { store.close() }
+  func abandon() { store.abandon() }
+}

@@ -1,0 +1,252 @@
+internal import Foundation
+internal import Home
+internal import Logging
+internal import MatterController
+internal import MatterCrypto
+internal import MatterModel
+public import MatterProtocol
+internal import NIOCore
+internal import Runtime
+internal import VirtualDevices
+
+/// The devices of a definition and a home that follows them, on the loopback interface and the real clock.
+actor RealHome: Stage {
+  private struct Part {
+    let device: NIOLoopBound<VirtualDevice>
+    let definition: DeviceDefinition
+    let machine: FaultyMachine
+
+    /// Its power goes when its machine's does.
+    func restorePower(on loop: any EventLoop) {
+      machine.restorePower { [device] in loop.execute { device.value.cutPower() } }
+    }
+  }
+
+  private let definition: HomeDefinition
+  private let directory: String
+  private let hub: FaultyMachine
+  private let discovery: any NodeDiscovery
+  private let loop: any EventLoop
+  private let logger = Logger(label: "hearth") { _ in SwiftLogNoOpLogHandler() }
+  private var parts: [Part] = []
+  private var opened: Home?
+  private var mutant: Mutant?
+  private let start: Instant
+
+  init(_ definition: HomeDefinition) throws {
+    self.definition = Self.withCodesOfItsOwn(definition)
+    directory = FileManager.default.temporaryDirectory.appendingPathComponent("hearth-\(UUID().uuidString)").path
+    let host = HostMachine()
+    loop = host.nextEventLoop()
+    hub = FaultyMachine(on: host.nextEventLoop())
+    let registry = StateDirectory(directory).responders
+    try FileManager.default.createDirectory(atPath: registry, withIntermediateDirectories: true)
+    discovery = try host.openDiscovery(.builtin, .loopback, registry: registry, on: loop, logger: logger)
+    start = HostClock.now()
+  }
+
+  /// Devices of the same name may run on this host already, as those of `hearth run` or of another test: they would have the same
+  /// codes, and be taken for ours.
+  private static func withCodesOfItsOwn(_ definition: HomeDefinition) -> HomeDefinition {
+    var definition = definition
+    for index in definition.devices.indices {
+      definition.devices[index].discriminator = UInt16.random(in: 0...4095)
+      var passcode: UInt32
+      repeat { passcode = UInt32.random(in: SetupPasscode.range) } while !SetupPasscode.isValid(passcode)
+      definition.devices[index].passcode = passcode
+    }
+    return definition
+  }
+
+  /// Starts the devices and opens the home.
+  /// - Parameter mutant: a fault that is built in.
+  func begin(isPaired: Bool, mutant: Mutant?) async throws {
+    self.mutant = mutant
+    for device in definition.devices {
+      let machine = FaultyMachine(on: loop)
+      var surroundings = VirtualDevice.Surroundings(
+        machine: machine, discovery: machine.share(discovery), loop: loop, interfaces: .loopback,
+        directory: StateDirectory(directory).device(device.uniqueID), logger: logger)
+      surroundings.mutant = mutant
+      let started = try await loop.submit { [loop, surroundings] in
+        NIOLoopBound(
+          try VirtualDevice(device, port: nil, random: SystemRandomSource(), in: surroundings), eventLoop: loop)
+      }.get()
+      let part = Part(device: started, definition: device, machine: machine)
+      part.restorePower(on: loop)
+      parts.append(part)
+    }
+    try await open()
+    guard isPaired else { return }
+    for device in definition.devices { try await pair(device.path) }
+    let home = try home
+    await home.waitForConnectivity(of: Set(try await home.devices().list().map(\.id)), timeout: .seconds(60))
+  }
+
+  private func open() async throws(HomeError) {
+    var options = HomeController.Options(state: StateDirectory(directory), logger: logger)
+    options.access = .exclusive
+    options.discovery = .builtin
+    options.machine = hub
+    options.mutant = mutant
+    let home = try await Home(options)
+    opened = home
+    let controller = try home.controller
+    hub.restorePower { [weak self] in
+      controller.eventLoop.execute { controller.abandon() }
+      Task { await self?.forgetHome() }
+    }
+    try await home.follow()
+  }
+
+  private func forgetHome() { opened = nil }
+
+  func close() async {
+    await opened?.close()
+    opened = nil
+    for part in parts { try? await loop.submit { part.device.value.stop() }.get() }
+    try? await discovery.stop().get()
+    try? FileManager.default.removeItem(atPath: directory)
+  }
+
+  // MARK: Stage
+
+  var now: Duration { HostClock.now() - start }
+
+  func sleep(for time: Duration) async throws {
+    try await loop.scheduleTask(in: .nanoseconds(time.nanoseconds)) {}.futureResult.get()
+  }
+
+  /// In real time whoever waits too long sees it.
+  func naming<R: Sendable>(_: String, _ body: @Sendable () async throws -> R) async rethrows -> R { try await body() }
+
+  var home: Home {
+    get throws(HomeError) {
+      guard let opened else { throw HomeError(.unreachable, "the home is not open: its machine has no power") }
+      return opened
+    }
+  }
+
+  func pair(_ device: String) async throws {
+    let definition = try find(device).definition
+    let request = CommissioningRequest(
+      passcode: definition.passcode, target: .discriminator(.long(definition.discriminator)))
+    _ = try await home.pair(request, name: definition.name, room: definition.room)
+  }
+
+  func perform(_ action: ScenarioStep.Action) async throws {
+    switch action {
+    case .wait, .command, .expect: break
+    case .power(let device, let power):
+      if power != .on { try await switchPower(device, false) }
+      if power == .cycle { try await sleep(for: .seconds(1)) }
+      if power != .off { try await switchPower(device, true) }
+    case .network(let device, let fault): try machine(of: device).befall(fault)
+    case .powerCut(let device, let count): try machine(of: device).cutPower(afterEffects: count)
+    case .clock(let device, let time): try machine(of: device).moveWallClock(by: time)
+    case .address(let device):
+      let machine = try machine(of: device)
+      try await machine.nextEventLoop().submit { try machine.move() }.get()
+    case .rival(let device, let times): try await rival(at: device, times: times)
+    case .drift: throw HomeError(.badArguments, "in real time no clock drifts; leave --realtime out")
+    case .set(let device, let place, let value):
+      try await with(device) { found, at in
+        try found.set(place.cluster, place.attribute, value, on: at.endpoints(nil))
+      }
+    case .press(let device, let press):
+      try await with(device) { found, at in try found.move(press.moves, on: at.application[0]) }
+    }
+  }
+
+  private func rival(at device: String, times: Int) async throws {
+    let rival = Rival(
+      machine: FaultyMachine(on: loop), interfaces: .loopback,
+      state: StateDirectory(directory + "/rival \(UUID().uuidString)"),
+      logger: logger)
+    try await rival.visit(device, of: home, times: times) { controller in
+      try await controller.eventLoop.submit { controller.abandon() }.get()
+    }
+  }
+
+  private func switchPower(_ device: String, _ isOn: Bool) async throws {
+    guard device != ScenarioReader.hub else {
+      if isOn { return opened == nil ? try await open() : () }
+      guard let controller = try? opened?.controller else { return }
+      opened = nil
+      hub.losePower()
+      return try await controller.eventLoop.submit { controller.abandon() }.get()
+    }
+    let part = try find(device)
+    try await with(device) { [loop] found, place in
+      if place.bridged == nil { isOn ? part.restorePower(on: loop) : part.machine.losePower() }
+      try found.switchPower(isOn, at: place)
+    }
+  }
+
+  func value(of place: AttributePlace, in device: String) async -> [UInt8]? {
+    try? await with(device) { found, at in
+      try found.find(place.cluster, place.attribute, on: at.endpoints(nil)).value
+    }
+  }
+
+  func messageCount(of device: String?) -> Int {
+    guard let device else { return (parts.map(\.machine) + [hub]).reduce(0) { $0 + $1.packetCount } }
+    return (try? machine(of: device).packetCount) ?? 0
+  }
+
+  // MARK: Devices
+
+  /// The device that has it, or whose bridge it is behind.
+  private func find(_ name: String) throws(HomeError) -> Part {
+    guard case .success(let wanted) = DeviceNames(definition).find(name),
+      let part = parts.first(where: { part in
+        part.definition.path == wanted.path || part.definition.bridged.contains { $0.path == wanted.path }
+      })
+    else { throw HomeError(.notFound, "there is no device “\(name)”") }
+    return part
+  }
+
+  private func machine(of device: String) throws(HomeError) -> FaultyMachine {
+    device == ScenarioReader.hub ? hub : try find(device).machine
+  }
+
+  @discardableResult
+  private func with<R: Sendable>(
+    _ name: String, _ body: @escaping @Sendable (VirtualDevice, VirtualDevice.Place) throws -> R
+  ) async throws -> R {
+    let part = try find(name)
+    guard case .success(let wanted) = DeviceNames(definition).find(name) else {
+      throw HomeError(.notFound, "there is no device “\(name)”")
+    }
+    return try await loop.submit {
+      guard let place = part.device.value.place(named: wanted.path) else {
+        throw HomeError(.notFound, "there is no device “\(name)”")
+      }
+      return try body(part.device.value, place)
+    }.get()
+  }
+}
+
+extension ScenarioDefinition {
+  /// Plays the scenario on real sockets, on the loopback interface, and the real clock.
+  /// - Parameter mutant: a fault that is built in, with which the scenario should fail.
+  public func playInRealTime(mutant: Mutant? = nil) async -> ScenarioResult {
+    let start = HostClock.now()
+    let timeline = Timeline()
+    var failure: ScenarioResult.Failure?
+    do {
+      let home = try RealHome(self.home)
+      do {
+        try await home.begin(isPaired: isPaired, mutant: mutant)
+        failure = await Self.play(self, on: home, timeline, pace: .milliseconds(20))
+      } catch {
+        failure = .init(message: "\(error)", mark: nil, timeline: [])
+      }
+      await home.close()
+    } catch {
+      failure = .init(message: "\(error)", mark: nil, timeline: [])
+    }
+    return ScenarioResult(
+      scenario: name, variant: variant, seed: nil, failure: failure, duration: HostClock.now() - start, digest: 0)
+  }
+}

@@ -1,0 +1,33 @@
+import Foundation
+import Testing
+
+/// What the documentation shows is what compiles.
+@Suite("Articles on scenarios") struct ArticleTests {
+  /// The lines of a text without the blanks around them, and without empty ones.
+  private func lines(_ text: some StringProtocol) -> [String] {
+    text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+  }
+
+  /// - Parameter minimum: how many snippets there are at least.
+  @Test(arguments: [
+    ("Sources/Scenario/Scenario.docc/TestingAHome.md", "try await withSimulatedHome", 6),
+    ("README.md", "withSimulatedHome", 1),
+  ])
+  func everySnippetIsCompiled(_ file: String, _ mark: String, _ minimum: Int) throws {
+    let here = URL(filePath: #filePath).deletingLastPathComponent()
+    let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    let article = try String(contentsOf: root.appending(path: file), encoding: .utf8)
+    let compiled = lines(try String(contentsOf: here.appending(path: "ArticleSnippets.swift"), encoding: .utf8))
+    let blocks = article.components(separatedBy: "```swift\n").dropFirst().compactMap {
+      $0.components(separatedBy: "```").first
+    }
+    // The README shows more than this room has.
+    let own = file == "README.md" ? blocks.filter { $0.contains(mark) } : blocks
+    #expect(own.count >= minimum)
+    for block in own {
+      let wanted = lines(block)
+      let isThere = compiled.indices.contains { start in compiled[start...].starts(with: wanted) }
+      #expect(isThere, "not among the snippets that are compiled:\n\(block)")
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import MatterProtocol
+import Scenario
+import Testing
+
+/// What can be done to a home in virtual time can be done to it on real sockets, with the same outcome.
+@Suite(.serialized) struct RealTimeTests {
+  static let text = """
+    devices:
+      - { name: Lamp, type: dimmable light }
+      - { name: Plug, type: plug }
+      - name: Bridge
+        type: bridge
+        devices:
+          - { name: Spot, type: on/off light }
+    paired: false
+    steps:
+      - clock: { hub: -1y }
+      - do: pair lamp
+      - do: pair plug
+      - do: pair bridge
+      - expect: { lamp.connectivity: online, plug.connectivity: online, spot.connectivity: online, within: 60s }
+      - net: { lamp: { reorder: 20%, hold: 30ms, rate: 20kB/s, mtu: 1280, latency: 5ms, jitter: 5ms, duplicate: 10% } }
+      - do: on lamp
+      - expect: { lamp.onOff: true, actual lamp.onOff: true, within: 60s }
+      - net: { lamp: heal }
+      - net: { plug: no multicast }
+      - do: on plug
+      - expect: { plug.onOff: true, plug.messages: "> 1", within: 60s }
+      - net: { plug: multicast }
+      - rival: { plug: 2 }
+      - do: off plug
+      - expect: { plug.onOff: false, within: 60s }
+      - power: { spot: off }
+      - expect: { spot.connectivity: offline, bridge.connectivity: online, within: 60s }
+      - power: { spot: on }
+      - expect: { spot.connectivity: online, within: 60s }
+      - cut: { plug: 3 }
+      - do: toggle plug
+      - wait: 100ms
+      - power: { plug: off }
+      - move: lamp
+      - power: { plug: on, hub: cycle }
+      - power: { hub: off }
+      - power: { hub: off }
+      - power: { hub: on }
+      - expect: { lamp.connectivity: online, plug.connectivity: online, spot.connectivity: online, within: 90s }
+      - do: off lamp
+      - expect: { actual lamp.onOff: false, within: 60s }
+    """
+
+  @Test(.timeLimit(.minutes(10))) func realTimeIsLikeVirtualTime() async throws {
+    let scenario = try ScenarioFileTests.load(Self.text)
+    let simulated = await scenario.simulate(seed: 1).result
+    #expect(simulated.isPassed, "\(simulated)")
+    let real = await scenario.playInRealTime()
+    #expect(real.isPassed, "\(real)")
+  }
+
+  @Test(.timeLimit(.minutes(10))) func aFaultThatIsBuiltInIsThereInRealTimeToo() async throws {
+    let text = """
+      devices:
+        - name: Bridge
+          type: bridge
+          devices:
+            - { name: Spot, type: on/off light }
+      steps:
+        - power: { spot: off }
+        - expect: { spot.connectivity: offline, within: 20s }
+      """
+    let scenario = try ScenarioFileTests.load(text)
+    #expect(await scenario.playInRealTime().isPassed)
+    #expect(await !scenario.playInRealTime(mutant: .ignoresReachable).isPassed)
+  }
+}

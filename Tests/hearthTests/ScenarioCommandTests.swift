@@ -1,0 +1,59 @@
+import Foundation
+import Testing
+
+/// `hearth test` and `hearth replay`.
+@Suite("hearth test") struct ScenarioCommandTests {
+  private let folder = FileManager.default.temporaryDirectory.appending(path: "scenarios-\(UUID().uuidString)")
+
+  private func write(_ name: String, _ steps: String) throws -> String {
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let file = folder.appending(path: name)
+    let text = "scenario: Lamp & co\ndevices:\n  - { name: Lamp, type: on/off light }\n" + steps
+    try text.write(to: file, atomically: true, encoding: .utf8)
+    return file.path
+  }
+
+  @Test(.timeLimit(.minutes(10))) func whatDoesNotComeIsToldWithTheCommandThatRepeatsIt() throws {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = try write(
+      "a.yaml",
+      "vary: { n: 1..2 }\nsteps:\n  - { do: on lamp, times: $n }\n  - expect: { lamp.onOff: false, within: 2s }\n")
+    let junit = folder.appending(path: "out.xml").path
+    let result = try hearth("test", file, "--seeds", "3..4", "--junit", junit, "--variant", "2")
+    #expect(result.status == 11)
+    #expect(result.output.contains("FAILED  Lamp & co, n 2, seed 3"))
+    #expect(result.output.contains("\(file):7:15: expected lamp.onOff: false: it is true, also after 2 s"))
+    #expect(result.output.contains("again: hearth test \(file) --seed 4 --variant 2"))
+    #expect(result.output.contains("do on lamp"))
+    let xml = try String(contentsOfFile: junit, encoding: .utf8)
+    #expect(xml.contains("<testsuites tests=\"2\" failures=\"2\""))
+    #expect(xml.contains("again: hearth test \(file) --seed 3 --variant 2"))
+    #expect(try hearth("test", file, "--variant", "9").status == 2)
+  }
+
+  @Test(.timeLimit(.minutes(10))) func aTraceIsPlayedAgain() throws {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = try write(
+      "b.yaml", "steps:\n  - net: { lamp: { loss: 20%, jitter: 20ms } }\n  - { do: toggle lamp, times: 3 }\n")
+    let traces = folder.appending(path: "traces").path
+    let run = try hearth("test", file, file, "--seed", "5", "--trace", traces, "--json")
+    #expect(run.status == 0)
+    #expect(run.output.contains("\"passed\":true"))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: traces).sorted() == ["b-5.trace", "b-5_2.trace"])
+    let replay = try hearth("replay", traces + "/b-5.trace")
+    #expect(replay.status == 0)
+    #expect(replay.output.hasPrefix("the same, byte for byte: "))
+
+    var lines = try String(contentsOfFile: traces + "/b-5.trace", encoding: .utf8).split(separator: "\n")
+    lines[5] += "!"
+    try lines.joined(separator: "\n").write(toFile: traces + "/c.trace", atomically: true, encoding: .utf8)
+    let other = try hearth("replay", traces + "/c.trace")
+    #expect(other.status == 11)
+    #expect(other.errors.contains("entry 5 (line 6) differs at byte"))
+    #expect(try hearth("replay", file).status == 12, "it is no trace")
+  }
+}
