@@ -4,7 +4,7 @@ BUILD ?= debug
 HEARTH = .build/$(BUILD)/hearth
 
 .DEFAULT_GOAL := help
-.PHONY: help run up build release test lint format bench fuzz flood kill simulate interop dnssd clean
+.PHONY: help run up build release test lint format bench fuzz flood kill simulate scenarios example interop dnssd clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -46,6 +46,13 @@ flood: build ## 20,000 hostile packets a second at a light, on the loopback inte
 kill: build ## devices and commands killed with -9 at random moments: what was acknowledged is there afterwards (KILLS=20, SEED=)
 	@.build/$(BUILD)/hearth-bench kill $(or $(KILLS),20) $(SEED)
 	@.build/$(BUILD)/hearth-bench log $(or $(SECONDS),20) $(or $(KILLS),20) $(SEED)
+
+scenarios: build ## the scenarios of devices/scenarios, two of them on real sockets, and their traces played again
+	@HEARTH=$(HEARTH) scripts/scenarios
+
+example: ## a package that tests a home with this one, built as its user would
+	@scripts/bootstrap
+	@$(SWIFT) test --package-path Tests/Example --scratch-path .build/example
 
 simulate: build ## random homes in which everything goes wrong, heals, and has to agree again (SEEDS=200, FIRST=1)
 	@.build/$(BUILD)/hearth-bench random $(or $(SEEDS),200) $(FIRST)

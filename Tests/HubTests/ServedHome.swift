@@ -117,7 +117,8 @@ final class ServedHome: Sendable {
     options.token = token
     options.firstPause = .milliseconds(20)
     options.longestPause = .milliseconds(100)
-    options.timeout = .seconds(30)
+    options.timeout = .seconds(120)
+    options.connectTimeout = .seconds(120)
     return options
   }
 }

@@ -18,10 +18,10 @@ import Testing
     let group: MultiThreadedEventLoopGroup
     let fleet: Fleet
 
-    init(_ text: String) async throws {
+    init(_ text: String, discovery: ServiceDiscovery.Mode = .off) async throws {
       directory = FileManager.default.temporaryDirectory.path + "/hearth-control-" + UUID().uuidString
       var options = FleetOptions(devicesDirectory: directory + "/devices", runDirectory: directory + "/run")
-      options.discovery = .off
+      options.discovery = discovery
       group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
       fleet = try await Fleet.start(
         try HomeDefinition.load(simulating: [("home.yaml", text)]), options, on: group, logger: Logger(label: "test"))
@@ -79,8 +79,10 @@ import Testing
 
   private static let lamp = "devices:\n  - { name: Lamp, room: Den, type: dimmable light }\n"
 
-  private func running<R>(_ text: String = lamp, _ body: (Running) async throws -> R) async throws -> R {
-    let running = try await Running(text)
+  private func running<R>(
+    _ text: String = lamp, discovery: ServiceDiscovery.Mode = .off, _ body: (Running) async throws -> R
+  ) async throws -> R {
+    let running = try await Running(text, discovery: discovery)
     do {
       let result = try await body(running)
       await running.stop()
@@ -167,7 +169,7 @@ import Testing
 
   /// What a device does not take in is counted by reason, and can be read.
   @Test(.timeLimit(.minutes(10))) func dropsAreToldByReason() async throws {
-    try await running { (fleet: Running) async throws in
+    try await running(discovery: .builtin) { (fleet: Running) async throws in
       let port = try #require(try await fleet.send(.status).fleet?.devices.first?.port)
       #expect(try await fleet.send(.status).fleet?.devices.first?.drops == [:])
       // No header; and one of a session that there is not.

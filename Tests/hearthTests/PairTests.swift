@@ -15,7 +15,7 @@ import Testing
   @Test(.timeLimit(.minutes(10))) func aDeviceThatIsNotWhatItShouldBe() async throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
-    let lines = "type: on/off light, discriminator: 1003, passcode: 20240003, serialNumber: P1"
+    let lines = "type: on/off light, discriminator: 1003, passcode: 20240003, serial: P1"
     let first = try await PairFleet(hearth, "{ name: Odd, \(lines), product: 0x8001 }")
     let oldCode = first.qrCode
     first.stop()

@@ -53,7 +53,9 @@ import Testing
       send(&pair)
       return try #require(pair.packets.last { $0.sender == 0 }).bytes
     }
-    let request = PBKDFParamRequest().tlv
+    var begin = PBKDFParamRequest()
+    begin.random = Octets([UInt8](repeating: 7, count: 32))
+    let request = begin.tlv
     let parameters = try TestPasscode.parameters()
     switch reason {
     case .oversized: receive([UInt8](repeating: 0, count: 1281))

@@ -1,0 +1,36 @@
+import Foundation
+import Home
+import Scenario
+import Simulation
+import Testing
+
+/// A home in a test: its devices, its network and its time are the simulation's, all else is as in a real home.
+@Suite struct HouseTests {
+  private static func resource(_ name: String) throws -> String {
+    try #require(Bundle.module.url(forResource: name, withExtension: "yaml")).path
+  }
+
+  @Test(arguments: 1...5 as ClosedRange<UInt64>) func theLampIsMissedAndComesBack(seed: UInt64) async throws {
+    try await withSimulatedHome(try Self.resource("house"), seed: seed) { home, world in
+      func lamp() async throws -> HomeDevice {
+        try #require(try await home.devices().list().first { $0.name == "Lamp" })
+      }
+      try await lamp().types.get(OnOffLightDeviceType.self)?.matterTraits.onOffTrait?.on()
+
+      try await world.cutPower(of: "Lamp")
+      try await world.simulation.sleep(for: .seconds(120))
+      #expect(try await lamp().sourceConnectivity.connectivityState == .offline)
+
+      try await world.restorePower(of: "Lamp")
+      try await world.simulation.sleep(for: .seconds(5))
+      #expect(try await lamp().sourceConnectivity.connectivityState == .online)
+      #expect(try await lamp().types.get(OnOffLightDeviceType.self)?.matterTraits.onOffTrait?.attributes.onOff == true)
+    }
+  }
+
+  @Test func aScenarioFilePasses() async throws {
+    let scenario = try ScenarioDefinition.load(try Self.resource("blackout"))
+    let (result, _) = await scenario.simulate(seed: 7)
+    #expect(result.isPassed, "\(result)")
+  }
+}
