@@ -315,7 +315,7 @@ import Testing
         .all, .immediate, to: .command(["sh", "-c", "echo $$ >> \(file); exec sleep 100"]),
         after: try database.anchor()))
     try database.commit([light(true)])
-    let center = try center(database, .init(patience: .seconds(10), firstRetry: .milliseconds(10), strikes: 3))
+    let center = try center(database, .init(patience: .seconds(20), firstRetry: .milliseconds(10), strikes: 3))
     try await center.start(inBackground: true)
     try await until("it is suspended") { try database.backgroundDeliveries()[0].isSuspended }
     let number = try #require(

@@ -250,7 +250,7 @@ import Testing
     let (stuck, fast) = (Seen(), Seen())
     let first = open.home.devices().batched().sink { _ in
       stuck.values.withLock { $0.append("") }
-      try? await Task.sleep(for: .seconds(30))
+      try? await Task.sleep(for: .seconds(600))
     }
     let second = open.home.devices().stream().sink { change in fast.values.withLock { $0.append(change.item.name) } }
     let names = (0..<100).map { "N\($0)" }
