@@ -25,7 +25,7 @@ release: ## an optimised build
 
 test: ## all tests; no root, no network beyond loopback
 	@scripts/bootstrap
-	@$(SWIFT) test
+	@SWIFT="$(SWIFT)" scripts/test
 
 lint: ## style, as swift format sees it
 	@$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests

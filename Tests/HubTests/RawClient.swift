@@ -44,8 +44,8 @@ final class RawClient: Sendable {
   var news: [HubNews] { inside.withLock { $0.frames } }
   var isClosed: Bool { inside.withLock { $0.isClosed } }
 
-  /// What kinds of news came.
-  var kinds: [String] { news.map { "\($0)".prefix { $0.isLetter }.description } }
+  /// What kinds of news came, without the hub's heartbeat, which may come at any time.
+  var kinds: [String] { news.map { "\($0)".prefix { $0.isLetter }.description }.filter { $0 != "contacts" } }
 
   func send(_ bytes: [UInt8]) { channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil) }
   func send(_ message: HubMessage) { channel.writeAndFlush(Frame.buffer(message.bytes, .init()), promise: nil) }

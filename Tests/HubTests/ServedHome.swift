@@ -123,7 +123,7 @@ final class ServedHome: Sendable {
   }
 }
 
-/// Waits for half a minute at most.
+/// Waits for two minutes at most.
 func eventually(_ isTrue: @Sendable () async throws -> Bool) async -> Bool {
   for _ in 0..<6000 {
     if (try? await isTrue()) == true { return true }

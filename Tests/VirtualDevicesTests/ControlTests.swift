@@ -217,6 +217,8 @@ import Testing
 
   @Test(.timeLimit(.minutes(10))) func theDeviceKnowsTheTimeOfItsMachine() async throws {
     try await running { (fleet: Running) async throws in
+      // Long enough for the device to have had nothing to do since.
+      try await Task.sleep(for: .milliseconds(300))
       let before = HostMachine().matterMicroseconds()
       let reply = try await fleet.send(
         .get(

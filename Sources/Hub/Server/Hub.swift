@@ -128,12 +128,9 @@ public actor Hub {
       switch address {
       case .socket(let path):
         try Self.makeRoom(at: path)
-        let listener = try await SocketPath.withShort(path) { short in
-          try await bootstrap.bind(unixDomainSocketPath: short).get()
-        }
-        listeners.append(listener)
-        chmod(path, mode)
+        let descriptor = try SocketPath.listen(at: path, mode: mode)
         addresses.append(path)
+        listeners.append(try await bootstrap.withBoundSocket(descriptor).get())
       case .host(let host, let port):
         let listener = try await bootstrap.bind(host: host, port: port).get()
         listeners.append(listener)

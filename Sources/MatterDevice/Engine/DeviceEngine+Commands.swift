@@ -12,7 +12,11 @@ extension DeviceEngine {
   public var isCommissionable: Bool { context.node.commissioning.window != nil }
 
   /// The encoded value of an attribute as an administrator of no fabric would see it; nil if there is none.
-  public mutating func value(of path: ConcreteAttributePath) -> [UInt8]? { context.encoded(path) }
+  /// - Parameter now: for values that time alone changes, as clocks and remaining times.
+  public mutating func value(of path: ConcreteAttributePath, at now: Instant) -> [UInt8]? {
+    context.node.now = max(now, context.node.now)
+    return context.encoded(path)
+  }
 
   /// The value of an attribute; nil if it is not served.
   public mutating func value<C: Cluster, Value: ModelValue>(

@@ -37,13 +37,13 @@ extension SimulatedHome {
       guard let host = device.host, let node = nodes[device.definition.uniqueID], let known = state.values[node] else {
         return nil
       }
-      let what = host.perform { engine, _ -> String? in
+      let what = host.perform { engine, now -> String? in
         for endpoint in known.endpointIDs {
           for cluster in Self.clusters {
             for entry in known[endpoint, cluster.id]?.entries ?? [] where !cluster.unreported.contains(entry.attribute)
             {
               let path = ConcreteAttributePath(endpoint, cluster.id, entry.attribute)
-              guard let value = engine.value(of: path), value != entry.value else { continue }
+              guard let value = engine.value(of: path, at: now), value != entry.value else { continue }
               return "\(path) is \(hexadecimal(value)), and the home has \(hexadecimal(entry.value))"
             }
           }

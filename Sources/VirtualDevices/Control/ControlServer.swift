@@ -18,15 +18,14 @@ final class ControlServer: Sendable {
     -> ControlServer
   {
     unlink(path)
-    let channel = try await SocketPath.withShort(path) { short in
-      try await ServerBootstrap(group: loop)
-        .childChannelInitializer { channel in
-          channel.eventLoop.makeCompletedFuture {
-            try channel.pipeline.syncOperations.addHandler(ControlHandler(answer))
-          }
+    let descriptor = try SocketPath.listen(at: path, mode: 0o600)
+    let channel = try await ServerBootstrap(group: loop)
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(ControlHandler(answer))
         }
-        .bind(unixDomainSocketPath: short).get()
-    }
+      }
+      .withBoundSocket(descriptor).get()
     return ControlServer(channel, path)
   }
 

@@ -58,7 +58,8 @@ extension VirtualDevice {
   ) throws(ControlError) -> (endpoint: EndpointID, value: [UInt8]) {
     guard let host else { throw ControlError(.noPower, "the device has no power") }
     for endpoint in endpoints {
-      let value = host.perform { engine, _ in engine.value(of: ConcreteAttributePath(endpoint, cluster, attribute)) }
+      let path = ConcreteAttributePath(endpoint, cluster, attribute)
+      let value = host.perform { engine, now in engine.value(of: path, at: now) }
       if let value { return (endpoint, value) }
     }
     throw ControlError(.notFound, "it has no such attribute")

@@ -122,5 +122,5 @@ extension Lab {
     count += 15
   }
   #expect(last == Status(.resourceExhausted))
-  #expect((lab.device.value(of: path)?.count ?? 0) <= WriteJob.longestValue)
+  #expect((lab.device.value(of: path, at: lab.now)?.count ?? 0) <= WriteJob.longestValue)
 }

@@ -37,7 +37,7 @@ struct MandatoryElementsTests {
     }
     for (path, info) in lab.device.attributes where path.endpoint == 0 {
       let name = try #require(ClusterCatalogue.cluster(path.cluster)).name + "." + info.name
-      let found = lab.device.value(of: path)
+      let found = lab.device.value(of: path, at: lab.now)
       let value = try #require(found, "\(name)")
       #expect(info.isWellFormed(value), "\(name)")
       guard

@@ -34,9 +34,9 @@ import Testing
     #expect(key.sessionID == sessionID)
   }
 
-  private static let key = Result {
-    try GroupKey(
-      epochKey: hexadecimal("b0b1b2b3b4b5b6b7b8b9babbbcbdbebf"), compressedFabricID: compressedFabricID)
+  /// Each test has its own: a cipher is for one thread at a time.
+  private static func makeKey() throws -> GroupKey {
+    try GroupKey(epochKey: hexadecimal("b0b1b2b3b4b5b6b7b8b9babbbcbdbebf"), compressedFabricID: compressedFabricID)
   }
 
   /// In the clear, and as they go over the air: without privacy, and with it.
@@ -54,15 +54,15 @@ import Testing
   @Test(arguments: messages) func aPublishedMessageIsOpened(clear: String, sent: String) throws {
     let bytes = hexadecimal(sent)
     let (header, end) = try MessageHeader.decode(bytes)
-    let opened = NodeCore.open(bytes, header, end, with: try Self.key.get(), groups: [1, 2])
+    let opened = NodeCore.open(bytes, header, end, with: try Self.makeKey(), groups: [1, 2])
     let (found, content) = try #require(opened)
     #expect(content == hexadecimal(clear))
     #expect(found.source == 1 && found.destination == .group(2))
-    #expect(NodeCore.open(bytes, header, end, with: try Self.key.get(), groups: [1, 3]) == nil, "another group's")
+    #expect(NodeCore.open(bytes, header, end, with: try Self.makeKey(), groups: [1, 3]) == nil, "another group's")
   }
 
   @Test(arguments: messages) func aPublishedMessageIsMade(clear: String, sent: String) throws {
-    let key = try Self.key.get()
+    let key = try Self.makeKey()
     var bytes = hexadecimal(clear)
     let (header, end) = try MessageHeader.decode(bytes)
     let nonce = Nonce(securityFlags: header.securityFlags, messageCounter: header.counter, sourceNodeID: 1)
@@ -76,7 +76,7 @@ import Testing
     var bytes = hexadecimal(Self.messages[1].1)
     bytes[bytes.count - 1] = 0xEE
     let (header, end) = try MessageHeader.decode(bytes)
-    #expect(NodeCore.open(bytes, header, end, with: try Self.key.get(), groups: [2]) == nil)
+    #expect(NodeCore.open(bytes, header, end, with: try Self.makeKey(), groups: [2]) == nil)
   }
 
   @Test func aGroupHasItsMulticastAddress() throws {
