@@ -53,6 +53,8 @@ import VirtualDevices
     ("steps:\n  - net: { lamp: { mtu: 12 } }", "the size of an IP packet in bytes, from 49"),
     ("steps:\n  - net: { lamp: { hold: 5ms } }", "“hold” only beside “reorder”"),
     ("steps:\n  - net: { lamp: no ipv5 }", "did you mean “no ipv4”"),
+    ("steps:\n  - net: { lamp: { network: iot, loss: 5% } }", "“network” with nothing beside it"),
+    ("steps:\n  - net: { lamp: { network: [] } }", "the name of a network, such as “iot”"),
     ("steps:\n  - drift: { lamp: 5 }", "such as 50ppm"),
     ("steps:\n  - cut: { lmap: 5 }", "found device “lmap”"),
     ("steps:\n  - rival: { lmap: 5 }", "found device “lmap”"),

@@ -38,6 +38,29 @@ import VirtualDevices
     #expect(failure.message.hasPrefix("always plug.onOff: false: it is true"))
   }
 
+  /// A router lets through what is sent to an address that is known, but nothing by which one could be found.
+  @Test func aDeviceInAnotherNetworkIsReachedWhereItWas() async throws {
+    let text = """
+      steps:
+        - net: { lamp: { network: iot } }
+        - after: 300s
+          do: on lamp
+        - expect: { actual lamp.onOff: true, lamp.connectivity: online, within: 2s }
+        - power: { hub: cycle }
+        - expect: { lamp.connectivity: online, within: 60s }
+        - power: { lamp: off }
+        - expect: { lamp.connectivity: offline, within: 180s }
+        - move: lamp
+        - power: { lamp: on }
+        - after: 600s
+          expect: { lamp.connectivity: offline }
+        - net: { lamp: heal }
+        - expect: { lamp.connectivity: online, within: 10s }
+      """
+    let failure = try await Self.result(text).failure
+    #expect(failure == nil, "\(failure?.message ?? "")")
+  }
+
   @Test func whatMustNeverHoldIsLookedAtAllTheTime() async throws {
     let text = """
       never: { plug.onOff: true }

@@ -56,6 +56,16 @@ import Testing
     #expect(card.stale == .seconds(4))
   }
 
+  @Test func nobodyIsBlamedForWhatHappenedWhileNobodyLooked() {
+    var card = card([(0, true, .online, false), (10, true, .online, true)])
+    card.lookAway()
+    card.observe("lamp", isReachable: false, said: .online, isStale: true, at: .zero + .seconds(500))
+    card.observe("lamp", isReachable: false, said: .offline, isStale: true, at: .zero + .seconds(502))
+    #expect(card.watched == .seconds(12))
+    #expect(card.stale == .zero)
+    #expect(card.noticedGone == [.seconds(2)])
+  }
+
   @Test func percentilesAreOfTheTimes() {
     let times = (1...100).map { Duration.seconds($0) }
     #expect(ScoreCard.percentile(50, of: times.reversed()) == .seconds(51))

@@ -60,6 +60,17 @@ import Testing
     try send(home, now ? OnOff.off.id : OnOff.on.id)
     #expect(try isOn(home) == !now)
 
+    // No groupcast where multicast gets nowhere, nor over a router.
+    let stays = try isOn(home)
+    let light = home.light.id
+    for isSilent in [true, false] {
+      if isSilent { home.world.network.silent = [light] } else { home.world.network.places = [light: "iot"] }
+      try send(home, stays ? OnOff.off.id : OnOff.on.id)
+      #expect(try isOn(home) == stays)
+      (home.world.network.silent, home.world.network.places) = ([], [:])
+    }
+    #expect(home.world.network.losses[.multicast] == 2)
+
     let left = try changed(try home.result { $0.removeMember(node, endpoint: 1, from: Self.group, at: $1) })
     #expect(left.members.isEmpty)
     let last = try isOn(home)

@@ -24,10 +24,8 @@ extension ScenarioDefinition {
           at: document.mark(of: node), found: node.summary, expected: "numbers such as {n: 1..40} or {n: \"1..5, 9\"}")
       ])
     }
-    // Not the beginning of a longer name.
-    let placeholder = try Regex("\\$\(NSRegularExpression.escapedPattern(for: name))(?![A-Za-z0-9_])")
     return try numbers.map { number in
-      var variant = try load(SourceFile(path, file.text.replacing(placeholder, with: "\(number)"))) {
+      var variant = try load(SourceFile(path, file.text.replacing(name: name, with: number))) {
         try open($0, besides: path)
       }
       variant.name += ", \(name) \(number)"
@@ -100,5 +98,18 @@ extension ScenarioDefinition {
         problems: reader.problems.sorted { ($0.mark.line, $0.mark.column) < ($1.mark.line, $1.mark.column) })
     }
     return scenario
+  }
+}
+
+extension String {
+  /// With a number in the place of every “$name” that is not the beginning of a longer name.
+  fileprivate func replacing(name: String, with number: Int) -> String {
+    var parts = components(separatedBy: "$" + name)
+    var result = parts.removeFirst()
+    for part in parts {
+      let isLonger = part.first.map { $0 == "_" || $0.isLetter || $0.isNumber } ?? false
+      result += isLonger ? "$" + name + part : "\(number)" + part
+    }
+    return result
   }
 }

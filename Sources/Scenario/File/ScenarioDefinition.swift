@@ -104,6 +104,9 @@ public enum NetworkFault: Hashable, Sendable {
   case conditions(LinkConditions)
   /// Whether multicast, and with it service discovery, works.
   case multicast(Bool)
+  /// It is in another network, of this name, with a router between it and the home's own: it can be reached at the
+  /// addresses that are known of it, but neither multicast nor service discovery gets through.
+  case place(String)
   /// Whether it has addresses of a family.
   case family(IPFamily, isOn: Bool)
 }

@@ -24,9 +24,17 @@ extension ScenarioReader {
     }
     guard
       let fields = fields(
-        of: node, known: ["loss", "latency", "jitter", "duplicate", "reorder", "hold", "rate", "mtu"],
+        of: node, known: ["network", "loss", "latency", "jitter", "duplicate", "reorder", "hold", "rate", "mtu"],
         what: "what befalls the network")
     else { return nil }
+    if let node = fields["network"] {
+      if fields.count > 1 { report(node, expected: "“network” with nothing beside it") }
+      guard let name = node.scalar?.string, !name.isEmpty else {
+        report(node, expected: "the name of a network, such as “iot”")
+        return nil
+      }
+      return .place(name)
+    }
     var conditions = LinkConditions()
     if let node = fields["loss"] { conditions.loss = ratio(node) ?? .never }
     if let node = fields["duplicate"] { conditions.duplication = ratio(node) ?? .never }

@@ -62,6 +62,14 @@ extension SimulatedHome {
     prepareForPowerCut(found.machine, found.device)
   }
 
+  /// Does what a person does who holds a device's button for long: it forgets all that it had stored, and starts anew.
+  func reset(_ device: String) async throws {
+    let machine = try machine(of: device)
+    machine.cutPower()
+    machine.eraseDisk()
+    try await restorePower(of: device)
+  }
+
   // MARK: The network
 
   /// What befalls the network around a device.
@@ -76,15 +84,29 @@ extension SimulatedHome {
     case .conditions(let conditions): faults.conditions = conditions
     case .heal:
       faults = MachineFaults()
-      world.discovery.silent.remove(machine.id)
+      world.network.silent.remove(machine.id)
+      world.network.places[machine.id] = nil
       for family in IPFamily.allCases { machine.setFamily(family, isOn: true) }
-    case .multicast(true): world.discovery.silent.remove(machine.id)
-    case .multicast(false): world.discovery.silent.insert(machine.id)
+    case .multicast(true): world.network.silent.remove(machine.id)
+    case .multicast(false): world.network.silent.insert(machine.id)
+    case .place(let name): world.network.places[machine.id] = name
     case .family(let family, let isOn): machine.setFamily(family, isOn: isOn)
     }
     self.faults[machine.id] = faults
-    for other in machines where other !== machine { relink(machine.id, other.id, &world.network) }
+    relink(machine)
     world.note("\(device): \(fault)")
+  }
+
+  /// Makes the links between a machine and all others as the faults of both ends have them.
+  private func relink(_ machine: SimulatedMachine) {
+    for other in machines where other !== machine { relink(machine.id, other.id, &simulation.world.value.network) }
+  }
+
+  /// What befell the network around others before a machine was there counts for it, too.
+  func take(_ machine: SimulatedMachine) {
+    for (id, _) in faults.sorted(by: { $0.key < $1.key }) where id != machine.id {
+      relink(machine.id, id, &simulation.world.value.network)
+    }
   }
 
   /// Makes the link between two machines as the faults of both have it.
@@ -115,6 +137,7 @@ extension SimulatedHome {
   public func rival(at device: String, times: Int) async throws {
     let machine = await simulation.perform { $0.addMachine("rival \(device)") }
     rivals.append(machine)
+    take(machine)
     let rival = Rival(
       machine: machine, interfaces: .all, state: StateDirectory(directory + "/rival \(rivals.count)"),
       logger: options.logger)

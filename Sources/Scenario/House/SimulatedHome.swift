@@ -19,11 +19,13 @@ public actor SimulatedHome {
   public nonisolated let hub: SimulatedMachine
   /// The devices, and what each one runs on.
   var parts: [(device: VirtualDevice, machine: SimulatedMachine)] = []
-  /// Machines of second administrators.
+  /// Machines of second administrators who come and go.
   var rivals: [SimulatedMachine] = []
+  /// Second administrators who stay.
+  var others: [OtherHome] = []
   /// What is wrong with the network around a machine.
   var faults: [HostID: MachineFaults] = [:]
-  var machines: [SimulatedMachine] { [hub] + parts.map(\.machine) + rivals }
+  var machines: [SimulatedMachine] { [hub] + parts.map(\.machine) + rivals + others.map(\.machine) }
   nonisolated let directory: String
   nonisolated let options: SimulatedHomeOptions
   private(set) var opened: Home?
@@ -86,14 +88,7 @@ public actor SimulatedHome {
 
   /// Opens the home, on what its machine has stored.
   func open() async throws(HomeError) {
-    var options = HomeController.Options(state: StateDirectory(directory), logger: options.logger)
-    options.access = .exclusive
-    options.interfaces = .all
-    options.discovery = .builtin
-    options.machine = hub
-    options.following = self.options.following
-    options.mutant = self.options.mutant
-    let home = try await Home(options)
+    let home = try await Home(homeOptions(hub, directory))
     let controller = try home.controller
     // It may have lost its power again while it opened.
     guard hub.isPowered else { return controller.abandon() }
@@ -107,9 +102,23 @@ public actor SimulatedHome {
     try await home.follow()
   }
 
+  nonisolated func homeOptions(_ machine: SimulatedMachine, _ directory: String) -> HomeController.Options {
+    var options = HomeController.Options(state: StateDirectory(directory), logger: options.logger)
+    options.access = .exclusive
+    options.interfaces = .all
+    options.discovery = .builtin
+    options.machine = machine
+    options.following = self.options.following
+    options.mutant = self.options.mutant
+    return options
+  }
+
   /// Commissions every device, one after another, and waits until the home has reached them.
-  public func pairAll() async throws {
-    for device in definition.devices { try await pairDevice(device.path) }
+  public func pairAll() async throws { try await pair(definition.devices) }
+
+  /// The same with some of the devices.
+  func pair(_ devices: [DeviceDefinition]) async throws {
+    for device in devices { try await pairDevice(device.path) }
     let home = try home
     let ids = Set(try await home.devices().list().map(\.id))
     await home.waitForConnectivity(of: ids, timeout: .seconds(60))
@@ -129,6 +138,7 @@ public actor SimulatedHome {
   func close() async {
     await opened?.close()
     opened = nil
+    for other in others { await other.home.close() }
     try? FileManager.default.removeItem(atPath: directory)
   }
 }
@@ -147,7 +157,8 @@ public struct SimulatedHomeOptions: Sendable {
   public var following = HomeConfiguration()
   /// A fault that is built into the devices and the home, for tests of tests.
   public var mutant: Mutant?
-  /// Whether the trace has its entries, not only their digest: they take memory.
+  /// Whether the trace has its entries, not only their digest: they take memory. For ``simulate(_:seed:limit:_:_:)``, which
+  /// gives the trace to its caller.
   public var keepsTrace = true
   public var logger = Logger(label: "hearth") { _ in SwiftLogNoOpLogHandler() }
 

@@ -1,6 +1,6 @@
 internal import Home
 internal import MatterClusters
-internal import MatterProtocol
+public import MatterProtocol
 internal import Runtime
 internal import Simulation
 internal import VirtualDevices
@@ -17,22 +17,32 @@ public enum RandomHome {
     /// How long it took from the healing until all agreed.
     public var converged: Duration?
     public var datagrams: Int
+
+    /// What failed first, whichever device it was and whatever the numbers are; nil if nothing did.
+    public var kind: String? {
+      failure.map { String($0.prefix { $0 != ";" }.filter { !$0.isNumber && !$0.isHexDigit }) }
+    }
   }
 
   /// In this time after the healing a home must agree with every device.
   public static let bound: Duration = .seconds(600)
 
-  public static func run(_ plan: RandomPlan) async -> Outcome {
+  /// - Parameter mutant: a fault that is built into the devices and the home, for tests of tests.
+  public static func run(_ plan: RandomPlan, mutant: Mutant? = nil) async -> Outcome {
     var options = SimulatedHomeOptions()
     options.keepsTrace = false
+    options.isPaired = false
+    options.mutant = mutant
     let counted = Counted()
     do {
       let run = await simulate(
         try plan.definition(), seed: plan.seed, limit: .seconds(7_200), options
       ) { _, world in
+        try await RandomPlay.prepare(plan, world)
         let play = RandomPlay(plan, world)
         for step in plan.steps { try await play.take(step) }
         try await play.heal()
+        try await play.takeNewcomers()
         let time = try await play.converge()
         counted.datagrams = await world.simulation.perform { $0.network.packetCount }
         return time
@@ -51,16 +61,19 @@ public enum RandomHome {
     var datagrams = 0
   }
 
-  /// Looks for fewer devices and fewer steps that fail, too.
-  /// - Parameter attempts: how many runs that may take.
-  public static func shrink(_ failed: Outcome, attempts: Int = 60) async -> Outcome {
+  /// Looks for fewer devices and fewer steps that fail in the same way.
+  /// - Parameters:
+  ///   - attempts: how many runs that may take.
+  ///   - mutant: the one it failed with.
+  public static func shrink(_ failed: Outcome, attempts: Int = 60, mutant: Mutant? = nil) async -> Outcome {
     var best = failed
     var left = attempts
     func attempt(_ plan: RandomPlan) async -> Bool {
       guard left > 0, plan != best.plan else { return false }
       left -= 1
-      let outcome = await run(plan)
-      guard outcome.failure != nil else { return false }
+      let outcome = await run(plan, mutant: mutant)
+      // Another failure is for another day.
+      guard outcome.kind == failed.kind else { return false }
       best = outcome
       return true
     }
@@ -95,6 +108,13 @@ private struct RandomPlay {
     start = world.simulation.world.value.now
   }
 
+  /// Commissions what is to be there from the beginning on.
+  static func prepare(_ plan: RandomPlan, _ world: SimulatedHome) async throws {
+    let names = Set(plan.kept.filter { !plan.newcomers.contains($0) }.map { "D\($0)" })
+    try await world.pair(world.definition.devices.filter { names.contains($0.name) })
+    if plan.hasSecondHome { try await world.addOtherHome() }
+  }
+
   private func network(_ body: @Sendable (inout SimulatedNetwork) -> Void) async {
     await world.simulation.perform { body(&$0.network) }
   }
@@ -119,8 +139,9 @@ private struct RandomPlay {
     switch act {
     case .toggle, .dim, .rename: command(act, number)
     case .pressByHand: await world.pressByHand(name)
-    case .conditions:
-      let conditions = Self.conditions(act)
+    case .pair: pair(number)
+    case .conditions(let weather):
+      let conditions = LinkConditions(weather)
       await network { $0.set(conditions, from: id, to: hub) }
     case .partition: await network { $0.partition([id], from: [hub]) }
     case .cutToHub: await network { $0.cut(from: id, to: hub) }
@@ -131,6 +152,8 @@ private struct RandomPlay {
     case .drift(let millionths): await world.simulation.perform { _ in machine.setDrift(millionths) }
     case .jump(let seconds): await world.simulation.perform { _ in machine.moveWallClock(by: .seconds(seconds)) }
     case .multicast(let isOn): await multicast(isOn, id)
+    case .place(let isOther): await network { $0.places[id] = isOther ? "other" : nil }
+    case .family(let family, let isOn): await world.simulation.perform { _ in machine.setFamily(family, isOn: isOn) }
     case .bridged(let isOn): await world.power(isOn, bridgedOn: name)
     case .heal: await network { $0.heal() }
     }
@@ -139,8 +162,8 @@ private struct RandomPlay {
   private func takeHub(_ act: RandomPlan.Act) async throws {
     let hub = world.hub
     switch act {
-    case .conditions:
-      let conditions = Self.conditions(act)
+    case .conditions(let weather):
+      let conditions = LinkConditions(weather)
       await network { $0.conditions = conditions }
     case .cutPower(nil): try await world.cutPower(of: ScenarioReader.hub)
     case .cutPower(let effects): try await cutPower(of: hub, afterEffects: effects)
@@ -166,17 +189,14 @@ private struct RandomPlay {
 
   private func multicast(_ isOn: Bool, _ id: HostID) async {
     await world.simulation.perform { world in
-      if isOn { world.discovery.silent.remove(id) } else { world.discovery.silent.insert(id) }
+      if isOn { world.network.silent.remove(id) } else { world.network.silent.insert(id) }
     }
   }
 
-  private static func conditions(_ act: RandomPlan.Act) -> LinkConditions {
-    guard case .conditions(let latency, let jitter, let loss, let duplication, let reordering) = act else {
-      return .perfect
-    }
-    return LinkConditions(
-      latency: .milliseconds(latency), jitter: .milliseconds(jitter), loss: Ratio(loss, of: 100),
-      duplication: Ratio(duplication, of: 100), reordering: Ratio(reordering, of: 100))
+  /// Begins to commission a device; it may fail, and does where that was done before.
+  private func pair(_ number: Int) {
+    let world = world
+    Tasks.start { _ = try? await world.pairDevice("D\(number)") }
   }
 
   /// Begins a command; nobody waits for it, and it may fail.
@@ -204,7 +224,8 @@ private struct RandomPlay {
       world.network.heal()
       world.network.conditions = .perfect
       world.network.forgetLinks()
-      world.discovery.silent = []
+      world.network.silent = []
+      world.network.places = [:]
     }
     try await world.restorePower(of: ScenarioReader.hub)
     await world.simulation.perform { _ in world.hub.effectsUntilPowerCut = nil }
@@ -212,8 +233,36 @@ private struct RandomPlay {
       let machine = try await world.machine(of: "D\(device)")
       await world.simulation.perform { _ in machine.effectsUntilPowerCut = nil }
       try await world.restorePower(of: "D\(device)")
+      await world.simulation.perform { _ in
+        for family in IPFamily.allCases { machine.setFamily(family, isOn: true) }
+      }
       if plan.kinds[device] == .bridge { await world.power(true, bridgedOn: "D\(device)") }
     }
+  }
+
+  /// Commissions what is not, now that nothing is wrong any more. What was left half way by an earlier attempt, of which
+  /// the home knows nothing and the device believes that all is well, gets its button pressed by somebody.
+  func takeNewcomers() async throws {
+    for number in plan.kept where plan.newcomers.contains(number) {
+      let begin = await world.simulation.now
+      var last = "nothing was tried"
+      var attempts = 0
+      while try await !isKnown(number) {
+        guard await world.simulation.now - begin < RandomHome.bound else {
+          throw Failure(description: "D\(number): it can't be commissioned after the network healed: \(last)")
+        }
+        do { try await world.pairDevice("D\(number)") } catch { last = "\(error)" }
+        attempts += 1
+        if attempts == 3, try await !isKnown(number) { try await world.reset("D\(number)") }
+        try await world.simulation.sleep(for: .seconds(5))
+      }
+    }
+  }
+
+  /// Whether the home has a device.
+  private func isKnown(_ number: Int) async throws -> Bool {
+    let id = world.definition.devices.first { $0.name == "D\(number)" }?.uniqueID
+    return try await world.home.devices().list().contains { $0.identity.matterUniqueID == id }
   }
 
   /// Waits until all agree, and go on to.
@@ -238,5 +287,16 @@ private struct RandomPlay {
       }
       try await world.simulation.sleep(for: .seconds(2))
     }
+  }
+}
+
+extension LinkConditions {
+  fileprivate init(_ weather: RandomPlan.Weather) {
+    self.init(
+      latency: .milliseconds(weather.latency), jitter: .milliseconds(weather.jitter),
+      loss: Ratio(weather.loss, of: 100), duplication: Ratio(weather.duplication, of: 100),
+      reordering: Ratio(weather.reordering, of: 100))
+    bytesPerSecond = weather.bytesPerSecond
+    maximumDatagramSize = weather.maximumDatagramSize
   }
 }

@@ -25,8 +25,9 @@ public struct RandomPlan: Hashable, Sendable {
     case dim(UInt8)
     case pressByHand
     case rename(Int)
+    case pair
     // What goes wrong.
-    case conditions(latency: Int, jitter: Int, loss: UInt64, duplication: UInt64, reordering: UInt64)
+    case conditions(Weather)
     case partition
     case cutToHub, cutFromHub
     case cutPower(afterEffects: Int?)
@@ -35,8 +36,18 @@ public struct RandomPlan: Hashable, Sendable {
     case drift(Int64)
     case jump(seconds: Int64)
     case multicast(isOn: Bool)
+    case family(IPFamily, isOn: Bool)
+    case place(isOther: Bool)
     case bridged(isOn: Bool)
     case heal
+  }
+
+  /// What a link is like: times in milliseconds, chances in per cent, bytes.
+  struct Weather: Hashable, Sendable {
+    var latency: Int, jitter: Int
+    var loss: UInt64, duplication: UInt64, reordering: UInt64
+    /// 0: no limit.
+    var bytesPerSecond: Int, maximumDatagramSize: Int
   }
 
   public var seed: UInt64
@@ -45,6 +56,10 @@ public struct RandomPlan: Hashable, Sendable {
   var steps: [Step]
   /// Those that are there, where not all are.
   var kept: [Int]
+  /// Those that are commissioned in the middle of it all; the others are before it begins.
+  var newcomers: Set<Int>
+  /// Whether the devices are in a second home, too.
+  var hasSecondHome: Bool
 
   enum Kind: String, CaseIterable, Hashable, Sendable {
     case onOffLight = "on/off light"
@@ -68,6 +83,8 @@ public struct RandomPlan: Hashable, Sendable {
     let count = Int.random(in: 1...5, using: &random)
     kinds = (0..<count).map { _ in Kind.allCases[Int.random(in: 0..<Kind.allCases.count, using: &random)] }
     kept = Array(0..<count)
+    newcomers = Set(kept.filter { _ in Int.random(in: 0..<4, using: &random) == 0 })
+    hasSecondHome = Int.random(in: 0..<3, using: &random) == 0
     var steps: [Step] = []
     for number in 0..<Int.random(in: 6...24, using: &random) {
       let at = Duration.milliseconds(Int64.random(in: 0..<Self.trouble.nanoseconds / 1_000_000, using: &random))
@@ -81,7 +98,10 @@ public struct RandomPlan: Hashable, Sendable {
   }
 
   private static func act(_ random: inout SeededRandomSource) -> Act {
-    switch Int.random(in: 0..<20, using: &random) {
+    switch Int.random(in: 0..<23, using: &random) {
+    case 20: .pair
+    case 22: .place(isOther: Bool.random(using: &random))
+    case 21: .family(Bool.random(using: &random) ? .v6 : .v4, isOn: Bool.random(using: &random))
     case 0...3: .toggle
     case 4, 5: .dim(UInt8.random(in: 1...254, using: &random))
     case 6, 7: .pressByHand
@@ -115,10 +135,14 @@ public struct RandomPlan: Hashable, Sendable {
   }
 
   private static func conditions(_ random: inout SeededRandomSource) -> Act {
-    .conditions(
-      latency: Int.random(in: 0...200, using: &random), jitter: Int.random(in: 0...200, using: &random),
-      loss: UInt64.random(in: 0...60, using: &random), duplication: UInt64.random(in: 0...30, using: &random),
-      reordering: UInt64.random(in: 0...30, using: &random))
+    let isNarrow = Int.random(in: 0..<4, using: &random) == 0
+    return .conditions(
+      Weather(
+        latency: Int.random(in: 0...200, using: &random), jitter: Int.random(in: 0...200, using: &random),
+        loss: UInt64.random(in: 0...60, using: &random), duplication: UInt64.random(in: 0...30, using: &random),
+        reordering: UInt64.random(in: 0...30, using: &random),
+        bytesPerSecond: isNarrow ? Int.random(in: 2_000...100_000, using: &random) : 0,
+        maximumDatagramSize: isNarrow ? Int.random(in: 500...1_280, using: &random) : 0))
   }
 
   /// The home's definition file.
@@ -173,6 +197,7 @@ public struct RandomPlan: Hashable, Sendable {
 
   /// In lines, for people.
   public var lines: [String] {
-    kept.map { "D\($0): \(kinds[$0].rawValue)" } + steps.map(\.description)
+    kept.map { "D\($0): \(kinds[$0].rawValue)\(newcomers.contains($0) ? ", not yet commissioned" : "")" }
+      + (hasSecondHome ? ["all that are commissioned are in a second home, too"] : []) + steps.map(\.description)
   }
 }

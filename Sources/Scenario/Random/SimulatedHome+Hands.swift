@@ -6,7 +6,7 @@ internal import VirtualDevices
 
 extension SimulatedHome {
   /// Presses the button on each light of a device; does nothing without power.
-  func pressByHand(_ name: String) {
+  public func pressByHand(_ name: String) {
     guard let device = try? find(name).device else { return }
     for place in [device.definition] + device.definition.bridged {
       guard let host = device.host, let place = device.place(named: place.path) else { continue }

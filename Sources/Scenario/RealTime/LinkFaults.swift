@@ -24,6 +24,8 @@ struct LinkFaults {
     case .heal: self = LinkFaults()
     case .conditions(let conditions): self.conditions = conditions
     case .multicast(let works): hasMulticast = works
+    // Refused before it gets here: there is one network.
+    case .place: break
     case .family(let family, true): familiesOff.remove(family)
     case .family(let family, false): familiesOff.insert(family)
     }

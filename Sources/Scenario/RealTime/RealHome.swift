@@ -141,6 +141,8 @@ actor RealHome: Stage {
       if power != .on { try await switchPower(device, false) }
       if power == .cycle { try await sleep(for: .seconds(1)) }
       if power != .off { try await switchPower(device, true) }
+    case .network(_, .place):
+      throw HomeError(.badArguments, "in real time there is one network; leave --realtime out")
     case .network(let device, let fault): try machine(of: device).befall(fault)
     case .powerCut(let device, let count): try machine(of: device).cutPower(afterEffects: count)
     case .clock(let device, let time): try machine(of: device).moveWallClock(by: time)

@@ -18,12 +18,14 @@ public struct Disagreement: Hashable, Sendable, CustomStringConvertible {
 
 extension SimulatedHome {
   /// What a device does and what it is called; the rest are facts that don't change, or the device's own books.
-  private static let clusters: [(id: ClusterID, unreported: Set<AttributeID>)] = [
-    clusterFacts(OnOff.self), clusterFacts(LevelControl.self), clusterFacts(ColorControl.self),
-    clusterFacts(Switch.self), clusterFacts(BridgedDeviceBasicInformation.self), clusterFacts(Descriptor.self),
+  private static let clusters: [ClusterID: Set<AttributeID>] = [
+    OnOff.id: unreported(OnOff.self), LevelControl.id: unreported(LevelControl.self),
+    ColorControl.id: unreported(ColorControl.self), Switch.id: unreported(Switch.self),
+    BridgedDeviceBasicInformation.id: unreported(BridgedDeviceBasicInformation.self),
+    Descriptor.id: unreported(Descriptor.self),
   ]
 
-  /// Where the home says another value than the device has: the first attribute of each device.
+  /// Where the home has another value than the device, or none: the first attribute of each device.
   /// - Parameter state: what the home says.
   func staleValues(_ state: HomeState) -> [Disagreement] {
     // Told by the unique id: that is how both know it.
@@ -38,15 +40,13 @@ extension SimulatedHome {
         return nil
       }
       let what = host.perform { engine, now -> String? in
-        for endpoint in known.endpointIDs {
-          for cluster in Self.clusters {
-            for entry in known[endpoint, cluster.id]?.entries ?? [] where !cluster.unreported.contains(entry.attribute)
-            {
-              let path = ConcreteAttributePath(endpoint, cluster.id, entry.attribute)
-              guard let value = engine.value(of: path, at: now), value != entry.value else { continue }
-              return "\(path) is \(hexadecimal(value)), and the home has \(hexadecimal(entry.value))"
-            }
-          }
+        for (path, _) in engine.attributes {
+          guard let cluster = Self.clusters[path.cluster], !cluster.contains(path.attribute),
+            let value = engine.value(of: path, at: now)
+          else { continue }
+          let said = known[path]
+          guard value != said else { continue }
+          return "\(path) is \(hexadecimal(value)), and the home has \(said.map(hexadecimal) ?? "none")"
         }
         return nil
       }
@@ -56,10 +56,20 @@ extension SimulatedHome {
 
   /// Where the home and the devices that can be reached don't agree: connectivity first, then values.
   public func disagreements() async throws(HomeError) -> [Disagreement] {
-    let home = try home
+    var result = try await disagreements(of: try home, truth())
+    for other in others {
+      let truth = truth(for: other.machine).filter { other.devices.contains($0.uniqueID) }
+      result += try await disagreements(of: other.home, truth).map {
+        Disagreement(device: $0.device, what: "\($0.what) (the second home)")
+      }
+    }
+    return result
+  }
+
+  private func disagreements(of home: Home, _ truth: [GroundTruth]) async throws(HomeError) -> [Disagreement] {
     let said = try await states(home)
     var result: [Disagreement] = []
-    for truth in truth() {
+    for truth in truth {
       guard let state = said[truth.uniqueID] else {
         result.append(Disagreement(device: truth.path, what: "it is not in the home"))
         continue
@@ -86,10 +96,9 @@ extension SimulatedHome {
   }
 }
 
-/// A cluster's id, and what a device need not report of it: the home can't know that.
-private func clusterFacts<C: Cluster>(_: C.Type) -> (id: ClusterID, unreported: Set<AttributeID>) {
-  let unreported = C.attributes.filter { $0.quality.contains(.changesOmitted) }
-  return (C.id, Set(unreported.map(\.id)))
+/// What a device need not report of a cluster: the home can't know that.
+private func unreported<C: Cluster>(_: C.Type) -> Set<AttributeID> {
+  Set(C.attributes.filter { $0.quality.contains(.changesOmitted) }.map(\.id))
 }
 
 private func hexadecimal(_ bytes: [UInt8]) -> String {

@@ -30,10 +30,17 @@ public struct GroundTruth: Hashable, Sendable {
 
 extension SimulatedHome {
   /// How all devices really are, in the order of the definition; those behind a bridge come behind it.
-  public func truth() -> [GroundTruth] { parts.flatMap { truth(of: $0.device, on: $0.machine) } }
+  public func truth() -> [GroundTruth] { truth(for: hub) }
 
-  private func truth(of device: VirtualDevice, on machine: SimulatedMachine) -> [GroundTruth] {
-    let route = route(to: machine)
+  /// The same as somebody on another machine would have it.
+  func truth(for hub: SimulatedMachine) -> [GroundTruth] {
+    parts.flatMap { truth(of: $0.device, on: $0.machine, for: hub) }
+  }
+
+  private func truth(
+    of device: VirtualDevice, on machine: SimulatedMachine, for hub: SimulatedMachine
+  ) -> [GroundTruth] {
+    let route = route(to: machine, from: hub)
     let definition = device.definition
     let own = GroundTruth(
       path: definition.path, uniqueID: definition.uniqueID, isPowered: machine.isPowered, route: route)
@@ -51,7 +58,7 @@ extension SimulatedHome {
       }
   }
 
-  private func route(to machine: SimulatedMachine) -> GroundTruth.Route {
+  private func route(to machine: SimulatedMachine, from hub: SimulatedMachine) -> GroundTruth.Route {
     guard hub.isPowered else { return .none }
     let network = simulation.world.value.network
     guard network.carries(from: hub.id, to: machine.id), network.carries(from: machine.id, to: hub.id) else {

@@ -41,7 +41,7 @@ public struct ScoreCard: Hashable, Sendable {
     guard var subject = subjects[device] else {
       // What was wrong before it was looked at is nobody's fault.
       subjects[device] = Subject(
-        isReachable: isReachable, isSaidOnline: isOnline, isStale: isStale,
+        isReachable: isReachable, isSaidOnline: isOnline, isStale: isReachable && isOnline && isStale,
         changed: isReachable == isOnline ? nil : now, last: now)
       return
     }
@@ -70,6 +70,9 @@ public struct ScoreCard: Hashable, Sendable {
     subject.last = now
     subjects[device] = subject
   }
+
+  /// Nobody can say anything until the next ``observe(_:isReachable:said:isStale:at:)``, as the home itself has no power.
+  public mutating func lookAway() { subjects = [:] }
 
   /// A part of some times, in whole per cent: 50 is the median, 95 what all but a twentieth keep within. Nil for no times.
   public static func percentile(_ per: Int, of times: [Duration]) -> Duration? {

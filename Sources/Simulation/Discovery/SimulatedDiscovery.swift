@@ -37,10 +37,6 @@ public struct SimulatedDiscovery: Sendable {
   public var deadAddresses: [HostID: [IPAddress]] = [:]
 
   private(set) var publications: [Publication] = []
-  /// Hosts whose multicast gets nowhere: they neither see nor are seen.
-  public var silent: Set<HostID> = [] {
-    didSet { isStale = true }
-  }
   /// Whether browsers may have to be told something.
   private var isStale = true
   private var networkVersion = -1
@@ -122,7 +118,7 @@ public struct SimulatedDiscovery: Sendable {
         // What is known stays known while its host is out of reach, until it expires.
         let isReachable =
           publication.expiry == nil && network.isConnected(publication.host, to: browser.host)
-          && !silent.contains(publication.host) && !silent.contains(browser.host)
+          && network.isHeard(publication.host, by: browser.host)
         var known = browser.known[publication.service.kind]
         if isReachable {
           browsers[index].forgotten[publication.service.kind] = nil

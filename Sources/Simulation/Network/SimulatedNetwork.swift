@@ -22,6 +22,8 @@ public enum LossReason: String, CaseIterable, Sendable {
   case noSuchAddress
   /// The receiver has no power.
   case powerOff
+  /// It was multicast, where that gets nowhere.
+  case multicast
 }
 
 /// A network that carries datagrams between hosts in virtual time, and loses, delays, repeats and reorders them as its seed
@@ -55,6 +57,15 @@ public struct SimulatedNetwork: Sendable {
   /// When a slow link is done with what was given to it.
   private var busyUntil: [Link: Instant] = [:]
   private var cuts: Set<Link> = [] {
+    didSet { version += 1 }
+  }
+  /// Which of several networks hosts are in, by its name; those that are not named are in the home's own. There is a router
+  /// between them: datagrams for one host pass it, multicast does not, nor does service discovery.
+  public var places: [HostID: String] = [:] {
+    didSet { version += 1 }
+  }
+  /// Hosts whose multicast gets nowhere: they neither see by service discovery nor are seen, and hear no groupcast.
+  public var silent: Set<HostID> = [] {
     didSet { version += 1 }
   }
   /// Another one whenever who reaches whom may be different.
@@ -122,6 +133,11 @@ public struct SimulatedNetwork: Sendable {
     return isConnected(from, to: to) && (loss.denominator == 0 || loss.numerator < loss.denominator)
   }
 
+  /// Whether multicast of one host gets to the other.
+  func isHeard(_ from: HostID, by to: HostID) -> Bool {
+    places[from] == places[to] && !silent.contains(from) && !silent.contains(to)
+  }
+
   // MARK: Hosts
 
   mutating func attach(_ host: HostID, at address: SocketAddress) { addresses[address] = host }
@@ -145,9 +161,10 @@ public struct SimulatedNetwork: Sendable {
     if destination.ip.isMulticast {
       let receivers = members[destination.ip, default: []].filter { $0 != sender }.sorted()
       guard !receivers.isEmpty, destination.port == Self.multicastPort else { return lose(number, .noSuchAddress) }
+      guard receivers.contains(where: { isHeard(sender, by: $0) }) else { return lose(number, .multicast) }
       // Each of them may get it or not; it is lost when nobody does.
       let isPicked = picked.remove(number) != nil
-      let losses = receivers.map {
+      let losses = receivers.filter { isHeard(sender, by: $0) }.map {
         carry(bytes, number, isPicked, from: sender, at: address, to: $0, destination, at: now)
       }
       return losses.contains(nil) ? (number, nil) : lose(number, losses.first.flatMap(\.self) ?? .link)

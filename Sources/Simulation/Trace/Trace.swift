@@ -151,6 +151,7 @@ extension LossReason {
     case .tooLong: 4
     case .noSuchAddress: 5
     case .powerOff: 6
+    case .multicast: 7
     }
   }
 }

@@ -5,7 +5,8 @@ import Scenario
 import Simulation
 
 extension HearthBench {
-  /// `random SEEDS [FIRST [DEVICES STEPS]]`: runs random homes. Ends with 1 if one of them does not come to agree.
+  /// `random SEEDS [FIRST [DEVICES STEPS]]`: runs random homes. Ends with 1 if one of them does not come to agree. With
+  /// `VERBOSE` in the environment a line for each; with `MUTANT=sendsOnce` that fault is built in.
   static func randomHomes() {
     let words = Array(CommandLine.arguments.dropFirst(2))
     let count = max(1, words.first.flatMap { Int($0) } ?? 200)
@@ -26,10 +27,12 @@ extension HearthBench {
 }
 
 enum RandomHomes {
+  private static let mutant = ProcessInfo.processInfo.environment["MUTANT"].map { Mutant(rawValue: $0) }
+
   /// One of them, with all that is done to it.
   static func one(_ plan: RandomPlan) async -> Bool {
     for line in plan.lines { print(line) }
-    let outcome = await RandomHome.run(plan)
+    let outcome = await RandomHome.run(plan, mutant: mutant)
     print("digest \(String(outcome.digest, radix: 16))")
     print(outcome.failure.map { "FAILED: \($0)" } ?? "all agree")
     return outcome.failure == nil
@@ -41,14 +44,14 @@ enum RandomHomes {
     var digests: [UInt64] = []
     let verbose = ProcessInfo.processInfo.environment["VERBOSE"] != nil
     for seed in seeds {
-      let outcome = await RandomHome.run(RandomPlan(seed: seed))
+      let outcome = await RandomHome.run(RandomPlan(seed: seed), mutant: mutant)
       digests.append(outcome.digest)
       if let time = outcome.converged { converged.append(time) }
       if outcome.failure != nil { failures.append(outcome) }
       if verbose { print("seed \(seed): \(String(outcome.digest, radix: 16)) \(outcome.failure ?? "agrees")") }
     }
     for failed in failures.prefix(5) {
-      let least = await RandomHome.shrink(failed)
+      let least = await RandomHome.shrink(failed, mutant: mutant)
       print("seed \(failed.plan.seed) FAILED: \(failed.failure ?? "")")
       print("  shrunk: \(least.failure ?? "")")
       for line in least.plan.lines { print("    \(line)") }

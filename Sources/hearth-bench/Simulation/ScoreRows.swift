@@ -30,7 +30,10 @@ enum ScoreRows {
       try await world.restorePower(of: device)
     } else {
       await world.simulation.perform { $0.network.partition([machine.id], from: [hub.id]) }
-      try await world.simulation.sleep(for: away)
+      try await world.simulation.sleep(for: away / 2)
+      // The home can't know of that until the network is whole again.
+      await world.pressByHand(device)
+      try await world.simulation.sleep(for: away - away / 2)
       await world.simulation.perform { $0.network.heal() }
     }
     try await world.simulation.sleep(for: .seconds(300) - away)
