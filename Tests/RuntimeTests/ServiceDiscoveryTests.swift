@@ -191,6 +191,28 @@ import Testing
     try await client.stop().get()
   }
 
+  @Test func `a conflict is told to whom it concerns`() async throws {
+    let told = Collector<String>()
+    let (mine, yours) = (service(), service())
+    let loop = loops.next()
+    try await loop.submit {
+      let core = DiscoveryCore(logger: quiet)
+      let provider = SilentProvider()
+      core.add {
+        provider.onNews = $0
+        return provider
+      }
+      core.publish(mine, on: loop) { told.add("mine \($0 == .host(mine.hostName))") }
+      core.publish(yours, on: loop) { told.add("yours \($0 == .instance(yours.kind))") }
+      provider.onNews?(.hostConflict(mine.hostName, [mine.kind]))
+      provider.onNews?(.conflict(yours.kind))
+      core.withdraw(yours, silently: false)
+      provider.onNews?(.conflict(yours.kind))
+    }.get()
+    #expect(await told.wait { $0.count >= 2 })
+    #expect(told.all == ["mine true", "yours true"])
+  }
+
   @Test func `off does nothing, and Avahi is refused on loopback`() async throws {
     let off = try discovery(mode: .off)
     off.publish(service())
@@ -199,4 +221,17 @@ import Testing
     try await off.stop().get()
     #expect(throws: ServiceDiscovery.Failure.avahiIsNotForLoopback) { try discovery(mode: .avahi) }
   }
+}
+
+/// Publishes nothing and finds nothing.
+private final class SilentProvider: DiscoveryProvider {
+  var onNews: ((DiscoveryNews) -> Void)?
+
+  func publish(_ service: MatterService) {}
+  func withdraw(_ service: MatterService, silently: Bool) {}
+  func browse(_ query: DiscoveryQuery, as browse: ServiceDiscovery.Browse) {}
+  func stop(_ browse: ServiceDiscovery.Browse) {}
+  func queryAgain() {}
+  func follow(_ interfaces: [NetworkInterface]) {}
+  func close() {}
 }

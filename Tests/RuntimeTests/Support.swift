@@ -66,7 +66,8 @@ struct EchoEngine: Engine, Sendable {
       effects.append(echoes ? .send(bytes, to: source) : .emit(.received(bytes, source)))
     case .serviceFound(let service): effects.append(.emit(.found(service)))
     case .serviceLost(let service): effects.append(.emit(.lost(service)))
-    case .serviceConflict(let kind): effects.append(.emit(.note("conflict \(kind.instanceLabel)")))
+    case .serviceConflict(.instance(let kind)): effects.append(.emit(.note("conflict \(kind.instanceLabel)")))
+    case .serviceConflict(.host(let name)): effects.append(.emit(.note("conflict \(name)")))
     }
   }
 

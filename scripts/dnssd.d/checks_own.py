@@ -56,6 +56,15 @@ def judged(a, b):
     return process, port, entry[2], entry[3]
 
 
+def moved_from(b, host, entries):
+    """What was found is on another host than that, with the addresses of side a alone."""
+    for _, _, _, its_host, address, _, _ in entries:
+        label = its_host.removesuffix(".local")
+        expect(its_host != host and len(label) == 12 and all(c in "0123456789ABCDEF" for c in label),
+               f"host name {its_host} instead of {host}")
+        expect(address in ("10.77.0.1", "fd77::1") or address.startswith("fe80:"), f"address {address}")
+
+
 def questions(b, lines):
     """Asks each question alone, and gives the answers."""
     here = os.path.dirname(os.path.abspath(__file__))
@@ -165,7 +174,7 @@ def instance_conflict(a, b):
     expect(ports == {9}, f"ports {ports} are announced under the name")
 
 
-@check("ours: a host name that another host has is not announced, nor changed")
+@check("ours: a host name that another host has is left to it, and the device moves to another")
 def host_conflict(a, b):
     process, _, _, host = judged(a, b)
     a.stop(process)
@@ -174,7 +183,14 @@ def host_conflict(a, b):
     process, _ = lamp(a)
     wait_for(lambda: f"another host on the network has the name {host}" in a.output(process), 4,
              "no conflict was reported")
-    expect(not b.browse("_matterc._udp"), "it is announced all the same")
+    moved_from(b, host, found(b))
+    b.pair("builtin")
+    moved_from(b, host, found(b, "_matter._tcp"))
+    switched = b.call("on", "1", "--mdns", "builtin")
+    expect(switched.returncode == 0, f"on: {switched.stderr[-300:]}")
+    # Nor did it take back what is the other's.
+    resolved = b.run("avahi-resolve", "-4", "-n", host).stdout.split()
+    expect(resolved[-1:] == ["10.77.0.99"], f"{host} resolves to {resolved}")
 
 
 @check("ours: a name that is ours already is defended against Avahi")

@@ -31,7 +31,7 @@ public struct DeviceConfiguration: Sendable {
 
   // Network.
   public var port: UInt16
-  /// 12 hex digits, made of the MAC address; the host's name in DNS-SD.
+  /// 12 hex digits, made of the MAC address; the host's name in DNS-SD, unless somebody else on the network has it.
   public var hostName: String
   public var parameters = SessionParameters.own
   /// What General Diagnostics tells of the interfaces.

@@ -78,6 +78,15 @@ extension DeviceEngine {
     followServices()
   }
 
+  /// Somebody else has the name of the host. Nobody looks for a host but where a service says that it is there: all services move
+  /// to another name, drawn at random and kept until the next start. RFC 6762 § 9.
+  mutating func renameHost(_ name: String) {
+    // Each service that is on the host tells of it.
+    guard published.contains(where: { $0.hostName == name }) else { return }
+    hostName = MatterService.hostName(drawnFrom: &context.node.random)
+    followServices()
+  }
+
   private mutating func followServices() {
     let wanted = isShutDown ? [] : services
     for service in published where !wanted.contains(where: { $0.kind == service.kind }) {
@@ -93,13 +102,13 @@ extension DeviceEngine {
     var services = commissioning.fabrics.map { fabric in
       var service = MatterService(
         kind: .operational(compressedFabricID: fabric.compressedFabricID, nodeID: fabric.nodeID.rawValue),
-        hostName: configuration.hostName, port: configuration.port)
+        hostName: hostName, port: configuration.port)
       describe(&service)
       return service
     }
     if let window = commissioning.window, !commissioning.isPASEBusy {
       var service = MatterService(
-        kind: .commissionable(instance: window.instance), hostName: configuration.hostName, port: configuration.port)
+        kind: .commissionable(instance: window.instance), hostName: hostName, port: configuration.port)
       service.discriminator = window.discriminator
       service.commissioningMode = window.isEnhanced ? 2 : 1
       service.setVendor(configuration.vendorID.rawValue, product: configuration.productID)

@@ -22,6 +22,8 @@ public struct DeviceEngine: Engine {
   var distributedEvents: UInt64 = 0
   var bound = BoundCommands()
   var published: [MatterService] = []
+  /// The host's name in DNS-SD: that of the configuration, or one drawn since.
+  var hostName: String
   /// The multicast addresses that messages to our groups come to.
   var joined: [IPAddress] = []
   var pase: PASEParameters?
@@ -45,6 +47,7 @@ public struct DeviceEngine: Engine {
     random: any RandomSource, signatures: any SignatureScheme = OpenSSLSignatures(), at now: Instant
   ) {
     self.configuration = configuration
+    hostName = configuration.hostName
     self.endpoints = RootNode.complete(endpoints, configuration)
     var random = random
     let coreRandom = random.fork()
@@ -88,7 +91,8 @@ public struct DeviceEngine: Engine {
     case .datagram(let bytes, let address):
       context.node.traffic.received &+= 1
       core.receive(bytes, from: address, at: now)
-    case .serviceConflict(let kind): rename(kind)
+    case .serviceConflict(.instance(let kind)): rename(kind)
+    case .serviceConflict(.host(let name)): renameHost(name)
     case .serviceFound(let service): found(service)
     case .serviceLost: return
     }

@@ -6,7 +6,8 @@ public import MatterCrypto
 /// `nextOutput()` until it is nil, send what it gives in that order, and ask for `nextDeadline` again. To shut down,
 /// withdraw everything and drain once more: goodbyes are given out at once.
 ///
-/// A name that somebody else has is never changed: its service is held back, and tried again later.
+/// A name that somebody else has is never changed here: its service is held back, told of, and tried again later. The owner
+/// publishes the service anew under another instance name, or on a host of another name.
 public struct DNSResponder: Sendable {
   public struct Options: Hashable, Sendable {
     /// Whether names are probed for 750 ms before they are used, as RFC 6762 § 8.1 asks for wherever others may have them.
@@ -45,6 +46,8 @@ public struct DNSResponder: Sendable {
     var phase: Phase
     /// When what the phase waits for is due.
     var nextStep: Instant
+    /// Whether others may believe that it is on this host.
+    var wasAnnounced = false
 
     /// Whether the name is ours: only then the service answers.
     var isOurs: Bool { if case .announcing = phase { true } else { false } }
@@ -127,29 +130,33 @@ public struct DNSResponder: Sendable {
     let sequence = lastSequence
     var phase = options.probes ? Phase.begun : .won
     let new = service.pointerNames
+    let host = DNSName(service.hostName)
+    var wasAnnounced = false
     if let old = index[instance]?.instance, let previous = services[old] {
       if previous.service == service { return }
+      wasAnnounced = previous.wasAnnounced && previous.host == host
       if previous.isOurs {
-        phase = .won
+        // On another host, that host's name has to be ours too.
+        if previous.host == host || isOwned(host) { phase = .won }
         let gone = previous.pointers.filter { !new.contains($0) }.map {
           DNSRecord($0, .ptr(previous.instance), ttl: 0)
         }
-        goodbye(gone, hosts: previous.host == DNSName(service.hostName) ? [] : hostsLeft(by: old))
+        goodbye(gone, hosts: previous.host == host ? [] : hostsLeft(by: old))
       }
       forget(old)
     }
     services[sequence] = Published(
-      service: service, instance: instance, host: DNSName(service.hostName), pointers: new, text: service.textStrings,
-      phase: phase, nextStep: max(now, lastStep + Self.stepPause))
+      service: service, instance: instance, host: host, pointers: new, text: service.textStrings,
+      phase: phase, nextStep: max(now, lastStep + Self.stepPause), wasAnnounced: wasAnnounced)
     for pointer in new { index[pointer, default: NameEntry()].pointers.append(sequence) }
     index[instance, default: NameEntry()].instance = sequence
-    index[DNSName(service.hostName), default: NameEntry()].hosted.append(sequence)
+    index[host, default: NameEntry()].hosted.append(sequence)
     for name in service.enumeratedNames {
       index[MatterServiceNames.enumeration, default: NameEntry()].types[name, default: 0] += 1
     }
     // The first probe comes after a random delay, so that hosts switched on together don't all speak at once. A host that
     // is on already need not wait: a controller may be looking for the service now.
-    if phase != .won && isOwned(DNSName(service.hostName)) {
+    if phase != .won && isOwned(host) {
       schedule(sequence, at: now)
     } else if phase != .won {
       if nextProbe <= now { nextProbe = now + random.milliseconds(in: 0...250) }

@@ -164,6 +164,7 @@ extension DNSResponder {
         service.nextStep = now + .milliseconds(250)
       case .announcing(let left):
         announced += announcement(of: sequence)
+        service.wasAnnounced = true
         service.phase = .announcing(left: max(0, left - 1))
         service.nextStep = now + .seconds(1)
         if left <= 1 { unsettled.remove(sequence) }
@@ -178,9 +179,9 @@ extension DNSResponder {
     }
   }
 
-  mutating func goodbye(_ records: [DNSRecord], hosts: [Published]) {
+  mutating func goodbye(_ records: [DNSRecord], hosts: [Published], isHostOthers: Bool = false) {
     for host in hosts { history.clear(host.host, on: interfaces.keys.sorted()) }
-    goodbyes.append(Goodbye(records: records, hosts: hosts))
+    goodbyes.append(Goodbye(records: records, hosts: hosts, isHostOthers: isHostOthers))
   }
 
   /// Puts all goodbyes since the last call into as few packets as will do.
@@ -195,7 +196,10 @@ extension DNSResponder {
           destination: .multicast(interface: interface, isIPv6: isIPv6))
       }
       for goodbye in goodbyes {
-        for record in goodbye.records + goodbye.hosts.flatMap({ addressRecords(of: $0, on: interface) }) {
+        let addresses = goodbye.hosts.flatMap {
+          addressRecords(of: $0, on: interface, cacheFlush: !goodbye.isHostOthers)
+        }
+        for record in goodbye.records + addresses {
           if !writer.append(record) {
             if !batch.isEmpty { outbox.append(send(batch)) }
             batch = []

@@ -116,6 +116,8 @@ extension DNSResponder {
 
   /// Somebody says something else about one of our names. RFC 6762 § 9.
   mutating func noticeConflicts(in message: DNSMessage, at now: Instant) {
+    // A host has several addresses: one message is one claim, which is answered by probes, not by giving way at the second record.
+    var claimed: Set<DNSName> = []
     for record in message.answers + message.additionals where record.ttl > 0 {
       guard let entry = index[record.name], entry.instance != nil || !entry.hosted.isEmpty, !isOurs(record) else {
         continue
@@ -131,13 +133,15 @@ extension DNSResponder {
           note(.conflict(service.service.kind))
         }
       } else if options.probes {
-        let isOwned = isOwned(record.name)
-        if isOwned {
+        if claimed.contains(record.name) { continue }
+        if isOwned(record.name) {
+          claimed.insert(record.name)
           for sequence in entry.hosted { probeAgain(sequence, at: now) }
           continue
         }
         let held = entry.hosted.filter { services[$0]?.isHeldBack == false }
         if held.isEmpty { continue }
+        takeBack(held)
         for sequence in held { holdBack(sequence, at: now) }
         note(
           .hostConflict(
@@ -145,6 +149,19 @@ extension DNSResponder {
             held.compactMap { services[$0]?.service.kind }))
       }
     }
+  }
+
+  /// What was announced on a host whose name turned out to be another's would lead to that other host.
+  private mutating func takeBack(_ sequences: [UInt64]) {
+    let announced = sequences.compactMap { services[$0] }.filter(\.wasAnnounced)
+    guard !announced.isEmpty else { return }
+    var hosts: [Published] = []
+    for service in announced where !hosts.contains(where: { $0.service.addresses == service.service.addresses }) {
+      hosts.append(service)
+    }
+    let records = announced.map { DNSRecord($0.instance, $0.srv, ttl: 0, cacheFlush: true) }
+    goodbye(records, hosts: hosts, isHostOthers: true)
+    for sequence in sequences { services[sequence]?.wasAnnounced = false }
   }
 
   private mutating func defend(_ sequence: UInt64, _ kind: MatterService.Kind, at now: Instant) {

@@ -31,8 +31,11 @@ extension DNSResponder {
   }
 
   /// The address records that say goodbye to a host.
-  func addressRecords(of host: Published, on interface: InterfaceID) -> [DNSRecord] {
-    addresses(of: [host], on: interface).map { DNSRecord(host.host, DNSRecordData($0), ttl: 0, cacheFlush: true) }
+  /// - Parameter cacheFlush: whether there are no others of that name.
+  func addressRecords(of host: Published, on interface: InterfaceID, cacheFlush: Bool) -> [DNSRecord] {
+    addresses(of: [host], on: interface).map {
+      DNSRecord(host.host, DNSRecordData($0), ttl: 0, cacheFlush: cacheFlush)
+    }
   }
 
   /// How long after it was multicast last a record is taken to be in everybody's cache: a quarter of its TTL.

@@ -65,6 +65,8 @@ struct Goodbye: Sendable {
   let records: [DNSRecord]
   /// Services whose host is gone with them, for its addresses.
   let hosts: [DNSResponder.Published]
+  /// Whether the host's name is somebody else's now: then the other addresses under it stay.
+  var isHostOthers = false
 }
 
 /// When each record was last multicast, for as long as that matters: a record goes out at most once a second on

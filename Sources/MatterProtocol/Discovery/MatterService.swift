@@ -1,3 +1,5 @@
+public import MatterCrypto
+
 /// A DNS-SD service of a Matter node: what a device publishes and a controller finds. Matter Core § 4.3.
 public struct MatterService: Hashable, Sendable {
   /// Which of the three services it is, with what its instance name says.
@@ -41,6 +43,13 @@ public struct MatterService: Hashable, Sendable {
   /// The host name for a host with this link-layer address, of which the low 48 bits count. § 4.3.1.
   public static func hostName(macAddress: UInt64) -> String {
     String(hexadecimal(macAddress).suffix(12)) + ".local"
+  }
+
+  /// A host name drawn at random, as if of a locally administered address: for a host whose own name somebody else has.
+  /// § 4.3.1, RFC 6762 § 9.
+  public static func hostName(drawnFrom random: inout some RandomSource) -> String {
+    let bits: UInt64 = random.next()
+    return hostName(macAddress: 0x0200_0000_0000 | bits & 0xFF_FFFF_FFFF)
   }
 
   static func hexadecimal(_ value: UInt64) -> String {

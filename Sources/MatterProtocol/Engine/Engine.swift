@@ -23,8 +23,16 @@ public enum Input: Sendable {
   case serviceFound(MatterService)
   /// A service went away.
   case serviceLost(MatterService)
-  /// Somebody else on the network has the name of a service of this node, which therefore is not announced.
-  case serviceConflict(MatterService.Kind)
+  /// Somebody else on the network has a name of this node, and what needs the name therefore is not announced.
+  case serviceConflict(ServiceConflict)
+}
+
+/// A name of ours that somebody else on the network turned out to have. RFC 6762 § 9.
+public enum ServiceConflict: Hashable, Sendable {
+  /// The instance name of this service.
+  case instance(MatterService.Kind)
+  /// This host name, with `.local`.
+  case host(String)
 }
 
 /// What an engine wants done outside.

@@ -4,7 +4,7 @@ internal import NIOCore
 
 /// Gives what is to be published and looked for to those who do it, and tells what they found. Confined to its event loop.
 final class DiscoveryCore {
-  typealias ConflictHandler = @Sendable (MatterService.Kind) -> Void
+  typealias ConflictHandler = @Sendable (ServiceConflict) -> Void
 
   private let logger: Logger
   private var providers: [any DiscoveryProvider] = []
@@ -89,14 +89,21 @@ final class DiscoveryCore {
         logger.warning(
           "another node on the network is announced as \(kind.instanceName); this one is not announced under that name")
       }
-      guard let conflict = conflictHandlers[kind] else { return }
-      conflict.owner.execute { conflict.handler(kind) }
+      tell(.instance(kind), to: [kind])
     case .hostConflict(let name, let kinds):
       if reported.insert(name).inserted {
-        logger.error(
-          "another host on the network has the name \(name); \(kinds.count) services there are not announced. If the same definition file runs elsewhere, give the device another name"
-        )
+        logger.warning(
+          "another host on the network has the name \(name); \(kinds.count) services are not announced under that name")
       }
+      tell(.host(name), to: kinds)
+    }
+  }
+
+  /// Tells whoever published these services of a conflict.
+  private func tell(_ conflict: ServiceConflict, to kinds: [MatterService.Kind]) {
+    for kind in kinds {
+      guard let publisher = conflictHandlers[kind] else { continue }
+      publisher.owner.execute { publisher.handler(conflict) }
     }
   }
 

@@ -30,6 +30,6 @@ enum DiscoveryNews {
   case gone(ServiceDiscovery.Browse, MatterService.Kind, on: InterfaceID)
   /// Somebody else has the name of a service. It is not published, and tried again later.
   case conflict(MatterService.Kind)
-  /// Somebody else has the name of our host. Services on that host are not published, and tried again later.
+  /// Somebody else has the name of a host of ours. Services on that host are not published, and tried again later.
   case hostConflict(String, [MatterService.Kind])
 }

@@ -129,11 +129,12 @@ public final class ServiceDiscovery: NodeDiscovery {
   /// Announces a service, or announces it anew when something about it has changed.
   /// - Parameters:
   ///   - owner: the loop that `onConflict` is called on; nil: that of DNS-SD.
-  ///   - onConflict: somebody else has the name, and the service is not announced. It is tried again every minute; a service
-  ///     whose name can be another is better withdrawn and published under that.
+  ///   - onConflict: somebody else has the instance name or that of the host, and the service is not announced. It is tried
+  ///     again every minute. A service whose instance name can be another is better withdrawn and published under that; and
+  ///     all services of a host are better published on one of another name.
   public func publish(
     _ service: MatterService, on owner: (any EventLoop)? = nil,
-    onConflict: (@Sendable (MatterService.Kind) -> Void)? = nil
+    onConflict: (@Sendable (ServiceConflict) -> Void)? = nil
   ) {
     run { core, loop in core.value?.publish(service, on: owner ?? loop, onConflict) }
   }

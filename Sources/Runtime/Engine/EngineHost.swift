@@ -161,9 +161,10 @@ public final class EngineHost<E: Engine & SendableMetatype> {
   private func publish(_ service: MatterService) {
     guard let discovery else { return }
     let bound = NIOLoopBound(Weak(self), eventLoop: eventLoop)
-    discovery.publish(service, on: eventLoop) { kind in
+    let kind = service.kind
+    discovery.publish(service, on: eventLoop) { conflict in
       guard let host = bound.value.object, host.published[kind] != nil else { return }
-      host.handle(.serviceConflict(kind))
+      host.handle(.serviceConflict(conflict))
     }
   }
 

@@ -103,9 +103,9 @@ public protocol NodeDiscovery: AnyObject, Sendable {
   /// Announces a service, or announces it anew when something about it has changed.
   /// - Parameters:
   ///   - owner: the loop that `onConflict` is called on; nil: that of DNS-SD.
-  ///   - onConflict: somebody else has the name.
+  ///   - onConflict: somebody else has a name of it.
   func publish(
-    _ service: MatterService, on owner: (any EventLoop)?, onConflict: (@Sendable (MatterService.Kind) -> Void)?)
+    _ service: MatterService, on owner: (any EventLoop)?, onConflict: (@Sendable (ServiceConflict) -> Void)?)
   /// Takes a service back, with a goodbye unless it is `silently`.
   func withdraw(_ service: MatterService, silently: Bool)
   /// Starts a search.

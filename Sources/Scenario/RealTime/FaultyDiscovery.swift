@@ -8,7 +8,7 @@ final class FaultyDiscovery: NodeDiscovery {
   private struct Publication {
     var service: MatterService
     let owner: (any EventLoop)?
-    let onConflict: (@Sendable (MatterService.Kind) -> Void)?
+    let onConflict: (@Sendable (ServiceConflict) -> Void)?
   }
 
   private struct Search {
@@ -86,7 +86,7 @@ final class FaultyDiscovery: NodeDiscovery {
   // MARK: NodeDiscovery
 
   func publish(
-    _ service: MatterService, on owner: (any EventLoop)?, onConflict: (@Sendable (MatterService.Kind) -> Void)?
+    _ service: MatterService, on owner: (any EventLoop)?, onConflict: (@Sendable (ServiceConflict) -> Void)?
   ) {
     guard machine.takesEffect() else { return }
     state.withLock { state in

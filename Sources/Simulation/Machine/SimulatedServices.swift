@@ -22,7 +22,7 @@ final class SimulatedServices: NodeDiscovery, @unchecked Sendable {
   }
 
   func publish(
-    _ service: MatterService, on owner: (any EventLoop)?, onConflict: (@Sendable (MatterService.Kind) -> Void)?
+    _ service: MatterService, on owner: (any EventLoop)?, onConflict: (@Sendable (ServiceConflict) -> Void)?
   ) {
     guard machine.takesEffect() else { return }
     machine.world.trace.add(.published, machine.id, at: machine.world.now, StableDescription.of(service))

@@ -174,18 +174,42 @@ import Testing
 @Test func aDrawnNameThatIsTakenIsDrawnAnewAndOneThatSaysWhoItIsStays() throws {
   var lab = try Lab()
   let drawn = try #require(lab.published.first)
-  lab.device.handle(.serviceConflict(drawn.kind), at: lab.now)
+  lab.device.handle(.serviceConflict(.instance(drawn.kind)), at: lab.now)
   lab.settle()
   let another = try #require(lab.published.first)
   #expect(lab.published.count == 1 && another.kind != drawn.kind && another.text == drawn.text)
   // Told late, of a name given up long ago.
-  lab.device.handle(.serviceConflict(drawn.kind), at: lab.now)
+  lab.device.handle(.serviceConflict(.instance(drawn.kind)), at: lab.now)
   lab.settle()
   #expect(lab.published == [another])
   try lab.addAdministrator()
   _ = try lab.commission()
   let operational = lab.published
-  lab.device.handle(.serviceConflict(try #require(operational.first).kind), at: lab.now)
+  lab.device.handle(.serviceConflict(.instance(try #require(operational.first).kind)), at: lab.now)
   lab.settle()
   #expect(lab.published == operational && !operational.isEmpty)
+}
+
+@Test func aHostNameThatIsTakenIsDrawnAnewForAllServices() throws {
+  var lab = try Lab()
+  try lab.addAdministrator()
+  let session = try lab.commission()
+  let window = AdministratorCommissioning.openBasicCommissioningWindow
+  #expect(try lab.status(window, .init(commissioningTimeout: 900), on: session, isTimed: true) == .success)
+  let before = lab.published
+  try #require(before.count == 2 && Set(before.map(\.hostName)) == ["B6A1F0C3D2E4.local"])
+  // Told once for each service.
+  for _ in before { lab.device.handle(.serviceConflict(.host("B6A1F0C3D2E4.local")), at: lab.now) }
+  lab.settle()
+  let second = lab.published
+  let name = try #require(second.first).hostName
+  #expect(name != "B6A1F0C3D2E4.local" && name.hasSuffix(".local") && name.utf8.count == 18)
+  #expect(name.prefix(12).allSatisfy { $0.isASCII && $0.isHexDigit && !$0.isLowercase })
+  #expect(Set(second.map(\.hostName)) == [name] && Set(second.map(\.kind)) == Set(before.map(\.kind)))
+  // That one is taken, too; and the first one is told of late.
+  lab.device.handle(.serviceConflict(.host(name)), at: lab.now)
+  lab.device.handle(.serviceConflict(.host("B6A1F0C3D2E4.local")), at: lab.now)
+  lab.settle()
+  let third = Set(lab.published.map(\.hostName))
+  #expect(third.count == 1 && third.isDisjoint(with: [name, "B6A1F0C3D2E4.local"]))
 }

@@ -10,6 +10,9 @@ struct VirtualLink {
     let v4: IPAddress
     let v6: IPAddress
     var events: [BrowseEvent] = []
+    /// Where another host name is drawn when somebody has ours; nil: conflicts are left to the test.
+    var names: SeededRandomSource?
+    var conflicts: [DNSResponder.Event] = []
   }
   struct Packet {
     let at: Instant
@@ -84,7 +87,25 @@ struct VirtualLink {
       while let output = hosts[index].responder.nextOutput() { transmit(output, from: index) }
       while let output = hosts[index].browser.nextOutput() { transmit(output, from: index) }
       while let event = hosts[index].browser.nextEvent() { hosts[index].events.append(event) }
+      if hosts[index].names != nil, moveHosts(of: index) { return drain() }
     }
+  }
+
+  /// Does with conflicts of host names what a device does.
+  private mutating func moveHosts(of index: Int) -> Bool {
+    var hasMoved = false
+    while let event = hosts[index].responder.nextEvent() {
+      hosts[index].conflicts.append(event)
+      guard case .hostConflict(let name, _) = event, var names = hosts[index].names else { continue }
+      let another = MatterService.hostName(drawnFrom: &names)
+      hosts[index].names = names
+      for var service in hosts[index].responder.published where service.hostName == name {
+        service.hostName = another
+        hosts[index].responder.publish(service, at: now)
+      }
+      hasMoved = true
+    }
+    return hasMoved
   }
 
   /// Runs until `end`, or until `done` is true after some step.

@@ -6,7 +6,7 @@ internal import NIOCore
 /// Registers services, their subtypes and the addresses of their hosts with the Avahi daemon. Confined to its event loop.
 ///
 /// There is an entry group for each service, and one for each host, on each interface chosen: what one does leaves the others in
-/// peace. Host names are registered as they are and never changed: a controller would not find the node under another.
+/// peace. Names are registered as they are and never changed here: whose services they are is told of a collision.
 final class AvahiPublisher {
   /// An entry group. The daemon tells it what becomes of it.
   private final class Group {

@@ -1,0 +1,140 @@
+import MatterCrypto
+import Testing
+
+@testable import MatterProtocol
+
+/// Somebody else has the name of our host: the services move to a host of another name. RFC 6762 § 9.
+@Suite struct DNSHostConflictTests {
+  private let taken = "B6A1F0C3D2E4.local"
+  private let names = SeededRandomSource(seed: 77)
+  private var lamp: MatterService { .lamp(1, host: taken) }
+
+  /// The names that are drawn, in their order.
+  private func drawn(_ count: Int) -> [String] {
+    var names = names
+    return (0..<count).map { _ in MatterService.hostName(drawnFrom: &names) }
+  }
+
+  /// Host 0 draws names, host 1 is the rival, host 2 looks.
+  private func link() -> VirtualLink {
+    var options = DNSResponder.Options()
+    options.probes = true
+    var link = VirtualLink(hosts: 3, responder: options)
+    link.hosts[0].names = names
+    _ = link.hosts[2].browser.browse(.commissionable(), at: link.now)
+    _ = link.hosts[2].browser.browse(.operational(compressedFabricID: 0x2906_C908_D115_D362, nodeID: 9), at: link.now)
+    return link
+  }
+
+  private func rival(on host: String) -> MatterService {
+    var service = MatterService.node(9)
+    service.hostName = host
+    return service
+  }
+
+  /// What host 2 believes of a service.
+  private func seen(_ kind: MatterService.Kind, _ link: VirtualLink) -> MatterService? {
+    var seen: MatterService?
+    for event in link.hosts[2].events {
+      switch event {
+      case .found(_, let service, _), .updated(_, let service, _): if service.kind == kind { seen = service }
+      case .lost(_, let service, _): if service.kind == kind { seen = nil }
+      }
+    }
+    return seen
+  }
+
+  private func expectBothSeen(_ link: VirtualLink, lampOn host: String) throws {
+    let ours = try #require(seen(lamp.kind, link))
+    #expect(ours.hostName == host)
+    #expect(Set(ours.addresses) == [link.hosts[0].v4, link.hosts[0].v6])
+    let theirs = try #require(seen(rival(on: taken).kind, link))
+    #expect(theirs.hostName == taken)
+    #expect(Set(theirs.addresses) == [link.hosts[1].v4, link.hosts[1].v6])
+  }
+
+  /// The hosts that a host said its services are on, apart from goodbyes.
+  private func targets(of host: Int, in link: VirtualLink) -> Set<DNSName> {
+    let answers = link.sent.filter { $0.host == host }.compactMap(\.message).filter(\.isResponse)
+      .flatMap { $0.answers + $0.additionals }
+    return Set(answers.compactMap { if case .srv(_, _, _, let target) = $0.data, $0.ttl > 0 { target } else { nil } })
+  }
+
+  @Test func drawnNamesAreTwelveUpperCaseHexDigits() {
+    let names = drawn(20)
+    #expect(Set(names).count == 20)
+    for name in names {
+      #expect(name.hasSuffix(".local") && name.utf8.count == 18)
+      #expect(name.prefix(12).allSatisfy { ("0"..."9").contains($0) || ("A"..."F").contains($0) })
+    }
+  }
+
+  @Test func aServiceIsFoundOnTheHostThatItMovedTo() throws {
+    var link = link()
+    link.hosts[1].responder.publish(rival(on: taken), at: link.now)
+    link.run(for: .seconds(3))
+    link.hosts[0].responder.publish(lamp, at: link.now)
+    // A second service moves with the first.
+    link.hosts[0].responder.publish(.lamp(2, host: taken), at: link.now)
+    link.run(for: .seconds(5))
+    #expect(link.hosts[0].conflicts == [.hostConflict(taken, [lamp.kind, MatterService.lamp(2).kind])])
+    try expectBothSeen(link, lampOn: drawn(1)[0])
+    #expect(seen(MatterService.lamp(2).kind, link)?.hostName == drawn(1)[0])
+    #expect(targets(of: 0, in: link) == [DNSName(drawn(1)[0])])
+  }
+
+  @Test func aNameThatIsTakenTooIsDrawnAnew() throws {
+    var link = link()
+    link.hosts[1].responder.publish(rival(on: taken), at: link.now)
+    var inTheWay = MatterService.node(11)
+    inTheWay.hostName = drawn(1)[0]
+    link.hosts[2].responder.publish(inTheWay, at: link.now)
+    link.run(for: .seconds(3))
+    link.hosts[0].responder.publish(lamp, at: link.now)
+    link.run(for: .seconds(6))
+    #expect(
+      link.hosts[0].conflicts == [.hostConflict(taken, [lamp.kind]), .hostConflict(drawn(1)[0], [lamp.kind])])
+    try expectBothSeen(link, lampOn: drawn(2)[1])
+    #expect(targets(of: 0, in: link) == [DNSName(drawn(2)[1])])
+  }
+
+  @Test func aServiceThatIsAnnouncedAlreadyMovesAndTakesBackWhatItSaid() throws {
+    var link = link()
+    link.hosts[0].responder.publish(lamp, at: link.now)
+    link.run(for: .seconds(5))
+    #expect(seen(lamp.kind, link)?.hostName == taken)
+    let before = link.sent.count
+    // Somebody who had the name in another network, which is joined to ours now: it does not ask.
+    link.hosts[1].responder.options.probes = false
+    link.hosts[1].responder.publish(rival(on: taken), at: link.now)
+    link.run(for: .seconds(8))
+    #expect(link.hosts[0].conflicts == [.hostConflict(taken, [lamp.kind])])
+    try expectBothSeen(link, lampOn: drawn(1)[0])
+
+    let goodbyes = link.sent.dropFirst(before).filter { $0.host == 0 }.compactMap(\.message).flatMap(\.answers)
+      .filter { $0.ttl == 0 }
+    let srv = DNSRecordData.srv(priority: 0, weight: 0, port: lamp.port, target: DNSName(taken))
+    #expect(goodbyes.contains { $0.name == lamp.kind.instanceName && $0.data == srv })
+    let addresses = goodbyes.filter { $0.name == DNSName(taken) }
+    #expect(Set(addresses.map(\.data)) == [DNSRecordData(link.hosts[0].v4), DNSRecordData(link.hosts[0].v6)])
+    // The name is the rival's: its own addresses are to stay in everybody's cache.
+    #expect(addresses.allSatisfy { !$0.cacheFlush })
+  }
+
+  /// Not because of a conflict: the new name is asked for all the same, and the old host says goodbye.
+  @Test func aServiceThatMovesByItselfAsksForTheNewName() throws {
+    var link = link()
+    link.hosts[0].responder.publish(lamp, at: link.now)
+    link.run(for: .seconds(5))
+    let before = link.sent.count
+    var moved = lamp
+    moved.hostName = "0242AC110002.local"
+    link.hosts[0].responder.publish(moved, at: link.now)
+    link.run(for: .seconds(5))
+    let messages = link.sent.dropFirst(before).filter { $0.host == 0 }.compactMap(\.message)
+    let probes = messages.filter { !$0.isResponse && $0.questions.map(\.name).contains(DNSName("0242AC110002.local")) }
+    #expect(probes.count >= 3)
+    #expect(messages.flatMap(\.answers).contains { $0.name == DNSName(taken) && $0.ttl == 0 })
+    #expect(seen(lamp.kind, link)?.hostName == "0242AC110002.local")
+  }
+}
