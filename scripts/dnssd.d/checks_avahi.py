@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import time
 
@@ -122,6 +123,40 @@ def bus_restart(a, b):
     wait_for(lambda: "the Avahi daemon is back" in a.output(process), 6, "its return was not noticed")
     entry = found(b)[0]
     expect(entry[2] == instance and entry[5] == port, f"{entry} is announced after the restart")
+
+
+@check("avahi: a daemon that stands still holds up what is asked of it, and nothing is lost when it goes on")
+def stands_still(a, b):
+    both(a, b)
+    # It tells how long the daemon took for a service.
+    process, port = lamp(a, "-v")
+    place = ("--mdns", "off", "--at", f"10.77.0.1:{port}")
+    paired = b.call("pair", "--passcode", "20240713", *place)
+    expect(paired.returncode == 0, f"pair: {paired.stderr[-300:]}")
+    node = found(b, "_matter._tcp")[0][2]
+    took = re.compile(r"Avahi took ([0-9A-F]{16}) in (\d+) µs")
+    before = len(took.findall(a.output(process)))
+    os.killpg(a.avahi.pid, signal.SIGSTOP)
+    try:
+        # Nothing is asked of it: the device is as it always is.
+        switched = b.call("on", "1", *place)
+        expect(switched.returncode == 0, f"on: {switched.stderr[-300:]}")
+        # A window is to be announced.
+        shared = b.start(
+            b.hearth, "share", "1", *place, "--interface", b.interface, "--state", b.state("home"), name="share")
+        time.sleep(6)
+    finally:
+        os.killpg(a.avahi.pid, signal.SIGCONT)
+    wait_for(lambda: shared.poll() is not None, 20, "share did not end")
+    expect(shared.returncode == 0, f"share: {b.output(shared)[-300:]}")
+    wait_for(lambda: len(took.findall(a.output(process))) > before, 10, "the window was not registered")
+    expect("CM=2" in found(b)[0][6], "the window is not announced")
+    expect({entry[2] for entry in b.browse("_matter._tcp")} == {node}, "the node is not announced any more")
+    switched = b.call("off", "1", *place)
+    expect(switched.returncode == 0, f"off: {switched.stderr[-300:]}")
+    expect("the Avahi daemon is gone" not in a.output(process), "it was taken for gone")
+    held = int(took.findall(a.output(process))[-1][1]) / 1_000_000
+    return f"the loop of DNS-SD was held up for {held:.1f} s of 6"
 
 
 @check("avahi: an instance name that another has is not announced, from a host name that another has the device moves")

@@ -5,6 +5,9 @@ internal import NIOCore
 /// The connection to the Avahi daemon, made anew when the daemon went away. Confined to its event loop.
 ///
 /// The library asks the daemon and waits for its answer, some 0.1 ms each time; so whoever uses this does a little at a time.
+/// A daemon that stands still without being gone (stopped, or swapped out) holds up the event loop when something is asked of it: until
+/// it goes on, or D-Bus gives up the answer after 25 s, a time that the library does not let us choose. The nodes of other loops go
+/// on, as do those of this one as long as nothing is published, withdrawn or looked for.
 /// A daemon gives each client a limited number of objects (1,024 as it comes): when one client's are used up, another is opened.
 final class AvahiDaemon {
   /// One client of the daemon.
