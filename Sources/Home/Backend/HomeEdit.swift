@@ -1,3 +1,5 @@
+package import MatterCrypto
+
 /// What people can do to the names of a home. A value, so that it can be sent to whoever has the home.
 public enum HomeEdit: Hashable, Sendable {
   case addStructure(name: String)
@@ -33,19 +35,21 @@ public enum HomeEdit: Hashable, Sendable {
 
 extension HomeState {
   /// The changes that do some edits, one after the other.
+  /// - Parameter random: for the ids of what is new.
   /// - Throws: ``HomeError`` `badArguments` or `notFound` where one of them can't be done.
   package func changes(
-    doing edits: [HomeEdit]
+    doing edits: [HomeEdit], _ random: any RandomSource
   ) throws(HomeError) -> (changes: [HomeChange], result: [HomeEdit.Result]) {
+    var random = random
     guard edits.count != 1 else {
-      let (changes, result) = try self.changes(doing: edits[0])
+      let (changes, result) = try self.changes(doing: edits[0], random)
       return (changes, [result])
     }
     var after = self
     var all: [HomeChange] = []
     var results: [HomeEdit.Result] = []
     for edit in edits {
-      let (changes, result) = try after.changes(doing: edit)
+      let (changes, result) = try after.changes(doing: edit, random.fork())
       for change in changes { after.apply(change) }
       all += changes
       results.append(result)
@@ -53,19 +57,21 @@ extension HomeState {
     return (all, results)
   }
 
-  private func changes(doing edit: HomeEdit) throws(HomeError) -> ([HomeChange], HomeEdit.Result) {
+  private func changes(
+    doing edit: HomeEdit, _ random: any RandomSource
+  ) throws(HomeError) -> ([HomeChange], HomeEdit.Result) {
     var result = HomeEdit.Result()
     let changes: [HomeChange]
     switch edit {
     case .addStructure(let name):
-      let (structure, made) = try addingStructure(name, id: Identifiers.new())
+      let (structure, made) = try addingStructure(name, id: Identifiers.new(random))
       result.structure = structure
       changes = made
     case .renameStructure(let id, let name): changes = try renamingStructure(id, to: name)
     case .removeStructure(let id): changes = try removingStructure(id)
     case .choosePrimaryStructure(let id): changes = try choosingPrimaryStructure(id)
     case .addRoom(let name, let structureID):
-      let (made, room) = try addingRoom(name, to: structureID)
+      let (made, room) = try addingRoom(name, to: structureID, id: Identifiers.new(random))
       result.room = room
       changes = made
     case .renameRoom(let id, let name): changes = try renamingRoom(id, to: name)

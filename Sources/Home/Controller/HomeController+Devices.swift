@@ -13,7 +13,8 @@ extension HomeController: HomeBackend {
   package func hear(_ report: NodeReport) { take(.report(report)) }
 
   package func perform(_ edits: [HomeEdit], origin: String?) async throws(HomeError) -> [HomeEdit.Result] {
-    try await change(origin: origin) { state throws(HomeError) in try state.changes(doing: edits) }
+    let random = options.machine.makeRandom()
+    return try await change(origin: origin) { state throws(HomeError) in try state.changes(doing: edits, random) }
   }
 
   /// Takes in something that did not come from a device.

@@ -79,7 +79,8 @@ public actor HomeController {
         discovery = try machine.openDiscovery(
           options.discovery, options.interfaces, registry: options.state.responders, on: loop, logger: options.logger)
       }
-      let database = try HomeDatabase.open(options.state.database, isPassing: !machine.sharesFiles)
+      let database = try HomeDatabase.open(
+        options.state.database, isPassing: !machine.sharesFiles, random: machine.makeRandom())
       try LegacyHome(options.state).migrate(into: database, at: machine.unixMicroseconds())
       let stored = try database.load()
       let isFollowed = FollowerLock.isHeld(options.state)

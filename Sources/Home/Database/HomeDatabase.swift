@@ -1,7 +1,7 @@
 internal import Foundation
 internal import GRDB
 internal import Glibc
-internal import MatterCrypto
+public import MatterCrypto
 internal import MatterModel
 internal import Synchronization
 
@@ -28,9 +28,12 @@ public final class HomeDatabase: Sendable {
   ///   - path: of the file. It and what SQLite puts beside it are for the user alone (0600).
   ///   - isPassing: whether nobody but this process will have the file, nor this one when it ends, as in a simulation: then
   ///     nothing is done to save it from a kill.
+  ///   - random: for the log's id, by which anchors tell it from any other.
   /// - Throws: ``HomeError`` `internalError` where the file can't be opened, belongs to another program, or was written by
   ///   a later version of this one.
-  public static func open(_ path: String, isPassing: Bool = false) throws(HomeError) -> HomeDatabase {
+  public static func open(
+    _ path: String, isPassing: Bool = false, random: any RandomSource = SystemRandomSource()
+  ) throws(HomeError) -> HomeDatabase {
     try Files.makeDirectory((path as NSString).deletingLastPathComponent)
     // SQLite gives its other files the permissions of this one.
     let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -59,7 +62,7 @@ public final class HomeDatabase: Sendable {
         pool = try DatabasePool(path: path, configuration: configuration)
         try HomeSchema.migrate(pool)
       }
-      var random = SystemRandomSource()
+      var random = random
       let log = try HomeSchema.logID(pool, drawing: UInt32.random(in: 1...UInt32.max, using: &random))
       return HomeDatabase(pool, path, log: log, writer: Int64.random(in: 1...Int64.max, using: &random))
     } catch {

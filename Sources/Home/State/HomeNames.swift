@@ -103,11 +103,13 @@ extension HomeState {
     return (room, [.roomAdded(room)])
   }
 
-  /// - Parameter structureID: nil: the primary structure, which is made where there is none.
+  /// - Parameters:
+  ///   - structureID: nil: the primary structure, which is made where there is none.
+  ///   - id: for the new room; must be one that no room ever had. nil: one is drawn.
   public func addingRoom(
-    _ name: String, to structureID: String? = nil
+    _ name: String, to structureID: String? = nil, id: String? = nil
   ) throws(HomeError) -> (changes: [HomeChange], result: Room) {
-    let id = Identifiers.new()
+    let id = id ?? Identifiers.new()
     if let structureID = structureID ?? primaryStructureID {
       let (room, changes) = try addingRoom(name, id: id, in: structureID)
       return (changes, room)

@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import Home
 import Hub
+import MatterCrypto
 import MatterProtocol
 
 /// Where to look at the home from: from here, or through a hub.
@@ -83,7 +84,7 @@ struct Names {
     guard let options = try hub.client(global) else {
       return try StoredNames(try global.stateDirectory).change { state throws(HomeError) in
         let (wanted, own) = try edits(state)
-        let (changes, results) = try state.changes(doing: wanted)
+        let (changes, results) = try state.changes(doing: wanted, SystemRandomSource())
         return (changes, (own, results))
       }
     }
