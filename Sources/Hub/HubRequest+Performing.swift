@@ -27,12 +27,14 @@ extension HubRequest {
       return .written(try await home.write(node, writes, isTimed: isTimed))
     case .invoke(let node, let command, let isTimed):
       return .invoked(try await home.invoke(node, command, isTimed: isTimed))
-    case .writeDevice(let device, let writes, let isTimed, let patience):
-      try await home.write(writes, isTimed: isTimed, of: device, patience: patience.map { Self.allowed($0) })
+    case .writeDevice(let device, let way, let writes, let isTimed, let patience):
+      try await home.write(
+        writes, isTimed: isTimed, of: device, by: way, patience: patience.map { Self.allowed($0) })
       return .done
-    case .invokeDevice(let device, let command, let isTimed, let patience):
+    case .invokeDevice(let device, let way, let command, let isTimed, let patience):
       return .invoked(
-        try await home.invoke(command, isTimed: isTimed, of: device, patience: patience.map { Self.allowed($0) }))
+        try await home.invoke(
+          command, isTimed: isTimed, of: device, by: way, patience: patience.map { Self.allowed($0) }))
     case .anchor: return .anchor(try await home.anchor())
     case .samples(let anchor, let filter, let limit):
       switch try await home.samples(after: anchor, filter, limit: min(limit, Self.mostSamples)) {

@@ -2,6 +2,7 @@ import MatterClusters
 import MatterModel
 import MatterProtocol
 import NIOCore
+import Synchronization
 import Testing
 
 @testable import Home
@@ -140,6 +141,11 @@ import Testing
     #expect(samples.map(\.change) == [.attribute(5, ServedHome.level, value: [0x04, 7])])
     let end = try await served.home.anchor()
     #expect(samples.map(\.device) == ["5"] && next == end)
+    guard case .samples(samples, next, true) = try await client.results(of: AnchoredQuery(.attribute, after: start))
+    else {
+      Issue.record("other samples")
+      return
+    }
     let foreign = try #require(Anchor("h1-\(Int64.max)"))
     #expect(await code { _ = try await client.samples(after: foreign) } == .badArguments)
     let beyond = try #require(Anchor(start.description.prefix { $0 != "-" } + "-99999"))
@@ -149,6 +155,50 @@ import Testing
     }
     #expect(stored.state.devices["5"]?.name == "Lamp" && stored.anchor == next)
     await client.stop(query)
+    await client.close()
+    await served.close()
+  }
+
+  @Test func aQueryThatCouldNotIsCalledAgain() async throws {
+    let served = try await ServedHome()
+    let client = try await served.client(delivery: .init(patience: .seconds(120), firstRetry: .milliseconds(20)))
+    let calls = Mutex<[HomeError.Code?]>([])
+    let query = ObserverQuery(.attribute) { _, completion, error in
+      let count = calls.withLock { calls in
+        calls.append(error?.code)
+        return calls.count
+      }
+      // Two failures in a row are forgiven; they begin anew after a success.
+      completion(count % 3 == 0)
+    }
+    try await client.execute(query)
+    #expect(await eventually { calls.withLock { $0.count } == 3 })
+    try await served.report(level: 9)
+    #expect(await eventually { calls.withLock { $0.count } == 6 })
+    try await Task.sleep(for: .milliseconds(100))
+    #expect(calls.withLock { $0 } == [nil, nil, nil, nil, nil, nil])
+    await client.stop(query)
+    await client.close()
+    await served.close()
+  }
+
+  @Test func aQueryThatNeverCompletesEndsWithAnError() async throws {
+    let served = try await ServedHome()
+    let client = try await served.client(
+      delivery: .init(patience: .milliseconds(30), firstRetry: .milliseconds(10)))
+    let calls = Mutex<[HomeError.Code?]>([])
+    let late = Mutex<ObserverCompletion?>(nil)
+    let query = ObserverQuery(.attribute) { _, completion, error in
+      calls.withLock { $0.append(error?.code) }
+      late.withLock { $0 = $0 ?? completion }
+    }
+    try await client.execute(query)
+    #expect(await eventually { calls.withLock { $0 } == [nil, nil, nil, .timedOut] })
+    // What was given up is not heard, and nobody rings any more.
+    late.withLock { $0 }?()
+    try await served.report(level: 9)
+    try await Task.sleep(for: .milliseconds(150))
+    #expect(calls.withLock { $0.count } == 4)
     await client.close()
     await served.close()
   }

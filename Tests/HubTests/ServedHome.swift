@@ -105,9 +105,12 @@ final class ServedHome: Sendable {
 
   /// A home that is seen through the hub.
   func client(
-    _ name: String = "test", token: String? = nil, through routes: [HubRoute]? = nil
+    _ name: String = "test", token: String? = nil, through routes: [HubRoute]? = nil,
+    delivery: DeliverySchedule.Limits = .init()
   ) async throws -> Home {
-    try await Home(through: Self.clientOptions(name, token: token, routes ?? [.local(socket)]))
+    var options = Self.clientOptions(name, token: token, routes ?? [.local(socket)])
+    options.delivery = delivery
+    return try await Home(through: options)
   }
 
   static func clientOptions(

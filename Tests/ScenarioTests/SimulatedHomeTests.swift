@@ -1,6 +1,7 @@
 import Foundation
 import Home
 import MatterClusters
+import MatterModel
 import MatterProtocol
 import Scenario
 import Simulation
@@ -58,6 +59,68 @@ import VirtualDevices
       try "devices: lamp".write(to: file, atomically: true, encoding: .utf8)
       try await withSimulatedHome(file.path, seed: 1) { _, _ in }
     }
+  }
+
+  /// A lamp that is a node of its own and behind a bridge, too. What is asked of a value from before goes to the lamp.
+  @Test func anOldValueSwitchesTheLampByTheWayThatIsLeft() async throws {
+    var definition = try Self.definition(
+      """
+      devices:
+        - name: Lamp
+          type: on/off light
+        - name: Bridge
+          type: bridge
+          devices:
+            - name: Other
+              type: on/off light
+            - name: Lamp behind
+              type: on/off light
+      """)
+    let lamp = try #require(definition.devices.first)
+    let index = try #require(definition.devices.firstIndex { !$0.bridged.isEmpty })
+    definition.devices[index].bridged[1].uniqueID = lamp.uniqueID
+    definition.devices[index].bridged[1].vendorID = lamp.vendorID
+    definition.devices[index].bridged[1].productID = lamp.productID
+    let run = await simulate(definition, seed: 1) { home, world in
+      func current() async throws -> HomeDevice {
+        try #require(try await home.devices().list().first { $0.identity.uniqueID == lamp.uniqueID })
+      }
+      let old = try await current()
+      #expect(old.source?.id.isBridged == false)
+      try await world.befall("Lamp", .partition)
+      try await world.simulation.sleep(for: .seconds(400))
+      let new = try await current()
+      #expect(new.source?.id.isBridged == true && new.sourceConnectivity.connectivityState == .online)
+      let (there, here) = (try #require(old.traits[OnOffTrait.self]), try #require(new.traits[OnOffTrait.self]))
+      #expect(there.endpoint != here.endpoint && here.attributes.onOff == false)
+      try await there.on()
+      try await world.simulation.sleep(for: .seconds(2))
+      var lit: [String] = []
+      for device in try await home.devices().list() where device.traits[OnOffTrait.self]?.attributes.onOff == true {
+        lit.append(device.id)
+      }
+      return lit == [old.id]
+    }
+    #expect(try run.result.get())
+  }
+
+  /// Any authenticated message is contact, a refusal too.
+  @Test func aRefusalIsContact() async throws {
+    let run = await simulate(try Self.definition(), seed: 1) { home, world in
+      try await world.simulation.sleep(for: .seconds(20))
+      func contact() async throws -> Int64 { try await home.devices().list().first?.contact.last ?? 0 }
+      let before = try await contact()
+      let device = try #require(try await home.devices().list().first)
+      // More than the device lets one ask for: it refuses the whole, and answers nothing but that.
+      let paths = Array(repeating: AttributePath(), count: 300)
+      await #expect(throws: HomeError.self) {
+        _ = try await home.backend.read(
+          try #require(device.source?.id.node), paths, isFabricFiltered: true, timeout: nil)
+      }
+      return (before, try await contact())
+    }
+    let (before, after) = try run.result.get()
+    #expect(before > 0 && after > before)
   }
 
   /// Both ends have their faults; when one is healed the other's are still there.

@@ -23,17 +23,31 @@ extension HomeController: HomeBackend {
   // MARK: Commands
 
   public func invoke(
-    _ command: CommandData, isTimed: Bool, of device: String, patience: Duration?
+    _ command: CommandData, isTimed: Bool, of device: String, by way: SourceID?, patience: Duration?
   ) async throws(HomeError) -> CommandData? {
-    let source = try await source(of: device, patience: patience)
-    return try await invoke(source.node, command, isTimed: isTimed)
+    let (entry, source) = try await source(of: device, patience: patience)
+    var command = command
+    if let way, let endpoint = command.path.endpoint {
+      let path = try state.path(ClusterPath(endpoint, command.path.cluster), nil, of: entry, by: way, now: source)
+      (command.path.endpoint, command.path.cluster) = (path.endpoint, path.cluster)
+    }
+    return try await invoke(source.id.node, command, isTimed: isTimed)
   }
 
   public func write(
-    _ writes: [AttributeWrite], isTimed: Bool, of device: String, patience: Duration?
+    _ writes: [AttributeWrite], isTimed: Bool, of device: String, by way: SourceID?, patience: Duration?
   ) async throws(HomeError) {
-    let source = try await source(of: device, patience: patience)
-    for status in try await write(source.node, writes, isTimed: isTimed) where status.status.code != .success {
+    let (entry, source) = try await source(of: device, patience: patience)
+    var writes = writes
+    if let way {
+      for index in writes.indices {
+        guard let endpoint = writes[index].path.endpoint, let cluster = writes[index].path.cluster else { continue }
+        let path = try state.path(
+          ClusterPath(endpoint, cluster), writes[index].path.attribute, of: entry, by: way, now: source)
+        (writes[index].path.endpoint, writes[index].path.cluster) = (path.endpoint, path.cluster)
+      }
+    }
+    for status in try await write(source.id.node, writes, isTimed: isTimed) where status.status.code != .success {
       throw HomeError(status.status)
     }
   }
@@ -45,24 +59,30 @@ extension HomeController: HomeBackend {
 
   public nonisolated func reports(of device: String) -> AsyncStream<DeviceReport> { observedReports(of: device) }
 
-  /// The way to a device.
+  /// A device, and the way to it.
   /// - Parameter patience: how long to wait until it is online; nil: not at all, where nothing of it was heard since the
   ///   home began to follow it.
-  private func source(of device: String, patience: Duration?) async throws(HomeError) -> SourceID {
+  private func source(
+    of device: String, patience: Duration?
+  ) async throws(HomeError) -> (DeviceEntry, DeviceSource) {
     let entry = try state.knownDevice(device)
     guard let source = entry.active else {
       throw HomeError(.notFound, "there is no way to the device", device: entry.name)
     }
     let isFollowing = edge.value.host.perform { engine, _ in engine.isFollowing }
-    guard isFollowing, source.status.connectivity.dataSourceLocality == .unspecified else { return source.id }
+    guard isFollowing, source.status.connectivity.dataSourceLocality == .unspecified else {
+      return (entry, source)
+    }
     guard let patience else {
       throw HomeError(
         .unreachable, "it was not reached since the home was opened; wait for it, or try again", device: entry.name)
     }
-    guard await comesOnline(reports(of: device), within: patience), let source = state.devices[device]?.active else {
+    guard await comesOnline(reports(of: device), within: patience), let entry = state.devices[device],
+      let source = entry.active
+    else {
       throw HomeError(.timedOut, "it did not come online in time", device: entry.name)
     }
-    return source.id
+    return (entry, source)
   }
 
   /// Whether a device comes online in time.

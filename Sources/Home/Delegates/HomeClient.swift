@@ -13,15 +13,15 @@ final class HomeClient: HomeAccess {
   }
 
   func invoke(
-    _ command: CommandData, isTimed: Bool, of device: String, patience: Duration?
+    _ command: CommandData, isTimed: Bool, of device: String, by way: SourceID?, patience: Duration?
   ) async throws(HomeError) -> CommandData? {
-    try await backend.invoke(command, isTimed: isTimed, of: device, patience: patience)
+    try await backend.invoke(command, isTimed: isTimed, of: device, by: way, patience: patience)
   }
 
   func write(
-    _ writes: [AttributeWrite], isTimed: Bool, of device: String, patience: Duration?
+    _ writes: [AttributeWrite], isTimed: Bool, of device: String, by way: SourceID?, patience: Duration?
   ) async throws(HomeError) {
-    try await backend.write(writes, isTimed: isTimed, of: device, patience: patience)
+    try await backend.write(writes, isTimed: isTimed, of: device, by: way, patience: patience)
   }
 
   func setName(_ name: String, of device: String) async throws(HomeError) -> NamedDevice {

@@ -258,11 +258,11 @@ public struct HomeEngine: Engine {
     case .success(.discovered): break
     case .success: if let owner { answered(owner) }
     case .failure(let error):
-      guard let owner, !isFollowing else { break }
-      if let reason = OfflineReason(error, hasAddress: controller.node(owner)?.address != nil) {
+      guard let owner else { break }
+      // What it refused, it was heard refusing.
+      if error.isAnswer { answered(owner) }
+      if !isFollowing, let reason = OfflineReason(error, hasAddress: controller.node(owner)?.address != nil) {
         reduce(.lost(owner, reason))
-      } else if error.isAnswer {
-        reduce(.answered(owner))
       }
     }
   }

@@ -8,16 +8,21 @@ public protocol HomeAccess: AnyObject, Sendable {
   /// Invokes a command.
   /// - Parameters:
   ///   - command: with the endpoint in its path.
+  ///   - way: whose endpoints that is one of. Where the device is reached by another one, the endpoint that corresponds is
+  ///     meant; nil: those of whichever counts now.
   ///   - patience: how long to wait for a device that is not there yet; nil: fails at once where nothing reaches it.
   /// - Returns: the fields of the response command, nil where the answer is a status alone.
+  /// - Throws: ``HomeError`` `notFound` or `ambiguousTarget` where nothing by the way that counts is sure to correspond.
   func invoke(
-    _ command: CommandData, isTimed: Bool, of device: String, patience: Duration?
+    _ command: CommandData, isTimed: Bool, of device: String, by way: SourceID?, patience: Duration?
   ) async throws(HomeError) -> CommandData?
 
   /// Writes attributes.
-  /// - Throws: what the device said of the first write that it refused.
+  /// - Parameter way: as of ``invoke(_:isTimed:of:by:patience:)``.
+  /// - Throws: what the device said of the first write that it refused; nothing is written where not all endpoints are sure
+  ///   to correspond.
   func write(
-    _ writes: [AttributeWrite], isTimed: Bool, of device: String, patience: Duration?
+    _ writes: [AttributeWrite], isTimed: Bool, of device: String, by way: SourceID?, patience: Duration?
   ) async throws(HomeError)
 
   /// Gives a device another name in the home.

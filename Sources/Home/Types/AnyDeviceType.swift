@@ -78,9 +78,12 @@ public struct AnyDeviceType: Sendable, Identifiable {
 extension DeviceEndpoint {
   /// What it is in the first place; see ``DeviceTypeMetadata/isPrimaryType``.
   var primaryType: DeviceTypeID? {
-    let candidates = deviceTypes.filter { !Self.utilityTypes.contains($0) }
+    let candidates = applicationTypes
     return candidates.first { DeviceTypes.named($0) != nil } ?? candidates.first
   }
+
+  /// What people would name when asked what it is, and what the project does not know.
+  var applicationTypes: [DeviceTypeID] { deviceTypes.filter { !Self.utilityTypes.contains($0) } }
 
   /// The types of the classes Utility and Node. Device Library § 2.
   private static let utilityTypes: Set<DeviceTypeID> = [

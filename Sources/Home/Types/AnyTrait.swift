@@ -36,11 +36,16 @@ public struct AnyTrait: Sendable, Identifiable, Equatable {
   public let metadata: TraitMetadata
   let values: ClusterValues
   let home: any HomeAccess
+  /// The way whose endpoints its own is one of: the device may be reached by another one by now.
+  let way: SourceID
   /// How long its commands wait for a device that can't be reached; nil: not at all.
   var patience: Duration?
 
-  init(_ id: TraitID, _ connectivity: SourceConnectivity, _ values: ClusterValues, home: any HomeAccess) {
+  init(
+    _ id: TraitID, by way: SourceID, _ connectivity: SourceConnectivity, _ values: ClusterValues, home: any HomeAccess
+  ) {
     self.id = id
+    self.way = way
     metadata = TraitMetadata(sourceConnectivity: connectivity)
     self.values = values
     self.home = home
@@ -105,14 +110,15 @@ public struct AnyTrait: Sendable, Identifiable, Equatable {
   ///   - isTimed: whether it has to be a timed interaction.
   /// - Returns: the response command, nil where the answer is a status alone.
   /// - Throws: ``HomeError`` `unreachable` at once where nothing reaches the device, unless ``waiting(_:)`` was asked for;
-  ///   `refused` or `accessDenied` for what the device says.
+  ///   `refused` or `accessDenied` for what the device says; where the device is reached another way by now than when this
+  ///   value was made, `notFound` or `ambiguousTarget` if nothing by that way is sure to be this trait.
   @discardableResult
   public func invoke(
     _ command: CommandID, fields: [UInt8] = NoFields().tlv, isTimed: Bool = false
   ) async throws(HomeError) -> CommandData? {
     let path = CommandPath(endpoint: id.endpoint, cluster: id.cluster, command: command)
     return try await home.invoke(
-      CommandData(path, fields: fields), isTimed: isTimed, of: id.device, patience: patience)
+      CommandData(path, fields: fields), isTimed: isTimed, of: id.device, by: way, patience: patience)
   }
 
   /// Writes attributes by their numbers, in one request.
@@ -123,6 +129,6 @@ public struct AnyTrait: Sendable, Identifiable, Equatable {
     let writes = values.map { attribute, value in
       AttributeWrite(ConcreteAttributePath(id.endpoint, id.cluster, attribute), value: value)
     }
-    try await home.write(writes, isTimed: isTimed, of: id.device, patience: patience)
+    try await home.write(writes, isTimed: isTimed, of: id.device, by: way, patience: patience)
   }
 }

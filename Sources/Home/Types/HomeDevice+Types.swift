@@ -19,20 +19,18 @@ extension HomeDevice {
 
   // MARK: Parts
 
-  func trait(_ endpoint: EndpointID, _ cluster: ClusterID) -> AnyTrait {
-    AnyTrait(
-      TraitID(device: id, endpoint: endpoint, cluster: cluster), connectivity(of: endpoint),
+  /// Nil where no way leads to the device.
+  func trait(_ endpoint: EndpointID, _ cluster: ClusterID) -> AnyTrait? {
+    guard let source else { return nil }
+    return AnyTrait(
+      TraitID(device: id, endpoint: endpoint, cluster: cluster), by: source.id,
+      source.connectivity(of: endpoint, values),
       values[endpoint, cluster] ?? ClusterValues(), home: home)
   }
 
   /// Of the traits of the endpoints that are asked for, together.
   func connectivity(where isIncluded: (EndpointID) -> Bool) -> SourceConnectivity {
     source?.connectivity(values, where: isIncluded) ?? .unknown
-  }
-
-  /// Of the traits of an endpoint.
-  func connectivity(of endpoint: EndpointID) -> SourceConnectivity {
-    source?.connectivity(of: endpoint, values) ?? .unknown
   }
 }
 

@@ -16,7 +16,8 @@ public struct TraitCollection: Sendable, Sequence {
   }
 
   public func makeIterator() -> IndexingIterator<[AnyTrait]> {
-    endpoints.flatMap { endpoint in endpoint.servers.sorted().map { device.trait(endpoint.id, $0) } }.makeIterator()
+    endpoints.flatMap { endpoint in endpoint.servers.sorted().compactMap { device.trait(endpoint.id, $0) } }
+      .makeIterator()
   }
 
   public var count: Int { endpoints.reduce(0) { $0 + $1.servers.count } }
@@ -50,6 +51,6 @@ public struct TraitCollection: Sendable, Sequence {
 
   private func find<T: MatterTrait>(in endpoint: DeviceEndpoint) -> T? {
     guard let cluster = endpoint.servers.first(where: T.isServed) else { return nil }
-    return T(device.trait(endpoint.id, cluster))
+    return device.trait(endpoint.id, cluster).flatMap { T($0) }
   }
 }

@@ -61,17 +61,17 @@ extension HubClient: HomeBackend {
   // MARK: Devices
 
   public func invoke(
-    _ command: CommandData, isTimed: Bool, of device: String, patience: Duration?
+    _ command: CommandData, isTimed: Bool, of device: String, by way: SourceID?, patience: Duration?
   ) async throws(HomeError) -> CommandData? {
-    let reply = try await ask(.invokeDevice(device, command, isTimed: isTimed, patience: patience))
+    let reply = try await ask(.invokeDevice(device, by: way, command, isTimed: isTimed, patience: patience))
     guard case .invoked(let answer) = reply else { throw Self.surprise() }
     return answer
   }
 
   public func write(
-    _ writes: [AttributeWrite], isTimed: Bool, of device: String, patience: Duration?
+    _ writes: [AttributeWrite], isTimed: Bool, of device: String, by way: SourceID?, patience: Duration?
   ) async throws(HomeError) {
-    let reply = try await ask(.writeDevice(device, writes, isTimed: isTimed, patience: patience))
+    let reply = try await ask(.writeDevice(device, by: way, writes, isTimed: isTimed, patience: patience))
     guard case .done = reply else { throw Self.surprise() }
   }
 
@@ -102,7 +102,10 @@ extension HubClient: HomeBackend {
     guard query.execute() else {
       throw HomeError(.badArguments, "an observer query is executed once; make another one")
     }
-    let doorbell = HubDoorbell(query, on: eventLoop)
+    let doorbell = HubDoorbell(query, options.delivery, on: eventLoop) { [weak self] in
+      guard let self else { return }
+      assumeIsolated { $0.bell(query, nil) }
+    }
     bell(query, doorbell)
     doorbell.ring()
   }

@@ -63,6 +63,8 @@ public actor HubClient {
     public var connectTimeout: Duration = .seconds(5)
     /// A hub that says nothing for so long is gone; it says something every five seconds.
     public var silence: Duration = .seconds(20)
+    /// For observer queries, all but the period: how long their handlers may take, and how often they may fail.
+    public var delivery = DeliverySchedule.Limits()
     public var logger: Logger
     /// What it runs on; the network is this process's all the same.
     public var machine: any Machine = HostMachine()
@@ -144,6 +146,7 @@ public actor HubClient {
     guard !isClosed else { return }
     isClosed = true
     settling?.cancel()
+    for bell in queries.values { bell.stop() }
     queries = [:]
     for route in routes { await route.link.stop() }
     active = nil
@@ -314,5 +317,8 @@ public actor HubClient {
     return try await routes[active].link.send(request, origin: origin).get()
   }
 
-  func bell(_ query: ObserverQuery, _ bell: HubDoorbell?) { queries[ObjectIdentifier(query)] = bell }
+  func bell(_ query: ObserverQuery, _ bell: HubDoorbell?) {
+    queries[ObjectIdentifier(query)]?.stop()
+    queries[ObjectIdentifier(query)] = bell
+  }
 }

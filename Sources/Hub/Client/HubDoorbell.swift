@@ -1,20 +1,30 @@
 internal import Home
 internal import MatterModel
+internal import MatterProtocol
 internal import NIOCore
 
 /// Rings for one observer query when the hub tells of something new. It may ring for nothing, and never misses anything.
+/// Who does not complete, or says that it could not, is called again, as without a hub. HOME.md, “Observer queries”.
 /// Confined to the event loop.
 final class HubDoorbell {
   private let query: ObserverQuery
   private let eventLoop: any EventLoop
-  /// Its handler was called and has not completed yet.
-  private var isBusy = false
-  /// It rang meanwhile.
-  private var isPending = false
+  private var schedule: DeliverySchedule
+  private var timer: Scheduled<Void>?
+  private var isStopped = false
+  /// Told when it rings no more because its handler failed too often.
+  private let onEnd: () -> Void
 
-  init(_ query: ObserverQuery, on eventLoop: any EventLoop) {
+  init(
+    _ query: ObserverQuery, _ limits: DeliverySchedule.Limits, on eventLoop: any EventLoop,
+    onEnd: @escaping () -> Void
+  ) {
     self.query = query
     self.eventLoop = eventLoop
+    self.onEnd = onEnd
+    var limits = limits
+    limits.period = .zero
+    schedule = DeliverySchedule(limits)
   }
 
   func ring(_ update: HomeUpdate) {
@@ -22,20 +32,47 @@ final class HubDoorbell {
     if wanted == .all || update.changes.contains(where: { $0.sampleType == wanted }) { ring() }
   }
 
-  func ring() {
-    guard !isBusy else {
-      isPending = true
-      return
-    }
-    (isBusy, isPending) = (true, false)
-    let (bound, loop) = (NIOLoopBound(self, eventLoop: eventLoop), eventLoop)
-    query.handler(
-      query, ObserverCompletion { isSuccess in loop.execute { bound.value.completed(isSuccess) } }, nil)
+  func ring() { step { $0.change(at: $1) } }
+
+  /// The handler is called no more.
+  func stop() {
+    isStopped = true
+    timer?.cancel()
+    timer = nil
   }
 
-  private func completed(_ isSuccess: Bool) {
-    guard isBusy else { return }
-    isBusy = false
-    if isPending { ring() }
+  private func step(_ body: (inout DeliverySchedule, Instant) -> [DeliverySchedule.Action]) {
+    guard !isStopped else { return }
+    for action in body(&schedule, Instant(nanoseconds: Int64(clamping: eventLoop.now.uptimeNanoseconds))) {
+      switch action {
+      case .deliver(let run): call(run)
+      case .abandon: break
+      case .suspend:
+        stop()
+        onEnd()
+        let error = HomeError(.timedOut, "the observer did not complete; execute a new query")
+        query.handler(query, ObserverCompletion { _ in }, error)
+      }
+    }
+    arm()
+  }
+
+  private func call(_ run: Int) {
+    let (bound, loop) = (NIOLoopBound(self, eventLoop: eventLoop), eventLoop)
+    let completion = ObserverCompletion { isSuccess in
+      loop.execute { bound.value.step { isSuccess ? $0.finish(run: run, at: $1) : $0.fail(run: run, at: $1) } }
+    }
+    query.handler(query, completion, nil)
+  }
+
+  /// Sets the timer to when it is to be called again, or given up.
+  private func arm() {
+    timer?.cancel()
+    timer = nil
+    guard !isStopped, let deadline = schedule.deadline else { return }
+    let bound = NIOLoopBound(self, eventLoop: eventLoop)
+    timer = eventLoop.scheduleTask(deadline: .uptimeNanoseconds(UInt64(clamping: deadline.nanoseconds))) {
+      bound.value.step { $0.advance(to: $1) }
+    }
   }
 }

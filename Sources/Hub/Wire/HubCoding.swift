@@ -131,6 +131,11 @@ extension BlobWriter {
     write(optional: duration) { $0.write(UInt64(max(0, $1.nanoseconds))) }
   }
 
+  mutating func write(_ source: SourceID) {
+    write(source.node.rawValue)
+    write(source.endpoint.rawValue)
+  }
+
   mutating func write(_ position: HubPosition) {
     write(position.hub)
     write(position.count)
@@ -213,6 +218,10 @@ extension BlobReader {
 
   mutating func optionalDuration() throws(DamagedBlob) -> Duration? {
     try optional { (item) throws(DamagedBlob) in .nanoseconds(Int64(clamping: try item.number())) }
+  }
+
+  mutating func source() throws(DamagedBlob) -> SourceID {
+    SourceID(NodeID(try number()), EndpointID(try number(as: UInt16.self)))
   }
 
   mutating func position() throws(DamagedBlob) -> HubPosition { HubPosition(hub: try number(), count: try number()) }

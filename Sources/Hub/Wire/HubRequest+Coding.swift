@@ -25,15 +25,17 @@ extension HubRequest {
       writer.write(node.rawValue)
       writer.write(command)
       writer.write(isTimed)
-    case .writeDevice(let device, let writes, let isTimed, let patience):
+    case .writeDevice(let device, let way, let writes, let isTimed, let patience):
       writer.write(4)
       writer.write(device)
+      writer.write(optional: way) { $0.write($1) }
       writer.write(writes) { $0.write($1) }
       writer.write(isTimed)
       writer.write(optional: patience)
-    case .invokeDevice(let device, let command, let isTimed, let patience):
+    case .invokeDevice(let device, let way, let command, let isTimed, let patience):
       writer.write(5)
       writer.write(device)
+      writer.write(optional: way) { $0.write($1) }
       writer.write(command)
       writer.write(isTimed)
       writer.write(optional: patience)
@@ -52,6 +54,9 @@ extension HubRequest {
     func writes(_ reader: inout BlobReader) throws(DamagedBlob) -> [AttributeWrite] {
       try reader.array { (item) throws(DamagedBlob) in try item.attributeWrite() }
     }
+    func way(_ reader: inout BlobReader) throws(DamagedBlob) -> SourceID? {
+      try reader.optional { (item) throws(DamagedBlob) in try item.source() }
+    }
     switch try reader.number() {
     case 0: self = .edit(try reader.array { (item) throws(DamagedBlob) in try HomeEdit(from: &item) })
     case 1:
@@ -62,10 +67,12 @@ extension HubRequest {
     case 3: self = .invoke(NodeID(try reader.number()), try reader.command(), isTimed: try reader.flag())
     case 4:
       self = .writeDevice(
-        try reader.text(), try writes(&reader), isTimed: try reader.flag(), patience: try reader.optionalDuration())
+        try reader.text(), by: try way(&reader), try writes(&reader), isTimed: try reader.flag(),
+        patience: try reader.optionalDuration())
     case 5:
       self = .invokeDevice(
-        try reader.text(), try reader.command(), isTimed: try reader.flag(), patience: try reader.optionalDuration())
+        try reader.text(), by: try way(&reader), try reader.command(), isTimed: try reader.flag(),
+        patience: try reader.optionalDuration())
     case 6: self = .anchor
     case 7:
       let text = try reader.optionalText()

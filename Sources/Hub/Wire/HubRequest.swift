@@ -8,9 +8,9 @@ package enum HubRequest: Hashable, Sendable {
   case read(NodeID, [AttributePath], isFabricFiltered: Bool, timeout: Duration?)
   case write(NodeID, [AttributeWrite], isTimed: Bool)
   case invoke(NodeID, CommandData, isTimed: Bool)
-  /// As a value of a device asks for it.
-  case writeDevice(String, [AttributeWrite], isTimed: Bool, patience: Duration?)
-  case invokeDevice(String, CommandData, isTimed: Bool, patience: Duration?)
+  /// As a value of a device asks for it; it knows endpoints as they are by one way to the device.
+  case writeDevice(String, by: SourceID?, [AttributeWrite], isTimed: Bool, patience: Duration?)
+  case invokeDevice(String, by: SourceID?, CommandData, isTimed: Bool, patience: Duration?)
   case anchor
   case samples(after: Anchor?, SampleFilter, limit: Int)
   /// Of the hub itself.
@@ -69,7 +69,7 @@ extension HubRequest {
     switch self {
     case .edit(let edits): edits.count
     case .read(_, let paths, _, _): paths.count
-    case .write(_, let writes, _), .writeDevice(_, let writes, _, _): writes.count
+    case .write(_, let writes, _), .writeDevice(_, _, let writes, _, _): writes.count
     case .samples(_, let filter, _):
       (filter.devices?.count ?? 0) + (filter.endpoints?.count ?? 0) + (filter.clusters?.count ?? 0)
         + (filter.attributes?.count ?? 0)
@@ -83,9 +83,9 @@ extension HubRequest {
     switch self {
     case .anchor, .samples, .read: true
     case .edit, .status, .lookAgain: role == .owner
-    case .write(_, let writes, _), .writeDevice(_, let writes, _, _):
+    case .write(_, let writes, _), .writeDevice(_, _, let writes, _, _):
       role > .guest && writes.allSatisfy { role.privilege.grants(Self.privilege($0)) }
-    case .invoke(_, let command, _), .invokeDevice(_, let command, _, _):
+    case .invoke(_, let command, _), .invokeDevice(_, _, let command, _, _):
       role > .guest && role.privilege.grants(Self.privilege(command))
     }
   }

@@ -164,7 +164,8 @@ private enum HubTape {
       .read(5, [path, AttributePath()], isFabricFiltered: true, timeout: .seconds(1)),
       .write(5, [AttributeWrite(path, value: [0x04, 9])], isTimed: false),
       .writeDevice(
-        "5", [AttributeWrite(path, .append, dataVersion: 1, value: [0x04, 9])], isTimed: true, patience: nil),
+        "5", by: SourceID(7, 3), [AttributeWrite(path, .append, dataVersion: 1, value: [0x04, 9])], isTimed: true,
+        patience: nil),
       .invoke(5, CommandData(CommandPath(endpoint: 1, cluster: 6, command: 1), fields: [0x15, 0x18]), isTimed: false),
       .samples(after: Anchor("h1-2"), SampleFilter(.attribute, devices: ["5"]), limit: 10), .status, .lookAgain,
       .anchor,

@@ -214,8 +214,8 @@ import Testing
     let device = HomeDevice(
       entry, values: try #require(home.state.values[7]), contact: Contact(), settled: .unknown, home: sample)
     #expect(device.sourceConnectivity == SourceConnectivity(.partiallyOnline, .peer))
-    #expect(device.connectivity(of: 5).connectivityState == .offline)
-    #expect(device.connectivity(of: 4).connectivityState == .online)
+    #expect(device.source?.connectivity(of: 5, device.values).connectivityState == .offline)
+    #expect(device.source?.connectivity(of: 4, device.values).connectivityState == .online)
   }
 
   // MARK: Contact

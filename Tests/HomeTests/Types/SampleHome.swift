@@ -11,6 +11,7 @@ final class SampleHome: HomeAccess {
     var command: CommandData
     var isTimed: Bool
     var device: String
+    var way: SourceID?
     var patience: Duration?
   }
 
@@ -89,10 +90,10 @@ final class SampleHome: HomeAccess {
   // MARK: HomeAccess
 
   func invoke(
-    _ command: CommandData, isTimed: Bool, of device: String, patience: Duration?
+    _ command: CommandData, isTimed: Bool, of device: String, by way: SourceID?, patience: Duration?
   ) async throws(HomeError) -> CommandData? {
     let (answer, failure) = inside.withLock { inside in
-      inside.calls.append(Call(command: command, isTimed: isTimed, device: device, patience: patience))
+      inside.calls.append(Call(command: command, isTimed: isTimed, device: device, way: way, patience: patience))
       return (inside.answer, inside.failure)
     }
     if let failure { throw failure }
@@ -100,7 +101,7 @@ final class SampleHome: HomeAccess {
   }
 
   func write(
-    _ writes: [AttributeWrite], isTimed: Bool, of device: String, patience: Duration?
+    _ writes: [AttributeWrite], isTimed: Bool, of device: String, by way: SourceID?, patience: Duration?
   ) async throws(HomeError) {
     let failure = inside.withLock { inside in
       inside.writes.append((writes, isTimed, patience))

@@ -84,8 +84,10 @@ import Testing
     try await trait.on()
     #expect(
       home.calls == [
-        SampleHome.Call(command: CommandData(OnOff.toggle.path(on: 1)), isTimed: false, device: "5", patience: nil),
-        SampleHome.Call(command: CommandData(OnOff.on.path(on: 1)), isTimed: false, device: "5", patience: nil),
+        SampleHome.Call(
+          command: CommandData(OnOff.toggle.path(on: 1)), isTimed: false, device: "5", way: SourceID(5), patience: nil),
+        SampleHome.Call(
+          command: CommandData(OnOff.on.path(on: 1)), isTimed: false, device: "5", way: SourceID(5), patience: nil),
       ])
   }
 

@@ -1,0 +1,48 @@
+import MatterClusters
+import MatterModel
+import MatterProtocol
+import Testing
+
+@testable import Home
+@testable import Hub
+
+/// What a client asks of an old value of a device that the hub reaches another way by now.
+@Suite("Ways through a hub", .timeLimit(.minutes(10))) struct WayTests {
+  /// The lamp again, behind a bridge: endpoint 3 of node 7, with On/Off and without Level Control.
+  private static let behind: [HomeChange] = [
+    .sourceAdded(SourceID(7, 3), device: "5"),
+    .topology(
+      SourceID(7, 3), [DeviceEndpoint(id: 3, deviceTypes: [0x13, 0x101], servers: [3, 6, 0x1D, 0x39])],
+      DeviceIdentity()),
+    .connectivity(SourceID(7, 3), SourceStatus(SourceConnectivity(.online, .peer))),
+  ]
+
+  @Test func anOldValueOfAClientIsUnderstood() async throws {
+    let served = try await ServedHome()
+    let client = try await served.client()
+    let old = try #require(try await client.devices().list().first)
+    let light = try #require(old.types.get(DimmableLightDeviceType.self)?.matterTraits)
+    let behind = Self.behind
+    try await served.home.controller.change { _ throws(HomeError) in (behind, ()) }
+    try await served.home.controller.take(.lost(5, .timedOut))
+    #expect(await eventually { try await client.devices().list().first?.source?.id == SourceID(7, 3) })
+    func failure(_ body: () async throws -> Void) async -> HomeError {
+      do {
+        try await body()
+        return HomeError(.internalError, "nothing was thrown")
+      } catch { return HomeError(error) }
+    }
+    // Nobody is there, and who was asked is in the error: the bridge, and not node 5.
+    let switched = await failure { try await light.onOffTrait?.on() }
+    #expect(switched.code == .notFound && switched.message.contains("node 7 "))
+    let written = await failure { try await light.onOffTrait?.write(OnOff.onTime, 1) }
+    #expect(written.code == .notFound && written.message.contains("node 7 "))
+    let moved = await failure { try await light.levelControlTrait?.moveToLevel(level: 3) }
+    #expect(moved.code == .notFound && moved.message.contains("another way"))
+    #expect(
+      await failure { try await light.levelControlTrait?.write(LevelControl.onLevel, .null) }.message.contains(
+        "another way"))
+    await client.close()
+    await served.close()
+  }
+}
