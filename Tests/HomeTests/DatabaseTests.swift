@@ -178,11 +178,13 @@ final class TestDatabase: Sendable {
     let earlier = try DatabaseQueue(path: place.path)
     try earlier.write {
       try $0.execute(sql: "ALTER TABLE structure DROP COLUMN is_primary")
-      try $0.execute(sql: "DELETE FROM grdb_migrations WHERE identifier = '3'")
+      try $0.execute(sql: "ALTER TABLE observer DROP COLUMN earliest")
+      try $0.execute(sql: "DELETE FROM grdb_migrations WHERE identifier IN ('3', '4')")
     }
     try earlier.close()
     let now = try place.open()
     #expect(try now.load().state.primaryStructure?.id == "a")
+    #expect(try now.backgroundDeliveries().isEmpty)
     try now.commit([HomeUpdate([.primaryStructureChosen(id: "b")], at: 2)])
     try now.close()
     let again = try place.open()

@@ -306,6 +306,84 @@ import Testing
     await center.stop()
   }
 
+  /// The place to look at a delivery, and a command that tells that it was woken.
+  private func delivery(
+    _ frequency: BackgroundDelivery.Frequency, _ script: String
+  ) throws -> (place: TestDatabase, database: HomeDatabase, told: () -> Int) {
+    let place = try TestDatabase()
+    let database = try place.open()
+    let file = place.directory + "/told"
+    try database.add(
+      BackgroundDelivery(
+        .all, frequency, to: .command(["sh", "-c", "echo x >> \(file); \(script)"]), after: try database.anchor()))
+    return (
+      place, database, { (try? String(contentsOfFile: file, encoding: .utf8))?.split(separator: "\n").count ?? 0 }
+    )
+  }
+
+  @Test func aPeriodGoesOnOverARestart() async throws {
+    let (place, database, told) = try delivery(.every(.seconds(6)), "true")
+    var center = try center(database)
+    let start = ContinuousClock.now
+    try await center.start(inBackground: true)
+    try database.commit([light(true)])
+    try await until("it is delivered") { try database.backgroundDeliveries()[0].delivered != nil }
+    let earliest = try #require(try database.backgroundDeliveries()[0].earliest)
+    await center.stop()
+    try database.commit([light(false)])
+    // As another process would: all that is known is in the file.
+    let again = try place.open()
+    center = try self.center(again)
+    try await center.start(inBackground: true)
+    try await until("it is delivered again") { told() == 2 }
+    #expect(HostClock.unixMicroseconds() >= earliest)
+    #expect(ContinuousClock.now - start >= .seconds(6))
+    await center.stop()
+  }
+
+  @Test func aBackOffGoesOnOverARestart() async throws {
+    let (place, database, told) = try delivery(.immediate, "false")
+    let limits = DeliverySchedule.Limits(patience: .seconds(120), firstRetry: .seconds(5))
+    var center = try center(database, limits)
+    try await center.start(inBackground: true)
+    try database.commit([light(true)])
+    try await until("it failed") { try database.backgroundDeliveries()[0].strikes == 1 }
+    let earliest = try #require(try database.backgroundDeliveries()[0].earliest)
+    await center.stop()
+    let again = try place.open()
+    center = try self.center(again, limits)
+    try await center.start(inBackground: true)
+    try await until("it is tried again") { told() == 2 }
+    #expect(HostClock.unixMicroseconds() >= earliest)
+    try await until("it failed again") { try again.backgroundDeliveries()[0].strikes == 2 }
+    await center.stop()
+  }
+
+  /// Killed while the target runs: that it was woken is known all the same.
+  @Test func aPeriodBeginsBeforeTheTargetEnds() async throws {
+    let (place, database, told) = try delivery(.every(.seconds(3600)), "sleep 100")
+    let center = try center(database)
+    try await center.start(inBackground: true)
+    try database.commit([light(true)])
+    try await until("it runs") { told() == 1 }
+    let one = try database.backgroundDeliveries()[0]
+    #expect(try #require(one.earliest) > HostClock.unixMicroseconds() + 3_000_000_000)
+    #expect(one.delivered == nil)
+    await center.stop()
+    // The clock was set back by a day: no longer than the period is waited for.
+    try database.record(earliest: HostClock.unixMicroseconds() + 86_400_000_000, of: one.id)
+    let later = try self.center(database)
+    try await later.start(inBackground: true)
+    try await Task.sleep(for: .milliseconds(200))
+    let now = await later.now
+    let next = try #require(await later.entries[.delivery(one.id)]?.schedule.notBefore)
+    #expect(next - now <= .seconds(3600))
+    await later.stop()
+    // Who resumes it, wants it now.
+    try place.open().resumeBackgroundDelivery(one.id)
+    #expect(try database.backgroundDeliveries()[0].earliest == nil)
+  }
+
   @Test func aCommandThatHangsIsEnded() async throws {
     let place = try TestDatabase()
     let database = try place.open()

@@ -41,6 +41,9 @@ public struct BackgroundDelivery: Hashable, Sendable, Identifiable {
   public internal(set) var failure: String?
   /// When it was delivered to last, in microseconds since 1970.
   public internal(set) var delivered: Int64?
+  /// When it may be woken again, in microseconds since 1970: its period, or the back-off after a failure, lasts until then,
+  /// also over a restart. Nil: at once.
+  public internal(set) var earliest: Int64?
 
   /// - Parameter anchor: what happened after it is to be delivered.
   public init(_ filter: SampleFilter, _ frequency: Frequency, to target: Target, after anchor: Anchor) {
@@ -66,7 +69,9 @@ extension HomeDatabase {
     try read { database in
       let rows = try Row.fetchAll(
         database,
-        sql: "SELECT id, definition, sequence, strikes, suspended, failure, delivered FROM observer ORDER BY id")
+        sql: """
+          SELECT id, definition, sequence, strikes, suspended, failure, delivered, earliest FROM observer ORDER BY id
+          """)
       return try rows.map { try self.delivery($0) }
     }
   }
@@ -109,7 +114,7 @@ extension HomeDatabase {
   /// Wakes a suspended observer again, with all that happened since its anchor.
   /// - Throws: ``HomeError`` `notFound`.
   public func resumeBackgroundDelivery(_ id: Int64) throws(HomeError) {
-    try alter(id, "UPDATE observer SET suspended = 0, strikes = 0, failure = NULL WHERE id = ?")
+    try alter(id, "UPDATE observer SET suspended = 0, strikes = 0, failure = NULL, earliest = NULL WHERE id = ?")
   }
 
   /// - Throws: ``HomeError`` `notFound`.
@@ -129,13 +134,19 @@ extension HomeDatabase {
     try write { database in
       try database.execute(
         sql: """
-          UPDATE observer SET sequence = ?, strikes = ?, suspended = ?, failure = ?, delivered = ? WHERE id = ?
+          UPDATE observer SET sequence = ?, strikes = ?, suspended = ?, failure = ?, delivered = ?, earliest = ?
+          WHERE id = ?
           """,
         arguments: [
           delivery.anchor.sequence, delivery.strikes, delivery.isSuspended, delivery.failure, delivery.delivered,
-          delivery.id,
+          delivery.earliest, delivery.id,
         ])
     }
+  }
+
+  /// Stores when an observer may be woken again: before it is, so that an end of this process does not forget it.
+  func record(earliest: Int64, of id: Int64) throws(HomeError) {
+    try write { try $0.execute(sql: "UPDATE observer SET earliest = ? WHERE id = ?", arguments: [earliest, id]) }
   }
 
   private func delivery(_ row: Row) throws -> BackgroundDelivery {
@@ -154,6 +165,7 @@ extension HomeDatabase {
     delivery.isSuspended = row[4]
     delivery.failure = row[5]
     delivery.delivered = row[6]
+    delivery.earliest = row[7]
     return delivery
   }
 }

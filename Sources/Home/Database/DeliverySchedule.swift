@@ -41,14 +41,19 @@ public struct DeliverySchedule: Hashable, Sendable {
   private var run = 0
   /// When the delivery that runs is given up.
   private var patienceEnd: Instant?
-  private var notBefore: Instant?
+  /// When the next delivery may begin; nil: at once.
+  public private(set) var notBefore: Instant?
   /// As it was before the delivery that runs.
   private var earlierNotBefore: Instant?
 
-  public init(_ limits: Limits = Limits(), strikes: Int = 0, isSuspended: Bool = false) {
+  /// - Parameter notBefore: when the first delivery may begin, where there was one before.
+  public init(
+    _ limits: Limits = Limits(), strikes: Int = 0, isSuspended: Bool = false, notBefore: Instant? = nil
+  ) {
     self.limits = limits
     self.strikes = strikes
     self.isSuspended = isSuspended
+    self.notBefore = notBefore
   }
 
   public var isRunning: Bool { patienceEnd != nil }
@@ -115,6 +120,12 @@ public struct DeliverySchedule: Hashable, Sendable {
     return advance(to: now)
   }
 
+  /// How long it is left alone after so many failures.
+  private var pause: Duration { strikes > 0 ? limits.firstRetry * (1 << min(strikes - 1, 20)) : .zero }
+
+  /// The longest time that a delivery may have to wait, as it is now.
+  var longestWait: Duration { max(limits.period, pause) }
+
   private mutating func strike(at now: Instant) -> [Action] {
     patienceEnd = nil
     // What it was to be told of, it was not.
@@ -124,7 +135,7 @@ public struct DeliverySchedule: Hashable, Sendable {
       isSuspended = true
       return [.suspend]
     }
-    let retry = now + limits.firstRetry * (1 << min(strikes - 1, 20))
+    let retry = now + pause
     notBefore = max(notBefore ?? retry, retry)
     return []
   }

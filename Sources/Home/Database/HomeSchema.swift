@@ -70,8 +70,12 @@ enum HomeSchema {
     }
     migrator.registerMigration("2") { try $0.execute(sql: version2) }
     migrator.registerMigration("3") { try $0.execute(sql: version3) }
+    migrator.registerMigration("4") { try $0.execute(sql: version4) }
     return migrator
   }
+
+  /// Before when an observer is not woken again, in microseconds since 1970; null: it may be at once.
+  private static let version4 = "ALTER TABLE observer ADD COLUMN earliest INTEGER;"
 
   /// Which structure is meant where none is named: one of them is, where there are any.
   private static let version3 = """

@@ -1,3 +1,4 @@
+internal import MatterProtocol
 internal import Runtime
 
 extension ObserverCenter {
@@ -26,9 +27,14 @@ extension ObserverCenter {
   private func restore(_ delivery: BackgroundDelivery, _ observer: Observer) {
     var own = limits
     own.period = delivery.frequency.period
-    entries[observer] = Entry(
-      kind: .delivery(delivery), filter: delivery.filter,
-      schedule: DeliverySchedule(own, strikes: delivery.strikes, isSuspended: delivery.isSuspended))
+    var schedule = DeliverySchedule(own, strikes: delivery.strikes, isSuspended: delivery.isSuspended)
+    if let earliest = delivery.earliest {
+      // Of a clock that was set back since, nobody waits longer than ever.
+      let wait = min(.microseconds(max(0, earliest - machine.unixMicroseconds())), schedule.longestWait)
+      schedule = DeliverySchedule(
+        own, strikes: delivery.strikes, isSuspended: delivery.isSuspended, notBefore: now + wait)
+    }
+    entries[observer] = Entry(kind: .delivery(delivery), filter: delivery.filter, schedule: schedule)
     // Whether there is anything is looked when it begins.
     with(observer) { $0.change(at: $1) }
   }
@@ -40,9 +46,13 @@ extension ObserverCenter {
 
   private func run(_ delivery: BackgroundDelivery, _ observer: Observer, run: Int) async {
     do throws(HomeError) {
-      let until = try await work { database in
+      let next = delivery.frequency.period > .zero ? earliest(observer) : nil
+      let until: Anchor? = try await work { database in
         let until = try database.anchor()
-        return try database.hasSamples(after: delivery.anchor, delivery.filter) ? until : nil
+        guard try database.hasSamples(after: delivery.anchor, delivery.filter) else { return nil }
+        // Where it can't be written, it may be woken too early after a restart, and nothing is lost.
+        if let next { try? database.record(earliest: next, of: delivery.id) }
+        return until
       }
       guard entries[observer]?.schedule.isRunning(run) == true else { return }
       guard let until else { return withdraw(observer, run: run) }
@@ -55,6 +65,12 @@ extension ObserverCenter {
     } catch {
       ended(observer, run: run, failure: error.message)
     }
+  }
+
+  /// When an observer may be woken again, in microseconds since 1970; nil: it may be now.
+  private func earliest(_ observer: Observer) -> Int64? {
+    guard let notBefore = entries[observer]?.schedule.notBefore, notBefore > now else { return nil }
+    return machine.unixMicroseconds() + (notBefore - now).nanoseconds / 1000
   }
 
   private func withdraw(_ observer: Observer, run: Int) {
@@ -73,6 +89,7 @@ extension ObserverCenter {
       delivery.delivered = machine.unixMicroseconds()
       delivery.strikes = 0
       delivery.failure = nil
+      delivery.earliest = earliest(observer)
       entries[observer]?.kind = .delivery(delivery)
       // Asked for before the next one begins: what was delivered is not delivered again, also after a kill behind that.
       store(delivery)
@@ -91,6 +108,7 @@ extension ObserverCenter {
     delivery.strikes = entry.schedule.strikes
     delivery.isSuspended = entry.schedule.isSuspended
     delivery.failure = failure
+    delivery.earliest = earliest(observer)
     entries[observer]?.kind = .delivery(delivery)
     store(delivery)
   }

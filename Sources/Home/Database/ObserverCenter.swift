@@ -236,9 +236,11 @@ public actor ObserverCenter {
 
   // MARK: Schedules
 
+  var now: Instant { Instant(nanoseconds: Int64(clamping: eventLoop.now.uptimeNanoseconds)) }
+
   func with(_ observer: Observer, _ body: (inout DeliverySchedule, Instant) -> [DeliverySchedule.Action]) {
     guard var entry = entries[observer] else { return }
-    let actions = body(&entry.schedule, Instant(nanoseconds: Int64(clamping: eventLoop.now.uptimeNanoseconds)))
+    let actions = body(&entry.schedule, now)
     entries[observer] = entry
     for action in actions { perform(action, for: observer) }
   }
