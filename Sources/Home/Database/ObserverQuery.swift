@@ -45,7 +45,8 @@ public struct ObserverCompletion: Sendable {
   public func callAsFunction(_ isSuccess: Bool = true) { body(isSuccess) }
 }
 
-/// What was added and deleted after an anchor, and the next anchor.
+/// What was added and deleted after an anchor, and the next anchor: asked of a home with ``Home/results(of:)``. HOME.md,
+/// “Observer queries”.
 public struct AnchoredQuery: Sendable {
   public var type: SampleType
   public var predicate: SampleFilter
@@ -61,10 +62,15 @@ public struct AnchoredQuery: Sendable {
     self.limit = limit
   }
 
+  /// The same of a database that nobody has open as a home.
   /// - Throws: ``HomeError`` `badArguments` for the anchor of another log.
   public func results(in database: HomeDatabase) throws(HomeError) -> AnchoredResult {
+    try database.samples(after: anchor, filter, limit: limit)
+  }
+
+  var filter: SampleFilter {
     var filter = predicate
     filter.type = type
-    return try database.samples(after: anchor, filter, limit: limit)
+    return filter
   }
 }

@@ -20,6 +20,12 @@ extension Home {
     try await backend.samples(after: anchor, filter, limit: limit)
   }
 
+  /// What was added and deleted after the anchor of a query, and the next anchor; as an ``ObserverQuery``'s handler reads it.
+  /// - Throws: ``HomeError`` `badArguments` for an anchor of another home.
+  public func results(of query: AnchoredQuery) async throws(HomeError) -> AnchoredResult {
+    try await backend.samples(after: query.anchor, query.filter, limit: query.limit)
+  }
+
   /// The devices of a home that was loaded, as a reset has it: node by node.
   public func devices(of stored: StoredHome) -> [HomeDevice] {
     let reducer = HomeReducer(stored.state, contacts: stored.contacts)

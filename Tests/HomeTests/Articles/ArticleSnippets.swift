@@ -74,7 +74,7 @@ enum ArticleSnippets {
   }
 
   static func log(_ home: Home, after anchor: inout Anchor?) async throws {
-    let result = try await home.samples(after: anchor)
+    let result = try await home.results(of: AnchoredQuery(.all, after: anchor))
     switch result {
     case .samples(let samples, _, _):
       for sample in samples { print(sample.time, sample.change) }
