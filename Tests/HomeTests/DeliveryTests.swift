@@ -322,7 +322,8 @@ import Testing
   }
 
   @Test func aPeriodGoesOnOverARestart() async throws {
-    let (place, database, told) = try delivery(.every(.seconds(6)), "true")
+    // Longer than it takes to run the command on a busy machine.
+    let (place, database, told) = try delivery(.every(.seconds(25)), "true")
     var center = try center(database)
     let start = ContinuousClock.now
     try await center.start(inBackground: true)
@@ -337,7 +338,7 @@ import Testing
     try await center.start(inBackground: true)
     try await until("it is delivered again") { told() == 2 }
     #expect(HostClock.unixMicroseconds() >= earliest)
-    #expect(ContinuousClock.now - start >= .seconds(6))
+    #expect(ContinuousClock.now - start >= .seconds(25))
     await center.stop()
   }
 

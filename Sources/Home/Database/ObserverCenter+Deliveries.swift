@@ -34,7 +34,8 @@ extension ObserverCenter {
       schedule = DeliverySchedule(
         own, strikes: delivery.strikes, isSuspended: delivery.isSuspended, notBefore: now + wait)
     }
-    entries[observer] = Entry(kind: .delivery(delivery), filter: delivery.filter, schedule: schedule)
+    entries[observer] = Entry(
+      number: nextNumber(), kind: .delivery(delivery), filter: delivery.filter, schedule: schedule)
     // Whether there is anything is looked when it begins.
     with(observer) { $0.change(at: $1) }
   }

@@ -29,6 +29,8 @@ public actor ObserverCenter {
       case query(ObserverQuery)
       case delivery(BackgroundDelivery)
     }
+    /// The later it came, the higher.
+    let number: Int
     var kind: Kind
     var filter: SampleFilter
     var schedule: DeliverySchedule
@@ -44,6 +46,9 @@ public actor ObserverCenter {
   /// Where the database is asked: that may take long.
   let worker: any Worker
   var entries: [Observer: Entry] = [:]
+  private var lastNumber = 0
+  /// Those who came first are told first: a simulated home does the same each time.
+  private var inOrder: [(key: Observer, value: Entry)] { entries.sorted { $0.value.number < $1.value.number } }
   var limits: DeliverySchedule.Limits
   /// Whether targets are woken.
   var deliversInBackground = false
@@ -145,9 +150,15 @@ public actor ObserverCenter {
     var queryLimits = limits
     queryLimits.period = .zero
     let observer = Observer.query(ObjectIdentifier(query))
-    entries[observer] = Entry(kind: .query(query), filter: query.predicate, schedule: DeliverySchedule(queryLimits))
+    entries[observer] = Entry(
+      number: nextNumber(), kind: .query(query), filter: query.predicate, schedule: DeliverySchedule(queryLimits))
     with(observer) { $0.change(at: $1) }
     arm()
+  }
+
+  func nextNumber() -> Int {
+    lastNumber += 1
+    return lastNumber
   }
 
   /// The query's handler is called no more.
@@ -160,7 +171,7 @@ public actor ObserverCenter {
 
   private func ring(_ updates: [LoggedUpdate]) {
     guard poll != nil else { return }
-    for (observer, entry) in entries {
+    for (observer, entry) in inOrder {
       // It knows already that there is something.
       if entry.schedule.isPending { continue }
       let isMeant = updates.contains { update in
@@ -225,7 +236,7 @@ public actor ObserverCenter {
       let isNews = !found.updates.isEmpty || found.mustReload
       foreignAnchor = if isNews, let others { try await others(found) } else { found.next }
       if found.mustReload {
-        for observer in entries.keys { with(observer) { $0.change(at: $1) } }
+        for (observer, _) in inOrder { with(observer) { $0.change(at: $1) } }
         arm()
       } else {
         ring(found.updates)
@@ -294,7 +305,7 @@ public actor ObserverCenter {
 
   private func advance() {
     timer = nil
-    for observer in entries.keys { with(observer) { $0.advance(to: $1) } }
+    for (observer, _) in inOrder { with(observer) { $0.advance(to: $1) } }
     arm()
   }
 }
