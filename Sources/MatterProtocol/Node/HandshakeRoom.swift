@@ -116,11 +116,12 @@ struct HandshakeRooms: Sendable {
 /// How often strangers may begin, so that there is time left for everybody else: a flood from few addresses is thrown away
 /// before it costs anything, and takes the sockets' room from nobody.
 ///
-/// Many addresses share one of 256 counters; which ones, nobody knows who does not know the key.
+/// Many addresses share one of 256 counters; which ones, nobody knows who does not know the key, and it is others in the
+/// next second: who is mistaken for a flood gets in with a retransmission.
 struct StartLimiter: Sendable {
   private var counts = [UInt16](repeating: 0, count: 256)
   private var windowEnd = Instant.zero
-  private let key: UInt64
+  private var key: UInt64
 
   init(key: UInt64) { self.key = key }
 
@@ -129,6 +130,8 @@ struct StartLimiter: Sendable {
     if now >= windowEnd {
       for index in counts.indices { counts[index] = 0 }
       windowEnd = now + .seconds(1)
+      // The next of Knuth's linear congruential generator, of which the highest bits are used.
+      key = key &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
     }
     let index = counter(of: address)
     guard Int(counts[index]) < limit else { return false }
