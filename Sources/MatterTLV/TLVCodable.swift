@@ -85,6 +85,7 @@ extension Array: TLVCodable where Element: TLVCodable {
 
 /// An octet string; `[UInt8]` by itself would be an array of numbers.
 public struct OctetString: TLVCodable, ExpressibleByArrayLiteral {
+  /// Any number, none included.
   public var bytes: [UInt8]
 
   public init(_ bytes: [UInt8]) { self.bytes = bytes }
@@ -97,6 +98,7 @@ public struct OctetString: TLVCodable, ExpressibleByArrayLiteral {
 /// A value that may be null on the wire, which is not the same as being left out.
 public enum Nullable<Wrapped: TLVCodable>: TLVCodable {
   case null
+  /// Anything but null.
   case value(Wrapped)
 
   public init(_ wrapped: Wrapped?) { self = wrapped.map { .value($0) } ?? .null }
@@ -120,6 +122,7 @@ public enum Nullable<Wrapped: TLVCodable>: TLVCodable {
 
 /// A list member of any type, kept as it was encoded (anonymous tag).
 public struct AnyTLV: TLVCodable {
+  /// One element with an anonymous tag.
   public var encoded: [UInt8]
 
   public init(encoded: [UInt8]) { self.encoded = encoded }

@@ -3,9 +3,13 @@ public struct TLVElement: Hashable, Sendable {
   public var tag: TLVTag
   public var value: Value
 
+  /// What an element holds, by its type.
   public enum Value: Hashable, Sendable {
+    /// A number is as wide as it has to be on the wire: its width is not kept.
     case signed(Int64), unsigned(UInt64), boolean(Bool), float(Float), double(Double)
+    /// Text, which is UTF-8; bytes; and null, which is not the same as being left out.
     case string(String), octets([UInt8]), null
+    /// Members of a structure have tags and no order, those of an array have no tags, those of a list may have.
     case structure([TLVElement]), array([TLVElement]), list([TLVElement])
   }
 

@@ -128,43 +128,56 @@ public struct TLVReader: Sendable {
 
   // MARK: Values of the current element
 
+  /// - Throws: ``TLVError/unexpectedType(found:expected:)`` if it is anything else: a signed integer, too.
   public func unsigned() throws(TLVError) -> UInt64 {
     guard type == .unsignedInteger else { throw .unexpectedType(found: type, expected: "unsigned integer") }
     return value
   }
 
+  /// An unsigned integer of this type, however wide it is on the wire.
+  /// - Throws: ``TLVError/unexpectedType(found:expected:)``, or ``TLVError/outOfRange`` if it is too large for the
+  ///   type.
   @inlinable
   public func unsigned<T: UnsignedInteger & FixedWidthInteger>(as _: T.Type) throws(TLVError) -> T {
     guard let result = T(exactly: try unsigned()) else { throw .outOfRange }
     return result
   }
 
+  /// - Throws: ``TLVError/unexpectedType(found:expected:)`` if it is anything else: an unsigned integer, too.
   public func signed() throws(TLVError) -> Int64 {
     guard type == .signedInteger else { throw .unexpectedType(found: type, expected: "signed integer") }
     return Int64(bitPattern: value)
   }
 
+  /// A signed integer of this type, however wide it is on the wire.
+  /// - Throws: ``TLVError/unexpectedType(found:expected:)``, or ``TLVError/outOfRange`` if it does not fit the type.
   @inlinable
   public func signed<T: SignedInteger & FixedWidthInteger>(as _: T.Type) throws(TLVError) -> T {
     guard let result = T(exactly: try signed()) else { throw .outOfRange }
     return result
   }
 
+  /// - Throws: ``TLVError/unexpectedType(found:expected:)``.
   public func boolean() throws(TLVError) -> Bool {
     guard type == .boolean else { throw .unexpectedType(found: type, expected: "boolean") }
     return value != 0
   }
 
+  /// Single precision.
+  /// - Throws: ``TLVError/unexpectedType(found:expected:)``, also for a double.
   public func float() throws(TLVError) -> Float {
     guard type == .float else { throw .unexpectedType(found: type, expected: "single") }
     return Float(bitPattern: UInt32(truncatingIfNeeded: value))
   }
 
+  /// Double precision.
+  /// - Throws: ``TLVError/unexpectedType(found:expected:)``, also for a float.
   public func double() throws(TLVError) -> Double {
     guard type == .double else { throw .unexpectedType(found: type, expected: "double") }
     return Double(bitPattern: value)
   }
 
+  /// Whether the current element is null; also before the first one.
   public var isNull: Bool { type == .null }
 
   /// Where the content of the current string lies in the bytes.
@@ -173,11 +186,17 @@ public struct TLVReader: Sendable {
     return content..<(content + Int(value))
   }
 
+  /// A copy of an octet string's content.
+  /// - Parameter bytes: what is being read.
+  /// - Throws: ``TLVError/unexpectedType(found:expected:)``.
   public func octets(_ bytes: RawSpan) throws(TLVError) -> [UInt8] {
     guard type == .octetString else { throw .unexpectedType(found: type, expected: "octet string") }
     return copy(content, Int(value), bytes)
   }
 
+  /// A UTF-8 string's content.
+  /// - Parameter bytes: what is being read.
+  /// - Throws: ``TLVError/unexpectedType(found:expected:)``, or ``TLVError/invalidUTF8``.
   public func string(_ bytes: RawSpan) throws(TLVError) -> String {
     guard type == .utf8String else { throw .unexpectedType(found: type, expected: "UTF-8 string") }
     guard let text = String(validating: copy(content, Int(value), bytes), as: UTF8.self) else { throw .invalidUTF8 }

@@ -1,7 +1,9 @@
 /// Builds TLV bytes in canonical form: the shortest width for every number and length. Matter Core, Appendix A.
 public struct TLVWriter: Sendable {
+  /// What was written so far.
   public private(set) var bytes: [UInt8]
 
+  /// - Parameter capacity: how many bytes it may take before it allocates again.
   public init(reservingCapacity capacity: Int = 0) {
     bytes = []
     bytes.reserveCapacity(capacity)
@@ -10,6 +12,7 @@ public struct TLVWriter: Sendable {
   /// Goes on behind what `bytes` already holds, a message header for example.
   public init(appendingTo bytes: consuming [UInt8]) { self.bytes = bytes }
 
+  /// How many bytes were written so far.
   public var count: Int { bytes.count }
 
   /// The bytes, given up by the writer: unlike ``bytes``, whoever changes them next makes no copy.
@@ -20,12 +23,14 @@ public struct TLVWriter: Sendable {
 
   // MARK: Scalars
 
+  /// Writes an unsigned integer, in 1, 2, 4 or 8 bytes.
   public mutating func write(_ value: UInt64, _ tag: TLVTag = .anonymous) {
     let width: UInt8 = value <= 0xFF ? 0 : value <= 0xFFFF ? 1 : value <= 0xFFFF_FFFF ? 2 : 3
     control(0x04 | width, tag)
     append(value, width)
   }
 
+  /// Writes a signed integer, in 1, 2, 4 or 8 bytes.
   public mutating func write(_ value: Int64, _ tag: TLVTag = .anonymous) {
     let width: UInt8 =
       Int8(exactly: value) != nil ? 0 : Int16(exactly: value) != nil ? 1 : Int32(exactly: value) != nil ? 2 : 3
@@ -33,49 +38,61 @@ public struct TLVWriter: Sendable {
     append(UInt64(bitPattern: value), width)
   }
 
+  /// Writes a boolean, which takes no byte besides its control octet and tag.
   public mutating func write(_ value: Bool, _ tag: TLVTag = .anonymous) { control(value ? 0x09 : 0x08, tag) }
 
+  /// Writes a number of single precision, in 4 bytes.
   public mutating func write(_ value: Float, _ tag: TLVTag = .anonymous) {
     control(0x0A, tag)
     append(UInt64(value.bitPattern), 2)
   }
 
+  /// Writes a number of double precision, in 8 bytes.
   public mutating func write(_ value: Double, _ tag: TLVTag = .anonymous) {
     control(0x0B, tag)
     append(value.bitPattern, 3)
   }
 
+  /// Writes a UTF-8 string.
   public mutating func write(_ value: String, _ tag: TLVTag = .anonymous) {
     var value = value
     value.withUTF8 { string(0x0C, UnsafeRawBufferPointer($0), tag) }
   }
 
+  /// Writes an octet string, which is not an array of numbers.
   public mutating func write(octets: [UInt8], _ tag: TLVTag = .anonymous) {
     octets.withUnsafeBytes { string(0x10, $0, tag) }
   }
 
+  /// Writes null.
   public mutating func writeNull(_ tag: TLVTag = .anonymous) { control(0x14, tag) }
 
   // MARK: Containers
 
+  /// Opens a structure, whose members all have tags. To be closed with ``end()``.
   public mutating func startStructure(_ tag: TLVTag = .anonymous) { control(0x15, tag) }
+  /// Opens an array, whose members have no tags. To be closed with ``end()``.
   public mutating func startArray(_ tag: TLVTag = .anonymous) { control(0x16, tag) }
+  /// Opens a list, whose members may have tags, each more than once. To be closed with ``end()``.
   public mutating func startList(_ tag: TLVTag = .anonymous) { control(0x17, tag) }
   /// Closes the container opened last.
   public mutating func end() { bytes.append(0x18) }
 
+  /// Writes a structure with what `body` writes in it.
   public mutating func structure(_ tag: TLVTag = .anonymous, _ body: (inout TLVWriter) -> Void) {
     startStructure(tag)
     body(&self)
     end()
   }
 
+  /// Writes an array with what `body` writes in it.
   public mutating func array(_ tag: TLVTag = .anonymous, _ body: (inout TLVWriter) -> Void) {
     startArray(tag)
     body(&self)
     end()
   }
 
+  /// Writes a list with what `body` writes in it.
   public mutating func list(_ tag: TLVTag = .anonymous, _ body: (inout TLVWriter) -> Void) {
     startList(tag)
     body(&self)
