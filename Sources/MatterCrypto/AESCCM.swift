@@ -20,6 +20,7 @@ public final class AESCCM: @unchecked Sendable {
   private let sealing: OpaquePointer
   private let opening: OpaquePointer
 
+  /// - Throws: ``CryptoError`` where OpenSSL does not take the cipher or the key.
   public init(key: SymmetricKey) throws(CryptoError) {
     sealing = allocated(EVP_CIPHER_CTX_new())
     opening = allocated(EVP_CIPHER_CTX_new())

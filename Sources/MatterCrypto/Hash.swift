@@ -25,11 +25,13 @@ public enum Hash {
 public struct SHA256Hasher: Sendable {
   private var context: SHA256_CTX
 
+  /// A hasher that has taken nothing yet.
   public init() {
     context = SHA256_CTX()
     hearth_sha256_init(&context)
   }
 
+  /// Takes further bytes.
   public mutating func update(_ bytes: [UInt8]) {
     hearth_sha256_update(&context, bytes, bytes.count)
   }

@@ -58,6 +58,7 @@ public struct SystemRandomSource: RandomSource {
 public struct SeededRandomSource: RandomSource, Hashable {
   private var state: (UInt64, UInt64, UInt64, UInt64)
 
+  /// - Parameter seed: the same seed gives the same sequence, on every machine and in every version.
   public init(seed: UInt64) {
     var mixer = SplitMix64(state: seed)
     state = (mixer.next(), mixer.next(), mixer.next(), mixer.next())

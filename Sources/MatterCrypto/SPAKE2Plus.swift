@@ -8,6 +8,7 @@ public struct SPAKE2PlusVerifier: Sendable, Hashable {
   /// The 65-byte point w1·P.
   // The specification's name.
   // swift-format-ignore: AlwaysUseLowerCamelCase
+  /// The point w1 × P, uncompressed: 65 bytes.
   public let L: [UInt8]
 
   /// Derives the verifier from a passcode.
@@ -44,6 +45,7 @@ public struct SPAKE2PlusKeys: Sendable, Hashable {
   /// The 16-byte shared secret that the session keys are derived from.
   // The specification's name.
   // swift-format-ignore: AlwaysUseLowerCamelCase
+  /// The key that session keys are derived from: 16 bytes.
   public let Ke: [UInt8]
 
   init(transcript: SPAKE2PlusTranscript) throws(CryptoError) {

@@ -5,6 +5,7 @@ public struct SymmetricKey: Sendable, Hashable, CustomStringConvertible, CustomR
   /// Length of every key, in bytes.
   public static let byteCount = 16
 
+  /// 16 of them, secret.
   public let bytes: [UInt8]
 
   /// - Throws: ``CryptoError/invalidLength(expected:found:)`` unless there are 16 bytes.
