@@ -3,6 +3,7 @@ import MatterTLV
 
 /// What a device signs to attest itself. Core § 11.18.4.8.
 public struct AttestationElements: Hashable, Sendable {
+  /// The bytes of a nonce. Core § 11.18.4.8.
   public static let nonceCount = 32
 
   /// The envelope of the certification declaration (CMS).
@@ -11,6 +12,7 @@ public struct AttestationElements: Hashable, Sendable {
   public var nonce: [UInt8]
   /// Seconds since 2000-01-01 00:00 UTC, 0 if the device does not know the time.
   public var timestamp: UInt32
+  /// What the device says of the firmware that it runs, in the maker's own form; nil: nothing. Core § 6.3.2.
   public var firmwareInformation: [UInt8]?
 
   public init(
@@ -35,6 +37,7 @@ public struct AttestationElements: Hashable, Sendable {
     firmwareInformation = try fields.octetsIfPresent(4)
   }
 
+  /// The octets that are signed, together with the session's attestation challenge.
   public var tlv: [UInt8] {
     var writer = TLVWriter()
     writer.startStructure()
@@ -67,6 +70,7 @@ public struct NOCSRElements: Hashable, Sendable {
     guard nonce.count == AttestationElements.nonceCount else { throw .malformedElements("nonce") }
   }
 
+  /// The octets that are signed, together with the session's attestation challenge.
   public var tlv: [UInt8] {
     var writer = TLVWriter()
     writer.startStructure()

@@ -20,6 +20,7 @@ public struct AttestationVerifier: Sendable {
     public var signature: [UInt8]
     /// The DAC and the PAI (DER).
     public var dac: [UInt8]
+    /// The intermediate certificate that the DAC is signed with (DER).
     public var pai: [UInt8]
     /// The nonce that was sent.
     public var nonce: [UInt8]

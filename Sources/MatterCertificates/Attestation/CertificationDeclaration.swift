@@ -4,14 +4,19 @@ import MatterTLV
 public struct CertificationDeclaration: Hashable, Sendable {
   /// Always 1.
   public var formatVersion: UInt16
+  /// Of the product that was certified.
   public var vendorID: UInt16
   /// 1 to 100 products.
   public var productIDs: [UInt16]
+  /// Of the primary device type, as the Device Library numbers it.
   public var deviceTypeID: UInt32
   /// 19 characters.
   public var certificateID: String
+  /// Reserved by the standard: 0.
   public var securityLevel: UInt8
+  /// Reserved by the standard: 0.
   public var securityInformation: UInt16
+  /// Of the certification, as its body counts them.
   public var versionNumber: UInt16
   public var certificationType: CertificationType
   /// The ids in the device's DAC and PAI, where they differ from the product's own.
@@ -21,7 +26,9 @@ public struct CertificationDeclaration: Hashable, Sendable {
 
   /// Where another product's DAC comes from.
   public struct DACOrigin: Hashable, Sendable {
+    /// The id in the DAC and in the PAI.
     public var vendorID: UInt16
+    /// The id in the DAC, and in the PAI if it has one.
     public var productID: UInt16
 
     public init(vendorID: UInt16, productID: UInt16) {

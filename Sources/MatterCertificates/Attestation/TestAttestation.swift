@@ -4,7 +4,9 @@ public import MatterCrypto
 ///
 /// Commissioners accept it where they accept development devices. See ``PublicTestMaterial``.
 public struct TestAttestation: Sendable {
+  /// Of the maker: signed with the public test root.
   public let pai: X509Certificate
+  /// Of this device: signed with the PAI, for the vendor and product ids that it names.
   public let dac: X509Certificate
   /// The key of the DAC.
   public let dacKey: P256PrivateKey

@@ -13,7 +13,9 @@ public struct X509Certificate: Hashable, Sendable {
   public let signature: [UInt8]
   /// The content of the INTEGER.
   public let serialNumber: [UInt8]
+  /// The subject of the certificate that it is signed with.
   public let issuer: X509Name
+  /// Whose certificate it is, with the vendor and product ids that it is for. Core § 6.2.2.2.
   public let subject: X509Name
   /// Seconds since 2000-01-01 00:00 UTC.
   public let notBefore: Int64
@@ -30,8 +32,11 @@ public struct X509Certificate: Hashable, Sendable {
   /// Whether there is a critical extension of a type that is not looked at.
   public private(set) var hasUnknownCriticalExtension = false
 
+  /// Whether it may sign other certificates (RFC 5280 § 4.2.1.9).
   public struct BasicConstraints: Hashable, Sendable {
+    /// Whether it is an authority's.
     public let isAuthority: Bool
+    /// How many authorities may be between it and the last certificate; nil: any number.
     public let pathLength: UInt8?
   }
 

@@ -2,6 +2,7 @@ public import MatterCrypto
 
 /// From when to when a certificate is valid, in seconds since 2000-01-01 00:00 UTC.
 public struct CertificateValidity: Hashable, Sendable {
+  /// The first second.
   public var notBefore: UInt32
   /// 0 means that the certificate does not expire.
   public var notAfter: UInt32

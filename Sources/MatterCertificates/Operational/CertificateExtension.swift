@@ -39,7 +39,9 @@ public enum KeyPurpose: UInt8, Hashable, Sendable, CaseIterable {
 public enum CertificateExtension: Hashable, Sendable {
   /// Whether this is an authority, and how many authorities may be below it.
   case basicConstraints(isAuthority: Bool, pathLength: UInt8?)
+  /// What its key may be used for.
   case keyUsage(KeyUsage)
+  /// What its key may be used for besides, in this order.
   case extendedKeyUsage([KeyPurpose])
   /// 20 bytes.
   case subjectKeyIdentifier([UInt8])

@@ -11,7 +11,9 @@ public struct DistinguishedName: Hashable, Sendable {
 
   /// One attribute with its value.
   public enum Attribute: Hashable, Sendable {
+    /// One of the standard's own: a number, which is written in hexadecimal in X.509.
     case matter(MatterAttribute, UInt64)
+    /// One of those that X.509 brings along, and how its text is encoded.
     case text(TextAttribute, String, TextEncoding)
   }
 

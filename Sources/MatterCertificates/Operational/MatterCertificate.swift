@@ -10,11 +10,13 @@ public struct MatterCertificate: Hashable, Sendable {
 
   /// 1 to 20 bytes: the content of the X.509 INTEGER.
   public internal(set) var serialNumber: [UInt8]
+  /// The subject of the certificate that it is signed with.
   public internal(set) var issuer: DistinguishedName
   /// Seconds since 2000-01-01 00:00 UTC. (0 becomes 9999-12-31 23:59:59 in X.509, as in ``notAfter``.)
   public internal(set) var notBefore: UInt32
   /// Seconds since 2000-01-01 00:00 UTC; 0 means that the certificate does not expire.
   public internal(set) var notAfter: UInt32
+  /// Whose certificate it is.
   public internal(set) var subject: DistinguishedName
   /// A P-256 point, uncompressed: 65 bytes. Whether it is on the curve is checked by ``CertificateChain``.
   public internal(set) var publicKey: [UInt8]
@@ -39,8 +41,11 @@ public struct MatterCertificate: Hashable, Sendable {
 
   /// The identifiers in the subject; nil if they are not there, or more than once.
   public var nodeID: UInt64? { subject.only(.nodeID) }
+  /// Of a node, and of an intermediate authority or root where it names one.
   public var fabricID: UInt64? { subject.only(.fabricID) }
+  /// Of a root.
   public var rcacID: UInt64? { subject.only(.rcacID) }
+  /// Of an intermediate authority.
   public var icacID: UInt64? { subject.only(.icacID) }
 
   /// The CASE authenticated tags of the subject. Core § 6.6.2.1.2.
@@ -58,6 +63,7 @@ public struct MatterCertificate: Hashable, Sendable {
     extensions.lazy.compactMap { if case .authorityKeyIdentifier(let id) = $0 { id } else { nil } }.first
   }
 
+  /// Whether it is an authority's, and how many authorities may be below it; nil: it does not say.
   public var basicConstraints: (isAuthority: Bool, pathLength: UInt8?)? {
     extensions.lazy.compactMap {
       if case .basicConstraints(let isAuthority, let pathLength) = $0 { (isAuthority, pathLength) } else { nil }
