@@ -11,12 +11,14 @@ internal import MatterTLV
 ///     }
 public protocol Cluster: Sendable {
   static var id: ClusterID { get }
+  /// The cluster's ClusterRevision: the version of its text in the standard.
   static var revision: UInt16 { get }
   /// The name as the standard writes it, without blanks: `LevelControl`.
   static var name: String { get }
   /// What holds for the whole cluster: `.diagnostics` lets a wildcard pass over it, `.singleton` is one for the node.
   static var quality: Quality { get }
   static var features: [Feature] { get }
+  /// Its attributes, commands and events, those left out that every cluster has.
   static var elements: [any ClusterElement] { get }
 }
 
@@ -27,9 +29,13 @@ extension Cluster {
 
 /// A bit of a cluster's FeatureMap.
 public struct Feature: Hashable, Sendable {
+  /// Its place in the FeatureMap, from 0.
   public var bit: Int
+  /// The standard's letters for it, as its conditions use them: `LT`.
   public var code: String
+  /// The standard's name for it: `Lighting`.
   public var name: String
+  /// The FeatureMap with this feature alone.
   public var mask: UInt32 { 1 << UInt32(bit) }
 
   public init(_ bit: Int, _ code: String, _ name: String) { (self.bit, self.code, self.name) = (bit, code, name) }
@@ -42,6 +48,7 @@ public protocol ClusterElement: Sendable {
 
 /// A declared element without its Swift types.
 public enum ElementInfo: Sendable {
+  /// With the facts that its kind has.
   case attribute(AttributeInfo), command(CommandInfo), event(EventInfo)
 }
 
@@ -50,9 +57,11 @@ public enum ElementInfo: Sendable {
 /// An attribute's facts without its Swift type.
 public struct AttributeInfo: Sendable {
   public var id: AttributeID
+  /// As the standard writes it: `CurrentLevel`.
   public var name: String
   public var schema: Schema
   public var quality: Quality
+  /// The privilege that it takes to read it.
   public var read: Privilege
   /// Nil: read only.
   public var write: Privilege?
@@ -67,7 +76,9 @@ public struct AttributeInfo: Sendable {
 /// A typed key for an attribute of `C`.
 public struct Attribute<C: Cluster, Value: ModelValue>: ClusterElement {
   public let id: AttributeID
+  /// As the standard writes it: `CurrentLevel`.
   public let name: String
+  /// Its facts without its Swift type.
   public let details: AttributeInfo
 
   /// - Parameters:
@@ -85,6 +96,7 @@ public struct Attribute<C: Cluster, Value: ModelValue>: ClusterElement {
   }
 
   public var info: ElementInfo { .attribute(details) }
+  /// Where the attribute is on this endpoint.
   public func path(on endpoint: EndpointID) -> ConcreteAttributePath { .init(endpoint, C.id, id) }
 }
 
@@ -93,7 +105,9 @@ public struct Attribute<C: Cluster, Value: ModelValue>: ClusterElement {
 /// A command's facts without its Swift types.
 public struct CommandInfo: Sendable {
   public var id: CommandID
+  /// As the standard writes it: `MoveToLevel`.
   public var name: String
+  /// The shape of its fields.
   public var request: Schema
   /// The id and shape of the answer; nil: a status alone.
   public var response: (id: CommandID, schema: Schema)?
@@ -105,7 +119,9 @@ public struct CommandInfo: Sendable {
 /// A typed key for a command of `C`. `Response` is `NoFields` where the answer is a status alone.
 public struct Command<C: Cluster, Request: ModelStruct, Response: ModelStruct>: ClusterElement {
   public let id: CommandID
+  /// As the standard writes it: `MoveToLevel`.
   public let name: String
+  /// Its facts without its Swift types.
   public let details: CommandInfo
 
   /// - Parameter response: the id of the response command, nil where the answer is a status alone.
@@ -121,6 +137,7 @@ public struct Command<C: Cluster, Request: ModelStruct, Response: ModelStruct>: 
   }
 
   public var info: ElementInfo { .command(details) }
+  /// Where the command goes on this endpoint; nil: to a group, which has none.
   public func path(on endpoint: EndpointID?) -> CommandPath {
     .init(endpoint: endpoint, cluster: C.id, command: id)
   }
@@ -137,9 +154,12 @@ public enum EventPriority: UInt8, Hashable, Comparable, Sendable {
 /// An event's facts without its Swift type.
 public struct EventInfo: Sendable {
   public var id: EventID
+  /// As the standard writes it: `SwitchLatched`.
   public var name: String
+  /// The shape of what it carries.
   public var payload: Schema
   public var priority: EventPriority
+  /// The privilege that it takes to read it.
   public var read: Privilege
   /// Whether only the fabric named in its payload (field 254) may see it.
   public var isFabricSensitive: Bool
@@ -149,9 +169,12 @@ public struct EventInfo: Sendable {
 /// A typed key for an event of `C`.
 public struct Event<C: Cluster, Payload: ModelStruct>: ClusterElement {
   public let id: EventID
+  /// As the standard writes it: `SwitchLatched`.
   public let name: String
+  /// Its facts without its Swift type.
   public let details: EventInfo
 
+  /// - Parameter isFabricSensitive: whether only the fabric that its payload names may see it.
   public init(
     _ id: EventID, _ name: String, priority: EventPriority = .info, read: Privilege = .view,
     isFabricSensitive: Bool = false, conformance: Conformance = .mandatory
@@ -167,12 +190,15 @@ public struct Event<C: Cluster, Payload: ModelStruct>: ClusterElement {
 }
 
 extension Cluster {
+  /// Its own attributes, in the order of the declaration.
   public static var attributes: [AttributeInfo] {
     elements.compactMap { if case .attribute(let info) = $0.info { info } else { nil } }
   }
+  /// The commands that it takes, in the order of the declaration.
   public static var commands: [CommandInfo] {
     elements.compactMap { if case .command(let info) = $0.info { info } else { nil } }
   }
+  /// Its events, in the order of the declaration.
   public static var events: [EventInfo] {
     elements.compactMap { if case .event(let info) = $0.info { info } else { nil } }
   }
@@ -180,8 +206,11 @@ extension Cluster {
 
 /// The attributes that every cluster has, with the same numbers. Matter Core § 7.13.
 public enum GlobalAttribute {
+  /// The commands that it answers with, and those that it takes.
   public static let generatedCommandList: AttributeID = 0xFFF8, acceptedCommandList: AttributeID = 0xFFF9
+  /// The attributes that it has, and its features as bits.
   public static let attributeList: AttributeID = 0xFFFB, featureMap: AttributeID = 0xFFFC
+  /// The version of the cluster's text that it follows.
   public static let clusterRevision: AttributeID = 0xFFFD
   /// The number of the field that names the fabric an entry belongs to.
   public static let fabricIndexField: UInt8 = 254
@@ -190,6 +219,7 @@ public enum GlobalAttribute {
 /// A device type and what it needs. Matter Device Library.
 public struct DeviceType: Hashable, Sendable {
   public var id: DeviceTypeID
+  /// The version of its text in the Device Library.
   public var revision: UInt16
   /// The name as the Device Library writes it: "Dimmable Light".
   public var name: String

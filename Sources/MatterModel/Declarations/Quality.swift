@@ -89,6 +89,7 @@ public struct FeatureCondition: Hashable, Sendable {
 
   public init(all: UInt32 = 0, any: UInt32 = 0, none: UInt32 = 0) { (self.all, self.any, self.none) = (all, any, none) }
 
+  /// Whether a device with this FeatureMap fulfils it.
   public func holds(_ features: UInt32) -> Bool {
     features & all == all && (any == 0 || features & any != 0) && features & none == 0
   }

@@ -8,6 +8,7 @@ where RawValue: UnsignedInteger & FixedWidthInteger & ModelValue, IntegerLiteral
 }
 
 extension Identifier {
+  /// The identifier with this number.
   public init(_ rawValue: RawValue) { self.init(rawValue: rawValue) }
   public init(integerLiteral value: RawValue) { self.init(rawValue: value) }
   public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
@@ -33,31 +34,38 @@ public struct EndpointID: Identifier {
   public var description: String { "\(rawValue)" }
 }
 
+/// A cluster; a maker's own carries the vendor in its upper half. Matter Core § 7.19.2.
 public struct ClusterID: Identifier {
   public var rawValue: UInt32
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 }
 
+/// An attribute of a cluster; a maker's own carries the vendor in its upper half. Matter Core § 7.19.2.
 public struct AttributeID: Identifier {
   public var rawValue: UInt32
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 }
 
+/// A command of a cluster, request or response; a maker's own carries the vendor in its upper half. Matter Core §
+/// 7.19.2.
 public struct CommandID: Identifier {
   public var rawValue: UInt32
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 }
 
+/// An event of a cluster; a maker's own carries the vendor in its upper half. Matter Core § 7.19.2.
 public struct EventID: Identifier {
   public var rawValue: UInt32
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 }
 
+/// A device type of the Device Library, or a maker's own with the vendor in its upper half. Matter Core § 7.19.2.
 public struct DeviceTypeID: Identifier {
   public var rawValue: UInt32
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 }
 
+/// A maker, as the standard's body numbers them; 0xFFF1 to 0xFFF4 are for tests. Matter Core § 2.5.2.
 public struct VendorID: Identifier {
   public var rawValue: UInt16
   public init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -72,11 +80,13 @@ public struct FabricIndex: Identifier {
   public var description: String { "\(rawValue)" }
 }
 
+/// A fabric's number, which only its root makes unique; 0 is none. Matter Core § 2.5.1.
 public struct FabricID: Identifier {
   public var rawValue: UInt64
   public init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
+/// A group of nodes on a fabric; 0 is none. Matter Core § 2.5.4.
 public struct GroupID: Identifier {
   public var rawValue: UInt16
   public init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -91,7 +101,9 @@ public struct NodeID: Identifier {
   public var isOperational: Bool { (1...0xFFFF_FFEF_FFFF_FFFF).contains(rawValue) }
   /// Whether this carries a CASE authenticated tag.
   public var isTag: Bool { rawValue >> 32 == 0xFFFF_FFFD }
+  /// The node id that stands for a group.
   public static func group(_ id: GroupID) -> Self { .init(0xFFFF_FFFF_FFFF_0000 | UInt64(id.rawValue)) }
+  /// The node id that stands for all who carry a tag.
   public static func tag(_ tag: CASEAuthenticatedTag) -> Self { .init(0xFFFF_FFFD_0000_0000 | UInt64(tag.rawValue)) }
 }
 
@@ -99,6 +111,8 @@ public struct NodeID: Identifier {
 public struct CASEAuthenticatedTag: Identifier {
   public var rawValue: UInt32
   public init(rawValue: UInt32) { self.rawValue = rawValue }
+  /// What the tag stands for, as the fabric's administrator means it.
   public var identifier: UInt16 { UInt16(rawValue >> 16) }
+  /// A node with a later version may do what was granted to an earlier one; 0 is not allowed.
   public var version: UInt16 { UInt16(truncatingIfNeeded: rawValue) }
 }

@@ -45,6 +45,7 @@ public struct AttributePath: Hashable, Sendable {
   /// Whether more than one attribute may match.
   public var isWildcard: Bool { endpoint == nil || cluster == nil || attribute == nil }
 
+  /// Whether the attribute is one of those that are meant.
   public func matches(_ path: ConcreteAttributePath) -> Bool {
     (endpoint == nil || endpoint == path.endpoint) && (cluster == nil || cluster == path.cluster)
       && (attribute == nil || attribute == path.attribute)

@@ -11,6 +11,7 @@ extension SetupPayload {
 
     public init(tag: UInt8, value: TLVElement.Value) { (self.tag, self.value) = (tag, value) }
 
+    /// The tag of the device's serial number.
     public static let serialNumberTag: UInt8 = 0
 
     /// What the standard calls it; nil for a maker's own and for what is not known.
@@ -25,6 +26,7 @@ extension SetupPayload {
       }
     }
 
+    /// Whether the tag is one of those that every maker gives a meaning of its own.
     public var isMakers: Bool { tag >= 128 }
   }
 

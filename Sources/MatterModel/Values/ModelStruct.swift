@@ -14,15 +14,19 @@ public import MatterTLV
 /// A property that is `Optional` is an optional field: nil is left out. Fields that the table does not know are passed
 /// over.
 public protocol ModelStruct: ModelValue {
+  /// Fields as they are before any is read: zero, empty, nil.
   init()
   static var fields: [Field<Self>] { get }
 }
 
 /// One field of a ``ModelStruct``: its number, its name in the standard, and where it is kept.
 public struct Field<Root: Sendable>: Sendable {
+  /// The context tag that it has on the wire.
   public let id: UInt8
+  /// As the standard writes it: `TransitionTime`.
   public let name: String
   public let schema: Schema
+  /// Whether it may be left out.
   public let isOptional: Bool
   let decode: @Sendable (inout Root, inout TLVReader, RawSpan) throws(TLVError) -> Void
   let encode: @Sendable (Root, inout TLVWriter) -> Void

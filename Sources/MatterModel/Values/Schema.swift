@@ -8,17 +8,23 @@ public indirect enum Schema: Hashable, Sendable {
   case enumeration(bits: Int, names: [UInt64: String])
   /// A number with named bits, by bit position.
   case bitmap(bits: Int, names: [Int: String])
+  /// Any number of values of one shape.
   case list(Schema)
+  /// Members, in the order of their numbers.
   case structure([Member])
+  /// A value of this shape, or null.
   case nullable(Schema)
   /// Anything at all.
   case any
 
   /// One member of a structure.
   public struct Member: Hashable, Sendable {
+    /// The context tag that it has on the wire.
     public var id: UInt8
+    /// As the standard writes it: `TransitionTime`.
     public var name: String
     public var schema: Schema
+    /// Whether it may be left out.
     public var isOptional: Bool
 
     public init(id: UInt8, name: String, schema: Schema, isOptional: Bool) {

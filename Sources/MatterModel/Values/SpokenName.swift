@@ -4,6 +4,7 @@ public struct SpokenName: Hashable, Sendable, CustomStringConvertible {
   /// Small letters and digits alone.
   public let description: String
 
+  /// Keeps the letters and digits, in lower case.
   public init(_ name: some StringProtocol) {
     var text = ""
     for scalar in name.unicodeScalars where scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) {

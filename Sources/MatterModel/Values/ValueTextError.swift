@@ -10,7 +10,9 @@ public enum ValueTextError: Error, Hashable, Sendable, CustomStringConvertible {
   case unknownName(String, known: [String])
   /// A field that the structure does not have.
   case unknownField(String, known: [String])
+  /// A field that the structure must have.
   case missingField(String)
+  /// A field that is there more than once.
   case duplicateField(String)
   /// Lists and structures nest deeper than any value of the standard.
   case tooDeep

@@ -16,6 +16,7 @@ where RawValue: UnsignedInteger & FixedWidthInteger & Sendable {
 }
 
 extension WireCode {
+  /// A code with this number, whether the standard names it or not.
   public init(_ rawValue: RawValue) { self.init(rawValue: rawValue) }
   public static var schema: Schema { .enumeration(bits: RawValue.bitWidth, names: names) }
   /// Whether the standard names this value.
