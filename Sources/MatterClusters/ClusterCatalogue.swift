@@ -33,24 +33,33 @@ public enum ClusterCatalogue {
 
 /// Look-up of a cluster's elements by number or name. A name may be in any case: "CurrentLevel", "currentlevel".
 extension Cluster {
+  /// How an attribute is declared, a global one too; nil: the cluster has none with this id.
   public static func attribute(_ id: AttributeID) -> AttributeInfo? { allAttributes.first { $0.id == id } }
 
+  /// The attribute with this name in any way of writing it: `CurrentLevel`, `current-level`, or with this number. Nil:
+  /// none.
   public static func attribute(named name: String) -> AttributeInfo? {
     let spoken = SpokenName(name)
     return allAttributes.first { SpokenName($0.name) == spoken }
       ?? ClusterCatalogue.number(name).flatMap { attribute(AttributeID($0)) }
   }
 
+  /// How a command is declared; nil: the cluster takes none with this id.
   public static func command(_ id: CommandID) -> CommandInfo? { commands.first { $0.id == id } }
 
+  /// The command with this name in any way of writing it: `MoveToLevel`, `move-to-level`, or with this number. Nil:
+  /// none.
   public static func command(named name: String) -> CommandInfo? {
     let spoken = SpokenName(name)
     return commands.first { SpokenName($0.name) == spoken }
       ?? ClusterCatalogue.number(name).flatMap { command(CommandID($0)) }
   }
 
+  /// How an event is declared; nil: the cluster has none with this id.
   public static func event(_ id: EventID) -> EventInfo? { events.first { $0.id == id } }
 
+  /// The event with this name in any way of writing it: `SwitchLatched`, `switch-latched`, or with this number. Nil:
+  /// none.
   public static func event(named name: String) -> EventInfo? {
     let spoken = SpokenName(name)
     return events.first { SpokenName($0.name) == spoken }

@@ -103,6 +103,7 @@ extension Thermostat {
     public init(presetHandle: Nullable<OctetString>) { self.presetHandle = presetHandle }
   }
 
+  /// Begins, commits or rolls back a write of several attributes, which is done as a whole or not at all.
   public struct AtomicRequest: ModelStruct {
     public var requestType: UInt8 = 0
     public var attributeRequests: [AttributeID] = []
@@ -121,6 +122,7 @@ extension Thermostat {
     }
   }
 
+  /// What came of it, as a whole and for each attribute; the time is in milliseconds.
   public struct AtomicResponse: ModelStruct {
     public var statusCode: StatusCode = .success
     public var attributeStatus: [AtomicAttributeStatusStruct] = []

@@ -191,6 +191,7 @@ public enum WindowCovering: Cluster {
     ]
   }
 
+  /// One of the three two-bit fields of OperationalStatus. Application Clusters § 5.3.
   public struct MovementStatus: WireCode {
     public var rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
