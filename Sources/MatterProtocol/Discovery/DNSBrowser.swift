@@ -22,6 +22,7 @@ public enum BrowseEvent: Hashable, Sendable {
 /// `nextOutput()` and `nextEvent()`, and ask for `nextDeadline` again. A response is taken from any address and port
 /// that the driver passes in; whether the sender is on the link is for the driver to judge.
 public struct DNSBrowser: Sendable {
+  /// Where it asks, and how.
   public struct Options: Hashable, Sendable {
     /// The interfaces to query, each told what was heard on it. Empty: one query for all, told what was heard on any.
     public var interfaces: [InterfaceID] = []
@@ -39,7 +40,9 @@ public struct DNSBrowser: Sendable {
 
   /// What was not acted on, by reason.
   public struct Counters: Hashable, Sendable {
+    /// Packets that are no DNS messages.
     public var malformed = 0
+    /// Messages that are no responses, or carry an error or another operation.
     public var notOrdinary = 0
     /// Records beyond the cache's bounds.
     public var overflowed = 0

@@ -5,8 +5,11 @@ public struct DNSMessage: Hashable, Sendable {
   /// The flag word of the header: QR, opcode, AA, TC, RD, RA, Z, rcode, most significant bit first.
   public var flags: UInt16
   public var questions: [DNSQuestion]
+  /// What answers the questions; of a question, the answers that are known already.
   public var answers: [DNSRecord]
+  /// In a probe, what the asker means to announce.
   public var authorities: [DNSRecord]
+  /// What the receiver will ask for next.
   public var additionals: [DNSRecord]
 
   /// Longest message that is read or written, in bytes. RFC 6762 § 17.

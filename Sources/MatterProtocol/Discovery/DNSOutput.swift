@@ -9,6 +9,7 @@ public struct InterfaceID: Hashable, Comparable, Sendable, RawRepresentable, Cus
 
 /// A packet that the driver is to send.
 public struct DNSOutput: Hashable, Sendable {
+  /// Where a packet is to go.
   public enum Destination: Hashable, Sendable {
     /// To 224.0.0.251 or [ff02::fb], port 5353, from port 5353. `nil` means every interface, or both families.
     case multicast(interface: InterfaceID?, isIPv6: Bool?)
@@ -18,6 +19,7 @@ public struct DNSOutput: Hashable, Sendable {
     case direct
   }
 
+  /// A whole DNS message.
   public var bytes: [UInt8]
   public var destination: Destination
 

@@ -26,10 +26,13 @@ public enum DNSRecordData: Hashable, Sendable {
   case a(UInt32)
   /// An IPv6 address, most significant half first.
   case aaaa(high: UInt64, low: UInt64)
+  /// A name that stands under this one: an instance under its type.
   case ptr(DNSName)
+  /// On which host and port an instance is. RFC 2782.
   case srv(priority: UInt16, weight: UInt16, port: UInt16, target: DNSName)
   /// The strings as they are, each at most 255 bytes.
   case txt([[UInt8]])
+  /// Which types there are of a name, and that there are no others. RFC 6762 § 6.1.
   case nsec(next: DNSName, types: [DNSType])
   /// The data of a type that is not looked into, as it came.
   case unknown(DNSType, [UInt8])

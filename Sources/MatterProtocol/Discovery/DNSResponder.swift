@@ -9,6 +9,7 @@ public import MatterCrypto
 /// A name that somebody else has is never changed here: its service is held back, told of, and tried again later. The owner
 /// publishes the service anew under another instance name, or on a host of another name.
 public struct DNSResponder: Sendable {
+  /// How careful it is with names, and how much it sends at once.
   public struct Options: Hashable, Sendable {
     /// Whether names are probed for 750 ms before they are used, as RFC 6762 § 8.1 asks for wherever others may have them.
     public var probes = false
@@ -16,6 +17,7 @@ public struct DNSResponder: Sendable {
     public var conflictPause = Duration.seconds(60)
     /// Most packets given out in one go by one answer; more follow after `burstPause`.
     public var burst = 16
+    /// Between the packets of an answer, once there were ``burst`` of them.
     public var burstPause = Duration.milliseconds(20)
     public init() {}
   }
@@ -31,8 +33,11 @@ public struct DNSResponder: Sendable {
 
   /// Packets that were not acted on, by reason.
   public struct Counters: Hashable, Sendable {
+    /// Packets that are no DNS messages.
     public var malformed = 0
+    /// Messages that are no queries, or carry an error or another operation.
     public var notOrdinary = 0
+    /// Queries that came while too many answers were waiting.
     public var overloaded = 0
   }
 

@@ -39,6 +39,7 @@ extension DiscoveryQuery {
   public enum Subject: Hashable, Sendable {
     /// Without its domain, as `_L840._sub._matterc._udp`.
     case type(String)
+    /// One whose name is known.
     case instance(MatterService.Kind)
   }
 

@@ -10,7 +10,9 @@ public enum DiscoveryQuery: Hashable, Sendable {
     case longDiscriminator(UInt16)
     /// Its upper four bits, as in a manual code.
     case shortDiscriminator(UInt8)
+    /// Of this maker, by its id.
     case vendor(UInt16)
+    /// Of this device type, by its id.
     case deviceType(UInt32)
     /// One instance, known by its name.
     case instance(UInt64)

@@ -14,7 +14,9 @@ public struct MatterService: Hashable, Sendable {
 
   /// One entry of the TXT record.
   public struct TextEntry: Hashable, Sendable {
+    /// Of the standard, in upper case, or anybody's.
     public var key: String
+    /// What stands behind the `=`.
     public var value: String
     public init(_ key: String, _ value: String) {
       self.key = key
@@ -25,6 +27,7 @@ public struct MatterService: Hashable, Sendable {
   public var kind: Kind
   /// The host, 12 or 16 upper-case hex digits and `.local`.
   public var hostName: String
+  /// The UDP port on which the node is.
   public var port: UInt16
   /// The host's addresses. Empty in a published service: those of each interface.
   public var addresses: [IPAddress]

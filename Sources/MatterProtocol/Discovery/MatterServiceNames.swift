@@ -1,7 +1,10 @@
 /// The names under which Matter's services stand in DNS-SD. Matter Core § 4.3.
 public enum MatterServiceNames {
+  /// Nodes that are on a fabric. § 4.3.2. (The name says TCP for both.)
   public static let operational = DNSName("_matter._tcp.local")
+  /// Nodes that can be commissioned. § 4.3.1.
   public static let commissionable = DNSName("_matterc._udp.local")
+  /// Commissioners that a device can ask to commission it. § 4.3.3.
   public static let commissioner = DNSName("_matterd._udp.local")
   /// Under this name stand the types of all services. RFC 6763 § 9.
   public static let enumeration = DNSName("_services._dns-sd._udp.local")

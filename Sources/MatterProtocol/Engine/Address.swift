@@ -8,11 +8,15 @@ public enum IPAddress: Hashable, Sendable, CustomStringConvertible {
   /// In host order; `scope` is the interface's index for link-local addresses, else 0.
   case v6(high: UInt64, low: UInt64, scope: UInt32)
 
+  /// 127.0.0.1
   public static let loopback4 = IPAddress.v4(0x7F00_0001)
+  /// ::1
   public static let loopback6 = IPAddress.v6(high: 0, low: 1, scope: 0)
 
+  /// Whether it is of IPv6; an IPv4 address written in IPv6 is not told from others here.
   public var isIPv6: Bool { if case .v6 = self { true } else { false } }
   public var family: IPFamily { isIPv6 ? .v6 : .v4 }
+  /// 127.0.0.0/8, ::1
   public var isLoopback: Bool {
     switch self {
     case .v4(let value): value >> 24 == 127
@@ -27,6 +31,7 @@ public enum IPAddress: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
+  /// 224.0.0.0/4, ff00::/8
   public var isMulticast: Bool {
     switch self {
     case .v4(let value): value >> 28 == 0xE
@@ -133,7 +138,9 @@ public enum IPAddress: Hashable, Sendable, CustomStringConvertible {
 
 /// Where a datagram comes from or goes to.
 public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
+  /// With its scope, where it is link-local.
   public var ip: IPAddress
+  /// UDP or TCP, as whoever uses it means it.
   public var port: UInt16
 
   public init(_ ip: IPAddress, port: UInt16) { (self.ip, self.port) = (ip, port) }

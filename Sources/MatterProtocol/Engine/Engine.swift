@@ -3,6 +3,7 @@
 /// Whoever drives it passes in what happened and when, and then carries out the effects, in order, until there are none.
 /// After every call, and after every command of the engine's own, ask again for effects and for ``nextDeadline``.
 public protocol Engine {
+  /// What the engine tells whoever drives it.
   associatedtype Event: Sendable
 
   /// Something came from outside. The input is the engine's own: a datagram can be decrypted in place.
@@ -39,6 +40,7 @@ public enum ServiceConflict: Hashable, Sendable {
 public enum Effect<Event: Sendable>: Sendable {
   /// Make this durable before carrying out the effects that follow it. Nil bytes remove the entry.
   case store([StoreChange])
+  /// A datagram, which may get lost.
   case send([UInt8], to: SocketAddress)
   /// Take in what is sent to this multicast address, on Matter's port.
   case join(IPAddress)
@@ -48,8 +50,11 @@ public enum Effect<Event: Sendable>: Sendable {
   case publish(MatterService)
   /// Take a service back, with a goodbye.
   case withdraw(MatterService)
+  /// Look for services, and tell the engine of all that come and go, until told to stop.
   case browse(DiscoveryQuery)
+  /// Look for them no longer.
   case stopBrowsing(DiscoveryQuery)
+  /// Something for whoever drives the engine.
   case emit(Event)
 }
 
@@ -57,6 +62,7 @@ public enum Effect<Event: Sendable>: Sendable {
 public struct StoreChange: Hashable, Sendable {
   /// Path-like, lower case: `fabric/1`, `attribute/1/6/0`.
   public var key: String
+  /// Nil: the entry is removed.
   public var value: [UInt8]?
 
   public init(_ key: String, _ value: [UInt8]?) { (self.key, self.value) = (key, value) }

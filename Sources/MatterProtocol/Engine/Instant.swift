@@ -5,6 +5,7 @@ public struct Instant: Hashable, Comparable, Sendable {
 
   public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
+  /// Where the clock begins, whatever that means to whoever drives the engine.
   public static let zero = Instant(nanoseconds: 0)
 
   public static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }

@@ -1,6 +1,7 @@
 /// A conversation within a session. Matter Core § 4.10.
 public struct ExchangeID: Hashable, Comparable, Sendable, CustomStringConvertible {
   public let session: SessionID
+  /// As who began it chose it; unique only together with the other two.
   public let number: UInt16
   /// Whether we began it.
   public let isInitiator: Bool

@@ -4,6 +4,7 @@ public import MatterModel
 
 /// What comes out of one epoch key of a group key set. Matter Core § 4.17.2.
 public struct GroupKey: Sendable {
+  /// As the administrator wrote it: 16 bytes, secret.
   public let epochKey: [UInt8]
   /// Stands in messages instead of a session's number. Others may have the same one. § 4.17.3.6.
   public let sessionID: UInt16
@@ -46,6 +47,7 @@ public struct GroupKey: Sendable {
 
 /// A key set that groups of a fabric use. Matter Core § 4.17.3.
 public struct GroupKeySet: Sendable {
+  /// As the fabric's administrator numbers them; 0 is the one for identity protection.
   public let id: UInt16
   /// The oldest first; at most three. What comes in may use any of them.
   public var keys: [GroupKey]

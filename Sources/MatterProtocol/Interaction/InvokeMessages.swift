@@ -18,6 +18,7 @@ public struct CommandData: Hashable, Sendable {
 public struct CommandStatus: Hashable, Sendable {
   public var path: CommandPath
   public var status: Status
+  /// Which of several commands it answers; nil where there was one.
   public var ref: UInt16?
 
   public init(_ path: CommandPath, status: Status, ref: UInt16? = nil) {
@@ -28,9 +29,11 @@ public struct CommandStatus: Hashable, Sendable {
 /// Invokes commands. Matter Core § 10.7.9.
 public struct InvokeRequest: InteractionMessage {
   public static let opcode = InteractionOpcode.invokeRequest
+  /// Whether nobody wants an answer: to a group.
   public var suppressResponse: Bool
   /// Whether a timed request went before.
   public var isTimed: Bool
+  /// In the order in which they are to be carried out.
   public var commands: [CommandData]
 
   public init(_ commands: [CommandData], suppressResponse: Bool = false, isTimed: Bool = false) {
@@ -61,9 +64,12 @@ public struct InvokeRequest: InteractionMessage {
 
 /// The answer to one command. Matter Core § 10.6.13.
 public enum CommandResult: Hashable, Sendable {
+  /// A response command with its fields.
   case command(CommandData)
+  /// A status alone.
   case status(CommandStatus)
 
+  /// Which of several commands it answers; nil where there was one.
   public var ref: UInt16? {
     switch self {
     case .command(let data): data.ref
@@ -75,7 +81,9 @@ public enum CommandResult: Hashable, Sendable {
 /// The answers to an invoke. Matter Core § 10.7.10.
 public struct InvokeResponse: InteractionMessage {
   public static let opcode = InteractionOpcode.invokeResponse
+  /// Whether the receiver is not to answer this message.
   public var suppressResponse: Bool
+  /// In any order; see ``CommandResult/ref``.
   public var responses: [CommandResult]
   /// Whether another message continues this response, once this one was answered.
   public var moreChunkedMessages: Bool

@@ -4,6 +4,7 @@ public import MatterTLV
 /// One command of a request, still encoded in the message.
 public struct CommandDataView: Sendable {
   public var path: CommandPath
+  /// Which of several commands it is; nil where there is one.
   public var ref: UInt16?
   /// Where the fields lie in the message, as an element with its own tag; nil if they were left out.
   public var fieldsRange: Range<Int>?
@@ -33,6 +34,7 @@ public struct CommandDataView: Sendable {
 ///       let fields = try command.decodeFields(as: LevelControl.MoveToLevelRequest.self, bytes)
 ///     }
 public struct InvokeRequestReader: Sendable {
+  /// Whether nobody wants an answer: to a group.
   public private(set) var suppressResponse = false
   /// Whether a timed request went before.
   public private(set) var isTimed = false

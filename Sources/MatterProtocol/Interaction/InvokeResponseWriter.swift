@@ -52,6 +52,7 @@ public struct InvokeResponseWriter: Sendable {
     append(.status(CommandStatus(path, status: status, ref: ref)))
   }
 
+  /// - Returns: false if it does not fit; then nothing of it is written.
   public mutating func append(_ result: CommandResult) -> Bool {
     let mark = out.writer.count
     out.writer.write(result)

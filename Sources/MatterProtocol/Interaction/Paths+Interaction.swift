@@ -29,6 +29,7 @@ public struct ConcreteEventPath: Hashable, Comparable, Sendable, CustomStringCon
 }
 
 extension AttributePath {
+  /// Means this one attribute.
   public init(_ path: ConcreteAttributePath) {
     self.init(endpoint: path.endpoint, cluster: path.cluster, attribute: path.attribute)
   }
@@ -41,10 +42,12 @@ extension AttributePath {
 }
 
 extension EventPath {
+  /// Means this one event.
   public init(_ path: ConcreteEventPath) {
     self.init(endpoint: path.endpoint, cluster: path.cluster, event: path.event)
   }
 
+  /// Whether the event is one of those that are meant.
   public func matches(_ path: ConcreteEventPath) -> Bool {
     (endpoint == nil || endpoint == path.endpoint) && (cluster == nil || cluster == path.cluster)
       && (event == nil || event == path.event)

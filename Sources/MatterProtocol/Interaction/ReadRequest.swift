@@ -14,6 +14,7 @@ public struct EventFilter: Hashable, Sendable {
 /// Says that a cluster need not be reported if it still has this version. Matter Core § 10.6.3.
 public struct DataVersionFilter: Hashable, Sendable {
   public var path: ClusterPath
+  /// As the node reported it with the values that are known.
   public var dataVersion: UInt32
 
   public init(_ path: ClusterPath, dataVersion: UInt32) { (self.path, self.dataVersion) = (path, dataVersion) }
@@ -137,6 +138,7 @@ public struct SubscribeRequest: InteractionMessage {
 /// Makes a subscription stand. Matter Core § 10.7.5.
 public struct SubscribeResponse: InteractionMessage {
   public static let opcode = InteractionOpcode.subscribeResponse
+  /// As the publisher numbers them; every report names it.
   public var subscriptionID: UInt32
   /// The most time between reports, in seconds, as the publisher chose it.
   public var maxInterval: UInt16

@@ -4,6 +4,7 @@ internal import MatterTLV
 /// What the messages of one report say together: lists that came in pieces are whole again. Matter Core § 8.5.3,
 /// § 10.6.4.
 public struct ReassembledReport: Sendable {
+  /// Nil: it answers a read.
   public private(set) var subscriptionID: UInt32?
   /// The attributes in the order in which they were first mentioned, each with its whole value.
   public private(set) var attributes: [AttributeData] = []

@@ -84,6 +84,8 @@ public struct ReportDataWriter: Sendable {
     append(AttributeReport.status(AttributeStatus(path, status: status)))
   }
 
+  /// Adds an attribute's value, or what kept it from being reported.
+  /// - Returns: false if it does not fit; then nothing of it is written.
   public mutating func append(_ report: AttributeReport) -> Bool {
     let mark = out.writer.count
     guard open(.attributes) else { return false }
@@ -91,6 +93,8 @@ public struct ReportDataWriter: Sendable {
     return settle(mark, .attributes)
   }
 
+  /// Adds an event.
+  /// - Returns: false if it does not fit; then nothing of it is written.
   public mutating func append(_ event: EventData) -> Bool { append(EventReport.data(event)) }
 
   /// Adds what kept events from being reported.
@@ -98,6 +102,8 @@ public struct ReportDataWriter: Sendable {
     append(EventReport.status(path, status))
   }
 
+  /// Adds an event, or what kept events from being reported.
+  /// - Returns: false if it does not fit; then nothing of it is written.
   public mutating func append(_ report: EventReport) -> Bool {
     let mark = out.writer.count
     guard open(.events) else { return false }

@@ -5,6 +5,7 @@ internal import MatterTLV
 public struct AttributeData: Hashable, Sendable {
   public var path: ConcreteAttributePath
   public var operation: ListOperation
+  /// Of its cluster, which is another one after every change of the cluster.
   public var dataVersion: UInt32
   /// One element with an anonymous tag.
   public var value: [UInt8]
@@ -29,7 +30,9 @@ public struct AttributeStatus: Hashable, Sendable {
 
 /// One answer to a read. Matter Core § 10.6.5.
 public enum AttributeReport: Hashable, Sendable {
+  /// The attribute's value.
   case data(AttributeData)
+  /// Why it is not reported.
   case status(AttributeStatus)
 }
 
@@ -41,6 +44,7 @@ public enum EventTimestamp: Hashable, Sendable {
   case system(UInt64)
   /// Since the event before it in the same report, which has a time of the same kind.
   case deltaEpoch(UInt64)
+  /// The same on the node's own clock.
   case deltaSystem(UInt64)
 
   /// The time itself, given that of the event before.
@@ -56,6 +60,7 @@ public enum EventTimestamp: Hashable, Sendable {
 /// An event as reported. Matter Core § 10.6.9.
 public struct EventData: Hashable, Sendable {
   public var path: ConcreteEventPath
+  /// Higher than that of every earlier event of the node.
   public var number: UInt64
   public var priority: EventPriority
   public var timestamp: EventTimestamp
@@ -75,7 +80,9 @@ public struct EventData: Hashable, Sendable {
 
 /// One answer to a read of events. Matter Core § 10.6.10.
 public enum EventReport: Hashable, Sendable {
+  /// The event.
   case data(EventData)
+  /// Why events of this path are not reported.
   case status(EventPath, Status)
 }
 

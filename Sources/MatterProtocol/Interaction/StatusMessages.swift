@@ -4,6 +4,7 @@ public import MatterTLV
 /// Closes an action, or lets the other side go on. Matter Core § 10.7.1.
 public struct StatusResponse: InteractionMessage {
   public static let opcode = InteractionOpcode.statusResponse
+  /// `success` where it lets the other side go on.
   public var status: StatusCode
 
   public init(_ status: StatusCode) { self.status = status }

@@ -17,6 +17,7 @@ public struct AttributeWrite: Hashable, Sendable {
     (self.path, self.operation, self.dataVersion, self.value) = (path, operation, dataVersion, value)
   }
 
+  /// Writes this one attribute, or a part of it.
   public init(
     _ path: ConcreteAttributePath, _ operation: ListOperation = .replaceAll, dataVersion: UInt32? = nil,
     value: [UInt8]
@@ -28,6 +29,7 @@ public struct AttributeWrite: Hashable, Sendable {
 /// Writes attributes. Matter Core § 10.7.6.
 public struct WriteRequest: InteractionMessage {
   public static let opcode = InteractionOpcode.writeRequest
+  /// Whether nobody wants an answer: to a group.
   public var suppressResponse: Bool
   /// Whether a timed request went before.
   public var isTimed: Bool

@@ -3,6 +3,7 @@ public import MatterModel
 /// Why bytes are not a message.
 public enum MessageError: Error, Hashable, Sendable {
   case truncated
+  /// A later version of the message format.
   case unknownVersion(UInt8)
   /// Reserved bits are set, or a combination that the standard forbids.
   case malformed
@@ -15,16 +16,21 @@ public struct MessageHeader: Hashable, Sendable {
     case unicast = 0, group = 1
   }
 
+  /// Whom a message is for.
   public enum Destination: Hashable, Sendable {
     case none
+    /// One node of a fabric.
     case node(NodeID)
+    /// All members of a group.
     case group(GroupID)
   }
 
   /// The receiver's id of the session; 0 with `unicast` is the unsecured session.
   public var sessionID: UInt16
   public var sessionKind: SessionKind
+  /// Which message of its sender this is; part of the nonce.
   public var counter: UInt32
+  /// Who sent it, where the session does not say.
   public var source: NodeID?
   public var destination: Destination
   /// P: the header is obfuscated with the privacy key.
@@ -45,6 +51,7 @@ public struct MessageHeader: Hashable, Sendable {
     self.isControl = isControl
   }
 
+  /// Whether nothing of it is encrypted: before there is a session.
   public var isUnsecured: Bool { sessionKind == .unicast && sessionID == 0 }
 
   /// The octet that also goes into the nonce.

@@ -1,11 +1,15 @@
 /// Whose messages these are. Matter Core § 4.4.3.4.
 public struct ProtocolID: Hashable, Sendable {
+  /// 0 for the standard's own.
   public var vendor: UInt16
+  /// As the vendor numbers them.
   public var number: UInt16
 
   public init(vendor: UInt16 = 0, _ number: UInt16) { (self.vendor, self.number) = (vendor, number) }
 
+  /// What the standard has on UDP.
   public static let secureChannel = ProtocolID(0), interactionModel = ProtocolID(1)
+  /// What it has besides; neither is served here.
   public static let bulkData = ProtocolID(2), userDirectedCommissioning = ProtocolID(3)
 }
 
@@ -15,7 +19,9 @@ public struct PayloadHeader: Hashable, Sendable {
   public var isFromInitiator: Bool
   /// R: the sender wants an acknowledgement.
   public var needsAck: Bool
+  /// Which message of the protocol it is.
   public var opcode: UInt8
+  /// The exchange's number, as who began it chose it.
   public var exchange: UInt16
   public var protocolID: ProtocolID
   /// A: the counter of the message that this one acknowledges.

@@ -23,7 +23,9 @@ public enum DropReason: String, CaseIterable, Codable, Sendable {
 public struct DropCounts: Hashable, Sendable {
   private var counts = [Int](repeating: 0, count: DropReason.allCases.count)
 
+  /// How many there were for this reason.
   public subscript(_ reason: DropReason) -> Int { counts[index(reason)] }
+  /// How many there were for any reason.
   public var total: Int { counts.reduce(0, +) }
   /// Those that are not zero, in the order of the reasons' declaration.
   public var all: [(reason: DropReason, count: Int)] {
@@ -36,18 +38,25 @@ public struct DropCounts: Hashable, Sendable {
 
 /// One packet, in one line that can be searched.
 public struct PacketTrace: Sendable, CustomStringConvertible {
+  /// Which way it went: out, out again, in, or in and not taken.
   public enum Direction: String, Sendable {
     case sent = "<", sentAgain = "<<", received = ">", dropped = "x"
   }
 
   public var direction: Direction
   public var session: SessionID?
+  /// Its number; nil where it could not be read.
   public var exchange: UInt16?
+  /// The message counter.
   public var counter: UInt32
+  /// The counter of the message that it acknowledges; nil: of none.
   public var acknowledged: UInt32?
+  /// Where it went to, or came from.
   public var peer: SocketAddress
   public var protocolID: ProtocolID?
+  /// Of the protocol; nil where it could not be read.
   public var opcode: UInt8?
+  /// Of the whole datagram, in bytes.
   public var size: Int
   public var reason: DropReason?
 

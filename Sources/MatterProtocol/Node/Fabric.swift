@@ -14,13 +14,17 @@ public struct Fabric: Sendable, Hashable {
   public let intermediateCertificate: [UInt8]?
   /// NOC
   public let operationalCertificate: [UInt8]
+  /// Of the operational certificate.
   public let operationalKey: P256PrivateKey
   /// Uncompressed, 65 bytes.
   public let rootPublicKey: [UInt8]
+  /// What stands for root and fabric id in names and salts. § 4.3.2.2.
   public let compressedFabricID: UInt64
   /// The keys that come out of the epoch keys of the identity protection key set (key set 0), newest first.
   public var identityProtectionKeys: [[UInt8]]
+  /// Whose administrator made the fabric known here.
   public var adminVendorID: VendorID
+  /// What its administrator calls it, 32 bytes at most.
   public var label: String
   /// What ties the vendor to the fabric, if its administrator said so: 85 bytes, or none. § 11.18.4.5.
   public var vidVerificationStatement: [UInt8] = []

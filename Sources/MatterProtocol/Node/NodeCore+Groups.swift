@@ -4,9 +4,12 @@ import MatterTLV
 
 /// A message to a group that this node is in, or has the key of at least.
 public struct GroupMessage: Sendable {
+  /// Whose key it was encrypted with.
   public let fabric: FabricIndex
   public let group: GroupID
+  /// Who sent it.
   public let source: NodeID
+  /// Of the interaction model, the only protocol that groups use.
   public let opcode: UInt8
   /// The whole decrypted datagram.
   public let bytes: [UInt8]

@@ -4,6 +4,7 @@ public import MatterModel
 extension NodeCore {
   // MARK: Looking
 
+  /// What is known of a secured session; nil if there is none with this id.
   public func session(_ id: SessionID) -> SessionInfo? { id.isUnsecured ? nil : secured[UInt16(id.rawValue)]?.info }
 
   /// All secured sessions, by id.
@@ -30,6 +31,9 @@ extension NodeCore {
 
   // MARK: Closing
 
+  /// Ends a session; nothing happens if there is none with this id.
+  /// - Parameter notifyingPeer: whether to send the peer CloseSession, which nobody acknowledges. Matter Core §
+  ///   4.10.1.7.
   public mutating func close(_ session: SessionID, notifyingPeer: Bool, at now: Instant) {
     guard !session.isUnsecured, secured[UInt16(session.rawValue)] != nil else { return }
     if notifyingPeer, let exchange = openExchange(on: session, at: now) {

@@ -40,6 +40,7 @@ public enum SessionCloseReason: Hashable, Sendable {
 /// A message for the layer above.
 public struct InboundMessage: Sendable {
   public let exchange: ExchangeID
+  /// Of the protocol.
   public let opcode: UInt8
   public let protocolID: ProtocolID
   /// The whole decrypted datagram.
@@ -52,7 +53,9 @@ public struct InboundMessage: Sendable {
 
 /// What a ``NodeCore`` has to say to the engine that owns it.
 public enum NodeOutput: Sendable {
+  /// A datagram.
   case send([UInt8], to: SocketAddress)
+  /// For the protocols above; secure channel messages are dealt with here.
   case message(InboundMessage)
   /// Nobody waits for an answer.
   case groupMessage(GroupMessage)
@@ -60,11 +63,15 @@ public enum NodeOutput: Sendable {
   case groupCounterReserved(UInt32)
   /// The handshake is named if it was ours.
   case sessionEstablished(SessionID, HandshakeID?)
+  /// One that we had begun.
   case handshakeFailed(HandshakeID, HandshakeError)
   /// A peer that wanted to commission us did not know the passcode.
   case paseAttemptFailed
+  /// A session that was established is over, and what was known of it last.
   case sessionClosed(SessionID, SessionInfo, SessionCloseReason)
+  /// An exchange of the layer above is over before it was closed.
   case exchangeFailed(ExchangeID, ExchangeFailure)
+  /// To be stored, in the place of what there was for the same fabric and peer.
   case resumptionChanged(ResumptionRecord)
 }
 
@@ -170,6 +177,7 @@ public struct NodeCore: Sendable {
   /// The fabrics of this node, by index.
   public var fabrics: [Fabric] { fabricsByIndex.values.sorted { $0.index < $1.index } }
 
+  /// The fabric with this index, nil if there is none.
   public func fabric(_ index: FabricIndex) -> Fabric? { fabricsByIndex[index] }
 
   /// Adds a fabric, or replaces the one of the same index. Sessions stay as they are; what is known for resuming them, and

@@ -55,9 +55,13 @@ struct EstablishedKeys {
 
 /// What both sides keep so that the next handshake can do without certificates. Matter Core § 4.14.2.2.
 public struct ResumptionRecord: Hashable, Sendable {
+  /// Ours, on which the peer is.
   public var fabric: FabricIndex
+  /// With whom the session was.
   public var peer: NodeID
+  /// By which the peer finds its own record again: 16 bytes, other ones for each session.
   public var resumptionID: [UInt8]
+  /// What the ECDH of the handshake gave: 32 bytes, secret.
   public var sharedSecret: [UInt8]
   public var tags: [CASEAuthenticatedTag]
 

@@ -2,6 +2,7 @@ public import MatterModel
 
 /// The form in which a node keeps a record over its restarts; the fabric is told apart by the key it is kept under.
 extension ResumptionRecord {
+  /// All but the fabric, as TLV; secret, since the shared secret is in it.
   public var stored: [UInt8] { Entry(self).tlv }
 
   /// Nil if the bytes are not what ``stored`` gives.

@@ -28,9 +28,11 @@ public struct StatusReport: Hashable, Sendable {
     }
   }
 
+  /// What it comes down to, whichever protocol it is of.
   public var general: GeneralCode
   public var protocolID: ProtocolID
   public var code: SecureChannelCode
+  /// What the protocol adds to its code: for `busy`, how long to wait. Empty for most.
   public var data: [UInt8]
 
   public init(_ general: GeneralCode, _ code: SecureChannelCode, data: [UInt8] = []) {
@@ -48,6 +50,7 @@ public struct StatusReport: Hashable, Sendable {
     data = Array(bytes[reader.offset...])
   }
 
+  /// The payload of a StatusReport message.
   public var encoded: [UInt8] {
     var bytes: [UInt8] = []
     bytes.append(littleEndian: general.rawValue)
@@ -66,10 +69,16 @@ public struct StatusReport: Hashable, Sendable {
 
 /// The messages of the secure channel. Matter Core § 4.11.
 public enum SecureChannelOpcode {
+  /// Message counters of groups. § 4.18.
   public static let counterSyncRequest: UInt8 = 0x00, counterSyncResponse: UInt8 = 0x01
+  /// An acknowledgement without anything else. § 4.12.
   public static let standaloneAck: UInt8 = 0x10
+  /// PASE, its parameters. § 4.14.1.
   public static let pbkdfParamRequest: UInt8 = 0x20, pbkdfParamResponse: UInt8 = 0x21
+  /// PASE itself.
   public static let pake1: UInt8 = 0x22, pake2: UInt8 = 0x23, pake3: UInt8 = 0x24
+  /// CASE, and the shorter way back to an earlier session. § 4.14.2.
   public static let sigma1: UInt8 = 0x30, sigma2: UInt8 = 0x31, sigma3: UInt8 = 0x32, sigma2Resume: UInt8 = 0x33
+  /// See ``StatusReport``.
   public static let statusReport: UInt8 = 0x40
 }

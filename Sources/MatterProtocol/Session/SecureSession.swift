@@ -27,17 +27,23 @@ public struct SessionInfo: Sendable {
   public let kind: SessionKind
   /// Whether we opened it.
   public let isInitiator: Bool
+  /// 0 before there is one: during commissioning.
   public internal(set) var fabric: FabricIndex
+  /// Ours on the fabric; 0 without one.
   public let localNodeID: NodeID
+  /// The peer's on the fabric; 0 without one.
   public let peerNodeID: NodeID
   public let tags: [CASEAuthenticatedTag]
   /// 16 bytes that bind attestation to this session.
   public let attestationChallenge: [UInt8]
+  /// Where the newest authenticated message came from.
   public internal(set) var peerAddress: SocketAddress
   public internal(set) var parameters: SessionParameters
+  /// When the handshake ended.
   public let establishedAt: Instant
   /// When an authenticated message last came.
   public internal(set) var lastHeard: Instant
+  /// When something was last sent or came.
   public internal(set) var lastUsed: Instant
 }
 

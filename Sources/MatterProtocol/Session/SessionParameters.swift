@@ -9,8 +9,11 @@ public struct SessionParameters: Hashable, Sendable {
   public var activeInterval: Duration
   /// How long a peer stays awake after it was heard (SAT). 4 s unless it says otherwise.
   public var activeThreshold: Duration
+  /// Which version of the data model it follows; nil: it does not say.
   public var dataModelRevision: UInt16?
+  /// Which version of the interaction model it follows; nil: it does not say.
   public var interactionModelRevision: UInt16?
+  /// Which version of the standard, as 0x01040200 for 1.4.2; nil: it does not say.
   public var specificationVersion: UInt32?
   /// How many commands one invoke may carry.
   public var maximumPathsPerInvoke: UInt16
