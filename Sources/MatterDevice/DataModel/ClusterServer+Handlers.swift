@@ -5,6 +5,7 @@ internal import MatterProtocol
 ///
 ///     extension LevelControlServer { static let onOffChanged = ServerHook<LevelControl, Bool>("onOffChanged") }
 public struct ServerHook<C: Cluster, Argument: Sendable>: Sendable {
+  /// Unique within the cluster's server.
   public let name: String
   public init(_ name: String) { self.name = name }
 }

@@ -10,7 +10,9 @@ public import MatterModel
 /// immutable once built, shared by all devices that use it, and has no state: state lives in the node and is reached
 /// through the ``ServerContext`` that every handler is given.
 public struct ClusterServer: Sendable {
+  /// As it is declared.
   public let cluster: any Cluster.Type
+  /// The cluster's.
   public let id: ClusterID
   /// The FeatureMap.
   public let features: UInt32

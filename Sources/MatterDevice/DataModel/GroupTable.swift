@@ -2,11 +2,14 @@ public import MatterModel
 
 /// Which endpoints are in which groups, fabric by fabric. Shared by the Groups servers and Group Key Management.
 public struct GroupTable: Hashable, Sendable {
+  /// A group that this node is in.
   public struct Entry: Hashable, Sendable {
+    /// Whose group it is: another fabric may have one of the same number.
     public let fabric: FabricIndex
     public let group: GroupID
     /// In order; never empty.
     public internal(set) var endpoints: [EndpointID]
+    /// As an administrator gave it, at most 16 bytes; may be empty.
     public internal(set) var name: String
   }
 
@@ -19,10 +22,12 @@ public struct GroupTable: Hashable, Sendable {
 
   public init() {}
 
+  /// The group, nil if no endpoint is in it.
   public func entry(_ group: GroupID, fabric: FabricIndex) -> Entry? {
     entries.first { $0.group == group && $0.fabric == fabric }
   }
 
+  /// Whether the endpoint is in the group.
   public func contains(_ group: GroupID, fabric: FabricIndex, endpoint: EndpointID) -> Bool {
     entry(group, fabric: fabric)?.endpoints.contains(endpoint) ?? false
   }

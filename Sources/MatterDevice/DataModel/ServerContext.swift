@@ -24,18 +24,25 @@ public struct ServerContext: Sendable {
 
   init(_ node: NodeState) { self.node = node }
 
+  /// When the message came that is dealt with, or the timer fired.
   public var now: Instant { node.now }
+  /// When the device was started.
   public var startedAt: Instant { node.startedAt }
+  /// The endpoint of the handler's own cluster.
   public var endpoint: EndpointID { node.clusters[current].path.endpoint }
+  /// The handler's own cluster.
   public var cluster: ClusterID { node.clusters[current].path.cluster }
   /// The FeatureMap of the handler's own cluster.
   public var features: UInt32 { node.clusters[current].server.features }
   /// All endpoints of the node, in order.
   public var endpoints: [EndpointID] { node.endpoints.map(\.id) }
 
+  /// Whether the handler's own cluster has a feature.
   public func has(_ feature: Feature) -> Bool { features & feature.mask != 0 }
 
+  /// Bytes from the node's own source: secret on a real host, the same each time in a simulation.
   public mutating func randomBytes(_ count: Int) -> [UInt8] { node.random.bytes(count) }
+  /// A number from the same source, each with the same probability.
   public mutating func random<T: FixedWidthInteger>(in range: ClosedRange<T>) -> T {
     T.random(in: range, using: &node.random)
   }
@@ -54,6 +61,8 @@ public struct ServerContext: Sendable {
     index(of: C.self, on: endpoint) != nil
   }
 
+  /// Whether an attribute is there.
+  /// - Parameter endpoint: nil: the handler's own.
   public func serves<C: Cluster, Value>(_ attribute: Attribute<C, Value>, on endpoint: EndpointID? = nil) -> Bool {
     guard let index = index(of: C.self, on: endpoint) else { return false }
     return node.clusters[index].server.attributes[attribute.id] != nil
@@ -126,6 +135,7 @@ public struct ServerContext: Sendable {
     node.timers.append(ServerTimer(cluster: current, name: name, deadline: deadline))
   }
 
+  /// Takes back what ``schedule(_:at:)`` set under this name; nothing happens if there is none.
   public mutating func cancel(_ name: String) {
     node.timers.removeAll { $0.cluster == current && $0.name == name }
   }

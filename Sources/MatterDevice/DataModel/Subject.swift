@@ -34,5 +34,6 @@ public struct Subject: Hashable, Sendable {
 
   /// The device itself.
   public static let device = Subject(.device)
+  /// Whether it came to a group, so that nobody waits for an answer.
   public var isGroup: Bool { kind == .group }
 }

@@ -6,17 +6,26 @@ public import MatterProtocol
 /// What makes a device this one: who made it, how it is let in, and how it proves where it comes from.
 public struct DeviceConfiguration: Sendable {
   // Basic Information. Matter Core § 11.1.5.
+  /// At most 32 bytes.
   public var vendorName: String
   public var vendorID: VendorID
+  /// At most 32 bytes.
   public var productName: String
+  /// Given by the vendor.
   public var productID: UInt16
   /// What it is called until somebody gives it another name, at most 32 bytes.
   public var nodeLabel: String
+  /// At most 32 bytes.
   public var serialNumber: String
+  /// At most 32 bytes, and no other device's.
   public var uniqueID: String
+  /// As the maker counts them.
   public var hardwareVersion: UInt16 = 1
+  /// The same for people, at most 64 bytes.
   public var hardwareVersionString = "1.0"
+  /// As the maker counts them; StartUp events name it.
   public var softwareVersion: UInt32 = 1
+  /// The same for people, at most 64 bytes.
   public var softwareVersionString = "1.0"
 
   // Letting in. Matter Core § 5.1.
@@ -27,12 +36,15 @@ public struct DeviceConfiguration: Sendable {
   /// Whether the device can be commissioned by the passcode of its label as long as it has no fabric.
   public var isCommissionable = true
 
+  /// What it proves its make with.
   public var attestation: AttestationCredentials
 
   // Network.
+  /// The UDP port, which it announces.
   public var port: UInt16
   /// 12 hex digits, made of the MAC address; the host's name in DNS-SD, unless somebody else on the network has it.
   public var hostName: String
+  /// Its timing and abilities, which it announces.
   public var parameters = SessionParameters.own
   /// What General Diagnostics tells of the interfaces.
   public var networkInterfaces: [GeneralDiagnostics.NetworkInterface] = []
@@ -46,6 +58,7 @@ public struct DeviceConfiguration: Sendable {
   public var enableKey: [UInt8]?
   /// Labels that it was given before anybody commissioned it, as Fixed Label tells; both parts at most 16 bytes.
   public var fixedLabels: [FixedLabel.LabelStruct] = []
+  /// How many sessions and exchanges it takes at once.
   public var limits = NodeConfiguration()
 
   public init(
@@ -70,11 +83,13 @@ public struct DeviceConfiguration: Sendable {
 
 /// What a device proves its make with. Matter Core § 6.2.
 public struct AttestationCredentials: Sendable {
+  /// Of the device attestation certificate.
   public var dacKey: P256PrivateKey
   /// X.509, DER.
   public var deviceCertificate: [UInt8]
   /// X.509, DER.
   public var intermediateCertificate: [UInt8]
+  /// CMS, DER.
   public var certificationDeclaration: [UInt8]
 
   public init(

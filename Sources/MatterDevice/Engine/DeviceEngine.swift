@@ -29,6 +29,7 @@ public struct DeviceEngine: Engine {
   var pase: PASEParameters?
   /// The keys of what is stored.
   var storedKeys: Set<String>
+  /// Whether it has said goodbye; from then on it does nothing any more.
   public private(set) var isShutDown = false
 
   var effects: [Effect<DeviceEvent>] = []

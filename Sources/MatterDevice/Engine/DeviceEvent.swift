@@ -6,6 +6,7 @@ public enum DeviceEvent: Hashable, Sendable {
   case attributeChanged(ConcreteAttributePath, [UInt8])
   /// An administrator finished commissioning the device into a fabric.
   case commissioned(FabricIndex)
+  /// With all that belonged to it.
   case fabricRemoved(FabricIndex)
   /// The device can be commissioned, by the passcode of its label (`isEnhanced` false) or one made for the occasion.
   case windowOpened(isEnhanced: Bool)

@@ -6,6 +6,7 @@ public enum BindingServer {
   /// The most bindings that one fabric may have on an endpoint.
   public static let maximumPerFabric = 16
 
+  /// The server; an endpoint that binds has clusters in its client list.
   public static func make() -> ClusterServer {
     ClusterServer(Binding.self)
       .onWrite(Binding.binding) { context, list throws(StatusError) in

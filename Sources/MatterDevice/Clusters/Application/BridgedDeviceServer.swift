@@ -3,18 +3,26 @@ public import MatterModel
 
 /// What a bridge knows of a device behind it.
 public struct BridgedDeviceFacts: Sendable {
+  /// At most 32 bytes.
   public var vendorName: String
   public var vendorID: VendorID
+  /// At most 32 bytes.
   public var productName: String
+  /// Given by the vendor.
   public var productID: UInt16
   /// What it is called until somebody gives it another name, at most 32 bytes.
   public var nodeLabel: String
+  /// At most 32 bytes.
   public var serialNumber: String
   /// At most 32 bytes, and no other device's.
   public var uniqueID: String
+  /// As the maker counts them.
   public var hardwareVersion: UInt16 = 1
+  /// The same for people, at most 64 bytes.
   public var hardwareVersionString = "1.0"
+  /// As the maker counts them.
   public var softwareVersion: UInt32 = 1
+  /// The same for people, at most 64 bytes.
   public var softwareVersionString = "1.0"
 
   public init(
@@ -34,6 +42,7 @@ public struct BridgedDeviceFacts: Sendable {
 /// Behaviour of Bridged Device Basic Information: what the bridge tells of the device, and whether it can be reached.
 /// Matter Core § 9.13.
 public enum BridgedDeviceServer {
+  /// A server that tells these facts. The device is reachable until the bridge says otherwise.
   public static func make(_ facts: BridgedDeviceFacts) -> ClusterServer {
     ClusterServer(BridgedDeviceBasicInformation.self)
       .initial(BridgedDeviceBasicInformation.vendorName, facts.vendorName)

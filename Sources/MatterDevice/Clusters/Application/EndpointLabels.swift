@@ -4,6 +4,7 @@ import MatterProtocol
 
 /// Behaviour of Fixed Label: what the maker wrote on an endpoint. Matter Core § 9.8.
 public enum FixedLabelServer {
+  /// A server with these labels, which nobody can change.
   public static func make(_ labels: [FixedLabel.LabelStruct]) -> ClusterServer {
     ClusterServer(FixedLabel.self).initial(FixedLabel.labelList, labels)
   }
@@ -16,6 +17,7 @@ public enum UserLabelServer {
   /// The most labels that one endpoint keeps; the standard asks for four on a node.
   public static let limit = 16
 
+  /// A server without labels yet, which keeps what administrators write.
   public static func make() -> ClusterServer {
     ClusterServer(UserLabel.self)
       .onWrite(UserLabel.labelList) { _, labels throws(StatusError) in

@@ -5,6 +5,7 @@ import MatterModel
 public enum GroupsServer {
   private static let maximumNameLength = 16
 
+  /// The server, with names of groups.
   public static func make() -> ClusterServer {
     ClusterServer(Groups.self, features: [Groups.groupNames])
       .initial(Groups.nameSupport, .groupNames)

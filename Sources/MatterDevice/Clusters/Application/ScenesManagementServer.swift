@@ -11,6 +11,7 @@ public enum ScenesManagementServer {
   static let storeGlobalScene = ServerHook<ScenesManagement, Void>("storeGlobalScene")
   static let recallGlobalScene = ServerHook<ScenesManagement, Void>("recallGlobalScene")
 
+  /// The server, with names of scenes. It stores what the endpoint's other servers call a part of a scene.
   public static func make() -> ClusterServer {
     ClusterServer(ScenesManagement.self, features: [ScenesManagement.sceneNames])
       .initial(ScenesManagement.sceneTableSize, SceneTable.size)
