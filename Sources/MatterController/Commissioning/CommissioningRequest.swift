@@ -19,6 +19,7 @@ public struct CommissioningRequest: Sendable {
   /// Which product a code is for.
   public struct Product: Hashable, Sendable, CustomStringConvertible {
     public var vendorID: VendorID
+    /// Given by the vendor.
     public var productID: UInt16
 
     public init(vendorID: VendorID, productID: UInt16) { (self.vendorID, self.productID) = (vendorID, productID) }
@@ -39,6 +40,7 @@ public struct CommissioningRequest: Sendable {
   }
 
   public var target: Target
+  /// 1 to 99999998, without those that everybody guesses. Matter Core § 5.1.7.
   public var passcode: UInt32
   /// What the code is for; nil: it does not say.
   public var product: Product?
@@ -109,16 +111,22 @@ public struct CommissioningResult: Hashable, Sendable {
 
 /// What a device says of itself before it is commissioned.
 public struct DeviceInformation: Hashable, Sendable {
+  /// An endpoint as its Descriptor tells it. Matter Core § 9.5.
   public struct Endpoint: Hashable, Sendable {
     public var id: EndpointID
     public var deviceTypes: [DeviceTypeID]
+    /// The endpoints that belong to it.
     public var parts: [EndpointID]
   }
 
   public var vendorID: VendorID = 0
+  /// Given by the vendor; 0: not told.
   public var productID: UInt16 = 0
+  /// Empty: not told.
   public var vendorName = ""
+  /// Empty: not told.
   public var productName = ""
+  /// Empty: not told.
   public var serialNumber = ""
   /// By id.
   public var endpoints: [Endpoint] = []
@@ -130,6 +138,7 @@ public struct DeviceInformation: Hashable, Sendable {
 
 /// A window in which another administrator may commission a device.
 public struct CommissioningWindow: Hashable, Sendable {
+  /// By which passcode the device can be commissioned while it is open.
   public enum Kind: Hashable, Sendable {
     /// With the passcode on the device's label.
     case basic
@@ -147,11 +156,13 @@ public struct CommissioningWindow: Hashable, Sendable {
 public struct CommissioningWindowRequest: Hashable, Sendable {
   /// 3 to 15 minutes.
   public var duration: Duration
+  /// Whether the window gets a passcode of its own, and not the one on the device's label.
   public var isEnhanced: Bool
   /// Nil: drawn at random.
   public var passcode: UInt32?
   /// Nil: drawn at random.
   public var discriminator: UInt16?
+  /// Of PBKDF2: 1,000 to 100,000. Matter Core § 3.9.
   public var iterations: UInt32 = 1000
   /// 16 to 32 bytes; nil: drawn at random.
   public var salt: [UInt8]?

@@ -13,6 +13,7 @@ public struct ControllerConfiguration: Sendable {
   public var nodeID: NodeID = 0xC0_0000_0001
   /// The tags in the controller's own certificate. Matter Core § 6.6.2.1.2.
   public var tags: [CASEAuthenticatedTag] = []
+  /// What devices are told that our fabric is called, 32 bytes at most.
   public var fabricLabel = "Hearth"
   /// Whether node certificates are issued by an intermediate (ICAC) below the root.
   public var usesIntermediate = false
@@ -23,6 +24,7 @@ public struct ControllerConfiguration: Sendable {
   public var firstNodeID: NodeID = 1
   /// Who administers commissioned devices: nil is the controller's own node id, else a tag for example.
   public var administrator: NodeID?
+  /// Whose administrator devices take us for; a test vendor's unless it is set.
   public var adminVendorID: VendorID = 0xFFF1
   /// From when on issued certificates are valid, in seconds since 2000-01-01 00:00 UTC. They don't expire.
   public var notBefore: UInt32
@@ -43,11 +45,17 @@ public struct ControllerConfiguration: Sendable {
   public var discoveryTime: Duration = .seconds(5)
   /// How often an operation waits for a peer that says that it is busy.
   public var maximumBusyRetries = 3
+  /// When a subscription that died is made anew.
   public var renewal = RenewalPolicy()
 
+  /// Sessions, exchanges and the limits of both.
   public var node: NodeConfiguration
+  /// How our certificates and handshakes are signed.
   public var signatures: any SignatureScheme
 
+  /// - Parameters:
+  ///   - notBefore: from when on the certificates that we issue are valid, in seconds since 2000-01-01 00:00 UTC.
+  ///   - attestation: which devices are taken for what they say they are.
   public init(
     notBefore: UInt32, attestation: AttestationVerifier, signatures: any SignatureScheme = OpenSSLSignatures()
   ) {
@@ -66,6 +74,7 @@ public struct RenewalPolicy: Hashable, Sendable {
   public var firstDelay: Duration = .zero
   /// Before the second one; it doubles with each that fails.
   public var baseDelay: Duration = .seconds(1)
+  /// The delay grows no further than this.
   public var maximumDelay: Duration = .seconds(300)
   /// How long after a loss the attempts follow each other closely, so that a device that comes back is noticed at once even
   /// where nobody tells of its return: what it announced before is believed by DNS-SD for 120 s.

@@ -52,6 +52,7 @@ public indirect enum ControllerError: Error, Hashable, Sendable {
     /// The same in words for people: which certificate, which rule.
     public let explanation: String
 
+    /// What the check of the certificates and the declaration says.
     public init(_ error: AttestationError) { (description, explanation) = ("\(error)", error.explanation) }
     init(_ check: String) { (description, explanation) = (check, "the \(check) is wrong") }
   }

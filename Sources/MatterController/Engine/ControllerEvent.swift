@@ -16,6 +16,7 @@ public typealias SubscriptionHandle = OperationID
 public enum ControllerEvent: Sendable {
   /// The operation is over. Comes once for each, and nothing comes for it afterwards.
   case completed(OperationID, Result<OperationOutcome, ControllerError>)
+  /// A step of commissioning begins, or has ended.
   case commissioningStep(OperationID, CommissioningStep, StepProgress)
 
   /// The device keeps us informed from now on, at least every `maxInterval`. Comes behind the first reports, and again
@@ -25,6 +26,7 @@ public enum ControllerEvent: Sendable {
   case attributeReport(SubscriptionHandle, ConcreteAttributePath, value: [UInt8], dataVersion: UInt32)
   /// A path of the subscription that the device can't report.
   case attributeStatus(SubscriptionHandle, AttributePath, Status)
+  /// An event of a subscription, in the order of the numbers.
   case eventReport(SubscriptionHandle, EventData)
   /// All that the device had to report at one time has been told.
   case reportEnd(SubscriptionHandle)
@@ -33,15 +35,18 @@ public enum ControllerEvent: Sendable {
 
   /// A session with a node of the fabric begins or ends.
   case sessionOpened(NodeID, SocketAddress)
+  /// It ended for this reason; the node may have others.
   case sessionClosed(NodeID, SessionCloseReason)
 
   /// For ``ControllerEngine/discover(_:timeout:at:)``: found, or found to have changed.
   case serviceFound(OperationID, MatterService)
+  /// It said goodbye, or was not heard of for as long as it had said.
   case serviceLost(OperationID, MatterService)
 }
 
 /// What came of an operation that succeeded.
 public enum OperationOutcome: Sendable {
+  /// The device is on our fabric now.
   case commissioned(CommissioningResult)
   /// Attributes and events in the device's order, and the statuses of paths that could not be read.
   case report(ReassembledReport)
@@ -49,11 +54,13 @@ public enum OperationOutcome: Sendable {
   case written([AttributeStatus])
   /// One for each command, in the order of the commands.
   case invoked([CommandResult])
+  /// There is a session with the node, which is at this address.
   case connected(SocketAddress)
   /// The subscription was ended by ``ControllerEngine/unsubscribe(_:at:)``.
   case unsubscribed
   /// Whether the device itself was told; false only if removal was forced.
   case removed(NodeID, deviceWasTold: Bool)
+  /// With the codes of the window, if it has codes of its own.
   case windowOpened(CommissioningWindow)
   /// As it is now, with the member or without it.
   case groupChanged(GroupRecord)

@@ -46,6 +46,7 @@ public struct ScopedEntry<Entry: FabricScoped>: Sendable {
 /// written as a whole, provided that nobody has changed them in between.
 public struct ScopedList<Entry: FabricScoped>: Sendable {
   public var entries: [ScopedEntry<Entry>]
+  /// Of the cluster when the list was read; a write that names it fails if somebody else wrote since.
   public let dataVersion: UInt32
 
   /// - Parameters:
@@ -62,5 +63,6 @@ public struct ScopedList<Entry: FabricScoped>: Sendable {
     }
   }
 
+  /// The whole array, one element with an anonymous tag.
   public var encoded: [UInt8] { [0x16] + entries.flatMap(\.encoded) + [0x18] }
 }

@@ -9,16 +9,19 @@ public struct PeerRecord: Hashable, Sendable {
   public internal(set) var address: SocketAddress?
   public internal(set) var parameters = SessionParameters()
   public internal(set) var vendorID: VendorID = 0
+  /// Given by the vendor; 0: not known.
   public internal(set) var productID: UInt16 = 0
 
   init(_ nodeID: NodeID) { self.nodeID = nodeID }
 
   /// `peer/` and 16 small hexadecimal digits.
   static func key(_ nodeID: NodeID) -> String { prefix + digits(nodeID) }
+  /// What the keys of all records in a store begin with.
   public static let prefix = "peer/"
 
   /// Where what resumes a session with the node is kept.
   static func resumptionKey(_ nodeID: NodeID) -> String { resumptionPrefix + digits(nodeID) }
+  /// What the keys of all of these in a store begin with.
   public static let resumptionPrefix = "resumption/"
 
   private static func digits(_ nodeID: NodeID) -> String {

@@ -3,6 +3,7 @@ public import MatterModel
 /// What to be kept informed of.
 public struct SubscriptionRequest: Hashable, Sendable {
   public var paths: [AttributePath]
+  /// Which events; none: no events.
   public var events: [EventPath]
   /// The first event number of interest; nil: all that the device has kept.
   public var eventMin: UInt64?
@@ -12,6 +13,7 @@ public struct SubscriptionRequest: Hashable, Sendable {
   public var maxInterval: Duration
   /// Whether the other subscriptions of this controller on the device stay.
   public var keepsOthers: Bool
+  /// Whether only our fabric's entries of lists are told.
   public var isFabricFiltered = true
   /// The versions of clusters of which everything that is asked for is known already: they are not reported again unless
   /// they changed. Matter Core § 8.4.3.1.
