@@ -22,6 +22,7 @@ public final class ServiceDiscovery: NodeDiscovery {
     case off
   }
 
+  /// Who does the work, on which interfaces.
   public struct Options: Sendable {
     public var mode = Mode.auto
     public var interfaces: [NetworkInterface]
@@ -36,12 +37,15 @@ public final class ServiceDiscovery: NodeDiscovery {
     }
   }
 
+  /// What a search tells.
   public enum Event: Hashable, Sendable {
     /// A service that was not there before, or one that says something new about itself.
     case found(MatterService)
+    /// A service said goodbye, or was not heard of for as long as it had said.
     case lost(MatterService)
   }
 
+  /// Why discovery can't be done as it was asked for.
   public enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
     /// Only loopback interfaces were chosen.
     case avahiIsNotForLoopback
@@ -60,6 +64,7 @@ public final class ServiceDiscovery: NodeDiscovery {
 
   /// A search that goes on until it is stopped.
   public struct Browse: Hashable, Sendable {
+    /// What tells it from the other searches of the process.
     public let number: UInt64
 
     /// - Parameter number: another one for each search of a process.

@@ -42,5 +42,6 @@ public actor EngineActor<E: Engine & SendableMetatype> {
     try body(bound.value)
   }
 
+  /// Ends it, as ``EngineHost/stop(silently:)`` does.
   public func stop() { bound.value.stop() }
 }

@@ -24,6 +24,7 @@ public final class EngineHost<E: Engine & SendableMetatype> {
   @usableFromInline let logger: Logger
   @usableFromInline let traces: Bool
   @usableFromInline var isDraining = false
+  /// Whether it was ended; then nothing reaches the engine any more.
   public private(set) var isStopped = false
   private var published: [MatterService.Kind: MatterService] = [:]
   private var browses: [DiscoveryQuery: ServiceDiscovery.Browse] = [:]

@@ -23,6 +23,7 @@ public protocol Machine: Sendable {
 
   /// A source that no other part of the program draws from.
   func makeRandom() -> any RandomSource
+  /// How nodes sign: with random numbers, or always in the same way where a run is to be repeated.
   var signatures: any SignatureScheme { get }
 
   // MARK: The network
@@ -79,8 +80,11 @@ public protocol Worker: Sendable {
 
 /// The datagrams of one node, on all of its sockets. Confined to its event loop.
 public protocol DatagramTransport: AnyObject {
+  /// The loop that it belongs to.
   var eventLoop: any EventLoop { get }
+  /// The UDP port of all its sockets.
   var port: UInt16 { get }
+  /// Where the node can be reached.
   var addresses: [MatterProtocol.SocketAddress] { get }
   /// What was lost on this side of the network.
   var counters: UDPTransport.Counters { get }
@@ -91,10 +95,12 @@ public protocol DatagramTransport: AnyObject {
   /// Takes in what is sent to a multicast address.
   /// - Returns: what went wrong, interface by interface.
   func join(_ group: IPAddress, port: UInt16) -> [NetworkError]
+  /// Takes in no longer what is sent to a multicast address.
   func leave(_ group: IPAddress)
   /// The interfaces that may be used are these now, with these addresses.
   /// - Returns: what went wrong.
   func follow(_ interfaces: [NetworkInterface]) -> [NetworkError]
+  /// Closes all sockets; nothing is told of afterwards.
   func close()
 }
 

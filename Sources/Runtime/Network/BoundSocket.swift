@@ -104,6 +104,7 @@ extension BoundSocket {
 /// a ``UDPTransport`` or `close()` them.
 public struct BoundSockets: Sendable {
   let sockets: [BoundSocket]
+  /// The UDP port, also where one was asked for that is free.
   public let port: UInt16
 
   /// The addresses that the node can be reached at.

@@ -5,6 +5,7 @@ public import MatterProtocol
 public struct NetworkInterface: Hashable, Sendable {
   /// One of its addresses; link-local IPv6 ones carry the interface's index as their scope.
   public struct Address: Hashable, Sendable {
+    /// Without its prefix.
     public var ip: IPAddress
     /// How many leading bits make the subnet.
     public var prefixLength: Int
@@ -31,11 +32,15 @@ public struct NetworkInterface: Hashable, Sendable {
     private static func mask64(_ bits: Int) -> UInt64 { bits <= 0 ? 0 : ~0 << UInt64(max(0, 64 - bits)) }
   }
 
+  /// The operating system's name for it: `eth0`.
   public var name: String
   /// The operating system's number for it.
   public var index: UInt32
+  /// In the operating system's order.
   public var addresses: [Address]
+  /// Whether nothing that is sent on it leaves the host.
   public var isLoopback: Bool
+  /// Whether it works now.
   public var isUp: Bool
 
   public init(name: String, index: UInt32, addresses: [Address], isLoopback: Bool, isUp: Bool = true) {
@@ -55,6 +60,7 @@ public enum InterfaceSelection: Hashable, Sendable {
   case loopback
   /// Every interface that is up and has an address.
   case all
+  /// These, by the operating system's names for them.
   case named([String])
 
   /// As on the command line: no name is loopback, `all` among them is all.

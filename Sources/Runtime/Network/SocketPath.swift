@@ -58,6 +58,7 @@ public enum SocketPath {
       short = "/proc/self/fd/\(descriptor)\(path[slash...])"
     }
 
+    /// Lets go of the directory; sockets in it stay as they are.
     public func close() { _ = Glibc.close(descriptor) }
   }
 }

@@ -33,6 +33,7 @@ public final class MemoryStore: NodeStore {
 
 /// What can go wrong with a store, with the file or directory that it is about.
 public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// What went wrong.
   public enum Code: Hashable, Sendable {
     /// Another process, or another store of this one, has the directory.
     case inUse
@@ -47,6 +48,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 
   public var code: Code
+  /// Of the file or directory.
   public var path: String
 
   public init(_ code: Code, path: String) {

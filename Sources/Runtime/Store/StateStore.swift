@@ -17,6 +17,7 @@ public final class StateStore: NodeStore {
     case never
   }
 
+  /// When it is written through to the disk, and when written anew.
   public struct Options: Hashable, Sendable {
     public var synchronization = Synchronization.never
     /// The journal is written anew when it is longer than this many times what is alive…
@@ -26,6 +27,7 @@ public final class StateStore: NodeStore {
     public init() {}
   }
 
+  /// Where the journal is. One store at a time may have it.
   public let directory: String
   public let options: Options
   /// How many bytes at the journal's end were not whole when it was opened.
