@@ -17,6 +17,7 @@ public actor SimulatedWorld {
     self.machine = machine
   }
 
+  /// Where time stands.
   public var now: Instant { world.value.now }
 
   /// Does something with the world, between two of its steps.

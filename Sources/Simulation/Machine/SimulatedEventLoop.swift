@@ -137,6 +137,7 @@ public final class SimulatedEventLoop: NIOSerialEventLoopExecutor, TaskExecutor,
 
   public var inEventLoop: Bool { pthread_equal(thread, pthread_self()) != 0 }
 
+  /// The world's time as NIO has it.
   public var now: NIODeadline { .uptimeNanoseconds(UInt64(clamping: clock().nanoseconds)) }
 
   public func execute(_ task: @escaping @Sendable () -> Void) { add(.closure(task)) }

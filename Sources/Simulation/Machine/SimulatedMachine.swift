@@ -9,7 +9,9 @@ public import Runtime
 public final class SimulatedMachine: Machine, @unchecked Sendable {
   // Not checked, because it is touched on the world's own thread alone, which its event loop sees to.
 
+  /// Its number in the world.
   public let id: HostID
+  /// What traces and errors call it.
   public let name: String
   public let eventLoop: SimulatedEventLoop
   /// Where its nodes are reached; the first is told first.
@@ -17,6 +19,7 @@ public final class SimulatedMachine: Machine, @unchecked Sendable {
   /// Its addresses, those that are off included.
   private var allAddresses: [IPAddress]
   private var familiesOff: Set<IPFamily> = []
+  /// Whether it runs at all.
   public private(set) var isPowered = true
   /// Another one whenever power comes back: what ran before has no effect any more, whatever it still tries.
   fileprivate private(set) var life = 1

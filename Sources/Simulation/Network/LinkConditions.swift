@@ -2,7 +2,9 @@ import MatterCrypto
 
 /// A probability as a ratio of whole numbers, so that a draw is the same on every machine.
 public struct Ratio: Hashable, Sendable {
+  /// How many …
   public var numerator: UInt64
+  /// … of so many; 0 makes the ratio zero.
   public var denominator: UInt64
 
   /// - Parameter denominator: 0 makes the ratio zero.
@@ -39,11 +41,13 @@ public struct LinkConditions: Hashable, Sendable {
   public var latency: Duration
   /// What is added to it at most; drawn for each datagram, in whole microseconds. Datagrams may overtake each other by it.
   public var jitter: Duration
+  /// How many never arrive.
   public var loss: Ratio
   /// How many arrive twice, the second with a jitter of its own.
   public var duplication: Ratio
   /// How many are held back for ``holding``, so that those sent after them come first.
   public var reordering: Ratio
+  /// How long the datagrams of ``reordering`` are held back.
   public var holding: Duration = .milliseconds(50)
   /// How many bytes of datagrams it carries in a second, one after the other; 0: as many as there are.
   public var bytesPerSecond = 0

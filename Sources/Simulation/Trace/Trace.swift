@@ -4,17 +4,21 @@ public import MatterProtocol
 public struct Trace: Sendable {
   /// One thing that happened.
   public struct Entry: Hashable, Sendable, CustomStringConvertible {
+    /// What happened to a datagram, a store, a service, a multicast address, the power or a timer.
     public enum Kind: String, Sendable {
       case sent, lost, received, stored, published, withdrawn, browsing, stoppedBrowsing, found, disappeared, event
       case joined, left, powerOn, powerOff, note, timer
     }
 
+    /// When, in virtual time.
     public var at: Instant
     public var host: HostID?
     public var kind: Kind
     /// The number of the packet, for datagrams.
     public var packet: Int?
+    /// The datagram, or what was stored; empty for most.
     public var bytes: [UInt8]
+    /// What there is to say besides.
     public var text: String
 
     /// One line: time in milliseconds, host, what, packet, size.
@@ -30,7 +34,9 @@ public struct Trace: Sendable {
 
   /// The entries, unless only the digest is wanted.
   public private(set) var entries: [Entry] = []
+  /// Whether the entries are kept, which takes memory; the digest needs none.
   public var keepsEntries = true
+  /// How many entries there were, those not kept included.
   public private(set) var count = 0
   /// Over every entry with all its bytes, and every random draw: stable across processes, machines and versions of Swift.
   public private(set) var digest: UInt64 = 0xCBF2_9CE4_8422_2325

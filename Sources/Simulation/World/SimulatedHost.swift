@@ -7,6 +7,7 @@ public struct Boot: Sendable {
   public let state: StoredState
   /// The host's own randomness, another sequence in each life.
   public let random: SeededRandomSource
+  /// When it starts.
   public let now: Instant
   public let address: SocketAddress
   /// 1 for the first life.
@@ -15,7 +16,9 @@ public struct Boot: Sendable {
 
 /// A host of a ``World``: an engine with a store, an address and a power switch.
 public final class SimulatedHost<E: Engine> {
+  /// Its number in the world.
   public let id: HostID
+  /// What traces and errors call it.
   public let name: String
   public private(set) var address: SocketAddress
   /// The engine, nil without power.
@@ -24,6 +27,7 @@ public final class SimulatedHost<E: Engine> {
   public private(set) var store: StoredState = [:]
   /// What the engine told, and when.
   public private(set) var events: [(at: Instant, event: E.Event)] = []
+  /// How often it was started.
   public private(set) var life = 0
   /// Cuts the power before the effect that comes after this many more: a kill at any moment.
   public var effectsUntilPowerCut: Int?
@@ -44,6 +48,7 @@ public final class SimulatedHost<E: Engine> {
     self.describe = describe ?? { StableDescription.of($0) }
   }
 
+  /// Whether its engine runs.
   public var isPowered: Bool { engine != nil }
 
   // MARK: Commands

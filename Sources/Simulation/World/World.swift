@@ -8,9 +8,12 @@ internal import Synchronization
 ///
 /// It is not thread-safe: a world belongs to whoever runs it.
 public final class World {
+  /// What everything that is drawn in it is drawn from.
   public let seed: UInt64
   public internal(set) var clock = SimulatedClock()
+  /// The links between hosts, and the datagrams on their way.
   public var network: SimulatedNetwork
+  /// The services that are announced, and who looks for them.
   public var discovery = SimulatedDiscovery()
   public var trace = Trace()
   /// How many steps may be made while time stands still, before it is called a livelock.
@@ -55,6 +58,7 @@ public final class World {
     network = SimulatedNetwork(seed: seed)
   }
 
+  /// Where time stands.
   public var now: Instant { clock.now }
 
   // MARK: Hosts
@@ -193,6 +197,8 @@ public final class World {
     _ = try run(until: end) { false }
   }
 
+  /// Lets time go on by so much.
+  /// - Throws: ``SimulationError/livelock(at:steps:host:)`` where it does not go on.
   public func run(for time: Duration) throws(SimulationError) { try run(until: now + time) }
 
   /// Runs until the condition holds, at most for `time`.
