@@ -10,9 +10,12 @@ public enum ControlRequest: Codable, Sendable, Hashable {
   /// Move a switch.
   /// - button: which of several, from 0.
   case move(device: String, button: Int, moves: [Move])
+  /// What is done to a device's plug.
   case power(device: String, Power)
 
+  /// One movement of a hand at a switch.
   public struct Move: Codable, Sendable, Hashable {
+    /// Where the hand puts it: 0 is where it rests.
     public var position: UInt8
     /// Milliseconds after the movement before.
     public var after: Int64
@@ -20,6 +23,7 @@ public enum ControlRequest: Codable, Sendable, Hashable {
     public init(position: UInt8, after: Int64) { (self.position, self.after) = (position, after) }
   }
 
+  /// What is done to a device's plug.
   public enum Power: String, Codable, Sendable, Hashable, CaseIterable {
     case on, off
     /// Off, and on again a moment later.
@@ -39,6 +43,7 @@ public enum ControlRequest: Codable, Sendable, Hashable {
 public struct ControlReply: Codable, Sendable, Hashable {
   /// Nil: it was done.
   public var error: ControlError?
+  /// How the fleet is, where that was asked for.
   public var fleet: FleetStatus?
   /// One element of TLV.
   public var value: [UInt8]?
@@ -50,6 +55,7 @@ public struct ControlReply: Codable, Sendable, Hashable {
 
 /// Why a ``ControlRequest`` could not be fulfilled.
 public struct ControlError: Error, Codable, Sendable, Hashable, CustomStringConvertible {
+  /// What a program goes by.
   public enum Code: String, Codable, Sendable, Hashable {
     /// Nobody listens there.
     case notRunning
@@ -65,6 +71,7 @@ public struct ControlError: Error, Codable, Sendable, Hashable, CustomStringConv
   }
 
   public var code: Code
+  /// The same for people, with what to do.
   public var message: String
 
   public init(_ code: Code, _ message: String) { (self.code, self.message) = (code, message) }

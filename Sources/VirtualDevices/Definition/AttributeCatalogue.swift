@@ -13,6 +13,7 @@ public struct AttributeCatalogue: Sendable {
     let attributes: [(name: String, info: AttributeInfo)]
   }
 
+  /// - Parameter clusters: whose attributes can be given values to.
   public init(clusters: [any Cluster.Type]) {
     self.clusters = clusters.map { cluster in
       Entry(

@@ -71,9 +71,11 @@ public struct HomeDefinition: Sendable, Hashable {
 
 /// A device with all of its values.
 public struct DeviceDefinition: Sendable, Hashable {
+  /// As people gave it; unique within its room.
   public var name: String
   /// Nil: in no room.
   public var room: String?
+  /// What it is: which endpoints, device types and clusters it has.
   public var kind: DeviceKind
   /// See ``SetupPasscode``.
   public var passcode: UInt32
@@ -81,11 +83,15 @@ public struct DeviceDefinition: Sendable, Hashable {
   public var discriminator: UInt16
   /// The UDP port; nil where the file does not say, see ``HomeDefinition/ports(from:)``.
   public var port: UInt16?
+  /// A test vendor's, unless the file says otherwise.
   public var vendorID: UInt16
+  /// Given by the vendor.
   public var productID: UInt16
   /// At most 32 bytes, as the three below.
   public var vendorName: String
+  /// At most 32 bytes.
   public var productName: String
+  /// At most 32 bytes.
   public var serialNumber: String
   /// Basic Information's UniqueID: 32 hexadecimal digits. Names the device among all that there are, so it is also
   /// the name of the place where its state is kept.
@@ -120,6 +126,7 @@ public struct DeviceDefinition: Sendable, Hashable {
 public struct DeviceLabel: Sendable, Hashable {
   /// At most 16 bytes, as the value.
   public var label: String
+  /// At most 16 bytes.
   public var value: String
 
   public init(_ label: String, _ value: String) { (self.label, self.value) = (label, value) }
@@ -138,15 +145,22 @@ public struct InitialValue: Sendable, Hashable {
   /// Where the attribute's name stands.
   public var mark: SourceMark
 
+  /// A value as the file has it, which becomes one of the attribute's type.
   public enum Value: Sendable, Hashable {
     case null
+    /// `true` or `false`.
     case boolean(Bool)
+    /// Decimal or hexadecimal.
     case integer(Int64)
+    /// With a point, or whole.
     case real(Double)
+    /// UTF-8.
     case text(String)
+    /// Written in hexadecimal.
     case octets([UInt8])
   }
 
+  /// Which attribute a name in the file means.
   public struct Target: Sendable, Hashable {
     public var cluster: ClusterID
     public var attribute: AttributeID

@@ -1,18 +1,28 @@
 /// What there is to say of a running device, for people and for `hearth sim ps --json`.
 public struct DeviceStatus: Codable, Sendable, Hashable {
+  /// As the definition has it.
   public var name: String
   /// Empty: in no room.
   public var room: String
   /// As the Device Library writes it.
   public var type: String
+  /// The UDP port.
   public var port: UInt16
+  /// Of the label. Matter Core § 5.1.7.
   public var passcode: UInt32
+  /// 12 bits.
   public var discriminator: UInt16
+  /// 11 or 21 digits. Matter Core § 5.1.4.
   public var manualCode: String
+  /// `MT:` and what follows. Matter Core § 5.1.3.
   public var qrCode: String
+  /// A test vendor's, unless the definition says otherwise.
   public var vendorID: UInt16
+  /// Given by the vendor.
   public var productID: UInt16
+  /// As Basic Information has it.
   public var serialNumber: String
+  /// As Basic Information has it; the name of the place where its state is kept.
   public var uniqueID: String
   /// The fabrics that the device is on.
   public var fabrics: [FabricStatus] = []
@@ -44,11 +54,15 @@ public struct DeviceStatus: Codable, Sendable, Hashable {
     (self.serialNumber, self.uniqueID) = (serialNumber, uniqueID)
   }
 
+  /// One fabric that a device is on.
   public struct FabricStatus: Codable, Sendable, Hashable {
+    /// The device's own number for the fabric.
     public var index: UInt8
     /// 16 hex digits, as all ids of 64 bits.
     public var fabricID: String
+    /// 16 hex digits.
     public var nodeID: String
+    /// What the fabric's administrator calls it; may be empty.
     public var label: String
   }
 
@@ -64,6 +78,7 @@ public struct DeviceStatus: Codable, Sendable, Hashable {
 
 /// A device behind a bridge.
 public struct BridgedStatus: Codable, Sendable, Hashable {
+  /// As the definition has it.
   public var name: String
   /// Empty: in no room.
   public var room: String
@@ -73,9 +88,13 @@ public struct BridgedStatus: Codable, Sendable, Hashable {
   public var endpoint: UInt16
   /// Whether the bridge reaches it.
   public var isReachable = true
+  /// The names of its buttons where it has several, in the order of their endpoints.
   public var buttons: [String] = []
+  /// Nil: it has nothing to switch.
   public var onOff: Bool?
+  /// 1 to 254; nil: it has nothing to dim.
   public var level: UInt8?
+  /// Where its switch is; nil: it has none.
   public var position: UInt8?
 
   init(name: String, room: String, type: String, endpoint: UInt16, buttons: [String]) {

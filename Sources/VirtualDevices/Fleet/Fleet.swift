@@ -15,7 +15,9 @@ public struct FleetOptions: Sendable {
   public var devicesDirectory: String
   /// Where running fleets note what they run.
   public var runDirectory: String
+  /// Nothing is sent on any other.
   public var interfaces: InterfaceSelection = .loopback
+  /// Who announces the devices.
   public var discovery: ServiceDiscovery.Mode = .auto
   /// The first of the ports for devices that have none of their own; nil: any that are free.
   public var portBase: UInt16?
@@ -33,7 +35,9 @@ public struct FleetOptions: Sendable {
 
 /// A device could not be started.
 public struct FleetError: Error, Sendable, CustomStringConvertible {
+  /// `room/name`; the name of the home where it is for all of them.
   public var device: String
+  /// What was in the way.
   public var cause: any Error
   public var description: String { "\(device): \(cause)" }
 }

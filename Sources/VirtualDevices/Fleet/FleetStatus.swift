@@ -3,8 +3,11 @@ import Glibc
 
 /// What a running fleet tells other processes of the same user: a file in the run directory, written anew at each change.
 public struct FleetStatus: Codable, Sendable, Hashable {
+  /// The name of the home, as its definition has it.
   public var home: String
+  /// The id of the process that it runs in.
   public var process: Int32
+  /// In the order of the definition.
   public var devices: [DeviceStatus]
   /// How many packets of DNS-SD were not acted on since it started, by reason; nil: an older fleet, which does not say.
   public var discoveryDrops: [String: Int]?
