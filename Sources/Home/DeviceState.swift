@@ -9,6 +9,7 @@ public struct DeviceState: Hashable, Sendable {
   /// One endpoint that can be switched or dimmed.
   public struct Part: Hashable, Sendable {
     public var endpoint: EndpointID
+    /// Nil where nobody knows.
     public var isOn: Bool?
     /// 1 to 254.
     public var level: UInt8?

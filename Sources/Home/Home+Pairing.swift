@@ -5,6 +5,7 @@ internal import MatterProtocol
 
 /// What came of pairing a device.
 public struct PairedDevice: Sendable {
+  /// The device as it is in the home now: named, and in its room.
   public var device: DeviceRecord
   public var result: CommissioningResult
 }

@@ -55,6 +55,7 @@ public final class Home: Sendable {
 
   // MARK: Looking and following
 
+  /// The structures of the home, which are buildings. HOME.md, “Observing”.
   public func structures() -> Query<Structure> { backend.query { $0.state.structures } }
 
   /// The structure that is meant where none is named: the one that the owner chose, else the first. Nil where there is none.
@@ -94,6 +95,9 @@ public final class Home: Sendable {
     try await backend.addRoom(name, to: structureID)
   }
 
+  /// Gives a room another name, cut at 60 Unicode code points.
+  /// - Throws: ``HomeError`` `notFound`; `badArguments` for the room for the entire home, and where another room of the
+  ///   structure has the name.
   public func renameRoom(_ id: String, to name: String) async throws(HomeError) {
     try await perform([.renameRoom(id, name: name)])
   }
@@ -101,10 +105,14 @@ public final class Home: Sendable {
   /// Removes a room; its devices stay, in the room for the entire home.
   public func removeRoom(_ id: String) async throws(HomeError) { try await perform([.removeRoom(id)]) }
 
+  /// Adds a structure with a name that none has, cut at 60 Unicode code points.
+  /// - Throws: ``HomeError`` `badArguments` where the name is taken or is none.
   public func addStructure(_ name: String) async throws(HomeError) -> Structure {
     try await backend.addStructure(name)
   }
 
+  /// Gives a structure another name, cut at 60 Unicode code points.
+  /// - Throws: ``HomeError`` `notFound`; `badArguments` where another structure has the name.
   public func renameStructure(_ id: String, to name: String) async throws(HomeError) {
     try await perform([.renameStructure(id, name: name)])
   }

@@ -3,6 +3,7 @@ public import MatterProtocol
 
 /// What went wrong, for whoever uses a home: a code from a small closed list, a message that says what to do, and the cause.
 public struct HomeError: Error, Sendable, CustomStringConvertible {
+  /// What a program goes by; each has its exit code on the command line.
   public enum Code: String, Hashable, Sendable, CaseIterable {
     /// A fault of ours, or of the machine: a full disk, no free port.
     case internalError

@@ -4,6 +4,7 @@ internal import MatterClusters
 public enum LightColor: Hashable, Sendable, CustomStringConvertible {
   /// How bright it is does not count: that is the level's.
   case rgb(red: UInt8, green: UInt8, blue: UInt8)
+  /// The colour temperature of a white, in kelvin.
   case kelvin(Int)
 
   /// What a command takes; the wire goes further at both ends, no light does.

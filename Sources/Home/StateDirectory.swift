@@ -1,5 +1,6 @@
 /// Where everything that lasts is kept: one directory for each subject below a common root.
 public struct StateDirectory: Hashable, Sendable {
+  /// The path of the common root, without a slash at its end.
   public var root: String
 
   public init(_ root: String) {
@@ -23,6 +24,7 @@ public struct StateDirectory: Hashable, Sendable {
   public var database: String { home + "/home.sqlite" }
   /// One directory for each virtual device, by its unique id.
   public var devices: String { root + "/devices" }
+  /// The directory of one virtual device.
   public func device(_ uniqueID: String) -> String { devices + "/" + uniqueID }
   /// What is running now: the fleets.
   public var run: String { root + "/run" }

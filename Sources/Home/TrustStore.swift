@@ -13,7 +13,9 @@ public struct TrustStore: Sendable {
   /// Files that are neither, with the reason.
   public private(set) var unreadable: [(file: String, reason: String)] = []
 
+  /// How many root certificates (PAA) were read.
   public var rootCount: Int { roots.count }
+  /// How many keys that sign certification declarations were read.
   public var declarationSignerCount: Int { declarationSigners.count }
 
   private static let extensions: Set<String> = ["der", "pem", "crt", "cer"]

@@ -4,6 +4,7 @@ internal import MatterModel
 
 /// One line of a device's access control list: who may do how much with what.
 public typealias AccessEntry = AccessControl.AccessControlEntryStruct
+/// How much: view, operate, manage, administer. Matter Core § 9.10.
 public typealias AccessPrivilege = AccessControl.AccessControlEntryPrivilege
 
 /// Our fabric's part of a device's access control list, to be changed.

@@ -6,6 +6,7 @@ public import MatterModel
 public struct BindingEntry: Hashable, Sendable {
   /// The endpoint that controls.
   public var source: EndpointID
+  /// The node and endpoint, or the group, that is controlled.
   public var target: Binding.TargetStruct
 
   public init(source: EndpointID, target: Binding.TargetStruct) { (self.source, self.target) = (source, target) }

@@ -9,6 +9,7 @@ public struct FabricEntry: Hashable, Sendable {
   /// The device's node id there.
   public var nodeID: NodeID
   public var vendorID: VendorID
+  /// What its administrator called it, 32 bytes at most, for people.
   public var label: String
   /// Whether it is this home's.
   public var isOurs: Bool

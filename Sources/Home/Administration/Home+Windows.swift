@@ -9,6 +9,7 @@ public struct WindowState: Hashable, Sendable {
   /// The fabric that opened it, and its maker.
   public var fabricIndex: FabricIndex?
   public var vendorID: VendorID?
+  /// Whether another controller can commission the device now.
   public var isOpen: Bool { status != .windowNotOpen }
 }
 

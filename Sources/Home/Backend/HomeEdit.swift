@@ -2,7 +2,9 @@ package import MatterCrypto
 
 /// What people can do to the names of a home. A value, so that it can be sent to whoever has the home.
 public enum HomeEdit: Hashable, Sendable {
+  /// A building with a name that none has.
   case addStructure(name: String)
+  /// By its id.
   case renameStructure(String, name: String)
   /// Its rooms go with it; there must be no devices in it.
   case removeStructure(String)
@@ -10,6 +12,7 @@ public enum HomeEdit: Hashable, Sendable {
   case choosePrimaryStructure(String)
   /// Nil: in the primary structure, which is made where there is none.
   case addRoom(name: String, structureID: String?)
+  /// By its id; not the room for the entire home.
   case renameRoom(String, name: String)
   /// Its devices stay, in the room for the entire home.
   case removeRoom(String)

@@ -3,9 +3,11 @@
 ///
 /// It encodes to the JSON that Google's cloud-to-cloud integrations expect.
 public struct CloudSync: Hashable, Sendable, Codable {
+  /// Of the request that this answers.
   public var requestID: String
   public var payload: Payload
 
+  /// Whose devices they are, and the devices.
   public struct Payload: Hashable, Sendable, Codable {
     /// The user, as the agent calls them.
     public var agentUserID: String
@@ -57,6 +59,7 @@ public struct CloudDevice: Hashable, Sendable, Codable, Identifiable {
   /// The name of its room, nil for the room for the entire home.
   public var roomHint: String?
   public var attributes: CloudAttributes
+  /// For people, and for the cloud's statistics.
   public var deviceInfo: Info
   /// `0xfff1`, may be empty.
   public var matterOriginalVendorID: String
@@ -67,6 +70,7 @@ public struct CloudDevice: Hashable, Sendable, Codable, Identifiable {
   /// The ways that it is reached by locally: `5`, `7/3`.
   public var otherDeviceIDs: [OtherID]
 
+  /// What a device is called, by whom.
   public struct Name: Hashable, Sendable, Codable {
     /// The home's name for it.
     public var name: String
@@ -76,15 +80,23 @@ public struct CloudDevice: Hashable, Sendable, Codable, Identifiable {
     public var nicknames: [String]
   }
 
+  /// Who made a device, and what it runs.
   public struct Info: Hashable, Sendable, Codable {
+    /// VendorName of Basic Information.
     public var manufacturer: String?
+    /// ProductName of Basic Information.
     public var model: String?
+    /// HardwareVersionString; nil: not known.
     public var hwVersion: String?
+    /// SoftwareVersionString; nil: not known.
     public var swVersion: String?
   }
 
+  /// A name by which the device is known to somebody else, here to a controller in the local network.
   public struct OtherID: Hashable, Sendable, Codable {
+    /// Whose name it is; nil: that of the agent who is asked.
     public var agentID: String?
+    /// `5`, or `7/3` for what is behind a bridge.
     public var deviceID: String
 
     enum CodingKeys: String, CodingKey {

@@ -9,6 +9,7 @@ public enum SubscriptionNews: Sendable {
   case established(maxInterval: Duration)
   /// An attribute's whole value, one element with an anonymous tag.
   case attribute(ConcreteAttributePath, value: [UInt8])
+  /// An event, of which the device may have been asked for with the first report, or that happened since.
   case event(EventData)
   /// A path that the device can't report.
   case status(AttributePath, Status)
@@ -20,7 +21,9 @@ public enum SubscriptionNews: Sendable {
 
 /// What discovery tells.
 public enum DiscoveryNews: Sendable {
+  /// A service announced itself, or announced something else than before.
   case found(MatterService)
+  /// A service said goodbye, or was not heard of for as long as it had said.
   case lost(MatterService)
 }
 

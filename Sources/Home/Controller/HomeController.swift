@@ -16,7 +16,9 @@ public actor HomeController {
     case exclusive
   }
 
+  /// How a home is opened: where its state is, what it may do with it, and how it uses the network.
   public struct Options: Sendable {
+    /// Where everything that lasts is kept.
     public var state: StateDirectory
     public var access = Access.readOnly
     /// Nothing is sent on any other interface.

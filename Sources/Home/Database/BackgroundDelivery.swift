@@ -18,6 +18,7 @@ public struct BackgroundDelivery: Hashable, Sendable, Identifiable {
     /// Once in a period at most, at its beginning.
     case every(Duration)
 
+    /// The least time between the beginnings of two deliveries; zero: none.
     public var period: Duration {
       switch self {
       case .immediate: .zero

@@ -3,6 +3,7 @@ public import MatterProtocol
 /// When an observer is woken: at the first change at once, then once in a period at most; again, later and later, where it
 /// did not complete; no more after too many failures. A value that reads no clock. HOME.md, “Observer queries”.
 public struct DeliverySchedule: Hashable, Sendable {
+  /// How often an observer is woken, how long it may take, and when one gives it up.
   public struct Limits: Hashable, Sendable {
     /// Between the beginnings of two deliveries; zero: as often as there is something.
     public var period: Duration
@@ -23,6 +24,7 @@ public struct DeliverySchedule: Hashable, Sendable {
     }
   }
 
+  /// What is to be done now.
   public enum Action: Hashable, Sendable {
     /// Wake the observer, and say how it ended with this number.
     case deliver(run: Int)
@@ -35,6 +37,7 @@ public struct DeliverySchedule: Hashable, Sendable {
   public var limits: Limits
   /// Failures in a row.
   public private(set) var strikes: Int
+  /// Whether it failed too often; nothing is delivered until ``resume(at:)``.
   public private(set) var isSuspended: Bool
   /// Whether there is something that the observer was not told of.
   public private(set) var isPending = false
@@ -56,6 +59,7 @@ public struct DeliverySchedule: Hashable, Sendable {
     self.notBefore = notBefore
   }
 
+  /// Whether a delivery has begun and has not ended.
   public var isRunning: Bool { patienceEnd != nil }
 
   /// Whether it is this delivery that runs.

@@ -84,6 +84,7 @@ public struct SampleFilter: Hashable, Sendable, Codable {
   /// All samples.
   public static let all = Self()
 
+  /// Whether every condition lets this sample through.
   public func contains(_ sample: HomeSample) -> Bool { contains(sample.change, device: sample.device) }
 
   package func contains(_ change: HomeChange, device: String?) -> Bool {

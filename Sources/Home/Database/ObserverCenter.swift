@@ -13,6 +13,7 @@ public actor ObserverCenter {
   public struct Retention: Hashable, Sendable {
     /// In changes.
     public var count: Int
+    /// How old the oldest change may be.
     public var age: Duration
 
     public init(count: Int = 1_000_000, age: Duration = .seconds(30 * 86_400)) { (self.count, self.age) = (count, age) }

@@ -49,6 +49,7 @@ public struct ObserverCompletion: Sendable {
 /// “Observer queries”.
 public struct AnchoredQuery: Sendable {
   public var type: SampleType
+  /// What the samples have to be like besides being of the type.
   public var predicate: SampleFilter
   /// Nil: from the beginning of the log.
   public var anchor: Anchor?

@@ -10,7 +10,9 @@ public protocol HomeManagerDelegate: AnyObject, Sendable {
   /// Everything may be different: load it all again. Sent once after the first synchronisation, also where there is no home,
   /// and once after each ``HomeManager/resume()``.
   func homeManagerDidUpdateHomes(_ manager: HomeManager) async
+  /// Another home is ``HomeManager/primaryHome`` now, or none is.
   func homeManagerDidUpdatePrimaryHome(_ manager: HomeManager) async
+  /// Somebody else made a home.
   func homeManager(_ manager: HomeManager, didAdd home: ManagedHome) async
   /// - Parameter home: as it was last.
   func homeManager(_ manager: HomeManager, didRemove home: ManagedHome) async
@@ -18,22 +20,30 @@ public protocol HomeManagerDelegate: AnyObject, Sendable {
 
 /// Told what changes in the homes of a manager.
 public protocol HomeDelegate: AnyObject, Sendable {
+  /// Somebody else gave the home another name: `home` has it.
   func homeDidUpdateName(_ home: ManagedHome) async
   /// Of a bridge, this is sent for each device behind it, and not for itself.
   func home(_ home: ManagedHome, didAdd accessory: HomeDevice) async
   /// - Parameter accessory: as it was last.
   func home(_ home: ManagedHome, didRemove accessory: HomeDevice) async
+  /// - Parameter room: in which there is no device yet.
   func home(_ home: ManagedHome, didAdd room: Room) async
+  /// What becomes of its devices was told before.
+  /// - Parameter room: as it was last.
   func home(_ home: ManagedHome, didRemove room: Room) async
+  /// Somebody else gave a room another name: `room` has it.
   func home(_ home: ManagedHome, didUpdateNameOf room: Room) async
+  /// Sent beside ``AccessoryDelegate/accessoryDidUpdateName(_:)``, for who has only this delegate.
   func home(_ home: ManagedHome, didUpdateNameOf accessory: HomeDevice) async
   /// - Parameter room: where it is now; the room for the entire home, where nobody gave it another.
   func home(_ home: ManagedHome, didUpdate room: Room, for accessory: HomeDevice) async
+  /// Another process follows the devices now, or this one, or nobody.
   func home(_ home: ManagedHome, didUpdate hubState: HubState) async
 }
 
 /// Told what changes in the devices of a manager's homes.
 public protocol AccessoryDelegate: AnyObject, Sendable {
+  /// Somebody else gave the device another name: `accessory` has it.
   func accessoryDidUpdateName(_ accessory: HomeDevice) async
   /// See ``HomeDevice/isReachable``.
   func accessoryDidUpdateReachability(_ accessory: HomeDevice) async

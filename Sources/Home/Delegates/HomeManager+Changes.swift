@@ -11,6 +11,8 @@ extension HomeManager {
     try await home.backend.addStructure(name, origin: id)
   }
 
+  /// Gives a home another name, cut at 60 Unicode code points.
+  /// - Throws: ``HomeError`` `notFound`; `badArguments` where another home has the name.
   public func renameHome(_ homeID: String, to name: String) async throws(HomeError) {
     try await change(.renameStructure(homeID, name: name))
   }
@@ -35,6 +37,9 @@ extension HomeManager {
     try await home.backend.addRoom(name, to: homeID, origin: id)
   }
 
+  /// Gives a room another name, cut at 60 Unicode code points.
+  /// - Throws: ``HomeError`` `notFound`; `badArguments` for the room for the entire home, and where another room of the
+  ///   home has the name.
   public func renameRoom(_ roomID: String, to name: String) async throws(HomeError) {
     try await change(.renameRoom(roomID, name: name))
   }

@@ -56,6 +56,7 @@ public final class HomeManager: Sendable {
 
   // MARK: Delegates
 
+  /// Who is told which homes there are; held weakly.
   public var delegate: (any HomeManagerDelegate)? {
     get { inside.withLock { $0.delegate } }
     set {

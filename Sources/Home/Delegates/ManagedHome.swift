@@ -9,7 +9,9 @@ public struct ManagedHome: Sendable, Identifiable {
   let structure: Structure
   let mirror: HomeMirror
 
+  /// Stays the same whatever the home is called: ``Structure/id``.
   public var id: String { structure.id }
+  /// 60 Unicode code points at most.
   public var name: String { structure.name }
   /// The room of the devices that nobody put into another; not among the rooms.
   public var roomForEntireHome: Room { structure.roomForEntireHome }

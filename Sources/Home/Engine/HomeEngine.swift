@@ -24,6 +24,7 @@ public struct HomeConfiguration: Hashable, Sendable {
 public enum HomeEvent: Sendable {
   /// Something changed. The engine's state has it already.
   case updated(HomeUpdate)
+  /// What the controller has to say to whoever asked it for something.
   case controller(ControllerEvent)
 }
 
@@ -33,6 +34,7 @@ public struct HomeEngine: Engine {
   public typealias Event = HomeEvent
 
   public let configuration: HomeConfiguration
+  /// Commissions, and holds the sessions and subscriptions.
   public private(set) var controller: ControllerEngine
   public private(set) var reducer: HomeReducer
   /// What is added to an instant to make it microseconds since 1970.
@@ -50,6 +52,7 @@ public struct HomeEngine: Engine {
   var uncalled: [NodeID] = []
   /// Tells which nodes announce themselves.
   var announcements: OperationID?
+  /// Whether it subscribes to all devices, and to those that come.
   public internal(set) var isFollowing = false
   /// Whether another process follows the devices: what they tell us is its business then, but for those that are new.
   public var isPassive = false

@@ -10,6 +10,7 @@ public struct Explanation: Hashable, Sendable {
   public var value: String
   /// What the value means: "LevelControl.CurrentLevel".
   public var note: String?
+  /// What is inside it, in the order of the bytes.
   public var children: [Explanation]
 
   public init(_ label: String, _ value: String = "", note: String? = nil, children: [Explanation] = []) {

@@ -130,6 +130,7 @@ public enum OfflineReason: String, Hashable, Sendable, CaseIterable, Codable {
   /// The hub that it is seen through can't be reached, nor any other way to it.
   case hubUnreachable
 
+  /// “no address”, “timed out”, …: for a table, after the device's name.
   public var text: String {
     switch self {
     case .noAddress: "no address"

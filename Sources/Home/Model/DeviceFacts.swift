@@ -22,6 +22,7 @@ public struct SourceID: Hashable, Comparable, Sendable, CustomStringConvertible 
 
   public static func < (left: Self, right: Self) -> Bool { (left.node, left.endpoint) < (right.node, right.endpoint) }
 
+  /// Whether it is an endpoint of a bridge.
   public var isBridged: Bool { endpoint != .root }
 
   /// `5`, or `7/3` for what is behind a bridge.
@@ -32,8 +33,11 @@ public struct SourceID: Hashable, Comparable, Sendable, CustomStringConvertible 
 public struct DeviceEndpoint: Hashable, Sendable {
   public var id: EndpointID
   public var deviceTypes: [DeviceTypeID]
+  /// ServerList: the clusters that it serves.
   public var servers: [ClusterID]
+  /// ClientList: the clusters that it uses of others.
   public var clients: [ClusterID]
+  /// PartsList: the endpoints that belong to it.
   public var parts: [EndpointID]
 
   public init(
@@ -51,13 +55,21 @@ public struct DeviceEndpoint: Hashable, Sendable {
 /// Who made a device, and what tells it from all others: from Basic Information, or Bridged Device Basic Information.
 public struct DeviceIdentity: Hashable, Sendable {
   public var vendorID: VendorID?
+  /// Given by the maker; together with the vendor's it names the model.
   public var productID: UInt16?
+  /// 32 bytes at most.
   public var vendorName: String?
+  /// 32 bytes at most.
   public var productName: String?
+  /// A name of the product for people, 64 bytes at most.
   public var productLabel: String?
+  /// What people called it, in the device itself: 32 bytes at most. Not the home's name for it.
   public var nodeLabel: String?
+  /// 32 bytes at most.
   public var serialNumber: String?
+  /// Tells it from all others of its maker. Matter Core § 11.1.
   public var uniqueID: String?
+  /// As people read it: SoftwareVersionString, 64 bytes at most.
   public var softwareVersion: String?
 
   public init() {}
@@ -77,7 +89,9 @@ public struct DeviceIdentity: Hashable, Sendable {
 
   /// "0xfff1", empty where it is not known.
   public var matterOriginalVendorID: String { vendorID.map { Self.hexadecimal($0.rawValue) } ?? "" }
+  /// "0x8000", empty where it is not known.
   public var matterOriginalProductID: String { productID.map { Self.hexadecimal($0) } ?? "" }
+  /// Empty where it is not known.
   public var matterUniqueID: String { uniqueID ?? "" }
 
   private static func hexadecimal(_ number: UInt16) -> String {

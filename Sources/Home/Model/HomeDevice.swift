@@ -23,7 +23,9 @@ public struct HomeDevice: Sendable, Identifiable {
 
   /// Stays the same as long as the device is in the home: `5`, or `7/3` for what is behind a bridge.
   public var id: String { entry.id }
+  /// The home's name for it. ``setName(_:)`` gives a new value with another.
   public var name: String { entry.name }
+  /// The building that it is in.
   public var structureID: String? { entry.structureID }
   /// Nil: the room for the entire home.
   public var roomID: String? { entry.roomID }

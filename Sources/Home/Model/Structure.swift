@@ -1,6 +1,8 @@
 /// A building. HOME.md, “Objects”.
 public struct Structure: Hashable, Sendable, Identifiable, Codable {
+  /// Stays the same whatever it is called.
   public var id: String
+  /// As people gave it, 60 Unicode code points at most.
   public var name: String
 
   public init(id: String, name: String) { (self.id, self.name) = (id, name) }
@@ -11,8 +13,11 @@ public struct Structure: Hashable, Sendable, Identifiable, Codable {
 
 /// A room of a structure.
 public struct Room: Hashable, Sendable, Identifiable, Codable {
+  /// Stays the same whatever it is called.
   public var id: String
+  /// As people gave it, 60 Unicode code points at most; no two rooms of a structure have the same.
   public var name: String
+  /// The building that it is in.
   public var structureID: String
 
   public init(id: String, name: String, structureID: String) {

@@ -50,8 +50,11 @@ public struct Query<Item: Identifiable & Sendable>: Sendable {
 
 /// What changed in a collection.
 public enum CollectionChange<Item: Sendable>: Sendable {
+  /// It was not in the collection before.
   case added(Item)
+  /// The same by its id, with the values before and after.
   case updated(old: Item, new: Item)
+  /// As it was last.
   case removed(Item)
 
   /// What it is about; after the change, where it is there then.

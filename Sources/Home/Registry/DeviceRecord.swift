@@ -2,6 +2,7 @@ public import MatterModel
 
 /// What a home knows of a device's place: its names, the node and the endpoints that it is found at.
 public struct DeviceRecord: Hashable, Sendable {
+  /// As the device's Descriptor tells it.
   public typealias Endpoint = DeviceEndpoint
 
   /// Stays the same as long as the device is in the home: `5`, or `7/3` for what is behind a bridge.
@@ -9,6 +10,7 @@ public struct DeviceRecord: Hashable, Sendable {
   public var nodeID: NodeID
   /// `.root` for a whole node; of what is behind a bridge, the endpoint that stands for it.
   public var mainEndpoint: EndpointID = .root
+  /// The home's name for the device, which is not its NodeLabel.
   public var name: String
   /// Nil: in no room.
   public var room: String?
@@ -36,6 +38,7 @@ public struct DeviceRecord: Hashable, Sendable {
     identity = source.identity
   }
 
+  /// Whether it is behind a bridge.
   public var isBridged: Bool { mainEndpoint != .root }
 
   /// The name with the room in front: `kitchen/lamp`.

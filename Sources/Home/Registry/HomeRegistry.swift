@@ -11,6 +11,7 @@ public struct HomeRegistry: Hashable, Sendable {
 
   public init() {}
 
+  /// The names in a home as it is now, the devices in the order of their nodes.
   public init(_ state: HomeState) {
     rooms = state.rooms.map(\.name)
     devices = state.orderedDevices.compactMap { entry in

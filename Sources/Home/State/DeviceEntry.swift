@@ -25,6 +25,7 @@ public struct DeviceSource: Hashable, Sendable {
   /// The endpoint that stands for the device: where its name and maker are told.
   public var mainEndpoint: EndpointID { id.endpoint }
 
+  /// The endpoint with this id, nil if it has none.
   public func endpoint(_ id: EndpointID) -> DeviceEndpoint? { endpoints.first { $0.id == id } }
 }
 
@@ -32,9 +33,11 @@ public struct DeviceSource: Hashable, Sendable {
 public struct DeviceEntry: Hashable, Sendable, Identifiable {
   /// The first way it was seen by; stays the same as long as the device is in the home.
   public var id: String
+  /// The home's name for it, 60 Unicode code points at most.
   public var name: String
   /// Nil: the room for the entire home.
   public var roomID: String?
+  /// The building that it is in.
   public var structureID: String
   /// In the order of their ids; at least one.
   public var sources: [DeviceSource] = []
@@ -55,5 +58,6 @@ public struct DeviceEntry: Hashable, Sendable, Identifiable {
     (status.connectivity.connectivityState == .online ? 0 : 10) + status.connectivity.dataSourceLocality.distance
   }
 
+  /// The way with this id, nil if it is none of its own.
   public func source(_ id: SourceID) -> DeviceSource? { sources.first { $0.id == id } }
 }

@@ -5,33 +5,43 @@ public import MatterProtocol
 ///
 /// A home is what its changes made of it: nothing else alters a ``HomeState``.
 public enum HomeChange: Hashable, Sendable {
+  /// A building, which becomes the primary one where there was none.
   case structureAdded(Structure)
+  /// A building's new name.
   case structureRenamed(id: String, name: String)
   /// Another becomes the primary one, if it was.
   case structureRemoved(id: String)
   /// The structure that is meant where none is named.
   case primaryStructureChosen(id: String)
 
+  /// An empty room.
   case roomAdded(Room)
+  /// A room's new name.
   case roomRenamed(id: String, name: String)
+  /// A room without devices: they are moved before.
   case roomRemoved(id: String)
 
   /// A device without sources yet; they follow.
   case deviceAdded(id: String, name: String, roomID: String?, structureID: String)
+  /// The device, its sources and what was known of it.
   case deviceRemoved(id: String)
+  /// The home's new name for a device.
   case deviceRenamed(id: String, name: String)
   /// Nil: into the room for the entire home.
   case deviceMoved(id: String, roomID: String?)
 
   /// Another way to a device, or the first one.
   case sourceAdded(SourceID, device: String)
+  /// A way to a device is there no more, and what was known only by it goes, too.
   case sourceRemoved(SourceID)
   /// What the device is there: its types, traits and maker.
   case topology(SourceID, [DeviceEndpoint], DeviceIdentity)
+  /// Whether a device can be reached by this way, by which kind of route, and if not, why.
   case connectivity(SourceID, SourceStatus)
 
   /// An attribute's new value, one element with an anonymous tag; nil: the node has it no more.
   case attribute(NodeID, ConcreteAttributePath, value: [UInt8]?)
+  /// An event that a node reported.
   case event(NodeID, EventData)
 }
 

@@ -42,6 +42,8 @@ public enum HomeNames {
 extension HomeState {
   // MARK: Structures
 
+  /// - Parameter id: for the new structure; must be one that no structure ever had.
+  /// - Throws: ``HomeError`` `badArguments` where the name is taken or is none.
   public func addingStructure(_ name: String, id: String) throws(HomeError) -> (Structure, [HomeChange]) {
     let name = try HomeNames.checked(name).name
     guard !structures.contains(where: { HomeNames.same($0.name, name) }) else {
@@ -51,6 +53,7 @@ extension HomeState {
     return (structure, [.structureAdded(structure)])
   }
 
+  /// - Throws: ``HomeError`` `notFound`; `badArguments` where the name is taken or is none.
   public func renamingStructure(_ id: String, to name: String) throws(HomeError) -> [HomeChange] {
     guard structure(id) != nil else { throw HomeError(.notFound, "there is no structure \(id)") }
     let name = try HomeNames.checked(name).name
@@ -121,6 +124,9 @@ extension HomeState {
     return ([first] + changes, room)
   }
 
+  /// - Returns: nothing where it has the name already.
+  /// - Throws: ``HomeError`` `notFound`; `badArguments` where another room of the structure has the name, and for the
+  ///   room for the entire home.
   public func renamingRoom(_ id: String, to name: String) throws(HomeError) -> [HomeChange] {
     let room = try changeableRoom(id)
     let name = try HomeNames.checked(name).name

@@ -18,6 +18,7 @@ public enum HomeInput: Sendable {
   case heard(NodeID, deadline: Int64?)
   /// A node answered a request of somebody who does not follow it.
   case answered(NodeID)
+  /// A node can't be reached any more, and why.
   case lost(NodeID, OfflineReason)
   /// What somebody else did to the home: a command's changes, or another process's.
   case update(HomeUpdate)
@@ -26,7 +27,9 @@ public enum HomeInput: Sendable {
 /// All that a node had to say at one time.
 public struct NodeReport: Sendable {
   public var node: NodeID
+  /// In the order of the report.
   public var attributes: [AttributeData]
+  /// In the order of their numbers.
   public var events: [EventData]
   /// Whether it comes of a subscription to everything, so that nothing is missing but what did not change.
   public var isWhole: Bool
@@ -59,6 +62,10 @@ public struct HomeReducer: Sendable {
     set { settling.grace = newValue }
   }
 
+  /// Goes on from a home as it was kept.
+  /// - Parameters:
+  ///   - contacts: when each node was heard last.
+  ///   - grace: how long a device may be away before its settled state says so.
   public init(_ state: HomeState = HomeState(), contacts: [NodeID: Contact] = [:], grace: Duration = .zero) {
     self.state = state
     self.contacts = contacts

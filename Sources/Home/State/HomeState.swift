@@ -12,7 +12,9 @@ public struct HomeState: Equatable, Sendable {
   public private(set) var primaryStructureID: String?
   /// In the order they were added.
   public private(set) var rooms: [Room] = []
+  /// By their ids.
   public private(set) var devices: [String: DeviceEntry] = [:]
+  /// What each node said last, whichever devices it stands for.
   public private(set) var values: [NodeID: NodeValues] = [:]
   /// The number of the last event that each node reported.
   public private(set) var lastEvents: [NodeID: UInt64] = [:]
@@ -37,9 +39,11 @@ public struct HomeState: Equatable, Sendable {
 
   // MARK: Looking
 
+  /// The structure with this id, nil if there is none.
   public func structure(_ id: String) -> Structure? { structures.first { $0.id == id } }
   /// See ``primaryStructureID``.
   public var primaryStructure: Structure? { primaryStructureID.flatMap { structure($0) } }
+  /// The room with this id, nil if there is none. The room for the entire home is not among them.
   public func room(_ id: String) -> Room? { rooms.first { $0.id == id } }
 
   /// The devices in the order of their first sources: node by node.
@@ -64,6 +68,7 @@ public struct HomeState: Equatable, Sendable {
       .compactMap { endpoint, device in devices[device]?.source(SourceID(node, endpoint)) }
   }
 
+  /// The way with this id, to whichever device it leads.
   public func source(_ id: SourceID) -> DeviceSource? { device(of: id)?.source(id) }
 
   /// The last known value of an attribute.

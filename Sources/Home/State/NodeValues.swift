@@ -4,6 +4,7 @@ public import MatterModel
 ///
 /// A sorted table and no dictionary: a home has tens of thousands of these, most with a handful of entries.
 public struct ClusterValues: Hashable, Sendable {
+  /// One attribute and what it was last.
   public struct Entry: Hashable, Sendable {
     public var attribute: AttributeID
     /// One element with an anonymous tag.
@@ -15,6 +16,7 @@ public struct ClusterValues: Hashable, Sendable {
 
   public init() {}
 
+  /// The value of an attribute, one element with an anonymous tag; nil: it is not known.
   public subscript(attribute: AttributeID) -> [UInt8]? {
     get {
       let index = position(of: attribute)
@@ -50,8 +52,10 @@ public struct NodeValues: Hashable, Sendable {
 
   public init() {}
 
+  /// Whether nothing is known of the node.
   public var isEmpty: Bool { endpoints.isEmpty }
 
+  /// The value of an attribute, one element with an anonymous tag; nil: it is not known.
   public subscript(path: ConcreteAttributePath) -> [UInt8]? {
     get { endpoints[path.endpoint]?[path.cluster]?[path.attribute] }
     set {
@@ -66,6 +70,7 @@ public struct NodeValues: Hashable, Sendable {
     }
   }
 
+  /// All that is known of one cluster; nil: nothing.
   public subscript(endpoint: EndpointID, cluster: ClusterID) -> ClusterValues? {
     get { endpoints[endpoint]?[cluster] }
     set {

@@ -13,27 +13,33 @@ public enum ElementNames {
     info(id, of: cluster).map { camelCase($0.name) } ?? "\(id)"
   }
 
+  /// `levelControl.currentLevel`; numbers where nobody declares them.
   public static func attribute(_ path: ConcreteAttributePath) -> String {
     "\(self.cluster(path.cluster)).\(attribute(path.attribute, of: path.cluster))"
   }
 
+  /// `moveToLevel`, or the number.
   public static func command(_ id: CommandID, of cluster: ClusterID) -> String {
     ClusterCatalogue.cluster(cluster)?.command(id).map { camelCase($0.name) } ?? "\(id)"
   }
 
+  /// `switchLatched`, or the number.
   public static func event(_ id: EventID, of cluster: ClusterID) -> String {
     ClusterCatalogue.cluster(cluster)?.event(id).map { camelCase($0.name) } ?? "\(id)"
   }
 
+  /// How the attribute is declared; nil: nobody does. The global attributes are those of every cluster.
   public static func info(_ id: AttributeID, of cluster: ClusterID) -> AttributeInfo? {
     ClusterCatalogue.cluster(cluster)?.attribute(id)
       ?? (id.rawValue >= 0xF000 ? OnOff.globalAttributes.first { $0.id == id } : nil)
   }
 
+  /// The shape of an attribute's value; ``MatterModel/Schema/any`` where nobody declares it.
   public static func schema(_ path: ConcreteAttributePath) -> Schema {
     info(path.attribute, of: path.cluster)?.schema ?? .any
   }
 
+  /// How the command is declared; nil: nobody does.
   public static func command(_ path: CommandPath) -> CommandInfo? {
     ClusterCatalogue.cluster(path.cluster)?.command(path.command)
   }
@@ -43,6 +49,7 @@ public enum ElementNames {
     ClusterCatalogue.cluster(cluster)?.commands.compactMap(\.response).first { $0.id == id }?.schema ?? .any
   }
 
+  /// The shape of what an event carries; ``MatterModel/Schema/any`` where nobody declares it.
   public static func event(payloadOf id: EventID, of cluster: ClusterID) -> Schema {
     ClusterCatalogue.cluster(cluster)?.event(id)?.payload ?? .any
   }

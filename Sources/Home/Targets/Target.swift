@@ -3,6 +3,7 @@ public import MatterModel
 
 /// A device that somebody named, and the endpoint if they named that too.
 public struct Target: Hashable, Sendable {
+  /// The one device that the text can only have meant.
   public var device: DeviceRecord
   public var endpoint: EndpointID?
 

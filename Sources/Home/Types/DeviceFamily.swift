@@ -5,6 +5,7 @@ public import MatterModel
 public struct DeviceFamily: Hashable, Sendable {
   /// As `hearth devices --kind` takes it.
   public let name: String
+  /// Whatever is of one of these is of the family.
   public let types: Set<DeviceTypeID>
 
   private init(_ name: String, _ types: [DeviceType]) {
@@ -12,6 +13,7 @@ public struct DeviceFamily: Hashable, Sendable {
     self.types = Set(types.map(\.id))
   }
 
+  /// Whether this device type is one of the family's.
   public func contains(_ type: DeviceTypeID) -> Bool { types.contains(type) }
 
   /// On/off, dimmable, colour temperature, extended colour.
@@ -53,6 +55,7 @@ public struct DeviceFamily: Hashable, Sendable {
   /// What other devices are behind.
   public static let bridge = Self("bridge", [DeviceTypes.aggregator])
 
+  /// Every family that has a name.
   public static let all: [DeviceFamily] = [light, plug, `switch`, sensor, lock, covering, climate, media, bridge]
 
   /// The family with this name, in any case and in the plural too; nil if there is none.

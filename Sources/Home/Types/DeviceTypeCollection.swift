@@ -13,7 +13,9 @@ public struct DeviceTypeCollection: Sendable, Sequence {
     }.makeIterator()
   }
 
+  /// Types of all endpoints together.
   public var count: Int { endpoints.reduce(0) { $0 + $1.deviceTypes.count } }
+  /// Whether the device has not told any type yet.
   public var isEmpty: Bool { count == 0 }
 
   // MARK: One type
@@ -39,15 +41,19 @@ public struct DeviceTypeCollection: Sendable, Sequence {
     }
   }
 
+  /// The type, nil if the device lacks it: the same as `get(_:)`, to be written in brackets.
   public subscript<T: HomeDeviceType>(_ type: T.Type) -> T? { self.get(type) }
 
+  /// Whether any endpoint is of the type.
   public func contains<T: HomeDeviceType>(_: T.Type) -> Bool { contains(T.deviceType.id) }
+  /// Whether any endpoint is of the type with this id.
   public func contains(_ type: DeviceTypeID) -> Bool { endpoints.contains { $0.deviceTypes.contains(type) } }
 
   // MARK: Families
 
   /// The types of a family, all of them: `types.all(in: .light)`.
   public func all(in family: DeviceFamily) -> [AnyDeviceType] { filter { family.contains($0.id.type) } }
+  /// Whether any endpoint is of one of the family's types.
   public func contains(_ family: DeviceFamily) -> Bool {
     endpoints.contains { $0.deviceTypes.contains(where: family.contains) }
   }

@@ -14,6 +14,7 @@ public protocol HomeDeviceType: Sendable, Identifiable where ID == HomeDeviceTyp
   static var deviceType: DeviceType { get }
   /// The same without its name.
   var untyped: AnyDeviceType { get }
+  /// Gives a type its name; asked only for one whose id is ``deviceType``'s.
   init(_ untyped: AnyDeviceType)
 }
 

@@ -95,6 +95,7 @@ public protocol MatterTrait: Sendable, Identifiable, Equatable where ID == Trait
 @dynamicMemberLookup public struct TraitCommands<C: Cluster>: Sendable {
   let trait: Trait<C>
 
+  /// The command with this name in the cluster's declaration.
   public subscript<Request, Response>(
     dynamicMember key: KeyPath<C.Type, Command<C, Request, Response>>
   ) -> TraitCommand<C, Request, Response> { TraitCommand(trait: trait, command: C.self[keyPath: key]) }

@@ -20,7 +20,9 @@ public struct TraitCollection: Sendable, Sequence {
       .makeIterator()
   }
 
+  /// Traits of all endpoints together.
   public var count: Int { endpoints.reduce(0) { $0 + $1.servers.count } }
+  /// Whether the device has not told any trait yet.
   public var isEmpty: Bool { count == 0 }
   /// What tells each of them from the others.
   public var ids: [TraitID] { map(\.id) }

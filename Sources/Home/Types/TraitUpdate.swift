@@ -8,11 +8,13 @@ public import MatterModel
 
   init() {}
 
+  /// What is to be written to the attribute with this name; nil: nothing.
   public subscript<Value: ModelValue>(dynamicMember key: KeyPath<C.Type, Attribute<C, Value>>) -> Value? {
     get { self[C.self[keyPath: key]] }
     set { self[C.self[keyPath: key]] = newValue }
   }
 
+  /// What is to be written to an attribute that may be null; set to nil, it becomes null.
   public subscript<Value: ModelValue>(dynamicMember key: KeyPath<C.Type, Attribute<C, Nullable<Value>>>) -> Value? {
     get { self[C.self[keyPath: key]]?.wrapped }
     set { self[C.self[keyPath: key]] = Nullable(newValue) }
