@@ -45,6 +45,7 @@ extension Home {
 
 /// A home that is seen through routes to it, the nearest that works. An actor on an event loop of its own choice.
 public actor HubClient {
+  /// Which routes a client tries, in which order, and how patient it is with them.
   public struct Options: Sendable {
     /// The nearest first.
     public var routes: [HubRoute]
@@ -60,6 +61,7 @@ public actor HubClient {
     public var firstPause: Duration = .milliseconds(100)
     /// … twice as long each time, up to this.
     public var longestPause: Duration = .seconds(5)
+    /// How long a connection may take to come about before its route counts as failed.
     public var connectTimeout: Duration = .seconds(5)
     /// A hub that says nothing for so long is gone; it says something every five seconds.
     public var silence: Duration = .seconds(20)

@@ -11,6 +11,7 @@ internal import Runtime
 /// A home that other processes use through this one: it tells them of every change, and does what they ask, as far as their
 /// roles allow. An actor on the event loop of the home's controller. HOME.md, “Routes”.
 public actor Hub {
+  /// Where a hub listens, and how much it keeps for clients that are slow or away.
   public struct Options: Sendable {
     /// Where to listen besides the socket in the state directory.
     public var addresses: [HubAddress] = []

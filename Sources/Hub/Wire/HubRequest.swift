@@ -35,6 +35,7 @@ package enum HubReply: Sendable {
 public struct HubStatus: Hashable, Sendable {
   /// A client that is connected.
   public struct Client: Hashable, Sendable {
+    /// As it was invited, or what it calls itself where it is of the hub's own user.
     public var name: String
     public var role: HomeRole
     /// Where it comes from: `local` or an address.
@@ -53,7 +54,9 @@ public struct HubStatus: Hashable, Sendable {
   public var isFollower: Bool
   /// Since when it runs, in microseconds since 1970.
   public var since: Int64
+  /// How many the home has.
   public var devices: Int
+  /// How many of them can be reached.
   public var devicesOnline: Int
   /// Where it listens.
   public var addresses: [String]
