@@ -7,7 +7,9 @@ public import VirtualDevices
 
 /// A scenario: a home, what happens to it at which time, and what is expected to come of that.
 public struct ScenarioDefinition: Sendable {
+  /// What `scenario:` says, else the file's name without its folders and ending.
   public var name: String
+  /// The devices, as `hearth run` takes them.
   public var home: HomeDefinition
   /// Whether all devices are commissioned when it begins.
   public var isPaired = true
@@ -30,6 +32,7 @@ public struct ScenarioDefinition: Sendable {
 public struct SourceFile: Hashable, Sendable, Codable {
   /// As it was named.
   public var name: String
+  /// All of it.
   public var text: String
 
   public init(_ name: String, _ text: String) { (self.name, self.text) = (name, text) }
@@ -37,6 +40,7 @@ public struct SourceFile: Hashable, Sendable, Codable {
 
 /// One thing that is done or expected.
 public struct ScenarioStep: Sendable {
+  /// When a step begins.
   public enum Time: Hashable, Sendable {
     /// Since the beginning of the steps.
     case at(Duration)
@@ -44,11 +48,15 @@ public struct ScenarioStep: Sendable {
     case after(Duration)
   }
 
+  /// What somebody does, what happens, or what is expected.
   public enum Action: Sendable {
+    /// Nothing is done for so long.
     case wait(Duration)
+    /// At a machine's plug, or at the home's own with `hub`.
     case power(device: String, PowerAction)
     /// Takes the power away at the effect that comes after so many more.
     case powerCut(device: String, afterEffects: Int)
+    /// Changes the network around one machine.
     case network(device: String, NetworkFault)
     /// Gives a machine another address.
     case address(device: String)
@@ -62,7 +70,9 @@ public struct ScenarioStep: Sendable {
     case command(HomeCommand)
     /// What somebody does to the device itself.
     case set(device: String, AttributePlace, value: [UInt8])
+    /// Somebody presses a switch.
     case press(device: String, Press)
+    /// All claims hold at one moment within this time.
     case expect([Claim], within: Duration)
   }
 
@@ -75,8 +85,10 @@ public struct ScenarioStep: Sendable {
   public var isFirst = true
 }
 
+/// What is done to the power of a machine.
 public enum PowerAction: String, CaseIterable, Sendable { case on, off, cycle }
 
+/// How somebody presses a switch.
 public enum Press: String, CaseIterable, Sendable {
   case short, long, double
 
@@ -101,6 +113,7 @@ public enum NetworkFault: Hashable, Sendable {
   case deaf
   /// Nothing is wrong any more.
   case heal
+  /// Loss, latency and the like on the way to it and from it.
   case conditions(LinkConditions)
   /// Whether multicast, and with it service discovery, works.
   case multicast(Bool)
@@ -113,10 +126,13 @@ public enum NetworkFault: Hashable, Sendable {
 
 /// What somebody says to the home.
 public enum HomeCommand: Hashable, Sendable {
+  /// To the device with this name.
   case on(String), off(String), toggle(String)
   /// 0 to 254.
   case level(String, UInt8)
+  /// Commissions the device with this name.
   case pair(String)
+  /// Gives the device with the first name the second one.
   case rename(String, to: String)
 }
 
@@ -130,8 +146,11 @@ public struct AttributePlace: Hashable, Sendable {
 
 /// Something that may hold, or not.
 public struct Claim: Sendable {
+  /// What the claim is about, and what it is to be.
   public enum Subject: Hashable, Sendable {
+    /// What the home says of a device's connectivity.
     case connectivity(device: String, is: String)
+    /// What the home says of where a device's data come from.
     case locality(device: String, is: String)
     /// What the home says, of a device that is online.
     case attribute(device: String, AttributePlace, is: [UInt8], hasUnit: Bool)
@@ -144,10 +163,12 @@ public struct Claim: Sendable {
 
   /// A number compared with another.
   public struct Comparison: Hashable, Sendable {
+    /// How the number that is counted is to be to the one that is named.
     public enum Relation: String, CaseIterable, Sendable {
       case atMost = "<=", atLeast = ">=", below = "<", above = ">", equal = "="
     }
     public var relation: Relation
+    /// What it is compared with.
     public var number: Int
 
     func holds(_ value: Int) -> Bool {

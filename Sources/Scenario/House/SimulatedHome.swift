@@ -154,6 +154,7 @@ struct MachineFaults {
 public struct SimulatedHomeOptions: Sendable {
   /// Whether all devices are commissioned when it begins.
   public var isPaired = true
+  /// How the home follows its devices.
   public var following = HomeConfiguration()
   /// A fault that is built into the devices and the home, for tests of tests.
   public var mutant: Mutant?

@@ -13,9 +13,11 @@ public enum RandomHome {
     public var plan: RandomPlan
     /// Why it failed; nil if it did not.
     public var failure: String?
+    /// Of the run's trace: the same for the same seed, on every machine; 0 where it could not begin.
     public var digest: UInt64
     /// How long it took from the healing until all agreed.
     public var converged: Duration?
+    /// How many were sent by everybody.
     public var datagrams: Int
 
     /// What failed first, whichever device it was and whatever the numbers are; nil if nothing did.

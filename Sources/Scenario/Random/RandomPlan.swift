@@ -50,6 +50,7 @@ public struct RandomPlan: Hashable, Sendable {
     var bytesPerSecond: Int, maximumDatagramSize: Int
   }
 
+  /// What all of it is drawn from.
   public var seed: UInt64
   /// Kinds of the devices, by number; a bridge has some lights behind it.
   var kinds: [Kind]
@@ -76,6 +77,7 @@ public struct RandomPlan: Hashable, Sendable {
   /// How long everything may go wrong.
   static let trouble: Duration = .seconds(240)
 
+  /// Draws one to five devices and what befalls them.
   public init(seed: UInt64) {
     self.seed = seed
     // Not the sequence that the world draws from.

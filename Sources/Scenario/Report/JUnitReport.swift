@@ -1,5 +1,6 @@
 /// Results as JUnit XML, which every CI system reads.
 public enum JUnitReport {
+  /// One test suite for each scenario, with a test case for each run of it.
   public static func text(_ results: [ScenarioResult]) -> String {
     var lines = ["<?xml version=\"1.0\" encoding=\"UTF-8\"?>"]
     let failures = results.count { !$0.isPassed }

@@ -7,9 +7,11 @@ internal import VirtualDevices
 ///
 /// Lines of text: the first one is JSON, with the scenario's files and the seed; then one for each entry of the trace.
 public struct TraceFile: Sendable {
+  /// The first line: all that it takes to run it again.
   public struct Header: Codable, Sendable {
     /// Of this format.
     public var hearthTrace = 1
+    /// What everything that was drawn was drawn from.
     public var seed: UInt64
     /// Of the whole run, with every random draw, which the entries have not: hexadecimal.
     public var digest: String?
@@ -20,8 +22,10 @@ public struct TraceFile: Sendable {
   }
 
   public var header: Header
+  /// A line for each thing that happened, as ``/Simulation/Trace`` records it.
   public var entries: [String]
 
+  /// A run that has just been.
   public init(_ scenario: ScenarioDefinition, seed: UInt64, mutant: Mutant? = nil, _ trace: Trace) {
     header = Header(
       seed: seed, digest: String(trace.digest, radix: 16), mutant: mutant?.rawValue,
@@ -49,6 +53,7 @@ public struct TraceFile: Sendable {
     (self.header, entries) = (header, lines)
   }
 
+  /// The file's content, with a new line at its end.
   public var text: String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -74,7 +79,9 @@ public struct TraceFile: Sendable {
     public var entry: Int
     /// Of the first byte that differs, in the entry's line, from 0.
     public var byte: Int
+    /// The line of this trace; nil: it has ended before.
     public var recorded: String?
+    /// The line of the other one; nil: it has ended before.
     public var now: String?
   }
 

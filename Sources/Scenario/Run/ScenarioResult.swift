@@ -6,6 +6,7 @@ public import VirtualDevices
 public struct ScenarioResult: Sendable {
   /// Why it did not pass.
   public struct Failure: Sendable {
+    /// What was expected and did not come, in one sentence.
     public var message: String
     /// The line of the file that it is about, if it is about one.
     public var mark: SourceMark?
@@ -19,6 +20,7 @@ public struct ScenarioResult: Sendable {
     }
   }
 
+  /// Its name: what `scenario:` says, else the file's.
   public var scenario: String
   /// The number that it stands for, where the file says “vary”.
   public var variant: Int?
@@ -31,6 +33,7 @@ public struct ScenarioResult: Sendable {
   /// The trace's digest, the same for each run with this seed; 0 in real time.
   public var digest: UInt64
 
+  /// Whether nothing failed.
   public var isPassed: Bool { failure == nil }
 }
 

@@ -31,6 +31,7 @@ final class Timeline: Sendable {
 
 /// What did not come though it was expected, or came though it must not.
 public struct ScenarioFailure: Error, Sendable, CustomStringConvertible {
+  /// What was expected, and what was there in its place.
   public var message: String
   /// The line that expected it.
   public var mark: SourceMark

@@ -9,6 +9,7 @@ internal import VirtualDevices
 
 /// Where a home is wrong about a device.
 public struct Disagreement: Hashable, Sendable, CustomStringConvertible {
+  /// `room/name`, as in the definition.
   public var device: String
   /// What is not as it is.
   public var what: String

@@ -22,9 +22,11 @@ public struct GroundTruth: Hashable, Sendable {
   public var path: String
   /// What tells it from all others, by which the home knows it too.
   public var uniqueID: String
+  /// Whether it has power; behind a bridge, whether its bridge says that it is there.
   public var isPowered: Bool
   public var route: Route
 
+  /// Whether a message from the home reaches it, and its answer the home, by any route.
   public var isReachable: Bool { isPowered && route != .none }
 }
 
