@@ -6,8 +6,6 @@ public import MatterProtocol
 /// A node that is followed, or was.
 struct Followed: Sendable {
   var handle: SubscriptionHandle?
-  /// Until when others wait for it to answer; nil: nobody does.
-  var calledUntil: Instant?
   /// The versions of its clusters of which everything is known.
   var versions: [ClusterPath: UInt32] = [:]
   var wasEstablished = false
@@ -43,6 +41,7 @@ extension HomeEngine {
     for node in removed {
       if let handle = followed.removeValue(forKey: node)?.handle { handles[handle] = nil }
       uncalled.removeAll { $0 == node }
+      calls[node] = nil
       reduce(.nodeRemoved(node))
     }
     for node in added {
@@ -56,18 +55,12 @@ extension HomeEngine {
   /// Subscribes to as many of the nodes that wait as may be called at a time.
   mutating func callMore(at now: Instant) {
     guard !uncalled.isEmpty else { return }
-    for (node, entry) in followed {
-      if let until = entry.calledUntil, until <= now { followed[node]?.calledUntil = nil }
-    }
-    var count = followed.values.count { $0.calledUntil != nil }
-    while count < configuration.maximumCalls, let node = uncalled.popLast() {
-      call(node, at: now)
-      count += 1
-    }
+    calls = calls.filter { $0.value > now }
+    while calls.count < configuration.maximumCalls, let node = uncalled.popLast() { call(node, at: now) }
   }
 
   /// When there may be room for the next call.
-  var callDeadline: Instant? { uncalled.isEmpty ? nil : followed.values.compactMap(\.calledUntil).min() }
+  var callDeadline: Instant? { uncalled.isEmpty ? nil : calls.values.min() }
 
   private mutating func call(_ node: NodeID, at now: Instant) {
     var request = SubscriptionRequest(
@@ -84,8 +77,8 @@ extension HomeEngine {
     let handle = perform(at: now) { controller, now in controller.subscribe(node, request, at: now) }
     handles[handle] = node
     entry.handle = handle
-    entry.calledUntil = now + configuration.callPatience
     followed[node] = entry
+    calls[node] = now + configuration.callPatience
   }
 
   // MARK: What becomes of it
@@ -96,7 +89,7 @@ extension HomeEngine {
 
   mutating func established(_ handle: SubscriptionHandle, at now: Instant) {
     guard let node = handles[handle] else { return }
-    followed[node]?.calledUntil = nil
+    calls[node] = nil
     followed[node]?.wasEstablished = true
     followed[node]?.wasWithdrawn = false
     reduce(.established(node, deadline: deadline(of: node) ?? time))
@@ -105,7 +98,7 @@ extension HomeEngine {
 
   mutating func lost(_ handle: SubscriptionHandle, _ error: ControllerError, at now: Instant) {
     guard let node = handles[handle] else { return }
-    followed[node]?.calledUntil = nil
+    calls[node] = nil
     let wasEstablished = followed[node]?.wasEstablished == true
     followed[node]?.wasEstablished = false
     let hasAddress = controller.node(node)?.address != nil

@@ -50,6 +50,8 @@ public struct HomeEngine: Engine {
   var handles: [SubscriptionHandle: NodeID] = [:]
   /// Those that are not called yet, the last first.
   var uncalled: [NodeID] = []
+  /// Those that are being called, and until when the others wait for each of them.
+  var calls: [NodeID: Instant] = [:]
   /// Tells which nodes announce themselves.
   var announcements: OperationID?
   /// Whether it subscribes to all devices, and to those that come.
@@ -277,6 +279,7 @@ public struct HomeEngine: Engine {
 
   private mutating func forget(_ node: NodeID) {
     if let handle = followed.removeValue(forKey: node)?.handle { handles[handle] = nil }
+    calls[node] = nil
     reduce(.nodeRemoved(node))
   }
 }

@@ -42,9 +42,12 @@ public struct NamedDevice: Sendable {
   package init(device: HomeDevice, wasCut: Bool) { (self.device, self.wasCut) = (device, wasCut) }
 }
 
-/// A device after an update that was about it.
-public struct DeviceReport: Sendable {
-  public var device: HomeDevice
+/// A device after an update that was about it. Shared by all who are told of it: there may be hundreds.
+public final class DeviceReport: Sendable {
+  /// As it is after the update.
+  public let device: HomeDevice
   /// The clusters whose attributes changed; empty for the first value, and where it was something else that changed.
-  public var changed: Set<ClusterPath>
+  public let changed: Set<ClusterPath>
+
+  package init(device: HomeDevice, changed: Set<ClusterPath>) { (self.device, self.changed) = (device, changed) }
 }

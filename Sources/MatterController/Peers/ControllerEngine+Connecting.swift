@@ -238,9 +238,17 @@ extension ControllerEngine {
     guard let count = browsing[query] else { return }
     browsing[query] = count == 1 ? nil : count - 1
     guard count == 1 else { return }
-    services = services.filter { service in browsing.keys.contains { $0.matches(service.value) } }
+    if case .operational(let fabricID?, let node?) = query {
+      // Only one can be wanted no more.
+      let kind = MatterService.Kind.operational(compressedFabricID: fabricID, nodeID: node)
+      if let service = services[kind], !isLookedFor(service) { services[kind] = nil }
+    } else {
+      services = services.filter { isLookedFor($0.value) }
+    }
     perform(.stopBrowsing(query))
   }
+
+  private func isLookedFor(_ service: MatterService) -> Bool { browsing.keys.contains { $0.matches(service) } }
 
   /// What was found of a query, in a fixed order.
   func known(_ query: DiscoveryQuery) -> [MatterService] {
@@ -252,7 +260,7 @@ extension ControllerEngine {
   }
 
   mutating func found(_ service: MatterService, at now: Instant) {
-    guard browsing.keys.contains(where: { $0.matches(service) }) else { return }
+    guard isLookedFor(service) else { return }
     services[service.kind] = service
     if case .operational(let fabricID, let node) = service.kind, fabricID == fabric.compressedFabricID {
       offer(service, to: NodeID(node), at: now)

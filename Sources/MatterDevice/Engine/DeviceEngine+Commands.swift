@@ -26,8 +26,13 @@ extension DeviceEngine {
   }
 
   /// All attributes that are served, in order, with their facts.
-  public var attributes: [(path: ConcreteAttributePath, info: AttributeInfo)] {
-    context.node.clusters.flatMap { cluster in
+  public var attributes: [(path: ConcreteAttributePath, info: AttributeInfo)] { attributes { _ in true } }
+
+  /// The attributes of some clusters, in order, with their facts.
+  public func attributes(
+    where isIncluded: (ClusterID) -> Bool
+  ) -> [(path: ConcreteAttributePath, info: AttributeInfo)] {
+    context.node.clusters.filter { isIncluded($0.path.cluster) }.flatMap { cluster in
       cluster.attributeIDs.compactMap { id in
         cluster.info(id).map { (ConcreteAttributePath(cluster.path.endpoint, cluster.path.cluster, id), $0) }
       }

@@ -49,19 +49,26 @@ public struct DNSBrowser: Sendable {
   }
 
   struct Browse: Sendable {
-    let query: DiscoveryQuery
     let target: DiscoveryQuery.Target
+    /// The name under which the search is filed: of the pointers or of the instance.
+    let name: DNSName
     var nextQuery: Instant
     /// Until the query after the next one.
-    var interval: Duration
+    var interval = Duration.seconds(1)
     var isFirst = true
+    /// The instances that it was told of.
+    var reported: Set<CacheKey> = []
+    /// For when it stands in the agenda; nil: it does not.
+    var planned: Instant?
 
-    /// The name under which the search is filed: of the pointers or of the instance.
-    var name: DNSName {
-      switch target {
-      case .pointers(let name): name
-      case .instance(let kind): kind.instanceName
-      }
+    init(_ query: DiscoveryQuery, at now: Instant) {
+      target = query.target
+      name =
+        switch target {
+        case .pointers(let name): name
+        case .instance(let kind): kind.instanceName
+        }
+      nextQuery = now
     }
   }
 
@@ -72,10 +79,13 @@ public struct DNSBrowser: Sendable {
   var searches: [DNSName: [BrowseID]] = [:]
   var instances: [CacheKey: CachedInstance] = [:]
   var hosts: [CacheKey: CachedHost] = [:]
+  /// The instances that have a pointer under each name.
+  var pointing: [DNSName: Set<CacheKey>] = [:]
+  /// Where anything was heard that is kept; a few at most.
+  var heardOn: Set<InterfaceID> = []
   /// Instances to look at again because something about them has changed.
   var dirty: Set<CacheKey> = []
-  /// No deadline is earlier than this one.
-  var wake: Instant?
+  var agenda = DNSAgenda()
   var outbox = OutputQueue()
   private var events: [BrowseEvent] = []
   private var eventHead = 0
@@ -94,15 +104,23 @@ public struct DNSBrowser: Sendable {
   public mutating func browse(_ query: DiscoveryQuery, at now: Instant) -> BrowseID {
     lastNumber += 1
     let id = BrowseID(number: lastNumber)
-    let browse = Browse(query: query, target: query.target, nextQuery: now, interval: .seconds(1))
+    let browse = Browse(query, at: now)
     browses[id] = browse
     searches[browse.name, default: []].append(id)
-    for (key, instance) in instances where instance.pointers[browse.name] != nil || key.name == browse.name {
-      dirty.insert(key)
-    }
-    schedule(now)
+    dirty.formUnion(concerned(by: browse))
+    plan(.browse(id), at: now)
     advance(to: now)
     return id
+  }
+
+  /// The instances that are kept for a search, and others that are looked for under the same name.
+  private func concerned(by browse: Browse) -> Set<CacheKey> {
+    var keys = pointing[browse.name] ?? []
+    for interface in heardOn {
+      let key = CacheKey(interface: interface, name: browse.name)
+      if instances[key] != nil { keys.insert(key) }
+    }
+    return keys
   }
 
   /// Ends a search. Nothing more is told about it.
@@ -110,12 +128,14 @@ public struct DNSBrowser: Sendable {
     guard let browse = browses.removeValue(forKey: id) else { return }
     searches[browse.name]?.removeAll { $0 == id }
     let isLast = searches[browse.name]?.isEmpty ?? true
-    if isLast { searches[browse.name] = nil }
-    for key in instances.keys.sorted() {
-      instances[key]?.reported[id] = nil
-      if isLast { instances[key]?.pointers[browse.name] = nil }
+    for key in browse.reported { instances[key]?.reported[id] = nil }
+    guard isLast else { return }
+    searches[browse.name] = nil
+    for key in concerned(by: browse).sorted() {
+      instances[key]?.pointers[browse.name] = nil
       dropIfUnwanted(key)
     }
+    pointing[browse.name] = nil
   }
 
   /// Asks again now, for one search or for all, and starts over with the short intervals.
@@ -124,15 +144,15 @@ public struct DNSBrowser: Sendable {
       browses[key]?.nextQuery = now
       browses[key]?.interval = .seconds(1)
       browses[key]?.isFirst = true
+      plan(.browse(key), at: now)
     }
-    schedule(now)
     advance(to: now)
   }
 
   /// Forgets what was heard on an interface, because it is gone.
   public mutating func forget(_ interface: InterfaceID, at now: Instant) {
     for key in instances.keys where key.interface == interface {
-      instances[key]?.pointers = [:]
+      for name in instances[key]?.pointers.keys.sorted() ?? [] { removePointer(name, of: key) }
       setService(nil, of: key)
       instances[key]?.text = nil
       dirty.insert(key)
@@ -142,8 +162,8 @@ public struct DNSBrowser: Sendable {
 
   /// The services that a search has found and not lost, on which interface.
   public func found(_ id: BrowseID) -> [(service: MatterService, interface: InterfaceID)] {
-    instances.sorted { $0.key < $1.key }.compactMap { key, instance in
-      instance.reported[id].map { ($0, key.interface) }
+    (browses[id]?.reported ?? []).sorted().compactMap { key in
+      instances[key]?.reported[id].map { ($0, key.interface) }
     }
   }
 
@@ -171,7 +191,7 @@ public struct DNSBrowser: Sendable {
   }
 
   /// When `advance(to:)` has something to do next, or may have.
-  public var nextDeadline: Instant? { wake }
+  public var nextDeadline: Instant? { agenda.first?.time }
 
   /// The next packet to send.
   public mutating func nextOutput() -> DNSOutput? { outbox.next() }
@@ -190,6 +210,4 @@ public struct DNSBrowser: Sendable {
   }
 
   mutating func emit(_ event: BrowseEvent) { events.append(event) }
-
-  mutating func schedule(_ deadline: Instant) { wake = .earlier(wake, deadline) }
 }

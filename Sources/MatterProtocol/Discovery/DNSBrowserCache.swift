@@ -112,6 +112,8 @@ struct CachedInstance: Sendable {
   /// How often its missing records were asked for, and when they are next.
   var attempts = 0
   var nextAttempt: Instant?
+  /// For when it stands in the agenda; nil: it does not.
+  var planned: Instant?
 
   static let maximumAttempts = 8
 
@@ -127,6 +129,8 @@ struct CachedInstance: Sendable {
 struct CachedHost: Sendable {
   var addresses: [IPAddress: Lifetime] = [:]
   var instances: Set<DNSName> = []
+  /// For when it stands in the agenda; nil: it does not.
+  var planned: Instant?
 
   var deadline: Instant? { addresses.values.map(\.next).min() }
 

@@ -36,7 +36,7 @@ extension DNSBrowser {
         var known = known
         known.end(at: now)
         instances[key]?.pointers[record.name] = known
-        schedule(known.next)
+        plan(.instance(key), at: known.next)
       }
       return
     }
@@ -46,9 +46,16 @@ extension DNSBrowser {
       instances[key]?.pointers[record.name] = known.merged(with: lifetime)
     } else {
       instances[key]?.pointers[record.name] = lifetime
+      pointing[record.name, default: []].insert(key)
       dirty.insert(key)
     }
-    schedule(lifetime.next)
+    plan(.instance(key), at: lifetime.next)
+  }
+
+  mutating func removePointer(_ name: DNSName, of key: CacheKey) {
+    instances[key]?.pointers[name] = nil
+    pointing[name]?.remove(key)
+    if pointing[name]?.isEmpty == true { pointing[name] = nil }
   }
 
   /// Whether there is an entry for the instance, making one if there is space.
@@ -59,6 +66,7 @@ extension DNSBrowser {
       return false
     }
     instances[key] = CachedInstance(kind: kind)
+    heardOn.insert(key.interface)
     return true
   }
 
@@ -95,7 +103,7 @@ extension DNSBrowser {
       }
     default: return
     }
-    schedule(lifetime.next)
+    plan(.instance(key), at: lifetime.next)
   }
 
   /// Sets or takes away what the SRV record says, and keeps the hosts' lists of instances in step.
@@ -130,7 +138,7 @@ extension DNSBrowser {
       hosts[key]?.addresses[address] = lifetime
       for name in host.instances { dirty.insert(CacheKey(interface: key.interface, name: name)) }
     }
-    schedule(lifetime.next)
+    plan(.host(key), at: lifetime.next)
   }
 
   /// Ends the addresses of a host that a record with the cache-flush bit did not name again, unless they were heard
@@ -141,7 +149,7 @@ extension DNSBrowser {
     for (address, lifetime) in host.addresses
     where types.contains(DNSRecordData(address).type) && now - lifetime.received > Lifetime.grace {
       hosts[key]?.addresses[address]?.end(at: now)
-      schedule(now + Lifetime.grace)
+      plan(.host(key), at: now + Lifetime.grace)
     }
   }
 
@@ -174,6 +182,7 @@ extension DNSBrowser {
       let after = wanted.contains(id) ? service : nil
       if before == after { continue }
       instances[key]?.reported[id] = after
+      if after == nil { browses[id]?.reported.remove(key) } else { browses[id]?.reported.insert(key) }
       switch (before, after) {
       case (nil, let after?): emit(.found(id, after, on: key.interface))
       case (_?, let after?): emit(.updated(id, after, on: key.interface))
@@ -183,7 +192,7 @@ extension DNSBrowser {
         if case .instance = browses[id]?.target {
           browses[id]?.nextQuery = now
           browses[id]?.interval = .seconds(1)
-          schedule(now)
+          plan(.browse(id), at: now)
         }
       case (nil, nil): break
       }
@@ -194,7 +203,7 @@ extension DNSBrowser {
     } else if instance.nextAttempt == nil && instance.attempts == 0 && !wanted.isEmpty {
       // Not at once: the rest may be in the next packet.
       instances[key]?.nextAttempt = now + .milliseconds(10)
-      schedule(now + .milliseconds(10))
+      plan(.instance(key), at: now + .milliseconds(10))
     }
     dropIfUnwanted(key)
   }
@@ -204,6 +213,7 @@ extension DNSBrowser {
     guard let instance = instances[key], instance.pointers.isEmpty else { return }
     if searches[key.name] != nil && (instance.service != nil || instance.text != nil) { return }
     setService(nil, of: key)
+    for id in instance.reported.keys { browses[id]?.reported.remove(key) }
     instances[key] = nil
   }
 }

@@ -21,26 +21,25 @@ extension DNSBrowser {
   /// Time has passed: asks what is due, and gives up what has run out.
   public mutating func advance(to now: Instant) {
     settle(at: now)
-    guard let due = wake, due <= now else { return }
-    wake = nil
+    dropOutdated()
+    guard let first = agenda.first, first.time <= now else { return }
+    var due = DueInBrowser()
+    takeDue(at: now, into: &due)
     var questions = Questions()
-    let dueInstances = instances.filter { $0.value.deadline.map { $0 <= now } ?? false }.keys.sorted()
-    for key in dueInstances { expire(key, at: now) }
-    let dueHosts = hosts.filter { $0.value.deadline.map { $0 <= now } ?? false }.keys.sorted()
-    for key in dueHosts { advanceHost(key, &questions, at: now) }
+    for key in due.instances { expire(key, at: now) }
+    for key in due.hosts { advanceHost(key, &questions, at: now) }
     settle(at: now)
-    for id in browses.keys.sorted() { advanceBrowse(id, &questions, at: now) }
-    for key in dueInstances { advanceInstance(key, &questions, at: now) }
+    // What was lost by that is looked for at once.
+    takeDue(at: now, into: &due)
+    for id in due.browses { advanceBrowse(id, &questions, at: now) }
+    for key in due.instances { advanceInstance(key, &questions, at: now) }
     send(
       questions.list.map { question in
         var question = question
         question.wantsUnicast = question.wantsUnicast && options.asksForUnicast
         return question
       }, at: now)
-
-    for browse in browses.values { schedule(browse.nextQuery) }
-    for instance in instances.values { wake = .earlier(wake, instance.deadline) }
-    for host in hosts.values { wake = .earlier(wake, host.deadline) }
+    planAgain(due)
   }
 
   private mutating func advanceBrowse(_ id: BrowseID, _ questions: inout Questions, at now: Instant) {
@@ -50,7 +49,7 @@ extension DNSBrowser {
       questions.ask(name, .ptr, wantsUnicast: browse.isFirst)
     case .instance:
       // Its own records are enough; while they are known, refreshing them keeps watch.
-      if browse.isFirst || !instances.contains(where: { $0.value.reported[id] != nil }) {
+      if browse.isFirst || browse.reported.isEmpty {
         questions.ask(browse.name, .srv, wantsUnicast: browse.isFirst)
         questions.ask(browse.name, .txt, wantsUnicast: browse.isFirst)
       }
@@ -65,7 +64,7 @@ extension DNSBrowser {
   private mutating func expire(_ key: CacheKey, at now: Instant) {
     guard let instance = instances[key] else { return }
     for (name, lifetime) in instance.pointers where lifetime.expires <= now {
-      instances[key]?.pointers[name] = nil
+      removePointer(name, of: key)
       dirty.insert(key)
     }
     if let service = instance.service, service.lifetime.expires <= now {
@@ -187,7 +186,9 @@ extension DNSBrowser {
     let names = Set(questions.map(\.name))
     var seen: Set<DNSRecord> = []
     var answers: [DNSRecord] = []
-    for key in instances.keys.sorted() where interface == nil || key.interface == interface {
+    var keys: Set<CacheKey> = []
+    for name in names { keys.formUnion(pointing[name] ?? []) }
+    for key in keys.sorted() where interface == nil || key.interface == interface {
       guard let instance = instances[key] else { continue }
       for name in instance.pointers.keys.sorted() where names.contains(name) {
         guard let ttl = instance.pointers[name]?.knownTTL(at: now) else { continue }

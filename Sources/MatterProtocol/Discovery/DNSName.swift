@@ -48,7 +48,10 @@ public struct DNSName: Hashable, Sendable {
   }
 
   public static func == (left: DNSName, right: DNSName) -> Bool { left.key == right.key }
-  public func hash(into hasher: inout Hasher) { hasher.combine(key) }
+  public func hash(into hasher: inout Hasher) {
+    // All at once: an array hashes each byte by itself.
+    key.withUnsafeBytes { hasher.combine(bytes: $0) }
+  }
 
   /// The labels, first to last; bytes that are not UTF-8 are replaced.
   public var labels: [String] {

@@ -35,7 +35,13 @@ public actor SimulatedHome {
   private init(_ definition: HomeDefinition, _ options: SimulatedHomeOptions, in simulation: SimulatedWorld) async {
     (self.definition, self.options, self.simulation) = (definition, options, simulation)
     hub = await simulation.perform { $0.addMachine("hub") }
-    directory = FileManager.default.temporaryDirectory.appendingPathComponent("hearth-\(UUID().uuidString)").path
+    directory = Self.filesDirectory.appendingPathComponent("hearth-\(UUID().uuidString)").path
+  }
+
+  /// Where the files of simulated homes are, which outlive no process: in memory, where the system has a place for that.
+  private static var filesDirectory: URL {
+    FileManager.default.isWritableFile(atPath: "/dev/shm")
+      ? URL(filePath: "/dev/shm") : FileManager.default.temporaryDirectory
   }
 
   /// Starts all devices and opens the home.

@@ -41,7 +41,7 @@ extension SimulatedHome {
         return nil
       }
       let what = host.perform { engine, now -> String? in
-        for (path, _) in engine.attributes {
+        for (path, _) in engine.attributes(where: { Self.clusters[$0] != nil }) {
           guard let cluster = Self.clusters[path.cluster], !cluster.contains(path.attribute),
             let value = engine.value(of: path, at: now)
           else { continue }

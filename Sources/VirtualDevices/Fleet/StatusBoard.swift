@@ -4,7 +4,8 @@ import Runtime
 
 /// Keeps a fleet's status file up to date. Confined to one event loop; told of changes on any.
 ///
-/// Changes that come while the file is being made are written together afterwards.
+/// The first change is written at once. Those that come while the file is being made, or soon after it, are written together
+/// later: a home of a thousand devices is never still, and its file takes a while.
 final class StatusBoard: Sendable {
   private struct State {
     var home = ""
@@ -41,6 +42,8 @@ final class StatusBoard: Sendable {
   }
 
   private static let dropsInterval = TimeAmount.seconds(2)
+  /// So much longer than making the file took, it is left alone afterwards: a twentieth of the time at most goes into it.
+  private static let rest: Int64 = 19
 
   /// Writes the file anew if there were drops since.
   private func writeDrops() -> EventLoopFuture<Void> {
@@ -80,15 +83,18 @@ final class StatusBoard: Sendable {
       return eventLoop.makeSucceededVoidFuture()
     }
     state.value.isWriting = true
+    let start = NIODeadline.now()
     return status().map { [self] status in
       // A file that can't be written leaves `sim ps` without news, and the devices as they are.
       if let directory = state.value.directory { try? status.write(to: directory) }
       state.value.drops = status.devices.map(\.drops)
     }.always { [self] _ in
-      state.value.isWriting = false
-      if state.value.isStale {
-        state.value.isStale = false
-        _ = write()
+      eventLoop.scheduleTask(in: (NIODeadline.now() - start) * Self.rest) { [self] in
+        state.value.isWriting = false
+        if state.value.isStale {
+          state.value.isStale = false
+          _ = write()
+        }
       }
     }
   }

@@ -1,11 +1,13 @@
 /// A binary heap: the least element comes first.
-struct EventHeap<Element: Comparable & Sendable>: Sendable {
-  private var elements: [Element] = []
+package struct EventHeap<Element: Comparable & Sendable>: Sendable {
+  @usableFromInline var elements: [Element] = []
 
-  var first: Element? { elements.first }
-  var isEmpty: Bool { elements.isEmpty }
+  @inlinable package init() {}
 
-  mutating func insert(_ element: Element) {
+  @inlinable package var first: Element? { elements.first }
+  @inlinable package var isEmpty: Bool { elements.isEmpty }
+
+  @inlinable package mutating func insert(_ element: Element) {
     elements.append(element)
     var child = elements.count - 1
     while child > 0 {
@@ -16,7 +18,7 @@ struct EventHeap<Element: Comparable & Sendable>: Sendable {
     }
   }
 
-  mutating func removeFirst() -> Element? {
+  @inlinable package mutating func removeFirst() -> Element? {
     guard !elements.isEmpty else { return nil }
     elements.swapAt(0, elements.count - 1)
     let least = elements.removeLast()
