@@ -37,7 +37,7 @@ import Testing
     func setName(_ name: String, of device: String) async throws(HomeError) -> NamedDevice {
       throw HomeError(.notFound, "nobody")
     }
-    func reports(of device: String) -> AsyncStream<DeviceReport> { AsyncStream { nil } }
+    func reports(of device: String) -> DeviceReports { .none }
   }
 
   @Test func clustersThatAreReachedOtherwiseThanTheirDeviceSaySo() throws {

@@ -84,7 +84,7 @@ import Testing
     func setName(_ name: String, of device: String) async throws(HomeError) -> NamedDevice {
       throw HomeError(.notFound, "no home")
     }
-    func reports(of device: String) -> AsyncStream<DeviceReport> { AsyncStream { $0.finish() } }
+    func reports(of device: String) -> DeviceReports { .none }
   }
 
   @Test func jsonIsEscaped() {

@@ -137,11 +137,17 @@ extension HomeBackend {
   }
 
   /// See ``HomeAccess/reports(of:)``.
-  package nonisolated func observedReports(of device: String) -> AsyncStream<DeviceReport> {
-    observe { observers, reducer, continuation in
-      let id = observers.addReports(continuation, of: device, reducer)
-      return { $0.removeReports(id, of: device) }
+  package nonisolated func observedReports(of device: String) -> DeviceReports {
+    let place = DeviceReports.Place()
+    let loop = eventLoop
+    let start: @Sendable () -> Void = {
+      let view = self.view
+      view.observers.addReports(place, of: device, view.reducer)
     }
+    if loop.inEventLoop { start() } else { loop.execute(start) }
+    return DeviceReports(
+      first: place,
+      reading: .init { loop.execute { self.view.observers.removeReports(ObjectIdentifier(place), of: device) } })
   }
 
   /// A collection: what is in it now, and what after each change.

@@ -57,7 +57,7 @@ extension HomeController: HomeBackend {
     return NamedDevice(device: value, wasCut: wasCut)
   }
 
-  public nonisolated func reports(of device: String) -> AsyncStream<DeviceReport> { observedReports(of: device) }
+  public nonisolated func reports(of device: String) -> DeviceReports { observedReports(of: device) }
 
   /// A device, and the way to it.
   /// - Parameter patience: how long to wait until it is online; nil: not at all, where nothing of it was heard since the
@@ -86,7 +86,7 @@ extension HomeController: HomeBackend {
   }
 
   /// Whether a device comes online in time.
-  private func comesOnline(_ reports: AsyncStream<DeviceReport>, within time: Duration) async -> Bool {
+  private func comesOnline(_ reports: DeviceReports, within time: Duration) async -> Bool {
     let found = Tasks.start { () -> Bool in
       for await report in reports where report.device.source?.status.connectivity.connectivityState == .online {
         return true

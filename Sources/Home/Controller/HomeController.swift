@@ -125,6 +125,7 @@ public actor HomeController {
   }
 
   private func begin() {
+    edge.value.observers.wake = { [machine = options.machine] body in _ = machine.task { body() } }
     edge.value.observers.make = { [unowned self] entry, reducer in value(of: entry, reducer) }
     watchFollower()
   }

@@ -109,12 +109,14 @@ extension HomeDatabase {
       // The youngest that goes; never in the middle of an update.
       let last = try self.lastSequence(database)
       let firstKept = try Int64.fetchOne(
-        database, sql: "SELECT sequence FROM log WHERE time >= ? ORDER BY sequence LIMIT 1", arguments: [time])
+        database.cachedStatement(sql: "SELECT sequence FROM log WHERE time >= ? ORDER BY sequence LIMIT 1"),
+        arguments: [time])
       let limit = max(last - Int64(clamping: max(count, 0)), firstKept.map { $0 - 1 } ?? last)
       let divided = try Int64.fetchOne(
-        database, sql: "SELECT batch FROM log WHERE sequence = ? AND batch <= ?", arguments: [limit + 1, limit])
+        database.cachedStatement(sql: "SELECT batch FROM log WHERE sequence = ? AND batch <= ?"),
+        arguments: [limit + 1, limit])
       let end = divided.map { $0 - 1 } ?? limit
-      try database.execute(sql: "DELETE FROM log WHERE sequence <= ?", arguments: [end])
+      try database.cachedStatement(sql: "DELETE FROM log WHERE sequence <= ?").execute(arguments: [end])
       let removed = database.changesCount
       if removed > 0 {
         try database.execute(

@@ -98,7 +98,7 @@ public actor ObserverCenter {
       machine.task { await self.ring(updates) }
     }
     // Where nobody else writes, there is the log to be kept short, and nothing else to look for.
-    let period: TimeAmount = machine.sharesFiles ? .milliseconds(200) : .seconds(60)
+    let period: TimeAmount = machine.sharesFiles ? .milliseconds(200) : .seconds(300)
     poll = eventLoop.scheduleRepeatedTask(initialDelay: .milliseconds(100), delay: period) {
       [weak self] _ in
       guard let self else { return }

@@ -29,16 +29,9 @@ final class HomeClient: HomeAccess {
     return NamedDevice(device: value.asked(through: self), wasCut: wasCut)
   }
 
-  func reports(of device: String) -> AsyncStream<DeviceReport> {
-    let reports = backend.reports(of: device)
-    let (stream, continuation) = AsyncStream.makeStream(of: DeviceReport.self)
-    let task = Tasks.start {
-      for await report in reports {
-        continuation.yield(DeviceReport(device: report.device.asked(through: self), changed: report.changed))
-      }
-      continuation.finish()
-    }
-    continuation.onTermination = { _ in task.cancel() }
-    return stream
+  func reports(of device: String) -> DeviceReports {
+    var reports = backend.reports(of: device)
+    reports.access = self
+    return reports
   }
 }

@@ -29,7 +29,7 @@ public protocol HomeAccess: AnyObject, Sendable {
   func setName(_ name: String, of device: String) async throws(HomeError) -> NamedDevice
 
   /// What becomes of a device: first as it is now, then once for each update that is about it. Ends when it is removed.
-  func reports(of device: String) -> AsyncStream<DeviceReport>
+  func reports(of device: String) -> DeviceReports
 }
 
 /// A device that was given a name.

@@ -27,7 +27,7 @@ public struct DeviceUpdates<Element: Sendable>: HomeUpdates {
   public struct AsyncIterator: AsyncIteratorProtocol {
     let updates: DeviceUpdates
     /// Nil: it has ended.
-    var reports: AsyncStream<DeviceReport>.Iterator?
+    var reports: DeviceReports.AsyncIterator?
     var last: Element?
 
     public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> Element? {

@@ -9,7 +9,7 @@ package final class HomeObservers {
   private var structures = ObservedCollection<Structure>()
   private var rooms = ObservedCollection<Room>()
   private var devices = ObservedCollection<HomeDevice>()
-  private var reports: [String: [Int: AsyncStream<DeviceReport>.Continuation]] = [:]
+  private var reports: [String: Readers] = [:]
   /// The devices as they were told last, as long as anybody follows them.
   private var told: [String: HomeDevice] = [:]
   package private(set) var isEnded = false
@@ -17,6 +17,15 @@ package final class HomeObservers {
   private var ears: [Int: (News) -> Bool] = [:]
   /// Makes the value of a device.
   package var make: ((DeviceEntry, HomeReducer) -> HomeDevice)?
+
+  /// Runs what wakes those who wait for reports.
+  var wake: @Sendable (@escaping @Sendable () -> Void) -> Void = { $0() }
+
+  /// Those who are told of a device.
+  private struct Readers {
+    let broadcast: Broadcast<DeviceReport>
+    var all: Set<ObjectIdentifier> = []
+  }
 
   package init() {}
 
@@ -82,24 +91,19 @@ package final class HomeObservers {
     return id
   }
 
-  package func addReports(
-    _ continuation: AsyncStream<DeviceReport>.Continuation, of device: String, _ reducer: HomeReducer
-  )
-    -> Int
-  {
-    let id = next()
+  func addReports(_ reader: DeviceReports.Place, of device: String, _ reducer: HomeReducer) {
     guard !isEnded, let entry = reducer.state.devices[device], let value = make?(entry, reducer) else {
-      continuation.finish()
-      return id
+      return reader.fill(.end)
     }
-    reports[device, default: [:]][id] = continuation
-    continuation.yield(DeviceReport(device: value, changed: []))
-    return id
+    var readers = reports[device] ?? Readers(broadcast: Broadcast(wake: wake))
+    readers.broadcast.attach(reader, with: DeviceReport(device: value, changed: []))
+    readers.all.insert(ObjectIdentifier(reader))
+    reports[device] = readers
   }
 
-  package func removeReports(_ id: Int, of device: String) {
-    reports[device]?[id] = nil
-    if reports[device]?.isEmpty == true { reports[device] = nil }
+  func removeReports(_ reader: ObjectIdentifier, of device: String) {
+    reports[device]?.all.remove(reader)
+    if reports[device]?.all.isEmpty == true { reports[device] = nil }
   }
 
   package func remove(_ id: Int) {
@@ -113,7 +117,7 @@ package final class HomeObservers {
   package func end() {
     isEnded = true
     tell(.ended)
-    for list in reports.values { for continuation in list.values { continuation.finish() } }
+    for readers in reports.values { readers.broadcast.finish() }
     structures.end()
     rooms.end()
     devices.end()
@@ -174,14 +178,13 @@ package final class HomeObservers {
   }
 
   private func tellReport(of device: String, _ changed: Set<ClusterPath>, _ reducer: HomeReducer) {
-    guard let list = reports[device] else { return }
+    guard let broadcast = reports[device]?.broadcast else { return }
     guard let value = reducer.state.devices[device].flatMap({ make?($0, reducer) }) else {
-      for continuation in list.values { continuation.finish() }
+      broadcast.finish()
       reports[device] = nil
       return
     }
-    let report = DeviceReport(device: value, changed: changed)
-    for continuation in list.values { continuation.yield(report) }
+    broadcast.send(DeviceReport(device: value, changed: changed))
   }
 
   private func all(_ reducer: HomeReducer) -> [String: HomeDevice] {

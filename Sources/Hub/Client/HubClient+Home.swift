@@ -80,7 +80,7 @@ extension HubClient: HomeBackend {
     return NamedDevice(device: value, wasCut: wasCut)
   }
 
-  public nonisolated func reports(of device: String) -> AsyncStream<DeviceReport> { observedReports(of: device) }
+  public nonisolated func reports(of device: String) -> DeviceReports { observedReports(of: device) }
 
   // MARK: The log
 

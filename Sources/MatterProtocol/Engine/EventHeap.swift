@@ -1,13 +1,14 @@
-/// A binary heap: the least element comes first.
-package struct EventHeap<Element: Comparable & Sendable>: Sendable {
+/// A binary heap: the least element comes first. Public and inlinable so that those who use it, deep in their loops, get one
+/// compiled for their own elements.
+public struct EventHeap<Element: Comparable & Sendable>: Sendable {
   @usableFromInline var elements: [Element] = []
 
-  @inlinable package init() {}
+  @inlinable public init() {}
 
-  @inlinable package var first: Element? { elements.first }
-  @inlinable package var isEmpty: Bool { elements.isEmpty }
+  @inlinable public var first: Element? { elements.first }
+  @inlinable public var isEmpty: Bool { elements.isEmpty }
 
-  @inlinable package mutating func insert(_ element: Element) {
+  @inlinable public mutating func insert(_ element: Element) {
     elements.append(element)
     var child = elements.count - 1
     while child > 0 {
@@ -18,7 +19,7 @@ package struct EventHeap<Element: Comparable & Sendable>: Sendable {
     }
   }
 
-  @inlinable package mutating func removeFirst() -> Element? {
+  @inlinable public mutating func removeFirst() -> Element? {
     guard !elements.isEmpty else { return nil }
     elements.swapAt(0, elements.count - 1)
     let least = elements.removeLast()

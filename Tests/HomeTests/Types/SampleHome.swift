@@ -17,7 +17,7 @@ final class SampleHome: HomeAccess {
 
   private struct Inside {
     var state = HomeState()
-    var observers: [Int: (device: String, continuation: AsyncStream<DeviceReport>.Continuation)] = [:]
+    var observers: [Int: (device: String, broadcast: Broadcast<DeviceReport>)] = [:]
     var nextObserver = 0
     var calls: [Call] = []
     var writes: [(writes: [AttributeWrite], isTimed: Bool, patience: Duration?)] = []
@@ -29,7 +29,7 @@ final class SampleHome: HomeAccess {
 
   /// Makes changes, and tells the observers of each device that one was about, once.
   func apply(_ changes: [HomeChange]) {
-    var finished: [AsyncStream<DeviceReport>.Continuation] = []
+    var finished: [Broadcast<DeviceReport>] = []
     inside.withLock { inside in
       var changed: [String: Set<ClusterPath>] = [:]
       for change in changes {
@@ -47,7 +47,7 @@ final class SampleHome: HomeAccess {
           if let device = inside.state.device(of: source)?.id { changed[device] = changed[device] ?? [] }
         case .deviceRenamed(let id, _), .deviceMoved(let id, _): changed[id] = changed[id] ?? []
         case .deviceRemoved(let id):
-          finished += inside.observers.values.filter { $0.device == id }.map(\.continuation)
+          finished += inside.observers.values.filter { $0.device == id }.map(\.broadcast)
         default: break
         }
       }
@@ -55,11 +55,11 @@ final class SampleHome: HomeAccess {
         guard let paths = changed[observer.device], let device = device(observer.device, of: inside.state) else {
           continue
         }
-        observer.continuation.yield(DeviceReport(device: device, changed: paths))
+        observer.broadcast.send(DeviceReport(device: device, changed: paths))
       }
     }
     // Not under the lock: a stream that ends takes its observer away.
-    for continuation in finished { continuation.finish() }
+    for broadcast in finished { broadcast.finish() }
   }
 
   /// A device as it is now.
@@ -116,21 +116,17 @@ final class SampleHome: HomeAccess {
     return NamedDevice(device: renamed, wasCut: false)
   }
 
-  func reports(of device: String) -> AsyncStream<DeviceReport> {
+  func reports(of device: String) -> DeviceReports {
     inside.withLock { inside in
-      let (stream, continuation) = AsyncStream<DeviceReport>.makeStream()
-      guard let value = self.device(device, of: inside.state) else {
-        continuation.finish()
-        return stream
-      }
+      let place = DeviceReports.Place()
+      guard let value = self.device(device, of: inside.state) else { return .none }
       let number = inside.nextObserver
       inside.nextObserver += 1
-      inside.observers[number] = (device, continuation)
-      continuation.onTermination = { [weak self] _ in
-        _ = self?.inside.withLock { $0.observers.removeValue(forKey: number) }
-      }
-      continuation.yield(DeviceReport(device: value, changed: []))
-      return stream
+      let broadcast = Broadcast<DeviceReport>()
+      inside.observers[number] = (device, broadcast)
+      broadcast.attach(place, with: DeviceReport(device: value, changed: []))
+      let end = { @Sendable [weak self] in _ = self?.inside.withLock { $0.observers.removeValue(forKey: number) } }
+      return DeviceReports(first: place, reading: .init(onEnd: { end() }))
     }
   }
 }

@@ -1,0 +1,80 @@
+import Synchronization
+import Testing
+
+@testable import Home
+
+@Suite struct BroadcastTests {
+  private func reader(_ broadcast: Broadcast<Int>, first: Int = 0) -> Broadcast<Int>.Place {
+    let place = Broadcast<Int>.Place()
+    broadcast.attach(place, with: first)
+    return place
+  }
+
+  /// Reads to the end.
+  private func all(from place: Broadcast<Int>.Place) async -> [Int] {
+    var (elements, place) = ([Int](), place)
+    while case .element(let element, let next) = await place.content() {
+      elements.append(element)
+      place = next
+    }
+    return elements
+  }
+
+  @Test func everyReaderGetsAllSinceItBegan() async {
+    let broadcast = Broadcast<Int>()
+    let early = reader(broadcast, first: -1)
+    for number in 0..<10 { broadcast.send(number) }
+    let late = reader(broadcast, first: -2)
+    let waiting = Task { await all(from: reader(broadcast, first: -3)) }
+    for number in 10..<20 { broadcast.send(number) }
+    broadcast.finish()
+    #expect(await all(from: early) == [-1] + Array(0..<20))
+    #expect(await all(from: late) == [-2] + Array(10..<20))
+    // Whenever it began, nothing in between is missing.
+    let seen = await waiting.value.dropFirst()
+    #expect(Array(seen) == Array((seen.first ?? 20)..<20))
+    #expect(await all(from: reader(broadcast, first: -4)) == [-4])
+  }
+
+  /// More than a few are woken by what the owner gives for it.
+  @Test func manyAreWokenWhereTheOwnerSays() async {
+    let wakes = Mutex(0)
+    let broadcast = Broadcast<Int> { body in
+      wakes.withLock { $0 += 1 }
+      Task { body() }
+    }
+    let readers = (0..<50).map { _ in reader(broadcast) }
+    let tasks = readers.map { place in Task { await all(from: place) } }
+    for number in 1...100 {
+      broadcast.send(number)
+      await Task.yield()
+    }
+    broadcast.finish()
+    for task in tasks { #expect(await task.value == Array(0...100)) }
+    #expect(wakes.withLock { $0 } > 0)
+  }
+
+  @Test func whoIsCancelledWaitsNoMore() async {
+    let broadcast = Broadcast<Int>()
+    let place = reader(broadcast)
+    let task = Task { await all(from: place) }
+    task.cancel()
+    let seen = await task.value
+    #expect(seen == [0] || seen.isEmpty)
+    broadcast.send(1)
+    broadcast.finish()
+    // Nobody else is.
+    #expect(await all(from: place) == [0, 1])
+  }
+
+  /// A list that is let go of place within place would need a stack as long as the list.
+  @Test func aLongListIsLetGoOf() async {
+    let broadcast = Broadcast<Int>()
+    var slow: Broadcast<Int>.Place? = reader(broadcast)
+    for number in 0..<300_000 { broadcast.send(number) }
+    weak let first = slow
+    #expect(first != nil)
+    slow = nil
+    #expect(first == nil)
+  }
+}
