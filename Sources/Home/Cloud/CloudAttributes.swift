@@ -51,10 +51,12 @@ public struct CloudAttributes: Hashable, Sendable, Codable {
   public var supportsFanSpeedPercent: Bool?
   public var availableFanSpeeds: FanSpeeds?
 
+  /// The speeds that a fan knows by name.
   public struct FanSpeeds: Hashable, Sendable, Codable {
     public var speeds: [Speed]
     public var ordered: Bool
 
+    /// One speed, and what people call it.
     public struct Speed: Hashable, Sendable, Codable {
       public var name: String
       public var values: [Value]
@@ -65,6 +67,7 @@ public struct CloudAttributes: Hashable, Sendable, Codable {
       }
     }
 
+    /// Names in one language.
     public struct Value: Hashable, Sendable, Codable {
       public var synonyms: [String]
       public var language: String
@@ -81,6 +84,7 @@ public struct CloudAttributes: Hashable, Sendable, Codable {
   public var occupancySensorConfiguration: [OccupancySensor]?
   public var sensorStatesSupported: [SensorState]?
 
+  /// How one sensor notices people, and after what time it says that they are gone.
   public struct OccupancySensor: Hashable, Sendable, Codable {
     /// `PIR`, `ULTRASONIC` or `PHYSICAL_CONTACT`.
     public var occupancySensorType: String
@@ -90,10 +94,12 @@ public struct CloudAttributes: Hashable, Sendable, Codable {
     public var unoccupiedToOccupiedEventThreshold: Int?
   }
 
+  /// Something that a sensor tells, and by which words.
   public struct SensorState: Hashable, Sendable, Codable {
     public var name: String
     public var descriptiveCapabilities: Descriptive?
 
+    /// The words that it may be told by.
     public struct Descriptive: Hashable, Sendable, Codable { public var availableStates: [String] }
 
     init(_ name: String, _ states: [String]) {

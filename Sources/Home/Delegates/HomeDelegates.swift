@@ -91,6 +91,6 @@ public enum HubState: String, Hashable, Sendable, CaseIterable {
   case notAvailable
   /// Another process; this one reads what it writes down.
   case connected
-  /// This process.
+  /// The one that asks.
   case thisProcess
 }

@@ -1,0 +1,60 @@
+import Foundation
+import Home
+import Hub
+import MatterProtocol
+import Testing
+
+/// What the documentation shows is what compiles, and what runs.
+@Suite("Articles on hubs", .timeLimit(.minutes(10))) struct ArticleTests {
+  /// The lines of a text without the blanks around them, and without empty ones.
+  private func lines(_ text: some StringProtocol) -> [String] {
+    text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+  }
+
+  @Test func everySnippetIsCompiled() throws {
+    let here = URL(filePath: #filePath).deletingLastPathComponent()
+    let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    let article = try String(contentsOf: root.appending(path: "Sources/Hub/Hub.docc/SharingAHome.md"), encoding: .utf8)
+    let compiled = lines(try String(contentsOf: here.appending(path: "SharingSnippets.swift"), encoding: .utf8))
+    let blocks = article.components(separatedBy: "```swift\n").dropFirst().compactMap {
+      $0.components(separatedBy: "```").first
+    }
+    #expect(blocks.count >= 6)
+    for block in blocks {
+      let wanted = lines(block)
+      let isThere = compiled.indices.contains { start in compiled[start...].starts(with: wanted) }
+      #expect(isThere, "not among the snippets that are compiled:\n\(block)")
+    }
+  }
+
+  @Test func aHomeIsSharedAsTheArticleSays() async throws {
+    let served = try await ServedHome()
+    await served.stopHub()
+    let state = served.scratch.state
+    let hub = try await SharingSnippets.run(served.home, at: "127.0.0.1", 0)
+    let token = try SharingSnippets.invite(state)
+    let address = try #require(await hub.status.addresses.last)
+    let port = try #require(address.split(separator: ":").last.flatMap { Int($0) })
+    let member = try await SharingSnippets.client([.local(.host("127.0.0.1", port: port))], token)
+    #expect(await member.state.devices.count == 1)
+    let owner = try await SharingSnippets.client([.local(.socket(state.hubSocket))], nil)
+    #expect(try await owner.hubStatus.clients.map(\.role) == [.member, .owner])
+    // A member may not alter names, and no client has the keys.
+    #expect(await code { _ = try await member.rename("5", to: "Desk") } == .accessDenied)
+    #expect(await code { _ = try member.controller } == .accessDenied)
+    async let told: Void = SharingSnippets.changes(owner)
+    try await SharingSnippets.revoke(state, owner)
+    #expect(await eventually { try await owner.hubStatus.clients.map(\.role) == [.owner] })
+    await member.close()
+    await owner.close()
+    await told
+    await hub.close()
+    await served.close()
+  }
+
+  @Test func routesAreNamedAsTheArticleSays() {
+    let scratch = Scratch()
+    let routes = SharingSnippets.routes(ServedHome.options(scratch), scratch.state)
+    #expect(routes.map(\.locality) == [.peer, .local, .remote])
+  }
+}

@@ -1,0 +1,52 @@
+import Home
+import Hub
+import Logging
+
+// The snippets of the article “Sharing a home”, word for word: `ArticleTests` holds it to that, and runs them.
+
+enum SharingSnippets {
+  static func run(_ home: Home, at address: String, _ port: Int) async throws -> Hub {
+    var options = Hub.Options(logger: Logger(label: "hub"))
+    options.addresses = [.host(address, port: port)]
+    let hub = try await Hub.open(home, options)
+    return hub
+  }
+
+  static func invite(_ state: StateDirectory) throws -> String {
+    let (client, token) = try StoredNames(state).withDatabase { database throws(HomeError) in
+      try database.invite("Ada", .member, at: Home.now() / 1000)
+    }
+    print(client.name, "is a", client.role.rawValue, "with", token)
+    return token
+  }
+
+  static func revoke(_ state: StateDirectory, _ owner: Home) async throws {
+    let gone = try StoredNames(state).withDatabase { database throws(HomeError) in try database.revoke("Ada") }
+    try await owner.tellHubOfClients()
+    print(gone.name, "is none of", try await owner.hubStatus.clients.map(\.name))
+  }
+
+  static func client(_ routes: [HubRoute], _ token: String?) async throws -> Home {
+    var options = HubClient.Options(routes: routes, name: "Kitchen panel", logger: Logger(label: "panel"))
+    options.token = token
+    let home = try await Home(through: options)
+    for device in try await home.devices().list() { print(device.name, device.sourceConnectivity.dataSourceLocality) }
+    return home
+  }
+
+  static func routes(_ own: HomeController.Options, _ state: StateDirectory) -> [HubRoute] {
+    let routes: [HubRoute] = [
+      .peer(own), .local(.socket(state.hubSocket)), .remote(.host("hub.example.org", port: 5550)),
+    ]
+    return routes
+  }
+
+  static func changes(_ home: Home) async {
+    for await change in home.devices().stream() {
+      if case .updated(let old, let new) = change, old.sourceConnectivity != new.sourceConnectivity {
+        let (state, way) = (new.sourceConnectivity.connectivityState, new.sourceConnectivity.dataSourceLocality)
+        print(new.name, "is", state, "by way of", way)
+      }
+    }
+  }
+}
