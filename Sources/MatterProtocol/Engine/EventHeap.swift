@@ -5,9 +5,12 @@ public struct EventHeap<Element: Comparable & Sendable>: Sendable {
 
   @inlinable public init() {}
 
+  /// The least element, nil if there is none. It stays.
   @inlinable public var first: Element? { elements.first }
+  /// Whether nothing is in it.
   @inlinable public var isEmpty: Bool { elements.isEmpty }
 
+  /// Puts an element in its place, in as many steps as the number of elements has binary digits at most.
   @inlinable public mutating func insert(_ element: Element) {
     elements.append(element)
     var child = elements.count - 1
@@ -19,6 +22,7 @@ public struct EventHeap<Element: Comparable & Sendable>: Sendable {
     }
   }
 
+  /// Takes the least element out; of equal ones any. Nil if there is none.
   @inlinable public mutating func removeFirst() -> Element? {
     guard !elements.isEmpty else { return nil }
     elements.swapAt(0, elements.count - 1)
