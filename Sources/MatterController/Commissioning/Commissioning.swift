@@ -58,6 +58,8 @@ struct Commissioning: Sendable {
   var fabricIndex: FabricIndex?
   /// Whether the device was asked a second time to end it.
   var isCompletionRepeated = false
+  /// Whether it goes on where an earlier one had no answer to its last request.
+  var isResumed = false
 
   /// Set once it failed, while the device is told to undo everything.
   var failure: (step: CommissioningStep?, error: ControllerError)?

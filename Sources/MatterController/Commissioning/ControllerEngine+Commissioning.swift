@@ -63,7 +63,8 @@ extension ControllerEngine {
         adminVendorId: configuration.adminVendorID)
       send(OperationalCredentials.addNOC, fields, id, at: now)
     case .connectOperationally: connectOperationally(id, at: now)
-    case .complete: break
+    case .complete:
+      if commissioning.isResumed, let session = commissioning.session { sendCompletion(id, on: session, at: now) }
     }
   }
 
@@ -97,13 +98,22 @@ extension ControllerEngine {
     _ id: OperationID, _ result: Result<Reply, ControllerError>, at now: Instant
   ) {
     guard let commissioning = commissionings[id], let step = commissioning.step else { return }
-    if commissioning.failure != nil { return finishFailure(id, at: now) }
+    if commissioning.failure != nil {
+      // It has undone everything, and said so.
+      if case .success(.invoked(let results)) = result,
+        let response = try? results.response(as: GeneralCommissioning.ArmFailSafeResponse.self),
+        response.errorCode == .ok
+      {
+        forgetUnconfirmed(commissioning.nodeID)
+      }
+      return finishFailure(id, at: now)
+    }
     do throws(ControllerError) {
       switch (step, try result.get()) {
       case (.readInformation, .report(let report)):
         try takeInformation(report, id)
         try checkProduct(id)
-        advance(to: .armFailSafe, id, at: now)
+        advance(to: commissioning.isResumed ? .complete : .armFailSafe, id, at: now)
       case (_, .invoked(let results)):
         try take(results, step, id, at: now)
       default:
@@ -114,6 +124,7 @@ extension ControllerEngine {
       if step == .complete, error.isTransport, !commissioning.isCompletionRepeated {
         return confirmCompletion(id, at: now)
       }
+      if step == .complete, !error.isTransport { forgetUnconfirmed(commissioning.nodeID) }
       failCommissioning(id, error, at: now)
     }
   }
@@ -147,6 +158,7 @@ extension ControllerEngine {
   }
 
   private mutating func sendCompletion(_ id: OperationID, on session: SessionID, at now: Instant) {
+    keepUnconfirmed(id)
     let command = CommandData(GeneralCommissioning.commissioningComplete.path(on: .root), fields: NoFields().tlv)
     guard begin(.invoke([command], timed: nil), for: id, on: session, isOld: false, at: now) else {
       return failCommissioning(id, .connectionLost, at: now)
@@ -331,18 +343,18 @@ extension ControllerEngine {
     }
     record.vendorID = commissioning.information.vendorID
     record.productID = commissioning.information.productID
-    var peer = Peer(record)
-    peer.isStored = false
-    peer.waiting = [id]
-    peers[node] = peer
-    operations[id]?.node = node
-    openSession(with: node, patience: Commissioning.operationalPatience, at: now)
+    connect(to: record, for: id, patience: Commissioning.operationalPatience, at: now)
   }
 
   mutating func connectedOperationally(
     _ id: OperationID, _ node: NodeID, _ session: SessionID, at now: Instant
   ) {
     guard let commissioning = commissionings[id], commissioning.failure == nil else { return }
+    if commissioning.isResumed, commissioning.session == nil {
+      // What it is has been forgotten since.
+      commissionings[id]?.session = session
+      return advance(to: .readInformation, id, at: now)
+    }
     if commissioning.step != .complete {
       endStep(id, at: now)
       beginStep(.complete, id, at: now)
@@ -357,9 +369,13 @@ extension ControllerEngine {
     if let resumption = peers[record.nodeID]?.resumption {
       changes.append(StoreChange(PeerRecord.resumptionKey(record.nodeID), resumption.stored))
     }
+    let request = UnconfirmedNode.fingerprint(of: commissioning.request)
+    changes += forgettingUnconfirmed { $0.request == request }
     perform(.store(changes))
     // The device closes its end by itself. Matter Core § 5.5.
-    if let session = commissioning.session { core.close(session, notifyingPeer: false, at: now) }
+    if let session = commissioning.session, !commissioning.isResumed {
+      core.close(session, notifyingPeer: false, at: now)
+    }
     let result = CommissioningResult(
       nodeID: record.nodeID, fabricIndex: commissioning.fabricIndex, information: commissioning.information,
       attestationFailure: commissioning.attestationFailure,
@@ -373,6 +389,9 @@ extension ControllerEngine {
   mutating func failCommissioning(_ id: OperationID, _ error: ControllerError, at now: Instant) {
     guard let commissioning = commissionings[id] else { return }
     guard commissioning.failure == nil else { return finishFailure(id, at: now) }
+    if commissioning.isResumed, commissioning.session == nil, error.isTransport, error != .timedOut {
+      return abandonResumption(id, at: now)
+    }
     commissionings[id]?.failure = (commissioning.step, error)
     dropTransactions(of: id, at: now)
     if let attempt = commissioning.attempt {

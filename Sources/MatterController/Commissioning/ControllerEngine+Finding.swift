@@ -4,6 +4,11 @@ internal import MatterProtocol
 // Commissioning up to the first session: discovery, and the passcode tried at one address after the other.
 extension ControllerEngine {
   mutating func startCommissioning(_ request: CommissioningRequest, _ id: OperationID, at now: Instant) {
+    if !resumeCommissioning(request, id, at: now) { beginCommissioning(request, id, at: now) }
+  }
+
+  /// Begins with looking for the device.
+  mutating func beginCommissioning(_ request: CommissioningRequest, _ id: OperationID, at now: Instant) {
     let node = request.nodeID ?? nextFreeNodeID
     commissionings[id] = Commissioning(request, node: node, at: now)
     guard SetupPasscode.isValid(request.passcode) else {

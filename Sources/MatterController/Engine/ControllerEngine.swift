@@ -31,6 +31,8 @@ public struct ControllerEngine: Engine {
   var subscriptions: [SubscriptionHandle: Subscription] = [:]
   var subscriptionHandles: [SubscriptionKey: SubscriptionHandle] = [:]
   var commissionings: [OperationID: Commissioning] = [:]
+  /// Devices that may have been commissioned, which nobody has said.
+  var unconfirmed: [NodeID: UnconfirmedNode] = [:]
 
   var groupRecords: [GroupID: GroupRecord] = [:]
   /// The one epoch key of all groups, 16 bytes; nil before the first.
@@ -71,6 +73,9 @@ public struct ControllerEngine: Engine {
     }
     for (key, value) in state where key.hasPrefix(GroupRecord.prefix) {
       if let record = GroupRecord(tlv: value) { groupRecords[record.id] = record }
+    }
+    for (key, value) in state where key.hasPrefix(UnconfirmedNode.prefix) {
+      if let node = UnconfirmedNode(tlv: value) { unconfirmed[node.record.nodeID] = node }
     }
     groupEpochKey = state[GroupRecord.epochKey]
     let resumption = peers.keys.sorted().compactMap { node in

@@ -54,6 +54,7 @@ public indirect enum ControllerError: Error, Hashable, Sendable {
 
     /// What the check of the certificates and the declaration says.
     public init(_ error: AttestationError) { (description, explanation) = ("\(error)", error.explanation) }
+    init(_ check: String, _ explanation: String) { (description, self.explanation) = (check, explanation) }
     init(_ check: String) { (description, explanation) = (check, "the \(check) is wrong") }
   }
 

@@ -24,7 +24,7 @@ public struct PeerRecord: Hashable, Sendable {
   /// What the keys of all of these in a store begin with.
   public static let resumptionPrefix = "resumption/"
 
-  private static func digits(_ nodeID: NodeID) -> String {
+  static func digits(_ nodeID: NodeID) -> String {
     let digits = String(nodeID.rawValue, radix: 16)
     return String(repeating: "0", count: 16 - digits.count) + digits
   }

@@ -123,6 +123,9 @@ final class SimulatedHome {
 
   func toggle() throws { try invoke([CommandData(OnOff.toggle.path(on: 1))]).checkStatus() }
 
+  /// Where the controller keeps devices that may have been commissioned.
+  var unconfirmed: [String] { controller.store.keys.filter { $0.hasPrefix("unconfirmed/") } }
+
   /// What the light itself holds.
   var isOn: Bool? { light.command { engine, _ in engine.value(OnOff.onOff, on: 1) } ?? nil }
   func state() throws -> Bool {
