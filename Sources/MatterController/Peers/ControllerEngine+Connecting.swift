@@ -9,7 +9,8 @@ extension ControllerEngine {
       compressedFabricID: fabric.compressedFabricID, nodeID: node.rawValue)
     var connecting = Connecting(
       query: query, patienceEnd: now + (patience ?? configuration.discoveryTime), parameters: peer.record.parameters)
-    for case let address? in [peer.toldAddress, peer.record.address] where !connecting.isKnown(address) {
+    let last = configuration.node.mutant == .needsDiscovery ? nil : peer.record.address
+    for case let address? in [peer.toldAddress, last] where !connecting.isKnown(address) {
       connecting.untried.append(address)
     }
     connecting.isEager = peer.waiting.contains {
@@ -148,7 +149,6 @@ extension ControllerEngine {
     save(record)
   }
 
-  /// Puts a record in the store if anything that is stored has changed.
   /// A node may be heard from another address on the session that it has: that is where it is from now on.
   mutating func noteAddress(of node: NodeID, on session: SessionID) {
     guard let address = core.session(session)?.peerAddress, let known = peers[node]?.record.address, known != address,
@@ -159,6 +159,7 @@ extension ControllerEngine {
     save(record)
   }
 
+  /// Puts a record in the store if anything that is stored has changed.
   mutating func save(_ record: PeerRecord) {
     let isChanged = peers[record.nodeID].map { $0.record.tlv != record.tlv } ?? true
     peers[record.nodeID]?.record = record

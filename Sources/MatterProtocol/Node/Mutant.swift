@@ -19,6 +19,8 @@ public struct Mutant: RawRepresentable, Hashable, Sendable, CaseIterable {
 
   /// A controller tries a node where it was last, and nowhere else.
   public static let staysAtAddress = Mutant(rawValue: "staysAtAddress")
+  /// A controller tries a node only where service discovery says that it is.
+  public static let needsDiscovery = Mutant(rawValue: "needsDiscovery")
 
   /// A home does not care that a device announces itself.
   public static let ignoresAnnouncements = Mutant(rawValue: "ignoresAnnouncements")
@@ -31,6 +33,6 @@ public struct Mutant: RawRepresentable, Hashable, Sendable, CaseIterable {
 
   public static let allCases: [Mutant] = [
     .sendsOnce, .evictsAnybody, .keepsHalfCommissioning, .ignoresStartUp, .reportsOneAtATime, .staysAtAddress,
-    .ignoresAnnouncements, .ignoresReachable, .followsFirstCallsOnly, .trustsAnyClock,
+    .needsDiscovery, .ignoresAnnouncements, .ignoresReachable, .followsFirstCallsOnly, .trustsAnyClock,
   ]
 }
