@@ -6,28 +6,15 @@ import Testing
   @Test(.timeLimit(.minutes(10))) func devicesArePairedAndUsedByTheirAddresses() async throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
-    let state = URL(filePath: hearth.state)
-    try FileManager.default.createDirectory(at: state, withIntermediateDirectories: true)
-    let (definition, ready, book) = (
-      state.appending(path: "home.yaml"), state.appending(path: "ready"), state.appending(path: "book")
-    )
+    let devices = try QuietDevices(hearth)
+    let (state, book) = (devices.state, devices.book)
     try """
     devices:
       - { name: One, type: dimmable light, discriminator: 1001, passcode: 20240001 }
       - { name: Two, type: dimmable light, discriminator: 1002, passcode: 20240002 }
-    """.write(to: definition, atomically: true, encoding: .utf8)
-    let fleet = try hearth.start(
-      ["run", definition.path, "--mdns", "off", "--ready-file", ready.path],
-      output: state.appending(path: "fleet.out"), errors: state.appending(path: "fleet.err"))
-    defer {
-      if fleet.isRunning { fleet.interrupt() }
-      fleet.waitUntilExit()
-    }
-    for _ in 0..<200 where !FileManager.default.fileExists(atPath: ready.path) && fleet.isRunning {
-      try await Task.sleep(for: .milliseconds(50))
-    }
-    let ports = try hearth("sim", "ps", "--json").output.split(separator: "\"port\":").dropFirst()
-      .compactMap { UInt16($0.prefix { $0.isNumber }) }
+    """.write(to: devices.definition, atomically: true, encoding: .utf8)
+    let (fleet, ports) = try await devices.start()
+    defer { devices.stop(fleet) }
     try #require(ports.count == 2)
 
     // They are not found (others' devices may be), and nobody is looked for in vain.
@@ -142,28 +129,8 @@ import Testing
   @Test(.timeLimit(.minutes(10))) func aSwitchFindsItsLampInTheAddressBook() async throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
-    let state = URL(filePath: hearth.state)
-    try FileManager.default.createDirectory(at: state, withIntermediateDirectories: true)
-    let (definition, ready, book) = (
-      state.appending(path: "home.yaml"), state.appending(path: "ready"), state.appending(path: "book")
-    )
-    /// Starts the devices, and gives their ports in the order of the file.
-    func start(_ extra: String...) async throws -> (fleet: Process, ports: [UInt16]) {
-      try? FileManager.default.removeItem(at: ready)
-      let fleet = try hearth.start(
-        ["run", definition.path, "--mdns", "off", "--ready-file", ready.path] + extra,
-        output: state.appending(path: "fleet.out"), errors: state.appending(path: "fleet.err"))
-      for _ in 0..<200 where !FileManager.default.fileExists(atPath: ready.path) && fleet.isRunning {
-        try await Task.sleep(for: .milliseconds(50))
-      }
-      let ports = try hearth("sim", "ps", "--json").output.split(separator: "\"port\":").dropFirst()
-        .compactMap { UInt16($0.prefix { $0.isNumber }) }
-      return (fleet, ports)
-    }
-    func stop(_ fleet: Process) {
-      if fleet.isRunning { fleet.interrupt() }
-      fleet.waitUntilExit()
-    }
+    let devices = try QuietDevices(hearth)
+    let (definition, book) = (devices.definition, devices.book)
     func lines(lamp: String = "", button: String = "") -> String {
       """
       devices:
@@ -172,8 +139,8 @@ import Testing
       """
     }
     try lines().write(to: definition, atomically: true, encoding: .utf8)
-    let first = try await start()
-    defer { stop(first.fleet) }
+    let first = try await devices.start()
+    defer { devices.stop(first.fleet) }
     try #require(first.ports.count == 2)
     for (index, name) in ["Lamp", "Button"].enumerated() {
       let paired = try hearth(
@@ -191,12 +158,12 @@ import Testing
     #expect(try !isOn())
 
     // As before, but with the book, which calls the lamp by its node id.
-    stop(first.fleet)
+    devices.stop(first.fleet)
     try lines(lamp: ", port: \(first.ports[0])", button: ", port: \(first.ports[1])")
       .write(to: definition, atomically: true, encoding: .utf8)
     try "1: 127.0.0.1:\(first.ports[0])\n".write(to: book, atomically: true, encoding: .utf8)
-    let second = try await start("--address-book", book.path)
-    defer { stop(second.fleet) }
+    let second = try await devices.start("--address-book", book.path)
+    defer { devices.stop(second.fleet) }
     #expect(second.ports == first.ports)
     let pressed = try hearth("sim", "press", "Button", "short")
     #expect(pressed.status == 0, "\(pressed.errors)")
@@ -206,5 +173,43 @@ import Testing
     try "1: nowhere\n".write(to: book, atomically: true, encoding: .utf8)
     let wrong = try hearth("run", definition.path, "--mdns", "off", "--address-book", book.path)
     #expect(wrong.status == 12 && wrong.errors.contains("\(book.path):1:4"), "\(wrong.errors)")
+  }
+}
+
+/// Devices of a definition file that nobody announces.
+private struct QuietDevices {
+  let hearth: Hearth
+  let state: URL
+  let definition: URL
+  /// Where the test may write addresses.
+  let book: URL
+  private let ready: URL
+
+  init(_ hearth: Hearth) throws {
+    self.hearth = hearth
+    state = URL(filePath: hearth.state)
+    try FileManager.default.createDirectory(at: state, withIntermediateDirectories: true)
+    definition = state.appending(path: "home.yaml")
+    book = state.appending(path: "book")
+    ready = state.appending(path: "ready")
+  }
+
+  /// Starts the devices, and gives their ports in the order of the file.
+  func start(_ extra: String...) async throws -> (fleet: Process, ports: [UInt16]) {
+    try? FileManager.default.removeItem(at: ready)
+    let fleet = try hearth.start(
+      ["run", definition.path, "--mdns", "off", "--ready-file", ready.path] + extra,
+      output: state.appending(path: "fleet.out"), errors: state.appending(path: "fleet.err"))
+    for _ in 0..<200 where !FileManager.default.fileExists(atPath: ready.path) && fleet.isRunning {
+      try await Task.sleep(for: .milliseconds(50))
+    }
+    let ports = try hearth("sim", "ps", "--json").output.split(separator: "\"port\":").dropFirst()
+      .compactMap { UInt16($0.prefix { $0.isNumber }) }
+    return (fleet, ports)
+  }
+
+  func stop(_ fleet: Process) {
+    if fleet.isRunning { fleet.interrupt() }
+    fleet.waitUntilExit()
   }
 }

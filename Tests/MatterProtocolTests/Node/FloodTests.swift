@@ -5,17 +5,6 @@ import Testing
 @testable import MatterProtocol
 
 @Suite struct FloodTests {
-  /// What an attacker without any credentials sends: a well-formed first message of a handshake.
-  private func datagram(_ opcode: UInt8, _ number: Int, _ payload: [UInt8]) -> [UInt8] {
-    var bytes: [UInt8] = []
-    MessageHeader(sessionID: 0, counter: UInt32(number), source: NodeID(UInt64(number) + 1)).encode(to: &bytes)
-    PayloadHeader(
-      isFromInitiator: true, needsAck: true, opcode: opcode, exchange: UInt16(truncatingIfNeeded: number),
-      protocolID: .secureChannel
-    ).encode(to: &bytes)
-    return bytes + payload
-  }
-
   private func expectBounded(_ core: NodeCore) {
     let configuration = core.configuration
     #expect(core.unsecured.count <= configuration.maximumUnsecuredSessions)
@@ -36,18 +25,13 @@ import Testing
     // Payloads of real first messages, from cores of their own.
     var stranger = NodeCore(random: SeededRandomSource(seed: 9), fabrics: try TestFabrics.make(seed: 5))
     var member = NodeCore(random: SeededRandomSource(seed: 9), fabrics: [pair.cores[0].fabrics[0]])
-    func first(_ core: inout NodeCore, _ begin: (inout NodeCore) -> Void) throws -> [UInt8] {
-      begin(&core)
-      guard case .send(let bytes, _)? = core.nextOutput() else { throw CorePair.Livelock() }
-      return try clearHeaders(bytes).content
-    }
-    let forNobody = try first(&stranger) {
+    let forNobody = try FirstMessage.payload(&stranger) {
       _ = $0.establishCASE(fabric: 1, peer: 2, to: CorePair.addresses[1], parameters: .init(), at: .zero)
     }
-    let forUs = try first(&member) {
+    let forUs = try FirstMessage.payload(&member) {
       _ = $0.establishCASE(fabric: 1, peer: 2, to: CorePair.addresses[1], parameters: .init(), at: .zero)
     }
-    let passcode = try first(&member) {
+    let passcode = try FirstMessage.payload(&member) {
       _ = $0.establishPASE(passcode: 1, to: CorePair.addresses[1], parameters: .init(), at: .zero)
     }
     let parameters = try TestPasscode.parameters()
@@ -57,14 +41,15 @@ import Testing
     for number in 0..<10_000 {
       let bytes =
         switch kind {
-        case "sigma1 for nobody", "spread in time": datagram(0x30, number, forNobody)
-        case "sigma1 for us": datagram(0x30, number, forUs)
-        case "passcode": datagram(0x20, number, passcode)
+        case "sigma1 for nobody", "spread in time": FirstMessage.datagram(0x30, number, forNobody)
+        case "sigma1 for us": FirstMessage.datagram(0x30, number, forUs)
+        case "passcode": FirstMessage.datagram(0x20, number, passcode)
         case "one peer":
           Array(
-            datagram(0x30, number, forNobody).prefix(8) + [UInt8](repeating: 3, count: 8)
-              + datagram(0x30, number, forNobody).dropFirst(16))
-        default: datagram(UInt8(truncatingIfNeeded: number), number, [UInt8](repeating: 0x15, count: number % 40))
+            FirstMessage.datagram(0x30, number, forNobody).prefix(8) + [UInt8](repeating: 3, count: 8)
+              + FirstMessage.datagram(0x30, number, forNobody).dropFirst(16))
+        default:
+          FirstMessage.datagram(UInt8(truncatingIfNeeded: number), number, [UInt8](repeating: 0x15, count: number % 40))
         }
       let from = SocketAddress(.v4(UInt32(number)), port: 9)
       pair.cores[1].receive(bytes, from: from, at: pair.now)

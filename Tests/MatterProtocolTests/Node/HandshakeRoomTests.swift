@@ -6,31 +6,11 @@ import Testing
 
 /// Strangers begin handshakes without end: whoever means it gets in all the same, within a bounded time.
 @Suite struct HandshakeRoomTests {
-  /// The first message of a handshake, as somebody else with another message counter would send it.
-  static func first(_ opcode: UInt8, _ number: Int, _ payload: [UInt8]) -> [UInt8] {
-    var bytes: [UInt8] = []
-    MessageHeader(sessionID: 0, counter: UInt32(number), source: NodeID(UInt64(number) + 1)).encode(to: &bytes)
-    PayloadHeader(
-      isFromInitiator: true, needsAck: true, opcode: opcode, exchange: UInt16(truncatingIfNeeded: number),
-      protocolID: .secureChannel
-    ).encode(to: &bytes)
-    return bytes + payload
-  }
-
-  /// What a core says first.
-  static func payload(_ core: inout NodeCore, _ begin: (inout NodeCore) -> Void) throws -> [UInt8] {
-    begin(&core)
-    while let output = core.nextOutput() {
-      if case .send(let bytes, _) = output { return try clearHeaders(bytes).content }
-    }
-    throw CorePair.Livelock()
-  }
-
   /// Sigma1s, all different, of a member of the fabric that core 1 is in.
   static func sigma1s(_ count: Int, _ pair: CorePair) throws -> [[UInt8]] {
     var member = NodeCore(random: SeededRandomSource(seed: 4711), fabrics: [pair.cores[0].fabrics[0]])
     return try (0..<count).map { _ in
-      try payload(&member) {
+      try FirstMessage.payload(&member) {
         _ = $0.establishCASE(fabric: 1, peer: 2, to: CorePair.addresses[1], parameters: .init(), at: .zero)
       }
     }
@@ -51,7 +31,7 @@ import Testing
     while pair.now < start + limit {
       let address = SocketAddress(.v4(0x0A00_0000 + UInt32(number % addresses)), port: 5540)
       pair.cores[1].receive(
-        Self.first(opcode, number, payloads[number % payloads.count]), from: address, at: pair.now)
+        FirstMessage.datagram(opcode, number, payloads[number % payloads.count]), from: address, at: pair.now)
       pair.drain(1)
       number += 1
       try pair.run(for: interval / addresses)
@@ -77,7 +57,7 @@ import Testing
     let parameters = try TestPasscode.parameters()
     pair.on(1) { core, _ in core.openPASE(parameters) }
     var stranger = NodeCore(random: SeededRandomSource(seed: 9))
-    let start = try Self.payload(&stranger) {
+    let start = try FirstMessage.payload(&stranger) {
       _ = $0.establishPASE(passcode: 1, to: CorePair.addresses[1], parameters: .init(), at: .zero)
     }
     let time = try flood(
@@ -145,7 +125,7 @@ import Testing
     let before = pair.cores[1].handshakes.keys.sorted()
     #expect(before.count == 2)
     var stranger = NodeCore(random: SeededRandomSource(seed: 9), fabrics: try TestFabrics.make(seed: 5))
-    let forNobody = try Self.payload(&stranger) {
+    let forNobody = try FirstMessage.payload(&stranger) {
       _ = $0.establishCASE(fabric: 1, peer: 2, to: CorePair.addresses[1], parameters: .init(), at: .zero)
     }
     let other = PBKDFParamRequest(passcodeID: 1).tlv
@@ -154,7 +134,8 @@ import Testing
       // From the very address that has the places, too.
       for address in [SocketAddress(.loopback4, port: 1), CorePair.addresses[0]] {
         pair.cores[1].receive(
-          Self.first(opcode, number + (address == CorePair.addresses[0] ? 100 : 200), payload), from: address,
+          FirstMessage.datagram(opcode, number + (address == CorePair.addresses[0] ? 100 : 200), payload),
+          from: address,
           at: pair.now)
         pair.drain(1)
       }
