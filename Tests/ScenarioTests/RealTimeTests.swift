@@ -1,6 +1,7 @@
 import MatterProtocol
 import Scenario
 import Testing
+import VirtualDevices
 
 /// What can be done to a home in virtual time can be done to it on real sockets, with the same outcome.
 @Suite(.serialized) struct RealTimeTests {
@@ -27,6 +28,9 @@ import Testing
       - do: on plug
       - expect: { plug.onOff: true, plug.messages: "> 1", within: 60s }
       - net: { plug: multicast }
+      - net: { plug: { network: iot } }
+      - power: { hub: cycle }
+      - expect: { plug.connectivity: online, lamp.connectivity: online, within: 60s }
       - rival: { plug: 2 }
       - do: off plug
       - expect: { plug.onOff: false, within: 60s }
@@ -54,6 +58,56 @@ import Testing
     #expect(simulated.isPassed, "\(simulated)")
     let real = await scenario.playInRealTime()
     #expect(real.isPassed, "\(real)")
+  }
+
+  /// A router lets nothing through by which a device could be found; where everybody is in one network, it is.
+  @Test(.timeLimit(.minutes(10))) func anotherNetworkIsOneInRealTimeToo() async throws {
+    let text = """
+      devices:
+        - { name: Plug, type: plug }
+      paired: false
+      steps:
+        - net: { plug: { network: iot } }
+        - do: pair plug
+        - expect: { plug.messages: 0 }
+        - net: { hub: { network: iot } }
+        - do: pair plug
+        - expect: { plug.connectivity: online, within: 30s }
+        - net: { hub: heal }
+        - do: on plug
+        - expect: { actual plug.onOff: true, within: 10s }
+      """
+    let scenario = try ScenarioFileTests.load(text)
+    let simulated = await scenario.simulate(seed: 1).result
+    #expect(simulated.isPassed, "\(simulated)")
+    let real = await scenario.playInRealTime()
+    #expect(real.isPassed, "\(real)")
+  }
+
+  /// What can't be done is said before anything begins, with its line and why.
+  @Test(arguments: [
+    ("drift: { hub: 50ppm }", "“drift hub 50ppm”, expected what can be done in real time, where no clock drifts"),
+    ("drift: { lamp: -50ppm, hub: 50ppm }", "“drift hub 50ppm”"),
+  ]) func whatNeedsVirtualTimeIsRefused(_ step: String, _ expected: String) async throws {
+    let scenario = try ScenarioFileTests.load(
+      ScenarioFileTests.lamp + "steps:\n  - wait: 1h\n  - { \(step), times: 3 }")
+    #expect((1...2).contains(scenario.needsVirtualTime.count))
+    let result = await scenario.playInRealTime()
+    let failure = try #require(result.failure)
+    #expect(failure.mark?.line == 6)
+    #expect(failure.message.contains("s.yaml:6:5: found"), "\(failure.message)")
+    #expect(failure.message.contains(expected), "\(failure.message)")
+    #expect(result.duration < .seconds(5))
+  }
+
+  @Test(.timeLimit(.minutes(10))) func aLimitIsOneInRealTimeToo() async throws {
+    let scenario = try ScenarioFileTests.load(
+      "devices:\n  - { name: Plug, type: plug }\npaired: false\nlimit: 2s\nsteps:\n  - wait: 1h")
+    let result = await scenario.playInRealTime()
+    #expect(
+      result.failure?.message.hasPrefix("the time is over at 2.000 s, and there still waits") == true, "\(result)")
+    #expect(result.failure?.mark?.line == 6)
+    #expect(result.duration < .seconds(60))
   }
 
   @Test(.timeLimit(.minutes(10))) func aFaultThatIsBuiltInIsThereInRealTimeToo() async throws {

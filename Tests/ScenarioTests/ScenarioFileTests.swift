@@ -59,6 +59,18 @@ import VirtualDevices
     ("steps:\n  - cut: { lmap: 5 }", "found device “lmap”"),
     ("steps:\n  - rival: { lmap: 5 }", "found device “lmap”"),
     ("steps:\n  - do: level lmap 40%", "found device “lmap”"),
+    ("steps:\n  - expect: {}", "s.yaml:5:13: found"),
+    ("steps:\n  - expect: { within: 5s }", "what has to hold, such as"),
+    ("always: []\nsteps:\n  - wait: 1s", "what has to hold, such as"),
+    ("steps:\n  - power: {}", "a mapping such as {lamp: …}"),
+    ("steps: on", "a list of steps"),
+    ("steps:\n  - on lamp", "a step: a mapping with"),
+    ("paired: perhaps\nsteps: []", "s.yaml:4:9: found “perhaps”, expected true or false"),
+    ("limit: 5\nsteps: []", "expected a time such as 2s"),
+    ("scenario: [a]\nsteps: []", "the scenario's name"),
+    ("steps:\n  - cut: { lamp: $n }", "the number of effects after which the power goes"),
+    ("steps:\n  - { at: -5s, do: on lamp }", "expected a time such as 2s"),
+    ("steps:\n  - press: { lamp: hard }", "expected short, long, double"),
     ("steps:\n  - { at: 5s, do: on lamp }\n  - { at: 4s, do: off lamp }", "steps in the order of their times"),
   ]) func isWrong(_ text: String, _ expected: String) {
     let problems = Self.problems(Self.lamp + text)

@@ -186,6 +186,37 @@ import VirtualDevices
     #expect(missing.entry == 2 && missing.byte == 0 && missing.now == nil)
   }
 
+  /// A trace that was cut off, or came by way of a system with other line ends.
+  @Test func aTraceThatWasDamaged() async throws {
+    let scenario = try ScenarioFileTests.load(ScenarioFileTests.lamp + "steps:\n  - do: on lamp")
+    let whole = TraceFile(scenario, seed: 3, await scenario.simulate(seed: 3, keepsTrace: true).trace)
+    let text = whole.text
+    let half = try TraceFile(name: "t", text: String(text.prefix(text.count - 20)))
+    #expect(half.difference(from: whole)?.entry == whole.entries.count)
+    #expect(try TraceFile(name: "t", text: text.replacing("\n", with: "\r\n")).difference(from: whole) == nil)
+    let other = text.replacing("\"hearthTrace\":1", with: "\"hearthTrace\":2")
+    for (broken, found) in [
+      ("", "an empty file"), (String(text.prefix(100)), "something else than a trace"), (other, "a trace of format 2"),
+      ("{\"hearthTrace\":1,\"seed\":1,\"files\":[]}", "something else than a trace"),
+    ] {
+      let error = #expect(throws: DefinitionError.self) { try TraceFile(name: "t", text: broken) }
+      #expect(error.map { "\($0)".contains(found) } == true, "\(String(describing: error))")
+    }
+    let noFile = "{\"hearthTrace\":1,\"seed\":1,\"files\":[{\"name\":\"a\",\"text\":\"home: b.yaml\\nsteps: []\"}]}"
+    #expect(throws: DefinitionError.self) { try TraceFile(name: "t", text: noFile).scenario() }
+  }
+
+  @Test func anyTextIsXML() async throws {
+    var result = try await Self.result("steps:\n  - wait: 1s")
+    let text = "]]> <![CDATA[ \u{0} \u{1B}[31m \u{FFFE}\u{FFFF} \r\n \u{85} \u{1F4A1} é \" ' & <"
+    (result.scenario, result.failure) = (text, .init(message: text, mark: nil, timeline: [text]))
+    result.failure?.again = text
+    let document = try XMLDocument(xmlString: JUnitReport.text([result]))
+    let failure = try #require(try document.nodes(forXPath: "//failure").first as? XMLElement)
+    #expect(failure.attribute(forName: "message")?.stringValue?.contains("\u{1F4A1} é \" ' & <") == true)
+    #expect(failure.stringValue?.contains("again: ]]> <![CDATA[ ? ?[31m ??") == true)
+  }
+
   @Test func resultsAreJUnit() async throws {
     let passed = try await Self.result("steps:\n  - wait: 1s")
     var failed = passed

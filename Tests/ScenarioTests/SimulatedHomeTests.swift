@@ -179,6 +179,15 @@ import VirtualDevices
     #expect("\(SimulationError.deadlock(at: .zero, waiting: ["Godot"]))".contains("there still waits “Godot”"))
   }
 
+  /// Work that leads to work at the same moment, for ever: time does not go on, and the run is ended.
+  @Test func aRunWithoutProgressIsStopped() async throws {
+    let run = await Simulation.run(seed: 1) { simulation in
+      try await simulation.sleep(for: .seconds(5))
+      while true { try await simulation.sleep(for: .zero) }
+    }
+    #expect(throws: SimulationError.endlessEffects(at: .zero + .seconds(5), host: "test")) { try run.result.get() }
+  }
+
   @Test func whoComesFromAnotherThreadIsNoticed() async throws {
     let run = await Simulation.run(seed: 1, limit: .seconds(1_000_000_000)) { simulation in
       await withTaskGroup(of: Void.self) { group in

@@ -1,3 +1,4 @@
+import MatterCrypto
 import MatterProtocol
 import Testing
 
@@ -101,6 +102,51 @@ import Testing
     try world.run(for: .milliseconds(300))
     #expect(ponger.events.count == 8)
     #expect(world.network.losses[.partition] == 4)
+  }
+
+  /// Cut in one direction, datagrams get there in the other.
+  @Test func aCutOfOneDirection() throws {
+    let world = World(seed: 1)
+    let (pinger, ponger) = world.addPair()
+    world.network.cut(from: ponger.id, to: pinger.id)
+    try world.run(for: .milliseconds(2500))
+    #expect(ponger.events.count == 2 && pinger.events.isEmpty)
+    #expect(world.network.losses == [.partition: 2])
+    world.network.mend(from: ponger.id, to: pinger.id)
+    world.network.cut(from: pinger.id, to: ponger.id)
+    try world.run(for: .seconds(1))
+    #expect(ponger.events.count == 2 && world.network.losses == [.partition: 3])
+    world.network.mend(from: pinger.id, to: ponger.id)
+    try world.run(for: .seconds(1))
+    #expect(ponger.events.count == 7 && pinger.events.count == 5)
+  }
+
+  /// Half as fast again: three of its seconds are two.
+  @Test func aMachineWhoseClockIsFast() async throws {
+    let run = await Simulation.run(seed: 1) { simulation in
+      let machine = simulation.machine
+      let epoch = machine.unixMicroseconds()
+      await simulation.perform { _ in machine.setDrift(500_000) }
+      try await simulation.sleep(for: .seconds(3))
+      let (fast, shown) = (await simulation.now, machine.unixMicroseconds() - epoch)
+      await simulation.perform { _ in machine.moveWallClock(by: .seconds(-10)) }
+      await simulation.perform { _ in machine.setDrift(-500_000) }
+      try await simulation.sleep(for: .seconds(3))
+      return (fast, shown, await simulation.now, machine.unixMicroseconds() - epoch)
+    }
+    let (fast, shown, slow, back) = try run.result.get()
+    #expect((fast, shown) == (.zero + .seconds(2), 3_000_000))
+    #expect((slow, back) == (.zero + .seconds(8), -4_000_000))
+  }
+
+  @Test func probabilitiesAreRatios() {
+    var random = SeededRandomSource(seed: 6)
+    let count = (0..<30_000).count { _ in Ratio(1, of: 3).happens(&random) }
+    #expect((9_700...10_300).contains(count))
+    // What is certain draws nothing.
+    var (one, other) = (random, random)
+    #expect(!Ratio(0, of: 5).happens(&one) && !Ratio(1, of: 0).happens(&one) && Ratio(7, of: 5).happens(&one))
+    #expect(one.next() == other.next())
   }
 
   @Test func powerAndStore() throws {

@@ -33,6 +33,43 @@ import Testing
     #expect(try hearth("test", file, "--variant", "9").status == 2)
   }
 
+  /// What can't be played is said at once, each with its exit code.
+  @Test(.timeLimit(.minutes(10))) func whatIsWrongIsSaid() throws {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let missing = try hearth("test", "nowhere.yaml")
+    #expect(missing.status == 2 && missing.errors.contains("nowhere.yaml can't be read"), "\(missing.errors)")
+    #expect(try hearth("replay", "nowhere.trace").status == 2)
+    #expect(try hearth("test").status == 2)
+
+    let wrong = try write("w.yaml", "steps:\n  - powr: { lamp: off }\n  - expect: { lmp.onOff: true }\n")
+    let told = try hearth("test", wrong)
+    #expect(told.status == 12)
+    #expect(told.errors.contains("w.yaml:5:5: found key “powr”") && told.errors.contains("did you mean “power”?"))
+    #expect(told.errors.contains("w.yaml:6:15: found device “lmp”"), "\(told.errors)")
+
+    // Nothing is played of the other one either.
+    let fine = try write("f.yaml", "steps:\n  - wait: 1s\n")
+    let virtual = try write("v.yaml", "steps:\n  - drift: { lamp: 50ppm }\n")
+    let refused = try hearth("test", fine, virtual, "--realtime")
+    #expect(refused.status == 12 && refused.output.isEmpty)
+    #expect(refused.errors.contains("v.yaml:5:5: found “drift lamp 50ppm”"), "\(refused.errors)")
+    #expect(refused.errors.contains("leave --realtime out"))
+
+    #expect(try hearth("test", fine, "--seeds", "5..3").status == 2)
+    #expect(try hearth("test", fine, "--seed", "1", "--seeds", "1..2").status == 2)
+    #expect(try hearth("test", fine, "--mutant", "nobody").status == 2)
+    let unwritable = try hearth("test", fine, "--junit", folder.path + "/no/out.xml")
+    #expect(unwritable.status == 2 && unwritable.errors.contains("out.xml can't be written"), "\(unwritable.errors)")
+
+    let stuck = try write("s.yaml", "limit: 5s\nsteps:\n  - do: on lamp\n  - wait: 1h\n")
+    let over = try hearth("test", stuck)
+    #expect(over.status == 11)
+    #expect(over.output.contains("s.yaml:7:5: the time is over at 5."), "\(over.output)")
+    #expect(over.output.contains("there still waits “\(stuck):7:5: wait 1 h”"), "\(over.output)")
+  }
+
   @Test(.timeLimit(.minutes(10))) func aTraceIsPlayedAgain() throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }

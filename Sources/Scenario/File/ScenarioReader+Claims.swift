@@ -12,6 +12,7 @@ extension ScenarioReader {
       report(node, expected: "a mapping such as {lamp.onOff: true, within: 2s}")
       return []
     }
+    let before = problems.count
     var limit = within.flatMap { duration($0) } ?? .zero
     var claims: [Claim] = []
     for (key, value) in mapping {
@@ -20,6 +21,9 @@ extension ScenarioReader {
       } else if let claim = claim(key, value) {
         claims.append(claim)
       }
+    }
+    if claims.isEmpty, problems.count == before {
+      report(node, expected: "what has to hold, such as {lamp.onOff: true}")
     }
     let text = claims.map(\.text).joined(separator: ", ")
     return [
@@ -36,6 +40,7 @@ extension ScenarioReader {
       report(node, expected: "a mapping such as {lamp.connectivity: online}, or a list of them")
       return []
     }
+    if mappings.isEmpty { report(node, expected: "what has to hold, such as {lamp.connectivity: online}") }
     var claims: [Claim] = []
     for node in mappings {
       guard case .mapping(let mapping) = node else {

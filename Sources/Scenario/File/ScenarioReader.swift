@@ -121,6 +121,7 @@ struct ScenarioReader {
       report(node, expected: "a mapping such as {lamp: …}")
       return []
     }
+    if mapping.isEmpty { report(node, expected: "a mapping such as {lamp: …}") }
     return mapping.compactMap { nameNode, value in
       action(key, nameNode, value).map { ($0, "\(key) \(nameNode.scalar?.string ?? "") \(value.scalar?.string ?? "")") }
     }

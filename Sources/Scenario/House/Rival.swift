@@ -20,9 +20,7 @@ struct Rival {
     _ device: String, of home: Home, times: Int, vanish: (HomeController) async throws -> Void
   ) async throws {
     let window = try await home.share(try await home.registry.resolve(device).device, for: .seconds(180))
-    guard case .enhanced(let passcode, let discriminator) = window.kind else {
-      throw HomeError(.unreachable, "\(device) opened no window for a second administrator")
-    }
+    let request = try window.request(for: device)
     var options = HomeController.Options(state: state, logger: logger)
     options.access = .exclusive
     options.interfaces = interfaces
@@ -30,10 +28,7 @@ struct Rival {
     options.machine = machine
     for turn in 0..<times {
       let rival = try await Home(options)
-      if turn == 0 {
-        _ = try await rival.pair(
-          CommissioningRequest(passcode: passcode, target: .discriminator(.long(discriminator))))
-      }
+      if turn == 0 { _ = try await rival.pair(request) }
       guard let known = try await rival.devices().list().first, let record = known.record(room: nil) else {
         throw HomeError(.notFound, "the second administrator has lost \(device)")
       }

@@ -77,22 +77,15 @@ extension SimulatedHome {
     let machine = try machine(of: device)
     let world = simulation.world.value
     var faults = faults[machine.id] ?? MachineFaults()
-    switch fault {
-    case .partition: (faults.isMute, faults.isDeaf) = (true, true)
-    case .mute: faults.isMute = true
-    case .deaf: faults.isDeaf = true
-    case .conditions(let conditions): faults.conditions = conditions
-    case .heal:
-      faults = MachineFaults()
-      world.network.silent.remove(machine.id)
-      world.network.places[machine.id] = nil
-      for family in IPFamily.allCases { machine.setFamily(family, isOn: true) }
-    case .multicast(true): world.network.silent.remove(machine.id)
-    case .multicast(false): world.network.silent.insert(machine.id)
-    case .place(let name): world.network.places[machine.id] = name
-    case .family(let family, let isOn): machine.setFamily(family, isOn: isOn)
-    }
+    faults.befall(fault)
     self.faults[machine.id] = faults
+    if faults.hasMulticast {
+      world.network.silent.remove(machine.id)
+    } else {
+      world.network.silent.insert(machine.id)
+    }
+    world.network.places[machine.id] = faults.place
+    for family in IPFamily.allCases { machine.setFamily(family, isOn: !faults.familiesOff.contains(family)) }
     relink(machine)
     world.note("\(device): \(fault)")
   }
@@ -103,7 +96,7 @@ extension SimulatedHome {
   }
 
   /// What befell the network around others before a machine was there counts for it, too.
-  func take(_ machine: SimulatedMachine) {
+  func relinkNewcomer(_ machine: SimulatedMachine) {
     for (id, _) in faults.sorted(by: { $0.key < $1.key }) where id != machine.id {
       relink(machine.id, id, &simulation.world.value.network)
     }
@@ -137,7 +130,7 @@ extension SimulatedHome {
   public func rival(at device: String, times: Int) async throws {
     let machine = await simulation.perform { $0.addMachine("rival \(device)") }
     rivals.append(machine)
-    take(machine)
+    relinkNewcomer(machine)
     let rival = Rival(
       machine: machine, interfaces: .all, state: StateDirectory(directory + "/rival \(rivals.count)"),
       logger: options.logger)

@@ -105,7 +105,7 @@ public actor SimulatedHome {
         self?.assumeIsolated { $0.opened = nil }
       }
     ]
-    try await home.follow()
+    do throws(HomeError) { try await home.follow() } catch { if hub.isPowered { throw error } }
   }
 
   nonisolated func homeOptions(_ machine: SimulatedMachine, _ directory: String) -> HomeController.Options {
@@ -144,16 +144,9 @@ public actor SimulatedHome {
   func close() async {
     await opened?.close()
     opened = nil
-    for other in others { await other.home.close() }
+    for other in others { await other.home?.close() }
     try? FileManager.default.removeItem(atPath: directory)
   }
-}
-
-/// What is wrong with the network around one machine.
-struct MachineFaults {
-  var isMute = false
-  var isDeaf = false
-  var conditions: LinkConditions?
 }
 
 /// How a simulated home is set up.

@@ -22,7 +22,11 @@ public enum RandomHome {
 
     /// What failed first, whichever device it was and whatever the numbers are; nil if nothing did.
     public var kind: String? {
-      failure.map { String($0.prefix { $0 != ";" }.filter { !$0.isNumber && !$0.isHexDigit }) }
+      failure.map { failure in
+        let first = failure.prefix { $0 != ";" }
+        let words = first.split(omittingEmptySubsequences: false) { !$0.isLetter && !$0.isNumber }
+        return words.filter { !$0.contains(where: \.isNumber) }.joined(separator: " ")
+      }
     }
   }
 
@@ -158,6 +162,7 @@ private struct RandomPlay {
     case .family(let family, let isOn): await world.simulation.perform { _ in machine.setFamily(family, isOn: isOn) }
     case .bridged(let isOn): await world.power(isOn, bridgedOn: name)
     case .heal: await network { $0.heal() }
+    case .cutSecondHome, .restoreSecondHome: break
     }
   }
 
@@ -170,6 +175,9 @@ private struct RandomPlay {
     case .cutPower(nil): try await world.cutPower(of: ScenarioReader.hub)
     case .cutPower(let effects): try await cutPower(of: hub, afterEffects: effects)
     case .restorePower: try await world.restorePower(of: ScenarioReader.hub)
+    case .cutSecondHome(let effects):
+      for other in await world.others { try await cutPower(of: other.machine, afterEffects: effects) }
+    case .restoreSecondHome: try await world.restoreOthers()
     case .move(let place): await move(hub, to: place)
     case .jump(let seconds): await world.simulation.perform { _ in hub.moveWallClock(by: .seconds(seconds)) }
     case .multicast(let isOn): await multicast(isOn, hub.id)
@@ -229,8 +237,10 @@ private struct RandomPlay {
       world.network.silent = []
       world.network.places = [:]
     }
+    let hubs = [world.hub] + (await world.others.map(\.machine))
+    await world.simulation.perform { _ in for hub in hubs { hub.effectsUntilPowerCut = nil } }
     try await world.restorePower(of: ScenarioReader.hub)
-    await world.simulation.perform { _ in world.hub.effectsUntilPowerCut = nil }
+    try await world.restoreOthers()
     for device in plan.kept {
       let machine = try await world.machine(of: "D\(device)")
       await world.simulation.perform { _ in machine.effectsUntilPowerCut = nil }

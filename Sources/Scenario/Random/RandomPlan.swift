@@ -39,6 +39,8 @@ public struct RandomPlan: Hashable, Sendable {
     case family(IPFamily, isOn: Bool)
     case place(isOther: Bool)
     case bridged(isOn: Bool)
+    case cutSecondHome(afterEffects: Int?)
+    case restoreSecondHome
     case heal
   }
 
@@ -96,6 +98,7 @@ public struct RandomPlan: Hashable, Sendable {
           ? Step(number: number, at: at, device: nil, act: Self.hubAct(&random))
           : Step(number: number, at: at, device: device % count, act: Self.act(&random)))
     }
+    if hasSecondHome { steps += Self.secondHome(seed: seed, from: steps.count) }
     self.steps = steps.sorted { ($0.at, $0.number) < ($1.at, $1.number) }
   }
 
@@ -133,6 +136,21 @@ public struct RandomPlan: Hashable, Sendable {
     case 5: .jump(seconds: Int64.random(in: -86_400...86_400, using: &random))
     case 6: .multicast(isOn: Bool.random(using: &random))
     default: .move(UInt64.random(in: 1..<1 << 32, using: &random))
+    }
+  }
+
+  /// The power of the second home's machine goes and comes, too. Drawn by itself, so that a plan is otherwise what it was.
+  private static func secondHome(seed: UInt64, from first: Int) -> [Step] {
+    var random = SeededRandomSource(seed: seed ^ 0x5EC0_4D)
+    return (0..<Int.random(in: 0...3, using: &random)).map { number in
+      let at = Duration.milliseconds(Int64.random(in: 0..<trouble.nanoseconds / 1_000_000, using: &random))
+      let act: Act =
+        switch Int.random(in: 0..<3, using: &random) {
+        case 0: .cutSecondHome(afterEffects: nil)
+        case 1: .cutSecondHome(afterEffects: Int.random(in: 0..<60, using: &random))
+        default: .restoreSecondHome
+        }
+      return Step(number: first + number, at: at, device: nil, act: act)
     }
   }
 

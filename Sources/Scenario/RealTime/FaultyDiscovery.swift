@@ -17,7 +17,12 @@ final class FaultyDiscovery: NodeDiscovery {
     let handler: @Sendable (ServiceDiscovery.Event) -> Void
     /// As the discovery beneath knows it; nil while nothing can be seen.
     var browse: ServiceDiscovery.Browse?
+    /// What was found.
+    var known: [MatterService.Kind: MatterService] = [:]
   }
+
+  /// How long what can't be found any more is believed: the lifetime of host and service records.
+  private static let recordLifetime = TimeAmount.seconds(120)
 
   private struct State {
     var publications: [MatterService.Kind: Publication] = [:]
@@ -56,12 +61,57 @@ final class FaultyDiscovery: NodeDiscovery {
       }
       guard state.sees != faults.sees else { return }
       state.sees = faults.sees
+      for number in state.searches.keys { restart(number, &state) }
+    }
+  }
+
+  /// Others are in other networks than before, or it is itself: what is found there is told, and what is not found any more
+  /// is believed until its records expire.
+  func lookAgain() {
+    state.withLock { state in
       for (number, search) in state.searches {
-        if let browse = search.browse { discovery.stop(browse) }
-        state.searches[number]?.browse =
-          faults.sees ? discovery.browse(search.query, on: search.owner, search.handler) : nil
+        restart(number, &state)
+        for kind in search.known.keys where !machine.networks.isFound(kind, by: machine) {
+          search.owner.scheduleTask(in: Self.recordLifetime) { [weak self] in self?.expire(kind, number) }
+        }
       }
     }
+  }
+
+  private func restart(_ number: UInt64, _ state: inout State) {
+    guard let search = state.searches[number] else { return }
+    if let browse = search.browse { discovery.stop(browse) }
+    state.searches[number]?.browse = state.sees ? start(search, number) : nil
+  }
+
+  private func start(_ search: Search, _ number: UInt64) -> ServiceDiscovery.Browse {
+    // Told on the owner's loop, and never while we are locked.
+    discovery.browse(search.query, on: search.owner) { [weak self, owner = search.owner] event in
+      owner.execute { [weak self] in self?.take(event, number) }
+    }
+  }
+
+  private func take(_ event: ServiceDiscovery.Event, _ number: UInt64) {
+    let handler = state.withLock { state -> (@Sendable (ServiceDiscovery.Event) -> Void)? in
+      guard let search = state.searches[number] else { return nil }
+      switch event {
+      case .found(let service):
+        guard machine.networks.isFound(service.kind, by: machine) else { return nil }
+        state.searches[number]?.known[service.kind] = service
+      case .lost(let service):
+        guard state.searches[number]?.known.removeValue(forKey: service.kind) != nil else { return nil }
+      }
+      return search.handler
+    }
+    handler?(event)
+  }
+
+  /// Forgets what could not be found for so long, unless it can by now.
+  private func expire(_ kind: MatterService.Kind, _ number: UInt64) {
+    guard !machine.networks.isFound(kind, by: machine),
+      let service = state.withLock({ $0.searches[number]?.known[kind] })
+    else { return }
+    take(.lost(service), number)
   }
 
   /// A node is reached at another port.
@@ -90,6 +140,7 @@ final class FaultyDiscovery: NodeDiscovery {
   ) {
     guard machine.takesEffect() else { return }
     state.withLock { state in
+      machine.networks.publishes(service.kind, machine)
       let publication = Publication(service: service, owner: owner, onConflict: onConflict)
       state.publications[service.kind] = publication
       if state.isSeen { announce(publication, state) }
@@ -109,8 +160,9 @@ final class FaultyDiscovery: NodeDiscovery {
   ) -> ServiceDiscovery.Browse {
     state.withLock { state in
       state.lastSearch += 1
-      let browse = state.sees ? discovery.browse(query, on: owner, handler) : nil
-      state.searches[state.lastSearch] = Search(query: query, owner: owner, handler: handler, browse: browse)
+      let number = state.lastSearch
+      state.searches[number] = Search(query: query, owner: owner, handler: handler, browse: nil)
+      restart(number, &state)
       return ServiceDiscovery.Browse(number: state.lastSearch)
     }
   }

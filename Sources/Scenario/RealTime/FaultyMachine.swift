@@ -23,10 +23,11 @@ final class FaultyMachine: Machine {
   private let host = HostMachine()
   private let state = Mutex(State())
   private let loop: any EventLoop
+  let networks: RealNetworks
   private let discoveries = Mutex<[FaultyDiscovery]>([])
   private let transports = Mutex<[NIOLoopBound<FaultyTransport>]>([])
 
-  init(on loop: any EventLoop) { self.loop = loop }
+  init(on loop: any EventLoop, in networks: RealNetworks) { (self.loop, self.networks) = (loop, networks) }
 
   /// Datagrams that its nodes sent.
   var packetCount: Int { state.withLock { $0.sent } }
@@ -38,8 +39,12 @@ final class FaultyMachine: Machine {
       state.faults.befall(fault)
       return state.faults
     }
+    networks.place(self, in: faults.place)
     for discovery in discoveries.withLock(\.self) { discovery.follow(faults) }
   }
+
+  /// Looks again for all that it looks for: others are in other networks than before, or it is.
+  func lookAgain() { for discovery in discoveries.withLock(\.self) { discovery.lookAgain() } }
 
   func moveWallClock(by time: Duration) { state.withLock { $0.clockOffset += time } }
 
@@ -65,7 +70,7 @@ final class FaultyMachine: Machine {
   // MARK: Power
 
   /// Takes the power away at the effect that comes after so many more: a datagram that is sent, a change that is stored, a service
-  /// that is published.
+  /// that is published, a piece of work for a ``Runtime/Worker``.
   func cutPower(afterEffects count: Int) { state.withLock { $0.effectsUntilPowerCut = count } }
 
   /// - Parameter onPowerCut: ends what runs on it, without a word to anybody.
@@ -103,7 +108,7 @@ final class FaultyMachine: Machine {
 
   func nextEventLoop() -> any EventLoop { loop }
   var taskExecutor: (any TaskExecutor)? { host.taskExecutor }
-  func makeWorker() -> any Worker { host.makeWorker() }
+  func makeWorker() -> any Worker { FaultyWorker(worker: host.makeWorker(), machine: self) }
   func unixMicroseconds() -> Int64 {
     host.unixMicroseconds() + state.withLock { $0.clockOffset.nanoseconds / 1000 }
   }
@@ -144,6 +149,23 @@ final class FaultyMachine: Machine {
     FaultyStore(try host.openStore(directory), self)
   }
   func storedState(of directory: String) throws(StoreError) -> StoredState { try host.storedState(of: directory) }
+}
+
+/// A thread whose work is not done any more when its machine has no power: each piece is one effect.
+private struct FaultyWorker: Worker {
+  let worker: any Worker
+  let machine: FaultyMachine
+
+  func submit<R: Sendable>(
+    on eventLoop: any EventLoop, _ body: @escaping @Sendable () throws -> R
+  ) -> EventLoopFuture<R> {
+    worker.submit(on: eventLoop) {
+      guard machine.takesEffect() else { throw SimulationError.powerOff("the machine") }
+      return try body()
+    }
+  }
+
+  func close(_ done: @escaping @Sendable () -> Void) { worker.close(done) }
 }
 
 /// A directory that nothing is written to any more when its machine has no power.

@@ -4,7 +4,7 @@ internal import Logging
 internal import MatterController
 internal import MatterCrypto
 internal import MatterModel
-public import MatterProtocol
+internal import MatterProtocol
 internal import NIOCore
 internal import Runtime
 internal import VirtualDevices
@@ -25,6 +25,7 @@ actor RealHome: Stage {
   private let definition: HomeDefinition
   private let directory: String
   private let hub: FaultyMachine
+  private let networks = RealNetworks()
   private let discovery: any NodeDiscovery
   private let loop: any EventLoop
   private let logger = Logger(label: "hearth") { _ in SwiftLogNoOpLogHandler() }
@@ -38,7 +39,7 @@ actor RealHome: Stage {
     directory = FileManager.default.temporaryDirectory.appendingPathComponent("hearth-\(UUID().uuidString)").path
     let host = HostMachine()
     loop = host.nextEventLoop()
-    hub = FaultyMachine(on: host.nextEventLoop())
+    hub = FaultyMachine(on: host.nextEventLoop(), in: networks)
     let registry = StateDirectory(directory).responders
     try FileManager.default.createDirectory(atPath: registry, withIntermediateDirectories: true)
     discovery = try host.openDiscovery(.builtin, .loopback, registry: registry, on: loop, logger: logger)
@@ -63,7 +64,7 @@ actor RealHome: Stage {
   func begin(isPaired: Bool, mutant: Mutant?) async throws {
     self.mutant = mutant
     for device in definition.devices {
-      let machine = FaultyMachine(on: loop)
+      let machine = FaultyMachine(on: loop, in: networks)
       var surroundings = VirtualDevice.Surroundings(
         machine: machine, discovery: machine.share(discovery), loop: loop, interfaces: .loopback,
         directory: StateDirectory(directory).device(device.uniqueID), logger: logger)
@@ -94,7 +95,7 @@ actor RealHome: Stage {
     let controller = try home.controller
     hub.restorePower { [weak self] in
       controller.eventLoop.execute { controller.abandon() }
-      Task { await self?.forgetHome() }
+      Tasks.start { await self?.forgetHome() }
     }
     try await home.follow()
   }
@@ -114,7 +115,13 @@ actor RealHome: Stage {
   var now: Duration { HostClock.now() - start }
 
   func sleep(for time: Duration) async throws {
-    try await loop.scheduleTask(in: .nanoseconds(time.nanoseconds)) {}.futureResult.get()
+    try Task.checkCancellation()
+    let end = loop.scheduleTask(in: .nanoseconds(time.nanoseconds)) {}
+    try await withTaskCancellationHandler {
+      try await end.futureResult.get()
+    } onCancel: {
+      end.cancel()
+    }
   }
 
   /// In real time whoever waits too long sees it.
@@ -141,16 +148,17 @@ actor RealHome: Stage {
       if power != .on { try await switchPower(device, false) }
       if power == .cycle { try await sleep(for: .seconds(1)) }
       if power != .off { try await switchPower(device, true) }
-    case .network(_, .place):
-      throw HomeError(.badArguments, "in real time there is one network; leave --realtime out")
-    case .network(let device, let fault): try machine(of: device).befall(fault)
+    case .network(let device, let fault):
+      try machine(of: device).befall(fault)
+      for machine in [hub] + parts.map(\.machine) { machine.lookAgain() }
+    // Does not get here.
+    case .drift: throw HomeError(.badArguments, "that can be done in virtual time alone; leave --realtime out")
     case .powerCut(let device, let count): try machine(of: device).cutPower(afterEffects: count)
     case .clock(let device, let time): try machine(of: device).moveWallClock(by: time)
     case .address(let device):
       let machine = try machine(of: device)
       try await machine.nextEventLoop().submit { try machine.move() }.get()
     case .rival(let device, let times): try await rival(at: device, times: times)
-    case .drift: throw HomeError(.badArguments, "in real time no clock drifts; leave --realtime out")
     case .set(let device, let place, let value):
       try await with(device) { found, at in
         try found.set(place.cluster, place.attribute, value, on: at.endpoints(nil))
@@ -162,7 +170,7 @@ actor RealHome: Stage {
 
   private func rival(at device: String, times: Int) async throws {
     let rival = Rival(
-      machine: FaultyMachine(on: loop), interfaces: .loopback,
+      machine: FaultyMachine(on: loop, in: networks), interfaces: .loopback,
       state: StateDirectory(directory + "/rival \(UUID().uuidString)"),
       logger: logger)
     try await rival.visit(device, of: home, times: times) { controller in
@@ -226,29 +234,5 @@ actor RealHome: Stage {
       }
       return try body(part.device.value, place)
     }.get()
-  }
-}
-
-extension ScenarioDefinition {
-  /// Plays the scenario on real sockets, on the loopback interface, and the real clock.
-  /// - Parameter mutant: a fault that is built in, with which the scenario should fail.
-  public func playInRealTime(mutant: Mutant? = nil) async -> ScenarioResult {
-    let start = HostClock.now()
-    let timeline = Timeline()
-    var failure: ScenarioResult.Failure?
-    do {
-      let home = try RealHome(self.home)
-      do {
-        try await home.begin(isPaired: isPaired, mutant: mutant)
-        failure = await Self.play(self, on: home, timeline, pace: .milliseconds(20))
-      } catch {
-        failure = .init(message: "\(error)", mark: nil, timeline: [])
-      }
-      await home.close()
-    } catch {
-      failure = .init(message: "\(error)", mark: nil, timeline: [])
-    }
-    return ScenarioResult(
-      scenario: name, variant: variant, seed: nil, failure: failure, duration: HostClock.now() - start, digest: 0)
   }
 }

@@ -41,7 +41,7 @@ public enum JUnitReport {
     return "\(milliseconds / 1000).\(String(1000 + milliseconds % 1000).dropFirst())"
   }
 
-  /// XML has no way to write most control characters: they become a question mark.
+  /// XML has no way to write most control characters, nor the last two of the basic plane: they become a question mark.
   private static func escaped(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {
@@ -52,7 +52,8 @@ public enum JUnitReport {
       case "\"": result += "&quot;"
       case "\n": result += "&#10;"
       case "\t": result += " "
-      default: result += scalar.value < 0x20 || scalar.value == 0x7F ? "?" : String(scalar)
+      case "\u{0}"..<" ", "\u{7F}", "\u{FFFE}", "\u{FFFF}": result += "?"
+      default: result.unicodeScalars.append(scalar)
       }
     }
     return result

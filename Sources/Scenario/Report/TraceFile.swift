@@ -36,7 +36,7 @@ public struct TraceFile: Sendable {
   /// Reads a file.
   /// - Throws: ``DefinitionError`` where it is no trace.
   public init(name: String, text: String) throws {
-    var lines = text.split(separator: "\n", omittingEmptySubsequences: true).map(String.init)
+    var lines = text.split(whereSeparator: \.isNewline).map(String.init)
     func problem(_ found: String) -> DefinitionError {
       DefinitionError(problems: [
         DefinitionProblem(
@@ -103,7 +103,7 @@ extension Trace.Entry {
   /// One line: nanoseconds, host, what, packet, bytes, text.
   fileprivate var recorded: String {
     let digits = bytes.map { String(UInt16(0x100) + UInt16($0), radix: 16).dropFirst() }.joined()
-    let text = text.replacing("\n", with: " ")
+    let text = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).joined(separator: " ")
     return
       "\(at.nanoseconds) \(host.map { "\($0)" } ?? "-") \(kind) \(packet.map { "#\($0)" } ?? "-") \(digits) \(text)"
   }

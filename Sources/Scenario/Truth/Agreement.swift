@@ -59,8 +59,12 @@ extension SimulatedHome {
   public func disagreements() async throws(HomeError) -> [Disagreement] {
     var result = try await disagreements(of: try home, truth())
     for other in others {
+      guard let home = other.home else {
+        result.append(Disagreement(device: other.machine.name, what: "the second home is not open"))
+        continue
+      }
       let truth = truth(for: other.machine).filter { other.devices.contains($0.uniqueID) }
-      result += try await disagreements(of: other.home, truth).map {
+      result += try await disagreements(of: home, truth).map {
         Disagreement(device: $0.device, what: "\($0.what) (the second home)")
       }
     }

@@ -27,7 +27,8 @@ public final class SimulatedMachine: Machine, @unchecked Sendable {
   public var onPowerCut: [() -> Void] = []
   /// Cuts the power before the effect that comes after this many more: a kill at any moment.
   public var effectsUntilPowerCut: Int?
-  /// How many effects were carried out since the beginning: datagrams sent, changes stored, services published.
+  /// How many effects were carried out since the beginning: datagrams sent, changes stored, services published, work done by a
+  /// ``Runtime/Worker``, as a database's commits are.
   public private(set) var effectCount = 0
   /// Datagrams that its nodes sent.
   public internal(set) var packetCount = 0
@@ -223,7 +224,7 @@ extension SimulatedMachine: WorldMember {
   }
 }
 
-/// Runs at once what a thread would run a little later.
+/// Runs at once what a thread would run a little later. Each piece of work is one effect, done as a whole or not at all.
 private struct SimulatedWorker: Worker {
   let machine: SimulatedMachine
   private let life: Int
@@ -234,7 +235,8 @@ private struct SimulatedWorker: Worker {
     on eventLoop: any EventLoop, _ body: @escaping @Sendable () throws -> R
   ) -> EventLoopFuture<R> {
     eventLoop.submit {
-      guard machine.isPowered, machine.life == life else { throw SimulationError.powerOff(machine.name) }
+      // A database's commit is one of these: the power goes before it or after it, and what comes then is another effect.
+      guard machine.life == life, machine.takesEffect() else { throw SimulationError.powerOff(machine.name) }
       return try body()
     }
   }

@@ -42,6 +42,8 @@ struct Test: AsyncParsableCommand {
       .filter { variant == nil || $0.1.variant == variant }
     if let variant, loaded.isEmpty { throw HomeError(.badArguments, "no file has a variant \(variant)") }
     let mutant = try mutant.map { try Scenarios.mutant($0) }
+    let refused = realtime ? loaded.flatMap(\.1.needsVirtualTime) : []
+    if !refused.isEmpty { throw HomeError(.badDefinition, "\(DefinitionError(problems: refused))") }
     let range = seeds?.range ?? { $0...$0 }(seed ?? 1)
     var results: [ScenarioResult] = []
     var names: Set<String> = []

@@ -1,0 +1,63 @@
+public import MatterProtocol
+internal import Runtime
+internal import Simulation
+public import VirtualDevices
+
+extension ScenarioDefinition {
+  /// What it says that can be done in virtual time alone, with its lines: the clocks of this host go as they go.
+  public var needsVirtualTime: [DefinitionProblem] {
+    var problems: [DefinitionProblem] = []
+    for step in steps {
+      guard case .drift = step.action else { continue }
+      let problem = DefinitionProblem(
+        at: step.mark, found: "“\(step.text)”",
+        expected: "what can be done in real time, where no clock drifts; leave --realtime out")
+      // A step that is repeated is one.
+      if !problems.contains(where: { "\($0)" == "\(problem)" }) { problems.append(problem) }
+    }
+    return problems
+  }
+
+  /// Plays the scenario on real sockets, on the loopback interface, and the real clock. One that ``needsVirtualTime`` is not begun.
+  /// - Parameter mutant: a fault that is built in, with which the scenario should fail.
+  public func playInRealTime(mutant: Mutant? = nil) async -> ScenarioResult {
+    let start = HostClock.now()
+    let failure: ScenarioResult.Failure?
+    if let first = needsVirtualTime.first {
+      failure = .init(message: "\(DefinitionError(problems: needsVirtualTime))", mark: first.mark, timeline: [])
+    } else {
+      do {
+        failure = await play(on: try RealHome(home), mutant: mutant)
+      } catch {
+        failure = .init(message: "\(error)", mark: nil, timeline: [])
+      }
+    }
+    return ScenarioResult(
+      scenario: name, variant: variant, seed: nil, failure: failure, duration: HostClock.now() - start, digest: 0)
+  }
+
+  private func play(on home: RealHome, mutant: Mutant?) async -> ScenarioResult.Failure? {
+    let timeline = Timeline()
+    let failure = await withTaskGroup(of: ScenarioResult.Failure?.self) { group in
+      group.addTask {
+        do {
+          try await home.begin(isPaired: isPaired, mutant: mutant)
+        } catch {
+          return .init(message: "\(error)", mark: nil, timeline: [])
+        }
+        return await Self.play(self, on: home, timeline, pace: .milliseconds(20))
+      }
+      group.addTask {
+        // Ended by a cancellation, it is not asked any more.
+        try? await home.sleep(for: limit)
+        let error = SimulationError.timedOut(at: .zero + limit, waiting: timeline.lines.suffix(1))
+        return .init(message: "\(error)", mark: timeline.mark, timeline: timeline.lines)
+      }
+      let first = await group.next() ?? nil
+      group.cancelAll()
+      return first
+    }
+    await home.close()
+    return failure
+  }
+}

@@ -1,0 +1,170 @@
+import MatterProtocol
+import Simulation
+import Testing
+
+@testable import Scenario
+
+/// What a scenario says befalls a machine does befall it: each of these fails where it would do nothing.
+@Suite struct NetworkFaultTests {
+  private func steps(_ text: String) throws -> [ScenarioStep] {
+    try ScenarioFileTests.load(ScenarioFileTests.lamp + "steps:\n" + text).steps
+  }
+
+  private func expectPass(_ steps: String, _ home: String = ScenarioFileTests.lamp) async throws {
+    let result = await (try ScenarioFileTests.load(home + "steps:\n" + steps)).simulate(seed: 1).result
+    #expect(result.isPassed, "\(result)")
+  }
+
+  // MARK: What the file says
+
+  @Test func everyConditionIsRead() throws {
+    let step = try #require(
+      try steps(
+        "  - net: { lamp: { loss: 0.5%, latency: 80ms, jitter: 7ms, duplicate: 2%, reorder: 25%, hold: 30ms, rate: 20kB/s, mtu: 1280 } }"
+      ).first)
+    var wanted = LinkConditions(
+      latency: .milliseconds(80), jitter: .milliseconds(7), loss: Ratio(5_000, of: 1_000_000),
+      duplication: Ratio(20_000, of: 1_000_000), reordering: Ratio(250_000, of: 1_000_000))
+    (wanted.holding, wanted.bytesPerSecond, wanted.maximumDatagramSize) = (.milliseconds(30), 20_000, 1232)
+    guard case .network("Kitchen/Lamp", .conditions(wanted)) = step.action else {
+      Issue.record("\(step.action)")
+      return
+    }
+  }
+
+  @Test(arguments: [
+    ("partition", NetworkFault.partition), ("mute", .mute), ("deaf", .deaf), ("heal", .heal),
+    ("no multicast", .multicast(false)), ("multicast", .multicast(true)), ("no ipv4", .family(.v4, isOn: false)),
+    ("ipv4", .family(.v4, isOn: true)), ("no ipv6", .family(.v6, isOn: false)), ("ipv6", .family(.v6, isOn: true)),
+    ("{ network: iot }", .place("iot")),
+  ]) func everyFaultIsRead(_ text: String, _ wanted: NetworkFault) throws {
+    let step = try #require(try steps("  - net: { hub: \(text) }").first)
+    guard case .network("hub", wanted) = step.action else {
+      Issue.record("\(step.action)")
+      return
+    }
+  }
+
+  // MARK: What comes of it
+
+  /// It hears, and nobody hears it.
+  @Test func whoIsMuteHears() async throws {
+    try await expectPass(
+      """
+        - net: { lamp: mute }
+        - do: on lamp
+        - expect: { actual lamp.onOff: true, lamp.onOff: false }
+        - expect: { lamp.connectivity: offline, within: 3m }
+        - net: { lamp: heal }
+        - expect: { lamp.connectivity: online, lamp.onOff: true, within: 5m }
+      """)
+  }
+
+  /// It is heard, and does not hear.
+  @Test func whoIsDeafIsHeard() async throws {
+    try await expectPass(
+      """
+        - net: { lamp: deaf }
+        - set: { lamp.onOff: true }
+        - expect: { lamp.onOff: true, within: 2s }
+        - do: off lamp
+        - expect: { actual lamp.onOff: true }
+        - net: { lamp: heal }
+        - expect: { lamp.connectivity: online, within: 5m }
+        - do: off lamp
+        - expect: { actual lamp.onOff: false, within: 2s }
+      """)
+  }
+
+  /// Nobody learns where it went until it is found again.
+  @Test func whoseMulticastGetsNowhereIsNotFound() async throws {
+    try await expectPass(
+      """
+        - net: { lamp: no multicast }
+        - after: 5m
+          do: on lamp
+        - expect: { lamp.onOff: true, within: 2s }
+        - power: { lamp: off }
+        - expect: { lamp.connectivity: offline, within: 3m }
+        - move: lamp
+        - power: { lamp: on }
+        - after: 10m
+          expect: { lamp.connectivity: offline }
+        - net: { lamp: multicast }
+        - expect: { lamp.connectivity: online, within: 10s }
+      """)
+  }
+
+  @Test func aSlowOrNarrowLinkIsFelt() async throws {
+    // Before, in between, and after.
+    for (conditions, early, late) in [("latency: 3s", "2s", "3s"), ("rate: 50B/s", "500ms", "60s")] {
+      try await expectPass(
+        """
+          - net: { lamp: { \(conditions) } }
+          - set: { lamp.onOff: true }
+          - after: \(early)
+            expect: { lamp.onOff: false }
+          - expect: { lamp.onOff: true, within: \(late) }
+        """)
+    }
+    // Nothing of some size gets through, and so no session comes about.
+    try await expectPass(
+      """
+        - power: { hub: off }
+        - net: { lamp: { mtu: 200 } }
+        - power: { hub: on }
+        - after: 2m
+          expect: { lamp.connectivity: offline, plug.connectivity: online }
+        - net: { lamp: heal }
+        - expect: { lamp.connectivity: online, within: 5m }
+      """)
+  }
+
+  /// The home notices by its own clock that nothing comes any more.
+  @Test func aClockThatDriftsIsFelt() async throws {
+    func time(_ drift: String) async throws -> Duration {
+      let text = "steps:\n  - drift: { hub: \(drift) }\n  - power: { lamp: off }\n"
+      let scenario = try ScenarioFileTests.load(
+        ScenarioFileTests.lamp + text + "  - expect: { lamp.connectivity: offline, within: 10m }")
+      let result = await scenario.simulate(seed: 1).result
+      #expect(result.isPassed, "\(result)")
+      return result.duration
+    }
+    let (slow, right, fast) = (try await time("-400000ppm"), try await time("0ppm"), try await time("400000ppm"))
+    #expect(fast < right && right < slow, "\(fast), \(right), \(slow)")
+  }
+
+  @Test func aButtonIsPressed() async throws {
+    let button = "devices:\n  - { name: Button, type: generic switch }\n"
+    try await expectPass(
+      """
+        - expect: { actual button.currentPosition: 0 }
+        - press: { button: long }
+        - after: 1500ms
+          expect: { actual button.currentPosition: 1, button.currentPosition: 1 }
+        - after: 1s
+          expect: { actual button.currentPosition: 0, button.currentPosition: 0 }
+        - press: { button: short }
+        - after: 50ms
+          expect: { actual button.currentPosition: 1 }
+        - after: 100ms
+          expect: { actual button.currentPosition: 0 }
+        - press: { button: double }
+        - after: 350ms
+          expect: { actual button.currentPosition: 1 }
+        - after: 100ms
+          expect: { actual button.currentPosition: 0 }
+      """, button)
+  }
+
+  @Test func aMachineMoves() async throws {
+    let run = await simulate(try SimulatedHomeTests.definition(), seed: 1) { _, world in
+      let machine = try await world.machine(of: "Lamp")
+      let before = machine.addresses
+      try await world.move("Lamp")
+      return (before, machine.addresses)
+    }
+    let (before, after) = try run.result.get()
+    #expect(before.count == 2 && after.count == 2 && Set(before).isDisjoint(with: after))
+  }
+}

@@ -1,0 +1,70 @@
+import Home
+import MatterProtocol
+import Simulation
+import Testing
+
+@testable import Scenario
+
+/// What a home's machine has of it after its power went.
+@Suite struct StoredHomeTests {
+  /// The power goes before each effect of a change of the home, the commit of its database among them: it is there as a whole
+  /// from then on, and never before.
+  @Test func aChangeIsThereOnceItIsCommitted() async throws {
+    var names: [String] = []
+    for effects in 0..<6 {
+      let run = await simulate(try SimulatedHomeTests.definition(), seed: 3) { home, world in
+        try await world.simulation.sleep(for: .seconds(5))
+        let lamp = try #require(try await home.devices().list().first)
+        await world.simulation.perform { _ in world.hub.effectsUntilPowerCut = effects }
+        let isAnswered = (try? await home.rename(lamp.id, to: "Sun")) != nil
+        try await world.cutPower(of: "hub")
+        try await world.restorePower(of: "hub")
+        return (isAnswered, try #require(try await world.home.devices().list().first).name)
+      }
+      let (isAnswered, name) = try run.result.get()
+      if isAnswered { #expect(name == "Sun", "after \(effects) effects") }
+      names.append(name)
+    }
+    // Both come, in this order and once each.
+    #expect(names.first == "Lamp" && names.last == "Sun")
+    #expect(names == names.sorted(), "\(names)")
+  }
+
+  @Test func aSecondHomeLosesItsPowerAndComesBack() async throws {
+    let run = await simulate(try SimulatedHomeTests.definition(), seed: 5) { _, world in
+      try await world.addOtherHome()
+      let machine = await world.others[0].machine
+      try await world.simulation.sleep(for: .seconds(5))
+      await world.simulation.perform { _ in machine.cutPower() }
+      let without = try await world.disagreements().map(\.what)
+      try await world.simulation.sleep(for: .seconds(60))
+      try await world.restoreOthers()
+      try await world.simulation.sleep(for: .seconds(60))
+      return (without, try await world.disagreements(), await world.others[0].home != nil)
+    }
+    let (without, after, isOpen) = try run.result.get()
+    #expect(without == ["the second home is not open"])
+    #expect(after.isEmpty && isOpen)
+  }
+
+  /// A random home whose second home loses its power in the midst of it.
+  @Test func randomHomesCutTheSecondHomesPower() async throws {
+    let seeds = (1...40 as ClosedRange<UInt64>).filter { seed in
+      RandomPlan(seed: seed).steps.contains { step in if case .cutSecondHome = step.act { true } else { false } }
+    }
+    #expect(seeds.count > 3)
+    let plan = RandomPlan(seed: try #require(seeds.first))
+    #expect(await RandomHome.run(plan).failure == nil, "\(plan.lines.joined(separator: "\n"))")
+  }
+
+  @Test func failuresAreOfOneKindWhateverTheNumbers() {
+    func kind(_ failure: String) -> String? {
+      RandomHome.Outcome(plan: RandomPlan(seed: 1), failure: failure, digest: 0, datagrams: 0).kind
+    }
+    #expect(
+      kind("D3: 2/0x0006/0x0000 is 09, and the home has 08; more")
+        == kind("D11: 1/0x0008/0x0011 is 0afe, and the home has 7"))
+    #expect(kind("D3: 1/2/3 is 09, and the home has 08") != kind("D3: 1/2/3 is 09, and the home has none"))
+    #expect(kind("a bad face") != kind("a dead bead"))
+  }
+}
