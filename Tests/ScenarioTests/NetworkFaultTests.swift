@@ -53,7 +53,7 @@ import Testing
       """
         - net: { lamp: mute }
         - do: on lamp
-        - expect: { actual lamp.onOff: true, lamp.onOff: false }
+        - expect: { actual lamp.onOff: true }
         - expect: { lamp.connectivity: offline, within: 3m }
         - net: { lamp: heal }
         - expect: { lamp.connectivity: online, lamp.onOff: true, within: 5m }

@@ -66,7 +66,7 @@ import VirtualDevices
     ("steps: on", "a list of steps"),
     ("steps:\n  - on lamp", "a step: a mapping with"),
     ("paired: perhaps\nsteps: []", "s.yaml:4:9: found “perhaps”, expected true or false"),
-    ("limit: 5\nsteps: []", "expected a time such as 2s"),
+    ("limit: soon\nsteps: []", "expected a time such as 2s"),
     ("scenario: [a]\nsteps: []", "the scenario's name"),
     ("steps:\n  - cut: { lamp: $n }", "the number of effects after which the power goes"),
     ("steps:\n  - { at: -5s, do: on lamp }", "expected a time such as 2s"),
