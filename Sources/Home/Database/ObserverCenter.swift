@@ -35,6 +35,8 @@ public actor ObserverCenter {
     var kind: Kind
     var filter: SampleFilter
     var schedule: DeliverySchedule
+    /// Calls the handler, of a query.
+    var calls: HandlerCalls?
     /// The delivery that runs, and how far it goes.
     var task: Task<Void, Never>?
     var until: Anchor?
@@ -136,7 +138,10 @@ public actor ObserverCenter {
     poll = nil
     timer?.cancel()
     timer = nil
-    for entry in entries.values { entry.task?.cancel() }
+    for entry in entries.values {
+      entry.task?.cancel()
+      entry.calls?.stop()
+    }
     entries = [:]
   }
 
@@ -152,7 +157,8 @@ public actor ObserverCenter {
     queryLimits.period = .zero
     let observer = Observer.query(ObjectIdentifier(query))
     entries[observer] = Entry(
-      number: nextNumber(), kind: .query(query), filter: query.predicate, schedule: DeliverySchedule(queryLimits))
+      number: nextNumber(), kind: .query(query), filter: query.predicate, schedule: DeliverySchedule(queryLimits),
+      calls: HandlerCalls(machine))
     with(observer) { $0.change(at: $1) }
     arm()
   }
@@ -164,7 +170,7 @@ public actor ObserverCenter {
 
   /// The query's handler is called no more.
   public func stop(_ query: ObserverQuery) {
-    entries[.query(ObjectIdentifier(query))] = nil
+    entries.removeValue(forKey: .query(ObjectIdentifier(query)))?.calls?.stop()
     arm()
   }
 
@@ -269,7 +275,7 @@ public actor ObserverCenter {
     case (.suspend, .query(let query)):
       entries[observer] = nil
       let error = HomeError(.timedOut, "the observer did not complete; execute a new query")
-      query.handler(query, ObserverCompletion { _ in }, error)
+      entry.calls?.add { query.handler(query, ObserverCompletion { _ in }, error) }
     case (.suspend, .delivery): break
     }
   }
@@ -279,7 +285,7 @@ public actor ObserverCenter {
       guard let self else { return }
       machine.task { await self.ended(observer, run: run, isSuccess: isSuccess) }
     }
-    query.handler(query, completion, nil)
+    entries[observer]?.calls?.add { query.handler(query, completion, nil) }
   }
 
   private func ended(_ observer: Observer, run: Int, isSuccess: Bool) {
