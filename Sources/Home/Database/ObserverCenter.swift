@@ -59,6 +59,7 @@ public actor ObserverCenter {
   /// Whether those of earlier runs are.
   private var isRestored = false
   private let others: Others?
+  private let onForeignWrite: (@Sendable () async -> Void)?
   private let retention: Retention?
   private var foreignAnchor: Anchor
   private var foreignVersion: Int64?
@@ -76,10 +77,11 @@ public actor ObserverCenter {
   ///   - worker: asks the database; not ended with this.
   ///   - limits: for queries, and for targets all but the period.
   ///   - retention: what is kept of the log, by the process that owns the home; nil: everything.
+  ///   - onForeignWrite: another process wrote, be it something that is not in the log.
   public init(
     _ database: HomeDatabase, after anchor: Anchor, on eventLoop: any EventLoop, _ worker: any Worker,
     limits: DeliverySchedule.Limits = .init(), retention: Retention? = nil, machine: any Machine = HostMachine(),
-    others: Others? = nil
+    onForeignWrite: (@Sendable () async -> Void)? = nil, others: Others? = nil
   ) {
     self.database = database
     self.eventLoop = eventLoop
@@ -88,6 +90,7 @@ public actor ObserverCenter {
     self.machine = machine
     self.retention = retention
     self.others = others
+    self.onForeignWrite = onForeignWrite
     foreignAnchor = anchor
   }
 
@@ -109,12 +112,16 @@ public actor ObserverCenter {
     if inBackground { try await deliverInBackground() }
   }
 
-  /// From now on targets are woken, too: this process has become the one that does. What can't be restored now is restored
-  /// later.
+  /// From now on targets are woken, too: this process has become the one that does. Where they can't be restored, none is.
   public func deliverInBackground() async throws(HomeError) {
     guard poll != nil, !deliversInBackground else { return }
     deliversInBackground = true
-    try await restoreDeliveries()
+    do throws(HomeError) {
+      try await restoreDeliveries()
+    } catch {
+      deliversInBackground = false
+      throw error
+    }
     isRestored = true
   }
 
@@ -199,6 +206,7 @@ public actor ObserverCenter {
         let version = try await work { try $0.foreignVersion() }
         if version != foreignVersion {
           try await readOthers()
+          await onForeignWrite?()
           isRestored = false
           foreignVersion = version
         }
