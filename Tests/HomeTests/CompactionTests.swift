@@ -50,7 +50,7 @@ import Testing
     options.discovery = .off
     options.machine = LoneMachine()
     let home = try await Home(options)
-    func isWhole() async throws -> Bool {
+    @Sendable func isWhole() async throws -> Bool {
       if case .samples = try await home.samples(after: nil) { true } else { false }
     }
     try await Task.sleep(for: .milliseconds(300))
@@ -69,7 +69,9 @@ import Testing
       database, after: try database.anchor(), on: HostMachine().nextEventLoop(), QueueWorker(),
       retention: .init(count: 7), machine: LoneMachine())
     try await center.start(inBackground: true)
-    func count() throws -> Int? { try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM log") } }
+    @Sendable func count() throws -> Int? {
+      try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM log") }
+    }
     #expect(await eventually { (try? count()) == 7 })
     await center.stop()
   }

@@ -22,7 +22,8 @@ import Testing
     let center = ObserverCenter(database, after: try database.anchor(), on: loop, QueueWorker())
     try await center.start()
     let gate = DispatchSemaphore(value: 0)
-    let (stuck, rings) = (Mutex(0), Mutex(0))
+    let stuck = Mutex(0)
+    let rings = Mutex(0)
     // More of them than there are processors.
     for _ in 0..<8 {
       try await center.execute(
