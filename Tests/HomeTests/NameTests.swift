@@ -52,6 +52,12 @@ final class ScratchDirectory: Sendable {
     #expect(try HomeNames.checked(String(repeating: "x", count: 60)).wasCut == false)
     let (name, wasCut) = try HomeNames.checked(String(repeating: "é", count: 59) + "🏡🏡")
     #expect(wasCut && name == String(repeating: "é", count: 59) + "🏡")
+    // A letter with its mark is two: thirty of them are left, and of the next one the letter.
+    let marked = try HomeNames.checked(String(repeating: "e\u{301}", count: 31))
+    #expect(marked.wasCut && marked.name.unicodeScalars.count == 60 && marked.name.count == 30)
+    let odd = try HomeNames.checked("x" + String(repeating: "e\u{301}", count: 30))
+    #expect(odd.wasCut && odd.name.unicodeScalars.count == 60 && odd.name.unicodeScalars.last == "e")
+    #expect(try !HomeNames.checked(String(repeating: "e\u{301}", count: 30)).wasCut)
     // A code point is no letter: what is made of several may be cut in two, a blank at the end goes.
     #expect(try HomeNames.checked(String(repeating: "x", count: 59) + " yz").name == String(repeating: "x", count: 59))
     let cut = try Samples.state().renamingDevice("1", to: String(repeating: "y", count: 80))

@@ -12,17 +12,18 @@ final class OpenHome: Sendable {
   let controller: HomeController
   private let directory: ScratchDirectory
 
-  convenience init(_ models: NodeModel..., grace: Duration = .zero) async throws {
+  convenience init(_ models: NodeModel..., grace: Duration? = nil) async throws {
     try await self.init(ScratchDirectory(), grace: grace)
     for model in models { await meet(model) }
   }
 
-  init(_ directory: ScratchDirectory, grace: Duration = .zero) async throws {
+  init(_ directory: ScratchDirectory, grace: Duration? = nil, contactPeriod: Duration = .seconds(60)) async throws {
     self.directory = directory
     var options = HomeController.Options(state: directory.state, logger: Logger(label: "test"))
     options.logger.logLevel = .critical
     options.discovery = .off
     options.following.grace = grace
+    options.following.contactPeriod = contactPeriod
     home = try await Home(options)
     controller = try home.controller
   }

@@ -289,6 +289,23 @@ import Testing
     await open.home.close()
   }
 
+  @Test func whatItCallsItselfIsNotWhatTheHomeCallsIt() async throws {
+    var lamp = NodeModel.lamp(5)
+    lamp[BasicInformation.nodeLabel.path(on: 0)] = "Own".tlv
+    let open = try await OpenHome(lamp)
+    func names() async throws -> [String?] {
+      let device = try await open.device("5")
+      return [device.name, device.basicInformation?.attributes.nodeLabel, device.identity.nodeLabel]
+    }
+    // At first it is called as it calls itself.
+    #expect(try await names() == ["Own", "Own", "Own"])
+    _ = try await open.device("5").setName(String(repeating: "x", count: 40))
+    #expect(try await names() == [String(repeating: "x", count: 40), "Own", "Own"])
+    await open.take(NodeModel.report(5, BasicInformation.nodeLabel.path(on: 0), "Other".tlv))
+    #expect(try await names().prefix(2) == [String(repeating: "x", count: 40), "Other"])
+    await open.home.close()
+  }
+
   // MARK: Several
 
   @Test func aSecondHomeSeesTheFirstAndTakesOver() async throws {

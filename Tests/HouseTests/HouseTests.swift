@@ -36,7 +36,7 @@ enum House {
     "Yams": ["VirtualDevices", "Scenario"],
     "GRDB": ["Home"], "FoundationNetworking": ["Home"],
     "ArgumentParser": ["hearth"],
-    "Dispatch": ["Simulation", "hearth"],
+    "Dispatch": ["Home", "Simulation", "hearth"],
     "Foundation": [
       "Runtime", "VirtualDevices", "Home", "Hub", "Simulation", "Scenario", "hearth", "hearth-bench", "hearth-fuzz",
     ],

@@ -8,7 +8,9 @@ import Testing
 
 @Suite("What describe says") struct DescribeTests {
   /// A bridge with two lamps of which one can't be reached, as one device that has all of them.
-  private func row(_ state: ConnectivityState = .online) throws -> DeviceRow {
+  private func row(
+    _ state: ConnectivityState = .online, nextReport: Int64? = nil, settled: SourceConnectivity? = nil
+  ) throws -> DeviceRow {
     var entry = DeviceEntry(id: "7", name: "Strip", roomID: nil, structureID: "home")
     var source = DeviceSource(SourceID(7))
     source.endpoints = [
@@ -23,7 +25,8 @@ import Testing
     // BridgedDeviceBasicInformation.Reachable.
     values[ConcreteAttributePath(2, 0x39, 0x11)] = [0x08]
     let device = HomeDevice(
-      entry, values: values, contact: Contact(last: 1_000_000), settled: source.status.connectivity, home: Nobody())
+      entry, values: values, contact: Contact(last: 1_000_000, nextReport: nextReport),
+      settled: settled ?? source.connectivity(values) { _ in true }, home: Nobody())
     return DeviceRow(device: device, record: try #require(device.record(room: "Kitchen")))
   }
 
@@ -56,6 +59,23 @@ import Testing
   @Test func whatIsReachedAsItsDeviceSaysNothing() throws {
     let text = DeviceDescription.text(try row(.offline), nil)
     #expect(!text.contains("(online)") && text.contains("  clusters  onOff\n"))
+  }
+
+  @Test func theNextReportIsToldWhereOneIsPromised() throws {
+    let time: Int64 = 1_790_000_000_000
+    let text = DeviceDescription.text(try row(nextReport: time * 1000), nil)
+    #expect(text.contains("\nNext report    \(ClockText.time(milliseconds: time))\n"))
+    #expect(
+      DeviceDescription.json(try row(nextReport: time * 1000), nil).text
+        .contains(#""nextReport":"\#(ClockText.iso(milliseconds: time))""#))
+    #expect(!DeviceDescription.text(try row(), nil).contains("Next report"))
+    #expect(DeviceDescription.json(try row(), nil).text.contains(#""nextReport":null"#))
+  }
+
+  @Test func whatIsSettledIsToldWhereItIsOtherwise() throws {
+    #expect(!DeviceDescription.text(try row(), nil).contains("Settled"))
+    let text = DeviceDescription.text(try row(.offline, settled: SourceConnectivity(.online, .peer)), nil)
+    #expect(text.contains("\nConnectivity   offline\nSettled        online\n"))
   }
 
   @Test func programsAreToldOfEachCluster() throws {

@@ -92,7 +92,8 @@ struct Hearth {
       (["observe", "add", "--all", "--webhook", "nowhere"], 2), (["observe", "resume", "7"], 3),
       (["observe", "remove", "7"], 3), (["home", "sync"], 0),
       (["home", "list"], 0), (["home", "primary"], 3), (["home", "primary", "Cabin"], 3),
-      (["home", "remove", "Cabin"], 3),
+      (["home", "remove", "Cabin"], 3), (["home", "grace"], 0), (["home", "grace", "25h"], 2),
+      (["home", "grace", "soon"], 2),
       (["home", "add"], 2), (["room", "add", "Den", "--home", "Cabin"], 3),
     ] as [([String], Int32)])
   func exitsAsTheContractSays(_ arguments: [String], status: Int32) throws {
@@ -150,6 +151,16 @@ struct Hearth {
     #expect(wrong.errors.hasPrefix("hearth: "))
     #expect(try hearth("room", "add", "Attic").output == "added Attic\n")
     #expect(try hearth("rooms").output == "ROOM   DEVICES\nAttic  –\n")
+  }
+
+  @Test func theGraceTimeIsSetAndStays() throws {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    #expect(try hearth("home", "grace").output == "0 s\n")
+    #expect(try hearth("home", "grace", "30s").output == "30 s\n")
+    #expect(try hearth("home", "grace", "--json").output.contains(#""data":{"graceMilliseconds":30000}"#))
+    #expect(try hearth("home", "grace", "0s").output == "0 s\n")
+    #expect(try hearth("home", "grace").output == "0 s\n")
   }
 
   @Test func homesAreAddedAndOneOfThemIsThePrimaryOne() throws {

@@ -61,11 +61,11 @@ extension HomeBackend {
   }
 
   package nonisolated func value(of entry: DeviceEntry, _ reducer: HomeReducer) -> HomeDevice {
-    let node = entry.active?.id.node
+    let entry = reducer.isRestored ? reducer.shown(entry) : entry
+    let way = entry.active
     return HomeDevice(
-      entry, values: node.flatMap { reducer.state.values[$0] } ?? NodeValues(),
-      contact: node.flatMap { reducer.contacts[$0] } ?? Contact(),
-      settled: reducer.settledConnectivity(of: entry.id), home: self)
+      entry, values: way.flatMap { reducer.state.values[$0.id.node] } ?? NodeValues(),
+      contact: reducer.contact(by: way), settled: reducer.settledConnectivity(of: entry.id), home: self)
   }
 
   // MARK: Commands

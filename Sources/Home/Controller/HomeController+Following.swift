@@ -14,13 +14,15 @@ extension HomeController {
     guard center == nil else { return }
     let keeper = edge.value.keeper
     let center = ObserverCenter(
-      keeper.database, after: keeper.anchor, on: eventLoop, keeper.worker, retention: .init(), machine: options.machine
+      keeper.database, after: keeper.anchor, on: eventLoop, keeper.worker, retention: .init(), machine: options.machine,
+      onForeignWrite: { [weak self] in await self?.readSettings() }
     ) { [weak self] in
       guard let self else { return $0.next }
       return try await take($0)
     }
     self.center = center
     try await center.start()
+    keepContacts()
     try await takeOver()
     edge.value.observers.tell(hubState)
   }
@@ -52,19 +54,24 @@ extension HomeController {
 
   /// Follows the devices if nobody does any more.
   private func takeOver() async throws(HomeError) {
-    guard let center, follower == nil, !isTakingOver, let lock = try FollowerLock.acquire(options.state) else { return }
+    guard let center, follower == nil, !isTakingOver else { return }
+    guard let lock = try FollowerLock.acquire(options.state) else {
+      edge.value.host.perform { engine, _ in engine.isPassive = true }
+      return
+    }
     isTakingOver = true
     defer { isTakingOver = false }
     // What the one before us wrote last comes before what the devices tell us.
     try await center.catchUp()
+    // Who is to be woken is known before anything happens that they are woken for.
+    try await center.deliverInBackground()
     guard !edge.value.host.isStopped else { return }
     follower = lock
     edge.value.host.perform { engine, now in
-      engine.isPassive = false
       engine.follow(at: now)
+      engine.isPassive = false
     }
     edge.value.observers.tell(hubState)
-    try await center.deliverInBackground()
   }
 
   // MARK: Others

@@ -58,6 +58,10 @@ public actor HomeController {
   var center: ObserverCenter?
   /// Looks whether the right to follow is free.
   var polling: RepeatedTask?
+  /// Has it stored when devices were heard.
+  var contactKeeping: RepeatedTask?
+  /// When it was read last what another process knows of that.
+  var contactsRead: NIODeadline?
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
@@ -85,8 +89,10 @@ public actor HomeController {
         options.state.database, isPassing: !machine.sharesFiles, random: machine.makeRandom())
       try LegacyHome(options.state).migrate(into: database, at: machine.unixMicroseconds())
       let stored = try database.load()
+      var following = options.following
+      following.grace = try following.grace ?? database.grace()
       let isFollowed = FollowerLock.isHeld(options.state)
-      let edge = try await loop.submit { [discovery] in
+      let edge = try await loop.submit { [discovery, following] in
         let store: any NodeStore
         switch options.access {
         case .readOnly: store = MemoryStore(try machine.storedState(of: options.state.controller))
@@ -106,13 +112,14 @@ public actor HomeController {
         let controller = try ControllerEngine(configuration, state: try whole.load(), random: machine.makeRandom())
         let now = Instant(nanoseconds: Int64(clamping: loop.now.uptimeNanoseconds))
         var engine = HomeEngine(
-          controller, options.following, state: stored.state, contacts: stored.contacts, versions: stored.versions,
+          controller, following, state: stored.state, contacts: stored.contacts, versions: stored.versions,
           epoch: machine.unixMicroseconds() - now.nanoseconds / 1000, at: now)
         engine.isPassive = isFollowed
         let transport = try machine.openTransport(options.interfaces, port: nil, on: loop)
         let host = EngineHost(
           engine, transport: transport, store: whole, discovery: discovery, logger: options.logger)
-        let keeper = HomeKeeper(database, anchor: stored.anchor, on: loop, machine.makeWorker())
+        let keeper = HomeKeeper(
+          database, anchor: stored.anchor, contacts: stored.contacts, on: loop, machine.makeWorker())
         keeper.onNews = { $0.log(to: options.logger) }
         return NIOLoopBound(HomeEdge(host, keeper), eventLoop: loop)
       }.get()
@@ -133,6 +140,7 @@ public actor HomeController {
   /// Lets go of sockets and store; what is not stored yet is stored first.
   public func close() async {
     polling?.cancel()
+    contactKeeping?.cancel()
     await center?.stop()
     center = nil
     let drops = drops
@@ -152,6 +160,7 @@ public actor HomeController {
   package nonisolated func abandon() {
     assumeIsolated { controller in
       controller.polling?.cancel()
+      controller.contactKeeping?.cancel()
       controller.center?.assumeIsolated { $0.stop() }
       controller.center = nil
       controller.follower = nil

@@ -50,6 +50,15 @@ final class HomeEdge: HomeView {
     host.perform { (engine: inout HomeEngine, now: Instant) in engine.take(input, at: now) }
   }
 
+  /// Has it stored when devices were heard.
+  func keepContacts() { if !host.isStopped { keeper.keep(reducer.contacts) } }
+
+  /// Another process stored when it heard the devices.
+  func take(_ contacts: [NodeID: Contact]) {
+    keeper.know(contacts)
+    host.perform { (engine: inout HomeEngine, _) in engine.take(contacts) }
+  }
+
   // MARK: Loading again
 
   /// The home is to be read from the database: what happens from now on may not be in it.

@@ -26,6 +26,8 @@ final class HomeKeeper {
   /// What happened and is not stored, the first that happened first; without what is being written.
   private var waiting: [HomeUpdate] = []
   private var contacts: [NodeID: Contact] = [:]
+  /// When nodes were heard as the database has it.
+  private var stored: [NodeID: Contact]
   /// The write that is under way.
   private var writing: EventLoopFuture<Void>?
   private var isFlushScheduled = false
@@ -49,11 +51,12 @@ final class HomeKeeper {
   private let mostWaiting: Int
 
   init(
-    _ database: HomeDatabase, anchor: Anchor, on eventLoop: any EventLoop, _ worker: any Worker,
-    firstRetry: TimeAmount = .seconds(1), mostWaiting: Int = 20_000
+    _ database: HomeDatabase, anchor: Anchor, contacts: [NodeID: Contact] = [:], on eventLoop: any EventLoop,
+    _ worker: any Worker, firstRetry: TimeAmount = .seconds(1), mostWaiting: Int = 20_000
   ) {
     self.database = database
     self.anchor = anchor
+    stored = contacts
     self.eventLoop = eventLoop
     self.worker = worker
     self.firstRetry = firstRetry
@@ -72,6 +75,20 @@ final class HomeKeeper {
     } else {
       flush(in: Self.pause)
     }
+  }
+
+  /// Takes when nodes were heard, to be stored soon where that is news.
+  func keep(_ known: [NodeID: Contact]) {
+    guard !isOver else { return }
+    note(known)
+    if !contacts.isEmpty, failure == nil { flush(in: Self.pause) }
+  }
+
+  /// The database has these: somebody else wrote them.
+  func know(_ contacts: [NodeID: Contact]) { stored.merge(contacts) { $1 } }
+
+  private func note(_ known: [NodeID: Contact]) {
+    for (node, contact) in known where stored[node] != contact { contacts[node] = contact }
   }
 
   /// Does something with the database when everything that happened before is in it.
@@ -97,7 +114,8 @@ final class HomeKeeper {
 
   /// Stores what waits, ends the thread and closes the database.
   func close(_ known: [NodeID: Contact]) -> EventLoopFuture<Void> {
-    contacts.merge(known) { $1 }
+    // Of whom nothing was heard, another process may know more by now.
+    note(known)
     return store().assumeIsolated().flatMapErrorThrowing { [self] _ in lose() }
       .flatMap { [self] in
         isOver = true
@@ -144,7 +162,9 @@ final class HomeKeeper {
       guard let self else { return }
       writing = nil
       switch result {
-      case .success: stored()
+      case .success:
+        stored.merge(contacts) { $1 }
+        succeeded()
       case .failure(let error):
         waiting = updates + waiting
         self.contacts = contacts.merging(self.contacts) { $1 }
@@ -154,7 +174,7 @@ final class HomeKeeper {
     return written
   }
 
-  private func stored() {
+  private func succeeded() {
     failures = 0
     if failure != nil {
       failure = nil

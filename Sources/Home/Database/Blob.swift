@@ -159,6 +159,7 @@ extension SourceStatus {
     writer.write(connectivity.connectivityState.rawValue)
     writer.write(connectivity.dataSourceLocality.rawValue)
     writer.write(reason?.rawValue)
+    if let lastContact { writer.write(UInt64(bitPattern: lastContact)) }
   }
 
   init(from reader: inout BlobReader) throws(DamagedBlob) {
@@ -168,6 +169,7 @@ extension SourceStatus {
     // A reason that a later version knows is none to us.
     self.init(
       SourceConnectivity(state, locality), reason: try reader.optionalText().flatMap { OfflineReason(rawValue: $0) })
+    if !reader.isAtEnd { lastContact = Int64(bitPattern: try reader.number()) }
   }
 }
 

@@ -41,11 +41,18 @@ extension HomeDatabase {
     while let row = try events.next() {
       home.state.restore(lastEvent: UInt64(bitPattern: row[1]), of: Self.node(row[0]))
     }
-    let contacts = try Row.fetchCursor(database, sql: "SELECT node, last, next FROM contact")
-    while let row = try contacts.next() {
-      home.contacts[Self.node(row[0])] = Contact(last: row[1], nextReport: row[2])
-    }
+    home.contacts = try contacts(database)
     return home
+  }
+
+  /// When nodes were heard.
+  func contacts() throws(HomeError) -> [NodeID: Contact] { try read { try self.contacts($0) } }
+
+  private func contacts(_ database: Database) throws -> [NodeID: Contact] {
+    var contacts: [NodeID: Contact] = [:]
+    let rows = try Row.fetchCursor(database, sql: "SELECT node, last, next FROM contact")
+    while let row = try rows.next() { contacts[Self.node(row[0])] = Contact(last: row[1], nextReport: row[2]) }
+    return contacts
   }
 
   /// The home without its values: structures, rooms and devices with their sources.

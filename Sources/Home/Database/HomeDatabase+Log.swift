@@ -111,11 +111,12 @@ extension HomeDatabase {
       let firstKept = try Int64.fetchOne(
         database.cachedStatement(sql: "SELECT sequence FROM log WHERE time >= ? ORDER BY sequence LIMIT 1"),
         arguments: [time])
-      let limit = max(last - Int64(clamping: max(count, 0)), firstKept.map { $0 - 1 } ?? last)
+      let limit = max(
+        try LogGaps.place(Int64(clamping: max(count, 0)), before: last, database), firstKept.map { $0 - 1 } ?? last)
       let divided = try Int64.fetchOne(
         database.cachedStatement(sql: "SELECT batch FROM log WHERE sequence = ? AND batch <= ?"),
         arguments: [limit + 1, limit])
-      let end = divided.map { $0 - 1 } ?? limit
+      let end = try LogGaps.before(divided.map { $0 - 1 } ?? limit, database)
       try database.cachedStatement(sql: "DELETE FROM log WHERE sequence <= ?").execute(arguments: [end])
       let removed = database.changesCount
       if removed > 0 {
@@ -124,6 +125,7 @@ extension HomeDatabase {
             INSERT INTO meta (key, value) VALUES ('compacted', ?)
             ON CONFLICT (key) DO UPDATE SET value = max(value, excluded.value)
             """, arguments: [end])
+        try LogGaps.forget(before: end, database)
       }
       // What belongs to nobody comes of reports on their way while a device was removed: not worth a look each time.
       guard removed > 0 || !self.isSwept.exchange(true, ordering: .relaxed) else { return removed }
@@ -164,12 +166,13 @@ extension HomeDatabase {
     }
   }
 
-  /// Whether all that happened after the anchor is in the log. An anchor beyond its end is of changes that a power cut
-  /// took back.
+  /// Whether all that happened after the anchor is in the log. An anchor beyond its end, or in a gap, is of changes that a
+  /// power cut took back.
   private func isCovered(_ anchor: Anchor, _ database: Database) throws -> Bool {
     let compacted = try Int64.fetchOne(
       database.cachedStatement(sql: "SELECT value FROM meta WHERE key = 'compacted'"))
     return try anchor.sequence >= compacted ?? 0 && anchor.sequence <= lastSequence(database)
+      && !LogGaps.contain(anchor.sequence, database)
   }
 
   // MARK: Rows

@@ -29,11 +29,14 @@ public final class HomeDatabase: Sendable {
   ///   - isPassing: whether nobody but this process will have the file, nor this one when it ends, as in a simulation: then
   ///     nothing is done to save it from a kill.
   ///   - random: for the log's id, by which anchors tell it from any other.
+  ///   - boot: tells this run of the machine from all others, since what was written last may be lost between two of them;
+  ///     nil: as the system says.
   /// - Throws: ``HomeError`` `internalError` where the file can't be opened, belongs to another program, or was written by
   ///   a later version of this one.
   public static func open(
-    _ path: String, isPassing: Bool = false, random: any RandomSource = SystemRandomSource()
+    _ path: String, isPassing: Bool = false, random: any RandomSource = SystemRandomSource(), boot: Int64? = nil
   ) throws(HomeError) -> HomeDatabase {
+    let boot = boot ?? LogGaps.boot
     try Files.makeDirectory((path as NSString).deletingLastPathComponent)
     // SQLite gives its other files the permissions of this one.
     let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -51,7 +54,7 @@ public final class HomeDatabase: Sendable {
       configuration.busyMode = .timeout(5)
       configuration.maximumReaderCount = 2
       configuration.prepareDatabase { database in
-        // A commit waits for no disk: after a kill nothing is lost, after a power cut the last moments may be.
+        // A commit waits for no disk: after a kill nothing is lost, after a power cut the last moments may be. See LogGaps.
         try database.execute(sql: "PRAGMA synchronous = NORMAL")
       }
       let pool: any DatabaseWriter
@@ -63,7 +66,8 @@ public final class HomeDatabase: Sendable {
         try HomeSchema.migrate(pool)
       }
       var random = random
-      let log = try HomeSchema.logID(pool, drawing: UInt32.random(in: 1...UInt32.max, using: &random))
+      let log = try HomeSchema.logID(pool, drawing: UInt32.random(in: 1...UInt32.max, using: &random), boot: boot)
+      if !isPassing { try LogGaps.note(boot, in: pool) }
       return HomeDatabase(pool, path, log: log, writer: Int64.random(in: 1...Int64.max, using: &random))
     } catch {
       throw Self.failure(error, path)

@@ -53,11 +53,13 @@ enum HomeSchema {
   }
 
   /// The log's id: that of the file, or the one that was drawn, where there is none yet.
-  static func logID(_ pool: some DatabaseWriter, drawing new: UInt32) throws -> UInt32 {
+  /// - Parameter boot: when a new log was begun.
+  static func logID(_ pool: some DatabaseWriter, drawing new: UInt32, boot: Int64) throws -> UInt32 {
     let query = "SELECT value FROM meta WHERE key = 'log'"
     if let known = try pool.read({ try UInt32.fetchOne($0, sql: query) }) { return known }
     return try pool.write { database in
-      try database.execute(sql: "INSERT OR IGNORE INTO meta (key, value) VALUES ('log', ?)", arguments: [new])
+      try database.execute(
+        sql: "INSERT OR IGNORE INTO meta (key, value) VALUES ('log', ?), ('boot', ?)", arguments: [new, boot])
       return try UInt32.fetchOne(database, sql: query) ?? new
     }
   }
@@ -71,8 +73,12 @@ enum HomeSchema {
     migrator.registerMigration("2") { try $0.execute(sql: version2) }
     migrator.registerMigration("3") { try $0.execute(sql: version3) }
     migrator.registerMigration("4") { try $0.execute(sql: version4) }
+    migrator.registerMigration("5") { try $0.execute(sql: version5) }
     return migrator
   }
+
+  /// Numbers of the log that were left out: all between the two.
+  private static let version5 = "CREATE TABLE gap (last INTEGER PRIMARY KEY, next INTEGER NOT NULL);"
 
   /// Before when an observer is not woken again, in microseconds since 1970; null: it may be at once.
   private static let version4 = "ALTER TABLE observer ADD COLUMN earliest INTEGER;"

@@ -35,6 +35,8 @@ public actor ObserverCenter {
     var kind: Kind
     var filter: SampleFilter
     var schedule: DeliverySchedule
+    /// Calls the handler, of a query.
+    var calls: HandlerCalls?
     /// The delivery that runs, and how far it goes.
     var task: Task<Void, Never>?
     var until: Anchor?
@@ -57,6 +59,7 @@ public actor ObserverCenter {
   /// Whether those of earlier runs are.
   private var isRestored = false
   private let others: Others?
+  private let onForeignWrite: (@Sendable () async -> Void)?
   private let retention: Retention?
   private var foreignAnchor: Anchor
   private var foreignVersion: Int64?
@@ -74,10 +77,11 @@ public actor ObserverCenter {
   ///   - worker: asks the database; not ended with this.
   ///   - limits: for queries, and for targets all but the period.
   ///   - retention: what is kept of the log, by the process that owns the home; nil: everything.
+  ///   - onForeignWrite: another process wrote, be it something that is not in the log.
   public init(
     _ database: HomeDatabase, after anchor: Anchor, on eventLoop: any EventLoop, _ worker: any Worker,
     limits: DeliverySchedule.Limits = .init(), retention: Retention? = nil, machine: any Machine = HostMachine(),
-    others: Others? = nil
+    onForeignWrite: (@Sendable () async -> Void)? = nil, others: Others? = nil
   ) {
     self.database = database
     self.eventLoop = eventLoop
@@ -86,6 +90,7 @@ public actor ObserverCenter {
     self.machine = machine
     self.retention = retention
     self.others = others
+    self.onForeignWrite = onForeignWrite
     foreignAnchor = anchor
   }
 
@@ -107,12 +112,16 @@ public actor ObserverCenter {
     if inBackground { try await deliverInBackground() }
   }
 
-  /// From now on targets are woken, too: this process has become the one that does. What can't be restored now is restored
-  /// later.
+  /// From now on targets are woken, too: this process has become the one that does. Where they can't be restored, none is.
   public func deliverInBackground() async throws(HomeError) {
     guard poll != nil, !deliversInBackground else { return }
     deliversInBackground = true
-    try await restoreDeliveries()
+    do throws(HomeError) {
+      try await restoreDeliveries()
+    } catch {
+      deliversInBackground = false
+      throw error
+    }
     isRestored = true
   }
 
@@ -136,7 +145,10 @@ public actor ObserverCenter {
     poll = nil
     timer?.cancel()
     timer = nil
-    for entry in entries.values { entry.task?.cancel() }
+    for entry in entries.values {
+      entry.task?.cancel()
+      entry.calls?.stop()
+    }
     entries = [:]
   }
 
@@ -152,7 +164,8 @@ public actor ObserverCenter {
     queryLimits.period = .zero
     let observer = Observer.query(ObjectIdentifier(query))
     entries[observer] = Entry(
-      number: nextNumber(), kind: .query(query), filter: query.predicate, schedule: DeliverySchedule(queryLimits))
+      number: nextNumber(), kind: .query(query), filter: query.predicate, schedule: DeliverySchedule(queryLimits),
+      calls: HandlerCalls(machine))
     with(observer) { $0.change(at: $1) }
     arm()
   }
@@ -164,7 +177,7 @@ public actor ObserverCenter {
 
   /// The query's handler is called no more.
   public func stop(_ query: ObserverQuery) {
-    entries[.query(ObjectIdentifier(query))] = nil
+    entries.removeValue(forKey: .query(ObjectIdentifier(query)))?.calls?.stop()
     arm()
   }
 
@@ -193,6 +206,7 @@ public actor ObserverCenter {
         let version = try await work { try $0.foreignVersion() }
         if version != foreignVersion {
           try await readOthers()
+          await onForeignWrite?()
           isRestored = false
           foreignVersion = version
         }
@@ -269,7 +283,7 @@ public actor ObserverCenter {
     case (.suspend, .query(let query)):
       entries[observer] = nil
       let error = HomeError(.timedOut, "the observer did not complete; execute a new query")
-      query.handler(query, ObserverCompletion { _ in }, error)
+      entry.calls?.add { query.handler(query, ObserverCompletion { _ in }, error) }
     case (.suspend, .delivery): break
     }
   }
@@ -279,7 +293,7 @@ public actor ObserverCenter {
       guard let self else { return }
       machine.task { await self.ended(observer, run: run, isSuccess: isSuccess) }
     }
-    query.handler(query, completion, nil)
+    entries[observer]?.calls?.add { query.handler(query, completion, nil) }
   }
 
   private func ended(_ observer: Observer, run: Int, isSuccess: Bool) {

@@ -18,8 +18,7 @@ extension HomeEngine {
   /// Begins to follow all nodes of the fabric, and those that come.
   public mutating func follow(at now: Instant) {
     guard !isFollowing else { return }
-    isFollowing = true
-    take(.started, at: now)
+    beginFollowing(at: now)
     let query = DiscoveryQuery.operational(compressedFabricID: controller.fabric.compressedFabricID, nodeID: nil)
     announcements = begin(nil, at: now) { controller, now in controller.discover(query, timeout: nil, at: now) }
     uncalled = controller.nodes.map(\.nodeID).sorted(by: >)

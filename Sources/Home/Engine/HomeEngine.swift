@@ -8,8 +8,11 @@ public struct HomeConfiguration: Hashable, Sendable {
   /// The most time without a report, whole seconds; a device may choose a longer one of its own. It is how long a device may
   /// be gone without a word before that is noticed.
   public var maxInterval: Duration = .seconds(60)
-  /// How long a device must be away before its settled connectivity says so.
-  public var grace: Duration = .zero
+  /// How long a device must be away before its settled connectivity says so. Nil: as long as the user set for the home, and no
+  /// time where nothing was set.
+  public var grace: Duration?
+  /// How often it is stored when devices were heard, where nothing else is stored of them: a kill takes no more than that.
+  public var contactPeriod: Duration = .seconds(60)
   /// How many devices are called at the same time at the start.
   public var maximumCalls = 128
   /// How long a device that does not answer keeps others from being called.
@@ -55,9 +58,9 @@ public struct HomeEngine: Engine {
   /// Tells which nodes announce themselves.
   var announcements: OperationID?
   /// Whether it subscribes to all devices, and to those that come.
-  public internal(set) var isFollowing = false
+  public private(set) var isFollowing = false
   /// Whether another process follows the devices: what they tell us is its business then, but for those that are new.
-  public var isPassive = false
+  public var isPassive = false { didSet { noteFollowers() } }
 
   private var events: [HomeEvent] = []
   private var eventsTaken = 0
@@ -74,7 +77,9 @@ public struct HomeEngine: Engine {
     self.configuration = configuration
     self.epoch = epoch
     self.now = now
-    reducer = HomeReducer(state, contacts: contacts, grace: configuration.grace)
+    reducer = HomeReducer(state, contacts: contacts, grace: configuration.grace ?? .zero)
+    // Nobody was there yet to be told otherwise.
+    _ = reducer.setRestored(true, at: 0)
     for (node, versions) in versions { followed[node] = Followed(versions: versions) }
     for record in controller.nodes { _ = reducer.reduce(.node(record.nodeID), at: time) }
   }
@@ -107,6 +112,30 @@ public struct HomeEngine: Engine {
   public mutating func take(_ input: HomeInput, at now: Instant) {
     self.now = now
     reduce(input)
+  }
+
+  /// Takes over when devices were heard, from the process that hears them.
+  public mutating func take(_ known: [NodeID: Contact]) { reducer.take(known) }
+
+  /// How long a device must be away from now on before its settled connectivity says so; those that are away already, too.
+  public mutating func setGrace(_ grace: Duration, at now: Instant) {
+    self.now = now
+    reducer.grace = grace
+    if let update = reducer.advance(to: time) { events.append(.updated(update)) }
+  }
+
+  /// As long as nobody follows the devices, what was stored of them is all there is, and nobody knows whether it still holds.
+  private mutating func noteFollowers() {
+    if let update = reducer.setRestored(!isPassive && !isFollowing, at: time) { events.append(.updated(update)) }
+  }
+
+  /// This process follows them from now on.
+  mutating func beginFollowing(at now: Instant) {
+    self.now = now
+    isFollowing = true
+    // How they are is unknown before anything else is said of them.
+    reduce(.started)
+    noteFollowers()
   }
 
   /// Takes a home as it is stored for what is the case.

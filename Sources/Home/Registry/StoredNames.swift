@@ -17,6 +17,12 @@ public struct StoredNames: Sendable {
     return try withDatabase { database throws(HomeError) in try database.names() }
   }
 
+  /// How long a device must be away before its settled connectivity says so.
+  public func grace() throws(HomeError) -> Duration {
+    guard access(path, F_OK) == 0 else { return .zero }
+    return try withDatabase { database throws(HomeError) in try database.grace() } ?? .zero
+  }
+
   /// Changes names, rooms or devices in one transaction. Whoever has the home open is told.
   public func change<R: Sendable>(
     _ body: (HomeState) throws(HomeError) -> (changes: [HomeChange], result: R)

@@ -5,9 +5,12 @@ public struct SourceStatus: Hashable, Sendable {
   public var connectivity: SourceConnectivity
   /// Why it is offline; nil while it is not.
   public var reason: OfflineReason?
+  /// When a device was last reached that its bridge does not reach now, in microseconds since 1970. Nil: when its node was, or
+  /// never.
+  public var lastContact: Int64?
 
-  public init(_ connectivity: SourceConnectivity, reason: OfflineReason? = nil) {
-    (self.connectivity, self.reason) = (connectivity, reason)
+  public init(_ connectivity: SourceConnectivity, reason: OfflineReason? = nil, lastContact: Int64? = nil) {
+    (self.connectivity, self.reason, self.lastContact) = (connectivity, reason, lastContact)
   }
 
   public static let unknown = Self(.unknown)

@@ -55,7 +55,8 @@ public struct HomeUpdate: Hashable, Sendable {
   public var origin: String?
   /// The versions of clusters of which every attribute is known now, by node, so that the next start need not ask again.
   public var versions: [NodeID: [ClusterPath: UInt32]]
-  /// The devices whose settled connectivity is another now; not kept in the log, since it follows from the rest.
+  /// The devices whose settled connectivity is another now, or of which nobody knew how they are; not kept in the log, since
+  /// it follows from the rest.
   public var settled: Set<String> = []
   /// Whether the log has it already.
   var isLogged = false

@@ -55,6 +55,11 @@ public struct HomeReducer: Sendable {
   /// Names and rooms for nodes that have not told yet what they are.
   private var wishes: [NodeID: (name: String?, roomID: String?)] = [:]
   private var settling: Settling
+  /// Whether nobody follows the nodes: what is said of them is what was stored, and whether it still holds nobody knows, but of
+  /// those that were heard since.
+  public private(set) var isRestored = false
+  /// The nodes that showed how they are since ``isRestored`` began.
+  private(set) var seen: Set<NodeID> = []
 
   /// How long a device must be away before its settled connectivity says so.
   public var grace: Duration {
@@ -81,6 +86,7 @@ public struct HomeReducer: Sendable {
   /// - Returns: what changed by it, nil if nothing did.
   public mutating func reduce(_ input: HomeInput, at time: Int64) -> HomeUpdate? {
     var update = HomeUpdate([], at: time)
+    if isRestored, let node = input.showing, seen.insert(node).inserted { update.settled = Set(devices(of: node)) }
     switch input {
     case .node(let node, let name, let roomID):
       if name != nil || roomID != nil { wishes[node] = (name, roomID) }
@@ -109,13 +115,28 @@ public struct HomeReducer: Sendable {
         for source in device.sources where nodes[source.id.node] == nil { nodes[source.id.node] = source.status }
       }
     }
-    if update.changes.isEmpty && update.versions.isEmpty { return nil }
+    if update.changes.isEmpty && update.versions.isEmpty && update.settled.isEmpty { return nil }
     settle(&update)
     return update
   }
 
   /// Takes over when nodes were heard, from somebody who hears them.
   package mutating func take(_ known: [NodeID: Contact]) { contacts.merge(known) { $1 } }
+
+  /// Says whether anybody follows the nodes, in this process or in another.
+  /// - Returns: which devices may be shown otherwise by it.
+  mutating func setRestored(_ isRestored: Bool, at time: Int64) -> HomeUpdate? {
+    guard isRestored != self.isRestored else { return nil }
+    self.isRestored = isRestored
+    seen = []
+    var update = HomeUpdate([], at: time)
+    update.settled = Set(state.devices.keys)
+    return update.settled.isEmpty ? nil : update
+  }
+
+  private func devices(of node: NodeID) -> [String] {
+    state.sources(of: node).compactMap { state.device(of: $0.id)?.id }
+  }
 
   /// Takes a home as it is stored for what is the case: where nobody can say any more what has changed.
   /// - Parameter time: now, in microseconds since 1970.
@@ -145,14 +166,20 @@ public struct HomeReducer: Sendable {
 
   private mutating func take(_ report: NodeReport, _ update: inout HomeUpdate) {
     let node = report.node
+    let before = contacts[node]?.last
     contacts[node, default: Contact()].last = update.time
     if let deadline = report.deadline { contacts[node]?.nextReport = deadline }
     var isTopology = false
     var reachability = false
-    for attribute in report.attributes where state.value(node, attribute.path) != attribute.value {
+    var wasReachable = false
+    for attribute in report.attributes {
+      let old = state.value(node, attribute.path)
+      if old == attribute.value { continue }
       make(.attribute(node, attribute.path, value: attribute.value), &update)
       isTopology = isTopology || Topology.isPart(attribute.path.cluster)
-      reachability = reachability || attribute.path == Self.reachable(attribute.path.endpoint)
+      guard attribute.path == Self.reachable(attribute.path.endpoint) else { continue }
+      reachability = true
+      wasReachable = wasReachable || old != nil
     }
     if report.isWhole { update.versions = Self.versions(report) }
     if isTopology { describe(node, isWhole: report.isWhole, &update) }
@@ -164,7 +191,7 @@ public struct HomeReducer: Sendable {
         || (event.path.endpoint == .root && event.path.cluster == BasicInformation.id
           && event.path.event == BasicInformation.shutDown.id)
     }
-    if isTopology || reachability { spread(node, &update) }
+    if isTopology || reachability { spread(node, lastContact: wasReachable ? before : nil, &update) }
     // An old event, told when a subscription begins, says nothing about now.
     if isShutDown, nodes[node]?.connectivity.connectivityState == .online {
       lose(node, .poweredOffAnnounced, &update)
@@ -307,17 +334,20 @@ public struct HomeReducer: Sendable {
   }
 
   /// Carries a node's state to all devices that it consists of.
-  private mutating func spread(_ node: NodeID, _ update: inout HomeUpdate) {
+  /// - Parameter lastContact: of what its bridge has just ceased to reach.
+  private mutating func spread(_ node: NodeID, lastContact: Int64? = nil, _ update: inout HomeUpdate) {
     guard let status = nodes[node] else { return }
     let sources = state.sources(of: node)
     let unreachable = Self.unreachable(among: sources, state.values[node] ?? NodeValues())
     for source in sources {
       var now = status
-      if status.connectivity.connectivityState == .online, source.id.isBridged,
-        unreachable.contains(source.mainEndpoint)
-      {
-        now = SourceStatus(
-          SourceConnectivity(.offline, status.connectivity.dataSourceLocality), reason: .bridgeSaysUnreachable)
+      if source.id.isBridged, unreachable.contains(source.mainEndpoint) {
+        if status.connectivity.connectivityState == .online {
+          now = SourceStatus(
+            SourceConnectivity(.offline, status.connectivity.dataSourceLocality), reason: .bridgeSaysUnreachable)
+        }
+        // The bridge goes on being heard, and the device does not.
+        now.lastContact = source.status.lastContact ?? lastContact
       }
       if now != source.status { make(.connectivity(source.id, now), &update) }
     }
@@ -332,7 +362,12 @@ public struct HomeReducer: Sendable {
   // MARK: Settling
 
   /// The connectivity of a device that lasted for the grace time at least.
-  public func settledConnectivity(of device: String) -> SourceConnectivity { settling[device] }
+  public func settledConnectivity(of device: String) -> SourceConnectivity {
+    if isRestored, state.devices[device]?.sources.contains(where: { seen.contains($0.id.node) }) != true {
+      return .unknown
+    }
+    return settling[device]
+  }
 
   /// When a connectivity will have lasted long enough, nil if none is on trial.
   public var nextDeadline: Int64? { settling.nextDeadline }

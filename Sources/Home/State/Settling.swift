@@ -4,16 +4,20 @@ internal import MatterProtocol
 struct Settling: Sendable {
   private struct Entry: Sendable {
     var settled: SourceConnectivity
-    /// What is on trial, and until when.
-    var pending: (value: SourceConnectivity, until: Int64)?
+    /// What is on trial, and since when.
+    var pending: (value: SourceConnectivity, since: Int64)?
   }
 
-  var grace: Duration
+  /// What is on trial is so for the new time, from when it began.
+  var grace: Duration { didSet { if grace != oldValue { nextDeadline = firstDeadline } } }
   private var entries: [String: Entry] = [:]
   /// Nothing on trial is over before this; it may be too early, never too late.
   private(set) var nextDeadline: Int64?
 
   init(grace: Duration) { self.grace = grace }
+
+  private var patience: Int64 { grace.nanoseconds / 1000 }
+  private var firstDeadline: Int64? { entries.values.compactMap { $0.pending?.since }.min().map { $0 + patience } }
 
   subscript(device: String) -> SourceConnectivity { entries[device]?.settled ?? .unknown }
 
@@ -39,9 +43,9 @@ struct Settling: Sendable {
       return true
     }
     // What is worse in another way is away no less long for it.
-    let until = entry.pending?.until ?? time + grace.nanoseconds / 1000
-    entry.pending = (value, until)
-    nextDeadline = min(nextDeadline ?? until, until)
+    let since = entry.pending?.since ?? time
+    entry.pending = (value, since)
+    nextDeadline = min(nextDeadline ?? .max, since + patience)
     return false
   }
 
@@ -59,11 +63,11 @@ struct Settling: Sendable {
     guard let deadline = nextDeadline, deadline <= time else { return [] }
     var changed: Set<String> = []
     for (device, entry) in entries {
-      guard let pending = entry.pending, pending.until <= time else { continue }
+      guard let pending = entry.pending, pending.since + patience <= time else { continue }
       entries[device] = Entry(settled: pending.value)
       changed.insert(device)
     }
-    nextDeadline = entries.values.compactMap { $0.pending?.until }.min()
+    nextDeadline = firstDeadline
     return changed
   }
 }

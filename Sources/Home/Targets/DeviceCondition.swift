@@ -6,6 +6,8 @@ internal import MatterProtocol
 package struct DeviceCondition: Sendable {
   package enum Kind: Hashable, Sendable {
     case connectivity(ConnectivityState)
+    /// That lasted for the home's grace time.
+    case settledConnectivity(ConnectivityState)
     case locality(DataSourceLocality)
     /// - Parameter hasUnit: whether it is the value for people that counts, which stands for several of the wire's.
     case attribute(ConcreteAttributePath, value: [UInt8], hasUnit: Bool)
@@ -34,6 +36,8 @@ package struct DeviceCondition: Sendable {
     (self.name, self.value) = (name, value)
     switch name.lowercased() {
     case "connectivity": kind = .connectivity(try Self.one(of: ConnectivityState.allCases, value, "connectivity"))
+    case "settledconnectivity":
+      kind = .settledConnectivity(try Self.one(of: ConnectivityState.allCases, value, "connectivity"))
     case "locality":
       switch value.lowercased() {
       case "direct": kind = .locality(.direct)
@@ -83,7 +87,7 @@ package struct DeviceCondition: Sendable {
     if found.isEmpty {
       throw HomeError(
         .notFound, "it has no attribute “\(name)”", device: target.device.name,
-        candidates: NearestName.suggestions(for: name, in: names + ["connectivity", "locality"]))
+        candidates: NearestName.suggestions(for: name, in: names + ["connectivity", "settledConnectivity", "locality"]))
     }
     throw HomeError(
       .ambiguousTarget, "“\(name)” may be any of \(found.count) attributes; name one of them",
@@ -109,6 +113,9 @@ package struct DeviceCondition: Sendable {
     case .connectivity(let wanted):
       let now = connectivity.connectivityState
       return (now == wanted, now.rawValue + (device.offlineReason.map { " (\($0.text))" } ?? ""))
+    case .settledConnectivity(let wanted):
+      let now = device.settledConnectivity.connectivityState
+      return (now == wanted, now.rawValue)
     case .locality(let wanted):
       let now = connectivity.dataSourceLocality
       // What was near before it went away is not there.

@@ -35,11 +35,12 @@ extension HomeDevice {
 }
 
 extension HomeDevice: Equatable {
-  /// Whether two have the same metadata. It changes for exactly five reasons: connectivity, name, room, the set of traits,
-  /// the set of types. An attribute is not one of them, nor is the time of the last contact.
+  /// Whether two have the same metadata. It changes for exactly five reasons: connectivity (as it is or settled), name, room,
+  /// the set of traits, the set of types. An attribute is not one of them, nor is the time of the last contact.
   public static func == (left: Self, right: Self) -> Bool {
     left.id == right.id && left.name == right.name && left.roomID == right.roomID
-      && left.structureID == right.structureID && left.sourceConnectivity == right.sourceConnectivity
+      && left.structureID == right.structureID && left.settledConnectivity == right.settledConnectivity
+      && left.sourceConnectivity == right.sourceConnectivity
       && haveSameParts(left.source?.endpoints ?? [], right.source?.endpoints ?? [])
   }
 

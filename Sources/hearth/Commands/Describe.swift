@@ -42,7 +42,7 @@ enum DeviceDescription {
       ("Software", identity.softwareVersion),
       ("State", row.isOnline ? row.device.state.text : "(\(row.device.state.text))"),
       ("Connectivity", connectivity + (row.device.offlineReason.map { " (\($0.text))" } ?? "")),
-      ("Locality", DeviceTable.locality(row)),
+      ("Settled", settled(row)), ("Locality", DeviceTable.locality(row)),
       ("Last contact", DeviceTable.contact(row, now: Home.now())),
       ("Next report", row.device.contact.nextReport.map { ClockText.time(milliseconds: $0 / 1000) }),
     ]
@@ -69,6 +69,12 @@ enum DeviceDescription {
       }
     }
     return lines.joined(separator: "\n")
+  }
+
+  /// What the connectivity is without short breaks, where that is otherwise.
+  private static func settled(_ row: DeviceRow) -> String? {
+    let (now, settled) = (row.device.sourceConnectivity, row.device.settledConnectivity)
+    return now.connectivityState == settled.connectivityState ? nil : settled.connectivityState.rawValue
   }
 
   /// How a cluster is reached, where that is otherwise than the device as a whole: " (offline)".

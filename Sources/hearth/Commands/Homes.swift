@@ -1,7 +1,8 @@
 import ArgumentParser
 import Home
+import MatterProtocol
 
-// `hearth home list|add|rename|remove|primary`.
+// `hearth home list|add|rename|remove|primary|grace`.
 extension HomeCommands {
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "The homes, and what is in them.")
@@ -103,6 +104,30 @@ extension HomeCommands {
       }
       options.output.result(
         HomeReport.json(chosen, isPrimary: true), "\(chosen.name) is the primary home now")
+    }
+  }
+}
+
+extension HomeCommands {
+  struct Grace: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Say how long a device must be away before that counts as settled, or set it.",
+      discussion: """
+        Shorter breaks are left out of the settled connectivity: settledConnectivityState of `hearth devices --json`, and \
+        `hearth wait … --for settledConnectivity=offline`. That a device is back counts at once. The time is of the whole home, \
+        and in force at once, also in processes that run. 0s: nothing is left out.
+        """)
+    @OptionGroup var options: GlobalOptions
+    @Argument(help: ArgumentHelp("The new time, 24h at most. Default: none, and tell which it is.", valueName: "time"))
+    var time: TimeSpan?
+
+    func run() async throws {
+      let names = StoredNames(try options.stateDirectory)
+      if let time {
+        try names.withDatabase { database throws(HomeError) in try database.setGrace(time.duration) }
+      }
+      let grace = try names.grace()
+      options.output.result(["graceMilliseconds": .integer(grace.milliseconds)], TimeSpan.text(grace))
     }
   }
 }

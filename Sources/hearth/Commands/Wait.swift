@@ -10,8 +10,8 @@ struct Wait: AsyncParsableCommand {
       All that --for names has to hold at the same time. For example:
         hearth wait kitchen/lamp --for connectivity=online --for onOff=true --timeout 30s
         hearth wait kitchen/lamp --for levelControl.currentLevel=40%
-      Besides attributes there are connectivity (online, offline, partiallyOnline, unknown) and locality (peer, local, \
-      remote, mixed). Values are written as `hearth read` prints them. An attribute counts only while its device is online: \
+      Besides attributes there are connectivity (online, offline, partiallyOnline, unknown), settledConnectivity, which \
+      leaves breaks out that are shorter than `hearth home grace` says, and locality (peer, local, remote, mixed). Values are written as `hearth read` prints them. An attribute counts only while its device is online: \
       what an offline one said last may not be so any more.
 
       With --timeout: exit code 11 when the time is over, with what was the case instead. Without: as long as it takes.

@@ -1,0 +1,61 @@
+internal import MatterModel
+internal import MatterProtocol
+internal import NIOCore
+internal import Runtime
+
+// What the user set for the home, and what another process knows of contacts.
+extension HomeController {
+  /// So often it is read at most what another process knows of contacts.
+  private static let contactPause = TimeAmount.seconds(5)
+
+  /// How long a device must be away before its settled connectivity says so.
+  var grace: Duration { edge.value.reducer.grace }
+
+  /// Sets that for the home, now and later, and for the other processes that have it open. Nil: no time.
+  func setGrace(_ grace: Duration?) async throws(HomeError) {
+    try await withDatabase { try $0.setGrace(grace) }
+    use(grace)
+  }
+
+  private func use(_ grace: Duration?) {
+    // Who opened the home with a time of their own means that.
+    guard options.following.grace == nil else { return }
+    let grace = grace ?? .zero
+    edge.value.host.perform { engine, now in
+      if engine.reducer.grace != grace { engine.setGrace(grace, at: now) }
+    }
+  }
+
+  /// Another process wrote into the database: the user may have set something there.
+  func readSettings() async {
+    guard let center else { return }
+    if let grace = try? await center.work({ try $0.grace() }) { use(grace) }
+    // Who follows the devices knows better when they were heard.
+    guard !isFollower, contactsRead.map({ $0 + Self.contactPause <= eventLoop.now }) ?? true else { return }
+    contactsRead = eventLoop.now
+    if let contacts = try? await center.work({ try $0.contacts() }), !isFollower { edge.value.take(contacts) }
+  }
+
+  /// Begins to have it stored from time to time when devices were heard.
+  func keepContacts() {
+    let period = TimeAmount.nanoseconds(options.following.contactPeriod.nanoseconds)
+    contactKeeping = eventLoop.scheduleRepeatedTask(initialDelay: period, delay: period) { [weak self] _ in
+      guard let self else { return }
+      // On the loop that the actor lives on.
+      assumeIsolated { $0.edge.value.keepContacts() }
+    }
+  }
+}
+
+extension Home {
+  /// How long a device must be away before its settled connectivity says so. HOME.md, “Connectivity and locality”.
+  /// - Throws: ``HomeError`` `accessDenied` where the home is seen through a hub, which has its own.
+  public var graceTime: Duration {
+    get async throws(HomeError) { try await controller.grace }
+  }
+
+  /// Sets ``graceTime`` for the home: from now on, after a restart, and in the other processes that have it open.
+  /// - Throws: ``HomeError`` `badArguments` for one that is negative or longer than a day; `accessDenied` where the home is
+  ///   seen through a hub.
+  public func setGraceTime(_ time: Duration) async throws(HomeError) { try await controller.setGrace(time) }
+}

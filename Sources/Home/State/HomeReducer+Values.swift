@@ -1,0 +1,34 @@
+internal import MatterModel
+
+// Devices as they are to be shown.
+extension HomeReducer {
+  /// A device without what was stored of how it is, where nobody says whether that still holds.
+  func shown(_ entry: DeviceEntry) -> DeviceEntry {
+    guard isRestored else { return entry }
+    var entry = entry
+    for index in entry.sources.indices where !seen.contains(entry.sources[index].id.node) {
+      entry.sources[index].status = SourceStatus(.unknown, lastContact: entry.sources[index].status.lastContact)
+    }
+    return entry
+  }
+
+  /// When a device was heard by a way, and when it is to be heard again: of what is behind a bridge, as long as the bridge
+  /// reaches it, when the bridge was.
+  package func contact(by way: DeviceSource?) -> Contact {
+    guard let way else { return Contact() }
+    if let last = way.status.lastContact { return Contact(last: last) }
+    // The bridge never reached it.
+    if way.status.reason == .bridgeSaysUnreachable { return Contact() }
+    return contacts[way.id.node] ?? Contact()
+  }
+}
+
+extension HomeInput {
+  /// The node that shows by it whether it can be reached.
+  var showing: NodeID? {
+    switch self {
+    case .established(let node, _), .answered(let node), .lost(let node, _): node
+    case .node, .nodeRemoved, .started, .report, .heard, .update: nil
+    }
+  }
+}

@@ -1,0 +1,125 @@
+import Foundation
+import GRDB
+import MatterModel
+import Testing
+
+@testable import Home
+
+/// The file of every version that ever was becomes one of this version, with all that is in it.
+@Suite("Earlier versions") struct MigrationTests {
+  /// The first form, as it was. Never to be altered.
+  private static let first = """
+    PRAGMA application_id = 1215460456;
+    CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);
+    CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+    CREATE TABLE structure (position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL);
+    CREATE TABLE room (
+      position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL, structure TEXT NOT NULL
+    );
+    CREATE TABLE device (
+      id TEXT PRIMARY KEY, name TEXT NOT NULL, room TEXT, structure TEXT NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE source (
+      node INTEGER NOT NULL, endpoint INTEGER NOT NULL, device TEXT NOT NULL,
+      endpoints BLOB, identity BLOB, status BLOB,
+      PRIMARY KEY (node, endpoint)
+    ) WITHOUT ROWID;
+    CREATE INDEX source_device ON source (device);
+    CREATE TABLE cluster (
+      node INTEGER NOT NULL, endpoint INTEGER NOT NULL, cluster INTEGER NOT NULL,
+      version INTEGER, attributes BLOB NOT NULL,
+      PRIMARY KEY (node, endpoint, cluster)
+    ) WITHOUT ROWID;
+    CREATE TABLE event (node INTEGER PRIMARY KEY, last INTEGER NOT NULL);
+    CREATE TABLE contact (node INTEGER PRIMARY KEY, last INTEGER, next INTEGER);
+    CREATE TABLE log (
+      sequence INTEGER PRIMARY KEY AUTOINCREMENT, batch INTEGER NOT NULL, time INTEGER NOT NULL, kind INTEGER NOT NULL,
+      subject TEXT, node INTEGER, endpoint INTEGER, cluster INTEGER, element INTEGER, value BLOB,
+      origin TEXT, writer INTEGER NOT NULL
+    );
+    CREATE TABLE observer (
+      id INTEGER PRIMARY KEY AUTOINCREMENT, definition TEXT NOT NULL, sequence INTEGER NOT NULL,
+      strikes INTEGER NOT NULL DEFAULT 0, suspended INTEGER NOT NULL DEFAULT 0, failure TEXT, delivered INTEGER
+    );
+    """
+
+  /// What each version after the first one added, as it was.
+  private static let steps = [
+    """
+    CREATE TABLE client (
+      name TEXT PRIMARY KEY COLLATE NOCASE, role TEXT NOT NULL, token BLOB NOT NULL UNIQUE, created INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    """,
+    "ALTER TABLE structure ADD COLUMN is_primary INTEGER NOT NULL DEFAULT 0;",
+    "ALTER TABLE observer ADD COLUMN earliest INTEGER;",
+    "CREATE TABLE gap (last INTEGER PRIMARY KEY, next INTEGER NOT NULL);",
+  ]
+
+  /// A home with a room, a lamp in it that is on, its log, and an observer; made without any code of ours.
+  private static let contents = """
+    INSERT INTO meta VALUES ('log', 77);
+    INSERT INTO structure (position, id, name) VALUES (1, 's', 'House'), (2, 't', 'Cabin');
+    INSERT INTO room VALUES (1, 'r', 'Den', 's');
+    INSERT INTO device VALUES ('5', 'Lamp', 'r', 's');
+    INSERT INTO source (node, endpoint, device, status) VALUES (5, 0, '5', x'066f6e6c696e65047065657200');
+    INSERT INTO cluster VALUES (5, 1, 6, 9, x'000109');
+    INSERT INTO event VALUES (5, 12);
+    INSERT INTO contact VALUES (5, 1000, 2000);
+    INSERT INTO log (batch, time, kind, subject, node, endpoint, cluster, element, value, writer)
+      VALUES (1, 1, 15, '5', 5, 1, 6, 0, x'08', 1), (2, 2, 15, '5', 5, 1, 6, 0, x'09', 1);
+    INSERT INTO observer (definition, sequence) VALUES ('{"filter":{"type":"all"},"command":["true"]}', 1);
+    """
+
+  @Test(arguments: 1...5) func becomesThisOne(_ version: Int) throws {
+    let place = try TestDatabase()
+    let earlier = try DatabaseQueue(path: place.path)
+    try earlier.writeWithoutTransaction { database in
+      try database.execute(sql: Self.first + Self.contents)
+      for (index, step) in Self.steps.prefix(version - 1).enumerated() {
+        try database.execute(sql: step)
+        if index == 1 { try database.execute(sql: "UPDATE structure SET is_primary = 1 WHERE id = 't'") }
+      }
+      for number in 1...version {
+        try database.execute(sql: "INSERT INTO grdb_migrations VALUES (?)", arguments: ["\(number)"])
+      }
+    }
+    try earlier.close()
+
+    let database = try place.open()
+    let home = try database.load()
+    #expect(home.state.structures.map(\.name) == ["House", "Cabin"])
+    // The first one, where there was no choice yet.
+    #expect(home.state.primaryStructureID == (version < 3 ? "s" : "t"))
+    #expect(home.state.rooms == [Room(id: "r", name: "Den", structureID: "s")])
+    #expect(home.state.devices["5"]?.name == "Lamp" && home.state.devices["5"]?.roomID == "r")
+    #expect(home.state.devices["5"]?.active?.status == SourceStatus(SourceConnectivity(.online, .peer)))
+    #expect(home.state.value(5, .init(1, 6, 0)) == [0x09] && home.state.lastEvents[5] == 12)
+    #expect(home.contacts == [5: Contact(last: 1000, nextReport: 2000)] && home.versions == [5: [.init(1, 6): 9]])
+    #expect(home.anchor.log == 77)
+    #expect(try database.clients().isEmpty)
+    let observer = try #require(try database.backgroundDeliveries().first)
+    #expect(observer.target == .command(["true"]) && observer.anchor == Anchor(log: 77, sequence: 1))
+    #expect(observer.earliest == nil)
+    guard case .samples(let samples, _, true) = try database.samples(after: observer.anchor) else {
+      Issue.record("a gap")
+      return
+    }
+    #expect(samples.map(\.change) == [.attribute(5, .init(1, 6, 0), value: [0x09])])
+    // It is like one that was made today.
+    try database.commit([HomeUpdate([.deviceRenamed(id: "5", name: "Desk")], at: 3)])
+    #expect(try database.samples(after: home.anchor).added.count == 1)
+    func form(_ database: HomeDatabase) throws -> [String] {
+      try database.read { file in
+        try ["structure", "observer", "client", "gap", "log"].flatMap { table in
+          try Row.fetchAll(file, sql: "SELECT name, type, \"notnull\" FROM pragma_table_info('\(table)') ORDER BY name")
+            .map { "\(table) \($0)" }
+        }
+      }
+    }
+    let today = try TestDatabase()
+    let fresh = try today.open()
+    #expect(try form(database) == form(fresh))
+    try fresh.close()
+  }
+}

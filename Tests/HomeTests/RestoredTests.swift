@@ -1,0 +1,213 @@
+import MatterClusters
+import MatterModel
+import NIOCore
+import Testing
+
+@testable import Home
+
+/// HOME.md, “Connectivity and locality”: a device that was restored and not reached. And when devices were heard.
+@Suite("Restored homes", .timeLimit(.minutes(10))) struct RestoredTests {
+  private let isOn = OnOff.onOff.path(on: 1)
+
+  /// A home whose lamp was online when it was closed.
+  private func stored() async throws -> ScratchDirectory {
+    let directory = ScratchDirectory()
+    let first = try await OpenHome(directory)
+    try await first.home.follow()
+    await first.meet(.lamp(5))
+    await first.home.close()
+    #expect(
+      try HomeDatabase.open(directory.state.database).load().state.devices["5"]?.active?.status
+        == SourceStatus(SourceConnectivity(.online, .peer)))
+    return directory
+  }
+
+  @Test func whereNobodyFollowsNothingIsKnown() async throws {
+    let directory = try await stored()
+    let before = try HomeDatabase.open(directory.state.database).anchor()
+    let open = try await OpenHome(directory)
+    let batches = open.home.devices().batched().makeAsyncIterator()
+    let device = try await open.device("5")
+    #expect(device.sourceConnectivity == .unknown && device.settledConnectivity == .unknown)
+    #expect(device.types.get(OnOffLightDeviceType.self)?.metadata.sourceConnectivity == .unknown)
+    let light = try #require(device.types.get(OnOffLightDeviceType.self)?.matterTraits.onOffTrait)
+    #expect(light.metadata.sourceConnectivity == .unknown && light.attributes.onOff == true)
+    #expect(device.contact.last != nil)
+    // It answers: that is no news to the log, which has it so, but to who looks on.
+    await open.take(.answered(5))
+    #expect(try await open.device("5").sourceConnectivity == SourceConnectivity(.online, .peer))
+    await open.home.close()
+    #expect(
+      await rest(batches, of: CollectionSnapshots<HomeDevice>.self).map { $0.map(\.sourceConnectivity) } == [
+        [.unknown], [SourceConnectivity(.online, .peer)],
+      ])
+    #expect(try HomeDatabase.open(directory.state.database).anchor() == before)
+  }
+
+  @Test func whatAnotherProcessSaysIsTrue() async throws {
+    let directory = try await stored()
+    var lock = try FollowerLock.acquire(directory.state)
+    #expect(lock != nil)
+    let open = try await OpenHome(directory)
+    let online = SourceConnectivity(.online, .peer)
+    #expect(try await open.device("5").sourceConnectivity == online)
+    #expect(try await open.device("5").settledConnectivity == online)
+    // Until it dies.
+    let batches = open.home.devices().batched().makeAsyncIterator()
+    lock = nil
+    #expect(await eventually { await open.home.backend.device("5")?.sourceConnectivity == .unknown })
+    lock = try FollowerLock.acquire(directory.state)
+    #expect(lock != nil)
+    #expect(await eventually { await open.home.backend.device("5")?.sourceConnectivity == online })
+    await open.home.close()
+    #expect(
+      await rest(batches, of: CollectionSnapshots<HomeDevice>.self).map { $0.map(\.sourceConnectivity) }
+        == [[online], [.unknown], [online]])
+    _ = consume lock
+  }
+
+  @Test func whoFollowsWritesThatNothingIsKnown() async throws {
+    let directory = try await stored()
+    let open = try await OpenHome(directory)
+    let batches = open.home.devices().batched().makeAsyncIterator()
+    let before = try await open.home.anchor()
+    try await open.home.follow()
+    #expect(try await open.device("5").sourceConnectivity == .unknown)
+    #expect(
+      try await open.home.samples(after: before).added.map(\.change) == [.connectivity(SourceID(5), .unknown)])
+    await open.take(.established(5, deadline: 9))
+    await open.home.close()
+    // Unknown it was from the beginning.
+    #expect(
+      await rest(batches, of: CollectionSnapshots<HomeDevice>.self).map { $0.map(\.sourceConnectivity) }
+        == [[.unknown], [SourceConnectivity(.online, .peer)]])
+  }
+
+  // MARK: Contact
+
+  @Test func contactIsStoredWithoutAChangeAndOutlivesAKill() async throws {
+    let directory = ScratchDirectory()
+    let open = try await OpenHome(directory, contactPeriod: .milliseconds(100))
+    try await open.home.follow()
+    await open.meet(.lamp(5))
+    try await open.controller.flush()
+    let before = try #require(try await open.device("5").contact.last)
+    let anchor = try await open.home.anchor()
+    try await Task.sleep(for: .milliseconds(5))
+    await open.take(.heard(5, deadline: 77))
+    let contact = try await open.device("5").contact
+    #expect(try #require(contact.last) > before && contact.nextReport == 77)
+    let process = try HomeDatabase.open(directory.state.database)
+    #expect(await eventually { (try? process.contacts())?[5] == contact })
+    #expect(try process.anchor() == anchor)
+    let controller = open.controller
+    try await controller.eventLoop.submit { controller.abandon() }.get()
+    let again = try await OpenHome(directory)
+    #expect(try await again.device("5").contact == contact)
+    await again.home.close()
+  }
+
+  @Test func whoOnlyReadsWritesNoContacts() async throws {
+    let directory = try await stored()
+    let reader = try await OpenHome(directory)
+    let process = try HomeDatabase.open(directory.state.database)
+    let newer = Contact(last: .max / 2, nextReport: 5)
+    try process.commit([], contacts: [5: newer])
+    await reader.home.close()
+    #expect(try process.contacts()[5] == newer)
+  }
+
+  @Test func whoLooksOnLearnsWhenDevicesWereHeard() async throws {
+    let directory = try await stored()
+    let lock = try FollowerLock.acquire(directory.state)
+    let open = try await OpenHome(directory)
+    try await open.home.follow()
+    let newer = Contact(last: .max / 2, nextReport: 5)
+    let process = try HomeDatabase.open(directory.state.database)
+    // It does not look each time.
+    #expect(
+      await eventually {
+        _ = try? process.commit([], contacts: [5: newer])
+        return await open.home.backend.device("5")?.contact == newer
+      })
+    await open.home.close()
+    _ = consume lock
+  }
+
+  @Test func aBridgeThatIsHeardIsNoContactWithWhatItDoesNotReach() throws {
+    var home = CheckedReducer()
+    home.meet(.bridge(7))
+    let reachable = BridgedDeviceBasicInformation.reachable.path(on: 3)
+    func last(_ device: String) -> Int64? { home.reducer.contact(by: home.state.devices[device]?.active).last }
+    home.take(.heard(7, deadline: nil))
+    let heard = home.time
+    #expect(last("7/2") == heard && last("7/3") == heard)
+    home.take(NodeModel.report(7, reachable, false.tlv))
+    home.take(.heard(7, deadline: 9))
+    #expect(last("7") == home.time && last("7/2") == home.time && last("7/3") == heard)
+    #expect(home.reducer.contact(by: home.state.devices["7/3"]?.active).nextReport == nil)
+    // As long as it is so, whatever becomes of the bridge, and on the disk.
+    home.take(.lost(7, .timedOut))
+    home.take(.started)
+    home.take(.established(7, deadline: 9))
+    #expect(last("7/3") == heard)
+    let place = try TestDatabase()
+    let database = try place.open()
+    try database.commit(home.log)
+    try database.close()
+    let again = try place.open()
+    #expect(try again.load().state == home.state)
+    guard case .samples(let samples, _, _) = try again.samples(after: nil, SampleFilter(.connectivity)) else {
+      Issue.record("a gap")
+      return
+    }
+    #expect(samples.last?.change == home.log.last?.changes.last)
+    home.take(NodeModel.report(7, reachable, true.tlv))
+    #expect(last("7/3") == home.time && home.state.devices["7/3"]?.active?.status.lastContact == nil)
+    #expect(home.faults.isEmpty)
+  }
+
+  @Test func whatABridgeNeverReachedWasNeverHeard() throws {
+    var bridge = NodeModel.bridge(7)
+    bridge[BridgedDeviceBasicInformation.reachable.path(on: 3)] = false.tlv
+    var home = CheckedReducer()
+    home.meet(bridge)
+    home.take(.heard(7, deadline: nil))
+    #expect(home.status("7/3")?.reason == .bridgeSaysUnreachable)
+    #expect(home.reducer.contact(by: home.state.devices["7/3"]?.active) == Contact())
+    #expect(home.reducer.contact(by: home.state.devices["7/2"]?.active).last == home.time)
+  }
+
+  // MARK: Queries
+
+  @Test func queriesAreRestoredBeforeAnythingHappens() async throws {
+    let directory = try await stored()
+    let process = try HomeDatabase.open(directory.state.database)
+    try process.add(
+      BackgroundDelivery(
+        SampleFilter(.event), .immediate, to: .command(["true"]), after: try process.anchor()))
+    let open = try await OpenHome(directory)
+    let controller = open.controller
+    let known = Box<[Int]>([])
+    _ = try await controller.eventLoop.submit {
+      controller.edge.value.observers.addEar { news in
+        if case .update(let update, _) = news, !update.changes.isEmpty {
+          let count = controller.assumeIsolated { $0.center?.assumeIsolated { $0.entries.count } ?? -1 }
+          known.value.append(count)
+        }
+        return true
+      }
+    }.get()
+    try await open.home.follow()
+    await open.meet(.lamp(6))
+    await open.home.close()
+    // Of the first thing that happens, too: that nothing is known of the lamp.
+    #expect(known.value.count >= 2 && known.value.allSatisfy { $0 == 1 }, "\(known.value)")
+  }
+
+  /// For the event loop alone.
+  private final class Box<Value>: @unchecked Sendable {
+    var value: Value
+    init(_ value: Value) { self.value = value }
+  }
+}

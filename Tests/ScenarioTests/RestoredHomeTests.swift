@@ -1,0 +1,68 @@
+import Home
+import MatterClusters
+import MatterModel
+import MatterProtocol
+import Scenario
+import Simulation
+import Testing
+
+/// HOME.md over a restart of the machine that the home is on, on virtual time.
+@Suite struct RestoredHomeTests {
+  private func stored(_ world: SimulatedHome) async throws -> OnOffTrait {
+    let device = try #require(try await world.home.devices().list().first)
+    return try #require(device.types.get(DimmableLightDeviceType.self)?.matterTraits.onOffTrait)
+  }
+
+  /// What a command says, and how long it took to say so.
+  private func outcome(
+    _ world: SimulatedHome, _ body: () async throws -> Void
+  ) async -> (code: HomeError.Code?, time: Duration) {
+    let begin = await world.simulation.now
+    var code: HomeError.Code?
+    do { try await body() } catch { code = HomeError(error).code }
+    return (code, await world.simulation.now - begin)
+  }
+
+  /// Locality `unspecified`: commands fail at once unless asked to wait.
+  @Test func commandsToWhatIsNotReachedFailAtOnceUnlessTheyAreToWait() async throws {
+    let run = await simulate(try SimulatedHomeTests.definition(), seed: 1) { _, world in
+      try await world.befall("Lamp", .partition)
+      try await world.cutPower(of: "hub")
+      try await world.simulation.sleep(for: .seconds(1))
+      try await world.restorePower(of: "hub")
+      let light = try await stored(world)
+      #expect(light.metadata.sourceConnectivity == .unknown && light.attributes.onOff != nil)
+      let atOnce = await outcome(world) { try await light.on() }
+      let written = await outcome(world) { try await light.write(OnOff.onTime, 7) }
+      let inVain = await outcome(world) { try await light.waiting(.seconds(5)).on() }
+      async let later = outcome(world) { try await light.waiting(.seconds(300)).on() }
+      try await world.simulation.sleep(for: .seconds(10))
+      try await world.befall("Lamp", .heal)
+      let waited = await later
+      try await world.simulation.sleep(for: .seconds(5))
+      let truth = try await stored(world).attributes.onOff
+      return (atOnce, written, inVain, waited, truth)
+    }
+    let (atOnce, written, inVain, waited, isOn) = try run.result.get()
+    #expect(atOnce.code == .unreachable && atOnce.time == .zero)
+    #expect(written.code == .unreachable && written.time == .zero)
+    #expect(inVain.code == .timedOut && inVain.time >= .seconds(5) && inVain.time < .seconds(6))
+    #expect(waited.code == nil && waited.time > .seconds(10) && waited.time < .seconds(200))
+    #expect(isOn == true)
+  }
+
+  /// Nothing changes for ten minutes, and then the power fails: of when the lamp was heard last, a minute may be lost.
+  @Test func contactIsKnownAfterALossOfPower() async throws {
+    let run = await simulate(try SimulatedHomeTests.definition(), seed: 1) { _, world in
+      try await world.simulation.sleep(for: .seconds(600))
+      let before = try #require(try await world.home.devices().list().first?.contact.last)
+      try await world.befall("Lamp", .partition)
+      try await world.cutPower(of: "hub")
+      try await world.restorePower(of: "hub")
+      return (before, try #require(try await world.home.devices().list().first?.contact.last))
+    }
+    let (before, after) = try run.result.get()
+    // It reports once a minute, and it is stored once a minute.
+    #expect(after <= before && before - after <= 125_000_000, "\((before - after) / 1_000_000) s")
+  }
+}

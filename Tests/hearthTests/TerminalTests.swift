@@ -1,0 +1,88 @@
+import Foundation
+import Glibc
+import MatterModel
+import Testing
+
+@testable import Home
+
+/// What a terminal gets.
+@Suite("On a terminal", .serialized) struct TerminalTests {
+  /// A terminal without a screen: what was written to it.
+  private final class Terminal {
+    let master: Int32
+    let slave: FileHandle
+    private(set) var text = ""
+
+    init() throws {
+      let one = posix_openpt(O_RDWR | O_NOCTTY)
+      try #require(one >= 0 && grantpt(one) == 0 && unlockpt(one) == 0)
+      let name = try #require(ptsname(one).map { String(cString: $0) })
+      let other = open(name, O_RDWR | O_NOCTTY)
+      try #require(other >= 0)
+      _ = fcntl(one, F_SETFL, O_NONBLOCK)
+      master = one
+      slave = FileHandle(fileDescriptor: other, closeOnDealloc: true)
+    }
+
+    deinit { close(master) }
+
+    /// Reads until it has something, for half a minute at most.
+    func waits(for part: String) async throws -> Bool {
+      for _ in 0..<600 {
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        while case let count = read(master, &bytes, bytes.count), count > 0 {
+          text += String(decoding: bytes[..<count], as: UTF8.self)
+        }
+        if text.contains(part) { return true }
+        try await Task.sleep(for: .milliseconds(50))
+      }
+      return false
+    }
+  }
+
+  @Test(.timeLimit(.minutes(5))) func theTableIsDrawnAgainInItsPlace() async throws {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    let names = StoredNames(StateDirectory(hearth.state))
+    _ = try names.withDatabase { database throws(HomeError) in
+      let source = SourceID(5)
+      try database.commit([
+        HomeUpdate(
+          [
+            .structureAdded(HomeReducer.firstStructure),
+            .deviceAdded(id: "5", name: "Lamp", roomID: nil, structureID: "home"), .sourceAdded(source, device: "5"),
+            .topology(
+              source, [DeviceEndpoint(id: 0, parts: [1]), DeviceEndpoint(id: 1, deviceTypes: [0x100], servers: [6])],
+              DeviceIdentity()),
+            .attribute(5, .init(1, 6, 0), value: [0x09]),
+          ], at: 1)
+      ])
+    }
+    let terminal = try Terminal()
+    let process = Process()
+    process.executableURL = try #require(Hearth.path)
+    process.arguments = ["devices", "--watch", "--timeout", "300ms", "--mdns", "off", "--state", hearth.state]
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = terminal.slave
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    defer {
+      process.terminate()
+      process.waitUntilExit()
+    }
+    // To the upper left corner, each line to its end, and all below away. A terminal makes CR LF of a new line.
+    let (home, line, below) = ("\u{1B}[H", "\u{1B}[K\r\n", "\u{1B}[K\u{1B}[J")
+    #expect(try await terminal.waits(for: below), "\(terminal.text.debugDescription)")
+    #expect(terminal.text.contains("\(home)NAME  ") && terminal.text.contains(line + "Lamp  "))
+    #expect(terminal.text.contains("(on)"))
+    #expect(try hearth("rename", "lamp", "Desk").status == 0)
+    #expect(try await terminal.waits(for: "Desk  "), "\(terminal.text.debugDescription)")
+    #expect(try await terminal.waits(for: below))
+    // Once for each time that something changed, and not for the time that passes.
+    let drawn = terminal.text.components(separatedBy: home).count - 1
+    try await Task.sleep(for: .seconds(1))
+    #expect(try await terminal.waits(for: "Desk  "))
+    #expect(terminal.text.components(separatedBy: home).count - 1 == drawn)
+    #expect(drawn == 2, "\(terminal.text.debugDescription)")
+  }
+}
