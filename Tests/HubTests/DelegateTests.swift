@@ -1,3 +1,4 @@
+import MatterClusters
 import MatterModel
 import MatterProtocol
 import Testing
@@ -121,7 +122,7 @@ import Testing
     let near = try await served.client()
     let far = try await served.client(
       token: try served.invite("Ada", .guest), through: [.remote(.host("127.0.0.1", port: port))])
-    func localities(_ home: Home) async throws -> [DataSourceLocality] {
+    @Sendable func localities(_ home: Home) async throws -> [DataSourceLocality] {
       try await home.devices().list().map(\.sourceConnectivity.dataSourceLocality)
     }
     #expect(try await near.devices().list().map(\.id) == ["5", "7", "7/2", "7/3"])

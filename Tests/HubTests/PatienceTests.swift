@@ -1,6 +1,8 @@
 import Dispatch
 import Foundation
 import MatterModel
+import MatterProtocol
+import NIOCore
 import Runtime
 import Testing
 
