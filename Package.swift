@@ -91,7 +91,7 @@ let package = Package(
       "Hub",
       imports: [
         "Home", "Runtime", "MatterController", "MatterProtocol", "MatterClusters", "MatterModel", "MatterCrypto", log,
-      ] + nio, tests: [.product(name: "NIOEmbedded", package: "swift-nio")])
+      ] + nio, tests: ["Scenario", "VirtualDevices", .product(name: "NIOEmbedded", package: "swift-nio")])
     + [
       .executableTarget(
         name: "hearth",

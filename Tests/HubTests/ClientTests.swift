@@ -159,6 +159,53 @@ import Testing
     await served.close()
   }
 
+  @Test func aQueryRingsOnlyForWhatItsPredicateLetsThrough() async throws {
+    let served = try await ServedHome()
+    let client = try await served.client()
+    let rings = Mutex<[String: Int]>([:])
+    func query(_ name: String, _ type: SampleType, _ predicate: SampleFilter) -> ObserverQuery {
+      ObserverQuery(type, predicate) { _, completion, _ in
+        rings.withLock { $0[name, default: 0] += 1 }
+        completion()
+      }
+    }
+    // What each of them is rung for beside the first time.
+    let queries = [
+      query("level", .attribute, SampleFilter(devices: ["5"], endpoints: [1], clusters: [8], attributes: [0])),
+      query("on", .attribute, SampleFilter(clusters: [6])),
+      query("endpoint", .attribute, SampleFilter(endpoints: [2])),
+      query("other", .attribute, SampleFilter(devices: ["6"])), query("ways", .topology, SampleFilter(devices: ["5"])),
+      query("all", .all, SampleFilter()), query("others", .all, SampleFilter(devices: ["6"])),
+    ]
+    for query in queries { try await client.execute(query) }
+    #expect(await eventually { rings.withLock { $0.count } == queries.count })
+    /// How often they rang by the time that they knew of it, which is at once.
+    func rung(_ isDone: @Sendable () async throws -> Bool) async throws -> [String] {
+      #expect(await eventually(isDone))
+      try await Task.sleep(for: .milliseconds(50))
+      let all = rings.withLock { rings in
+        defer { rings = [:] }
+        return rings
+      }
+      #expect(all.values.allSatisfy { $0 == 1 })
+      return all.keys.sorted()
+    }
+    _ = try await rung { true }
+    try await served.report(level: 9)
+    #expect(
+      try await rung { await client.state.value(5, ServedHome.level) == [0x04, 9] } == ["all", "level"])
+    // A way comes and goes: the device is the lamp, also when nobody knows that any more.
+    try await served.make([.sourceAdded(SourceID(7, 3), device: "5")])
+    #expect(try await rung { await client.state.source(SourceID(7, 3)) != nil } == ["all", "ways"])
+    try await served.make([.sourceRemoved(SourceID(7, 3))])
+    #expect(try await rung { await client.state.source(SourceID(7, 3)) == nil } == ["all", "ways"])
+    try await served.make([.roomAdded(Room(id: "r", name: "Den", structureID: "home"))])
+    #expect(try await rung { await client.state.room("r") != nil } == ["all"])
+    for query in queries { await client.stop(query) }
+    await client.close()
+    await served.close()
+  }
+
   @Test func aQueryThatCouldNotIsCalledAgain() async throws {
     let served = try await ServedHome()
     let client = try await served.client(delivery: .init(patience: .seconds(120), firstRetry: .milliseconds(20)))

@@ -29,15 +29,21 @@ final class ServedHome: Sendable {
   let home: Home
   private let current: Mutex<Hub?>
 
-  /// With one lamp, node 5, which is online.
-  init(_ scratch: Scratch = Scratch(), _ change: (inout Hub.Options) -> Void = { _ in }) async throws {
+  /// With one lamp, node 5, which is online; or with nothing at all.
+  init(
+    _ scratch: Scratch = Scratch(), grace: Duration = .zero, isEmpty: Bool = false,
+    _ change: (inout Hub.Options) -> Void = { _ in }
+  ) async throws {
     self.scratch = scratch
-    home = try await Home(Self.options(scratch))
+    var options = Self.options(scratch)
+    options.following.grace = grace
+    home = try await Home(options)
     current = Mutex(nil)
     try await home.follow()
-    let lamp = Self.lamp
-    try await home.controller.change { _ throws(HomeError) in (lamp, ()) }
-    try await home.controller.take(.established(5, deadline: .max))
+    if !isEmpty {
+      try await make(Self.lamp)
+      try await home.controller.take(.established(5, deadline: .max))
+    }
     try await startHub(change)
   }
 
@@ -88,6 +94,36 @@ final class ServedHome: Sendable {
 
   /// LevelControl's CurrentLevel, and AccessControl's ACL, which only administrators may read.
   static let level = ConcreteAttributePath(1, 8, 0), access = ConcreteAttributePath(0, 0x1F, 0)
+
+  /// A bridge, node 7, with two lamps behind it.
+  static let bridge: [HomeChange] = {
+    let bridge = SourceID(7)
+    var changes: [HomeChange] = [
+      .deviceAdded(id: "7", name: "Bridge", roomID: nil, structureID: "home"), .sourceAdded(bridge, device: "7"),
+      .topology(
+        bridge,
+        [
+          DeviceEndpoint(id: 0, deviceTypes: [0x16], servers: [0x1D, 0x28], parts: [1, 2, 3]),
+          DeviceEndpoint(id: 1, deviceTypes: [0x0E], servers: [0x1D], parts: [2, 3]),
+        ], DeviceIdentity()),
+    ]
+    for endpoint in [EndpointID(2), 3] {
+      let source = SourceID(7, endpoint)
+      changes += [
+        .deviceAdded(id: "\(source)", name: "Behind \(endpoint)", roomID: nil, structureID: "home"),
+        .sourceAdded(source, device: "\(source)"),
+        .topology(
+          source, [DeviceEndpoint(id: endpoint, deviceTypes: [0x13, 0x100], servers: [6, 0x1D, 0x39])],
+          DeviceIdentity()),
+      ]
+    }
+    return changes
+  }()
+
+  /// Makes changes that are nobody's.
+  func make(_ changes: [HomeChange]) async throws {
+    try await home.controller.change { _ throws(HomeError) in (changes, ()) }
+  }
 
   /// The lamp reports a level.
   func report(level: UInt8) async throws {
@@ -159,6 +195,8 @@ final class Recorder: HomeManagerDelegate, HomeDelegate, AccessoryDelegate {
   func homeManagerDidUpdatePrimaryHome(_ manager: HomeManager) async {
     note("primary \(manager.primaryHome?.name ?? "none")")
   }
+  func home(_ home: ManagedHome, didAdd accessory: HomeDevice) async { note("+\(accessory.name)") }
+  func home(_ home: ManagedHome, didRemove accessory: HomeDevice) async { note("-\(accessory.name)") }
   func home(_ home: ManagedHome, didAdd room: Room) async { note("+room \(room.name)") }
   func home(_ home: ManagedHome, didRemove room: Room) async { note("-room \(room.name)") }
   func home(_ home: ManagedHome, didUpdateNameOf accessory: HomeDevice) async { note("called \(accessory.name)") }

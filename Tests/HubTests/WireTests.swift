@@ -147,7 +147,11 @@ import Testing
     let all: [HubNews] = [
       .welcome(.member, client: "c", isResumed: true), .refused(error), .reset, .part(ServedHome.lamp),
       .contacts([5: contact]),
-      .synchronized(position), .update(HomeUpdate(ServedHome.lamp, at: -5, origin: "o"), [5: contact], position),
+      .settling(
+        SettlingState(
+          grace: .seconds(30), trials: ["5": .init(settled: .init(.online, .peer), remaining: .milliseconds(1500))])),
+      .settling(SettlingState()), .synchronized(position),
+      .update(HomeUpdate(ServedHome.lamp, at: -5, origin: "o"), [5: contact], position),
       .reply(1, .failure(error)), .reply(2, .success(.done)),
       .reply(
         3,

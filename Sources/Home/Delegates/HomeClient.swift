@@ -1,11 +1,14 @@
 internal import MatterModel
 internal import MatterProtocol
+internal import NIOCore
 internal import Runtime
+internal import Synchronization
 
-/// A home as one client asks for things in it: what it changes has its id on it.
+/// A home as one client asks for things in it: what it changes has its id on it, and what it asks of devices is known to it.
 final class HomeClient: HomeAccess {
   let id: String
   private let backend: any HomeBackend
+  private let requests = Mutex(OwnRequests())
 
   init(_ id: String, of backend: any HomeBackend) {
     self.id = id
@@ -15,13 +18,41 @@ final class HomeClient: HomeAccess {
   func invoke(
     _ command: CommandData, isTimed: Bool, of device: String, by way: SourceID?, patience: Duration?
   ) async throws(HomeError) -> CommandData? {
-    try await backend.invoke(command, isTimed: isTimed, of: device, by: way, patience: patience)
+    let number = requests.withLock { $0.begin(command, of: device, by: way) }
+    return try await asking(number) { () async throws(HomeError) in
+      try await backend.invoke(command, isTimed: isTimed, of: device, by: way, patience: patience)
+    }
   }
 
   func write(
     _ writes: [AttributeWrite], isTimed: Bool, of device: String, by way: SourceID?, patience: Duration?
   ) async throws(HomeError) {
-    try await backend.write(writes, isTimed: isTimed, of: device, by: way, patience: patience)
+    let number = requests.withLock { $0.begin(writes, of: device, by: way) }
+    try await asking(number) { () async throws(HomeError) in
+      try await backend.write(writes, isTimed: isTimed, of: device, by: way, patience: patience)
+    }
+  }
+
+  private func asking<R>(
+    _ number: Int, _ body: () async throws(HomeError) -> R
+  ) async throws(HomeError) -> R {
+    do throws(HomeError) {
+      let result = try await body()
+      let now = now
+      requests.withLock { $0.end(number, at: now) }
+      return result
+    } catch {
+      requests.withLock { $0.forget(number) }
+      throw error
+    }
+  }
+
+  private var now: Instant { Instant(nanoseconds: Int64(clamping: backend.eventLoop.now.uptimeNanoseconds)) }
+
+  /// Whether a change came of what this client asked a device for.
+  func accounts(for change: OwnRequests.Change) -> Bool {
+    let now = now
+    return requests.withLock { $0.account(for: change, at: now) }
   }
 
   func setName(_ name: String, of device: String) async throws(HomeError) -> NamedDevice {

@@ -2,8 +2,9 @@ public import MatterModel
 
 // HomeKit's contract. HOME.md, “Delegates”.
 //
-// A message tells what somebody else did, or what a device reported: never what the client did itself. The messages of one
-// delegate come in order and one at a time: the next waits until the method has returned. All methods may be left out.
+// A message tells what somebody else did, or what a device reported: never what the client did itself, nor what a device
+// reports because this client commanded it or wrote to it, see `OwnRequests`. The messages of one delegate come in order and
+// one at a time: the next waits until the method has returned. All methods may be left out.
 
 /// Told which homes there are.
 public protocol HomeManagerDelegate: AnyObject, Sendable {

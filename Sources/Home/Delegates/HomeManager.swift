@@ -144,7 +144,8 @@ public final class HomeManager: Sendable {
       case .update(let update, let reducer):
         let isOwn = update.origin == id
         let withValues = !isOwn && inside.accessoryDelegate != nil
-        let messages = inside.mirror?.take(update, reducer, withValues: withValues) ?? []
+        let messages =
+          inside.mirror?.take(update, reducer, withValues: withValues) { client.accounts(for: $0) } ?? []
         if !isOwn { post(messages, &inside) }
       case .reloaded(let reducer, _, _):
         // As after a suspension: what happened meanwhile nobody knows.

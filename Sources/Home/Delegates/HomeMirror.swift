@@ -46,16 +46,23 @@ struct HomeMirror: Sendable {
   /// - Parameters:
   ///   - reducer: knows it already.
   ///   - withValues: whether anybody wants to know of values.
+  ///   - isOwn: whether a change came of what the client itself asked for, and so is nothing to tell it.
   /// - Returns: what there is to tell. What is put into something comes behind it, what is taken out before it.
-  mutating func take(_ update: HomeUpdate, _ reducer: HomeReducer, withValues: Bool) -> [DelegateMessage] {
+  mutating func take(
+    _ update: HomeUpdate, _ reducer: HomeReducer, withValues: Bool,
+    isOwn: (OwnRequests.Change) -> Bool = { _ in false }
+  ) -> [DelegateMessage] {
     var old = Before()
     var values: [(device: String, path: ConcreteAttributePath, value: [UInt8]?)] = []
     for change in update.changes {
       switch change {
       case .attribute(let node, let path, let value):
-        let isNews = withValues && state.value(node, path) != value
+        let known = withValues ? state.value(node, path) : nil
         state.apply(change)
-        if isNews, let id = state.deviceID(of: node, path.endpoint), state.devices[id]?.active?.id.node == node {
+        if withValues, known != value, let id = state.deviceID(of: node, path.endpoint),
+          state.devices[id]?.active?.id.node == node,
+          !isOwn(.init(device: id, node: node, path: path, old: known, new: value))
+        {
           values.append((id, path, value))
         }
         contacts[node] = reducer.contacts[node]

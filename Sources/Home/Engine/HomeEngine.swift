@@ -319,7 +319,7 @@ extension HomeInput {
     switch self {
     case .report(let report): report.node
     case .established(let node, _), .heard(let node, _), .answered(let node), .lost(let node, _): node
-    case .node, .nodeRemoved, .started, .update: nil
+    case .node, .nodeRemoved, .started, .update, .route: nil
     }
   }
 }

@@ -28,7 +28,7 @@ extension HomeInput {
   var showing: NodeID? {
     switch self {
     case .established(let node, _), .answered(let node), .lost(let node, _): node
-    case .node, .nodeRemoved, .started, .report, .heard, .update: nil
+    case .node, .nodeRemoved, .started, .report, .heard, .update, .route: nil
     }
   }
 }

@@ -22,6 +22,8 @@ public enum HomeInput: Sendable {
   case lost(NodeID, OfflineReason)
   /// What somebody else did to the home: a command's changes, or another process's.
   case update(HomeUpdate)
+  /// What is told of a home that others keep.
+  case route(RouteInput)
 }
 
 /// All that a node had to say at one time.
@@ -54,12 +56,14 @@ public struct HomeReducer: Sendable {
   private var nodes: [NodeID: SourceStatus] = [:]
   /// Names and rooms for nodes that have not told yet what they are.
   private var wishes: [NodeID: (name: String?, roomID: String?)] = [:]
-  private var settling: Settling
+  var settling: Settling
   /// Whether nobody follows the nodes: what is said of them is what was stored, and whether it still holds nobody knows, but of
   /// those that were heard since.
   public private(set) var isRestored = false
   /// The nodes that showed how they are since ``isRestored`` began.
   private(set) var seen: Set<NodeID> = []
+  /// The ways that worked when the last route to whoever keeps the home was lost; nil: one works, or none is needed.
+  var beforeLoss: [SourceID: SourceStatus]?
 
   /// How long a device must be away before its settled connectivity says so.
   public var grace: Duration {
@@ -114,9 +118,13 @@ public struct HomeReducer: Sendable {
       for device in state.devices.values {
         for source in device.sources where nodes[source.id.node] == nil { nodes[source.id.node] = source.status }
       }
+    case .route(let input):
+      take(input, at: time, &update)
+      update.isLogged = true
+      return update.changes.isEmpty && update.settled.isEmpty ? nil : update
     }
     if update.changes.isEmpty && update.versions.isEmpty && update.settled.isEmpty { return nil }
-    settle(&update)
+    settle(&update, at: update.time)
     return update
   }
 
@@ -157,7 +165,7 @@ public struct HomeReducer: Sendable {
     self.contacts = self.contacts.filter { nodes[$0.key] != nil }
   }
 
-  private mutating func make(_ change: HomeChange, _ update: inout HomeUpdate) {
+  mutating func make(_ change: HomeChange, _ update: inout HomeUpdate) {
     state.apply(change)
     update.changes.append(change)
   }
@@ -382,25 +390,26 @@ public struct HomeReducer: Sendable {
     return update
   }
 
-  private mutating func settle(_ update: inout HomeUpdate) {
+  /// - Parameter time: since when it has been so, in microseconds since 1970.
+  mutating func settle(_ update: inout HomeUpdate, at time: Int64) {
     for change in update.changes {
       switch change {
       case .connectivity(let source, _), .sourceAdded(let source, _), .topology(let source, _, _):
-        note(state.device(of: source), &update)
+        note(state.device(of: source), &update, time)
       case .attribute(let node, let path, _) where path == Self.reachable(path.endpoint):
-        note(state.deviceID(of: node, path.endpoint).flatMap { state.devices[$0] }, &update)
+        note(state.deviceID(of: node, path.endpoint).flatMap { state.devices[$0] }, &update, time)
       case .sourceRemoved:
         // It is nobody's any more; whose it was has another way that counts, or none.
-        for device in state.devices.values { note(device, &update) }
+        for device in state.devices.values { note(device, &update, time) }
       case .deviceRemoved(let id): settling.forget(id)
       default: break
       }
     }
   }
 
-  private mutating func note(_ device: DeviceEntry?, _ update: inout HomeUpdate) {
+  private mutating func note(_ device: DeviceEntry?, _ update: inout HomeUpdate, _ time: Int64) {
     guard let device else { return }
-    if settling.note(device.id, connectivity(of: device), at: update.time) { update.settled.insert(device.id) }
+    if settling.note(device.id, connectivity(of: device), at: time) { update.settled.insert(device.id) }
   }
 
   /// A device's connectivity from all its traits.

@@ -71,6 +71,21 @@ public struct HomeState: Equatable, Sendable {
   /// The way with this id, to whichever device it leads.
   public func source(_ id: SourceID) -> DeviceSource? { device(of: id)?.source(id) }
 
+  /// The device that a change is about, as things are now: what is taken away is nobody's any more when it was.
+  package func deviceID(about change: HomeChange) -> String? {
+    switch change {
+    case .deviceAdded(let id, _, _, _), .deviceRemoved(let id), .deviceRenamed(let id, _), .deviceMoved(let id, _),
+      .sourceAdded(_, let id):
+      id
+    case .sourceRemoved(let source), .topology(let source, _, _), .connectivity(let source, _): deviceID(of: source)
+    case .attribute(let node, let path, _): deviceID(of: node, path.endpoint)
+    case .event(let node, let data): deviceID(of: node, data.path.endpoint)
+    case .structureAdded, .structureRenamed, .structureRemoved, .primaryStructureChosen, .roomAdded, .roomRenamed,
+      .roomRemoved:
+      nil
+    }
+  }
+
   /// The last known value of an attribute.
   public func value(_ node: NodeID, _ path: ConcreteAttributePath) -> [UInt8]? { values[node]?[path] }
 

@@ -49,6 +49,37 @@ struct Settling: Sendable {
     return false
   }
 
+  /// What is on trial, and for how much longer.
+  func state(at time: Int64) -> SettlingState {
+    SettlingState(
+      grace: grace,
+      trials: entries.compactMapValues { entry in
+        entry.pending.map { .init(settled: entry.settled, remaining: .microseconds(max(0, $0.since + patience - time))) }
+      })
+  }
+
+  /// Goes on from what somebody else has of the same devices.
+  /// - Parameter known: the devices' connectivity now.
+  /// - Returns: the devices whose settled connectivity is another now.
+  mutating func adopt(
+    _ other: SettlingState, _ known: [String: SourceConnectivity], at time: Int64
+  ) -> Set<String> {
+    grace = other.grace
+    var changed: Set<String> = []
+    for (device, value) in known {
+      let old = self[device]
+      var entry = Entry(settled: value)
+      if let trial = other.trials[device], trial.settled != value {
+        let until = time + trial.remaining.nanoseconds / 1000
+        entry = Entry(settled: trial.settled, pending: (value, since: until - patience))
+        nextDeadline = min(nextDeadline ?? until, until)
+      }
+      entries[device] = entry
+      if entry.settled != old { changed.insert(device) }
+    }
+    return changed
+  }
+
   /// How much of a device is there.
   private static func rank(_ value: SourceConnectivity) -> Int {
     switch value.connectivityState {

@@ -9,9 +9,6 @@ extension HubClient: HomeBackend {
   /// It does so since it was opened.
   package func follow() {}
 
-  /// It was loaded when it was opened.
-  package func synchronize(within timeout: Duration) {}
-
   package func perform(_ edits: [HomeEdit], origin: String?) async throws(HomeError) -> [HomeEdit.Result] {
     guard case .edited(let results) = try await ask(.edit(edits), origin: origin) else { throw Self.surprise() }
     return results

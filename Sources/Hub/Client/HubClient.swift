@@ -53,10 +53,8 @@ public actor HubClient {
     public var name: String
     /// As the owner gave it; nil: for processes of the hub's own user.
     public var token: String?
-    /// For each request, and for the first synchronisation.
+    /// For each request, and for the first synchronisation. A hub has a little longer for what it asks a device for.
     public var timeout: Duration = .seconds(10)
-    /// How long a device must be away before its settled connectivity says so.
-    public var grace: Duration = .zero
     /// Between attempts to reach a hub: from this…
     public var firstPause: Duration = .milliseconds(100)
     /// … twice as long each time, up to this.
@@ -78,10 +76,8 @@ public actor HubClient {
 
   /// The home as it is told, on the event loop.
   private final class View: HomeView {
-    var reducer: HomeReducer
+    var reducer = HomeReducer()
     let observers = HomeObservers()
-
-    init(_ reducer: HomeReducer) { self.reducer = reducer }
   }
 
   private struct Route {
@@ -102,10 +98,9 @@ public actor HubClient {
   private var active: Int?
   /// Which route the state came by.
   private var source: Int?
-  /// The state before its devices could not be reached any more.
-  private var lastGood: HomeState?
   private var failure: HomeError?
   private var isClosed = false
+  /// Who waits for a route that works, or for the home to be told for the first time.
   private var waiters: [CheckedContinuation<Void, Never>] = []
   private var settling: Scheduled<Void>?
   private var queries: [ObjectIdentifier: HubDoorbell] = [:]
@@ -114,9 +109,7 @@ public actor HubClient {
     self.options = options
     let loop = options.machine.nextEventLoop()
     eventLoop = loop
-    var reducer = HomeReducer()
-    reducer.grace = options.grace
-    box = NIOLoopBoundBox.makeBoxSendingValue(View(reducer), eventLoop: loop)
+    box = NIOLoopBoundBox.makeBoxSendingValue(View(), eventLoop: loop)
   }
 
   package nonisolated var view: any HomeView { box.value }
@@ -135,7 +128,7 @@ public actor HubClient {
       }
       let link: any RouteLink =
         switch route {
-        case .peer(let peer): PeerLink(peer, patience: options.connectTimeout, on: eventLoop, tell: tell)
+        case .peer(let peer): PeerLink(peer, of: options, on: eventLoop, tell: tell)
         case .local(let address), .remote(let address): HubLink(address, options, on: eventLoop, tell: tell)
         }
       routes.append(Route(link: link, locality: route.locality))
@@ -176,18 +169,37 @@ public actor HubClient {
   /// Waits until a route works.
   /// - Throws: why none does, as soon as none does.
   private func reach(within timeout: Duration) async throws(HomeError) {
-    let deadline = eventLoop.now + .nanoseconds(timeout.nanoseconds)
-    let timer = eventLoop.scheduleTask(deadline: deadline) { [weak self] in
-      guard let self else { return }
-      assumeIsolated { $0.wakeUp() }
-    }
-    defer { timer.cancel() }
-    while active == nil {
-      guard !isClosed else { throw HomeError(.interrupted, "the home was closed") }
-      if routes.allSatisfy({ $0.isStarted && $0.isFailing }) {
-        throw failure ?? HomeError(.badArguments, "there is no way to the home")
+    try await wait(timeout) { client throws(HomeError) in
+      if client.active != nil { return true }
+      guard !client.isClosed else { return false }
+      if client.routes.allSatisfy({ $0.isStarted && $0.isFailing }) {
+        throw client.failure ?? HomeError(.badArguments, "there is no way to the home")
       }
+      return false
+    }
+  }
+
+  /// Waits until the home was told for the first time; what is known of it is as good when no route works.
+  package func synchronize(within timeout: Duration) async throws(HomeError) {
+    try await wait(timeout) { $0.source != nil }
+  }
+
+  private func wait(
+    _ timeout: Duration, until isTrue: (isolated HubClient) throws(HomeError) -> Bool
+  ) async throws(HomeError) {
+    let deadline = eventLoop.now + .nanoseconds(timeout.nanoseconds)
+    var timer: Scheduled<Void>?
+    defer { timer?.cancel() }
+    while true {
+      if try isTrue(self) { return }
+      guard !isClosed else { throw HomeError(.interrupted, "the home was closed") }
       guard eventLoop.now < deadline else { throw HomeError(.timedOut, "the hub does not answer in time") }
+      timer =
+        timer
+        ?? eventLoop.scheduleTask(deadline: deadline) { [weak self] in
+          guard let self else { return }
+          assumeIsolated { $0.wakeUp() }
+        }
       await withCheckedContinuation { waiters.append($0) }
     }
   }
@@ -202,35 +214,37 @@ public actor HubClient {
 
   private func take(_ news: RouteNews, from index: Int) {
     guard !isClosed, routes[index].isStarted else { return }
+    let locality = routes[index].locality
     switch news {
-    case .loaded(let state, let contacts):
+    case .loaded(let home):
       // Only a controller of our own knows what happened while no route worked.
-      let isKnown = lastGood == nil || routes[index].locality == .peer
+      let isKnown = !box.value.reducer.isCutOff || locality == .peer
       guard use(index) else { return }
-      let seen = state.seen(by: routes[index].locality)
-      if isKnown { move(to: seen, contacts) } else { reload(seen, contacts) }
-    case .reloaded(let state, let contacts):
+      if isKnown { move(to: home, by: locality) } else { reload(home, by: locality) }
+    case .reloaded(let home):
       // Another route may have told what was missed on this one.
-      let isKnown = source != index && lastGood == nil
+      let isKnown = source != index && !box.value.reducer.isCutOff
       guard use(index) else { return }
-      let seen = state.seen(by: routes[index].locality)
-      if isKnown { move(to: seen, contacts) } else { reload(seen, contacts) }
+      if isKnown { move(to: home, by: locality) } else { reload(home, by: locality) }
     case .resumed:
       guard use(index) else { return }
-      move(to: lastGood ?? box.value.reducer.state, [:])
+      reduce(.resumed)
+      wakeUp()
     case .update(let update, let contacts):
       guard index == active else { return }
-      var seen = update
-      seen.changes = update.changes.map { $0.seen(by: routes[index].locality) }
-      apply(seen, contacts)
+      tell(update, contacts, by: locality)
     case .contacts(let contacts): if index == active { box.value.reducer.take(contacts) }
+    case .settling(let settling): if index == active { reduce(.settling(settling, by: locality)) }
     case .down(let error):
-      options.logger.info("route down", metadata: ["route": "\(options.routes[index].locality)", "why": "\(error)"])
+      options.logger.info("route down", metadata: ["route": "\(locality)", "why": "\(error)"])
       routes[index].isFailing = true
       failure = error
       if active == index { active = nil }
       arrange()
-      if routes.allSatisfy(\.isFailing) { loseAll() }
+      if routes.allSatisfy(\.isFailing), source != nil {
+        reduce(.lost)
+        box.value.observers.tell(.notAvailable)
+      }
       wakeUp()
     }
   }
@@ -249,47 +263,47 @@ public actor HubClient {
   }
 
   /// The home is as it is told now: what is another than before is told on.
-  private func move(to state: HomeState, _ contacts: [NodeID: Contact]) {
-    lastGood = nil
-    let changes = box.value.reducer.state.changes(to: state)
-    apply(HomeUpdate(changes, at: options.machine.unixMicroseconds()), contacts)
+  private func move(to home: ToldHome, by locality: DataSourceLocality) {
+    box.value.reducer.take(home.contacts)
+    reduce(.home(home.state, home.settling, by: locality))
+    // What was and is not any more can't be told by what is different.
+    for bell in queries.values { bell.ring() }
     wakeUp()
   }
 
   /// Nobody knows what happened, but what has come of it: everybody is told to look again.
-  private func reload(_ state: HomeState, _ contacts: [NodeID: Contact]) {
-    lastGood = nil
+  private func reload(_ home: ToldHome, by locality: DataSourceLocality) {
     let view = box.value
     let old = view.reducer
     let time = options.machine.unixMicroseconds()
-    view.reducer.reload(state, contacts: contacts, at: time)
+    view.reducer.reload(home.state, contacts: home.contacts, home.settling, by: locality, at: time)
     view.observers.reload(view.reducer, from: old, at: time)
     for bell in queries.values { bell.ring() }
     settle()
     wakeUp()
   }
 
-  /// No route works: nobody knows how the devices are.
-  private func loseAll() {
-    guard lastGood == nil, source != nil else { return }
-    let state = box.value.reducer.state
-    lastGood = state
-    let changes = state.orderedDevices.flatMap(\.sources).compactMap { source -> HomeChange? in
-      let connectivity = source.status.connectivity
-      guard [.online, .partiallyOnline].contains(connectivity.connectivityState) else { return nil }
-      let away = SourceConnectivity(.offline, connectivity.dataSourceLocality)
-      return .connectivity(source.id, SourceStatus(away, reason: .hubUnreachable))
+  /// Something happened, and is in the hub's log.
+  private func tell(_ update: HomeUpdate, _ contacts: [NodeID: Contact], by locality: DataSourceLocality) {
+    box.value.reducer.take(contacts)
+    guard !queries.isEmpty else { return reduce(.update(update, by: locality)) }
+    let before = update.changes.map { box.value.reducer.state.deviceID(about: $0) }
+    reduce(.update(update, by: locality))
+    let after = update.changes.map { box.value.reducer.state.deviceID(about: $0) }
+    for bell in queries.values {
+      let isMeant = update.changes.indices.contains { index in
+        bell.isMeant(by: update.changes[index], of: before[index])
+          || bell.isMeant(by: update.changes[index], of: after[index])
+      }
+      if isMeant { bell.ring() }
     }
-    apply(HomeUpdate(changes, at: options.machine.unixMicroseconds()), [:])
-    box.value.observers.tell(.notAvailable)
   }
 
-  private func apply(_ update: HomeUpdate, _ contacts: [NodeID: Contact]) {
+  private func reduce(_ input: RouteInput) {
     let view = box.value
-    view.reducer.take(contacts)
-    guard let told = view.reducer.reduce(.update(update), at: options.machine.unixMicroseconds()) else { return }
-    view.observers.tell(told, view.reducer)
-    for bell in queries.values { bell.ring(told) }
+    if let told = view.reducer.reduce(.route(input), at: options.machine.unixMicroseconds()) {
+      view.observers.tell(told, view.reducer)
+    }
     settle()
   }
 
@@ -316,7 +330,7 @@ public actor HubClient {
   func ask(_ request: HubRequest, origin: String? = nil) async throws(HomeError) -> HubReply {
     try await reach(within: options.timeout)
     guard let active else { throw HomeError(.unreachable, "no way leads to the home now") }
-    return try await routes[active].link.send(request, origin: origin).get()
+    return try await routes[active].link.send(request, origin: origin, within: request.limit(options.timeout)).get()
   }
 
   func bell(_ query: ObserverQuery, _ bell: HubDoorbell?) {

@@ -3,7 +3,8 @@ internal import MatterModel
 internal import MatterProtocol
 internal import NIOCore
 
-/// Rings for one observer query when the hub tells of something new. It may ring for nothing, and never misses anything.
+/// Rings for one observer query when the hub tells of something that its predicate lets through. Where nobody knows what
+/// happened it may ring for nothing; it never misses anything.
 /// Who does not complete, or says that it could not, is called again, as without a hub. HOME.md, “Observer queries”.
 /// Confined to the event loop.
 final class HubDoorbell {
@@ -27,10 +28,8 @@ final class HubDoorbell {
     schedule = DeliverySchedule(limits)
   }
 
-  func ring(_ update: HomeUpdate) {
-    let wanted = query.predicate.type
-    if wanted == .all || update.changes.contains(where: { $0.sampleType == wanted }) { ring() }
-  }
+  /// Whether a change of a device, or of none, is one to ring for.
+  func isMeant(by change: HomeChange, of device: String?) -> Bool { query.predicate.contains(change, device: device) }
 
   func ring() { step { $0.change(at: $1) } }
 

@@ -34,8 +34,8 @@ actor HubLink: RouteLink {
   private var lastHeard: NIODeadline
   private var failure: HomeError?
 
-  private var state = HomeState()
-  private var contacts: [NodeID: Contact] = [:]
+  /// The home as far as it came.
+  private var told = ToldHome()
   private var position: HubPosition?
   /// Whether it has told the home before, to a client that goes by it.
   private var wasLoaded = false
@@ -44,7 +44,13 @@ actor HubLink: RouteLink {
   /// What was done on older ones has long been told.
   private static let mostOwnIDs = 64
   private var nextRequest: UInt64 = 0
-  private var pending: [UInt64: CheckedContinuation<Result<HubReply, HomeError>, Never>] = [:]
+  private var pending: [UInt64: Pending] = [:]
+
+  /// A request that is not answered yet.
+  private struct Pending {
+    let continuation: CheckedContinuation<Result<HubReply, HomeError>, Never>
+    let timer: Scheduled<Void>
+  }
 
   /// - Parameter tell: is called on the event loop.
   init(_ address: HubAddress, _ options: HubClient.Options, on eventLoop: any EventLoop, tell: @escaping RouteEar) {
@@ -171,9 +177,7 @@ actor HubLink: RouteLink {
     watch?.cancel()
     channel?.close(promise: nil)
     (timer, watch, channel) = (nil, nil, nil)
-    let waiting = pending
-    pending = [:]
-    for id in waiting.keys.sorted() { waiting[id]?.resume(returning: .failure(error)) }
+    for id in pending.keys.sorted() { answer(id, .failure(error)) }
   }
 
   /// The connection is gone, or never came about: tries again later.
@@ -225,24 +229,26 @@ actor HubLink: RouteLink {
       broke(error)
     case (.reset, _):
       phase = .loading
-      (state, contacts) = (HomeState(), [:])
-    case (.part(let changes), .loading): for change in changes { state.apply(change) }
-    case (.contacts(let news), .loading): contacts.merge(news) { $1 }
+      told = ToldHome()
+    case (.part(let changes), .loading): for change in changes { told.state.apply(change) }
+    case (.contacts(let news), .loading): told.contacts.merge(news) { $1 }
     case (.contacts(let news), _): tell(.contacts(news))
+    case (.settling(let settling), .loading): told.settling = settling
+    case (.settling(let settling), .up): tell(.settling(settling))
     case (.synchronized(let position), .loading):
       self.position = position
       phase = .up
-      tell(wasLoaded ? .reloaded(state, contacts) : .loaded(state, contacts))
+      tell(wasLoaded ? .reloaded(told) : .loaded(told))
       wasLoaded = true
-      (state, contacts) = (HomeState(), [:])
+      told = ToldHome()
     case (.synchronized(let position), _): self.position = position
     case (.update(var update, let contacts, let position), .up):
       self.position = position
       update.origin = update.origin.flatMap { own($0) }
       tell(.update(update, contacts))
-    case (.reply(let id, let result), _): pending.removeValue(forKey: id)?.resume(returning: result)
+    case (.reply(let id, let result), _): answer(id, result)
     // The home as it was before a reset is of no use.
-    case (.update, _), (.part, _), (.welcome, _): break
+    case (.update, _), (.part, _), (.welcome, _), (.settling, _): break
     }
   }
 
@@ -262,7 +268,28 @@ actor HubLink: RouteLink {
     channel.writeAndFlush(Frame.buffer(message.bytes, channel.allocator), promise: nil)
   }
 
-  func send(_ request: HubRequest, origin: String?) async -> Result<HubReply, HomeError> {
+  private func answer(_ id: UInt64, _ result: Result<HubReply, HomeError>) {
+    guard let asked = pending.removeValue(forKey: id) else { return }
+    asked.timer.cancel()
+    asked.continuation.resume(returning: result)
+  }
+
+  /// A hub that hears and never answers is waited for no longer than this.
+  private func giveUp(_ id: UInt64, after limit: Duration) -> Scheduled<Void> {
+    eventLoop.scheduleTask(in: .nanoseconds(min(limit, .seconds(86_400)).nanoseconds)) { [weak self] in
+      guard let self else { return }
+      assumeIsolated {
+        $0.answer(
+          id,
+          .failure(
+            HomeError(.timedOut, "the hub did not answer in time; the request may or may not have been carried out")))
+      }
+    }
+  }
+
+  func send(
+    _ request: HubRequest, origin: String?, within limit: Duration
+  ) async -> Result<HubReply, HomeError> {
     nextRequest += 1
     let id = nextRequest
     return await withTaskCancellationHandler {
@@ -277,7 +304,7 @@ actor HubLink: RouteLink {
             return continuation.resume(
               returning: .failure(HomeError(.badArguments, "that is too much to ask of a hub at once")))
           }
-          pending[id] = continuation
+          pending[id] = Pending(continuation: continuation, timer: giveUp(id, after: limit))
           send(message)
         default:
           continuation.resume(returning: .failure(HomeError(.unreachable, "the hub can't be reached now")))
@@ -285,9 +312,7 @@ actor HubLink: RouteLink {
       }
     } onCancel: {
       eventLoop.execute { [self] in
-        assumeIsolated {
-          $0.pending.removeValue(forKey: id)?.resume(returning: .failure(HomeError(.interrupted, "cancelled")))
-        }
+        assumeIsolated { $0.answer(id, .failure(HomeError(.interrupted, "cancelled"))) }
       }
     }
   }

@@ -20,16 +20,24 @@ public enum HubRoute: Sendable {
   }
 }
 
+/// A whole home, as it is told.
+struct ToldHome: Sendable {
+  var state = HomeState()
+  var contacts: [NodeID: Contact] = [:]
+  var settling = SettlingState()
+}
+
 /// What a route tells the client that uses it.
 enum RouteNews: Sendable {
   /// The whole home, as it is from now on.
-  case loaded(HomeState, [NodeID: Contact])
+  case loaded(ToldHome)
   /// The same once more: what happened since this route told something last nobody knows any more.
-  case reloaded(HomeState, [NodeID: Contact])
+  case reloaded(ToldHome)
   /// It is where it was when it broke: what was missed follows.
   case resumed
   case update(HomeUpdate, [NodeID: Contact])
   case contacts([NodeID: Contact])
+  case settling(SettlingState)
   case down(HomeError)
 }
 
@@ -41,7 +49,8 @@ protocol RouteLink: Actor {
   func stop()
   /// What this route told is not what the client goes by any more: it wants the whole next time.
   func forget()
-  func send(_ request: HubRequest, origin: String?) async -> Result<HubReply, HomeError>
+  /// - Parameter limit: how long to wait for the answer.
+  func send(_ request: HubRequest, origin: String?, within limit: Duration) async -> Result<HubReply, HomeError>
 }
 
 // For the client, which is on the loop: what it says is done when it goes on.
@@ -53,36 +62,3 @@ extension RouteLink {
 
 /// Tells the client; on its event loop, in order.
 typealias RouteEar = @Sendable (RouteNews) -> Void
-
-extension SourceStatus {
-  /// The same, seen from the other end of a route.
-  func seen(by locality: DataSourceLocality) -> SourceStatus {
-    var status = self
-    switch (connectivity.dataSourceLocality, locality) {
-    // What the hub itself gets from afar comes from no nearer by way of it.
-    case (.unspecified, _), (_, .peer), (.remote, .local), (.mixed, .local): break
-    default: status.connectivity.dataSourceLocality = locality
-    }
-    return status
-  }
-}
-
-extension HomeChange {
-  func seen(by locality: DataSourceLocality) -> HomeChange {
-    if case .connectivity(let source, let status) = self {
-      .connectivity(source, status.seen(by: locality))
-    } else {
-      self
-    }
-  }
-}
-
-extension HomeState {
-  func seen(by locality: DataSourceLocality) -> HomeState {
-    var state = self
-    for source in devices.values.flatMap(\.sources) where source.status != source.status.seen(by: locality) {
-      state.apply(.connectivity(source.id, source.status.seen(by: locality)))
-    }
-    return state
-  }
-}

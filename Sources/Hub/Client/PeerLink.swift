@@ -9,50 +9,78 @@ actor PeerLink: RouteLink {
   nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
   private let options: HomeController.Options
-  private let patience: Duration
+  private let client: HubClient.Options
   private nonisolated let eventLoop: any EventLoop
   private let tell: RouteEar
   private var home: Home?
-  /// Counts starts: what is heard of an earlier one is void.
-  private var turn = 0
+  /// Counts attempts: what is heard of an earlier one is void.
+  private var attempt = 0
   private var isStarted = false
+  /// Before the home is opened again that could not be.
+  private var pause: Duration
+  private var timer: Scheduled<Void>?
 
   /// - Parameters:
-  ///   - patience: how long to wait for the first device.
+  ///   - client: says how long to wait for the first device, and between attempts to open the home.
   ///   - eventLoop: of the client, which is told there.
   init(
-    _ options: HomeController.Options, patience: Duration, on eventLoop: any EventLoop, tell: @escaping RouteEar
+    _ options: HomeController.Options, of client: HubClient.Options, on eventLoop: any EventLoop,
+    tell: @escaping RouteEar
   ) {
     self.options = options
-    self.patience = patience
+    self.client = client
     self.eventLoop = eventLoop
     self.tell = tell
+    pause = client.firstPause
   }
 
   func start() {
     guard !isStarted else { return }
     isStarted = true
-    turn += 1
-    let number = turn
+    pause = client.firstPause
+    begin()
+  }
+
+  private func begin() {
+    attempt += 1
+    let number = attempt
     options.machine.task { await self.open(number) }
   }
 
   private func open(_ number: Int) async {
-    guard number == turn else { return }
+    guard number == attempt else { return }
     do throws(HomeError) {
       let home = try await Home(options)
-      guard number == turn else { return await home.close() }
+      guard number == attempt else { return await home.close() }
       self.home = home
-      watch(home)
+      watch(home, number)
       try await home.follow()
     } catch {
-      if number == turn { report(.down(error)) }
+      if number == attempt { failed(error) }
     }
   }
 
+  /// It could not be opened, or not be followed: tries again later.
+  private func failed(_ error: HomeError) {
+    letGo()
+    let number = attempt
+    timer = eventLoop.scheduleTask(in: .nanoseconds(pause.nanoseconds)) { [weak self] in
+      guard let self else { return }
+      assumeIsolated { if number == $0.attempt, $0.isStarted { $0.begin() } }
+    }
+    pause = min(pause * 2, client.longestPause)
+    // Not before whoever started this has returned.
+    eventLoop.execute { [tell] in tell(.down(error)) }
+  }
+
   func stop() {
-    turn += 1
     isStarted = false
+    timer?.cancel()
+    letGo()
+  }
+
+  private func letGo() {
+    attempt += 1
     guard let home else { return }
     self.home = nil
     options.machine.task { await home.close() }
@@ -61,14 +89,17 @@ actor PeerLink: RouteLink {
   /// It tells the whole each time that it works again.
   func forget() {}
 
-  private func report(_ news: RouteNews) { eventLoop.execute { [tell] in tell(news) } }
+  private func take(_ news: RouteNews, of number: Int) { if number == attempt { tell(news) } }
 
-  private func watch(_ home: Home) {
-    let (loop, tell, patience) = (eventLoop, tell, patience)
-    let report: RouteEar = { news in loop.execute { tell(news) } }
+  private func watch(_ home: Home, _ number: Int) {
+    let (loop, patience, machine) = (eventLoop, client.connectTimeout, options.machine)
+    let report: RouteEar = { [weak self] news in
+      guard let self else { return }
+      loop.execute { self.assumeIsolated { $0.take(news, of: number) } }
+    }
     let backend = home.backend
     backend.eventLoop.execute {
-      let watch = PeerWatch(report)
+      let watch = PeerWatch(machine, report)
       backend.view.observers.addEar { news in
         switch news {
         case .update(let update, let reducer): watch.take(update, reducer)
@@ -84,7 +115,10 @@ actor PeerLink: RouteLink {
     }
   }
 
-  func send(_ request: HubRequest, origin: String?) async -> Result<HubReply, HomeError> {
+  /// What the home asks of a device has a limit of its own.
+  func send(
+    _ request: HubRequest, origin: String?, within limit: Duration
+  ) async -> Result<HubReply, HomeError> {
     guard let home else { return .failure(HomeError(.unreachable, "the home is not open")) }
     do throws(HomeError) {
       return .success(try await request.perform(on: home.backend, .of(.owner), origin: origin))
@@ -94,18 +128,26 @@ actor PeerLink: RouteLink {
 
 /// Whether a controller reaches anything. Confined to its event loop.
 private final class PeerWatch {
+  private let machine: any Machine
   private let report: RouteEar
   private var isUp = false
   private var isGivenUp = false
+  private var grace: Duration?
 
-  init(_ report: @escaping RouteEar) { self.report = report }
+  init(_ machine: any Machine, _ report: @escaping RouteEar) { (self.machine, self.report) = (machine, report) }
+
+  private func settling(_ reducer: HomeReducer) -> SettlingState {
+    grace = reducer.grace
+    return reducer.settlingState(at: machine.unixMicroseconds())
+  }
 
   func take(_ update: HomeUpdate, _ reducer: HomeReducer) {
     let wasUp = isUp
     look(reducer)
     guard wasUp, isUp else { return }
     let nodes = Set(update.changes.compactMap(\.node))
-    report(.update(update, reducer.contacts.filter { nodes.contains($0.key) }))
+    if !update.changes.isEmpty { report(.update(update, reducer.contacts.filter { nodes.contains($0.key) })) }
+    if reducer.grace != grace { report(.settling(settling(reducer))) }
   }
 
   /// Everything may be different.
@@ -121,8 +163,8 @@ private final class PeerWatch {
     let works = states.isEmpty || states.contains(.online) || states.contains(.partiallyOnline)
     if works {
       if !isUp {
-        let (state, contacts) = (reducer.state, reducer.contacts)
-        report(isKnown ? .loaded(state, contacts) : .reloaded(state, contacts))
+        let told = ToldHome(state: reducer.state, contacts: reducer.contacts, settling: settling(reducer))
+        report(isKnown ? .loaded(told) : .reloaded(told))
       }
     } else if isUp || (!isGivenUp && !states.contains(.unknown)) {
       isGivenUp = true

@@ -62,8 +62,7 @@ extension Hub {
       connection.name = (try? HomeNames.checked(hello.name).name) ?? "client"
       return .owner
     }
-    let clients = try await controller.withDatabase { try $0.clients() }
-    guard let client = clients.first(where: { $0.has(token) }) else {
+    guard let client = try await invitedClients().first(where: { $0.has(token) }) else {
       throw HomeError(.accessDenied, "the hub does not know this token; was it revoked?")
     }
     (connection.name, connection.tokenHash) = (client.name, client.tokenHash)
@@ -72,8 +71,43 @@ extension Hub {
 
   /// Whose token has an id; nil: nobody's.
   func client(withTokenID id: [UInt8]) async -> InvitedClient? {
-    let clients = try? await controller.withDatabase { try $0.clients() }
-    return clients?.first { SecureHandshake.id(of: $0.tokenHash) == id }
+    try? await invitedClients().first { SecureHandshake.id(of: $0.tokenHash) == id }
+  }
+
+  /// The clients that were invited, read after this was asked for. Strangers can ask: they are read once for all who came
+  /// while others waited, and no more often than the pause allows, so that the database has time for what devices say.
+  private func invitedClients() async throws(HomeError) -> [InvitedClient] {
+    try await withCheckedContinuation {
+      (continuation: CheckedContinuation<Result<[InvitedClient], HomeError>, Never>) in
+      lookups.append(continuation)
+      if !isLookingUp { lookUp() }
+    }.get()
+  }
+
+  private static let lookupPause = TimeAmount.milliseconds(20)
+
+  private func lookUp() {
+    isLookingUp = true
+    lookupCount += 1
+    let waiting = lookups
+    lookups = []
+    controller.options.machine.task {
+      let result: Result<[InvitedClient], HomeError>
+      do throws(HomeError) {
+        result = .success(try await self.controller.withDatabase { try $0.clients() })
+      } catch { result = .failure(error) }
+      for continuation in waiting { continuation.resume(returning: result) }
+      await self.rest()
+    }
+  }
+
+  private func rest() {
+    eventLoop.scheduleTask(in: Self.lookupPause) { [self] in
+      assumeIsolated { hub in
+        hub.isLookingUp = false
+        if !hub.lookups.isEmpty { hub.lookUp() }
+      }
+    }
   }
 
   /// What the system says of who is at the other end of a socket of this machine.

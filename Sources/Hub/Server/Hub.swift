@@ -45,7 +45,14 @@ public actor Hub {
   private var heartbeat: RepeatedTask?
   /// When nodes were heard, as clients were told last.
   private var toldContacts: [NodeID: Contact] = [:]
+  /// The grace time, as clients were told last.
+  private var toldGrace: Duration = .zero
   private var isClosed = false
+  /// Who waits to be looked up among the clients that were invited.
+  var lookups: [CheckedContinuation<Result<[InvitedClient], HomeError>, Never>] = []
+  var isLookingUp = false
+  /// How often the invitations were read.
+  var lookupCount = 0
 
   private init(_ controller: HomeController, _ options: Options, _ lock: FollowerLock, _ path: String) {
     self.controller = controller
@@ -81,6 +88,7 @@ public actor Hub {
   private func begin() async throws(HomeError) {
     let view = controller.view
     toldContacts = view.reducer.contacts
+    toldGrace = view.reducer.grace
     view.observers.addEar { [weak self] news in
       guard let self else { return false }
       return assumeIsolated { $0.hear(news) }
@@ -267,10 +275,17 @@ public actor Hub {
   }
 
   private func beat() {
-    let contacts = controller.view.reducer.contacts
+    let reducer = controller.view.reducer
+    let contacts = reducer.contacts
     let news = contacts.filter { toldContacts[$0.key] != $0.value }
     toldContacts = contacts
     let frame = Frame.buffer(HubNews.contacts(news).bytes, .init())
+    if reducer.grace != toldGrace {
+      toldGrace = reducer.grace
+      for connection in connections.values where connection.role != nil && !connection.isBehind {
+        connection.send(settling)
+      }
+    }
     for connection in connections.values where connection.role != nil {
       if connection.channel.isWritable {
         connection.stalled = nil
@@ -303,7 +318,13 @@ public actor Hub {
       rest = rest.dropFirst(512)
     }
     connection.send(.contacts(reducer.contacts))
+    connection.send(settling)
     connection.send(.synchronized(journal.position))
+  }
+
+  /// What clients need to say the same of how devices have been lately.
+  private var settling: HubNews {
+    .settling(controller.view.reducer.settlingState(at: controller.options.machine.unixMicroseconds()))
   }
 
   /// Lets a client in: tells what it missed where that is known, else everything.
@@ -325,6 +346,7 @@ public actor Hub {
       if let news = Self.news(entry.update, entry.contacts, position, role) { connection.send(news) }
     }
     connection.send(.contacts(controller.view.reducer.contacts))
+    connection.send(settling)
     connection.send(.synchronized(journal.position))
   }
 }

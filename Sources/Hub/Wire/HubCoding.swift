@@ -86,6 +86,9 @@ extension HubNews {
       writer.write(8)
       writer.write(id)
       writer.write(error)
+    case .settling(let settling):
+      writer.write(9)
+      writer.write(settling)
     }
     return writer.bytes
   }
@@ -111,6 +114,7 @@ extension HubNews {
     case 8:
       let id = try reader.number()
       self = .reply(id, .failure(try reader.error()))
+    case 9: self = .settling(try reader.settling())
     default: throw DamagedBlob()
     }
     guard reader.isAtEnd else { throw DamagedBlob() }
@@ -147,6 +151,16 @@ extension BlobWriter {
       for time in [entry.value.last, entry.value.nextReport] {
         writer.write(optional: time) { $0.write(UInt64(bitPattern: $1)) }
       }
+    }
+  }
+
+  mutating func write(_ settling: SettlingState) {
+    write(optional: settling.grace)
+    write(settling.trials.sorted { $0.key < $1.key }) { writer, trial in
+      writer.write(trial.key)
+      writer.write(trial.value.settled.connectivityState.rawValue)
+      writer.write(trial.value.settled.dataSourceLocality.rawValue)
+      writer.write(optional: trial.value.remaining)
     }
   }
 
@@ -235,6 +249,16 @@ extension BlobReader {
       (NodeID(try item.number()), Contact(last: try item.optionalTime(), nextReport: try item.optionalTime()))
     }
     return Dictionary(entries) { $1 }
+  }
+
+  mutating func settling() throws(DamagedBlob) -> SettlingState {
+    let grace = try optionalDuration() ?? .zero
+    let trials = try array { (item) throws(DamagedBlob) in
+      let device = try item.text()
+      let settled = SourceConnectivity(try item.value(), try item.value())
+      return (device, SettlingState.Trial(settled: settled, remaining: try item.optionalDuration() ?? .zero))
+    }
+    return SettlingState(grace: grace, trials: Dictionary(trials) { $1 })
   }
 
   private mutating func optionalTime() throws(DamagedBlob) -> Int64? {

@@ -2,7 +2,7 @@ package import Home
 package import MatterModel
 
 /// The version of the wire, told first: a hub of another version says so and hangs up.
-package let hubWireVersion: UInt64 = 3
+package let hubWireVersion: UInt64 = 4
 
 /// What a client sends.
 package enum HubMessage: Sendable {
@@ -50,6 +50,8 @@ package enum HubNews: Sendable {
   case part([HomeChange])
   /// When nodes were heard; empty: the hub is there.
   case contacts([NodeID: Contact])
+  /// How connectivity settles at the hub: its grace time, and what is on trial now.
+  case settling(SettlingState)
   /// All is told up to here.
   case synchronized(HubPosition)
   case update(HomeUpdate, [NodeID: Contact], HubPosition)

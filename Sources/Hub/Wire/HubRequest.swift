@@ -80,6 +80,21 @@ extension HubRequest {
     }
   }
 
+  /// How long a client waits for the answer: for what a device is asked for, a little longer than the hub waits for the device,
+  /// so that the hub can say what was wrong.
+  /// - Parameter timeout: of a request, as the client has it.
+  func limit(_ timeout: Duration) -> Duration {
+    switch self {
+    case .read(_, _, _, let own): (own ?? timeout) + Self.rest
+    case .write, .invoke: timeout + Self.rest
+    case .writeDevice(_, _, _, _, let patience), .invokeDevice(_, _, _, _, let patience):
+      (patience ?? .zero) + timeout + Self.rest
+    case .edit, .anchor, .samples, .status, .lookAgain: timeout
+    }
+  }
+
+  private static let rest: Duration = .seconds(5)
+
   /// Whether somebody with a role may ask it. HOME.md, “Delegates”; what may be done with a device is what the standard
   /// lets the role's privilege do.
   package func isAllowed(to role: HomeRole) -> Bool {

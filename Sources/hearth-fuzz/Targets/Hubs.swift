@@ -179,6 +179,9 @@ private enum HubTape {
       [
         .welcome(.guest, client: "c", isResumed: true), .refused(HomeError(.accessDenied, "no")), .part([change]),
         .update(HomeUpdate([change], at: 1), [5: Contact(last: 1)], HubPosition(hub: 1, count: 1)),
+        .settling(
+          SettlingState(
+            grace: .seconds(5), trials: ["5": .init(settled: .init(.online, .peer), remaining: .seconds(1))])),
       ] + (Anchor("h1-2").map { [.reply(1, .success(.anchor($0)))] } ?? [])
     func input(_ mode: Mode, _ step: UInt8, _ bytes: [UInt8]) -> [UInt8] { [mode.rawValue, step] + bytes }
     return [

@@ -32,8 +32,6 @@ struct HubOptions: ParsableArguments {
     _ routes: [HubRoute], _ global: GlobalOptions, token: String? = nil
   ) throws -> HubClient.Options {
     var options = HubClient.Options(routes: routes, name: "hearth \(getpid())", logger: global.logger)
-    // What settles is for who looks to say, not for the hub.
-    options.grace = (try? StoredNames(try global.stateDirectory).grace()) ?? .zero
     options.token = token ?? ProcessInfo.processInfo.environment["HEARTH_TOKEN"]
     return options
   }

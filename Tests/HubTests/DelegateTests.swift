@@ -1,0 +1,150 @@
+import MatterClusters
+import MatterModel
+import MatterProtocol
+import Testing
+
+@testable import Home
+@testable import Hub
+
+/// HOME.md, “Delegates”, where the client sees the home through a hub.
+@Suite("Delegates through a hub", .timeLimit(.minutes(10))) struct HubDelegateTests {
+  @Test func theFirstSynchronisationIsToldOnceAlsoWhereThereIsNoHome() async throws {
+    let served = try await ServedHome(isEmpty: true)
+    let client = try await served.client()
+    let recorded = await RecordedClient(client)
+    #expect(recorded.manager.isSynchronized && recorded.manager.homes.isEmpty && recorded.manager.primaryHome == nil)
+    try await served.make(ServedHome.lamp)
+    #expect(await recorded.recorder.waits(for: "primary Home"))
+    #expect(recorded.recorder.messages.filter { $0 != "+Lamp" } == ["homes", "primary Home"])
+    #expect(recorded.manager.homes.map(\.name) == ["Home"])
+    await client.close()
+    await served.close()
+  }
+
+  @Test func aSuspendedClientGetsNothingAndThenOneUpdate() async throws {
+    let served = try await ServedHome()
+    let client = try await served.client()
+    let (away, here) = (await RecordedClient(client), await RecordedClient(client))
+    away.manager.suspend()
+    try await served.report(level: 9)
+    try await served.make([.roomAdded(Room(id: "r", name: "Den", structureID: "home"))] + ServedHome.bridge)
+    try await served.home.controller.take(.lost(5, .timedOut))
+    // Also what the client makes of its connection is no business of who is suspended.
+    try await served.hub.hangUp(andThen: [])
+    #expect(await here.recorder.waits(for: "hub notAvailable"))
+    #expect(await here.recorder.waits(for: "hub connected"))
+    try await served.home.controller.take(.established(5, deadline: .max))
+    #expect(await here.recorder.waits(for: "reachable true"))
+    #expect(await here.recorder.waits(for: "+Behind 3"))
+    #expect(away.recorder.messages == ["homes"])
+    #expect(away.manager.primaryHome?.rooms.isEmpty == true && away.manager.primaryHome?.accessories.count == 1)
+    away.manager.resume()
+    #expect(await away.recorder.waits(for: "homes", times: 2))
+    #expect(away.manager.primaryHome?.rooms.map(\.name) == ["Den"])
+    #expect(away.manager.primaryHome?.accessories.map(\.name) == ["Lamp", "Behind 2", "Behind 3"])
+    away.manager.resume()
+    try await served.report(level: 10)
+    #expect(await away.recorder.waits(for: "0 = [4, 10]"))
+    #expect(away.recorder.messages == ["homes", "homes", "0 = [4, 10]"])
+    await client.close()
+    await served.close()
+  }
+
+  @Test func aBridgeIsToldByTheDevicesBehindIt() async throws {
+    let served = try await ServedHome()
+    let client = try await served.client()
+    let (recorded, owner) = (await RecordedClient(client), await RecordedClient(served.home))
+    try await served.make(ServedHome.bridge)
+    for one in [recorded, owner] {
+      #expect(await one.recorder.waits(for: "+Behind 3"))
+      #expect(one.recorder.messages == ["homes", "+Behind 2", "+Behind 3"])
+      #expect(one.manager.primaryHome?.bridges.map(\.id) == ["7"])
+    }
+    // One of them by itself can't be removed, neither where the hub is nor through it; nobody is told that anybody tried.
+    #expect(await code { try await owner.manager.removeAccessory("7/2", force: true) } == .badArguments)
+    #expect(await code { try await recorded.manager.removeAccessory("7/2", force: true) } == .accessDenied)
+    #expect(await code { try await recorded.manager.removeAccessory("7", force: true) } == .accessDenied)
+    #expect(try await client.devices().list().count == 4)
+    try await owner.manager.removeAccessory("7", force: true)
+    #expect(await recorded.recorder.waits(for: "-Behind 3"))
+    #expect(await recorded.recorder.waits(for: "-Behind 2"))
+    #expect(try await client.devices().list().map(\.id) == ["5"])
+    try await served.report(level: 9)
+    for one in [recorded, owner] { #expect(await one.recorder.waits(for: "0 = [4, 9]")) }
+    #expect(recorded.recorder.messages.count == 6)
+    // Who removed it was not told.
+    #expect(owner.recorder.messages == ["homes", "+Behind 2", "+Behind 3", "0 = [4, 9]"])
+    await client.close()
+    await served.close()
+  }
+
+  @Test func aFailedCallSendsNothing() async throws {
+    let served = try await ServedHome()
+    let (first, second) = (try await served.client("first"), try await served.client("second"))
+    let guest = try await served.client(token: try served.invite("Gast", .guest))
+    let (one, two) = (await RecordedClient(first), await RecordedClient(second))
+    let (other, owner) = (await RecordedClient(guest), await RecordedClient(served.home))
+    let light = try #require(one.manager.primaryHome?.accessories.first?.types.get(DimmableLightDeviceType.self))
+    let seen = try #require(other.manager.primaryHome?.accessories.first?.types.get(DimmableLightDeviceType.self))
+    // Nobody answers for the lamp, and a guest may look and nothing else.
+    #expect(await code { try await light.matterTraits.onOffTrait?.on() } == .notFound)
+    #expect(await code { try await seen.matterTraits.onOffTrait?.on() } == .accessDenied)
+    #expect(await code { try await other.manager.rename("5", to: "Mine") } == .accessDenied)
+    #expect(await code { try await one.manager.renameRoom("attic", to: "Den") } == .notFound)
+    #expect(await code { try await one.manager.removeHome("home") } == .badArguments)
+    // What the lamp says then is news to who could not switch it.
+    let data = AttributeData(ConcreteAttributePath(1, 6, 0), dataVersion: 0, value: [0x09])
+    try await served.home.controller.take(.report(NodeReport(5, [data], isWhole: false)))
+    for client in [one, two, other, owner] {
+      #expect(await client.recorder.waits(for: "0 = [9]"))
+      #expect(client.recorder.messages == ["homes", "0 = [9]"])
+    }
+    for home in [first, second, guest] { await home.close() }
+    await served.close()
+  }
+
+  // MARK: Ways
+
+  /// What is behind a bridge comes from elsewhere than the bridge, and one device comes two ways.
+  @Test func eachDeviceComesFromWhereTheNearestWayThatWorksLeads() async throws {
+    let served = try await ServedHome { $0.addresses = [.host("127.0.0.1", port: 0)] }
+    try await served.make(ServedHome.bridge)
+    try await served.make([
+      .connectivity(SourceID(7), SourceStatus(.init(.online, .peer))),
+      .connectivity(SourceID(7, 2), SourceStatus(.init(.online, .peer))),
+      .connectivity(SourceID(7, 3), SourceStatus(.init(.online, .remote))),
+      .sourceAdded(SourceID(9), device: "7/2"),
+      .topology(
+        SourceID(9), [DeviceEndpoint(id: 1, deviceTypes: [0x100], servers: [6, 0x1D])], DeviceIdentity()),
+      .connectivity(SourceID(9), SourceStatus(.init(.online, .remote))),
+    ])
+    let port = try #require(try await served.hub.status.addresses.last?.split(separator: ":").last.flatMap { Int($0) })
+    let near = try await served.client()
+    let far = try await served.client(
+      token: try served.invite("Ada", .guest), through: [.remote(.host("127.0.0.1", port: port))])
+    @Sendable func localities(_ home: Home) async throws -> [DataSourceLocality] {
+      try await home.devices().list().map(\.sourceConnectivity.dataSourceLocality)
+    }
+    #expect(try await near.devices().list().map(\.id) == ["5", "7", "7/2", "7/3"])
+    #expect(try await localities(near) == [.local, .local, .local, .remote])
+    #expect(try await localities(far) == [.remote, .remote, .remote, .remote])
+    #expect(try await localities(served.home) == [.peer, .peer, .peer, .remote])
+    // The way through the bridge breaks: the other one is farther, for each.
+    try await served.make([
+      .connectivity(SourceID(7, 2), SourceStatus(.init(.offline, .peer), reason: .bridgeSaysUnreachable))
+    ])
+    #expect(await eventually { try await localities(near) == [.local, .local, .remote, .remote] })
+    #expect(try await near.devices().list()[2].source?.id == SourceID(9))
+    #expect(try await near.devices().list()[2].sourceConnectivity == SourceConnectivity(.online, .remote))
+    // All of it together is from several places.
+    let all = SourceConnectivity(of: try await near.devices().list().map(\.sourceConnectivity))
+    #expect(all == SourceConnectivity(.online, .mixed))
+    // What is mixed at the hub is so for its clients, and no route makes it nearer.
+    try await served.make([.connectivity(SourceID(7), SourceStatus(.init(.online, .mixed)))])
+    #expect(await eventually { try await localities(near) == [.local, .mixed, .remote, .remote] })
+    #expect(await eventually { try await localities(far) == [.remote, .remote, .remote, .remote] })
+    await near.close()
+    await far.close()
+    await served.close()
+  }
+}
