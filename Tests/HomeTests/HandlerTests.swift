@@ -47,7 +47,7 @@ import Testing
     #expect(try await loop.submit { true }.get())
     #expect(stuck.withLock { $0 } == 8)
     for _ in 0..<100 { gate.signal() }
-    #expect(await eventually { stuck.withLock { $0 } == 16 })
+    #expect(await eventually { stuck.withLock { $0 } >= 16 })
     await center.stop()
   }
 

@@ -26,7 +26,9 @@ import Testing
     let durable = try database.anchor()
     try database.close()
     let copy = place.path + ".copy"
-    try FileManager.default.copyItem(atPath: place.path, toPath: copy)
+    for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: place.path + suffix) {
+      try FileManager.default.copyItem(atPath: place.path + suffix, toPath: copy + suffix)
+    }
     database = try open(place, boot: 1)
     #expect(try database.anchor() == durable, "the machine was not started in between")
     for number in 6...9 { try database.commit([update(number)]) }
@@ -36,7 +38,9 @@ import Testing
     try database.close()
     // The power fails: the last four never came to the disk.
     for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: place.path + suffix) }
-    try FileManager.default.moveItem(atPath: copy, toPath: place.path)
+    for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: copy + suffix) {
+      try FileManager.default.moveItem(atPath: copy + suffix, toPath: place.path + suffix)
+    }
 
     database = try open(place, boot: 2)
     let begin = try database.anchor()

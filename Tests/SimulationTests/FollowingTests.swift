@@ -107,7 +107,9 @@ import Testing
     try home.start()
     home.bridge.command { engine, now in try? engine.power(false, bridgedOn: 3, at: now) }
     #expect(try home.run(for: .seconds(2)) { $0.devices["2/3"]?.isOnline == false })
-    #expect(home.status("2/3") == SourceStatus(SourceConnectivity(.offline, .peer), reason: .bridgeSaysUnreachable))
+    let status = home.status("2/3")
+    #expect(status?.connectivity == SourceConnectivity(.offline, .peer) && status?.reason == .bridgeSaysUnreachable)
+    #expect(status?.lastContact != nil)
     #expect(home.isOnline("2/2") && home.isOnline("2"))
     home.bridge.command { engine, now in try? engine.power(true, bridgedOn: 3, at: now) }
     #expect(try home.run(for: .seconds(2)) { $0.devices["2/3"]?.isOnline == true })

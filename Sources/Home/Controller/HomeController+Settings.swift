@@ -29,7 +29,8 @@ extension HomeController {
   /// Another process wrote into the database: the user may have set something there.
   func readSettings() async {
     guard let center else { return }
-    if let grace = try? await center.work({ try $0.grace() }) { use(grace) }
+    // Where it can't be read now, what was set before holds. That nothing is set is an answer, too.
+    do { use(try await center.work { try $0.grace() }) } catch {}
     // Who follows the devices knows better when they were heard.
     guard !isFollower, contactsRead.map({ $0 + Self.contactPause <= eventLoop.now }) ?? true else { return }
     contactsRead = eventLoop.now

@@ -178,7 +178,9 @@ import Testing
     var home = CheckedReducer()
     home.meet(.bridge(7))
     home.take(NodeModel.report(7, reachable2, false.tlv))
-    #expect(home.status("7/2") == SourceStatus(SourceConnectivity(.offline, .peer), reason: .bridgeSaysUnreachable))
+    let status = home.status("7/2")
+    #expect(status?.connectivity == SourceConnectivity(.offline, .peer) && status?.reason == .bridgeSaysUnreachable)
+    #expect(status?.lastContact != nil)
     #expect(home.connectivity("7/3") == .online && home.connectivity("7") == .online)
     // With the bridge all are gone, for its reason; with it all but one are back.
     home.take(.lost(7, .subscriptionLost))
