@@ -41,11 +41,11 @@ import Testing
   /// - Parameter isWhole: whether everything that it needs is to be there.
   private static func fault(_ arguments: [String], isWhole: Bool) -> String? {
     do {
-      _ = try Hearth.parseAsRoot(arguments)
+      _ = try hearth.Hearth.parseAsRoot(arguments)
       return nil
     } catch {
-      let message = Hearth.message(for: error)
-      if Hearth.exitCode(for: error) == .success { return nil }
+      let message = hearth.Hearth.message(for: error)
+      if hearth.Hearth.exitCode(for: error) == .success { return nil }
       // In a sentence a command may stand without what it needs.
       let isShort = ["Missing expected", "expected either"].contains { message.hasPrefix($0) }
       return isShort && !isWhole ? nil : message
