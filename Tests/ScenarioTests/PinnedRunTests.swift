@@ -2,8 +2,9 @@ import MatterProtocol
 import Scenario
 import Testing
 
-/// One run of a whole home, and the digest that it has: the same on every machine, in every process and in both kinds of
-/// builds. It is over every byte that is sent and stored, every timer and every random draw.
+/// One run of a whole home, and the digest that it has: the same in every process, and meant to be on every machine and in
+/// both kinds of builds, of which it was seen in debug builds on one. It is over every byte that is sent and
+/// stored, every timer and every random draw.
 @Suite struct PinnedRunTests {
   /// Differs where the home or its devices send, store, wait for or draw anything else than before, be it a string of Basic
   /// Information or an attribute more: that is another version's run, and this number is to be renewed in the same commit,
