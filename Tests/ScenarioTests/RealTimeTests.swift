@@ -31,6 +31,7 @@ import VirtualDevices
       - net: { plug: { network: iot } }
       - power: { hub: cycle }
       - expect: { plug.connectivity: online, lamp.connectivity: online, within: 60s }
+      - net: { plug: heal }
       - rival: { plug: 2 }
       - do: off plug
       - expect: { plug.onOff: false, within: 60s }

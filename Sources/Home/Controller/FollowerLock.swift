@@ -7,7 +7,12 @@ package final class FollowerLock: Sendable {
 
   private init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-  deinit { close(descriptor) }
+  deinit {
+    // Said, and not left to the closing: a process that is being started has the descriptor, too, until it becomes another
+    // program, and would keep the right for so long.
+    flock(descriptor, LOCK_UN)
+    close(descriptor)
+  }
 
   private static func path(_ state: StateDirectory) -> String { state.home + "/follower" }
 

@@ -34,7 +34,8 @@ public actor Hub {
   let controller: HomeController
   let options: Options
   let since: Int64
-  private let lock: FollowerLock
+  /// The right to serve the home, until it is closed.
+  private var lock: FollowerLock?
   private let path: String
   private var listeners: [any Channel] = []
   var addresses: [String] = []
@@ -110,6 +111,8 @@ public actor Hub {
     for listener in listeners { try? await listener.close().get() }
     for connection in connections.values { try? await connection.channel.close().get() }
     for case .socket(let path) in [.socket(path)] + options.addresses where addresses.contains(path) { unlink(path) }
+    // Not when the last who knows of this hub lets go of it: another one may begin now.
+    lock = nil
   }
 
   // MARK: Listening

@@ -35,13 +35,7 @@ public actor SimulatedHome {
   private init(_ definition: HomeDefinition, _ options: SimulatedHomeOptions, in simulation: SimulatedWorld) async {
     (self.definition, self.options, self.simulation) = (definition, options, simulation)
     hub = await simulation.perform { $0.addMachine("hub") }
-    directory = Self.filesDirectory.appendingPathComponent("hearth-\(UUID().uuidString)").path
-  }
-
-  /// Where the files of simulated homes are, which outlive no process: in memory, where the system has a place for that.
-  private static var filesDirectory: URL {
-    FileManager.default.isWritableFile(atPath: "/dev/shm")
-      ? URL(filePath: "/dev/shm") : FileManager.default.temporaryDirectory
+    directory = FileManager.default.temporaryDirectory.appendingPathComponent("hearth-\(UUID().uuidString)").path
   }
 
   /// Starts all devices and opens the home.
