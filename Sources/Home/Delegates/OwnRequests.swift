@@ -13,7 +13,8 @@ internal import MatterTLV
 /// - is the attribute that its command says a value of, with this value: On and Off of OnOff, MoveToLevel of CurrentLevel,
 ///   where also what lies on the way there belongs to it, and the time that the way takes is added;
 /// - is another attribute of the cluster and endpoint of its command, for the first time. On/Off, Level Control and Color
-///   Control change each other and are one thing here, and to recall a scene is to change anything.
+///   Control change each other and are one thing here, without their settings, which are only ever written; and to recall a
+///   scene is to change anything.
 ///
 /// Each request accounts for each value once, so that what somebody else makes of it afterwards is told. A call that failed
 /// accounts for nothing.
@@ -56,7 +57,8 @@ struct OwnRequests: Sendable {
     var clusters: Set<ClusterID>?
 
     func contains(_ path: ConcreteAttributePath) -> Bool {
-      path.endpoint == endpoint && clusters?.contains(path.cluster) ?? true
+      guard path.endpoint == endpoint, let clusters else { return path.endpoint == endpoint }
+      return clusters.contains(path.cluster) && OwnRequests.light[path.cluster]?.contains(path.attribute) ?? true
     }
   }
 
@@ -156,11 +158,23 @@ struct OwnRequests: Sendable {
 
   // MARK: What commands do
 
+  /// What commands to a light change in it. All else of these clusters is a setting (OnLevel, StartUpOnOff, Options).
+  private static let light: [ClusterID: Set<AttributeID>] = [
+    OnOff.id: [OnOff.onOff.id, OnOff.globalSceneControl.id, OnOff.onTime.id, OnOff.offWaitTime.id],
+    LevelControl.id: [LevelControl.currentLevel.id, LevelControl.remainingTime.id, LevelControl.currentFrequency.id],
+    ColorControl.id: [
+      ColorControl.currentHue.id, ColorControl.currentSaturation.id, ColorControl.remainingTime.id,
+      ColorControl.currentX.id, ColorControl.currentY.id, ColorControl.colorTemperatureMireds.id,
+      ColorControl.colorMode.id, ColorControl.enhancedCurrentHue.id, ColorControl.enhancedColorMode.id,
+      ColorControl.colorLoopActive.id, ColorControl.colorLoopDirection.id, ColorControl.colorLoopTime.id,
+      ColorControl.colorLoopStartEnhancedHue.id, ColorControl.colorLoopStoredEnhancedHue.id,
+    ],
+  ]
+
   /// The clusters of an endpoint that a command changes; nil: all.
   private static func clusters(of command: CommandPath) -> Set<ClusterID>? {
-    let light: Set<ClusterID> = [OnOff.id, LevelControl.id, ColorControl.id]
     if command.cluster == ScenesManagement.id, command.command == ScenesManagement.recallScene.id { return nil }
-    return light.contains(command.cluster) ? light : [command.cluster]
+    return light[command.cluster] == nil ? [command.cluster] : Set(light.keys)
   }
 
   /// The attribute that a command says a value of.

@@ -114,6 +114,8 @@ import Testing
     own.end(own.begin(command(OnOff.toggle), of: "5", by: nil), at: second(0))
     #expect(own.account(for: change(Self.onOff, true.tlv), at: second(1)))
     #expect(own.account(for: change(ColorControl.currentX.path(on: 1), [0x04, 1]), at: second(1)))
+    // A setting is only ever written.
+    #expect(!own.account(for: change(LevelControl.onLevel.path(on: 1), [0x04, 1]), at: second(1)))
     #expect(!own.account(for: change(Self.onOff, false.tlv), at: second(1)))
     #expect(!own.account(for: change(Descriptor.tagList.path(on: 1), [0x16, 0x18]), at: second(1)))
     own.end(own.begin(command(Identify.identify), of: "5", by: nil), at: second(0))
