@@ -83,7 +83,11 @@ public struct HomeLock: ~Copyable, Sendable {
 
   private init(descriptor: Int32) { self.descriptor = descriptor }
 
-  deinit { close(descriptor) }
+  deinit {
+    // See FollowerLock.
+    flock(descriptor, LOCK_UN)
+    close(descriptor)
+  }
 }
 
 func systemError() -> String { strerror(errno).map { String(cString: $0) } ?? "error \(errno)" }

@@ -47,7 +47,10 @@ public final class HomeDatabase: Sendable {
     guard lock >= 0, flock(lock, LOCK_EX) == 0 else {
       throw HomeError(.internalError, "\(path) can't be locked: \(systemError())")
     }
-    defer { _ = Glibc.close(lock) }
+    defer {
+      flock(lock, LOCK_UN)
+      _ = Glibc.close(lock)
+    }
     do {
       var configuration = Configuration()
       configuration.label = "home"

@@ -54,7 +54,9 @@ struct Settling: Sendable {
     SettlingState(
       grace: grace,
       trials: entries.compactMapValues { entry in
-        entry.pending.map { .init(settled: entry.settled, remaining: .microseconds(max(0, $0.since + patience - time))) }
+        entry.pending.map {
+          .init(settled: entry.settled, remaining: .microseconds(max(0, $0.since + patience - time)))
+        }
       })
   }
 

@@ -11,7 +11,12 @@ final class OpenFile: Sendable {
     guard descriptor >= 0 else { throw StoreError(.system(operation: "open", code: errno), path: path) }
   }
 
-  deinit { close(descriptor) }
+  deinit {
+    // A lock is given back, and not left to the closing: a process that is being started has the descriptor, too, until it
+    // becomes another program, and would keep the lock for so long.
+    flock(descriptor, LOCK_UN)
+    close(descriptor)
+  }
 
   func failure(_ operation: String) -> StoreError { StoreError(.system(operation: operation, code: errno), path: path) }
 

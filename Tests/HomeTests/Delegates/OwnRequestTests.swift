@@ -93,7 +93,8 @@ import Testing
 
   @Test func aLevelIsOwnOnItsWayAndNoFurther() {
     let own = Asker()
-    let fields = LevelControl.MoveToLevelRequest(level: 200, transitionTime: .value(50), optionsMask: [], optionsOverride: [])
+    let fields = LevelControl.MoveToLevelRequest(
+      level: 200, transitionTime: .value(50), optionsMask: [], optionsOverride: [])
     own.end(own.begin(command(LevelControl.moveToLevelWithOnOff, fields), of: "5", by: nil), at: second(0))
     #expect(own.account(for: change(Self.onOff, true.tlv), at: second(0)))
     #expect(own.account(for: change(Self.level, [0x04, 50], from: [0x04, 1]), at: second(1)))
