@@ -58,6 +58,15 @@ final class TestDatabase: Sendable {
     let again = try HomeDatabase.open(passing.path, isPassing: true)
     #expect(try again.load().state == state)
     #expect(again.logID == passing.logID)
+    #expect(throws: HomeError.self) { try passing.load() }
+    // Once its home is gone it is as new, whatever connection it has.
+    PassingHomes.remove(below: place.directory)
+    let new = try HomeDatabase.open(passing.path, isPassing: true)
+    #expect(try new.load().state == HomeState())
+    #expect(try new.anchor().sequence == 0)
+    #expect(new.logID != passing.logID)
+    #expect(try form(new) == form(lasting))
+    PassingHomes.remove(below: place.directory)
   }
 
   @Test func whatWasCommittedIsThereAfterReopening() throws {

@@ -167,4 +167,18 @@ import Testing
     let (before, after) = try run.result.get()
     #expect(before.count == 2 && after.count == 2 && Set(before).isDisjoint(with: after))
   }
+
+  @Test func whoMovesWithoutIPv6HasItAgainAfterwards() async throws {
+    let run = await simulate(try SimulatedHomeTests.definition(), seed: 1) { _, world in
+      let machine = try await world.machine(of: "Lamp")
+      try await world.befall("Lamp", .family(.v6, isOn: false))
+      try await world.move("Lamp")
+      let meanwhile = machine.addresses
+      try await world.befall("Lamp", .family(.v6, isOn: true))
+      return (meanwhile, machine.addresses)
+    }
+    let (meanwhile, after) = try run.result.get()
+    #expect(meanwhile.map(\.isIPv6) == [false])
+    #expect(after.map(\.isIPv6) == [true, false])
+  }
 }

@@ -1,8 +1,9 @@
 import Home
 import MatterProtocol
-import Scenario
 import Simulation
 import Testing
+
+@testable import Scenario
 
 @Suite struct RandomHomeTests {
   @Test func aSeedDrawsOnePlan() {
@@ -16,6 +17,15 @@ import Testing
     let words = less.arguments.split(separator: " ").map(String.init)
     try #require(words.count == 4)
     #expect(RandomPlan(seed: 3).keeping(devices: words[2], steps: words[3]) == less)
+    // Without its second home, and with a newcomer that is there from the beginning on.
+    let seed = try #require(
+      (1...UInt64(50)).first { RandomPlan(seed: $0).hasSecondHome && !RandomPlan(seed: $0).newcomers.isEmpty })
+    let whole = RandomPlan(seed: seed)
+    let simple = whole.withoutSecondHome().commissioning(try #require(whole.newcomers.min()))
+    let simpler = simple.arguments.split(separator: " ").map(String.init)
+    try #require(simpler.count == 4)
+    #expect(whole.keeping(devices: simpler[2], steps: simpler[3]) == simple)
+    #expect(simple != whole)
   }
 
   @Test(arguments: 1...3) func itAgreesAndIsTheSameEachTime(_ seed: UInt64) async {
@@ -37,6 +47,11 @@ import Testing
     let least = await RandomHome.shrink(found, mutant: .staysAtAddress)
     #expect(least.kind == found.kind)
     #expect(least.plan.lines.count < found.plan.lines.count)
+    // Nothing of it can be spared.
+    for step in least.plan.steps.map(\.number) {
+      let rest = least.plan.keeping(steps: least.plan.steps.map(\.number).filter { $0 != step })
+      #expect(await RandomHome.run(rest, mutant: .staysAtAddress).kind != found.kind, "\(step) is not needed")
+    }
     // It is the fault, and nothing else.
     #expect(await RandomHome.run(least.plan).failure == nil)
     let words = least.plan.arguments.split(separator: " ").map(String.init)

@@ -23,7 +23,8 @@ import Testing
     ])
     #expect(card.noticedGone == [.seconds(40)])
     #expect(card.noticedBack == [.seconds(3)])
-    #expect([card.falseOffline, card.falseOnline, card.unnoticed] == [0, 0, 0])
+    #expect([card.falseOffline, card.falseOnline] == [0, 0])
+    #expect(card.unnoticedGone.isEmpty && card.unnoticedBack.isEmpty)
     #expect(card.watched == .seconds(80))
   }
 
@@ -42,10 +43,31 @@ import Testing
     let card = card([
       (0, true, .online, false), (10, false, .online, false), (20, true, .online, false), (90, true, .offline, false),
     ])
-    #expect(card.unnoticed == 1)
+    #expect(card.unnoticedGone == [.seconds(10)])
     // It was there already when the home said that it was not.
     #expect(card.falseOffline == 1)
     #expect(card.noticedGone.isEmpty)
+  }
+
+  /// Who never notices anything must not have a good card.
+  @Test func whatIsNeverSaidIsCountedToTheEnd() {
+    var card = card([
+      (0, true, .online, false), (10, false, .online, false), (20, false, .online, false),
+      (86_410, false, .online, false),
+    ])
+    #expect(card.unnoticedGone.isEmpty)
+    card.lookAway()
+    #expect(card.unnoticedGone == [.seconds(86_400)])
+    #expect(card.lines.contains { $0.contains("the longest was 86400.0 s") })
+
+    card = self.card([
+      (0, true, .online, false), (10, false, .online, false), (50, false, .offline, false), (60, true, .offline, false),
+      (90, false, .offline, false), (100, true, .offline, false), (107, true, .offline, false),
+    ])
+    card.lookAway()
+    #expect(card.noticedGone == [.seconds(40)])
+    #expect(card.unnoticedBack == [.seconds(30), .seconds(7)])
+    #expect(card.noticedBack.isEmpty && card.unnoticedGone.isEmpty)
   }
 
   @Test func onlyWhatIsShownOfWhatIsThereIsStale() {
@@ -68,8 +90,11 @@ import Testing
 
   @Test func percentilesAreOfTheTimes() {
     let times = (1...100).map { Duration.seconds($0) }
-    #expect(ScoreCard.percentile(50, of: times.reversed()) == .seconds(51))
-    #expect(ScoreCard.percentile(95, of: times) == .seconds(96))
+    #expect(ScoreCard.percentile(50, of: times.reversed()) == .seconds(50))
+    #expect(ScoreCard.percentile(95, of: times) == .seconds(95))
+    #expect(ScoreCard.percentile(95, of: Array(times.prefix(20))) == .seconds(19))
+    #expect(ScoreCard.percentile(95, of: Array(times.prefix(19))) == .seconds(19))
+    #expect(ScoreCard.percentile(50, of: [.seconds(3)]) == .seconds(3))
     #expect(ScoreCard.percentile(95, of: []) == nil)
   }
 

@@ -179,6 +179,27 @@ import VirtualDevices
     #expect("\(SimulationError.deadlock(at: .zero, waiting: ["Godot"]))".contains("there still waits “Godot”"))
   }
 
+  /// Subscriptions go on for ever, and so does the run; at its end it is told who waits, and for what.
+  @Test func aHomeThatIsWaitedForIsToldWithWhoWaits() async throws {
+    let run = await simulate(try Self.definition(), seed: 1, limit: .seconds(3_600)) { _, world in
+      await world.simulation.naming("Godot") {
+        await withCheckedContinuation { (_: CheckedContinuation<Void, Never>) in }
+      }
+    }
+    let error = #expect(throws: SimulationError.self) { try run.result.get() }
+    guard case .timedOut(_, ["Godot"]) = error else { return #expect(Bool(false), "\(String(describing: error))") }
+
+    var options = SimulatedHomeOptions()
+    options.isPaired = false
+    let unpaired = await simulate(try Self.definition(), seed: 1, limit: .seconds(10), options) { _, world in
+      let lamp = try await world.machine(of: "Lamp")
+      await world.simulation.perform { $0.network.partition([lamp.id], from: [world.hub.id]) }
+      try await world.pairDevice("Lamp")
+    }
+    let second = #expect(throws: SimulationError.self) { try unpaired.result.get() }
+    #expect("\(String(describing: second))".contains("Lamp to be commissioned by the home on hub"))
+  }
+
   /// Work that leads to work at the same moment, for ever: time does not go on, and the run is ended.
   @Test func aRunWithoutProgressIsStopped() async throws {
     let run = await Simulation.run(seed: 1) { simulation in

@@ -74,6 +74,31 @@ import Testing
     #expect(pinger.events.map(\.event) == [.found(service.kind), .lost(service.kind)])
   }
 
+  @Test func aGoodbyeThatIsNotHeardIsNotBelieved() throws {
+    let world = World(seed: 1)
+    let (pinger, ponger) = world.addPair()
+    let service = light
+    pinger.command { engine, _ in
+      engine.next = nil
+      engine.effects = [.browse(.commissionable())]
+    }
+    ponger.command { engine, _ in engine.effects = [.publish(service)] }
+    try world.run(for: .seconds(1))
+    world.network.partition([pinger.id], from: [ponger.id])
+    ponger.command { engine, _ in engine.effects = [.withdraw(service)] }
+    try world.run(for: .seconds(10))
+    // That there is a way again tells it nothing.
+    world.network.heal()
+    try world.run(for: .seconds(109))
+    #expect(pinger.events.map(\.event) == [.found(service.kind)])
+    try world.run(for: .seconds(2))
+    #expect(pinger.events.map(\.event) == [.found(service.kind), .lost(service.kind)])
+    // What is published anew is there again.
+    ponger.command { engine, _ in engine.effects = [.publish(service)] }
+    try world.run(for: .seconds(1))
+    #expect(pinger.events.map(\.event).last == .found(service.kind))
+  }
+
   @Test func aPartitionHidesNews() throws {
     let world = World(seed: 1)
     let (pinger, ponger) = world.addPair()

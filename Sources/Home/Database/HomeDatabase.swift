@@ -20,14 +20,17 @@ public final class HomeDatabase: Sendable {
   let writer: Int64
   /// Told of each commit of ours.
   let bell = Bell()
+  /// Whether it is one of ``PassingHomes``, which has one connection, and outlives this object.
+  let isPassing: Bool
+  private let isClosed = Atomic(false)
   /// Whether it was looked, since the file was opened, for what belongs to nobody.
   let isSwept = Atomic(false)
 
   /// Opens a home, makes it where there is none yet, and brings it up to this version's form.
   /// - Parameters:
   ///   - path: of the file. It and what SQLite puts beside it are for the user alone (0600).
-  ///   - isPassing: whether nobody but this process will have the file, nor this one when it ends, as in a simulation: then
-  ///     nothing is done to save it from a kill.
+  ///   - isPassing: whether nobody but this process has it, and it need not outlive this process, as in a simulation: then there
+  ///     is no file, see ``PassingHomes``.
   ///   - random: for the log's id, by which anchors tell it from any other.
   ///   - boot: tells this run of the machine from all others, since what was written last may be lost between two of them;
   ///     nil: as the system says.
@@ -37,6 +40,12 @@ public final class HomeDatabase: Sendable {
     _ path: String, isPassing: Bool = false, random: any RandomSource = SystemRandomSource(), boot: Int64? = nil
   ) throws(HomeError) -> HomeDatabase {
     let boot = boot ?? LogGaps.boot
+    var random = random
+    if isPassing {
+      do { return try HomeDatabase(PassingHomes.open(path), path, isPassing: true, &random, boot: boot) } catch {
+        throw failure(error, path)
+      }
+    }
     try Files.makeDirectory((path as NSString).deletingLastPathComponent)
     // SQLite gives its other files the permissions of this one.
     let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -60,53 +69,63 @@ public final class HomeDatabase: Sendable {
         // A commit waits for no disk: after a kill nothing is lost, after a power cut the last moments may be. See LogGaps.
         try database.execute(sql: "PRAGMA synchronous = NORMAL")
       }
-      let pool: any DatabaseWriter
-      if isPassing {
-        pool = try HomeSchema.passing(path, configuration)
-      } else {
-        try HomeSchema.check(path)
-        pool = try DatabasePool(path: path, configuration: configuration)
-        try HomeSchema.migrate(pool)
-      }
-      var random = random
-      let log = try HomeSchema.logID(pool, drawing: UInt32.random(in: 1...UInt32.max, using: &random), boot: boot)
-      if !isPassing { try LogGaps.note(boot, in: pool) }
-      return HomeDatabase(pool, path, log: log, writer: Int64.random(in: 1...Int64.max, using: &random))
+      try HomeSchema.check(path)
+      let pool = try DatabasePool(path: path, configuration: configuration)
+      try HomeSchema.migrate(pool)
+      let database = try HomeDatabase(pool, path, isPassing: false, &random, boot: boot)
+      try LogGaps.note(boot, in: pool)
+      return database
     } catch {
-      throw Self.failure(error, path)
+      throw failure(error, path)
     }
   }
 
-  private init(_ pool: any DatabaseWriter, _ path: String, log: UInt32, writer: Int64) {
-    self.pool = pool
-    self.path = path
-    logID = log
-    self.writer = writer
+  private init(
+    _ pool: any DatabaseWriter, _ path: String, isPassing: Bool, _ random: inout some RandomSource, boot: Int64
+  ) throws {
+    (self.pool, self.path, self.isPassing) = (pool, path, isPassing)
+    logID = try HomeSchema.logID(pool, drawing: UInt32.random(in: 1...UInt32.max, using: &random), boot: boot)
+    writer = Int64.random(in: 1...Int64.max, using: &random)
   }
 
   /// Closes the file. Calls after it throw.
   public func close() throws(HomeError) {
+    isClosed.store(true, ordering: .relaxed)
+    guard !isPassing else { return }
     do { try pool.close() } catch { throw Self.failure(error, path) }
+  }
+
+  private func checkOpen() throws(HomeError) {
+    if isClosed.load(ordering: .relaxed) { throw HomeError(.internalError, "\(path) is closed") }
   }
 
   // MARK: Transactions
 
   /// One moment of the file.
   func read<R>(_ body: (Database) throws -> R) throws(HomeError) -> R {
-    do { return try pool.read(body) } catch { throw Self.failure(error, path) }
+    try checkOpen()
+    // With one connection nobody writes meanwhile, and it need not be said that nothing will be written.
+    do { return try isPassing ? pool.writeWithoutTransaction(body) : pool.read(body) } catch {
+      throw Self.failure(error, path)
+    }
   }
 
   /// All or nothing, and nobody else in between.
   func write<R>(_ body: (Database) throws -> R) throws(HomeError) -> R {
+    try checkOpen()
     do {
       return try pool.writeWithoutTransaction { database in
-        var result: R?
-        try database.inTransaction(.immediate) {
-          result = try body(database)
-          return .commit
+        // These are prepared once for a connection: a commit of one change takes hardly longer than to read their text.
+        try database.cachedStatement(sql: "BEGIN IMMEDIATE").execute()
+        do {
+          let result = try body(database)
+          try database.cachedStatement(sql: "COMMIT").execute()
+          return result
+        } catch {
+          // SQLite may have done so itself.
+          if database.isInsideTransaction { try database.cachedStatement(sql: "ROLLBACK").execute() }
+          throw error
         }
-        guard let result else { throw HomeError(.internalError, "a transaction had no result") }
-        return result
       }
     } catch {
       throw Self.failure(error, path)

@@ -27,26 +27,6 @@ enum HomeSchema {
     }
   }
 
-  /// A file that nobody else has, and that need not outlive this process: one connection instead of several, no journal on
-  /// disk, and the first form not made anew each time but copied.
-  static func passing(_ path: String, _ configuration: Configuration) throws -> DatabaseQueue {
-    var configuration = configuration
-    configuration.prepareDatabase { database in
-      try database.execute(sql: "PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY")
-    }
-    let queue = try DatabaseQueue(path: path, configuration: configuration)
-    let isEmpty = try queue.read { try Int.fetchOne($0, sql: "PRAGMA schema_version") == 0 }
-    if isEmpty { try empty.get().backup(to: queue) } else { try migrate(queue) }
-    return queue
-  }
-
-  /// A home in which nothing is yet, in memory.
-  private static let empty = Result {
-    let queue = try DatabaseQueue()
-    try migrator.migrate(queue)
-    return queue
-  }
-
   static func migrate(_ pool: some DatabaseWriter) throws {
     let isUpToDate = try pool.read { try migrator.hasCompletedMigrations($0) }
     if !isUpToDate { try migrator.migrate(pool) }

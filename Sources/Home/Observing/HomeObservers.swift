@@ -117,7 +117,8 @@ package final class HomeObservers {
   package func end() {
     isEnded = true
     tell(.ended)
-    for readers in reports.values { readers.broadcast.finish() }
+    // In an order that is the same in each process: whoever waits goes on in it.
+    for (_, readers) in reports.sorted(by: { $0.key < $1.key }) { readers.broadcast.finish() }
     structures.end()
     rooms.end()
     devices.end()
@@ -225,7 +226,7 @@ package struct ObservedCollection<Item: Identifiable & Sendable> {
   mutating func remove(_ id: Int) { observers[id] = nil }
 
   mutating func end() {
-    for observer in observers.values { observer.finish() }
+    for (_, observer) in observers.sorted(by: { $0.key < $1.key }) { observer.finish() }
     observers = [:]
   }
 

@@ -115,7 +115,7 @@ extension SimulatedHome {
   /// Gives a device another address; DNS-SD tells it.
   public func move(_ device: String) throws(HomeError) {
     let machine = try machine(of: device)
-    machine.move(to: machine.addresses.map(Self.neighbour))
+    machine.changeAddresses(Self.neighbour)
   }
 
   /// An address of the same subnet that nobody has.

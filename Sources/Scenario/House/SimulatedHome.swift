@@ -121,7 +121,9 @@ public actor SimulatedHome {
     for device in devices { try await pairDevice(device.path) }
     let home = try home
     let ids = Set(try await home.devices().list().map(\.id))
-    await home.waitForConnectivity(of: ids, timeout: .seconds(60))
+    await simulation.naming("\(devices.count) devices to be online") {
+      await home.waitForConnectivity(of: ids, timeout: .seconds(60))
+    }
   }
 
   /// Commissions a device by its passcode, under the name and in the room of its definition.
@@ -131,7 +133,11 @@ public actor SimulatedHome {
     let definition = try find(device).device.definition
     let request = CommissioningRequest(
       passcode: definition.passcode, target: .discriminator(.long(definition.discriminator)))
-    return try await home.pair(request, name: definition.name, room: definition.room)
+    let home = try home
+    return try await simulation.naming("\(device) to be commissioned by the home on \(hub.name)") {
+      () throws(HomeError) in
+      try await home.pair(request, name: definition.name, room: definition.room)
+    }
   }
 
   /// Ends the home in good order.
@@ -139,6 +145,7 @@ public actor SimulatedHome {
     await opened?.close()
     opened = nil
     for other in others { await other.home?.close() }
+    PassingHomes.remove(below: directory)
     try? FileManager.default.removeItem(atPath: directory)
   }
 }

@@ -32,7 +32,9 @@ public func withSimulatedHome<R: Sendable>(
   var options = options
   // Nobody gets to see it.
   options.keepsTrace = false
-  return try await simulate(definition, seed: seed, limit: limit, options, body).result.get()
+  return try await simulate(definition, seed: seed, limit: limit, options) { home, world in
+    try await world.simulation.naming("the body of withSimulatedHome") { try await body(home, world) }
+  }.result.get()
 }
 
 /// Runs a body with a home of virtual devices, and gives the trace, too.

@@ -44,12 +44,13 @@ public enum RandomHome {
       let run = await simulate(
         try plan.definition(), seed: plan.seed, limit: .seconds(7_200), options
       ) { _, world in
-        try await RandomPlay.prepare(plan, world)
+        try await world.simulation.naming("the home to be set up") { try await RandomPlay.prepare(plan, world) }
         let play = RandomPlay(plan, world)
-        for step in plan.steps { try await play.take(step) }
-        try await play.heal()
-        try await play.takeNewcomers()
-        let time = try await play.converge()
+        let simulation = world.simulation
+        for step in plan.steps { try await simulation.naming("step \(step)") { try await play.take(step) } }
+        try await simulation.naming("the network to heal") { try await play.heal() }
+        try await simulation.naming("newcomers to be commissioned") { try await play.takeNewcomers() }
+        let time = try await simulation.naming("all to agree") { try await play.converge() }
         counted.datagrams = await world.simulation.perform { $0.network.packetCount }
         return time
       }
@@ -83,19 +84,33 @@ public enum RandomHome {
       best = outcome
       return true
     }
-    for device in best.plan.kept where best.plan.kept.count > 1 {
-      _ = await attempt(best.plan.keeping(devices: best.plan.kept.filter { $0 != device }))
+    func removeDevices() async {
+      for device in best.plan.kept where best.plan.kept.count > 1 {
+        _ = await attempt(best.plan.keeping(devices: best.plan.kept.filter { $0 != device }))
+      }
     }
-    // Halves first, then quarters, and at last one at a time.
-    var size = best.plan.steps.count / 2
-    while size >= 1, left > 0 {
+    func removeSteps(_ size: Int) async {
       var start = 0
       while start < best.plan.steps.count, left > 0 {
         let numbers = best.plan.steps.map(\.number)
         let rest = numbers.indices.filter { $0 < start || $0 >= start + size }.map { numbers[$0] }
         if await !attempt(best.plan.keeping(steps: rest)) { start += size }
       }
-      size = size == 1 ? 0 : size / 2
+    }
+    await removeDevices()
+    if best.plan.hasSecondHome { _ = await attempt(best.plan.withoutSecondHome()) }
+    // Halves first, then quarters, and at last one at a time, until none can be spared.
+    var size = best.plan.steps.count / 2
+    while size > 1, left > 0 {
+      await removeSteps(size)
+      size /= 2
+    }
+    var before: RandomPlan?
+    while before != best.plan, left > 0 {
+      before = best.plan
+      await removeSteps(1)
+      await removeDevices()
+      for device in best.plan.newcomers.sorted() { _ = await attempt(best.plan.commissioning(device)) }
     }
     return best
   }
@@ -152,6 +167,12 @@ private struct RandomPlay {
     case .partition: await network { $0.partition([id], from: [hub]) }
     case .cutToHub: await network { $0.cut(from: id, to: hub) }
     case .cutFromHub: await network { $0.cut(from: hub, to: id) }
+    case .partitionSecondHome:
+      let others = await world.others.map(\.machine.id)
+      await network { $0.partition([id], from: others) }
+    case .conditionsSecondHome(let weather):
+      let (conditions, others) = (LinkConditions(weather), await world.others.map(\.machine.id))
+      await network { network in for other in others { network.set(conditions, from: id, to: other) } }
     case .cutPower(let effects): try await cutPower(of: machine, afterEffects: effects)
     case .restorePower: try await world.restorePower(of: name)
     case .move(let place): await move(machine, to: place)

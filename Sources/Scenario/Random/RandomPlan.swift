@@ -41,6 +41,8 @@ public struct RandomPlan: Hashable, Sendable {
     case bridged(isOn: Bool)
     case cutSecondHome(afterEffects: Int?)
     case restoreSecondHome
+    case partitionSecondHome
+    case conditionsSecondHome(Weather)
     case heal
   }
 
@@ -98,7 +100,7 @@ public struct RandomPlan: Hashable, Sendable {
           ? Step(number: number, at: at, device: nil, act: Self.hubAct(&random))
           : Step(number: number, at: at, device: device % count, act: Self.act(&random)))
     }
-    if hasSecondHome { steps += Self.secondHome(seed: seed, from: steps.count) }
+    if hasSecondHome { steps += Self.secondHome(seed: seed, devices: count, from: steps.count) }
     self.steps = steps.sorted { ($0.at, $0.number) < ($1.at, $1.number) }
   }
 
@@ -139,30 +141,39 @@ public struct RandomPlan: Hashable, Sendable {
     }
   }
 
-  /// The power of the second home's machine goes and comes, too. Drawn by itself, so that a plan is otherwise what it was.
-  private static func secondHome(seed: UInt64, from first: Int) -> [Step] {
+  /// The power of the second home's machine goes and comes, too, and its way to the devices. Drawn by itself, so that a plan
+  /// is otherwise what it was.
+  private static func secondHome(seed: UInt64, devices: Int, from first: Int) -> [Step] {
     var random = SeededRandomSource(seed: seed ^ 0x5EC0_4D)
-    return (0..<Int.random(in: 0...3, using: &random)).map { number in
+    return (0..<Int.random(in: 0...6, using: &random)).map { number in
       let at = Duration.milliseconds(Int64.random(in: 0..<trouble.nanoseconds / 1_000_000, using: &random))
-      let act: Act =
-        switch Int.random(in: 0..<3, using: &random) {
-        case 0: .cutSecondHome(afterEffects: nil)
-        case 1: .cutSecondHome(afterEffects: Int.random(in: 0..<60, using: &random))
-        default: .restoreSecondHome
-        }
-      return Step(number: first + number, at: at, device: nil, act: act)
+      var device: Int?
+      let act: Act
+      switch Int.random(in: 0..<5, using: &random) {
+      case 0: act = .cutSecondHome(afterEffects: nil)
+      case 1: act = .cutSecondHome(afterEffects: Int.random(in: 0..<60, using: &random))
+      case 2: act = .restoreSecondHome
+      case 3:
+        device = Int.random(in: 0..<devices, using: &random)
+        act = .partitionSecondHome
+      default:
+        device = Int.random(in: 0..<devices, using: &random)
+        act = .conditionsSecondHome(weather(&random))
+      }
+      return Step(number: first + number, at: at, device: device, act: act)
     }
   }
 
-  private static func conditions(_ random: inout SeededRandomSource) -> Act {
+  private static func conditions(_ random: inout SeededRandomSource) -> Act { .conditions(weather(&random)) }
+
+  private static func weather(_ random: inout SeededRandomSource) -> Weather {
     let isNarrow = Int.random(in: 0..<4, using: &random) == 0
-    return .conditions(
-      Weather(
-        latency: Int.random(in: 0...200, using: &random), jitter: Int.random(in: 0...200, using: &random),
-        loss: UInt64.random(in: 0...60, using: &random), duplication: UInt64.random(in: 0...30, using: &random),
-        reordering: UInt64.random(in: 0...30, using: &random),
-        bytesPerSecond: isNarrow ? Int.random(in: 2_000...100_000, using: &random) : 0,
-        maximumDatagramSize: isNarrow ? Int.random(in: 500...1_280, using: &random) : 0))
+    return Weather(
+      latency: Int.random(in: 0...200, using: &random), jitter: Int.random(in: 0...200, using: &random),
+      loss: UInt64.random(in: 0...60, using: &random), duplication: UInt64.random(in: 0...30, using: &random),
+      reordering: UInt64.random(in: 0...30, using: &random),
+      bytesPerSecond: isNarrow ? Int.random(in: 2_000...100_000, using: &random) : 0,
+      maximumDatagramSize: isNarrow ? Int.random(in: 500...1_280, using: &random) : 0)
   }
 
   /// The home's definition file.
@@ -197,10 +208,32 @@ public struct RandomPlan: Hashable, Sendable {
     return plan
   }
 
-  /// Keeps what the command line says: numbers with commas between them, or `-` for all.
-  public func keeping(devices: String, steps: String) -> RandomPlan {
-    func numbers(_ text: String) -> [Int]? { text == "-" ? nil : text.split(separator: ",").compactMap { Int($0) } }
+  /// The same without the second home.
+  func withoutSecondHome() -> RandomPlan {
     var plan = self
+    plan.hasSecondHome = false
+    plan.steps = steps.filter { !$0.act.isOfSecondHome }
+    return plan
+  }
+
+  /// The same with a device commissioned from the beginning on.
+  func commissioning(_ device: Int) -> RandomPlan {
+    var plan = self
+    plan.newcomers.remove(device)
+    return plan
+  }
+
+  /// Keeps what the command line says: numbers with commas between them, or `-` for all. Among the devices `alone` says that
+  /// there is no second home, and a number with a plus that this one is commissioned from the beginning on.
+  public func keeping(devices: String, steps: String) -> RandomPlan {
+    func numbers(_ text: String) -> [Int]? {
+      text == "-" ? nil : text.split(separator: ",").compactMap { Int($0.filter(\.isNumber)) }
+    }
+    var plan = self
+    for word in devices.split(separator: ",") {
+      if word == "alone" { plan = plan.withoutSecondHome() }
+      if word.hasSuffix("+"), let number = Int(word.dropLast()) { plan = plan.commissioning(number) }
+    }
     if let devices = numbers(devices) { plan = plan.keeping(devices: devices) }
     if let steps = numbers(steps) { plan = plan.keeping(steps: steps) }
     return plan
@@ -211,13 +244,26 @@ public struct RandomPlan: Hashable, Sendable {
     func text(_ numbers: [Int]) -> String {
       numbers.isEmpty ? "," : numbers.map { "\($0)" }.joined(separator: ",")
     }
-    let isWhole = self == RandomPlan(seed: seed)
-    return isWhole ? "1 \(seed)" : "1 \(seed) \(text(kept)) \(text(steps.map(\.number)))"
+    let whole = RandomPlan(seed: seed)
+    if self == whole { return "1 \(seed)" }
+    let devices = kept.map { whole.newcomers.contains($0) && !newcomers.contains($0) ? "\($0)+" : "\($0)" }
+    let alone = whole.hasSecondHome && !hasSecondHome ? ["alone"] : []
+    return "1 \(seed) \((devices + alone).joined(separator: ",")) \(text(steps.map(\.number)))"
   }
 
   /// In lines, for people.
   public var lines: [String] {
     kept.map { "D\($0): \(kinds[$0].rawValue)\(newcomers.contains($0) ? ", not yet commissioned" : "")" }
       + (hasSecondHome ? ["all that are commissioned are in a second home, too"] : []) + steps.map(\.description)
+  }
+}
+
+extension RandomPlan.Act {
+  /// Whether it is nothing without a second home.
+  fileprivate var isOfSecondHome: Bool {
+    switch self {
+    case .cutSecondHome, .restoreSecondHome, .partitionSecondHome, .conditionsSecondHome: true
+    default: false
+    }
   }
 }

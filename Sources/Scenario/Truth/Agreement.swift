@@ -26,7 +26,8 @@ extension SimulatedHome {
     Descriptor.id: unreported(Descriptor.self),
   ]
 
-  /// Where the home has another value than the device, or none: the first attribute of each device.
+  /// Where the home has another value than the device, or none: the first attribute of each device, of those behind a bridge
+  /// too.
   /// - Parameter state: what the home says.
   func staleValues(_ state: HomeState) -> [Disagreement] {
     // Told by the unique id: that is how both know it.
@@ -36,22 +37,30 @@ extension SimulatedHome {
         if let id = source.identity.uniqueID { nodes[id] = source.id.node }
       }
     }
-    return parts.map(\.device).compactMap { device in
+    return parts.map(\.device).flatMap { device -> [Disagreement] in
       guard let host = device.host, let node = nodes[device.definition.uniqueID], let known = state.values[node] else {
-        return nil
+        return []
       }
-      let what = host.perform { engine, now -> String? in
+      var owners: [EndpointID: String] = [:]
+      for bridged in device.definition.bridged {
+        for endpoint in device.place(named: bridged.path)?.endpoints(nil) ?? [] { owners[endpoint] = bridged.path }
+      }
+      return host.perform { [owners] engine, now in
+        var wrong: [Disagreement] = []
         for (path, _) in engine.attributes(where: { Self.clusters[$0] != nil }) {
           guard let cluster = Self.clusters[path.cluster], !cluster.contains(path.attribute),
             let value = engine.value(of: path, at: now)
           else { continue }
           let said = known[path]
-          guard value != said else { continue }
-          return "\(path) is \(hexadecimal(value)), and the home has \(said.map(hexadecimal) ?? "none")"
+          let owner = owners[path.endpoint] ?? device.definition.path
+          guard value != said, !wrong.contains(where: { $0.device == owner }) else { continue }
+          wrong.append(
+            Disagreement(
+              device: owner,
+              what: "\(path) is \(hexadecimal(value)), and the home has \(said.map(hexadecimal) ?? "none")"))
         }
-        return nil
+        return wrong
       }
-      return what.map { Disagreement(device: device.definition.path, what: $0) }
     }
   }
 

@@ -7,8 +7,10 @@ public struct ScoreCard: Hashable, Sendable {
   public private(set) var noticedGone: [Duration] = []
   /// The same, each time that one could be reached again.
   public private(set) var noticedBack: [Duration] = []
-  /// How often a device was away so shortly that the home never said so.
-  public private(set) var unnoticed = 0
+  /// How long a device was away without the home ever saying so, each time: until it was back, or nobody watched any more.
+  public private(set) var unnoticedGone: [Duration] = []
+  /// The same of the times that one was back, and the home never said so.
+  public private(set) var unnoticedBack: [Duration] = []
   /// How often the home said that a device was away that was there.
   public private(set) var falseOffline = 0
   /// How often the home said that a device was there that was away.
@@ -49,7 +51,7 @@ public struct ScoreCard: Hashable, Sendable {
     watched += time
     if subject.isStale { stale += time }
     if isReachable != subject.isReachable {
-      if isReachable, subject.changed != nil, subject.isSaidOnline { unnoticed += 1 }
+      giveUp(subject, at: now)
       // It is as the home says again, or it is not any more.
       subject.changed = isReachable == subject.isSaidOnline ? nil : now
     }
@@ -71,14 +73,24 @@ public struct ScoreCard: Hashable, Sendable {
     subjects[device] = subject
   }
 
-  /// Nobody can say anything until the next ``observe(_:isReachable:said:isStale:at:)``, as the home itself has no power.
-  public mutating func lookAway() { subjects = [:] }
+  /// What the home has not said by now it will not say any more.
+  private mutating func giveUp(_ subject: Subject, at now: Instant) {
+    guard let changed = subject.changed, subject.isReachable != subject.isSaidOnline else { return }
+    if subject.isReachable { unnoticedBack.append(now - changed) } else { unnoticedGone.append(now - changed) }
+  }
 
-  /// A part of some times, in whole per cent: 50 is the median, 95 what all but a twentieth keep within. Nil for no times.
+  /// Nobody can say anything until the next ``observe(_:isReachable:said:isStale:at:)``, as the home itself has no power, or
+  /// nobody watches it any more.
+  public mutating func lookAway() {
+    for subject in subjects.values { giveUp(subject, at: subject.last) }
+    subjects = [:]
+  }
+
+  /// A part of some times, in whole per cent: 50 is the median, 95 the least that 95 of a hundred keep within. Nil for no times.
   public static func percentile(_ per: Int, of times: [Duration]) -> Duration? {
     let sorted = times.sorted()
     guard !sorted.isEmpty else { return nil }
-    return sorted[min(sorted.count - 1, sorted.count * per / 100)]
+    return sorted[max(0, min(sorted.count, (sorted.count * per + 99) / 100) - 1)]
   }
 
   /// In lines, for people.
@@ -87,9 +99,13 @@ public struct ScoreCard: Hashable, Sendable {
       guard let half = Self.percentile(50, of: times), let most = Self.percentile(95, of: times) else { return "never" }
       return "\(times.count) times; p50 \(half.tenths) s, p95 \(most.tenths) s"
     }
+    func longest(_ times: [Duration]) -> String {
+      times.max().map { "\(times.count) times; the longest was \($0.tenths) s" } ?? "never"
+    }
     return [
       "noticed that a device went: \(text(noticedGone))", "noticed that a device came: \(text(noticedBack))",
-      "away too shortly to be noticed: \(unnoticed)", "false \u{201C}offline\u{201D}: \(falseOffline)",
+      "was away, and it was not noticed: \(longest(unnoticedGone))",
+      "was back, and it was not noticed: \(longest(unnoticedBack))", "false \u{201C}offline\u{201D}: \(falseOffline)",
       "false \u{201C}online\u{201D}: \(falseOnline)",
       "stale values: \(stale.tenths) s of \(watched.tenths) s watched",
     ]

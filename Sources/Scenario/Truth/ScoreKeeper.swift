@@ -4,32 +4,68 @@ internal import Runtime
 internal import Simulation
 
 extension SimulatedHome {
-  /// Watches the home for a while, and holds what it says against what is.
+  /// Watches the home for a while, and holds what it says against what is: at every change of what it says of a device's
+  /// connectivity, however short, and once in every period.
   /// - Parameters:
   ///   - time: for how long.
-  ///   - period: between two looks: no time in the card is known better than that, and none of a value better than two.
+  ///   - period: how often it is looked how the devices really are: no time in the card is known better than that, and none
+  ///     of a value better than two.
   public func score(for time: Duration, every period: Duration = .milliseconds(500)) async throws -> ScoreCard {
-    var card = ScoreCard()
-    // Values are looked at less often: that is the dear part.
-    var stale: Set<String> = []
-    var looks = 0
+    let keeper = ScoreKeeper()
     let end = await simulation.now + time
+    var looks = 0
+    var ears: (home: ObjectIdentifier, task: Task<Void, Never>)?
+    defer { ears?.task.cancel() }
     while true {
       let now = await simulation.now
       if let home = opened {
-        let said = try await states(home)
-        if looks.isMultiple(of: 2) { stale = Set(staleValues(await home.state).map(\.device)) }
-        looks += 1
-        for truth in truth() {
-          card.observe(
-            truth.path, isReachable: truth.isReachable, said: said[truth.uniqueID] ?? .unknown,
-            isStale: stale.contains(truth.path), at: now)
+        if ears?.home != ObjectIdentifier(home) {
+          ears?.task.cancel()
+          ears = (ObjectIdentifier(home), listen(to: home, keeper))
         }
+        // Values are looked at less often: that is the dear part.
+        if looks.isMultiple(of: 2) { keeper.stale = Set(staleValues(await home.state).map(\.device)) }
+        looks += 1
+        try await look(at: home, keeper)
       } else {
-        card.lookAway()
+        keeper.card.lookAway()
       }
-      guard now < end else { return card }
+      guard now < end else {
+        keeper.card.lookAway()
+        return keeper.card
+      }
       try await simulation.sleep(for: period)
     }
   }
+
+  /// Looks whenever the home says something else of a device's connectivity.
+  private func listen(to home: Home, _ keeper: ScoreKeeper) -> Task<Void, Never> {
+    let updates = home.updates()
+    return Tasks.start { [weak self] in
+      for await update in updates {
+        let isSaid = update.changes.contains { if case .connectivity = $0 { true } else { false } }
+        if isSaid { try? await self?.look(at: home, keeper) }
+      }
+    }
+  }
+
+  private func look(at home: Home, _ keeper: ScoreKeeper) async throws {
+    let said = try await states(home)
+    // The home's power may have gone meanwhile.
+    guard opened === home else { return }
+    let now = await simulation.now
+    for truth in truth() {
+      keeper.card.observe(
+        truth.path, isReachable: truth.isReachable, said: said[truth.uniqueID] ?? .unknown,
+        isStale: keeper.stale.contains(truth.path), at: now)
+    }
+  }
+}
+
+/// What is written down while a home is watched.
+private final class ScoreKeeper: @unchecked Sendable {
+  // Not checked: touched on the world's own thread alone.
+  var card = ScoreCard()
+  /// The devices that the home showed a stale value of when it was looked last.
+  var stale: Set<String> = []
 }

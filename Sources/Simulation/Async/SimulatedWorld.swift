@@ -44,9 +44,9 @@ public actor SimulatedWorld {
   }
 
   /// Does something that may take its time, and gives it a name: a run that never comes to its end tells it.
-  public func naming<R: Sendable>(
-    _ what: String, _ body: @Sendable () async throws -> R
-  ) async rethrows -> R {
+  public func naming<R: Sendable, Failure: Error>(
+    _ what: String, _ body: @Sendable () async throws(Failure) -> R
+  ) async throws(Failure) -> R {
     let number = world.value.beginWait(what)
     defer { world.value.endWait(number) }
     return try await body()

@@ -9,6 +9,8 @@ public struct SimulatedDiscovery: Sendable {
     var service: MatterService
     /// When browsers will take it for gone; nil as long as its host is there to refresh it.
     var expiry: Instant?
+    /// Those who did not hear that it was taken back, and go on believing in it; nil: it was not.
+    var unaware: Set<HostID>?
   }
   private struct Browser: Sendable {
     let host: HostID
@@ -55,6 +57,7 @@ public struct SimulatedDiscovery: Sendable {
     if let index = publications.firstIndex(where: { $0.host == host && $0.service.kind == service.kind }) {
       publications[index].service = service
       publications[index].expiry = nil
+      publications[index].unaware = nil
     } else {
       publications.append(Publication(host: host, service: service))
     }
@@ -68,9 +71,25 @@ public struct SimulatedDiscovery: Sendable {
     }
   }
 
-  mutating func withdraw(_ service: MatterService, by host: HostID) {
+  /// A host says goodbye with a service: whoever hears it forgets it, and all others do when its records expire.
+  mutating func withdraw(_ service: MatterService, by host: HostID, _ network: SimulatedNetwork, at now: Instant) {
+    guard let index = publications.firstIndex(where: { $0.host == host && $0.service.kind == service.kind }) else {
+      return
+    }
     isStale = true
-    publications.removeAll { $0.host == host && $0.service.kind == service.kind }
+    let unaware = browsers.filter { $0.known[service.kind] != nil && !isHeard(host, by: $0.host, network) }
+    if unaware.isEmpty {
+      publications.remove(at: index)
+    } else {
+      publications[index].unaware = Set(unaware.map(\.host))
+      publications[index].expiry = now + recordLifetime
+      firstExpiry = .earlier(firstExpiry, now + recordLifetime)
+    }
+  }
+
+  /// Whether DNS-SD of one host gets to another.
+  private func isHeard(_ host: HostID, by other: HostID, _ network: SimulatedNetwork) -> Bool {
+    network.isConnected(host, to: other) && network.isHeard(host, by: other)
   }
 
   mutating func browse(_ query: DiscoveryQuery, by host: HostID) {
@@ -115,10 +134,9 @@ public struct SimulatedDiscovery: Sendable {
       var visible: [MatterService.Kind: MatterService] = [:]
       var order: [MatterService.Kind] = []
       for publication in publications where publication.host != browser.host {
+        guard publication.unaware?.contains(browser.host) ?? true else { continue }
         // What is known stays known while its host is out of reach, until it expires.
-        let isReachable =
-          publication.expiry == nil && network.isConnected(publication.host, to: browser.host)
-          && network.isHeard(publication.host, by: browser.host)
+        let isReachable = publication.expiry == nil && isHeard(publication.host, by: browser.host, network)
         var known = browser.known[publication.service.kind]
         if isReachable {
           browsers[index].forgotten[publication.service.kind] = nil

@@ -116,6 +116,9 @@ public final class SimulatedMachine: Machine, @unchecked Sendable {
     followAddresses(announces: announces)
   }
 
+  /// Changes each of its addresses, those of a family that is off included.
+  public func changeAddresses(_ change: (IPAddress) -> IPAddress) { move(to: allAddresses.map(change)) }
+
   /// Takes all addresses of a family away, or gives them back.
   public func setFamily(_ family: IPFamily, isOn: Bool) {
     if isOn { familiesOff.remove(family) } else { familiesOff.insert(family) }

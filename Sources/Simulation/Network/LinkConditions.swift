@@ -28,7 +28,7 @@ public struct Ratio: Hashable, Sendable {
   }
 
   /// Whether it happens this time. Draws once, unless the answer is known beforehand.
-  func happens(_ random: inout SeededRandomSource) -> Bool {
+  func happens(_ random: inout some RandomNumberGenerator) -> Bool {
     guard numerator > 0, denominator > 0 else { return false }
     guard numerator < denominator else { return true }
     return UInt64.random(in: 0..<denominator, using: &random) < numerator

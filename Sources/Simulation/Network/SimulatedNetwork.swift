@@ -52,7 +52,7 @@ public struct SimulatedNetwork: Sendable {
   /// How many arrive no more, by reason.
   public private(set) var losses: [LossReason: Int] = [:]
 
-  private var random: SeededRandomSource
+  private var random: TracedRandomSource
   private var links: [Link: LinkConditions] = [:]
   /// When a slow link is done with what was given to it.
   private var busyUntil: [Link: Instant] = [:]
@@ -84,7 +84,9 @@ public struct SimulatedNetwork: Sendable {
     let to: HostID
   }
 
-  public init(seed: UInt64) { random = SeededRandomSource(seed: seed) }
+  public init(seed: UInt64) { self.init(seed: seed, DrawTally()) }
+
+  init(seed: UInt64, _ draws: DrawTally) { random = TracedRandomSource(SeededRandomSource(seed: seed), draws) }
 
   // MARK: Faults
 

@@ -6,7 +6,7 @@ public struct Boot: Sendable {
   /// What the host's store holds.
   public let state: StoredState
   /// The host's own randomness, another sequence in each life.
-  public let random: SeededRandomSource
+  public let random: any RandomSource
   /// When it starts.
   public let now: Instant
   public let address: SocketAddress
@@ -67,7 +67,8 @@ public final class SimulatedHost<E: Engine> {
   }
 
   /// Waits until the last of the host's events that pass the test, at most for `time`.
-  /// - Throws: ``SimulationError/timedOut(at:)``, or what ``World/step()`` throws.
+  /// - Throws: ``SimulationError/timedOut(at:waiting:)``, ``SimulationError/deadlock(at:waiting:)`` if nothing is left to
+  ///   happen, or what ``World/step()`` throws.
   @discardableResult
   public func event<Value>(
     within time: Duration = .seconds(60), _ match: (E.Event) -> Value?
@@ -81,8 +82,9 @@ public final class SimulatedHost<E: Engine> {
       }
       return found != nil
     }
-    guard isFound, let found else { throw .timedOut(at: world.now) }
-    return found
+    if isFound, let found { return found }
+    guard world.nextWakeUp != nil else { throw .deadlock(at: world.now, waiting: ["an event of \(name)"]) }
+    throw .timedOut(at: world.now, waiting: ["an event of \(name)"])
   }
 
   /// Forgets the events told so far.
@@ -98,7 +100,9 @@ public final class SimulatedHost<E: Engine> {
     world.network.attach(id, at: address)
     engine = boot(
       Boot(
-        state: store, random: SeededRandomSource(seed: seed &+ UInt64(life) &* 0x9E37_79B9), now: world.now,
+        state: store,
+        random: TracedRandomSource(
+          SeededRandomSource(seed: seed &+ UInt64(life) &* 0x9E37_79B9), world.draws), now: world.now,
         address: address, life: life))
     drain()
   }
@@ -173,7 +177,7 @@ public final class SimulatedHost<E: Engine> {
       world.discovery.publish(service, by: id, addresses: [address.ip])
     case .withdraw(let service):
       world.trace.add(.withdrawn, id, at: world.now, StableDescription.of(service.kind))
-      world.discovery.withdraw(service, by: id)
+      world.discovery.withdraw(service, by: id, world.network, at: world.now)
     case .browse(let query):
       world.trace.add(.browsing, id, at: world.now, StableDescription.of(query))
       world.discovery.browse(query, by: id)
@@ -207,6 +211,7 @@ extension SimulatedHost: WorldMember {
   }
 
   func advance() {
+    world.trace.add(.timer, id, at: world.now)
     engine?.advance(to: world.now)
     drain()
   }

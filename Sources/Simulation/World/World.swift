@@ -50,12 +50,13 @@ public final class World {
   }
   var fault: SimulationError?
   let escape = EscapeFlag()
-  /// What the machines' sources drew.
-  let draws = DrawTally()
+  /// What the sources of hosts, of machines and of the network drew.
+  let draws: DrawTally
 
   public init(seed: UInt64) {
     self.seed = seed
-    network = SimulatedNetwork(seed: seed)
+    draws = DrawTally()
+    network = SimulatedNetwork(seed: seed, draws)
   }
 
   /// Where time stands.
@@ -255,9 +256,17 @@ public final class World {
   private func deliverDatagrams() {
     while let datagram = network.nextDatagram(at: now) {
       let receiver = members[datagram.receiver.rawValue]
+      // It may have lost its power or its address, or the way there, while this was on its way.
       let reason: LossReason? =
-        !receiver.isPowered
-        ? .powerOff : network.isConnected(datagram.sender, to: datagram.receiver) ? nil : .partition
+        if !receiver.isPowered {
+          .powerOff
+        } else if !network.isConnected(datagram.sender, to: datagram.receiver) {
+          .partition
+        } else if !datagram.destination.ip.isMulticast, network.host(at: datagram.destination) != receiver.id {
+          .noSuchAddress
+        } else {
+          nil
+        }
       if let reason {
         _ = network.lose(datagram.packet, reason)
         trace.add(.lost, receiver.id, at: now, packet: datagram.packet, bytes: datagram.bytes, nil, reason)

@@ -29,6 +29,9 @@ extension HearthBench {
 enum RandomHomes {
   private static let mutant = ProcessInfo.processInfo.environment["MUTANT"].map { Mutant(rawValue: $0) }
 
+  /// What repeats a run, but for the numbers.
+  private static let command = (mutant.flatMap(\.self).map { "MUTANT=\($0.rawValue) " } ?? "") + "hearth-bench random"
+
   /// One of them, with all that is done to it.
   static func one(_ plan: RandomPlan) async -> Bool {
     for line in plan.lines { print(line) }
@@ -50,12 +53,17 @@ enum RandomHomes {
       if outcome.failure != nil { failures.append(outcome) }
       if verbose { print("seed \(seed): \(String(outcome.digest, radix: 16)) \(outcome.failure ?? "agrees")") }
     }
+    // Of many that fail in one way a few are made smaller; all are named.
+    for failed in failures.dropFirst(5) {
+      print("seed \(failed.plan.seed) FAILED: \(failed.failure ?? "")")
+      print("  again: \(command) \(failed.plan.arguments)")
+    }
     for failed in failures.prefix(5) {
       let least = await RandomHome.shrink(failed, mutant: mutant)
       print("seed \(failed.plan.seed) FAILED: \(failed.failure ?? "")")
       print("  shrunk: \(least.failure ?? "")")
       for line in least.plan.lines { print("    \(line)") }
-      print("  again: hearth-bench random \(least.plan.arguments)")
+      print("  again: \(command) \(least.plan.arguments)")
     }
     let half = ScoreCard.percentile(50, of: converged)?.nanoseconds ?? 0
     let most = converged.max()?.nanoseconds ?? 0
