@@ -47,7 +47,7 @@ kill: build ## devices and commands killed with -9 at random moments: what was a
 	@.build/$(BUILD)/hearth-bench kill $(or $(KILLS),20) $(SEED)
 	@.build/$(BUILD)/hearth-bench log $(or $(SECONDS),20) $(or $(KILLS),20) $(SEED)
 
-scenarios: build ## the scenarios of devices/scenarios, two of them on real sockets, and their traces played again
+scenarios: build ## the scenarios of devices/scenarios, one of them on real sockets, and their traces played again
 	@HEARTH=$(HEARTH) scripts/scenarios
 
 example: ## a package that tests a home with this one, built as its user would

@@ -63,11 +63,32 @@ import Testing
     let unwritable = try hearth("test", fine, "--junit", folder.path + "/no/out.xml")
     #expect(unwritable.status == 2 && unwritable.errors.contains("out.xml can't be written"), "\(unwritable.errors)")
 
+    // Where the traces can't be written the results are all the same.
+    let results = folder.appending(path: "results.xml").path
+    let traceless = try hearth("test", fine, "--trace", fine + "/no", "--junit", results)
+    #expect(traceless.status == 2 && traceless.errors.contains("can't be made"), "\(traceless.errors)")
+    #expect(FileManager.default.fileExists(atPath: results))
+
     let stuck = try write("s.yaml", "limit: 5s\nsteps:\n  - do: on lamp\n  - wait: 1h\n")
     let over = try hearth("test", stuck)
     #expect(over.status == 11)
-    #expect(over.output.contains("s.yaml:7:5: the time is over at "), "\(over.output)")
+    #expect(over.output.contains("s.yaml:7:5: the time is over at 5.000 s"), "\(over.output)")
     #expect(over.output.contains("there still waits “\(stuck):7:5: wait 60 min”"), "\(over.output)")
+  }
+
+  @Test(.timeLimit(.minutes(10))) func whatDoesNotComeInRealTimeIsToldTheSame() throws {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = try write("my lamp.yaml", "steps:\n  - do: on lamp\n  - expect: { lamp.onOff: false, within: 1s }\n")
+    let junit = folder.appending(path: "real.xml").path
+    let result = try hearth("test", file, "--realtime", "--junit", junit)
+    #expect(result.status == 11)
+    #expect(result.output.contains("my lamp.yaml:6:15: expected lamp.onOff: false: it is true, also after 1 s"))
+    #expect(result.output.contains("again: hearth test '\(file)' --realtime"), "\(result.output)")
+    let xml = try String(contentsOfFile: junit, encoding: .utf8)
+    #expect(xml.contains("<testsuites tests=\"1\" failures=\"1\""), "\(xml)")
+    #expect(xml.contains("real time"), "\(xml)")
   }
 
   @Test(.timeLimit(.minutes(10))) func aTraceIsPlayedAgain() throws {

@@ -158,9 +158,11 @@ final class FaultyDiscovery: NodeDiscovery {
   func browse(
     _ query: DiscoveryQuery, on owner: any EventLoop, _ handler: @escaping @Sendable (ServiceDiscovery.Event) -> Void
   ) -> ServiceDiscovery.Browse {
-    state.withLock { state in
+    let takesEffect = machine.takesEffect()
+    return state.withLock { state in
       state.lastSearch += 1
       let number = state.lastSearch
+      guard takesEffect else { return ServiceDiscovery.Browse(number: number) }
       state.searches[number] = Search(query: query, owner: owner, handler: handler, browse: nil)
       restart(number, &state)
       return ServiceDiscovery.Browse(number: state.lastSearch)
@@ -168,9 +170,12 @@ final class FaultyDiscovery: NodeDiscovery {
   }
 
   func stop(_ browse: ServiceDiscovery.Browse) {
-    state.withLock { state in
-      if let browse = state.searches.removeValue(forKey: browse.number)?.browse { discovery.stop(browse) }
+    let isLast = state.withLock { state in
+      guard let search = state.searches.removeValue(forKey: browse.number) else { return false }
+      if let browse = search.browse { discovery.stop(browse) }
+      return !state.searches.values.contains { $0.query == search.query }
     }
+    if isLast { _ = machine.takesEffect() }
   }
 
   func stop() -> EventLoopFuture<Void> {

@@ -59,18 +59,18 @@ final class FaultyMachine: Machine {
   }
 
   /// - Returns: when the copies of a datagram arrive, from now on; empty: it is lost.
-  func delays(_ size: Int, _ family: IPFamily, isOutgoing: Bool) -> [Duration] {
+  func delays(_ size: Int, _ peer: MatterProtocol.SocketAddress, isOutgoing: Bool) -> [Duration] {
     if isOutgoing, !takesEffect() { return [] }
     return state.withLock { state in
       if isOutgoing { state.sent += 1 }
-      return state.faults.delays(size, family, isOutgoing: isOutgoing, at: HostClock.now())
+      return state.faults.delays(size, peer, isOutgoing: isOutgoing, at: HostClock.now())
     }
   }
 
   // MARK: Power
 
   /// Takes the power away at the effect that comes after so many more: a datagram that is sent, a change that is stored, a service
-  /// that is published, a piece of work for a ``Runtime/Worker``.
+  /// that is published, withdrawn or looked for, a group that is joined or left, a piece of work for a ``Runtime/Worker``.
   func cutPower(afterEffects count: Int) { state.withLock { $0.effectsUntilPowerCut = count } }
 
   /// - Parameter onPowerCut: ends what runs on it, without a word to anybody.

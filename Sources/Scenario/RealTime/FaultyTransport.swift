@@ -22,7 +22,7 @@ final class FaultyTransport: DatagramTransport {
   private func listen() {
     sockets.onDatagram = { [unowned self] bytes, source in
       let bytes = bytes
-      let delays = machine.delays(bytes.count, source.ip.family, isOutgoing: false)
+      let delays = machine.delays(bytes.count, source, isOutgoing: false)
       for delay in delays { after(delay) { $0.onDatagram?(bytes, source) } }
     }
   }
@@ -47,7 +47,7 @@ final class FaultyTransport: DatagramTransport {
   var counters: UDPTransport.Counters { sockets.counters }
 
   func send(_ bytes: [UInt8], to destination: MatterProtocol.SocketAddress) {
-    let delays = machine.delays(bytes.count, destination.ip.family, isOutgoing: true)
+    let delays = machine.delays(bytes.count, destination, isOutgoing: true)
     for delay in delays { after(delay) { $0.sockets.send(bytes, to: destination) } }
   }
 
@@ -59,12 +59,14 @@ final class FaultyTransport: DatagramTransport {
   }
 
   func join(_ group: IPAddress, port: UInt16) -> [NetworkError] {
+    guard machine.takesEffect() else { return [] }
     groups[group] = port
     return sockets.join(group, port: port)
   }
 
   func leave(_ group: IPAddress) {
     groups[group] = nil
+    guard machine.takesEffect() else { return }
     sockets.leave(group)
   }
 

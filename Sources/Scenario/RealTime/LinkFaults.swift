@@ -5,8 +5,8 @@ internal import Simulation
 /// What becomes of the datagrams of one machine in real time.
 struct LinkFaults {
   private var faults = MachineFaults()
-  /// When what was given to a slow link before is through: what goes out, what comes in.
-  private var busyUntil = (out: Instant.zero, into: Instant.zero)
+  /// When what was given to a slow link before is through, by whom it leads to: what goes out, what comes in.
+  private var busyUntil: [SocketAddress: (out: Instant, into: Instant)] = [:]
 
   /// Whether others see by DNS-SD what it publishes, and whether it sees what they do.
   var isSeen: Bool { faults.hasMulticast && !faults.isMute }
@@ -16,19 +16,19 @@ struct LinkFaults {
 
   mutating func befall(_ fault: NetworkFault) {
     faults.befall(fault)
-    if fault == .heal { busyUntil = (.zero, .zero) }
+    if fault == .heal { busyUntil = [:] }
   }
 
   /// In how much time the copies of a datagram arrive; empty: it is lost.
-  mutating func delays(_ size: Int, _ family: IPFamily, isOutgoing: Bool, at now: Instant) -> [Duration] {
-    guard !(isOutgoing ? faults.isMute : faults.isDeaf), !faults.familiesOff.contains(family) else { return [] }
+  /// - Parameter peer: where it goes to or comes from: between each two machines there is a link, as in a simulation.
+  mutating func delays(_ size: Int, _ peer: SocketAddress, isOutgoing: Bool, at now: Instant) -> [Duration] {
+    guard !(isOutgoing ? faults.isMute : faults.isDeaf), !faults.familiesOff.contains(peer.ip.family) else { return [] }
     guard let conditions = faults.conditions else { return [.zero] }
     if conditions.maximumDatagramSize > 0, size > conditions.maximumDatagramSize { return [] }
     if happens(conditions.loss) { return [] }
     let isHeld = happens(conditions.reordering)
     let copies = happens(conditions.duplication) ? 2 : 1
-    let rate = conditions.bytesPerSecond
-    let queued = isOutgoing ? queue(size, rate, &busyUntil.out, at: now) : queue(size, rate, &busyUntil.into, at: now)
+    let queued = queue(size, conditions.bytesPerSecond, peer, isOutgoing: isOutgoing, at: now)
     let jitter = max(0, conditions.jitter.nanoseconds)
     return (0..<copies).map { copy in
       conditions.latency + queued + .nanoseconds(Int64.random(in: 0...jitter))
@@ -40,9 +40,15 @@ struct LinkFaults {
     ratio.numerator > 0 && UInt64.random(in: 0..<max(1, ratio.denominator)) < ratio.numerator
   }
 
-  private func queue(_ size: Int, _ bytesPerSecond: Int, _ busyUntil: inout Instant, at now: Instant) -> Duration {
+  private mutating func queue(
+    _ size: Int, _ bytesPerSecond: Int, _ peer: SocketAddress, isOutgoing: Bool, at now: Instant
+  ) -> Duration {
     guard bytesPerSecond > 0 else { return .zero }
-    busyUntil = max(busyUntil, now) + .nanoseconds(Int64(size) * 1_000_000_000 / Int64(bytesPerSecond))
-    return busyUntil - now
+    var link = busyUntil[peer] ?? (.zero, .zero)
+    let before = isOutgoing ? link.out : link.into
+    let end = max(before, now) + .nanoseconds(Int64(size) * 1_000_000_000 / Int64(bytesPerSecond))
+    if isOutgoing { link.out = end } else { link.into = end }
+    busyUntil[peer] = link
+    return end - now
   }
 }

@@ -30,6 +30,8 @@ actor RealHome: Stage {
   private let loop: any EventLoop
   private let logger = Logger(label: "hearth") { _ in SwiftLogNoOpLogHandler() }
   private var parts: [Part] = []
+  /// Machines of second administrators who came.
+  private var rivals: [FaultyMachine] = []
   private var opened: Home?
   private var mutant: Mutant?
   private let start: Instant
@@ -169,8 +171,10 @@ actor RealHome: Stage {
   }
 
   private func rival(at device: String, times: Int) async throws {
+    let machine = FaultyMachine(on: loop, in: networks)
+    rivals.append(machine)
     let rival = Rival(
-      machine: FaultyMachine(on: loop, in: networks), interfaces: .loopback,
+      machine: machine, interfaces: .loopback,
       state: StateDirectory(directory + "/rival \(UUID().uuidString)"),
       logger: logger)
     try await rival.visit(device, of: home, times: times) { controller in
@@ -200,7 +204,7 @@ actor RealHome: Stage {
   }
 
   func messageCount(of device: String?) -> Int {
-    guard let device else { return (parts.map(\.machine) + [hub]).reduce(0) { $0 + $1.packetCount } }
+    guard let device else { return (parts.map(\.machine) + [hub] + rivals).reduce(0) { $0 + $1.packetCount } }
     return (try? machine(of: device).packetCount) ?? 0
   }
 

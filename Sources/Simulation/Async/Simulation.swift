@@ -74,8 +74,7 @@ public enum Simulation {
     let end = Instant.zero + limit
     do throws(SimulationError) {
       while outcome.result == nil {
-        guard try world.step() else { throw .deadlock(at: world.now, waiting: world.waits) }
-        if world.now > end { throw .timedOut(at: world.now, waiting: world.waits) }
+        guard try world.step(before: end) else { throw .deadlock(at: world.now, waiting: world.waits) }
         if isCancelled.load(ordering: .relaxed) { task.cancel() }
       }
     } catch {

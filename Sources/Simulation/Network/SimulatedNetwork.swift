@@ -94,8 +94,10 @@ public struct SimulatedNetwork: Sendable {
   public mutating func set(
     _ conditions: LinkConditions?, from: HostID, to: HostID, isSymmetric: Bool = true
   ) {
-    links[Link(from: from, to: to)] = conditions
-    if isSymmetric { links[Link(from: to, to: from)] = conditions }
+    for link in [Link(from: from, to: to)] + (isSymmetric ? [Link(from: to, to: from)] : []) {
+      links[link] = conditions
+      if conditions == nil { busyUntil[link] = nil }
+    }
   }
 
   /// All links are as ``conditions`` has them.

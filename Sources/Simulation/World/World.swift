@@ -167,10 +167,17 @@ public final class World {
   /// - Returns: false if nothing is left to happen.
   /// - Throws: ``SimulationError/livelock(at:steps:host:)`` if time stands still for too long.
   @discardableResult
-  public func step() throws(SimulationError) -> Bool {
+  public func step() throws(SimulationError) -> Bool { try step(before: nil) }
+
+  /// - Parameter end: when the time is over; nil: it never is.
+  func step(before end: Instant?) throws(SimulationError) -> Bool {
     // Hosts may have been told something since the last step, and partitions may have changed.
     refreshDiscovery()
     guard let next = nextWakeUp else { return false }
+    if let end, next > end {
+      clock.advance(to: end)
+      throw .timedOut(at: end, waiting: waits)
+    }
     if clock.advance(to: next) { stepsWithoutProgress = 0 } else { stepsWithoutProgress += 1 }
     guard stepsWithoutProgress < maximumStepsWithoutProgress else {
       let busy = members.first { $0.nextDeadline.map { $0 <= now } ?? false }

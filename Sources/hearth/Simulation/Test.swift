@@ -47,6 +47,8 @@ struct Test: AsyncParsableCommand {
     let range = seeds?.range ?? { $0...$0 }(seed ?? 1)
     var results: [ScenarioResult] = []
     var names: Set<String> = []
+    // The results are written whatever becomes of the traces.
+    var unwritten: (any Error)?
     for (path, scenario) in loaded {
       if realtime {
         results.append(report(await scenario.playInRealTime(mutant: mutant), path))
@@ -58,11 +60,14 @@ struct Test: AsyncParsableCommand {
         results.append(report(result, path))
         if let directory = self.trace {
           let text = TraceFile(scenario, seed: seed, mutant: mutant, trace).text
-          try Scenarios.write(text, to: directory, Self.traceName(path, result, &names))
+          do { try Scenarios.write(text, to: directory, Self.traceName(path, result, &names)) } catch {
+            unwritten = unwritten ?? error
+          }
         }
       }
     }
     if let junit { try Scenarios.write(JUnitReport.text(results), to: junit) }
+    if let unwritten { throw unwritten }
     let failed = results.count { !$0.isPassed }
     guard failed == 0 else {
       throw HomeError(.expectationFailed, "\(failed) of \(results.count) runs failed")
@@ -84,9 +89,15 @@ struct Test: AsyncParsableCommand {
     return name + ".trace"
   }
 
+  /// A word for a shell.
+  private static func quoted(_ word: String) -> String {
+    let isPlain = word.allSatisfy { $0.isLetter || $0.isNumber || "/._-+:@%,".contains($0) }
+    return isPlain && !word.isEmpty ? word : "'" + word.replacingOccurrences(of: "'", with: "'\\''") + "'"
+  }
+
   /// The command that repeats a run.
   private func again(_ result: ScenarioResult, _ path: String) -> String {
-    var words = ["hearth test", path, result.seed.map { "--seed \($0)" } ?? "--realtime"]
+    var words = ["hearth test", Self.quoted(path), result.seed.map { "--seed \($0)" } ?? "--realtime"]
     if let variant = result.variant { words.append("--variant \(variant)") }
     if let mutant { words.append("--mutant \(mutant)") }
     return words.joined(separator: " ")
