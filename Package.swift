@@ -80,6 +80,7 @@ let package = Package(
       imports: [
         "MatterController", "Runtime", "MatterProtocol", "MatterClusters", "MatterModel", "MatterTLV", "MatterCrypto",
         "MatterCertificates", log, .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ] + nio)
     + room(
       "Scenario",

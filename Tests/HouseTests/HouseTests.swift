@@ -34,7 +34,7 @@ enum House {
     "NIOPosix": ["Runtime", "VirtualDevices", "Home", "Hub", "hearth", "hearth-bench"],
     "Logging": ["Runtime", "Simulation", "Scenario", "VirtualDevices", "Home", "Hub", "hearth", "hearth-bench"],
     "Yams": ["VirtualDevices", "Scenario"],
-    "GRDB": ["Home"], "FoundationNetworking": ["Home"],
+    "GRDB": ["Home"], "GRDBSQLite": ["Home"], "FoundationNetworking": ["Home"],
     "ArgumentParser": ["hearth"],
     "Dispatch": ["Home", "Simulation", "hearth"],
     "Foundation": [

@@ -3,11 +3,16 @@ internal import Glibc
 /// A right that one process at a time has, as the one to follow the devices of a home and to say how they are. Given up when
 /// it is let go, or at the process's end, so that another may take over.
 package final class FollowerLock: Sendable {
-  private let descriptor: Int32
+  /// Nil where nobody else could have it.
+  private let descriptor: Int32?
 
-  private init(_ descriptor: Int32) { self.descriptor = descriptor }
+  /// Of a home whose files no other process has.
+  static let undisputed = FollowerLock(nil)
+
+  private init(_ descriptor: Int32?) { self.descriptor = descriptor }
 
   deinit {
+    guard let descriptor else { return }
     // Said, and not left to the closing: a process that is being started has the descriptor, too, until it becomes another
     // program, and would keep the right for so long.
     flock(descriptor, LOCK_UN)

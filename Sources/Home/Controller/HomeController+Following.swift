@@ -55,7 +55,8 @@ extension HomeController {
   /// Follows the devices if nobody does any more.
   private func takeOver() async throws(HomeError) {
     guard let center, follower == nil, !isTakingOver else { return }
-    guard let lock = try FollowerLock.acquire(options.state) else {
+    let isShared = options.machine.sharesFiles
+    guard let lock = isShared ? try FollowerLock.acquire(options.state) : .undisputed else {
       edge.value.host.perform { engine, _ in engine.isPassive = true }
       return
     }

@@ -69,10 +69,10 @@ extension HomeDatabase {
   public func backgroundDeliveries() throws(HomeError) -> [BackgroundDelivery] {
     try read { database in
       let rows = try Row.fetchAll(
-        database,
-        sql: """
-          SELECT id, definition, sequence, strikes, suspended, failure, delivered, earliest FROM observer ORDER BY id
-          """)
+        database.cachedStatement(
+          sql: """
+            SELECT id, definition, sequence, strikes, suspended, failure, delivered, earliest FROM observer ORDER BY id
+            """))
       return try rows.map { try self.delivery($0) }
     }
   }

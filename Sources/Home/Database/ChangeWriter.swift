@@ -17,7 +17,7 @@ struct ChangeWriter {
   /// The devices that nodes' endpoints belong to, as far as they were asked for.
   private var directories: [NodeID: NodeDirectory] = [:]
   /// Writes one line of the log.
-  private var insertion: Statement?
+  private var insertion: LogInsertion?
 
   private struct StoredCluster {
     var values: ClusterValues
@@ -83,19 +83,9 @@ struct ChangeWriter {
 
   private mutating func log(_ row: ChangeRow, _ update: HomeUpdate, batch: Int64) throws {
     // Looked up once: a report has many changes, and the text is long.
-    let statement =
-      try insertion
-      ?? database.cachedStatement(
-        sql: """
-          INSERT INTO log (batch, time, kind, subject, node, endpoint, cluster, element, value, origin, writer)
-          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-          """)
-    insertion = statement
-    try statement.execute(arguments: [
-      batch, update.time, row.kind.rawValue, row.subject, row.node.map { HomeDatabase.stored($0) },
-      row.endpoint?.rawValue, row.cluster?.rawValue, row.element, row.value.map { Data($0) }, update.origin, writer,
-    ])
-    sequence = database.lastInsertedRowID
+    let insert = try insertion ?? LogInsertion(database)
+    insertion = insert
+    sequence = try insert(row, batch: batch, time: update.time, origin: update.origin, writer: writer)
   }
 
   /// The device that a change is about, where it is said by the place that it came from.

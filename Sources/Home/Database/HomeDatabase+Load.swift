@@ -28,7 +28,8 @@ extension HomeDatabase {
   func load(_ database: Database) throws -> StoredHome {
     var home = StoredHome(state: try names(database), anchor: try end(database))
     let clusters = try Row.fetchCursor(
-      database, sql: "SELECT node, endpoint, cluster, version, attributes FROM cluster ORDER BY node")
+      database.cachedStatement(
+        sql: "SELECT node, endpoint, cluster, version, attributes FROM cluster ORDER BY node"))
     while let row = try clusters.next() {
       let node = Self.node(row[0])
       let path = ClusterPath(EndpointID(row[1]), ClusterID(row[2]))
@@ -37,7 +38,7 @@ extension HomeDatabase {
       if !values.entries.isEmpty { home.state.restore(values, of: path, on: node) }
       if let version = row[3] as UInt32? { home.versions[node, default: [:]][path] = version }
     }
-    let events = try Row.fetchCursor(database, sql: "SELECT node, last FROM event")
+    let events = try Row.fetchCursor(database.cachedStatement(sql: "SELECT node, last FROM event"))
     while let row = try events.next() {
       home.state.restore(lastEvent: UInt64(bitPattern: row[1]), of: Self.node(row[0]))
     }
@@ -50,7 +51,7 @@ extension HomeDatabase {
 
   private func contacts(_ database: Database) throws -> [NodeID: Contact] {
     var contacts: [NodeID: Contact] = [:]
-    let rows = try Row.fetchCursor(database, sql: "SELECT node, last, next FROM contact")
+    let rows = try Row.fetchCursor(database.cachedStatement(sql: "SELECT node, last, next FROM contact"))
     while let row = try rows.next() { contacts[Self.node(row[0])] = Contact(last: row[1], nextReport: row[2]) }
     return contacts
   }
@@ -62,7 +63,8 @@ extension HomeDatabase {
     func rows(_ sql: String) throws -> RowCursor { try Row.fetchCursor(database.cachedStatement(sql: sql)) }
     let structures = try rows("SELECT id, name FROM structure ORDER BY position")
     while let row = try structures.next() { state.apply(.structureAdded(Structure(id: row[0], name: row[1]))) }
-    let primary = try String.fetchOne(database, sql: "SELECT id FROM structure WHERE is_primary")
+    let primary = try String.fetchOne(
+      database.cachedStatement(sql: "SELECT id FROM structure WHERE is_primary"))
     if let primary { state.apply(.primaryStructureChosen(id: primary)) }
     let rooms = try rows("SELECT id, name, structure FROM room ORDER BY position")
     while let row = try rooms.next() {

@@ -130,7 +130,7 @@ extension HomeDatabase {
       // What belongs to nobody comes of reports on their way while a device was removed: not worth a look each time.
       guard removed > 0 || !self.isSwept.exchange(true, ordering: .relaxed) else { return removed }
       for table in ["cluster", "event", "contact"] {
-        try database.execute(sql: "DELETE FROM \(table) WHERE node NOT IN (SELECT node FROM source)")
+        try database.cachedStatement(sql: "DELETE FROM \(table) WHERE node NOT IN (SELECT node FROM source)").execute()
       }
       return removed
     }
@@ -151,7 +151,9 @@ extension HomeDatabase {
   func foreignVersion() throws(HomeError) -> Int64 {
     do {
       // Of the connection that we write with: what it wrote itself does not count.
-      return try pool.writeWithoutTransaction { try Int64.fetchOne($0, sql: "PRAGMA data_version") ?? 0 }
+      return try pool.writeWithoutTransaction { 
+        try Int64.fetchOne($0.cachedStatement(sql: "PRAGMA data_version")) ?? 0
+      }
     } catch {
       throw Self.failure(error, path)
     }

@@ -157,14 +157,16 @@ public final class HomeDatabase: Sendable {
 
   /// What the user set, as the grace time of connectivity. Nil where nothing was.
   public func setting(_ key: String) throws(HomeError) -> String? {
-    try read { try String.fetchOne($0, sql: "SELECT value FROM setting WHERE key = ?", arguments: [key]) }
+    try read { 
+      try String.fetchOne($0.cachedStatement(sql: "SELECT value FROM setting WHERE key = ?"), arguments: [key])
+    }
   }
 
   /// Everything that the user set.
   public func settings() throws(HomeError) -> [String: String] {
     try read { database in
       var settings: [String: String] = [:]
-      let rows = try Row.fetchCursor(database, sql: "SELECT key, value FROM setting")
+      let rows = try Row.fetchCursor(database.cachedStatement(sql: "SELECT key, value FROM setting"))
       while let row = try rows.next() { settings[row[0]] = row[1] }
       return settings
     }

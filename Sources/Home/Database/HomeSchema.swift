@@ -36,11 +36,13 @@ enum HomeSchema {
   /// - Parameter boot: when a new log was begun.
   static func logID(_ pool: some DatabaseWriter, drawing new: UInt32, boot: Int64) throws -> UInt32 {
     let query = "SELECT value FROM meta WHERE key = 'log'"
-    if let known = try pool.read({ try UInt32.fetchOne($0, sql: query) }) { return known }
-    return try pool.write { database in
-      try database.execute(
-        sql: "INSERT OR IGNORE INTO meta (key, value) VALUES ('log', ?), ('boot', ?)", arguments: [new, boot])
-      return try UInt32.fetchOne(database, sql: query) ?? new
+    // One statement is a moment of its own. A transaction for reading would have SQLite prepare all statements anew, where
+    // there is one connection: it says and takes back that nothing is written.
+    if let known = try pool.unsafeRead({ try UInt32.fetchOne($0.cachedStatement(sql: query)) }) { return known }
+    return try pool.writeWithoutTransaction { database in
+      try database.cachedStatement(sql: "INSERT OR IGNORE INTO meta (key, value) VALUES ('log', ?), ('boot', ?)")
+        .execute(arguments: [new, boot])
+      return try UInt32.fetchOne(database.cachedStatement(sql: query)) ?? new
     }
   }
 

@@ -63,7 +63,8 @@ enum LogGaps {
   /// The number behind which there are so many numbers that were given; at most as many as there are.
   static func place(_ count: Int64, before last: Int64, _ database: Database) throws -> Int64 {
     var (place, rest) = (last, count)
-    let gaps = try Row.fetchCursor(database, sql: "SELECT last, next FROM gap ORDER BY last DESC")
+    let gaps = try Row.fetchCursor(
+      database.cachedStatement(sql: "SELECT last, next FROM gap ORDER BY last DESC"))
     while let gap = try gaps.next() {
       let (last, next): (Int64, Int64) = (gap[0], gap[1])
       if place - next >= rest { break }
@@ -76,7 +77,8 @@ enum LogGaps {
   /// The same place before the gaps that it is behind or in: nothing is between them.
   static func before(_ sequence: Int64, _ database: Database) throws -> Int64 {
     var place = sequence
-    let gaps = try Row.fetchCursor(database, sql: "SELECT last, next FROM gap ORDER BY last DESC")
+    let gaps = try Row.fetchCursor(
+      database.cachedStatement(sql: "SELECT last, next FROM gap ORDER BY last DESC"))
     while let gap = try gaps.next() {
       let (last, next): (Int64, Int64) = (gap[0], gap[1])
       if last < place, place <= next { place = last }
@@ -86,6 +88,6 @@ enum LogGaps {
 
   /// Forgets those that are before the log.
   static func forget(before sequence: Int64, _ database: Database) throws {
-    try database.execute(sql: "DELETE FROM gap WHERE next <= ?", arguments: [sequence])
+    try database.cachedStatement(sql: "DELETE FROM gap WHERE next <= ?").execute(arguments: [sequence])
   }
 }

@@ -84,6 +84,8 @@ public struct SimulatedNetwork: Sendable {
     let to: HostID
   }
 
+  /// A network without hosts, whose links are perfect.
+  /// - Parameter seed: of what its links lose, delay and repeat.
   public init(seed: UInt64) { self.init(seed: seed, DrawTally()) }
 
   init(seed: UInt64, _ draws: DrawTally) { random = TracedRandomSource(SeededRandomSource(seed: seed), draws) }
