@@ -151,7 +151,7 @@ extension HomeDatabase {
   func foreignVersion() throws(HomeError) -> Int64 {
     do {
       // Of the connection that we write with: what it wrote itself does not count.
-      return try pool.writeWithoutTransaction { 
+      return try pool.writeWithoutTransaction {
         try Int64.fetchOne($0.cachedStatement(sql: "PRAGMA data_version")) ?? 0
       }
     } catch {

@@ -157,7 +157,7 @@ public final class HomeDatabase: Sendable {
 
   /// What the user set, as the grace time of connectivity. Nil where nothing was.
   public func setting(_ key: String) throws(HomeError) -> String? {
-    try read { 
+    try read {
       try String.fetchOne($0.cachedStatement(sql: "SELECT value FROM setting WHERE key = ?"), arguments: [key])
     }
   }
