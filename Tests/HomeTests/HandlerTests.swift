@@ -51,6 +51,47 @@ import Testing
     await center.stop()
   }
 
+  @Test func devicesReportWhileOneBlocks() async throws {
+    let open = try await OpenHome(.lamp(5))
+    try await open.home.follow()
+    let gate = DispatchSemaphore(value: 0)
+    let inside = Mutex(0)
+    let rings = Mutex(0)
+    let wasCalled = Mutex(false)
+    let stuck = ObserverQuery(.all) { _, complete, _ in
+      let isFirst = wasCalled.withLock { called in
+        defer { called = true }
+        return !called
+      }
+      guard isFirst else { return complete() }
+      inside.withLock { $0 += 1 }
+      // Not for ever, or a fault would hang here.
+      _ = gate.wait(timeout: .now() + 30)
+      inside.withLock { $0 -= 1 }
+      complete()
+    }
+    try await open.home.execute(stuck)
+    #expect(await eventually { inside.withLock { $0 } == 1 })
+    try await open.home.execute(
+      ObserverQuery(.attribute) { _, complete, _ in
+        rings.withLock { $0 += 1 }
+        complete()
+      })
+    #expect(await eventually { rings.withLock { $0 } >= 1 })
+    let path = ConcreteAttributePath(1, 6, 0)
+    for isOn in [false, true, false] {
+      let before = rings.withLock { $0 }
+      await open.take(NodeModel.report(5, path, [isOn ? 0x09 : 0x08]))
+      #expect(await open.home.state.value(5, path) == [isOn ? 0x09 : 0x08])
+      #expect(await eventually { rings.withLock { $0 } > before })
+    }
+    _ = try await open.home.anchor()
+    #expect(inside.withLock { $0 } == 1)
+    await open.home.stop(stuck)
+    gate.signal()
+    await open.home.close()
+  }
+
   @Test func callsComeOneAtATimeAndNoneBehindTheStop() async throws {
     let place = try TestDatabase()
     let database = try place.open()

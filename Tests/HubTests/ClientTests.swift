@@ -1,3 +1,4 @@
+import Dispatch
 import MatterClusters
 import MatterModel
 import MatterProtocol
@@ -246,6 +247,70 @@ import Testing
     try await served.report(level: 9)
     try await Task.sleep(for: .milliseconds(150))
     #expect(calls.withLock { $0.count } == 4)
+    await client.close()
+    await served.close()
+  }
+
+  @Test func aHandlerThatBlocksStallsNobody() async throws {
+    let served = try await ServedHome()
+    let client = try await served.client()
+    let gate = DispatchSemaphore(value: 0)
+    let inside = Mutex(0), rings = Mutex(0)
+    let wasCalled = Mutex(false)
+    let stuck = ObserverQuery(.all) { _, completion, _ in
+      let isFirst = wasCalled.withLock { called in
+        defer { called = true }
+        return !called
+      }
+      guard isFirst else { return completion() }
+      inside.withLock { $0 += 1 }
+      // Not for ever, or a fault would hang here.
+      _ = gate.wait(timeout: .now() + 30)
+      inside.withLock { $0 -= 1 }
+      completion()
+    }
+    let other = ObserverQuery(.attribute) { _, completion, _ in
+      rings.withLock { $0 += 1 }
+      completion()
+    }
+    try await client.execute(stuck)
+    #expect(await eventually { inside.withLock { $0 } == 1 })
+    try await client.execute(other)
+    #expect(await eventually { rings.withLock { $0 } == 1 })
+    for level in 2...4 as ClosedRange<UInt8> {
+      try await served.report(level: level)
+      #expect(await eventually { rings.withLock { $0 } == Int(level) })
+    }
+    #expect(await client.state.value(5, ServedHome.level) == [0x04, 4])
+    _ = try await client.anchor()
+    // All that while it was in there.
+    #expect(inside.withLock { $0 } == 1)
+    await client.stop(stuck)
+    gate.signal()
+    #expect(await eventually { inside.withLock { $0 } == 0 })
+    await client.close()
+    await served.close()
+  }
+
+  @Test func oneThatBlocksWhenItIsGivenUpStallsNobodyEither() async throws {
+    let served = try await ServedHome()
+    let client = try await served.client(
+      delivery: .init(patience: .milliseconds(30), firstRetry: .milliseconds(10)))
+    let gate = DispatchSemaphore(value: 0)
+    let inside = Mutex(0)
+    let query = ObserverQuery(.all) { _, _, error in
+      guard error != nil else { return }
+      inside.withLock { $0 += 1 }
+      _ = gate.wait(timeout: .now() + 30)
+      inside.withLock { $0 -= 1 }
+    }
+    try await client.execute(query)
+    #expect(await eventually { inside.withLock { $0 } == 1 })
+    try await served.report(level: 9)
+    #expect(await eventually { await client.state.value(5, ServedHome.level) == [0x04, 9] })
+    _ = try await client.anchor()
+    #expect(inside.withLock { $0 } == 1)
+    gate.signal()
     await client.close()
     await served.close()
   }

@@ -99,7 +99,7 @@ extension HubClient: HomeBackend {
     guard query.execute() else {
       throw HomeError(.badArguments, "an observer query is executed once; make another one")
     }
-    let doorbell = HubDoorbell(query, options.delivery, on: eventLoop) { [weak self] in
+    let doorbell = HubDoorbell(query, options.delivery, on: eventLoop, options.machine) { [weak self] in
       guard let self else { return }
       assumeIsolated { $0.bell(query, nil) }
     }

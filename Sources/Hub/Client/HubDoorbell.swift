@@ -2,14 +2,16 @@ internal import Home
 internal import MatterModel
 internal import MatterProtocol
 internal import NIOCore
+internal import Runtime
 
 /// Rings for one observer query when the hub tells of something that its predicate lets through. Where nobody knows what
 /// happened it may ring for nothing; it never misses anything.
 /// Who does not complete, or says that it could not, is called again, as without a hub. HOME.md, “Observer queries”.
-/// Confined to the event loop.
+/// Confined to the event loop, but for the handler: that may take as long as it likes.
 final class HubDoorbell {
   private let query: ObserverQuery
   private let eventLoop: any EventLoop
+  private let calls: HandlerCalls
   private var schedule: DeliverySchedule
   private var timer: Scheduled<Void>?
   private var isStopped = false
@@ -17,12 +19,13 @@ final class HubDoorbell {
   private let onEnd: () -> Void
 
   init(
-    _ query: ObserverQuery, _ limits: DeliverySchedule.Limits, on eventLoop: any EventLoop,
+    _ query: ObserverQuery, _ limits: DeliverySchedule.Limits, on eventLoop: any EventLoop, _ machine: any Machine,
     onEnd: @escaping () -> Void
   ) {
     self.query = query
     self.eventLoop = eventLoop
     self.onEnd = onEnd
+    calls = HandlerCalls(machine)
     var limits = limits
     limits.period = .zero
     schedule = DeliverySchedule(limits)
@@ -35,6 +38,13 @@ final class HubDoorbell {
 
   /// The handler is called no more.
   func stop() {
+    // One that was given up is still to be told so.
+    guard !isStopped else { return }
+    end()
+    calls.stop()
+  }
+
+  private func end() {
     isStopped = true
     timer?.cancel()
     timer = nil
@@ -47,10 +57,10 @@ final class HubDoorbell {
       case .deliver(let run): call(run)
       case .abandon: break
       case .suspend:
-        stop()
-        onEnd()
+        end()
         let error = HomeError(.timedOut, "the observer did not complete; execute a new query")
-        query.handler(query, ObserverCompletion { _ in }, error)
+        calls.add { [query] in query.handler(query, ObserverCompletion { _ in }, error) }
+        onEnd()
       }
     }
     arm()
@@ -61,7 +71,7 @@ final class HubDoorbell {
     let completion = ObserverCompletion { isSuccess in
       loop.execute { bound.value.step { isSuccess ? $0.finish(run: run, at: $1) : $0.fail(run: run, at: $1) } }
     }
-    query.handler(query, completion, nil)
+    calls.add { [query] in query.handler(query, completion, nil) }
   }
 
   /// Sets the timer to when it is to be called again, or given up.
