@@ -9,8 +9,10 @@ package struct DeviceCondition: Sendable {
     /// That lasted for the home's grace time.
     case settledConnectivity(ConnectivityState)
     case locality(DataSourceLocality)
-    /// - Parameter hasUnit: whether it is the value for people that counts, which stands for several of the wire's.
-    case attribute(ConcreteAttributePath, value: [UInt8], hasUnit: Bool)
+    /// - Parameters:
+    ///   - by: the way to the device that numbers its endpoints so.
+    ///   - hasUnit: whether it is the value for people that counts, which stands for several of the wire's.
+    case attribute(ConcreteAttributePath, by: SourceID, value: [UInt8], hasUnit: Bool)
   }
 
   package var kind: Kind
@@ -44,7 +46,7 @@ package struct DeviceCondition: Sendable {
       case "localpeer": kind = .locality(.localPeer)
       default: kind = .locality(try Self.one(of: DataSourceLocality.allCases, value, "locality"))
       }
-    default: kind = try Self.attribute(name, value, target, registry)
+    default: kind = try Self.attribute(name, value, target)
     }
   }
 
@@ -57,18 +59,18 @@ package struct DeviceCondition: Sendable {
   }
 
   private static func attribute(
-    _ name: String, _ value: String, _ target: Target, _ registry: HomeRegistry
+    _ name: String, _ value: String, _ target: Target
   ) throws(HomeError) -> Kind {
     let full = name.contains(".") ? name : "\(try cluster(having: name, target)).\(name)"
-    let place = target.endpoint.map { "\(target.device.nodeID.rawValue)/\($0)" } ?? target.device.id
-    guard let path = try registry.paths("\(place).\(full)").first, let endpoint = path.endpoint,
-      let cluster = path.cluster, let element = path.element
+    let path = try HomeRegistry.path(full, of: target)
+    guard let endpoint = path.endpoint, let cluster = path.cluster, let element = path.element
     else { throw HomeError(.badArguments, "“\(name)” has to be one attribute, * won't do") }
     let concrete = ConcreteAttributePath(endpoint, cluster, AttributeID(element))
     let expected = try AttributeUnits.parse(
       value, cluster: cluster, attribute: concrete.attribute, raw: false, named: name)
     let hasUnit = Int(value) == nil && AttributeUnits.text(concrete, expected) != nil
-    return .attribute(concrete, value: expected, hasUnit: hasUnit)
+    let way = SourceID(target.device.nodeID, target.device.mainEndpoint)
+    return .attribute(concrete, by: way, value: expected, hasUnit: hasUnit)
   }
 
   /// The one cluster of a device that has an attribute of this name.
@@ -121,13 +123,19 @@ package struct DeviceCondition: Sendable {
       // What was near before it went away is not there.
       let isOffline = connectivity.connectivityState == .offline
       return (now == wanted && !isOffline, isOffline ? "that of an offline device" : now.rawValue)
-    case .attribute(let path, let wanted, let hasUnit):
+    case .attribute(let asked, let way, let wanted, let hasUnit):
+      let cluster = ClusterPath(asked.endpoint, asked.cluster)
+      // By another way it has another endpoint, or none.
+      guard let place = try? state.path(cluster, asked.attribute, of: device.entry, by: way, now: source) else {
+        return (false, "not known by the way that it is reached now")
+      }
+      let path = ConcreteAttributePath(place.endpoint, place.cluster, asked.attribute)
       guard let value = state.value(source.id.node, path) else { return (false, "not known") }
       let schema = ElementNames.schema(path)
       let text = AttributeUnits.text(path, value) ?? schema.text(of: value)
-      guard source.status.connectivity.connectivityState == .online else {
-        return (false, "(\(text)), last, of a device that is \(source.status.connectivity.connectivityState.rawValue)")
-      }
+      // A part of it may be away that its bridge does not reach.
+      let own = source.connectivity(of: path.endpoint, state.values[source.id.node] ?? NodeValues()).connectivityState
+      guard own == .online else { return (false, "(\(text)), last, of a device that is \(own.rawValue)") }
       let holds =
         hasUnit
         ? AttributeUnits.text(path, value) == AttributeUnits.text(path, wanted)

@@ -56,6 +56,28 @@ extension HomeRegistry {
     )
   }
 
+  /// Reads `levelControl.currentLevel` of a target that was found before.
+  static func path(_ text: String, of target: Target) throws(HomeError) -> ElementPath {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    guard parts.count == 2 else {
+      throw HomeError(.badArguments, "“\(text)” is no attribute; write cluster.attribute, as in onOff.onOff")
+    }
+    let cluster = try cluster(parts[0])
+    var path = ElementPath(
+      target: target, endpoint: target.endpoint, cluster: cluster,
+      element: try element(parts[1], of: cluster, .attribute))
+    guard path.endpoint == nil, let cluster else { return path }
+    path.endpoint = target.device.endpoint(serving: cluster)
+    if path.endpoint == nil, !target.device.endpoints.isEmpty { throw missing(cluster, of: target) }
+    return path
+  }
+
+  private static func missing(_ cluster: ClusterID, of target: Target) -> HomeError {
+    HomeError(
+      .notFound, "it has no \(name(of: cluster)) cluster; `hearth describe` lists what it has",
+      device: target.device.name)
+  }
+
   private func paths(
     target: String, endpoint: String?, cluster: String, element: String, _ kind: ElementKind
   ) throws(HomeError) -> [ElementPath] {
@@ -78,9 +100,7 @@ extension HomeRegistry {
         // One of all devices may lack it; a device that was named may not.
         if found == nil, !target.device.endpoints.isEmpty {
           if targets.count > 1 { continue }
-          throw HomeError(
-            .notFound, "it has no \(Self.name(of: clusterID)) cluster; `hearth describe` lists what it has",
-            device: target.device.name)
+          throw Self.missing(clusterID, of: target)
         }
         path.endpoint = found
       }

@@ -73,7 +73,8 @@ extension HomeRegistry {
   }
 
   private func exact(_ text: String) throws(HomeError) -> DeviceRecord? {
-    if let device = devices.first(where: { $0.isBridged && $0.id == text }) { return device }
+    // What was seen behind a bridge first may be reached another way now, and the other way round.
+    if let device = devices.first(where: { ($0.isBridged || $0.id.contains("/")) && $0.id == text }) { return device }
     if let device = try one(devices.filter { Self.same($0.fullName, text) }, text) { return device }
     if let device = try one(devices.filter { Self.same($0.name, text) }, text) { return device }
     let number =

@@ -21,10 +21,13 @@ struct HomeView: Sendable {
       let kind = DataSourceLocality(rawValue: wanted).map { DeviceCondition.Kind.locality($0) }
       return check(kind, device, claim)
     case .attribute(let device, let place, let value, let hasUnit):
-      let endpoint = find(device)?.source?.endpoints.first { $0.servers.contains(place.cluster) }?.id
-      let kind = endpoint.map {
-        DeviceCondition.Kind.attribute(
-          ConcreteAttributePath($0, place.cluster, place.attribute), value: value, hasUnit: hasUnit)
+      let source = find(device)?.source
+      let endpoint = source?.endpoints.first { $0.servers.contains(place.cluster) }?.id
+      let kind = source.flatMap { source in
+        endpoint.map {
+          DeviceCondition.Kind.attribute(
+            ConcreteAttributePath($0, place.cluster, place.attribute), by: source.id, value: value, hasUnit: hasUnit)
+        }
       }
       return check(kind, device, claim)
     case .actual, .messages: return (false, "nothing that the home knows")

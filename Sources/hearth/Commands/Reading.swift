@@ -131,7 +131,8 @@ struct AttributeValue {
 
   var json: JSON {
     var object: JSON = [
-      "device": .string(device.name), "nodeID": .string(device.id), "endpoint": .integer(path.endpoint.rawValue),
+      "device": .string(device.name), "nodeID": .string("\(device.nodeID.rawValue)"),
+      "endpoint": .integer(path.endpoint.rawValue),
       "cluster": .string(ElementNames.cluster(path.cluster)),
       "attribute": .string(ElementNames.attribute(path.attribute, of: path.cluster)),
       "path": .string(

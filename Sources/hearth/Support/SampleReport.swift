@@ -46,6 +46,23 @@ struct SampleReport {
     )
   }
 
+  /// What is said of a device that has been as it is for the home's grace time.
+  /// - Parameters:
+  ///   - time: in microseconds since 1970.
+  ///   - anchor: what came before it.
+  func settled(_ device: HomeDevice, at time: Int64, _ anchor: Anchor) -> (json: JSON, text: String)? {
+    guard let record = device.record(room: device.roomID.flatMap { names.room($0)?.name }) else { return nil }
+    let state = device.settledConnectivity.connectivityState.rawValue
+    return (
+      [
+        "type": "connectivity", "change": "settledConnectivity", "id": .string(record.id),
+        "room": .optional(record.room), "device": .string(record.name), "nodeID": .string("\(record.nodeID.rawValue)"),
+        "settledConnectivityState": .string(state), "time": .string(ClockText.iso(milliseconds: time / 1000)),
+        "anchor": .string("\(anchor)"),
+      ], Self.line(time, anchor, "\(record.fullName)  settled: \(state)")
+    )
+  }
+
   /// A device with all that is known of it.
   private func snapshot(_ device: HomeDevice) -> JSON? {
     guard let record = device.record(room: device.roomID.flatMap { names.room($0)?.name }) else { return nil }
@@ -136,9 +153,12 @@ struct SampleReport {
 
   private static func told(_ change: HomeChange, _ oldName: String?, _ device: DeviceRecord, raw: Bool) -> Told {
     func about(_ kind: String, _ words: String, _ more: JSON = [:]) -> Told {
-      let json: JSON = ["device": .string(device.name), "nodeID": .string(device.id)]
+      let json: JSON = ["device": .string(device.name), "nodeID": .string("\(device.nodeID.rawValue)")]
       return (kind, json.adding(more), "\(device.fullName)  \(words)")
     }
+    var device = device
+    // Whose endpoint it is, which need not be the way that counts.
+    if let node = change.node { device.nodeID = node }
     switch change {
     case .attribute(_, let path, let value?):
       let value = AttributeValue(device, path, value, raw: raw)

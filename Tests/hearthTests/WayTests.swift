@@ -1,0 +1,115 @@
+import MatterClusters
+import MatterModel
+import MatterProtocol
+import Testing
+
+@testable import Home
+@testable import hearth
+
+/// Devices behind a bridge, and devices that are reached two ways, on the command line.
+@Suite("Ways on the command line") struct WayTests {
+  private static let own = SourceID(5), bridged = SourceID(7, 2)
+  private static let online = SourceStatus(SourceConnectivity(.online, .peer))
+  private static let offline = SourceStatus(SourceConnectivity(.offline, .peer), reason: .timedOut)
+
+  /// A lamp that is node 5 and endpoint 2 of node 7, of which endpoint 1 is another lamp. Its own is on, and so is the other;
+  /// what the bridge says of it is that it is off.
+  private static func state(id: String = "5", _ changes: [HomeChange] = []) -> HomeState {
+    var state = HomeState()
+    let other = SourceID(7, 1)
+    for change: HomeChange in [
+      .structureAdded(HomeReducer.firstStructure),
+      .deviceAdded(id: id, name: "Lamp", roomID: nil, structureID: "home"), .sourceAdded(own, device: id),
+      .sourceAdded(bridged, device: id),
+      .topology(
+        own,
+        [
+          .init(id: 0, deviceTypes: [0x16], servers: [0x1D, 0x28]),
+          .init(id: 1, deviceTypes: [0x101], servers: [3, 6, 8]),
+        ], DeviceIdentity()),
+      .topology(bridged, [.init(id: 2, deviceTypes: [0x13, 0x101], servers: [3, 6, 0x39])], DeviceIdentity()),
+      .deviceAdded(id: "7/1", name: "Other", roomID: nil, structureID: "home"), .sourceAdded(other, device: "7/1"),
+      .topology(other, [.init(id: 1, deviceTypes: [0x13, 0x101], servers: [3, 6, 8, 0x39])], DeviceIdentity()),
+      .attribute(5, .init(1, 6, 0), value: [0x09]), .attribute(5, .init(1, 8, 0), value: [0x04, 101]),
+      .attribute(7, .init(1, 6, 0), value: [0x09]), .attribute(7, .init(1, 8, 0), value: [0x04, 101]),
+      .attribute(7, .init(2, 6, 0), value: [0x08]), .connectivity(own, online), .connectivity(bridged, online),
+      .connectivity(other, online),
+    ] + changes { state.apply(change) }
+    return state
+  }
+
+  private func check(
+    _ text: String, of target: String = "lamp", parsedIn before: HomeState, in state: HomeState
+  ) throws -> (holds: Bool, actual: String) {
+    let registry = HomeRegistry(before)
+    let found = try registry.resolve(target)
+    let condition = try DeviceCondition(parsing: text, of: found, in: registry)
+    let device = state.devices[found.device.id].map { entry in
+      HomeDevice(
+        entry, values: entry.active.flatMap { state.values[$0.id.node] } ?? NodeValues(), contact: Contact(),
+        settled: .unknown, home: OutputTests.NoHome())
+    }
+    return condition.check(device, state)
+  }
+
+  @Test func aConditionIsLookedAtByTheWayThatCounts() throws {
+    let before = Self.state()
+    #expect(try check("onOff=true", parsedIn: before, in: before).holds)
+    #expect(try check("currentLevel=101", parsedIn: before, in: before).holds)
+    // Reached through the bridge, where endpoint 1 is another lamp.
+    let after = Self.state(id: "5", [.connectivity(Self.own, Self.offline)])
+    #expect(after.devices["5"]?.active?.id == Self.bridged)
+    #expect(try !check("onOff=true", parsedIn: before, in: after).holds)
+    #expect(try check("onOff=false", parsedIn: before, in: after).holds)
+    let level = try check("currentLevel=101", parsedIn: before, in: after)
+    #expect(!level.holds && level.actual == "not known by the way that it is reached now")
+    // And the other way round.
+    #expect(try check("onOff=true", parsedIn: after, in: before).holds)
+    #expect(try !check("onOff=false", parsedIn: after, in: before).holds)
+    #expect(try check("onOff=false", of: "lamp/2", parsedIn: after, in: after).holds)
+  }
+
+  @Test func aDeviceIsFoundByItsIdHoweverItIsReached() throws {
+    let state = Self.state(id: "7/2")
+    #expect(state.devices["7/2"]?.active?.id == Self.own)
+    #expect(try check("onOff=true", of: "7/2", parsedIn: state, in: state).holds)
+    #expect(try HomeRegistry(state).resolve("7/2").device.nodeID == 5)
+    #expect(try HomeRegistry(state).paths("7/2.onOff.onOff").map(\.target.device.nodeID) == [5])
+    let bridged = Self.state(id: "5", [.connectivity(Self.own, Self.offline)])
+    #expect(try HomeRegistry(bridged).resolve("5").device.nodeID == 7)
+  }
+
+  @Test func aPartThatItsBridgeDoesNotReachIsNotOnline() throws {
+    let reachable = ConcreteAttributePath(1, 0x39, 0x11)
+    let state = Self.state(id: "5", [.attribute(7, reachable, value: [0x08])])
+    let result = try check("onOff=true", of: "other", parsedIn: state, in: state)
+    #expect(!result.holds && result.actual == "(true), last, of a device that is offline")
+    let back = Self.state(id: "5", [.attribute(7, reachable, value: [0x09])])
+    #expect(try check("onOff=true", of: "other", parsedIn: back, in: back).holds)
+  }
+
+  @Test func nodeIDsAreNodeIDs() throws {
+    let state = Self.state()
+    var report = SampleReport(state)
+    func json(_ change: HomeChange, _ device: String) -> String {
+      let anchor = Anchor(log: 0xA, sequence: 7)
+      return report.report(
+        HomeSample(anchor: anchor, time: 1, change: change, device: device, origin: nil, update: 7)
+      ).json.text
+    }
+    let pressed = EventData(
+      .init(1, 0x3B, 1), number: 3, priority: .info, timestamp: .epoch(1), payload: [0x15, 0x24, 0, 1, 0x18])
+    for text in [
+      json(.attribute(7, .init(1, 6, 0), value: [0x08]), "7/1"), json(.event(7, pressed), "7/1"),
+      json(.connectivity(SourceID(7, 1), Self.offline), "7/1"), json(.deviceRenamed(id: "7/1", name: "New"), "7/1"),
+    ] { #expect(text.contains(#""id":"7/1""#) && text.contains(#""nodeID":"7""#), "\(text)") }
+    // Told by the way that does not count.
+    #expect(json(.attribute(7, .init(2, 6, 0), value: [0x09]), "5").contains(#""nodeID":"7""#))
+    #expect(json(.attribute(5, .init(1, 6, 0), value: [0x08]), "5").contains(#""nodeID":"5""#))
+    let other = try HomeRegistry(state).resolve("other").device
+    let read = AttributeValue(other, .init(1, 6, 0), [0x09], raw: false).json.text
+    // The path can be used again, and means the device.
+    #expect(read.contains(#""nodeID":"7""#) && read.contains(#""path":"7/1/1/6/0""#), "\(read)")
+    #expect(try HomeRegistry(state).paths("7/1/1/6/0").map(\.target.device.id) == ["7/1"])
+  }
+}
