@@ -104,11 +104,13 @@ import Testing
     let online = try hearth("devices")
     #expect(online.output.contains("on 79%"))
     #expect(online.output.contains("peer"))
+    #expect(try hearth("devices", "--offline", "--json").output.contains(#""data":[]"#))
     fleet.stop()
     let offline = try hearth("devices", "--timeout", "1s")
     #expect(offline.status == 0)
     #expect(offline.output.contains("(on 79%)"))
     #expect(offline.output.contains("offline"))
+    #expect(try hearth("devices", "--offline", "--timeout", "1s", "--json").output.contains(#""name":"Lamp""#))
     #expect(try hearth("on", "lamp", "--timeout", "1s").status == 5)
 
     // Back with its state, and taken out.
@@ -176,9 +178,9 @@ struct Follower {
     ((try? String(contentsOf: output, encoding: .utf8)) ?? "").split(separator: "\n").map(String.init)
   }
 
-  /// Whether a text comes so often within ten seconds.
-  func waits(for text: String, times: Int = 1) async -> Bool {
-    for _ in 0..<200 {
+  /// Whether a text comes so often within some seconds.
+  func waits(for text: String, times: Int = 1, within seconds: Int = 10) async -> Bool {
+    for _ in 0..<(20 * seconds) {
       if lines.filter({ $0.contains(text) }).count >= times { return true }
       try? await Task.sleep(for: .milliseconds(50))
     }

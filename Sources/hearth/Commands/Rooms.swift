@@ -7,20 +7,47 @@ struct Rooms: AsyncParsableCommand {
   @OptionGroup var names: NamesOptions
 
   func run() async throws {
-    let registry = HomeRegistry(try await names.names.state())
-    let without = registry.devices.filter { $0.room == nil }
+    let state = try await names.names.state()
+    let table = RoomReport.table(state)
+    names.output.result(.array(RoomReport.json(state)), table.rows.isEmpty ? "" : table.text)
+  }
+}
+
+/// The rooms of all homes with what is in them; last, what is in none.
+enum RoomReport {
+  /// - Parameter room: nil: none.
+  private static func devices(_ state: HomeState, in room: String?) -> [String] {
+    state.orderedDevices.filter { !$0.sources.isEmpty && $0.roomID.flatMap { state.room($0)?.id } == room }
+      .map(\.name)
+  }
+
+  static func table(_ state: HomeState) -> Table {
     var table = Table("ROOM", "DEVICES")
-    var json: [JSON] = []
-    for room in registry.rooms {
-      let devices = registry.devices.filter { $0.room == room }
-      table.add(room, devices.isEmpty ? "–" : devices.map(\.name).joined(separator: ", "))
-      json.append(["name": .string(room), "devices": .array(devices.map { .string($0.name) })])
+    for room in state.rooms {
+      let devices = devices(state, in: room.id)
+      // Two homes may have a room of the same name.
+      let isAlone = !state.rooms.contains { $0.id != room.id && HomeNames.same($0.name, room.name) }
+      let home = isAlone ? nil : state.structure(room.structureID)?.name
+      table.add(
+        home.map { "\(room.name) (\($0))" } ?? room.name, devices.isEmpty ? "–" : devices.joined(separator: ", "))
     }
-    if !without.isEmpty {
-      table.add("–", without.map(\.name).joined(separator: ", "))
-      json.append(["name": nil, "devices": .array(without.map { .string($0.name) })])
+    let without = devices(state, in: nil)
+    if !without.isEmpty { table.add("–", without.joined(separator: ", ")) }
+    return table
+  }
+
+  static func json(_ state: HomeState) -> [JSON] {
+    func object(_ id: String?, _ devices: [String]) -> JSON {
+      let room = id.flatMap { state.room($0) }
+      return [
+        "id": .optional(id), "name": .optional(room?.name),
+        "home": .optional(room.flatMap { state.structure($0.structureID)?.name }),
+        "devices": .array(devices.map { .string($0) }),
+      ]
     }
-    names.output.result(.array(json), table.rows.isEmpty ? "" : table.text)
+    let without = devices(state, in: nil)
+    return state.rooms.map { object($0.id, devices(state, in: $0.id)) }
+      + (without.isEmpty ? [] : [object(nil, without)])
   }
 }
 

@@ -1,0 +1,180 @@
+import Foundation
+import MatterModel
+import Testing
+
+@testable import Home
+
+extension Hearth {
+  /// Makes a home of it that has these things.
+  func seed(_ changes: [HomeChange], contacts: [NodeID: Contact] = [:]) throws {
+    try StoredNames(StateDirectory(state)).withDatabase { database throws(HomeError) in
+      _ = try database.commit([HomeUpdate(changes, at: 1)], contacts: contacts)
+    }
+  }
+
+  /// What a command says with --json.
+  func data(_ arguments: String...) throws -> Any? {
+    let result = try run(arguments + ["--json"])
+    #expect(result.status == 0, "\(result.output)")
+    return (try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])?["data"]
+  }
+}
+
+/// Rooms and names as a shell sees them, of a home whose devices nobody reaches.
+@Suite("Names of the executable", .serialized, .timeLimit(.minutes(10))) struct NameProcessTests {
+  /// A lamp in the den, a plug in no room, and an empty hall.
+  private func seeded() throws -> Hearth {
+    let hearth = Hearth()
+    let (lamp, plug) = (SourceID(5), SourceID(6))
+    try hearth.seed([
+      .structureAdded(HomeReducer.firstStructure), .roomAdded(Room(id: "r1", name: "Den", structureID: "home")),
+      .roomAdded(Room(id: "r2", name: "Hall", structureID: "home")),
+      .deviceAdded(id: "5", name: "Lamp", roomID: "r1", structureID: "home"), .sourceAdded(lamp, device: "5"),
+      .topology(
+        lamp, [DeviceEndpoint(id: 0, parts: [1]), DeviceEndpoint(id: 1, deviceTypes: [0x100], servers: [6])],
+        DeviceIdentity()),
+      .deviceAdded(id: "6", name: "Plug", roomID: nil, structureID: "home"), .sourceAdded(plug, device: "6"),
+      .topology(
+        plug, [DeviceEndpoint(id: 0, parts: [1]), DeviceEndpoint(id: 1, deviceTypes: [0x10A], servers: [6])],
+        DeviceIdentity()),
+    ])
+    return hearth
+  }
+
+  @Test func roomsAreRenamedAndRemoved() throws {
+    let hearth = try seeded()
+    defer { hearth.cleanUp() }
+    #expect(try hearth("rooms").output == "ROOM  DEVICES\nDen   Lamp\nHall  –\n–     Plug\n")
+    #expect(try hearth("room", "rename", "den", "Study").output == "Den is now Study\n")
+    #expect(try hearth("room", "rename", "study", "HALL").status == 2)
+    #expect(try hearth("room", "rename", "attic", "Loft").status == 3)
+    #expect(try hearth("rooms").output == "ROOM   DEVICES\nStudy  Lamp\nHall   –\n–      Plug\n")
+    #expect(try hearth("room", "remove", "hall").output == "removed Hall\n")
+    #expect((try hearth.data("room", "remove", "STUDY") as? [String: String]) == ["name": "Study"])
+    // Its devices stay.
+    #expect(try hearth("rooms").output == "ROOM  DEVICES\n–     Lamp, Plug\n")
+  }
+
+  @Test func devicesAreTakenOutOfTheirRooms() throws {
+    let hearth = try seeded()
+    defer { hearth.cleanUp() }
+    #expect(try hearth("room", "assign", "lamp", "plug", "hall").output == "Lamp is in Hall now\nPlug is in Hall now\n")
+    #expect(try hearth("rooms").output == "ROOM  DEVICES\nDen   –\nHall  Lamp, Plug\n")
+    #expect(try hearth("room", "assign", "--none", "hall/lamp").output == "Lamp is in no room now\n")
+    #expect(try hearth("rooms").output == "ROOM  DEVICES\nDen   –\nHall  Plug\n–     Lamp\n")
+    let moved = try hearth.data("room", "assign", "plug", "--none") as? [[String: Any]]
+    #expect(moved?.count == 1 && moved?.first?["room"] is NSNull)
+    #expect(try hearth("room", "assign", "--none").status == 2)
+    #expect(try hearth("room", "assign", "lamp").status == 2)
+  }
+
+  @Test func aNameThatIsTooLongIsCutAndSaidToBe() throws {
+    let hearth = try seeded()
+    defer { hearth.cleanUp() }
+    let long = String(repeating: "é", count: 59) + "ab"
+    let renamed = try hearth("rename", "lamp", long)
+    let cut = String(long.dropLast())
+    #expect(renamed.output == "Lamp is now \(cut)\n")
+    #expect(renamed.errors == "the name was cut at 60 characters\n")
+    let short = try #require(try hearth.data("rename", cut, "Desk") as? [String: Any])
+    #expect(short["wasCut"] as? Bool == false && short["name"] as? String == "Desk" && short["id"] as? String == "5")
+    let again = try #require(try hearth.data("rename", "desk", long) as? [String: Any])
+    #expect(again["wasCut"] as? Bool == true && again["name"] as? String == cut)
+    #expect(try hearth("rename", "plug", "  ").status == 2)
+  }
+
+  @Test func devicesAreListedByRoomKindAndReach() throws {
+    let hearth = try seeded()
+    defer { hearth.cleanUp() }
+    func names(_ arguments: String...) throws -> [String] {
+      let result = try hearth.run(["devices", "--json", "--timeout", "300ms", "--mdns", "off"] + arguments)
+      #expect(result.status == 0)
+      let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any]
+      return (object?["data"] as? [[String: Any]] ?? []).compactMap { $0["name"] as? String }
+    }
+    #expect(try names() == ["Lamp", "Plug"])
+    #expect(try names("--room", "DEN") == ["Lamp"])
+    #expect(try names("--room", "hall") == [])
+    #expect(try names("--kind", "light") == ["Lamp"])
+    #expect(try names("--kind", "plug") == ["Plug"])
+    #expect(try names("--kind", "plug", "--room", "den") == [])
+    #expect(try names("--offline") == ["Lamp", "Plug"])
+    #expect(try hearth("devices", "--room", "attic").status == 3)
+    let none = try hearth("devices", "--kind", "lock")
+    #expect(none.status == 0 && none.output.isEmpty && none.errors == "No device is like that.\n")
+  }
+
+  @Test func roomsOfTheSameNameAreTwo() throws {
+    let hearth = try seeded()
+    defer { hearth.cleanUp() }
+    try hearth.seed([
+      .structureAdded(Structure(id: "c", name: "Cabin")), .roomAdded(Room(id: "r3", name: "den", structureID: "c")),
+      .deviceAdded(id: "8", name: "Stove", roomID: "r3", structureID: "c"), .sourceAdded(SourceID(8), device: "8"),
+    ])
+    #expect(
+      try hearth("rooms").output
+        == "ROOM         DEVICES\nDen (Home)   Lamp\nHall         –\nden (Cabin)  Stove\n–            Plug\n")
+    let rooms = try #require(try hearth.data("rooms") as? [[String: Any]])
+    #expect(rooms.map { $0["id"] as? String } == ["r1", "r2", "r3", nil])
+    #expect(rooms.map { $0["home"] as? String } == ["Home", "Home", "Cabin", nil])
+    #expect(rooms.map { $0["devices"] as? [String] } == [["Lamp"], [], ["Stove"], ["Plug"]])
+  }
+
+  /// The way that was seen first need not be the one that counts.
+  @Test func devicesThatAreReachedTwoWays() throws {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    func lamp(_ id: String, _ name: String, _ node: NodeID, behind bridge: SourceID, isOn: UInt8) -> [HomeChange] {
+      let own = SourceID(node)
+      return [
+        .deviceAdded(id: id, name: name, roomID: nil, structureID: "home"), .sourceAdded(own, device: id),
+        .sourceAdded(bridge, device: id),
+        .topology(
+          own, [DeviceEndpoint(id: 0, parts: [1]), DeviceEndpoint(id: 1, deviceTypes: [0x100], servers: [6])],
+          DeviceIdentity()),
+        .topology(
+          bridge, [DeviceEndpoint(id: bridge.endpoint, deviceTypes: [0x13, 0x100], servers: [6, 0x39])],
+          DeviceIdentity()),
+        .attribute(node, .init(1, 6, 0), value: [isOn]),
+        .attribute(bridge.node, .init(bridge.endpoint, 6, 0), value: [isOn]),
+      ]
+    }
+    // As long as nobody is reached, the node with the lower number counts.
+    func bridge(_ node: NodeID) -> [HomeChange] {
+      [
+        .deviceAdded(id: "\(node.rawValue)", name: "Bridge \(node.rawValue)", roomID: nil, structureID: "home"),
+        .sourceAdded(SourceID(node), device: "\(node.rawValue)"),
+        .topology(
+          SourceID(node), [DeviceEndpoint(id: 0), DeviceEndpoint(id: 1, deviceTypes: [0x0E])], DeviceIdentity()),
+      ]
+    }
+    try hearth.seed(
+      [.structureAdded(HomeReducer.firstStructure)] + bridge(7) + bridge(8)
+        + lamp("9", "Left", 9, behind: SourceID(7, 2), isOn: 0x09)
+        + lamp("8/3", "Right", 6, behind: SourceID(8, 3), isOn: 0x08))
+    let quick = ["--timeout", "300ms", "--mdns", "off"]
+    func described(_ device: String) throws -> [String: Any] {
+      let result = try hearth.run(["describe", device, "--json"] + quick)
+      #expect(result.status == 0, "\(device): \(result.output)")
+      let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any]
+      return try #require(object?["data"] as? [String: Any])
+    }
+    for (texts, id, node, endpoints) in [
+      (["left", "9", "7/2"], "9", "7", [2]), (["right", "8/3", "6"], "8/3", "6", [0, 1]),
+    ] {
+      for text in texts {
+        let device = try described(text)
+        #expect(device["id"] as? String == id && device["nodeID"] as? String == node, "\(text)")
+        #expect((device["endpoints"] as? [[String: Any]])?.compactMap { $0["id"] as? Int } == endpoints)
+        #expect((device["state"] as? [String: Any])?["isLast"] as? Bool == true)
+      }
+    }
+    for (device, value) in [("9", "(true)"), ("7/2", "(true)"), ("left", "(true)"), ("8/3", "(false)")] {
+      let result = try hearth.run(["wait", device, "--for", "onOff=true"] + quick)
+      #expect(result.status == 11 && result.errors.contains("onOff is \(value), last,"), "\(result.errors)")
+    }
+    #expect(try hearth("rename", "8/3", "Desk").output == "Right is now Desk\n")
+    #expect(try hearth("rename", "9", "Table").output == "Left is now Table\n")
+    #expect(try hearth("rooms").output == "ROOM  DEVICES\n–     Desk, Bridge 7, Table, Bridge 8\n")
+  }
+}
