@@ -15,6 +15,19 @@ public struct DeviceState: Hashable, Sendable {
     public var level: UInt8?
     /// Of a light that has colours, or whites.
     public var color: LightColor?
+
+    /// "on 40%", "on 40% 2700K", "off".
+    public var text: String {
+      let level = level.map { "\(HomeUnits.percent($0))%" }
+      let hue = color.map { " \($0)" } ?? ""
+      return switch (isOn, level) {
+      case (true?, let level?): "on \(level)\(hue)"
+      case (true?, nil): "on\(hue)"
+      case (false?, _): "off"
+      case (nil, let level?): level + hue
+      case (nil, nil): color.map { "\($0)" } ?? "?"
+      }
+    }
   }
 
   /// By endpoint.
@@ -75,19 +88,7 @@ public struct DeviceState: Hashable, Sendable {
   }
 
   /// "on 40%", "on 40% 2700K", "off", "on, off"; empty where there is nothing to say.
-  public var text: String {
-    parts.map { part in
-      let level = part.level.map { "\(HomeUnits.percent($0))%" }
-      let color = part.color.map { " \($0)" } ?? ""
-      return switch (part.isOn, level) {
-      case (true?, let level?): "on \(level)\(color)"
-      case (true?, nil): "on\(color)"
-      case (false?, _): "off"
-      case (nil, let level?): level + color
-      case (nil, nil): part.color.map { "\($0)" } ?? "?"
-      }
-    }.joined(separator: ", ")
-  }
+  public var text: String { parts.map(\.text).joined(separator: ", ") }
 }
 
 extension HomeDevice {

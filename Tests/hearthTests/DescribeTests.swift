@@ -9,7 +9,8 @@ import Testing
 @Suite("What describe says") struct DescribeTests {
   /// A bridge with two lamps of which one can't be reached, as one device that has all of them.
   private func row(
-    _ state: ConnectivityState = .online, nextReport: Int64? = nil, settled: SourceConnectivity? = nil
+    _ state: ConnectivityState = .online, nextReport: Int64? = nil, settled: SourceConnectivity? = nil,
+    reason: OfflineReason? = nil
   ) throws -> DeviceRow {
     var entry = DeviceEntry(id: "7", name: "Strip", roomID: nil, structureID: "home")
     var source = DeviceSource(SourceID(7))
@@ -18,7 +19,7 @@ import Testing
       DeviceEndpoint(id: 1, deviceTypes: [0x100], servers: [6]),
       DeviceEndpoint(id: 2, deviceTypes: [0x100, 0x13], servers: [6, 0x39], clients: [8]),
     ]
-    source.status = SourceStatus(SourceConnectivity(state, .peer))
+    source.status = SourceStatus(SourceConnectivity(state, .peer), reason: reason)
     entry.sources = [source]
     var values = NodeValues()
     for path in [ConcreteAttributePath(1, 6, 0), ConcreteAttributePath(2, 6, 0)] { values[path] = [0x09] }
@@ -54,6 +55,31 @@ import Testing
     #expect(lines[second + 1] == "  clusters  onOff (offline), bridgedDeviceBasicInformation (offline)")
     #expect(lines[second + 2] == "  controls  levelControl")
     #expect(lines.contains("Connectivity   partiallyOnline"))
+  }
+
+  @Test func onlyWhatIsAwayStandsInBrackets() throws {
+    let row = try row()
+    #expect(DeviceTable.state(row) == "on, (on)" && DeviceTable.locality(row) == "peer")
+    #expect(DeviceTable.text([row], now: 1000).contains("on, (on)  partiallyOnline  peer"))
+    let text = DeviceDescription.text(row, nil)
+    #expect(text.contains("\nState          on, (on)\n") && text.contains("\nLocality       peer\n"))
+    #expect(
+      DeviceTable.json(row).text.contains(
+        #""state":{"text":"on, on","isLast":false,"parts":[{"endpoint":1,"onOff":true,"isLast":false},{"endpoint":2,"onOff":true,"isLast":true}]}"#
+      ), "\(DeviceTable.json(row).text)")
+    let away = try self.row(.offline)
+    #expect(DeviceTable.state(away) == "(on, on)" && DeviceTable.locality(away) == "–")
+    #expect(DeviceTable.json(away).text.contains(#""isLast":true,"parts":[{"endpoint":1,"onOff":true,"isLast":true}"#))
+  }
+
+  @Test func theTableIsAnotherOneWhereAReasonOrWhatSettledIs() throws {
+    let before = try row(.offline)
+    #expect(try row(.offline).essence == before.essence)
+    #expect(try row(.offline, settled: SourceConnectivity(.online, .peer)).essence != before.essence)
+    #expect(try row(.offline, reason: .timedOut).essence != before.essence)
+    #expect(try row(.offline, reason: .timedOut).essence != row(.offline, reason: .subscriptionLost).essence)
+    // That time passes does not.
+    #expect(try row(.offline, nextReport: 7).essence == before.essence)
   }
 
   @Test func whatIsReachedAsItsDeviceSaysNothing() throws {

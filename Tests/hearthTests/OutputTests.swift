@@ -33,6 +33,23 @@ import Testing
         .replacing("STATE       CONN", with: "STATE     CONN"))
   }
 
+  @Test func aTableIsShownAgainWhereItIsAnotherAndNowAndThenForTheTime() {
+    let screen = TableScreen(isInPlace: true)
+    #expect(screen.isNews(["a"], "just now", at: 1000))
+    #expect(!screen.isNews(["a"], "2 s ago", at: 3000))
+    #expect(screen.isNews(["b"], "2 s ago", at: 3000))
+    #expect(!screen.isNews(["b"], "7 s ago", at: 7999))
+    #expect(screen.isNews(["b"], "7 s ago", at: 8000))
+    // Nothing to be seen.
+    #expect(!screen.isNews(["b"], "7 s ago", at: 20_000))
+    // The clock was put back.
+    #expect(screen.isNews(["b"], "just now", at: 10))
+    let pipe = TableScreen(isInPlace: false)
+    #expect(pipe.isNews(["a"], "just now", at: 1000))
+    #expect(!pipe.isNews(["a"], "2 min ago", at: 120_000))
+    #expect(pipe.isNews(["b"], "2 min ago", at: 120_000))
+  }
+
   @Test func devicesHaveTheKeysOfTheContract() {
     let json = DeviceTable.json(row(.online))
     guard case .object(let members) = json else {

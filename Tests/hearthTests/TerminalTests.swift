@@ -30,13 +30,18 @@ import Testing
 
     deinit { close(master) }
 
+    /// Reads what there is.
+    func take() {
+      var bytes = [UInt8](repeating: 0, count: 4096)
+      while case let count = read(master, &bytes, bytes.count), count > 0 {
+        text += String(decoding: bytes[..<count], as: UTF8.self)
+      }
+    }
+
     /// Reads until it has something, for half a minute at most.
     func waits(for part: String) async throws -> Bool {
       for _ in 0..<600 {
-        var bytes = [UInt8](repeating: 0, count: 4096)
-        while case let count = read(master, &bytes, bytes.count), count > 0 {
-          text += String(decoding: bytes[..<count], as: UTF8.self)
-        }
+        take()
         if text.contains(part) { return true }
         try await Task.sleep(for: .milliseconds(50))
       }
@@ -44,25 +49,19 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(5))) func theTableIsDrawnAgainInItsPlace() async throws {
-    let hearth = Hearth()
-    defer { hearth.cleanUp() }
-    let names = StoredNames(StateDirectory(hearth.state))
-    _ = try names.withDatabase { database throws(HomeError) in
-      let source = SourceID(5)
-      try database.commit([
-        HomeUpdate(
-          [
-            .structureAdded(HomeReducer.firstStructure),
-            .deviceAdded(id: "5", name: "Lamp", roomID: nil, structureID: "home"), .sourceAdded(source, device: "5"),
-            .topology(
-              source, [DeviceEndpoint(id: 0, parts: [1]), DeviceEndpoint(id: 1, deviceTypes: [0x100], servers: [6])],
-              DeviceIdentity()),
-            .attribute(5, .init(1, 6, 0), value: [0x09]),
-          ], at: 1)
-      ])
-    }
-    let terminal = try Terminal()
+  /// `hearth devices --watch` on a terminal, of a home with a lamp.
+  /// - Parameter contacts: when it was heard.
+  private func watch(_ hearth: Hearth, _ terminal: Terminal, contacts: [NodeID: Contact] = [:]) throws -> Process {
+    let source = SourceID(5)
+    try hearth.seed(
+      [
+        .structureAdded(HomeReducer.firstStructure),
+        .deviceAdded(id: "5", name: "Lamp", roomID: nil, structureID: "home"), .sourceAdded(source, device: "5"),
+        .topology(
+          source, [DeviceEndpoint(id: 0, parts: [1]), DeviceEndpoint(id: 1, deviceTypes: [0x100], servers: [6])],
+          DeviceIdentity()),
+        .attribute(5, .init(1, 6, 0), value: [0x09]),
+      ], contacts: contacts)
     let process = Process()
     process.executableURL = Hearth.path
     process.arguments = ["devices", "--watch", "--timeout", "300ms", "--mdns", "off", "--state", hearth.state]
@@ -70,6 +69,34 @@ import Testing
     process.standardOutput = terminal.slave
     process.standardError = FileHandle.nullDevice
     try process.run()
+    return process
+  }
+
+  @Test(.timeLimit(.minutes(5))) func howLongAgoSomethingWasGoesOn() async throws {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    let terminal = try Terminal()
+    let ago = Home.now() * 1000 - 10_000_000
+    let process = try watch(hearth, terminal, contacts: [5: Contact(last: ago)])
+    defer {
+      process.terminate()
+      process.waitUntilExit()
+    }
+    #expect(try await terminal.waits(for: " s ago"), "\(terminal.text.debugDescription)")
+    // Once for what is known of it, which may come with a reason a little later; then for the time alone.
+    for _ in 0..<400 where terminal.text.components(separatedBy: "\u{1B}[H").count < 5 {
+      terminal.take()
+      try await Task.sleep(for: .milliseconds(50))
+    }
+    let times = Set(terminal.text.matches(of: /(\d+) s ago/).map(\.1))
+    #expect(times.count >= 3, "\(terminal.text.debugDescription)")
+  }
+
+  @Test(.timeLimit(.minutes(5))) func theTableIsDrawnAgainInItsPlace() async throws {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    let terminal = try Terminal()
+    let process = try watch(hearth, terminal)
     defer {
       process.terminate()
       process.waitUntilExit()

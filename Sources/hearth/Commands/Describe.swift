@@ -21,7 +21,8 @@ struct Describe: AsyncParsableCommand {
         throw HomeError(.notFound, "it is not in the home any more", device: record.name)
       }
       let row = DeviceRow(device: found, record: now)
-      let fabrics = row.isOnline && !now.isBridged ? try? await session.fabrics(of: now) : nil
+      // A part that it does not reach does not keep it from answering for itself.
+      let fabrics = row.isPartlyOnline && !now.isBridged ? try? await session.fabrics(of: now) : nil
       home.output.result(DeviceDescription.json(row, fabrics), DeviceDescription.text(row, fabrics))
     }
   }
@@ -40,7 +41,7 @@ enum DeviceDescription {
       ("Product", named(identity.productName, identity.productID.map { VendorID($0).description })),
       ("Serial number", identity.serialNumber), ("Unique id", identity.uniqueID),
       ("Software", identity.softwareVersion),
-      ("State", row.isOnline ? row.device.state.text : "(\(row.device.state.text))"),
+      ("State", DeviceTable.state(row)),
       ("Connectivity", connectivity + (row.device.offlineReason.map { " (\($0.text))" } ?? "")),
       ("Settled", settled(row)), ("Locality", DeviceTable.locality(row)),
       ("Last contact", DeviceTable.contact(row, now: Home.now())),
@@ -51,7 +52,7 @@ enum DeviceDescription {
         ("Fabrics", fabrics.map { Self.text($0) }.joined(separator: ", ")))
     }
     var lines = rows.compactMap { row -> String? in
-      guard let value = row.1, !value.isEmpty, value != "()" else { return nil }
+      guard let value = row.1, !value.isEmpty else { return nil }
       return row.0 + String(repeating: " ", count: 15 - row.0.count) + value
     }
     for endpoint in device.endpoints {

@@ -51,9 +51,10 @@ struct Devices: AsyncParsableCommand {
       else { continue }
       reports.append(DeviceRow(device: device, record: record))
     }
-    let table = DeviceTable.text(reports, now: Home.now())
+    let now = Home.now()
+    let table = DeviceTable.text(reports, now: now)
     guard let screen else { return home.output.result(.array(reports.map(DeviceTable.json)), table) }
-    guard screen.isNews(reports.map(\.essence)) else { return }
+    guard screen.isNews(reports.map(\.essence), table, at: now) else { return }
     home.output.result(.array(reports.map(DeviceTable.json)), screen.text(table))
   }
 }
@@ -64,8 +65,17 @@ struct DeviceRow {
   var record: DeviceRecord
 
   var isOnline: Bool { device.sourceConnectivity.connectivityState == .online }
+  /// Whether some of it is.
+  var isPartlyOnline: Bool { isOnline || device.sourceConnectivity.connectivityState == .partiallyOnline }
+
   /// What makes a line another one; that time passes does not.
-  var essence: String { "\(record.fullName)\(device.sourceConnectivity)\(device.state)" }
+  var essence: String {
+    "\(record.fullName) \(record.typeNames) \(device.sourceConnectivity) \(device.settledConnectivity) "
+      + "\(device.offlineReason?.text ?? "") \(DeviceTable.state(self)) \(device.state)"
+  }
+
+  /// Whether what is known of an endpoint is what it said last, and not what is the case now.
+  func isLast(_ endpoint: EndpointID) -> Bool { device.traits.first { $0.endpoint == endpoint }?.isLast ?? !isOnline }
 }
 
 extension DeviceRecord {
@@ -83,13 +93,19 @@ enum DeviceTable {
   static func text(_ rows: [DeviceRow], now: Int64) -> String {
     var table = Table("NAME", "ROOM", "TYPE", "STATE", "CONNECTIVITY", "LOCALITY", "LAST CONTACT")
     for row in rows {
-      let state = row.device.state.text
+      let state = state(row)
       table.add(
-        row.record.name, row.record.room ?? "–", type(row.record),
-        state.isEmpty ? "–" : row.isOnline ? state : "(\(state))",
+        row.record.name, row.record.room ?? "–", type(row.record), state.isEmpty ? "–" : state,
         row.device.sourceConnectivity.connectivityState.rawValue, locality(row), contact(row, now: now))
     }
     return table.text
+  }
+
+  /// What it is doing; in brackets what it, or a part of it, did when it was heard last.
+  static func state(_ row: DeviceRow) -> String {
+    let parts = row.device.state.parts
+    if !parts.isEmpty, parts.allSatisfy({ row.isLast($0.endpoint) }) { return "(\(row.device.state.text))" }
+    return parts.map { row.isLast($0.endpoint) ? "(\($0.text))" : $0.text }.joined(separator: ", ")
   }
 
   private static func type(_ device: DeviceRecord) -> String {
@@ -99,7 +115,7 @@ enum DeviceTable {
   }
 
   static func locality(_ row: DeviceRow) -> String {
-    row.isOnline ? row.device.sourceConnectivity.dataSourceLocality.rawValue : "–"
+    row.isPartlyOnline ? row.device.sourceConnectivity.dataSourceLocality.rawValue : "–"
   }
 
   static func contact(_ row: DeviceRow, now: Int64) -> String {
@@ -116,11 +132,11 @@ enum DeviceTable {
         object = object.adding("currentLevel", .integer(level)).adding("level", .integer(HomeUnits.percent(level)))
       }
       if let color = part.color { object = object.adding("color", .string(color.description)) }
-      return object
+      return object.adding("isLast", .bool(row.isLast(part.endpoint)))
     }
-    let state: JSON = [
-      "text": .string(device.state.text), "isLast": .bool(!row.isOnline), "parts": .array(parts),
-    ]
+    // Of the whole where it is of all parts.
+    let isLast = parts.isEmpty ? !row.isPartlyOnline : device.state.parts.allSatisfy { row.isLast($0.endpoint) }
+    let state: JSON = ["text": .string(device.state.text), "isLast": .bool(isLast), "parts": .array(parts)]
     func time(_ microseconds: Int64?) -> JSON {
       microseconds.map { .string(ClockText.iso(milliseconds: $0 / 1000)) } ?? .null
     }
@@ -140,14 +156,24 @@ enum DeviceTable {
 /// A table that is shown again and again: on a terminal in its place, else one below the other.
 final class TableScreen {
   private let isInPlace: Bool
-  private var shown: [String]?
+  private var shown: (essence: [String], table: String, time: Int64)?
+  /// How old "2 s ago" may become on a terminal, in milliseconds.
+  private static let period: Int64 = 5000
 
   init(isInPlace: Bool) { self.isInPlace = isInPlace }
 
-  /// Whether it is another table than the last one.
-  func isNews(_ essence: [String]) -> Bool {
-    defer { shown = essence }
-    return essence != shown
+  /// Whether it is another table than the last one, and to be shown; one that only says how long ago something was is
+  /// another after some seconds, and only where it takes the place of the last.
+  /// - Parameters:
+  ///   - essence: what makes it another one at once.
+  ///   - now: in milliseconds, by any clock.
+  func isNews(_ essence: [String], _ table: String, at now: Int64) -> Bool {
+    if let shown, shown.essence == essence {
+      // A clock that was put back does not stop it.
+      guard isInPlace, shown.table != table, abs(now - shown.time) >= Self.period else { return false }
+    }
+    shown = (essence, table, now)
+    return true
   }
 
   /// The text with what puts it in the place of the last one: home, each line cleared to its end, and all below.
