@@ -4,6 +4,59 @@ import Testing
 
 /// The log of a home, told, waited for and delivered: real processes on loopback.
 @Suite("Watching on loopback", .serialized) struct WatchSessionTests {
+  /// A lamp that goes and comes back, in a home with a grace time.
+  @Test(.timeLimit(.minutes(10))) func whatSettlesIsToldAndWaitedFor() async throws {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    let name = "Settled " + UUID().uuidString.prefix(8)
+    let fleet = try await Fleet(hearth, lamp: name)
+    defer { fleet.stop() }
+    #expect(try hearth("pair", fleet.code, "--name", "Lamp").status == 0)
+    #expect(try hearth("home", "grace", "4s").status == 0)
+    let watch = try Follower(hearth, "watch", "--json")
+    defer { watch.process.terminate() }
+    #expect(await watch.waits(for: #""connectivityState":"online""#))
+    #expect(try hearth("wait", "lamp", "--for", "settledConnectivity=online", "--timeout", "30s").status == 0)
+    let never = try hearth("wait", "lamp", "--for", "settledConnectivity=offline", "--timeout", "300ms")
+    #expect(never.status == 11 && never.errors == "hearth: Lamp: settledConnectivity is online, not offline\n")
+
+    // Another process that waits for it.
+    let waiter = try Follower(hearth, "wait", "lamp", "--for", "settledConnectivity=offline", "--timeout", "300s")
+    defer { waiter.process.terminate() }
+    try await Task.sleep(for: .seconds(2))
+    fleet.stop()
+    let lost = #""connectivityState":"offline""#, away = #""settledConnectivityState":"offline""#
+    #expect(await watch.waits(for: lost, within: 120))
+    #expect(await watch.waits(for: away))
+    let line = try #require(watch.lines.first { $0.contains(away) })
+    #expect(line.contains(#""change":"settledConnectivity""#) && line.contains(#""device":"Lamp","nodeID":"1""#))
+    func time(_ line: String?) throws -> Date {
+      let text = try #require(line?.split(separator: #""time":""#).last).prefix { $0 != "\"" }
+      return try Date(String(text), strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    }
+    let pause = try time(line).timeIntervalSince(time(watch.lines.first { $0.contains(lost) }))
+    #expect(pause >= 3.9 && pause < 30)
+    #expect(await waiter.waits(for: "Lamp: settledConnectivity is offline"))
+    waiter.process.waitUntilExit()
+    #expect(waiter.process.terminationStatus == 0)
+
+    let second = try await Fleet(hearth, lamp: name)
+    defer { second.stop() }
+    #expect(try hearth("wait", "lamp", "--for", "settledConnectivity=online", "--timeout", "300s").status == 0)
+    #expect(await watch.waits(for: #""settledConnectivityState":"online""#))
+    #expect(watch.lines.count { $0.contains(#""change":"settledConnectivity""#) } == 2)
+    // Where it is told it goes on: nothing is lost, and nothing is told twice.
+    let anchor = try #require(line.split(separator: #""anchor":""#).last).prefix { $0 != "\"" }
+    let index = try #require(watch.lines.firstIndex(of: line))
+    let rest = try hearth("watch", "--since", String(anchor), "--for", "0s", "--json").output.split(separator: "\n")
+    func places(_ lines: [String]) -> [Substring?] { lines.map { $0.split(separator: #""anchor":""#).last } }
+    let told = watch.lines[(index + 1)...].filter { !$0.contains(#""change":"settledConnectivity""#) }
+    #expect(!told.isEmpty && places(Array(rest.prefix(told.count)).map(String.init)) == places(told))
+    watch.process.interrupt()
+    watch.process.waitUntilExit()
+    #expect(watch.process.terminationStatus == 130)
+  }
+
   @Test(.timeLimit(.minutes(10))) func changesAreToldOnceWaitedForAndDelivered() async throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }

@@ -1,5 +1,6 @@
 import MatterModel
 import MatterProtocol
+import Synchronization
 import Testing
 
 @testable import Home
@@ -78,6 +79,56 @@ import Testing
       #""type":"attribute","change":"attribute","id":"5","room":"Den","device":"Lamp""#, #""path":"5/1/8/0""#,
       #""value":203,"text":"80%""#, #""time":"1970-01-01T00:00:01.000Z","anchor":"ha-7""#,
     ] { #expect(json.contains(part), "\(json)") }
+  }
+
+  @Test func aQueryThatIsGivenUpIsAnError() async throws {
+    let bell = WatchBell()
+    let completed = Mutex(0)
+    let completion = ObserverCompletion { if $0 { completed.withLock { $0 += 1 } } }
+    for _ in 0..<3 { bell.query.handler(bell.query, completion, nil) }
+    bell.query.handler(bell.query, completion, HomeError(.timedOut, "given up"))
+    #expect(completed.withLock { $0 } == 4)
+    var rings = 0
+    let error = await #expect(throws: HomeError.self) { for try await _ in bell.rings { rings += 1 } }
+    // However often it rang before.
+    #expect(error?.code == .timedOut && rings == 1)
+  }
+
+  @Test func whatSettledIsToldOnceAndOnlyWhereItSaysMore() {
+    var news = SettledNews()
+    func isNews(_ state: ConnectivityState, alone: Bool, _ device: String = "5") -> Bool {
+      news.isNews(device, state, isAlone: alone)
+    }
+    // Without a grace time it is what the connectivity is, and told with it.
+    for state in [ConnectivityState.online, .offline, .partiallyOnline, .online] {
+      #expect(!isNews(state, alone: false))
+    }
+    // With one, later.
+    #expect(isNews(.offline, alone: true))
+    #expect(!isNews(.offline, alone: true))
+    // That it is back after that is news, and once.
+    #expect(isNews(.online, alone: false))
+    #expect(!isNews(.offline, alone: false) && !isNews(.online, alone: false))
+    #expect(isNews(.partiallyOnline, alone: true) && isNews(.offline, alone: true) && isNews(.online, alone: false))
+    // A home that is opened: nobody knew how it was.
+    #expect(!isNews(.unknown, alone: true, "6") && !isNews(.online, alone: true, "6"))
+    // It takes longer than the grace time until it is known to be away.
+    #expect(!isNews(.unknown, alone: true, "6") && isNews(.offline, alone: false, "6"))
+    #expect(isNews(.online, alone: false, "6"))
+  }
+
+  @Test func aLineSaysWhatSettled() throws {
+    let state = Self.state()
+    let entry = try #require(state.devices["5"])
+    let device = HomeDevice(
+      entry, values: NodeValues(), contact: Contact(), settled: SourceConnectivity(.offline, .peer),
+      home: OutputTests.NoHome())
+    let line = try #require(SampleReport(state).settled(device, at: 1_000_000, Anchor(log: 0xA, sequence: 7)))
+    #expect(line.text.hasSuffix("  ha-7  Den/Lamp  settled: offline"))
+    #expect(
+      line.json.text
+        == #"{"type":"connectivity","change":"settledConnectivity","id":"5","room":"Den","device":"Lamp","nodeID":"5","settledConnectivityState":"offline","time":"1970-01-01T00:00:01.000Z","anchor":"ha-7"}"#
+    )
   }
 
   private static func holds(_ text: String, of target: String = "lamp", in state: HomeState = state()) throws -> Bool {

@@ -13,6 +13,9 @@ struct Watch: AsyncParsableCommand {
       does not go back so far, a line says reset, {"reset":true,"anchor":…} with all devices, rooms and values as they are at \
       that place, and what follows is new.
 
+      With a grace time (`hearth home grace`) it also tells when a device counts as away at last, and when it is back after \
+      that: settledConnectivity. That is not in the log, and not told again by --since.
+
       Runs until interrupted, or as long as --for and --count say; --for 0s tells what there is. While it runs it follows the \
       devices, and wakes the observers of `hearth observe`, unless another process does so already.
       """)
@@ -42,8 +45,9 @@ struct Watch: AsyncParsableCommand {
         session, home.output, SampleReport(await session.state, raw: raw), wanted, after: anchor,
         until: count)
       if try await reader.read() || time?.duration == .zero { return }
+      let updates = session.updates()
       try await session.follow()
-      try await tell(reader, session)
+      try await tell(reader, session, updates)
     }
   }
 
@@ -59,16 +63,20 @@ struct Watch: AsyncParsableCommand {
     }
   }
 
-  private func tell(_ reader: LogReader, _ session: Home) async throws {
-    // However often it rings while a line is written, the log is read once afterwards.
-    let (bell, rope) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    let query = ObserverQuery(.all) { _, completion, error in
-      if error == nil { rope.yield() } else { rope.finish() }
-      completion()
-    }
-    try await session.execute(query)
+  private func tell(_ reader: LogReader, _ session: Home, _ updates: AsyncStream<HomeUpdate>) async throws {
+    let (bell, settled) = (WatchBell(), SettledQueue())
+    try await session.execute(bell.query)
+    let collecting = Task { await collect(settled, updates, session, bell) }
+    defer { collecting.cancel() }
     try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { for await _ in bell where try await readOn(reader) { return } }
+      group.addTask {
+        for try await _ in bell.rings {
+          // What it came of stands before it.
+          let waiting = settled.take()
+          if try await readOn(reader) { return }
+          await reader.tell(waiting)
+        }
+      }
       // Interrupted: the devices are told that nobody listens any more.
       group.addTask {
         _ = await StopSignals().wait()
@@ -78,9 +86,24 @@ struct Watch: AsyncParsableCommand {
       try await group.next()
       group.cancelAll()
     }
-    await session.stop(query)
+    await session.stop(bell.query)
     // What came while the time ran out.
     if time != nil { _ = try await readOn(reader) }
+  }
+
+  private func collect(
+    _ settled: SettledQueue, _ updates: AsyncStream<HomeUpdate>, _ session: Home, _ bell: WatchBell
+  ) async {
+    var news = SettledNews((try? await session.devices().list()) ?? [])
+    for await update in updates {
+      for id in update.settled.sorted() {
+        guard let device = try? await session.device(id: id).list().first,
+          news.isNews(id, device.settledConnectivity.connectivityState, isAlone: update.changes.isEmpty)
+        else { continue }
+        settled.add(device, at: update.time)
+        bell.ring()
+      }
+    }
   }
 }
 
@@ -131,6 +154,13 @@ actor LogReader {
       }
     }
     return true
+  }
+
+  /// Prints which devices have settled. That is at no place of its own in the log: it is told at the last one.
+  func tell(_ settled: [SettledQueue.Entry]) {
+    for entry in settled where targets.isEmpty || targets.contains(where: { $0.device.id == entry.device.id }) {
+      if let line = report.settled(entry.device, at: entry.time, anchor) { print(line, counts: false) }
+    }
   }
 
   private func isWanted(_ sample: HomeSample) -> Bool {
