@@ -1,9 +1,11 @@
 import Dispatch
 import Foundation
+import MatterClusters
 import MatterModel
 import MatterProtocol
 import NIOCore
 import Runtime
+import Synchronization
 import Testing
 
 @testable import Home
@@ -57,6 +59,40 @@ import Testing
     #expect(write.limit(.seconds(10)) == .seconds(45))
     #expect(HubRequest.read(5, [], isFabricFiltered: true, timeout: .seconds(1)).limit(.seconds(10)) == .seconds(6))
     #expect(HubRequest.status.limit(.seconds(10)) == .seconds(10))
+  }
+
+  /// The hub follows the home, and has not reached the lamp yet.
+  @Test func aCommandWaitsAtTheHubUntilItsDeviceIsThere() async throws {
+    let served = try await ServedHome(isEmpty: true)
+    try await served.make(ServedHome.lamp)
+    let client = try await served.client()
+    let lamp = try #require(try await client.devices().list().first)
+    #expect(lamp.sourceConnectivity.dataSourceLocality == .unspecified)
+    let light = try #require(lamp.types.get(DimmableLightDeviceType.self)?.matterTraits.onOffTrait)
+    #expect(await failure { try await light.on() } == .unreachable)
+    #expect(await failure { try await light.waiting(.milliseconds(100)).on() } == .timedOut)
+    #expect(await failure { try await light.waiting(.milliseconds(100)).write(OnOff.onTime, 1) } == .timedOut)
+    let answers = Mutex(0)
+    let on = Task { @Sendable in
+      await failure {
+        defer { answers.withLock { $0 += 1 } }
+        try await light.waiting(.seconds(60)).on()
+      }
+    }
+    let written = Task { @Sendable in
+      await failure {
+        defer { answers.withLock { $0 += 1 } }
+        try await light.waiting(.seconds(60)).write(OnOff.onTime, 1)
+      }
+    }
+    try await Task.sleep(for: .milliseconds(400))
+    #expect(answers.withLock { $0 } == 0)
+    try await served.home.controller.take(.established(5, deadline: .max))
+    // Then it is asked: that there is no such node is the answer.
+    #expect(await on.value == .notFound)
+    #expect(await written.value == .notFound)
+    await client.close()
+    await served.close()
   }
 
   @Test func theFirstSynchronisationIsWaitedForAndNoLonger() async throws {
