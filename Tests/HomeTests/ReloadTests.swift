@@ -35,13 +35,18 @@ import Testing
   }
 
   /// A home with two lamps, which another process follows as long as it has the lock.
-  private func open(_ directory: ScratchDirectory, _ lock: inout FollowerLock?) async throws -> OpenHome {
+  /// - Parameter isFollowed: else nobody does, from the beginning: who looks on is told when the other ends.
+  private func open(
+    _ directory: ScratchDirectory, _ lock: inout FollowerLock?, isFollowed: Bool = true
+  ) async throws -> OpenHome {
     let first = try await OpenHome(directory)
     await first.meet(.lamp(5))
     await first.meet(.lamp(6))
     await first.home.close()
-    lock = try FollowerLock.acquire(directory.state)
-    #expect(lock != nil)
+    if isFollowed {
+      lock = try FollowerLock.acquire(directory.state)
+      #expect(lock != nil)
+    }
     return try await OpenHome(directory)
   }
 
@@ -50,8 +55,7 @@ import Testing
   {
     let directory = ScratchDirectory()
     var lock: FollowerLock?
-    let open = try await open(directory, &lock)
-    if !isPassive { lock = nil }
+    let open = try await open(directory, &lock, isFollowed: isPassive)
     let home = open.home
     let client = await RecordingClient(home)
     let changes = home.devices().stream().makeAsyncIterator()
