@@ -52,15 +52,14 @@ extension Home {
     await controller.take(.node(node, name: name, roomID: roomID))
     // It is in the fabric already: what can't be read now does not undo that.
     _ = try? await controller.read(node, DeviceFacts.paths + DeviceState.paths)
-    let id = SourceID(node).description
     if await controller.state.source(SourceID(node)) == nil {
       try await controller.change { [roomID] state throws(HomeError) in
         (DeviceFacts.changes(result, name: name, roomID: roomID, state), ())
       }
     }
     try await controller.flush()
-    let registry = await registry
-    guard let device = registry.devices.first(where: { $0.id == id }) ?? registry.device(node) else {
+    // It may have been there already, behind a bridge.
+    guard let device = await registry.device(node) else {
       throw HomeError(.internalError, "the device is in the fabric, and not in the home")
     }
     return PairedDevice(device: device, result: result)
@@ -105,8 +104,9 @@ extension Home {
     return (device, wasTold)
   }
 
-  private func remove(_ device: DeviceRecord, force: Bool) async throws(HomeError) -> (DeviceRecord, Bool) {
-    guard !device.isBridged else {
+  /// What is there by another way, too, stays by that way.
+  package func remove(_ device: DeviceRecord, force: Bool) async throws(HomeError) -> (DeviceRecord, Bool) {
+    guard let device = device.isBridged ? device.by(where: { !$0.id.isBridged }) : device else {
       throw HomeError(
         .badArguments,
         "a device behind a bridge can't be removed by itself; remove it at its bridge, or remove the bridge",
