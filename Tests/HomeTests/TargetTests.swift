@@ -49,6 +49,17 @@ import Testing
     #expect(try found("7/1") == "7 by 7 with 0+1 at 1")
   }
 
+  @Test func roomsOfTheSameNameTellTheirDevicesApartByTheirNodes() throws {
+    var state = Samples.state()
+    state.apply(.structureAdded(Structure(id: "s", name: "Cottage")))
+    state.apply(.roomAdded(Room(id: "k", name: "kitchen", structureID: "s")))
+    state.apply(.deviceAdded(id: "20", name: "lamp", roomID: "k", structureID: "s"))
+    state.apply(.sourceAdded(SourceID(20), device: "20"))
+    let error = failure { () throws(HomeError) in _ = try HomeRegistry(state).resolve("kitchen/lamp") }
+    #expect(error?.code == .ambiguousTarget)
+    #expect(error?.candidates == ["Kitchen/Lamp (node 2)", "kitchen/lamp (node 20)"])
+  }
+
   @Test func ambiguousNamesListTheirCandidates() throws {
     let registry = try Samples.registry()
     let error = failure { () throws(HomeError) in _ = try registry.resolve("lamp") }

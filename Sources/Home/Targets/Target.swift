@@ -99,9 +99,14 @@ extension HomeRegistry {
 
   private func one(_ found: [DeviceRecord], _ text: String) throws(HomeError) -> DeviceRecord? {
     guard found.count > 1 else { return found.first }
+    // Rooms of different structures may have the same name, and devices in them, too.
+    let names = found.map { $0.fullName.lowercased() }
     throw HomeError(
       .ambiguousTarget, "“\(text)” may be any of \(found.count) devices; name one of them",
-      candidates: found.map { $0.room == nil ? "\($0.name) (node \($0.id))" : $0.fullName })
+      candidates: found.map { device in
+        let isAlone = names.count { $0 == device.fullName.lowercased() } == 1
+        return device.room != nil && isAlone ? device.fullName : "\(device.fullName) (node \(device.id))"
+      })
   }
 
   private func unique(_ names: [String]) -> [String] {
