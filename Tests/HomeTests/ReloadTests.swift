@@ -175,6 +175,38 @@ import Testing
     _ = consume lock
   }
 
+  @Test(arguments: [true, false]) func namesOfSeveralProcessesChangeInTheOrderOfTheLog(_ isPassive: Bool) async throws {
+    let directory = ScratchDirectory()
+    var lock: FollowerLock?
+    let open = try await open(directory, &lock, isFollowed: isPassive)
+    let home = open.home
+    try await home.follow()
+    let client = await RecordingClient(home)
+    let changes = home.devices().stream().makeAsyncIterator()
+    let process = try HomeDatabase.open(directory.state.database)
+    for round in 1...5 {
+      _ = try process.change(origin: "other", at: 5) { (_) throws(HomeError) in
+        ([.deviceRenamed(id: "5", name: "A\(round)")], 0)
+      }
+      try await home.rename("5", to: "B\(round)")
+      #expect(await home.backend.device("5")?.name == "B\(round)")
+    }
+    _ = try process.change(origin: "other", at: 5) { (_) throws(HomeError) in
+      ([.roomAdded(Room(id: "r", name: "Marker", structureID: "home"))], 0)
+    }
+    #expect(await client.delegate.waits(for: "+room Marker"))
+    #expect(await home.backend.device("5")?.name == "B5")
+    #expect(try process.load().state.devices["5"]?.name == "B5")
+    let order = (1...5).flatMap { ["called A\($0)", "called B\($0)"] }
+    #expect(client.delegate.messages.filter { $0.hasPrefix("called") } == order)
+    await home.close()
+    let names = await rest(changes, of: CollectionChanges<HomeDevice>.self).compactMap { change -> String? in
+      if case .updated(let old, let new) = change, old.name != new.name { "called \(new.name)" } else { nil }
+    }
+    #expect(names == order)
+    _ = consume lock
+  }
+
   @Test func anOwnerOfALongLogMissesNothingOfWhatOthersDo() async throws {
     let directory = ScratchDirectory()
     let open = try await OpenHome(directory)
