@@ -116,6 +116,16 @@ struct HomeMirror: Sendable {
     return messages
   }
 
+  /// Changes of values that were not told when they happened; nothing of those that others came after.
+  func messages(of changes: [OwnRequests.Change]) -> [DelegateMessage] {
+    changes.compactMap { change in
+      guard state.value(change.node, change.path) == change.new,
+        let accessory = state.devices[change.device].map({ value(of: $0) })
+      else { return nil }
+      return .accessory { await $0.accessory(accessory, didUpdate: change.path, to: change.new) }
+    }
+  }
+
   // MARK: Homes and rooms
 
   private func appear(_ old: HomeMirror, _ messages: inout [DelegateMessage]) {

@@ -1,3 +1,4 @@
+import MatterClusters
 import MatterCrypto
 import MatterModel
 import MatterProtocol
@@ -209,6 +210,36 @@ import Testing
     }
     await here.home.close()
     await there.home.close()
+  }
+
+  @Test func whatComesOfACommandThatFailsIsToldWhenItFails() async throws {
+    let offline = try await OfflineHome(directory)
+    try await offline.make(HomeSamples.lamp(5))
+    try await offline.home.controller.take(.lost(5, .timedOut))
+    let client = await RecordingClient(offline.home)
+    let lamp = try #require(client.manager.primaryHome?.accessories.first)
+    let light = try #require(lamp.traits[OnOffTrait.self])
+    let command = Task { try await light.waiting(.seconds(2)).on() }
+    try await Task.sleep(for: .milliseconds(300))
+    // It was switched on; the answer is lost.
+    try await offline.make([.attribute(5, OnOff.onOff.path(on: 1), value: true.tlv)])
+    try await offline.home.controller.take(.established(5, deadline: .max))
+    try await offline.home.controller.take(.lost(5, .timedOut))
+    #expect(await client.delegate.waits(for: "Lamp 5 unreachable"))
+    let before = client.delegate.messages
+    await #expect(throws: HomeError.self) { try await command.value }
+    #expect(await client.delegate.waits(for: "Lamp 5 6/0 = [9]"))
+    #expect(before == ["Lamp 5 reachable", "Lamp 5 unreachable"], "\(before)")
+    // Nor is it told of what has changed again since.
+    let again = Task { try await light.waiting(.seconds(1)).off() }
+    try await Task.sleep(for: .milliseconds(200))
+    try await offline.make([.attribute(5, OnOff.onOff.path(on: 1), value: false.tlv)])
+    try await offline.make([.attribute(5, OnOff.onOff.path(on: 1), value: true.tlv)])
+    await #expect(throws: HomeError.self) { try await again.value }
+    try await offline.make([.deviceRenamed(id: "5", name: "Desk")])
+    #expect(await client.delegate.waits(for: "called Desk"))
+    #expect(client.delegate.messages.filter { $0.contains("6/0") } == ["Lamp 5 6/0 = [9]", "Lamp 5 6/0 = [9]"])
+    await offline.home.close()
   }
 
   @Test func aSlowDelegateStallsNobodyAndIsCalledOnceAtATime() async throws {
