@@ -1,3 +1,4 @@
+import Foundation
 import MatterClusters
 import MatterModel
 import MatterProtocol
@@ -173,6 +174,43 @@ import Testing
     }
     #expect(samples.filter { $0.attribute?.path == isOn && $0.node == 5 }.count == 6)
     _ = consume lock
+  }
+
+  /// Whoever comes next begins with what is stored.
+  @Test func theRightIsGivenUpWhenEverythingIsStored() async throws {
+    let directory = ScratchDirectory()
+    let open = try await OpenHome(directory)
+    try await open.home.follow()
+    await open.meet(.lamp(5))
+    try await open.controller.flush()
+    // Somebody else writes for long.
+    let (began, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let other = Thread {
+      let process = try? HomeDatabase.open(directory.state.database)
+      try? process?.write { _ in
+        began.signal()
+        goOn.wait()
+      }
+      try? process?.close()
+    }
+    other.start()
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async {
+        began.wait()
+        continuation.resume()
+      }
+    }
+    let updates = open.home.updates()
+    await open.take(NodeModel.report(5, isOn, false.tlv))
+    let closing = Task { await open.home.close() }
+    // It hears nothing any more, and waits for the database.
+    for await _ in updates {}
+    try await Task.sleep(for: .milliseconds(100))
+    #expect(FollowerLock.isHeld(directory.state))
+    goOn.signal()
+    await closing.value
+    #expect(!FollowerLock.isHeld(directory.state))
+    #expect(try HomeDatabase.open(directory.state.database).load().state.value(5, isOn) == false.tlv)
   }
 
   @Test(arguments: [true, false]) func namesOfSeveralProcessesChangeInTheOrderOfTheLog(_ isPassive: Bool) async throws {
