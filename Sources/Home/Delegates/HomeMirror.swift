@@ -71,9 +71,12 @@ struct HomeMirror: Sendable {
       case .structureAdded, .structureRenamed, .structureRemoved, .primaryStructureChosen, .roomAdded, .roomRenamed,
         .roomRemoved:
         if old.names == nil { old.names = self }
-      case .deviceAdded(let id, _, _, _), .deviceRemoved(let id), .deviceRenamed(let id, _), .deviceMoved(let id, _),
-        .sourceAdded(_, let id):
+      case .deviceAdded(let id, _, _, _), .deviceRemoved(let id), .deviceRenamed(let id, _), .deviceMoved(let id, _):
         note(id, in: &old)
+      case .sourceAdded(let source, let id):
+        note(id, in: &old)
+        // Whose it was before.
+        if let device = state.device(of: source) { note(device.id, in: &old) }
       case .sourceRemoved(let source), .topology(let source, _, _), .connectivity(let source, _):
         if let device = state.device(of: source) { note(device.id, in: &old) }
       }

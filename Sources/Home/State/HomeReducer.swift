@@ -272,9 +272,8 @@ public struct HomeReducer: Sendable {
       add(source, to: twin, &update)
     } else if let twin, let own = state.device(of: source.id), own.id != twin.id, own.sources.count == 1 {
       // It turns out to be a device that is there already by another way.
-      make(.sourceRemoved(source.id), &update)
-      make(.deviceRemoved(id: own.id), &update)
       make(.sourceAdded(source.id, device: twin.id), &update)
+      make(.deviceRemoved(id: own.id), &update)
     }
     let now = state.source(source.id)
     if now?.endpoints != source.endpoints || now?.identity != source.identity {

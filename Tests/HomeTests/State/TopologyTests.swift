@@ -237,6 +237,32 @@ import Testing
     #expect(home.faults.isEmpty)
   }
 
+  @Test func aNodeThatTurnsOutToBeThereAlreadyKeepsItsEvents() throws {
+    var home = CheckedReducer()
+    home.meet(.lamp(5, uniqueID: "lamp"))
+    let lamp = NodeModel.lamp(9)
+    home.meet(lamp)
+    home.take(lamp.report(events: [NodeModel.shutDown(41)]))
+    home.take(.established(9, deadline: 9))
+    let values = home.state.values[9]
+    #expect(home.state.lastEvents[9] == 41 && home.ids == ["5", "9"])
+    home.take(NodeModel.report(9, BasicInformation.uniqueID.path(on: 0), "lamp".tlv))
+    #expect(home.ids == ["5"])
+    #expect(home.state.devices["5"]?.sources.map(\.id) == [SourceID(5), SourceID(9)])
+    #expect(home.state.source(SourceID(9))?.status.connectivity == SourceConnectivity(.online, .peer))
+    var known = try #require(home.state.values[9])
+    known[BasicInformation.uniqueID.path(on: 0)] = nil
+    #expect(known == values)
+    // What it tells again is no news, after a restart neither.
+    #expect(home.state.lastEvents[9] == 41)
+    #expect(home.take(lamp.report(of: [], events: [NodeModel.shutDown(41)])) == nil)
+    let place = try TestDatabase()
+    let database = try place.open()
+    try database.commit(home.log)
+    #expect(try database.load().state == home.state)
+    #expect(home.faults.isEmpty)
+  }
+
   @Test func theNearestWayThatWorksCounts() {
     func entry(_ statuses: SourceStatus...) -> DeviceEntry {
       var entry = DeviceEntry(id: "1", name: "x", structureID: "home")
