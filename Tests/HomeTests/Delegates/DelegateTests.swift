@@ -242,6 +242,26 @@ import Testing
     await offline.home.close()
   }
 
+  /// As everybody else: what is stored of how the devices are holds as long as somebody follows them.
+  @Test func whereNobodyFollowsNothingIsReachable() async throws {
+    let first = try await OfflineHome(directory)
+    try await first.make(HomeSamples.lamp(5))
+    await first.home.close()
+    let offline = try await OfflineHome(directory, follows: false)
+    let client = await RecordingClient(offline.home)
+    func lamp() async throws -> (theirs: HomeDevice?, ours: HomeDevice?) {
+      (client.manager.primaryHome?.accessories.first, try await offline.home.devices().list().first)
+    }
+    let restored = try await lamp()
+    #expect(restored.theirs == restored.ours && restored.theirs?.sourceConnectivity == .unknown)
+    #expect(restored.theirs?.isReachable == false)
+    try await offline.home.controller.take(.answered(5))
+    #expect(await client.delegate.waits(for: "Lamp 5 reachable"))
+    let heard = try await lamp()
+    #expect(heard.theirs == heard.ours && heard.theirs?.isReachable == true)
+    await offline.home.close()
+  }
+
   @Test func aSlowDelegateStallsNobodyAndIsCalledOnceAtATime() async throws {
     let offline = try await OfflineHome(directory)
     let (slow, quick) = (
