@@ -262,6 +262,22 @@ import Testing
     await offline.home.close()
   }
 
+  @Test func aBridgeIsOneWhateverItAdministersBesides() {
+    func isBridge(_ types: DeviceTypeID...) -> Bool {
+      var entry = DeviceEntry(id: "7", name: "Bridge", structureID: "home")
+      var source = DeviceSource(SourceID(7))
+      source.endpoints = [
+        DeviceEndpoint(id: 0, deviceTypes: [0x16, 0x130]), DeviceEndpoint(id: 1, deviceTypes: types),
+      ]
+      entry.sources = [source]
+      return entry.isBridge
+    }
+    #expect(isBridge(DeviceTypes.aggregator.id, DeviceTypes.jointFabricAdministrator.id))
+    #expect(isBridge(DeviceTypes.aggregator.id, DeviceTypes.powerSource.id))
+    #expect(!isBridge(DeviceTypes.aggregator.id, DeviceTypes.onOffLight.id))
+    #expect(!isBridge(DeviceTypes.jointFabricAdministrator.id) && !isBridge())
+  }
+
   @Test func aSlowDelegateStallsNobodyAndIsCalledOnceAtATime() async throws {
     let offline = try await OfflineHome(directory)
     let (slow, quick) = (
