@@ -54,6 +54,8 @@ import Testing
   /// It was reached, and then it died: who waits, waits.
   @Test func commandsThatAreToWaitDoSoForWhatWasLost() async throws {
     let run = await simulate(try SimulatedHomeTests.definition(), seed: 1) { _, world in
+      // Nobody tells that it is back, either.
+      try await world.befall("hub", .multicast(false))
       try await world.befall("Lamp", .partition)
       // Long enough for that to be noticed, and for it to be called rarely.
       try await world.simulation.sleep(for: .seconds(3600))
