@@ -7,8 +7,11 @@ public struct DeviceRecord: Hashable, Sendable {
 
   /// One way to it: a node, or an endpoint of a bridge.
   public struct Way: Hashable, Sendable {
+    /// The node, and of a bridge the endpoint that stands for the device.
     public var id: SourceID
+    /// In the order of their ids.
     public var endpoints: [Endpoint]
+    /// As it is told by this way.
     public var identity: DeviceIdentity
   }
 
