@@ -20,13 +20,10 @@ extension Home {
     let lock = try await HomeLock.acquire(options.state)
     var options = options
     options.access = .exclusive
-    // A name that can't be is to be found out before anything happens.
-    let ownName = try name.map { name throws(HomeError) in try HomeNames.checked(name).name }
-    if let room { _ = try HomeNames.checked(room) }
     let home = try await Home(options)
     let paired: Result<PairedDevice, HomeError>
     do throws(HomeError) {
-      paired = .success(try await home.pair(request, name: ownName, room: room, onStep: onStep))
+      paired = .success(try await home.pair(request, name: name, room: room, onStep: onStep))
     } catch {
       paired = .failure(error)
     }
@@ -36,31 +33,35 @@ extension Home {
   }
 
   /// Commissions a device, reads what it is, and gives it a name. For a home that has its state for itself.
-  /// - Parameter name: nil: what it calls itself.
+  /// - Parameters:
+  ///   - name: nil: what it calls itself.
+  ///   - room: made where there is none of this name; `structure/room` where several structures have one.
   public func pair(
     _ request: CommissioningRequest, name: String? = nil, room: String? = nil,
     onStep: @escaping @Sendable (CommissioningStep, StepProgress) -> Void = { _, _ in }
   ) async throws(HomeError) -> PairedDevice {
     let controller = try controller
+    // A name that can't be is to be found out before anything happens.
+    let name = try name.map { name throws(HomeError) in try HomeNames.checked(name).name }
+    if let room, try await controller.state.room(called: room) == nil { _ = try HomeNames.checked(room) }
     let result = try await controller.commission(request, onStep: onStep)
     let node = result.nodeID
     var roomID: String?
     if let room {
-      roomID = await controller.state.room(named: room)?.id
+      roomID = try await controller.state.room(called: room)?.id
       if roomID == nil { roomID = try await addRoom(room).id }
     }
     await controller.take(.node(node, name: name, roomID: roomID))
     // It is in the fabric already: what can't be read now does not undo that.
     _ = try? await controller.read(node, DeviceFacts.paths + DeviceState.paths)
-    let id = SourceID(node).description
     if await controller.state.source(SourceID(node)) == nil {
       try await controller.change { [roomID] state throws(HomeError) in
-        (DeviceFacts.changes(result, name: name, roomID: roomID, state), ())
+        (DeviceFacts.changes(node, result.information, name: name, roomID: roomID, state), ())
       }
     }
     try await controller.flush()
-    let registry = await registry
-    guard let device = registry.devices.first(where: { $0.id == id }) ?? registry.device(node) else {
+    // It may have been there already, behind a bridge.
+    guard let device = await registry.device(node) else {
       throw HomeError(.internalError, "the device is in the fabric, and not in the home")
     }
     return PairedDevice(device: device, result: result)
@@ -105,8 +106,9 @@ extension Home {
     return (device, wasTold)
   }
 
-  private func remove(_ device: DeviceRecord, force: Bool) async throws(HomeError) -> (DeviceRecord, Bool) {
-    guard !device.isBridged else {
+  /// What is there by another way, too, stays by that way.
+  package func remove(_ device: DeviceRecord, force: Bool) async throws(HomeError) -> (DeviceRecord, Bool) {
+    guard let device = device.isBridged ? device.by(where: { !$0.id.isBridged }) : device else {
       throw HomeError(
         .badArguments,
         "a device behind a bridge can't be removed by itself; remove it at its bridge, or remove the bridge",
@@ -134,25 +136,28 @@ enum DeviceFacts {
   ]
 
   /// What commissioning itself learnt, for a device that tells nothing more now.
-  static func changes(_ result: CommissioningResult, name: String?, roomID: String?, _ state: HomeState) -> [HomeChange]
-  {
-    let source = SourceID(result.nodeID)
+  static func changes(
+    _ node: NodeID, _ information: DeviceInformation, name: String?, roomID: String?, _ state: HomeState
+  ) -> [HomeChange] {
+    let source = SourceID(node)
     var identity = DeviceIdentity()
-    identity.vendorID = result.information.vendorID
-    identity.productID = result.information.productID
-    identity.vendorName = result.information.vendorName
-    identity.productName = result.information.productName
-    identity.serialNumber = result.information.serialNumber
-    let endpoints = result.information.endpoints.map {
+    identity.vendorID = information.vendorID
+    identity.productID = information.productID
+    identity.vendorName = information.vendorName
+    identity.productName = information.productName
+    identity.serialNumber = information.serialNumber
+    let endpoints = information.endpoints.map {
       DeviceEndpoint(id: $0.id, deviceTypes: $0.deviceTypes, parts: $0.parts)
     }
-    let structure = state.primaryStructure ?? HomeReducer.firstStructure
+    let room = roomID.flatMap { state.room($0) }
+    let structure =
+      room.flatMap { state.structure($0.structureID) } ?? state.primaryStructure ?? HomeReducer.firstStructure
     let wanted = name ?? identity.ownName ?? "Device \(source)"
     return (state.structures.isEmpty ? [.structureAdded(structure)] : []) + [
       .deviceAdded(
         id: source.description,
-        name: state.availableName(wanted, in: roomID, of: structure.id, except: source.description), roomID: roomID,
-        structureID: structure.id),
+        name: state.availableName(wanted, in: room?.id, of: structure.id, except: source.description),
+        roomID: room?.id, structureID: structure.id),
       .sourceAdded(source, device: source.description), .topology(source, endpoints, identity),
     ]
   }

@@ -1,4 +1,5 @@
 import Foundation
+import MatterController
 import MatterModel
 import Testing
 
@@ -80,6 +81,30 @@ final class ScratchDirectory: Sendable {
     #expect(failure { () throws(HomeError) in _ = try home.knownRoom("Kichen") }?.candidates == ["Kitchen"])
     // Two lamps can't be in one room.
     #expect(failure { () throws(HomeError) in _ = try home.movingDevice("3", to: "kitchen") }?.code == .badArguments)
+  }
+
+  @Test func whatIsInAHomeStaysInIt() throws {
+    var home = Samples.state()
+    home.apply(.structureAdded(Structure(id: "s", name: "Cottage")))
+    home.apply(.roomAdded(Room(id: "k", name: "kitchen", structureID: "s")))
+    home.apply(.roomAdded(Room(id: "p", name: "Porch", structureID: "s")))
+    let cottage = try #require(home.structure("s")).roomForEntireHome.id
+    for room in ["k", "p", cottage] {
+      let error = failure { () throws(HomeError) in _ = try home.movingDevice("1", to: room) }
+      #expect(error?.code == .badArguments && error?.device == "Ceiling")
+      #expect(error?.message.contains("“Home”") == true && error?.message.contains("“Cottage”") == true)
+    }
+    #expect(try home.movingDevice("1", to: nil) == [.deviceMoved(id: "1", roomID: nil)])
+    // Which of two rooms is meant is not guessed.
+    let error = failure { () throws(HomeError) in _ = try home.knownRoom("KITCHEN") }
+    #expect(error?.code == .ambiguousTarget && error?.candidates == ["Home/Kitchen", "Cottage/kitchen"])
+    #expect(try home.knownRoom("cottage/KITCHEN").id == "k" && home.knownRoom("home/kitchen").id == "kitchen")
+    #expect(try home.knownRoom("porch").id == "p" && home.room(called: "garden") == nil)
+    #expect(failure { () throws(HomeError) in _ = try home.knownRoom("home/porch") }?.code == .notFound)
+    // What is paired into a room is in its home.
+    for change in DeviceFacts.changes(30, DeviceInformation(), name: "Lamp", roomID: "k", home) { home.apply(change) }
+    #expect(home.devices["30"]?.structureID == "s" && home.devices["30"]?.roomID == "k")
+    #expect(home.devices["30"]?.name == "Lamp")
   }
 
   @Test func theRoomForTheEntireHomeStays() throws {

@@ -1,3 +1,4 @@
+import Foundation
 import MatterClusters
 import MatterModel
 import MatterProtocol
@@ -35,13 +36,18 @@ import Testing
   }
 
   /// A home with two lamps, which another process follows as long as it has the lock.
-  private func open(_ directory: ScratchDirectory, _ lock: inout FollowerLock?) async throws -> OpenHome {
+  /// - Parameter isFollowed: else nobody does, from the beginning: who looks on is told when the other ends.
+  private func open(
+    _ directory: ScratchDirectory, _ lock: inout FollowerLock?, isFollowed: Bool = true
+  ) async throws -> OpenHome {
     let first = try await OpenHome(directory)
     await first.meet(.lamp(5))
     await first.meet(.lamp(6))
     await first.home.close()
-    lock = try FollowerLock.acquire(directory.state)
-    #expect(lock != nil)
+    if isFollowed {
+      lock = try FollowerLock.acquire(directory.state)
+      #expect(lock != nil)
+    }
     return try await OpenHome(directory)
   }
 
@@ -50,8 +56,7 @@ import Testing
   {
     let directory = ScratchDirectory()
     var lock: FollowerLock?
-    let open = try await open(directory, &lock)
-    if !isPassive { lock = nil }
+    let open = try await open(directory, &lock, isFollowed: isPassive)
     let home = open.home
     let client = await RecordingClient(home)
     let changes = home.devices().stream().makeAsyncIterator()
@@ -168,6 +173,75 @@ import Testing
       return
     }
     #expect(samples.filter { $0.attribute?.path == isOn && $0.node == 5 }.count == 6)
+    _ = consume lock
+  }
+
+  /// Whoever comes next begins with what is stored.
+  @Test func theRightIsGivenUpWhenEverythingIsStored() async throws {
+    let directory = ScratchDirectory()
+    let open = try await OpenHome(directory)
+    try await open.home.follow()
+    await open.meet(.lamp(5))
+    try await open.controller.flush()
+    // Somebody else writes for long.
+    let (began, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let other = Thread {
+      let process = try? HomeDatabase.open(directory.state.database)
+      try? process?.write { _ in
+        began.signal()
+        goOn.wait()
+      }
+      try? process?.close()
+    }
+    other.start()
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async {
+        began.wait()
+        continuation.resume()
+      }
+    }
+    let updates = open.home.updates()
+    await open.take(NodeModel.report(5, isOn, false.tlv))
+    let closing = Task { await open.home.close() }
+    // It hears nothing any more, and waits for the database.
+    for await _ in updates {}
+    try await Task.sleep(for: .milliseconds(100))
+    #expect(FollowerLock.isHeld(directory.state))
+    goOn.signal()
+    await closing.value
+    #expect(!FollowerLock.isHeld(directory.state))
+    #expect(try HomeDatabase.open(directory.state.database).load().state.value(5, isOn) == false.tlv)
+  }
+
+  @Test(arguments: [true, false]) func namesOfSeveralProcessesChangeInTheOrderOfTheLog(_ isPassive: Bool) async throws {
+    let directory = ScratchDirectory()
+    var lock: FollowerLock?
+    let open = try await open(directory, &lock, isFollowed: isPassive)
+    let home = open.home
+    try await home.follow()
+    let client = await RecordingClient(home)
+    let changes = home.devices().stream().makeAsyncIterator()
+    let process = try HomeDatabase.open(directory.state.database)
+    for round in 1...5 {
+      _ = try process.change(origin: "other", at: 5) { (_) throws(HomeError) in
+        ([.deviceRenamed(id: "5", name: "A\(round)")], 0)
+      }
+      try await home.rename("5", to: "B\(round)")
+      #expect(await home.backend.device("5")?.name == "B\(round)")
+    }
+    _ = try process.change(origin: "other", at: 5) { (_) throws(HomeError) in
+      ([.roomAdded(Room(id: "r", name: "Marker", structureID: "home"))], 0)
+    }
+    #expect(await client.delegate.waits(for: "+room Marker"))
+    #expect(await home.backend.device("5")?.name == "B5")
+    #expect(try process.load().state.devices["5"]?.name == "B5")
+    let order = (1...5).flatMap { ["called A\($0)", "called B\($0)"] }
+    #expect(client.delegate.messages.filter { $0.hasPrefix("called") } == order)
+    await home.close()
+    let names = await rest(changes, of: CollectionChanges<HomeDevice>.self).compactMap { change -> String? in
+      if case .updated(let old, let new) = change, old.name != new.name { "called \(new.name)" } else { nil }
+    }
+    #expect(names == order)
     _ = consume lock
   }
 

@@ -17,6 +17,49 @@ import Testing
     #expect(target.endpoint == endpoint.map { EndpointID($0) })
   }
 
+  @Test func aDeviceIsFoundByEachOfItsNodes() throws {
+    var state = Samples.state()
+    state.apply(.deviceAdded(id: "7/3", name: "Floor", roomID: nil, structureID: "home"))
+    state.apply(.sourceAdded(SourceID(7, 3), device: "7/3"))
+    state.apply(.topology(SourceID(7, 3), [.init(id: 3, deviceTypes: [0x13, 0x101], servers: [6])], DeviceIdentity()))
+    state.apply(.sourceAdded(SourceID(12), device: "7/3"))
+    state.apply(.topology(SourceID(12), Samples.light, DeviceIdentity()))
+    func found(_ text: String) throws -> String {
+      let target = try HomeRegistry(state).resolve(text)
+      let way = SourceID(target.device.nodeID, target.device.mainEndpoint)
+      let own = target.device.endpoints.map { "\($0.id)" }.joined(separator: "+")
+      return "\(target.device.id) by \(way) with \(own)" + (target.endpoint.map { " at \($0)" } ?? "")
+    }
+    #expect(try found("12") == "7/3 by 12 with 0+1")
+    #expect(try found("0xC/1") == "7/3 by 12 with 0+1 at 1")
+    // Its id stays, whichever way counts.
+    #expect(try found("7/3") == "7/3 by 12 with 0+1")
+    // By its name it is found by the way that counts.
+    #expect(try found("floor") == "7/3 by 12 with 0+1")
+    state.apply(.connectivity(SourceID(7, 3), SourceStatus(SourceConnectivity(.online, .peer))))
+    #expect(try found("floor") == "7/3 by 7/3 with 3")
+    #expect(try found("12") == "7/3 by 12 with 0+1")
+    #expect(HomeRegistry(state).device(12)?.id == "7/3" && HomeRegistry(state).device(7) == nil)
+    // The same where it is the bridge that is reached, by its node.
+    state.apply(.deviceAdded(id: "7", name: "Bridge", roomID: nil, structureID: "home"))
+    state.apply(.sourceAdded(SourceID(7), device: "7"))
+    state.apply(.topology(SourceID(7), [.init(id: 0, deviceTypes: [0x16]), .init(id: 1)], DeviceIdentity()))
+    state.apply(.connectivity(SourceID(7, 3), .unknown))
+    #expect(try found("bridge/3") == "7/3 by 7/3 with 3 at 3")
+    #expect(try found("7/1") == "7 by 7 with 0+1 at 1")
+  }
+
+  @Test func roomsOfTheSameNameTellTheirDevicesApartByTheirNodes() throws {
+    var state = Samples.state()
+    state.apply(.structureAdded(Structure(id: "s", name: "Cottage")))
+    state.apply(.roomAdded(Room(id: "k", name: "kitchen", structureID: "s")))
+    state.apply(.deviceAdded(id: "20", name: "lamp", roomID: "k", structureID: "s"))
+    state.apply(.sourceAdded(SourceID(20), device: "20"))
+    let error = failure { () throws(HomeError) in _ = try HomeRegistry(state).resolve("kitchen/lamp") }
+    #expect(error?.code == .ambiguousTarget)
+    #expect(error?.candidates == ["Kitchen/Lamp (node 2)", "kitchen/lamp (node 20)"])
+  }
+
   @Test func ambiguousNamesListTheirCandidates() throws {
     let registry = try Samples.registry()
     let error = failure { () throws(HomeError) in _ = try registry.resolve("lamp") }

@@ -51,6 +51,30 @@ import Testing
     #expect(isOn == true)
   }
 
+  /// It was reached, and then it died: who waits, waits.
+  @Test func commandsThatAreToWaitDoSoForWhatWasLost() async throws {
+    let run = await simulate(try SimulatedHomeTests.definition(), seed: 1) { _, world in
+      // Nobody tells that it is back, either.
+      try await world.befall("hub", .multicast(false))
+      try await world.befall("Lamp", .partition)
+      // Long enough for that to be noticed, and for it to be called rarely.
+      try await world.simulation.sleep(for: .seconds(3600))
+      let light = try await stored(world)
+      #expect(light.metadata.sourceConnectivity == SourceConnectivity(.offline, .peer))
+      let inVain = await outcome(world) { try await light.waiting(.seconds(50)).on() }
+      async let later = outcome(world) { try await light.waiting(.seconds(300)).on() }
+      try await world.simulation.sleep(for: .seconds(100))
+      try await world.befall("Lamp", .heal)
+      let waited = await later
+      try await world.simulation.sleep(for: .seconds(5))
+      return (inVain, waited, try await stored(world).attributes.onOff)
+    }
+    let (inVain, waited, isOn) = try run.result.get()
+    #expect(inVain.code == .timedOut && inVain.time >= .seconds(50) && inVain.time < .seconds(51), "\(inVain)")
+    #expect(waited.code == nil && waited.time > .seconds(100) && waited.time < .seconds(130), "\(waited)")
+    #expect(isOn == true)
+  }
+
   /// Nothing changes for ten minutes, and then the power fails: of when the lamp was heard last, a minute may be lost.
   @Test func contactIsKnownAfterALossOfPower() async throws {
     let run = await simulate(try SimulatedHomeTests.definition(), seed: 1) { _, world in

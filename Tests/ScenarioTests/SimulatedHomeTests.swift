@@ -104,6 +104,50 @@ import VirtualDevices
     #expect(try run.result.get())
   }
 
+  /// It was behind a bridge first, and is paired then: one device, which goes on by the bridge when its node is removed.
+  @Test func aLampThatWasBehindABridgeFirstIsPairedAndRemoved() async throws {
+    var definition = try Self.definition(
+      """
+      devices:
+        - name: Bridge
+          type: bridge
+          devices:
+            - name: Other
+              type: on/off light
+            - name: Lamp behind
+              type: on/off light
+        - name: Lamp
+          room: Kitchen
+          type: on/off light
+      """)
+    let lamp = try #require(definition.devices.last)
+    definition.devices[0].bridged[1].uniqueID = lamp.uniqueID
+    definition.devices[0].bridged[1].vendorID = lamp.vendorID
+    definition.devices[0].bridged[1].productID = lamp.productID
+    let run = await simulate(definition, seed: 1) { home, world in
+      func current() async throws -> HomeDevice {
+        try #require(try await home.devices().list().first { $0.identity.uniqueID == lamp.uniqueID })
+      }
+      // It is reached by the bridge already: until its own node is followed, too.
+      try await world.simulation.sleep(for: .seconds(10))
+      let paired = try await current()
+      let node = try #require(paired.source?.id)
+      #expect(!node.isBridged && paired.id.contains("/"))
+      #expect(paired.name == "Lamp" && paired.roomID != nil, "\(paired.name)")
+      let bridged = try await home.registry.resolve("Bridge").device
+      let target = try await home.registry.resolve("Lamp").device
+      #expect(target.id == paired.id && target.nodeID == node.node)
+      #expect(try await home.remove(target, force: false).1)
+      let left = try await current()
+      #expect(left.id == paired.id && left.name == "Lamp" && left.source?.id.node == bridged.nodeID)
+      let refused = await #expect(throws: HomeError.self) {
+        _ = try await home.remove(try await home.registry.resolve("Lamp").device, force: false)
+      }
+      return refused?.code
+    }
+    #expect(try run.result.get() == .badArguments)
+  }
+
   /// Any authenticated message is contact, a refusal too.
   @Test func aRefusalIsContact() async throws {
     let run = await simulate(try Self.definition(), seed: 1) { home, world in

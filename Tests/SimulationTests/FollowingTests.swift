@@ -148,6 +148,41 @@ import Testing
     #expect(try home.run(for: .seconds(2)) { $0.devices["1"]?.isOnline == true })
   }
 
+  /// Never heard, as far as the home knows, and not announced.
+  @Test func aDeviceThatIsNowhereHasNoAddress() throws {
+    let home = try FollowedHome()
+    try home.start()
+    home.lamp.cutPower()
+    home.home.cutPower()
+    // What it announced before runs out.
+    try home.world.run(for: .seconds(7200))
+    home.forgetsAddresses = true
+    home.home.powerOn()
+    home.follow()
+    #expect(try home.run(for: .seconds(60)) { $0.devices["1"]?.isOnline == false && $0.devices["2"]?.isOnline == true })
+    #expect(try home.run(for: .seconds(60)) { $0.devices["1"]?.active?.status.reason == .noAddress })
+    home.lamp.powerOn()
+    #expect(try home.run(for: .seconds(2)) { $0.devices["1"]?.isOnline == true })
+    #expect(home.status("1")?.reason == nil)
+  }
+
+  /// It is there, and does not know our fabric any more: that is told, whatever was the reason before.
+  @Test(arguments: [true, false]) func aDeviceThatForgotUsRefusesUs(_ afterOurRestart: Bool) throws {
+    let home = try FollowedHome()
+    try home.start()
+    home.lamp.command { engine, now in engine.factoryReset(at: now) }
+    if afterOurRestart {
+      home.home.restart()
+      home.follow()
+    }
+    #expect(try home.run(for: .seconds(300)) { $0.devices["1"]?.active?.status.reason == .sessionRefused })
+    #expect(home.status("1")?.connectivity.connectivityState == .offline)
+    // And once.
+    let count = home.log.count
+    try home.world.run(for: .seconds(3600))
+    #expect(home.log.count == count)
+  }
+
   @Test func shortBreaksDontSettle() throws {
     let home = try FollowedHome { $0.grace = .seconds(90) }
     try home.start()

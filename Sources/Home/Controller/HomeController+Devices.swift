@@ -60,8 +60,8 @@ extension HomeController: HomeBackend {
   public nonisolated func reports(of device: String) -> DeviceReports { observedReports(of: device) }
 
   /// A device, and the way to it.
-  /// - Parameter patience: how long to wait until it is online; nil: not at all, where nothing of it was heard since the
-  ///   home began to follow it.
+  /// - Parameter patience: how long to wait until it is online, where that will be noticed: where the home is kept up to date.
+  ///   nil: not at all, where nothing of it was heard since the home began to follow it.
   private func source(
     of device: String, patience: Duration?
   ) async throws(HomeError) -> (DeviceEntry, DeviceSource) {
@@ -69,15 +69,15 @@ extension HomeController: HomeBackend {
     guard let source = entry.active else {
       throw HomeError(.notFound, "there is no way to the device", device: entry.name)
     }
-    let isFollowing = edge.value.host.perform { engine, _ in engine.isFollowing }
-    guard isFollowing, source.status.connectivity.dataSourceLocality == .unspecified else {
-      return (entry, source)
-    }
-    guard let patience else {
+    guard source.status.connectivity.connectivityState != .online else { return (entry, source) }
+    guard let patience, center != nil else {
+      let isFollowing = edge.value.host.perform { engine, _ in engine.isFollowing }
+      // It was there, and may be again; or it is not known, and is to be found out.
+      guard isFollowing, source.status.connectivity.dataSourceLocality == .unspecified else { return (entry, source) }
       throw HomeError(
         .unreachable, "it was not reached since the home was opened; wait for it, or try again", device: entry.name)
     }
-    guard await comesOnline(reports(of: device), within: patience), let entry = state.devices[device],
+    guard await comesOnline(source.id.node, reports(of: device), within: patience), let entry = state.devices[device],
       let source = entry.active
     else {
       throw HomeError(.timedOut, "it did not come online in time", device: entry.name)
@@ -85,16 +85,28 @@ extension HomeController: HomeBackend {
     return (entry, source)
   }
 
+  /// How often it is tried to reach a device that somebody waits for.
+  private static let waitingInterval = TimeAmount.seconds(2)
+
   /// Whether a device comes online in time.
-  private func comesOnline(_ reports: DeviceReports, within time: Duration) async -> Bool {
+  /// - Parameter node: that it is reached by.
+  private func comesOnline(_ node: NodeID, _ reports: DeviceReports, within time: Duration) async -> Bool {
     let found = Tasks.start { () -> Bool in
       for await report in reports where report.device.source?.status.connectivity.connectivityState == .online {
         return true
       }
       return false
     }
+    let calling = eventLoop.scheduleRepeatedTask(initialDelay: .zero, delay: Self.waitingInterval) { [weak self] _ in
+      guard let self else { return }
+      // On the loop that the actor lives on.
+      assumeIsolated { $0.edge.value.host.perform { engine, now in engine.hurry(node, at: now) } }
+    }
     let timer = eventLoop.scheduleTask(in: .nanoseconds(time.nanoseconds)) { found.cancel() }
-    defer { timer.cancel() }
+    defer {
+      timer.cancel()
+      calling.cancel()
+    }
     return await found.value
   }
 }

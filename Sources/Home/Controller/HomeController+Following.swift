@@ -83,6 +83,7 @@ extension HomeController {
     guard !others.mustReload else { return try await reload() }
     var hasNodes = false
     for logged in others.updates {
+      edge.value.takeOwn(upTo: logged.anchor)
       edge.value.take(.update(logged.update))
       hasNodes =
         hasNodes
@@ -139,13 +140,21 @@ extension HomeController {
   ) async throws(HomeError) -> R {
     let time = options.machine.unixMicroseconds()
     let origin = origin ?? options.following.origin
-    let done: (update: HomeUpdate, anchor: Anchor, result: R)
+    let edge = edge
+    let done: (anchor: Anchor, result: R)
     do {
-      done = try await edge.value.keeper.perform { try $0.change(origin: origin, at: time, body) }.get()
+      done = try await edge.value.keeper.perform { try $0.change(origin: origin, at: time, body) }
+        .map { update, anchor, result in
+          // At once: what is read of the log from now on is put into order with it.
+          edge.value.written(update, at: anchor)
+          return (anchor, result)
+        }.get()
     } catch {
       throw HomeError(error)
     }
-    edge.value.take(.update(done.update))
+    // What others wrote before it comes before it. Where that can't be read now, it is read later.
+    try? await center?.catchUp()
+    edge.value.takeOwn(upTo: done.anchor)
     return done.result
   }
 

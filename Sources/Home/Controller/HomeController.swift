@@ -150,8 +150,9 @@ public actor HomeController {
     }
     let contacts = edge.value.reducer.contacts
     edge.value.stop()
-    follower = nil
     _ = try? await edge.value.keeper.close(contacts).get()
+    // The next process begins with what is stored: not before everything is.
+    follower = nil
     if let discovery { _ = try? await discovery.stop().get() }
   }
 

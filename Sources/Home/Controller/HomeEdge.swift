@@ -23,6 +23,8 @@ final class HomeEdge: HomeView {
   private var early: [(OperationID, ControllerEvent)] = []
   private var isBeginning = false
   private var failure: StoreError?
+  /// What we wrote and have not taken in yet, in the order of the log.
+  private var ownChanges: [(update: HomeUpdate, anchor: Anchor)] = []
   /// What happened since the home is being loaded again; nil: it is not.
   private var sinceReload: [HomeUpdate]?
 
@@ -59,6 +61,19 @@ final class HomeEdge: HomeView {
     host.perform { (engine: inout HomeEngine, _) in engine.take(contacts) }
   }
 
+  // MARK: Changes of our own
+
+  /// A change of names is in the log, and is to be taken in at its place there: several processes make such changes.
+  func written(_ update: HomeUpdate, at anchor: Anchor) { ownChanges.append((update, anchor)) }
+
+  /// Takes in what we wrote up to a place in the log, in the order of the log.
+  func takeOwn(upTo anchor: Anchor) {
+    while let first = ownChanges.first, first.anchor.sequence <= anchor.sequence {
+      ownChanges.removeFirst()
+      take(.update(first.update))
+    }
+  }
+
   // MARK: Loading again
 
   /// The home is to be read from the database: what happens from now on may not be in it.
@@ -69,6 +84,7 @@ final class HomeEdge: HomeView {
   /// Takes a home as the database has it, and tells everybody that everything may be different.
   func reload(_ stored: StoredHome) {
     var stored = stored
+    ownChanges.removeAll { $0.anchor.sequence <= stored.anchor.sequence }
     for update in sinceReload ?? [] { for change in update.changes { stored.state.apply(change) } }
     sinceReload = nil
     let old = reducer

@@ -155,8 +155,9 @@ struct ChangeWriter {
       directories[source.node] = nil
       try execute(
         """
-        INSERT OR IGNORE INTO source (node, endpoint, device)
+        INSERT INTO source (node, endpoint, device)
         SELECT ?, ?, ? WHERE EXISTS (SELECT 1 FROM device WHERE id = ?)
+        ON CONFLICT (node, endpoint) DO UPDATE SET device = excluded.device
         """, Self.key(source) + [device, device])
     case .sourceRemoved(let source): try removeSource(source)
     case .topology(let source, let endpoints, let identity):

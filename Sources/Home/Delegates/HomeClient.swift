@@ -9,11 +9,16 @@ final class HomeClient: HomeAccess {
   let id: String
   private let backend: any HomeBackend
   private let requests = Mutex(OwnRequests())
+  /// Tells the client's delegates what came of a request after all.
+  private let onFailure = Mutex<(@Sendable ([OwnRequests.Change]) -> Void)?>(nil)
 
   init(_ id: String, of backend: any HomeBackend) {
     self.id = id
     self.backend = backend
   }
+
+  /// - Parameter body: is given what was taken for the answer to a request that then failed.
+  func onFailure(_ body: @escaping @Sendable ([OwnRequests.Change]) -> Void) { onFailure.withLock { $0 = body } }
 
   func invoke(
     _ command: CommandData, isTimed: Bool, of device: String, by way: SourceID?, patience: Duration?
@@ -42,7 +47,8 @@ final class HomeClient: HomeAccess {
       requests.withLock { $0.end(number, at: now) }
       return result
     } catch {
-      requests.withLock { $0.forget(number) }
+      let changes = requests.withLock { $0.forget(number) }
+      if !changes.isEmpty { onFailure.withLock { $0 }?(changes) }
       throw error
     }
   }

@@ -40,6 +40,7 @@ public final class HomeManager: Sendable {
     self.home = home
     client = HomeClient(id, of: home.backend)
     self.delegate = delegate
+    client.onFailure { [weak self] in self?.tell($0) }
     synchronize(turn: 0)
   }
 
@@ -155,6 +156,14 @@ public final class HomeManager: Sendable {
       case .ended: return false
       }
       return true
+    }
+  }
+
+  /// Tells what was kept from the client, since it seemed to be the answer to what it asked for.
+  private func tell(_ changes: [OwnRequests.Change]) {
+    inside.withLock { inside in
+      guard !inside.isSuspended else { return }
+      post(inside.mirror?.messages(of: changes) ?? [], &inside)
     }
   }
 

@@ -11,6 +11,7 @@ enum DelegateMessage: Sendable {
 struct HomeMirror: Sendable {
   private(set) var state: HomeState
   private var contacts: [NodeID: Contact]
+  private var visibility: HomeReducer.Visibility
   private var settled: [String: SourceConnectivity]
   private(set) var hubState: HubState
   let client: any HomeAccess
@@ -18,6 +19,7 @@ struct HomeMirror: Sendable {
   init(_ reducer: HomeReducer, hub: HubState, for client: any HomeAccess) {
     state = reducer.state
     contacts = reducer.contacts
+    visibility = reducer.visibility
     settled = [:]
     for id in reducer.state.devices.keys { settled[id] = reducer.settledConnectivity(of: id) }
     hubState = hub
@@ -33,10 +35,11 @@ struct HomeMirror: Sendable {
   func home(_ id: String) -> ManagedHome? { state.structure(id).map { ManagedHome(structure: $0, mirror: self) } }
 
   func value(of entry: DeviceEntry) -> HomeDevice {
-    let node = entry.active?.id.node
+    let entry = visibility.shown(entry)
+    let way = entry.active
     return HomeDevice(
-      entry, values: node.flatMap { state.values[$0] } ?? NodeValues(),
-      contact: node.flatMap { contacts[$0] } ?? Contact(),
+      entry, values: way.flatMap { state.values[$0.id.node] } ?? NodeValues(),
+      contact: HomeReducer.contact(by: way, contacts),
       settled: settled[entry.id] ?? .unknown, home: client)
   }
 
@@ -71,16 +74,22 @@ struct HomeMirror: Sendable {
       case .structureAdded, .structureRenamed, .structureRemoved, .primaryStructureChosen, .roomAdded, .roomRenamed,
         .roomRemoved:
         if old.names == nil { old.names = self }
-      case .deviceAdded(let id, _, _, _), .deviceRemoved(let id), .deviceRenamed(let id, _), .deviceMoved(let id, _),
-        .sourceAdded(_, let id):
+      case .deviceAdded(let id, _, _, _), .deviceRemoved(let id), .deviceRenamed(let id, _), .deviceMoved(let id, _):
         note(id, in: &old)
+      case .sourceAdded(let source, let id):
+        note(id, in: &old)
+        // Whose it was before.
+        if let device = state.device(of: source) { note(device.id, in: &old) }
       case .sourceRemoved(let source), .topology(let source, _, _), .connectivity(let source, _):
         if let device = state.device(of: source) { note(device.id, in: &old) }
       }
       if let node = change.node { contacts[node] = reducer.contacts[node] }
       state.apply(change)
     }
-    for id in update.settled.union(old.order) {
+    // Nobody follows the devices any more, or somebody does again: they are to be seen otherwise, and are the same.
+    for id in update.settled.sorted() { note(id, in: &old) }
+    visibility = reducer.visibility
+    for id in old.order {
       settled[id] = state.devices[id] == nil ? nil : reducer.settledConnectivity(of: id)
     }
     return messages(old, values)
@@ -114,6 +123,16 @@ struct HomeMirror: Sendable {
     }
     if let names = old.names { disappear(names, &messages) }
     return messages
+  }
+
+  /// Changes of values that were not told when they happened; nothing of those that others came after.
+  func messages(of changes: [OwnRequests.Change]) -> [DelegateMessage] {
+    changes.compactMap { change in
+      guard state.value(change.node, change.path) == change.new,
+        let accessory = state.devices[change.device].map({ value(of: $0) })
+      else { return nil }
+      return .accessory { await $0.accessory(accessory, didUpdate: change.path, to: change.new) }
+    }
   }
 
   // MARK: Homes and rooms

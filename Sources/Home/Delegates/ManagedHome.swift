@@ -49,15 +49,7 @@ extension DeviceEntry {
   }
 
   var isBridge: Bool {
-    let types = active?.endpoints.flatMap(\.deviceTypes) ?? []
-    return types.contains(DeviceTypes.aggregator.id) && types.allSatisfy { Self.utilities.contains($0) }
+    let types = active?.endpoints.flatMap(\.applicationTypes) ?? []
+    return !types.isEmpty && types.allSatisfy { $0 == DeviceTypes.aggregator.id }
   }
-
-  /// Types that are no application. Matter Device Library § 2.
-  private static let utilities: Set<DeviceTypeID> = Set(
-    [
-      DeviceTypes.rootNode, DeviceTypes.powerSource, DeviceTypes.otaRequestor, DeviceTypes.otaProvider,
-      DeviceTypes.aggregator, DeviceTypes.bridgedNode, DeviceTypes.electricalSensor,
-      DeviceTypes.deviceEnergyManagement, DeviceTypes.secondaryNetworkInterface,
-    ].map(\.id))
 }

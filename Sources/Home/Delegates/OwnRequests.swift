@@ -17,7 +17,7 @@ internal import MatterTLV
 ///   scene is to change anything.
 ///
 /// Each request accounts for each value once, so that what somebody else makes of it afterwards is told. A call that failed
-/// accounts for nothing.
+/// accounts for nothing: what was taken for its own while it was under way is told when it fails.
 struct OwnRequests: Sendable {
   /// A change of an attribute.
   struct Change {
@@ -48,6 +48,8 @@ struct OwnRequests: Sendable {
     var end: Instant?
     /// Of which nothing more comes.
     var done: Set<ConcreteAttributePath> = []
+    /// What came of it so far, as long as it is not answered.
+    var came: [Change] = []
   }
 
   /// Clusters of an endpoint.
@@ -112,10 +114,15 @@ struct OwnRequests: Sendable {
     asked.removeAll { $0.end.map { $0 < now } ?? false }
     guard let index = asked.firstIndex(where: { $0.number == number }) else { return }
     asked[index].end = now + Self.patience + asked[index].time
+    asked[index].came = []
   }
 
   /// A request failed: the client has no answer, and is told what comes of it all the same.
-  mutating func forget(_ number: Int) { asked.removeAll { $0.number == number } }
+  /// - Returns: what came of it already, in order.
+  mutating func forget(_ number: Int) -> [Change] {
+    guard let index = asked.firstIndex(where: { $0.number == number }) else { return [] }
+    return asked.remove(at: index).came
+  }
 
   // MARK: What comes of it
 
@@ -124,7 +131,9 @@ struct OwnRequests: Sendable {
     guard !asked.isEmpty else { return false }
     asked.removeAll { $0.end.map { $0 < now } ?? false }
     for index in asked.indices where asked[index].device == change.device {
-      if account(for: change, index) { return true }
+      guard account(for: change, index) else { continue }
+      if asked[index].end == nil { asked[index].came.append(change) }
+      return true
     }
     return false
   }

@@ -114,6 +114,12 @@ extension HomeEngine {
     }
   }
 
+  /// Somebody waits for a node: it is not left for longer because it did not answer for long.
+  mutating func hurry(_ node: NodeID, at now: Instant) {
+    guard let handle = followed[node]?.handle else { return }
+    perform(at: now) { controller, now in controller.hurry(handle, at: now) }
+  }
+
   // MARK: Announcements
 
   private func node(of service: MatterService) -> NodeID? {

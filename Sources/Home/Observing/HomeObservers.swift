@@ -167,7 +167,7 @@ package final class HomeObservers {
       let new = reducer.state.devices[id].flatMap { make?($0, reducer) }
       switch (told[id], new) {
       case (nil, let new?): changes.append(.added(new))
-      case (let old?, let new?) where old != new || old.settledConnectivity != new.settledConnectivity:
+      case (let old?, let new?) where old != new:
         changes.append(.updated(old: old, new: new))
       case (let old?, nil): changes.append(.removed(old))
       default: continue

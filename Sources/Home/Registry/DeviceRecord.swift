@@ -5,6 +5,16 @@ public struct DeviceRecord: Hashable, Sendable {
   /// As the device's Descriptor tells it.
   public typealias Endpoint = DeviceEndpoint
 
+  /// One way to it: a node, or an endpoint of a bridge.
+  public struct Way: Hashable, Sendable {
+    /// The node, and of a bridge the endpoint that stands for the device.
+    public var id: SourceID
+    /// In the order of their ids.
+    public var endpoints: [Endpoint]
+    /// As it is told by this way.
+    public var identity: DeviceIdentity
+  }
+
   /// Stays the same as long as the device is in the home: `5`, or `7/3` for what is behind a bridge.
   public var id: String
   public var nodeID: NodeID
@@ -17,6 +27,8 @@ public struct DeviceRecord: Hashable, Sendable {
   /// In the order of their ids.
   public var endpoints: [Endpoint]
   public var identity = DeviceIdentity()
+  /// All ways to it, in the order of their ids; node and endpoints are those of one of them.
+  public private(set) var ways: [Way]
 
   public init(nodeID: NodeID, name: String, room: String? = nil, endpoints: [Endpoint] = []) {
     id = SourceID(nodeID).description
@@ -24,8 +36,10 @@ public struct DeviceRecord: Hashable, Sendable {
     self.name = name
     self.room = room
     self.endpoints = endpoints
+    ways = [Way(id: SourceID(nodeID), endpoints: endpoints, identity: identity)]
   }
 
+  /// The device by the way that counts.
   /// - Returns: nil for a device without a way to it.
   public init?(_ entry: DeviceEntry, room: String?) {
     guard let source = entry.active else { return nil }
@@ -36,7 +50,19 @@ public struct DeviceRecord: Hashable, Sendable {
     self.room = room
     endpoints = source.endpoints
     identity = source.identity
+    ways = entry.sources.map { Way(id: $0.id, endpoints: $0.endpoints, identity: $0.identity) }
   }
+
+  /// The same device by another way.
+  func by(_ way: Way) -> DeviceRecord {
+    var copy = self
+    (copy.nodeID, copy.mainEndpoint) = (way.id.node, way.id.endpoint)
+    (copy.endpoints, copy.identity) = (way.endpoints, way.identity)
+    return copy
+  }
+
+  /// The same by the first of its ways of which that is true; nil: it is true of none.
+  func by(where isMeant: (Way) -> Bool) -> DeviceRecord? { ways.first(where: isMeant).map { by($0) } }
 
   /// Whether it is behind a bridge.
   public var isBridged: Bool { mainEndpoint != .root }

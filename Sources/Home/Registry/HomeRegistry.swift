@@ -19,8 +19,14 @@ public struct HomeRegistry: Hashable, Sendable {
     }
   }
 
-  /// The device that a node is; of a bridge, the bridge itself.
-  public func device(_ node: NodeID) -> DeviceRecord? { devices.first { $0.nodeID == node && !$0.isBridged } }
+  /// The device that a node is, by this way; of a bridge, the bridge itself.
+  public func device(_ node: NodeID) -> DeviceRecord? { device(SourceID(node)) }
+
+  /// The device that is found there, by this way.
+  func device(_ source: SourceID) -> DeviceRecord? {
+    for device in devices { if let found = device.by(where: { $0.id == source }) { return found } }
+    return nil
+  }
 
   /// The room of this name in any case.
   public func room(_ name: String) -> String? { rooms.first { Self.same($0, name) } }

@@ -49,16 +49,19 @@ public struct DeviceEntry: Hashable, Sendable, Identifiable {
     (self.id, self.name, self.roomID, self.structureID) = (id, name, roomID, structureID)
   }
 
-  /// The way that counts: the nearest that works, else the nearest of the others, else the first.
+  /// The way that counts: the nearest that works, else the nearest of the others, else the first. What has a bridge in between
+  /// is farther than the device itself, by the same kind of route.
   public var active: DeviceSource? {
     sources.min { left, right in
-      let ranks = (Self.rank(left.status), Self.rank(right.status))
+      let ranks = (Self.rank(left), Self.rank(right))
       return ranks.0 == ranks.1 ? left.id < right.id : ranks.0 < ranks.1
     }
   }
 
-  private static func rank(_ status: SourceStatus) -> Int {
-    (status.connectivity.connectivityState == .online ? 0 : 10) + status.connectivity.dataSourceLocality.distance
+  private static func rank(_ source: DeviceSource) -> Int {
+    let connectivity = source.status.connectivity
+    return (connectivity.connectivityState == .online ? 0 : 100) + 10 * connectivity.dataSourceLocality.distance
+      + (source.id.isBridged ? 1 : 0)
   }
 
   /// The way with this id, nil if it is none of its own.

@@ -30,7 +30,7 @@ public enum HomeChange: Hashable, Sendable {
   /// Nil: into the room for the entire home.
   case deviceMoved(id: String, roomID: String?)
 
-  /// Another way to a device, or the first one.
+  /// Another way to a device, or the first one. It may have been another device's: all that is known by it is kept.
   case sourceAdded(SourceID, device: String)
   /// A way to a device is there no more, and what was known only by it goes, too.
   case sourceRemoved(SourceID)

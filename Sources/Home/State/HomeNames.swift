@@ -80,15 +80,30 @@ extension HomeState {
 
   // MARK: Rooms
 
-  /// The room of this name in any case, of a structure or of any.
-  public func room(named name: String, in structureID: String? = nil) -> Room? {
-    rooms.first { HomeNames.same($0.name, name) && (structureID == nil || $0.structureID == structureID) }
+  /// The room of this name in any case, of a structure.
+  public func room(named name: String, in structureID: String) -> Room? {
+    rooms.first { HomeNames.same($0.name, name) && $0.structureID == structureID }
   }
 
-  /// The room of this name.
-  /// - Throws: ``HomeError`` `notFound` with what may have been meant.
+  /// The room of this name in any case, or of this name behind its structure's: `Cottage/Kitchen`.
+  /// - Returns: nil where there is none.
+  /// - Throws: ``HomeError`` `ambiguousTarget` with all that it may mean, where several structures have such a room.
+  public func room(called text: String) throws(HomeError) -> Room? {
+    let found = rooms.filter { HomeNames.same($0.name, text) || HomeNames.same(fullName(of: $0), text) }
+    guard found.count > 1 else { return found.first }
+    throw HomeError(
+      .ambiguousTarget, "“\(text)” may be any of \(found.count) rooms; name one of them",
+      candidates: found.map { fullName(of: $0) })
+  }
+
+  private func fullName(of room: Room) -> String {
+    "\(structure(room.structureID)?.name ?? room.structureID)/\(room.name)"
+  }
+
+  /// The room of this name; see ``room(called:)``.
+  /// - Throws: ``HomeError`` `notFound` with what may have been meant, `ambiguousTarget` with all that it may mean.
   public func knownRoom(_ name: String) throws(HomeError) -> Room {
-    if let room = room(named: name) { return room }
+    if let room = try room(called: name) { return room }
     throw HomeError(
       .notFound, "there is no room “\(name)”", candidates: NearestName.suggestions(for: name, in: rooms.map(\.name)))
   }
@@ -173,17 +188,32 @@ extension HomeState {
   }
 
   /// - Parameter roomID: nil, or the id of the room for the entire home: takes it out of its room.
+  /// - Throws: ``HomeError`` `notFound`; `badArguments` where another device of the room has its name, and for a room of
+  ///   another structure than its own.
   public func movingDevice(_ id: String, to roomID: String?) throws(HomeError) -> [HomeChange] {
     let device = try knownDevice(id)
     var target: String?
-    if let roomID, !structures.contains(where: { $0.roomForEntireHome.id == roomID }) {
-      guard let room = room(roomID) else { throw HomeError(.notFound, "there is no room with the id \(roomID)") }
-      target = room.id
+    if let roomID {
+      let whole = structures.lazy.map(\.roomForEntireHome).first { $0.id == roomID }
+      guard let room = room(roomID) ?? whole else {
+        throw HomeError(.notFound, "there is no room with the id \(roomID)")
+      }
+      guard room.structureID == device.structureID else { throw apart(device, room) }
+      target = room.isForEntireHome ? nil : room.id
     }
     guard !isTaken(device.name, in: target, of: device.structureID, except: id) else {
       throw HomeError(.badArguments, "there is another “\(device.name)” \(place(target)); rename one of them")
     }
     return target == device.roomID ? [] : [.deviceMoved(id: id, roomID: target)]
+  }
+
+  private func apart(_ device: DeviceEntry, _ room: Room) -> HomeError {
+    let (own, other) = (structure(device.structureID)?.name, structure(room.structureID)?.name)
+    let place = room.isForEntireHome ? "no room" : "“\(room.name)”"
+    return HomeError(
+      .badArguments,
+      "a device in “\(own ?? device.structureID)” can't be put into \(place) of “\(other ?? room.structureID)”",
+      device: device.name)
   }
 
   /// The device with this id.

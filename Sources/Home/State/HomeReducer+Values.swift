@@ -2,19 +2,33 @@ internal import MatterModel
 
 // Devices as they are to be shown.
 extension HomeReducer {
-  /// A device without what was stored of how it is, where nobody says whether that still holds.
-  func shown(_ entry: DeviceEntry) -> DeviceEntry {
-    guard isRestored else { return entry }
-    var entry = entry
-    for index in entry.sources.indices where !seen.contains(entry.sources[index].id.node) {
-      entry.sources[index].status = SourceStatus(.unknown, lastContact: entry.sources[index].status.lastContact)
+  /// Of which nodes it is known how they are.
+  struct Visibility: Sendable {
+    /// See ``HomeReducer/isRestored``.
+    var isRestored = false
+    var seen: Set<NodeID> = []
+
+    /// A device without what was stored of how it is, where nobody says whether that still holds.
+    func shown(_ entry: DeviceEntry) -> DeviceEntry {
+      guard isRestored else { return entry }
+      var entry = entry
+      for index in entry.sources.indices where !seen.contains(entry.sources[index].id.node) {
+        entry.sources[index].status = SourceStatus(.unknown, lastContact: entry.sources[index].status.lastContact)
+      }
+      return entry
     }
-    return entry
   }
+
+  var visibility: Visibility { Visibility(isRestored: isRestored, seen: seen) }
+
+  /// See ``Visibility/shown(_:)``.
+  func shown(_ entry: DeviceEntry) -> DeviceEntry { visibility.shown(entry) }
 
   /// When a device was heard by a way, and when it is to be heard again: of what is behind a bridge, as long as the bridge
   /// reaches it, when the bridge was.
-  package func contact(by way: DeviceSource?) -> Contact {
+  package func contact(by way: DeviceSource?) -> Contact { Self.contact(by: way, contacts) }
+
+  static func contact(by way: DeviceSource?, _ contacts: [NodeID: Contact]) -> Contact {
     guard let way else { return Contact() }
     if let last = way.status.lastContact { return Contact(last: last) }
     // The bridge never reached it.

@@ -4,7 +4,8 @@ public import MatterProtocol
 
 /// What reaches the home from outside.
 public enum HomeInput: Sendable {
-  /// A node of our fabric: new, or known from an earlier start. A new one becomes a device when it has told what it is.
+  /// A node of our fabric: new, or known from an earlier start. A new one becomes a device when it has told what it is. A name
+  /// and a room that are said of it are for that device.
   case node(NodeID, name: String? = nil, roomID: String? = nil)
   /// A node is not in our fabric any more.
   case nodeRemoved(NodeID)
@@ -93,8 +94,12 @@ public struct HomeReducer: Sendable {
     if isRestored, let node = input.showing, seen.insert(node).inserted { update.settled = Set(devices(of: node)) }
     switch input {
     case .node(let node, let name, let roomID):
+      if let device = state.device(of: SourceID(node)) {
+        // It told what it is before anybody had said this.
+        if name != nil || roomID != nil { grant(name, roomID, to: device, &update) }
+        break
+      }
       if name != nil || roomID != nil { wishes[node] = (name, roomID) }
-      if !state.sources(of: node).isEmpty { break }
       if nodes[node] == nil { nodes[node] = .unknown }
     case .nodeRemoved(let node): remove(node, &update)
     case .started:
@@ -267,9 +272,8 @@ public struct HomeReducer: Sendable {
       add(source, to: twin, &update)
     } else if let twin, let own = state.device(of: source.id), own.id != twin.id, own.sources.count == 1 {
       // It turns out to be a device that is there already by another way.
-      make(.sourceRemoved(source.id), &update)
-      make(.deviceRemoved(id: own.id), &update)
       make(.sourceAdded(source.id, device: twin.id), &update)
+      make(.deviceRemoved(id: own.id), &update)
     }
     let now = state.source(source.id)
     if now?.endpoints != source.endpoints || now?.identity != source.identity {
@@ -280,8 +284,9 @@ public struct HomeReducer: Sendable {
   private mutating func add(_ source: Topology.Source, to twin: DeviceEntry?, _ update: inout HomeUpdate) {
     let id = source.id.description
     let wish = source.id.isBridged ? nil : wishes.removeValue(forKey: source.id.node)
-    guard twin == nil else {
-      make(.sourceAdded(source.id, device: twin?.id ?? id), &update)
+    if let twin {
+      make(.sourceAdded(source.id, device: twin.id), &update)
+      if let wish { grant(wish.name, wish.roomID, to: twin, &update) }
       return
     }
     if state.primaryStructureID == nil { make(.structureAdded(Self.firstStructure), &update) }
@@ -291,6 +296,16 @@ public struct HomeReducer: Sendable {
     let name = state.availableName(wanted, in: room?.id, of: structureID, except: id)
     make(.deviceAdded(id: id, name: name, roomID: room?.id, structureID: structureID), &update)
     make(.sourceAdded(source.id, device: id), &update)
+  }
+
+  /// Gives a device that is there already, by another way or since it was quick, the name and the room that were asked for when
+  /// it was paired. A room of another structure than its own it does not get.
+  private mutating func grant(_ name: String?, _ roomID: String?, to device: DeviceEntry, _ update: inout HomeUpdate) {
+    let room = roomID.flatMap { state.room($0) }.flatMap { $0.structureID == device.structureID ? $0.id : nil }
+    let roomID = room ?? device.roomID
+    let name = state.availableName(name ?? device.name, in: roomID, of: device.structureID, except: device.id)
+    if roomID != device.roomID { make(.deviceMoved(id: device.id, roomID: roomID), &update) }
+    if name != device.name { make(.deviceRenamed(id: device.id, name: name), &update) }
   }
 
   /// The structure of a home that has no other.

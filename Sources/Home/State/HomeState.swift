@@ -137,9 +137,12 @@ public struct HomeState: Equatable, Sendable {
   }
 
   private mutating func addSource(_ id: SourceID, to device: String) {
-    guard devices[device] != nil, deviceID(of: id) == nil else { return }
+    guard devices[device] != nil, deviceID(of: id) != device else { return }
+    // One that was another's changes hands as it is.
+    let source = source(id) ?? DeviceSource(id)
+    if let other = deviceID(of: id) { devices[other]?.sources.removeAll { $0.id == id } }
     nodes[id.node, default: NodeParts()].devices[id.endpoint] = device
-    devices[device]?.sources.append(DeviceSource(id))
+    devices[device]?.sources.append(source)
     devices[device]?.sources.sort { $0.id < $1.id }
   }
 

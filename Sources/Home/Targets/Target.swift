@@ -30,7 +30,7 @@ public struct Target: Hashable, Sendable {
 }
 
 extension HomeRegistry {
-  /// Finds the device that a text names: `room/name`, a name that only one device has, a node id, `NODE/ENDPOINT`, or the
+  /// Finds the device that a text names, by the way that counts, or by the one that it names: `room/name`, a name that only one device has, a node id, `NODE/ENDPOINT`, or the
   /// beginning of one device's name. An endpoint may also stand behind a name: `kitchen/lamp/2`.
   ///
   /// - Throws: `notFound`, with near names; `ambiguousTarget`, with all that it may mean.
@@ -42,8 +42,7 @@ extension HomeRegistry {
       if let found = try exact(front) {
         let endpoint = EndpointID(endpoint)
         // It may be of a device behind the bridge that was named.
-        let device =
-          devices.first { $0.nodeID == found.nodeID && $0.endpoints.contains { $0.id == endpoint } } ?? found
+        let device = part(endpoint, of: found)
         guard device.endpoints.isEmpty || device.endpoints.contains(where: { $0.id == endpoint }) else {
           throw HomeError(
             .notFound,
@@ -75,11 +74,22 @@ extension HomeRegistry {
   private func exact(_ text: String) throws(HomeError) -> DeviceRecord? {
     // What was seen behind a bridge first may be reached another way now, and the other way round.
     if let device = devices.first(where: { ($0.isBridged || $0.id.contains("/")) && $0.id == text }) { return device }
+    if let source = SourceID(text), source.isBridged, let device = device(source) { return device }
     if let device = try one(devices.filter { Self.same($0.fullName, text) }, text) { return device }
     if let device = try one(devices.filter { Self.same($0.name, text) }, text) { return device }
     let number =
       text.hasPrefix("0x") || text.hasPrefix("0X") ? UInt64(text.dropFirst(2), radix: 16) : UInt64(text)
     return number.flatMap { device(NodeID($0)) }
+  }
+
+  /// The device that an endpoint of a node belongs to.
+  private func part(_ endpoint: EndpointID, of found: DeviceRecord) -> DeviceRecord {
+    if found.endpoints.contains(where: { $0.id == endpoint }) { return found }
+    for device in devices {
+      let part = device.by { way in way.id.node == found.nodeID && way.endpoints.contains { $0.id == endpoint } }
+      if let part { return part }
+    }
+    return found
   }
 
   private static func begins(_ device: DeviceRecord, _ text: String) -> Bool {
@@ -89,9 +99,14 @@ extension HomeRegistry {
 
   private func one(_ found: [DeviceRecord], _ text: String) throws(HomeError) -> DeviceRecord? {
     guard found.count > 1 else { return found.first }
+    // Rooms of different structures may have the same name, and devices in them, too.
+    let names = found.map { $0.fullName.lowercased() }
     throw HomeError(
       .ambiguousTarget, "“\(text)” may be any of \(found.count) devices; name one of them",
-      candidates: found.map { $0.room == nil ? "\($0.name) (node \($0.id))" : $0.fullName })
+      candidates: found.map { device in
+        let isAlone = names.count { $0 == device.fullName.lowercased() } == 1
+        return device.room != nil && isAlone ? device.fullName : "\(device.fullName) (node \(device.id))"
+      })
   }
 
   private func unique(_ names: [String]) -> [String] {

@@ -86,7 +86,7 @@ extension DeviceEndpoint {
   var applicationTypes: [DeviceTypeID] { deviceTypes.filter { !Self.utilityTypes.contains($0) } }
 
   /// The types of the classes Utility and Node. Device Library § 2.
-  private static let utilityTypes: Set<DeviceTypeID> = [
+  static let utilityTypes: Set<DeviceTypeID> = [
     DeviceTypes.rootNode.id, DeviceTypes.powerSource.id, DeviceTypes.otaRequestor.id, DeviceTypes.otaProvider.id,
     DeviceTypes.bridgedNode.id, DeviceTypes.electricalSensor.id, DeviceTypes.deviceEnergyManagement.id,
     DeviceTypes.secondaryNetworkInterface.id, DeviceTypes.jointFabricAdministrator.id,

@@ -1,3 +1,4 @@
+import MatterClusters
 import MatterCrypto
 import MatterModel
 import MatterProtocol
@@ -209,6 +210,72 @@ import Testing
     }
     await here.home.close()
     await there.home.close()
+  }
+
+  @Test func whatComesOfACommandThatFailsIsToldWhenItFails() async throws {
+    let offline = try await OfflineHome(directory)
+    try await offline.make(HomeSamples.lamp(5))
+    try await offline.home.controller.take(.lost(5, .timedOut))
+    let client = await RecordingClient(offline.home)
+    let lamp = try #require(client.manager.primaryHome?.accessories.first)
+    let light = try #require(lamp.traits[OnOffTrait.self])
+    let command = Task { try await light.waiting(.seconds(2)).on() }
+    try await Task.sleep(for: .milliseconds(300))
+    // It was switched on; the answer is lost.
+    try await offline.make([.attribute(5, OnOff.onOff.path(on: 1), value: true.tlv)])
+    try await offline.home.controller.take(.established(5, deadline: .max))
+    try await offline.home.controller.take(.lost(5, .timedOut))
+    #expect(await client.delegate.waits(for: "Lamp 5 unreachable"))
+    let before = client.delegate.messages
+    await #expect(throws: HomeError.self) { try await command.value }
+    #expect(await client.delegate.waits(for: "Lamp 5 6/0 = [9]"))
+    #expect(before == ["Lamp 5 reachable", "Lamp 5 unreachable"], "\(before)")
+    // Nor is it told of what has changed again since.
+    let again = Task { try await light.waiting(.seconds(1)).off() }
+    try await Task.sleep(for: .milliseconds(200))
+    try await offline.make([.attribute(5, OnOff.onOff.path(on: 1), value: false.tlv)])
+    try await offline.make([.attribute(5, OnOff.onOff.path(on: 1), value: true.tlv)])
+    await #expect(throws: HomeError.self) { try await again.value }
+    try await offline.make([.deviceRenamed(id: "5", name: "Desk")])
+    #expect(await client.delegate.waits(for: "called Desk"))
+    #expect(client.delegate.messages.filter { $0.contains("6/0") } == ["Lamp 5 6/0 = [9]", "Lamp 5 6/0 = [9]"])
+    await offline.home.close()
+  }
+
+  /// As everybody else: what is stored of how the devices are holds as long as somebody follows them.
+  @Test func whereNobodyFollowsNothingIsReachable() async throws {
+    let first = try await OfflineHome(directory)
+    try await first.make(HomeSamples.lamp(5))
+    await first.home.close()
+    let offline = try await OfflineHome(directory, follows: false)
+    let client = await RecordingClient(offline.home)
+    func lamp() async throws -> (theirs: HomeDevice?, ours: HomeDevice?) {
+      (client.manager.primaryHome?.accessories.first, try await offline.home.devices().list().first)
+    }
+    let restored = try await lamp()
+    #expect(restored.theirs == restored.ours && restored.theirs?.sourceConnectivity == .unknown)
+    #expect(restored.theirs?.isReachable == false)
+    try await offline.home.controller.take(.answered(5))
+    #expect(await client.delegate.waits(for: "Lamp 5 reachable"))
+    let heard = try await lamp()
+    #expect(heard.theirs == heard.ours && heard.theirs?.isReachable == true)
+    await offline.home.close()
+  }
+
+  @Test func aBridgeIsOneWhateverItAdministersBesides() {
+    func isBridge(_ types: DeviceTypeID...) -> Bool {
+      var entry = DeviceEntry(id: "7", name: "Bridge", structureID: "home")
+      var source = DeviceSource(SourceID(7))
+      source.endpoints = [
+        DeviceEndpoint(id: 0, deviceTypes: [0x16, 0x130]), DeviceEndpoint(id: 1, deviceTypes: types),
+      ]
+      entry.sources = [source]
+      return entry.isBridge
+    }
+    #expect(isBridge(DeviceTypes.aggregator.id, DeviceTypes.jointFabricAdministrator.id))
+    #expect(isBridge(DeviceTypes.aggregator.id, DeviceTypes.powerSource.id))
+    #expect(!isBridge(DeviceTypes.aggregator.id, DeviceTypes.onOffLight.id))
+    #expect(!isBridge(DeviceTypes.jointFabricAdministrator.id) && !isBridge())
   }
 
   @Test func aSlowDelegateStallsNobodyAndIsCalledOnceAtATime() async throws {

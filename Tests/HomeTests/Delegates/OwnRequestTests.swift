@@ -19,7 +19,7 @@ import Testing
       requests.begin(writes, of: device, by: way)
     }
     func end(_ number: Int, at now: Instant) { requests.end(number, at: now) }
-    func forget(_ number: Int) { requests.forget(number) }
+    @discardableResult func forget(_ number: Int) -> [OwnRequests.Change] { requests.forget(number) }
     func account(for change: OwnRequests.Change, at now: Instant) -> Bool { requests.account(for: change, at: now) }
   }
 
@@ -57,6 +57,20 @@ import Testing
     #expect(own.account(for: change(Self.onOff, false.tlv), at: second(12.9)))
     own.forget(own.begin(command(OnOff.on), of: "5", by: nil))
     #expect(!own.account(for: change(Self.onOff, true.tlv), at: second(12.9)))
+  }
+
+  @Test func whatCameOfARequestThatFailsComesBack() {
+    let own = Asker()
+    let number = own.begin(command(OnOff.on), of: "5", by: nil)
+    let other = own.begin(command(OnOff.off), of: "6", by: nil)
+    #expect(own.account(for: change(Self.onOff, true.tlv), at: second(0)))
+    #expect(own.account(for: change(ColorControl.currentX.path(on: 1), [0x04, 1]), at: second(1)))
+    #expect(own.account(for: change(Self.onOff, false.tlv, of: "6"), at: second(1)))
+    #expect(own.forget(number).map(\.path) == [Self.onOff, ColorControl.currentX.path(on: 1)])
+    #expect(own.forget(number).isEmpty)
+    // What was answered is known by its answer.
+    own.end(other, at: second(2))
+    #expect(own.forget(other).isEmpty)
   }
 
   @Test func twoRequestsInARowAreBothOwn() {

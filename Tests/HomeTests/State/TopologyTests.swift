@@ -197,6 +197,72 @@ import Testing
     #expect(home.faults.isEmpty)
   }
 
+  @Test func aNodeThatWasBehindABridgeFirstGetsItsNameAndRoom() {
+    var home = CheckedReducer()
+    var bridge = NodeModel.bridge(7)
+    bridge[BridgedDeviceBasicInformation.uniqueID.path(on: 3)] = "lamp".tlv
+    home.meet(bridge)
+    let rooms = [
+      Room(id: "k", name: "Kitchen", structureID: "home"), Room(id: "c", name: "Kitchen", structureID: "cottage"),
+    ]
+    home.take(
+      .update(
+        HomeUpdate([.structureAdded(Structure(id: "cottage", name: "Cottage"))] + rooms.map { .roomAdded($0) }, at: 1)))
+    home.take(.node(9, name: "Left", roomID: "k"))
+    home.meet(.lamp(9, uniqueID: "lamp"))
+    #expect(home.ids == ["7", "7/2", "7/3"])
+    let lamp = home.state.devices["7/3"]
+    #expect(lamp?.sources.map(\.id) == [SourceID(7, 3), SourceID(9)])
+    #expect(lamp?.name == "Left" && lamp?.roomID == "k")
+    // No bridge in between is nearer.
+    #expect(lamp?.active?.id == SourceID(9))
+    home.take(.lost(9, .timedOut))
+    #expect(home.state.devices["7/3"]?.active?.id == SourceID(7, 3))
+    // A third way: another room than one of its structure it can't have, nor a name that another has there.
+    home.take(
+      .update(HomeUpdate([.deviceMoved(id: "7/2", roomID: "k"), .deviceRenamed(id: "7/2", name: "Desk")], at: 1)))
+    home.take(.node(11, name: "desk", roomID: "c"))
+    home.meet(.lamp(11, uniqueID: "lamp"))
+    #expect(home.state.devices["7/3"]?.sources.count == 3)
+    #expect(home.state.devices["7/3"]?.name == "desk 2" && home.state.devices["7/3"]?.roomID == "k")
+    home.meet(.lamp(12, uniqueID: "lamp"))
+    // One that told what it is before it was named.
+    home.meet(.lamp(13))
+    home.take(.node(13))
+    #expect(home.state.devices["13"]?.name == "Device 13")
+    home.take(.node(13, name: "Shelf", roomID: "k"))
+    #expect(home.state.devices["13"]?.name == "Shelf" && home.state.devices["13"]?.roomID == "k")
+    home.take(.node(12))
+    #expect(home.state.devices["7/3"]?.name == "desk 2")
+    #expect(home.faults.isEmpty)
+  }
+
+  @Test func aNodeThatTurnsOutToBeThereAlreadyKeepsItsEvents() throws {
+    var home = CheckedReducer()
+    home.meet(.lamp(5, uniqueID: "lamp"))
+    let lamp = NodeModel.lamp(9)
+    home.meet(lamp)
+    home.take(lamp.report(events: [NodeModel.shutDown(41)]))
+    home.take(.established(9, deadline: 9))
+    let values = home.state.values[9]
+    #expect(home.state.lastEvents[9] == 41 && home.ids == ["5", "9"])
+    home.take(NodeModel.report(9, BasicInformation.uniqueID.path(on: 0), "lamp".tlv))
+    #expect(home.ids == ["5"])
+    #expect(home.state.devices["5"]?.sources.map(\.id) == [SourceID(5), SourceID(9)])
+    #expect(home.state.source(SourceID(9))?.status.connectivity == SourceConnectivity(.online, .peer))
+    var known = try #require(home.state.values[9])
+    known[BasicInformation.uniqueID.path(on: 0)] = nil
+    #expect(known == values)
+    // What it tells again is no news, after a restart neither.
+    #expect(home.state.lastEvents[9] == 41)
+    #expect(home.take(lamp.report(of: [], events: [NodeModel.shutDown(41)])) == nil)
+    let place = try TestDatabase()
+    let database = try place.open()
+    try database.commit(home.log)
+    #expect(try database.load().state == home.state)
+    #expect(home.faults.isEmpty)
+  }
+
   @Test func theNearestWayThatWorksCounts() {
     func entry(_ statuses: SourceStatus...) -> DeviceEntry {
       var entry = DeviceEntry(id: "1", name: "x", structureID: "home")

@@ -6,6 +6,7 @@ import MatterCrypto
 import MatterDevice
 import MatterModel
 import MatterProtocol
+import MatterTLV
 import Simulation
 import Testing
 
@@ -24,6 +25,7 @@ final class FollowedHome {
   private final class Keeper {
     var log: [HomeUpdate] = []
     var configuration = HomeConfiguration()
+    var forgetsAddresses = false
     weak var host: SimulatedHost<HomeEngine>?
     private var seen = 0
 
@@ -79,7 +81,13 @@ final class FollowedHome {
     home = world.add("home") { [keeper] boot in
       keeper.collect()
       do {
-        let controller = try ControllerEngine(controllerConfiguration, state: boot.state, random: boot.random)
+        var state = boot.state
+        if keeper.forgetsAddresses {
+          for (key, record) in state where key.hasPrefix(PeerRecord.prefix) {
+            state[key] = try Self.withoutAddress(record)
+          }
+        }
+        let controller = try ControllerEngine(controllerConfiguration, state: state, random: boot.random)
         return HomeEngine(
           controller, keeper.configuration, state: keeper.state, versions: keeper.versions, epoch: Self.epoch,
           at: boot.now)
@@ -89,6 +97,15 @@ final class FollowedHome {
       }
     }
     keeper.host = home
+  }
+
+  /// A record of a node that was never heard: without the fields that say where.
+  private static func withoutAddress(_ record: [UInt8]) throws -> [UInt8] {
+    var element = try TLVElement(decoding: record)
+    if case .structure(let fields) = element.value {
+      element.value = .structure(fields.filter { ![.context(1), .context(2), .context(3)].contains($0.tag) })
+    }
+    return element.encoded
   }
 
   private static func light(_ id: EndpointID, bridgedAs name: String? = nil) -> EndpointDefinition {
@@ -121,6 +138,12 @@ final class FollowedHome {
     }
     follow()
     try #require(try run(until: { $0.devices.count == 4 && $0.devices.values.allSatisfy(\.isOnline) }))
+  }
+
+  /// Whether the home, when it starts, does not know where its devices were.
+  var forgetsAddresses: Bool {
+    get { keeper.forgetsAddresses }
+    set { keeper.forgetsAddresses = newValue }
   }
 
   func follow() { home.command { engine, now in engine.follow(at: now) } }
