@@ -4,6 +4,7 @@ import MatterModel
 import MatterProtocol
 import NIOCore
 import Runtime
+import Synchronization
 import Testing
 
 @testable import Home
@@ -185,11 +186,15 @@ import Testing
     try await open.controller.flush()
     // Somebody else writes for long.
     let (began, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let wasHeld = Mutex(false)
     let other = Thread {
       let process = try? HomeDatabase.open(directory.state.database)
       try? process?.write { _ in
         began.signal()
-        goOn.wait()
+        // On a busy machine it is not waited for so long that a writer would give up.
+        _ = goOn.wait(timeout: .now() + 3)
+        Thread.sleep(forTimeInterval: 0.1)
+        wasHeld.withLock { $0 = FollowerLock.isHeld(directory.state) }
       }
       try? process?.close()
     }
@@ -205,10 +210,9 @@ import Testing
     let closing = Task { await open.home.close() }
     // It hears nothing any more, and waits for the database.
     for await _ in updates {}
-    try await Task.sleep(for: .milliseconds(100))
-    #expect(FollowerLock.isHeld(directory.state))
     goOn.signal()
     await closing.value
+    #expect(wasHeld.withLock { $0 })
     #expect(!FollowerLock.isHeld(directory.state))
     #expect(try HomeDatabase.open(directory.state.database).load().state.value(5, isOn) == false.tlv)
   }

@@ -139,7 +139,7 @@ extension Hearth {
         .attribute(bridge.node, .init(bridge.endpoint, 6, 0), value: [isOn]),
       ]
     }
-    // As long as nobody is reached, the node with the lower number counts.
+    // As long as nobody is reached, the way without a bridge counts.
     func bridge(_ node: NodeID) -> [HomeChange] {
       [
         .deviceAdded(id: "\(node.rawValue)", name: "Bridge \(node.rawValue)", roomID: nil, structureID: "home"),
@@ -160,7 +160,7 @@ extension Hearth {
       return try #require(object?["data"] as? [String: Any])
     }
     for (texts, id, node, endpoints) in [
-      (["left", "9", "7/2"], "9", "7", [2]), (["right", "8/3", "6"], "8/3", "6", [0, 1]),
+      (["left", "9", "7/2"], "9", "9", [0, 1]), (["right", "8/3", "6"], "8/3", "6", [0, 1]),
     ] {
       for text in texts {
         let device = try described(text)

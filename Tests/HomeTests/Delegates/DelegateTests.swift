@@ -219,8 +219,9 @@ import Testing
     let client = await RecordingClient(offline.home)
     let lamp = try #require(client.manager.primaryHome?.accessories.first)
     let light = try #require(lamp.traits[OnOffTrait.self])
-    let command = Task { try await light.waiting(.seconds(2)).on() }
-    try await Task.sleep(for: .milliseconds(300))
+    // Times that are long enough for a busy machine.
+    let command = Task { try await light.waiting(.seconds(10)).on() }
+    try await Task.sleep(for: .seconds(1))
     // It was switched on; the answer is lost.
     try await offline.make([.attribute(5, OnOff.onOff.path(on: 1), value: true.tlv)])
     try await offline.home.controller.take(.established(5, deadline: .max))
@@ -231,8 +232,8 @@ import Testing
     #expect(await client.delegate.waits(for: "Lamp 5 6/0 = [9]"))
     #expect(before == ["Lamp 5 reachable", "Lamp 5 unreachable"], "\(before)")
     // Nor is it told of what has changed again since.
-    let again = Task { try await light.waiting(.seconds(1)).off() }
-    try await Task.sleep(for: .milliseconds(200))
+    let again = Task { try await light.waiting(.seconds(6)).off() }
+    try await Task.sleep(for: .seconds(1))
     try await offline.make([.attribute(5, OnOff.onOff.path(on: 1), value: false.tlv)])
     try await offline.make([.attribute(5, OnOff.onOff.path(on: 1), value: true.tlv)])
     await #expect(throws: HomeError.self) { try await again.value }
