@@ -123,7 +123,7 @@ public final class HomeDatabase: Sendable {
           return result
         } catch {
           // SQLite may have done so itself.
-          if database.isInsideTransaction { try database.cachedStatement(sql: "ROLLBACK").execute() }
+          if database.isInsideTransaction { try? database.cachedStatement(sql: "ROLLBACK").execute() }
           throw error
         }
       }

@@ -31,7 +31,8 @@ public struct Target: Hashable, Sendable {
 
 extension HomeRegistry {
   /// Finds the device that a text names, by the way that counts, or by the one that it names: `room/name`, a name that only one
-  /// device has, a node id, `NODE/ENDPOINT`, or the beginning of one device's name. An endpoint may also stand behind a name: `kitchen/lamp/2`.
+  /// device has, a node id, `NODE/ENDPOINT`, or the beginning of one device's name. An endpoint may also stand behind a name:
+  /// `kitchen/lamp/2`.
   ///
   /// - Throws: `notFound`, with near names; `ambiguousTarget`, with all that it may mean.
   public func resolve(_ text: String) throws(HomeError) -> Target {
