@@ -43,9 +43,9 @@ enum Restart {
     let (home, shown) = try waitFor {
       let home = try await Home(StoredDevices.options(StateDirectory(root)))
       let devices = try await home.devices().list()
-      // What a list of them shows.
+      // What a list of them shows: the last values; how they are is not known before somebody follows them.
       let shown = devices.count { device in
-        device.sourceConnectivity.connectivityState == .online
+        device.sourceConnectivity.connectivityState == .unknown
           && device.types.get(DimmableLightDeviceType.self)?.matterTraits.levelControlTrait?.attributes.currentLevel
             == 128
       }
