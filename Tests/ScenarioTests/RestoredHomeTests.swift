@@ -51,6 +51,23 @@ import Testing
     #expect(isOn == true)
   }
 
+  /// That its subscriptions end is no news of the devices, which are for whoever comes next as they were.
+  @Test func whoeverLeavesSaysNothingOfTheDevices() async throws {
+    let run = await simulate(try SimulatedHomeTests.definition(), seed: 1) { home, world in
+      guard case .samples(_, let before, _) = try await home.samples(after: nil) else { return [ConnectivityState]() }
+      await home.close()
+      try await world.simulation.sleep(for: .seconds(1))
+      try await world.cutPower(of: "hub")
+      try await world.restorePower(of: "hub")
+      try await world.simulation.sleep(for: .seconds(10))
+      return try await world.home.samples(after: before).added.compactMap { sample in
+        guard case .connectivity(_, let status) = sample.change else { return nil }
+        return status.connectivity.connectivityState
+      }
+    }
+    #expect(try run.result.get() == [.unknown, .online])
+  }
+
   /// It was reached, and then it died: who waits, waits.
   @Test func commandsThatAreToWaitDoSoForWhatWasLost() async throws {
     let run = await simulate(try SimulatedHomeTests.definition(), seed: 1) { _, world in

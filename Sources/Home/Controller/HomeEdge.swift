@@ -23,6 +23,9 @@ final class HomeEdge: HomeView {
   private var early: [(OperationID, ControllerEvent)] = []
   private var isBeginning = false
   private var failure: StoreError?
+  /// Whether we are leaving: subscriptions that end by that say nothing of the devices, and whoever follows them next finds them
+  /// as they were.
+  private var isLeaving = false
   /// What we wrote and have not taken in yet, in the order of the log.
   private var ownChanges: [(update: HomeUpdate, anchor: Anchor)] = []
   /// What happened since the home is being loaded again; nil: it is not.
@@ -138,6 +141,7 @@ final class HomeEdge: HomeView {
   func stop() {
     let waiting = pending
     pending = [:]
+    isLeaving = true
     if !host.isStopped {
       perform { (engine: inout ControllerEngine, now: Instant) in engine.closeSessions(at: now) }
       host.stop()
@@ -159,6 +163,7 @@ final class HomeEdge: HomeView {
   private func received(_ event: HomeEvent) {
     switch event {
     case .controller(let event): received(event)
+    case .updated where isLeaving: break
     case .updated(let update):
       let reducer = reducer
       sinceReload?.append(update)
