@@ -35,7 +35,7 @@ extension Home {
   /// Commissions a device, reads what it is, and gives it a name. For a home that has its state for itself.
   /// - Parameters:
   ///   - name: nil: what it calls itself.
-  ///   - room: made where there is none of this name; `structure/room` where several structures have one.
+  ///   - room: made where there is none of this name, in the primary structure; `structure/room` for another one.
   public func pair(
     _ request: CommissioningRequest, name: String? = nil, room: String? = nil,
     onStep: @escaping @Sendable (CommissioningStep, StepProgress) -> Void = { _, _ in }
@@ -43,13 +43,14 @@ extension Home {
     let controller = try controller
     // A name that can't be is to be found out before anything happens.
     let name = try name.map { name throws(HomeError) in try HomeNames.checked(name).name }
-    if let room, try await controller.state.room(called: room) == nil { _ = try HomeNames.checked(room) }
+    if let room { _ = try await controller.state.roomToBe(called: room) }
     let result = try await controller.commission(request, onStep: onStep)
     let node = result.nodeID
     var roomID: String?
     if let room {
-      roomID = try await controller.state.room(called: room)?.id
-      if roomID == nil { roomID = try await addRoom(room).id }
+      let place = try await controller.state.roomToBe(called: room)
+      roomID = place.known?.id
+      if roomID == nil { roomID = try await addRoom(place.name, to: place.structureID).id }
     }
     await controller.take(.node(node, name: name, roomID: roomID))
     // It is in the fabric already: what can't be read now does not undo that.
@@ -152,13 +153,13 @@ enum DeviceFacts {
     let room = roomID.flatMap { state.room($0) }
     let structure =
       room.flatMap { state.structure($0.structureID) } ?? state.primaryStructure ?? HomeReducer.firstStructure
-    let wanted = name ?? identity.ownName ?? "Device \(source)"
+    let id = state.availableID(for: source)
+    let wanted = name ?? identity.defaultName(by: source)
     return (state.structures.isEmpty ? [.structureAdded(structure)] : []) + [
       .deviceAdded(
-        id: source.description,
-        name: state.availableName(wanted, in: room?.id, of: structure.id, except: source.description),
-        roomID: room?.id, structureID: structure.id),
-      .sourceAdded(source, device: source.description), .topology(source, endpoints, identity),
+        id: id, name: state.availableName(wanted, in: room?.id, of: structure.id, except: id), roomID: room?.id,
+        structureID: structure.id),
+      .sourceAdded(source, device: id), .topology(source, endpoints, identity),
     ]
   }
 }

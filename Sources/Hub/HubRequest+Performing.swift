@@ -37,7 +37,8 @@ extension HubRequest {
           command, isTimed: isTimed, of: device, by: way, patience: patience.map { Self.allowed($0) }))
     case .anchor: return .anchor(try await home.anchor())
     case .samples(let anchor, let filter, let limit):
-      switch try await home.samples(after: anchor, filter, limit: min(limit, Self.mostSamples)) {
+      let most = limit == 0 ? Self.mostSamples : min(limit, Self.mostSamples)
+      switch try await home.samples(after: anchor, filter, limit: most) {
       case .samples(let samples, let next, let isComplete):
         return .samples(Self.answer(samples, next: next, isComplete: isComplete, visibility))
       case .reset(let stored):

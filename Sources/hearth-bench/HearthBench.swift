@@ -14,6 +14,7 @@ import MatterCrypto
     case "rejoin": return rejoin()
     case "home-fleet", "home-online": return rejoinRole()
     case "simulate": return simulation()
+    case "score": return score()
     case "random": return randomHomes()
     case "simulate-memory": return simulatedMemory()
     default: break
@@ -128,6 +129,7 @@ struct Options {
            hearth-bench kill [COUNT] [SEED]
            hearth-bench log [SECONDS] [KILLS] [SEED]
            hearth-bench simulate [DEVICES] [HOURS] [RUNS]
+           hearth-bench score [DEVICES] [MINUTES]
            hearth-bench random [SEEDS] [FIRST]
       --quick   a tenth of the repetitions
       --json    one JSON object instead of the table

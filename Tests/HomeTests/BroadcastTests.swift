@@ -1,3 +1,4 @@
+import MatterModel
 import Synchronization
 import Testing
 
@@ -52,6 +53,19 @@ import Testing
     broadcast.finish()
     for task in tasks { #expect(await task.value == Array(0...100)) }
     #expect(wakes.withLock { $0 } > 0)
+  }
+
+  /// Whoever reads for weeks holds no more than what is still to be read.
+  @Test func whatWasReadIsGone() async throws {
+    let open = try await OpenHome(.lamp(5))
+    var iterator = open.controller.reports(of: "5").makeAsyncIterator()
+    weak let first = iterator.next
+    #expect(await iterator.next() != nil)
+    await open.take(.lost(5, .subscriptionLost))
+    #expect(await iterator.next() != nil)
+    #expect(iterator.next != nil)
+    #expect(first == nil)
+    await open.home.close()
   }
 
   @Test func whoIsCancelledWaitsNoMore() async {

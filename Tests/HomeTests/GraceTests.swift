@@ -1,5 +1,8 @@
 import MatterClusters
+import MatterCrypto
 import MatterModel
+import MatterProtocol
+import NIOCore
 import Testing
 
 @testable import Home
@@ -71,7 +74,7 @@ import Testing
   @Test func aTimeThatIsSetCountsFromWhenItBegan() {
     let second: Int64 = 1_000_000
     var settling = Settling(grace: .seconds(100))
-    settling.restore("5", SourceConnectivity(.online, .peer))
+    settling.restore("5", SourceConnectivity(.online, .peer), nil, at: 0)
     _ = settling.note("5", SourceConnectivity(.offline, .peer), at: 10 * second)
     #expect(settling.nextDeadline == 110 * second)
     settling.grace = .seconds(30)
@@ -81,5 +84,133 @@ import Testing
     #expect(settling.advance(to: 69 * second).isEmpty)
     #expect(settling.advance(to: 70 * second) == ["5"] && settling["5"].connectivityState == .offline)
     #expect(settling.nextDeadline == nil)
+  }
+
+  // MARK: Several processes
+
+  @Test func everyProcessSaysTheSame() async throws {
+    let directory = ScratchDirectory()
+    let open = try await OpenHome(directory)
+    try await open.home.follow()
+    await open.meet(.lamp(5))
+    try await open.home.setGraceTime(.seconds(600))
+    await open.take(.lost(5, .subscriptionLost))
+    try await open.controller.flush()
+    // One that comes while it is on trial, and does no more than look.
+    let late = try await OpenHome(directory)
+    func states(_ home: OpenHome) async throws -> [ConnectivityState] {
+      let device = try await home.device("5")
+      return [device.sourceConnectivity.connectivityState, device.settledConnectivity.connectivityState]
+    }
+    #expect(try await states(late) == [.offline, .online])
+    try await late.home.follow()
+    #expect(try await states(late) == [.offline, .online])
+    // One that finds the log gone has to load the home again.
+    let process = try HomeDatabase.open(directory.state.database)
+    let stored = try process.load()
+    _ = try await late.controller.eventLoop.submit { [edge = late.controller.edge] in edge.value.reload(stored) }.get()
+    #expect(try await states(late) == [.offline, .online])
+    let snapshot = late.home.devices(of: stored)
+    #expect(snapshot.map(\.settledConnectivity.connectivityState) == [.online])
+    // It lasted long enough: for both, and for one that comes then, whatever time is set later.
+    try await open.home.setGraceTime(.milliseconds(20))
+    #expect(await eventually { await settled(open.home) == .offline })
+    #expect(await eventually { await settled(late.home) == .offline })
+    try await open.controller.flush()
+    try await open.home.setGraceTime(.seconds(600))
+    #expect(try process.load().trials.isEmpty)
+    let last = try await OpenHome(directory)
+    #expect(try await states(last) == [.offline, .offline])
+    for home in [last, late, open] { await home.home.close() }
+  }
+
+  @Test func whoFollowsAfterARestartGoesOnWhereItStood() async throws {
+    let directory = ScratchDirectory()
+    let open = try await OpenHome(directory)
+    try await open.home.follow()
+    await open.meet(.lamp(5))
+    try await open.home.setGraceTime(.seconds(600))
+    await open.take(.lost(5, .subscriptionLost))
+    await open.home.close()
+    let process = try HomeDatabase.open(directory.state.database)
+    let trial = try #require(try process.load().trials["5"])
+    #expect(trial.settled == SourceConnectivity(.online, .peer))
+
+    let again = try await OpenHome(directory)
+    try await again.home.follow()
+    #expect(try await again.device("5").sourceConnectivity == .unknown)
+    #expect(await settled(again.home) == .online)
+    await again.take(.lost(5, .timedOut))
+    #expect(await settled(again.home) == .online)
+    try await again.controller.flush()
+    #expect(try process.load().trials == ["5": trial])
+    await again.take(.established(5, deadline: .max))
+    await again.home.close()
+    #expect(try process.load().trials.isEmpty)
+  }
+
+  @Test func aTrialThatWasStoredIsOverInTimeByAnyClock() {
+    let second: Int64 = 1_000_000
+    let online = SourceConnectivity(.online, .peer)
+    func lamp(_ trial: SettlingTrial?, at time: Int64) -> HomeReducer {
+      var home = CheckedReducer()
+      home.meet(.lamp(5))
+      home.take(.lost(5, .timedOut))
+      return HomeReducer(home.state, grace: .seconds(60), trials: trial.map { ["5": $0] } ?? [:], at: time)
+    }
+    func state(_ reducer: HomeReducer) -> ConnectivityState { reducer.settledConnectivity(of: "5").connectivityState }
+    #expect(state(lamp(nil, at: 100 * second)) == .offline)
+    // The time went by while nobody looked.
+    #expect(state(lamp(SettlingTrial(settled: online, since: 40 * second), at: 100 * second)) == .offline)
+    var reducer = lamp(SettlingTrial(settled: online, since: 41 * second), at: 100 * second)
+    #expect(state(reducer) == .online && reducer.nextDeadline == 101 * second)
+    #expect(reducer.settlingState(at: 100 * second).trials["5"]?.remaining == .seconds(1))
+    let update = reducer.advance(to: 101 * second)
+    #expect(update?.settled == ["5"] && update?.trials == ["5": nil])
+    // The clock was put back since: it does not take longer for that.
+    let later = lamp(SettlingTrial(settled: online, since: 9_000 * second), at: 100 * second)
+    #expect(state(later) == .online && later.nextDeadline == 160 * second)
+    // What got better since, or what another version wrote, is no trial.
+    #expect(state(lamp(SettlingTrial(settled: .unknown, since: 41 * second), at: 100 * second)) == .offline)
+  }
+
+  /// Whatever happens, what is stored says the same as who has seen it all.
+  @Test(arguments: 0..<8) func whatIsStoredSettlesAsWhatHappened(_ seed: Int) throws {
+    var random = SeededRandomSource(seed: 4_200 + UInt64(seed))
+    let place = try TestDatabase()
+    let database = try place.open()
+    let grace = Duration.seconds(10)
+    var reducer = HomeReducer(grace: grace)
+    var time: Int64 = 1_000_000
+    var trials = 0
+    func store(_ update: HomeUpdate?) throws { if let update { try database.commit([update]) } }
+    let reachable = BridgedDeviceBasicInformation.reachable.path(on: 3)
+    for model in [NodeModel.lamp(5), .bridge(7)] {
+      try store(reducer.reduce(model.report(), at: time))
+      try store(reducer.reduce(.established(model.node, deadline: 0), at: time))
+    }
+    for step in 0..<60 {
+      time += Int64.random(in: 1...6_000_000, using: &random)
+      try store(reducer.advance(to: time))
+      let node: NodeID = Bool.random(using: &random) ? 5 : 7
+      let input: HomeInput =
+        switch Int.random(in: 0..<9, using: &random) {
+        case 0...3: .lost(node, .subscriptionLost)
+        case 4: .established(node, deadline: 0)
+        case 5: NodeModel.report(7, reachable, Bool.random(using: &random).tlv)
+        case 6: step % 4 == 0 ? .nodeRemoved(node) : .lost(node, .timedOut)
+        case 7: (node == 5 ? NodeModel.lamp(5) : .bridge(7)).report()
+        default: .started
+        }
+      try store(reducer.reduce(input, at: time))
+      let stored = try database.load()
+      let other = HomeReducer(stored.state, grace: grace, trials: stored.trials, at: time)
+      trials += stored.trials.count
+      for device in reducer.state.devices.keys {
+        #expect(other.settledConnectivity(of: device) == reducer.settledConnectivity(of: device), "\(step) \(device)")
+      }
+      #expect(other.settlingState(at: time) == reducer.settlingState(at: time), "\(step)")
+    }
+    #expect(trials > 10)
   }
 }

@@ -22,14 +22,17 @@ import Testing
     let center = ObserverCenter(database, after: try database.anchor(), on: loop, QueueWorker())
     try await center.start()
     let gate = DispatchSemaphore(value: 0)
-    let stuck = Mutex(0)
+    let stuck = Mutex(0), inside = Mutex(0)
     let rings = Mutex(0)
     // More of them than there are processors.
     for _ in 0..<8 {
       try await center.execute(
         ObserverQuery(.all) { _, complete, _ in
           stuck.withLock { $0 += 1 }
-          gate.wait()
+          inside.withLock { $0 += 1 }
+          // Not for ever, or a fault would hang here.
+          _ = gate.wait(timeout: .now() + 600)
+          inside.withLock { $0 -= 1 }
           complete()
         })
     }
@@ -38,14 +41,14 @@ import Testing
         rings.withLock { $0 += 1 }
         complete()
       })
-    #expect(await eventually { stuck.withLock { $0 } == 8 && rings.withLock { $0 } == 1 })
+    #expect(await eventually { inside.withLock { $0 } == 8 && rings.withLock { $0 } == 1 })
     for number in 2...4 {
       try database.commit([change(number)])
       #expect(await eventually { rings.withLock { $0 } == number })
     }
     // The loop that the home lives on is free.
     #expect(try await loop.submit { true }.get())
-    #expect(stuck.withLock { $0 } == 8)
+    #expect(stuck.withLock { $0 } == 8 && inside.withLock { $0 } == 8)
     for _ in 0..<100 { gate.signal() }
     #expect(await eventually { stuck.withLock { $0 } >= 16 })
     await center.stop()
@@ -124,7 +127,7 @@ import Testing
     let later = Mutex(0)
     let query = ObserverQuery(.all) { _, _, _ in
       later.withLock { $0 += 1 }
-      gate.wait()
+      _ = gate.wait(timeout: .now() + 600)
     }
     try await other.execute(query)
     #expect(await eventually { later.withLock { $0 } == 1 })

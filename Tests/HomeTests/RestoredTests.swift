@@ -1,6 +1,7 @@
 import MatterClusters
 import MatterModel
 import NIOCore
+import Synchronization
 import Testing
 
 @testable import Home
@@ -81,6 +82,35 @@ import Testing
     #expect(
       await rest(batches, of: CollectionSnapshots<HomeDevice>.self).map { $0.map(\.sourceConnectivity) }
         == [[.unknown], [SourceConnectivity(.online, .peer)]])
+  }
+
+  /// Of a thousand devices, too.
+  @Test func aRestartIsWrittenAndToldOnce() async throws {
+    let directory = ScratchDirectory()
+    let first = try await OpenHome(directory, grace: .seconds(60))
+    try await first.home.follow()
+    for node in 1...40 as ClosedRange<UInt64> { await first.meet(.lamp(NodeID(node))) }
+    await first.home.close()
+    let open = try await OpenHome(directory, grace: .seconds(60))
+    let before = try await open.home.anchor()
+    let batches = open.home.devices().batched().makeAsyncIterator()
+    let updates = open.home.updates()
+    let written = Mutex<[Int]>([])
+    _ = try await open.controller.eventLoop.submit { [edge = open.controller.edge] in
+      edge.value.keeper.database.bell.add { updates in written.withLock { $0 += updates.map(\.update.changes.count) } }
+    }.get()
+    try await open.home.follow()
+    try await open.controller.flush()
+    let log = try await open.home.samples(after: before).added
+    await open.home.close()
+    #expect(log.count == 40 && log.allSatisfy { $0.change.node != nil && $0.update == log[0].update })
+    #expect(written.withLock { $0 } == [40])
+    var told: [Int] = []
+    for await update in updates { told.append(update.changes.count) }
+    // That nothing is known of them, and that from now on somebody follows them.
+    #expect(told == [40, 0])
+    // What was shown before, and what counted then.
+    #expect(await rest(batches, of: CollectionSnapshots<HomeDevice>.self).count <= 2)
   }
 
   // MARK: Contact

@@ -331,6 +331,24 @@ import Testing
     await served.close()
   }
 
+  /// Nothing was missed, but whoever was reading when the route broke has not got what he was called for.
+  @Test func aQueryRingsWhenItsRouteIsBack() async throws {
+    let served = try await ServedHome()
+    let client = try await served.client()
+    let rings = Mutex(0)
+    let query = ObserverQuery(.attribute) { _, completion, _ in
+      rings.withLock { $0 += 1 }
+      completion()
+    }
+    try await client.execute(query)
+    #expect(await eventually { rings.withLock { $0 } == 1 })
+    try await served.hub.hangUp(andThen: [])
+    #expect(await eventually { rings.withLock { $0 } == 2 })
+    await client.stop(query)
+    await client.close()
+    await served.close()
+  }
+
   @Test func whoWasAwayForTooLongIsGivenTheWhole() async throws {
     let served = try await ServedHome { $0.journal = 2 }
     let client = try await served.client()

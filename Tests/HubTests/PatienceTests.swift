@@ -149,6 +149,17 @@ import Testing
     #expect(await failure { _ = try await Home(through: options) } == .internalError)
   }
 
+  @Test func aHomeOfOurOwnWhoseDevicesDoNotAnswerIsGivenUp() async throws {
+    let scratch = Scratch()
+    try HomeDatabase.open(scratch.state.database).commit([HomeUpdate(ServedHome.lamp, at: 1)])
+    var options = ServedHome.clientOptions("test", [.peer(ServedHome.options(scratch))])
+    (options.connectTimeout, options.timeout) = (.milliseconds(300), .seconds(60))
+    let begin = HostClock.now()
+    let impatient = options
+    #expect(await failure { _ = try await Home(through: impatient) } == .unreachable)
+    #expect(HostClock.now() - begin >= .milliseconds(300))
+  }
+
   @Test func howeverManyStrangersComeTheInvitationsAreReadForAllAtOnce() async throws {
     let served = try await ServedHome()
     let token = try served.invite("Gast", .guest)

@@ -81,7 +81,10 @@ import Testing
     var (world, handle) = try subscribed()
     let start = world.now
     world.events = []
-    world.run(for: .seconds(90))
+    world.devices[0].isDead = true
+    world.run(for: .seconds(70))
+    world.devices[0].isDead = false
+    world.run(for: .seconds(20))
     #expect(told(world, handle) == ["lost", "end", "established"])
     let lost = try #require(
       world.events.first { if case .subscriptionLost(handle, .unreachable, .zero) = $0.event { true } else { false } })
@@ -99,8 +102,11 @@ import Testing
   @Test func changesInTheMeantimeAreReported() throws {
     var (world, handle) = try subscribed()
     world.events = []
+    world.devices[0].isDead = true
     world.devices[0].set(OnOff.onOff, true, 1)
-    world.run(for: .seconds(90))
+    world.run(for: .seconds(70))
+    world.devices[0].isDead = false
+    world.run(for: .seconds(20))
     #expect(told(world, handle) == ["lost", "\(lampOnOff)", "end", "established"])
   }
 

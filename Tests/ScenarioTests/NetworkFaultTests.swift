@@ -1,5 +1,7 @@
 import MatterProtocol
+import NIOPosix
 import Simulation
+import Synchronization
 import Testing
 
 @testable import Scenario
@@ -155,6 +157,27 @@ import Testing
         - after: 100ms
           expect: { actual button.currentPosition: 0 }
       """, button)
+  }
+
+  /// As in virtual time: a cut that is asked for without power is one of the life to come, giving power to who has it changes
+  /// nothing, and who loses it otherwise loses it once.
+  @Test func aCutWaitsForThePowerInRealTimeToo() {
+    let machine = FaultyMachine(on: MultiThreadedEventLoopGroup.singleton.any(), in: RealNetworks())
+    final class Cuts: Sendable { let count = Atomic(0) }
+    let cuts = Cuts()
+    machine.losePower()
+    machine.cutPower(afterEffects: 1)
+    machine.restorePower()
+    machine.onPowerCut { cuts.count.add(1, ordering: .relaxed) }
+    machine.restorePower()
+    #expect(machine.takesEffect() && machine.isPowered)
+    #expect(!machine.takesEffect() && !machine.isPowered)
+    #expect(!machine.takesEffect() && cuts.count.load(ordering: .relaxed) == 1)
+    machine.restorePower()
+    machine.cutPower(afterEffects: 0)
+    machine.losePower()
+    machine.restorePower()
+    #expect(machine.takesEffect() && machine.isPowered)
   }
 
   @Test func aMachineMoves() async throws {

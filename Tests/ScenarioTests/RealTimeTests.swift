@@ -33,6 +33,7 @@ import VirtualDevices
       - expect: { plug.connectivity: online, lamp.connectivity: online, within: 60s }
       - net: { plug: heal }
       - rival: { plug: 2 }
+      - rival: { plug: { subscriptions: 30 } }
       - do: off plug
       - expect: { plug.onOff: false, within: 60s }
       - power: { spot: off }

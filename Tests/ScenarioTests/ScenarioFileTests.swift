@@ -47,6 +47,9 @@ import VirtualDevices
     ("steps:\n  - { do: on lamp, times: 0 }", "a number from 1 to 100000"),
     ("mutant: nobody\nsteps: []", "sendsOnce"),
     ("home: other.yaml\nsteps: []", "“other.yaml”, which can't be read"),
+    ("home: { file: other.yaml }\nsteps: []", "s.yaml:4:7: found"),
+    ("home:\nsteps: []", "expected a definition file, by its path from here"),
+    ("  - { name: Hub, room: Kitchen, type: plug }\nsteps: []", "s.yaml:4:5: found a device with the name “Hub”"),
     ("stepps: []", "did you mean “steps”?"),
     ("always: lamp\nsteps: []", "a mapping such as {lamp.connectivity: online}"),
     ("steps:\n  - net: { lamp: { rate: fast } }", "s.yaml:5:26: found “fast”, expected a rate such as 500B/s"),
@@ -58,6 +61,10 @@ import VirtualDevices
     ("steps:\n  - drift: { lamp: 5 }", "such as 50ppm"),
     ("steps:\n  - cut: { lmap: 5 }", "found device “lmap”"),
     ("steps:\n  - rival: { lmap: 5 }", "found device “lmap”"),
+    ("steps:\n  - rival: { lamp: none }", "how often the second administrator comes, or {subscriptions: 80}"),
+    ("steps:\n  - rival: { lamp: { subscriptions: 0 } }", "s.yaml:5:37: found 0, expected how often"),
+    ("steps:\n  - rival: { lamp: { reads: 5 } }", "found key “reads”, expected one of subscriptions"),
+    ("steps:\n  - rival: { lamp: {} }", "a mapping such as {subscriptions: 80}"),
     ("steps:\n  - do: level lmap 40%", "found device “lmap”"),
     ("steps:\n  - expect: {}", "s.yaml:5:13: found"),
     ("steps:\n  - expect: { within: 5s }", "what has to hold, such as"),
@@ -77,12 +84,66 @@ import VirtualDevices
     #expect(problems.count == 1 && problems[0].contains(expected), "\(problems)")
   }
 
+  /// Numbers that are too many, or too far apart to be counted.
+  @Test(arguments: [
+    "-9223372036854775808..0", "0..9223372036854775807", "1..10001", "1..9999, 1..9999", "2..1", "1..2..3",
+  ])
+  func whatVariesTooMuch(_ numbers: String) throws {
+    let file = FileManager.default.temporaryDirectory.appending(path: "vary-\(UUID().uuidString).yaml")
+    defer { try? FileManager.default.removeItem(at: file) }
+    try (Self.lamp + "vary: { n: \"\(numbers)\" }\nsteps:\n  - cut: { lamp: $n }\n").write(
+      to: file, atomically: true, encoding: .utf8)
+    let error = #expect(throws: DefinitionError.self) { try ScenarioDefinition.variants(file.path) }
+    #expect(
+      error.map { "\($0)".contains("expected at most 10000 numbers such as") } == true, "\(String(describing: error))")
+  }
+
+  /// The calendar ends, and the run goes on.
+  @Test func aClockThatIsPutForwardForEver() async throws {
+    for step in ["+100y", "-100y"] {
+      let scenario = try Self.load(
+        Self.lamp + "steps:\n  - { clock: { hub: \(step), lamp: \(step) }, times: 3000 }\n  - wait: 1h\n")
+      #expect(scenario.steps.count == 6001)
+      let result = await scenario.simulate(seed: 1).result
+      #expect(result.failure == nil, "\(result)")
+    }
+  }
+
+  /// In a test's own home, too.
+  @Test func aDeviceThatIsCalledAsTheHomesMachineIs() async throws {
+    let definition = try SimulatedHomeTests.definition("devices:\n  - { name: hub, type: plug }")
+    let run = await simulate(definition, seed: 1) { _, _ in }
+    #expect(throws: DefinitionError.self) { try run.result.get() }
+  }
+
   @Test func aFileWithoutStepsIsNone() { #expect(Self.problems(Self.lamp).contains { $0.contains("no steps") }) }
 
   @Test func whatIsRepeatedIsRepeated() throws {
     let scenario = try Self.load(Self.lamp + "steps:\n  - { do: toggle lamp, times: 3, every: 2s }")
     #expect(scenario.steps.count == 3)
     #expect(scenario.steps.map(\.time) == [.after(.zero), .after(.seconds(2)), .after(.seconds(2))])
+  }
+
+  /// What a report and a failure tell of a step says what it does.
+  @Test func aStepIsToldWithAllThatItSays() throws {
+    let scenario = try Self.load(
+      Self.lamp + """
+        steps:
+          - net: { lamp: { loss: 30%, latency: 80ms } }
+          - net: { plug: { network: iot }, lamp: partition }
+          - rival: { lamp: { subscriptions: 80 } }
+          - rival: { lamp: 8 }
+        """)
+    #expect(
+      scenario.steps.map(\.text) == [
+        "net lamp: loss 30%, latency 80ms", "net plug: network iot", "net lamp partition",
+        "rival lamp: subscriptions 80",
+        "rival lamp 8",
+      ])
+    guard case .subscriptions("Kitchen/Lamp", 80) = scenario.steps[3].action else {
+      Issue.record("\(scenario.steps[3])")
+      return
+    }
   }
 
   @Test func oneStepOfSeveralDevicesIsSeveral() throws {

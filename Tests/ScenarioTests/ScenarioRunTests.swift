@@ -110,6 +110,26 @@ import VirtualDevices
     #expect(try await Self.result(rule + "\nsteps:\n  - wait: 1s").isPassed)
   }
 
+  /// Before the first step, and while one is on its way: without power a device holds no value.
+  @Test(arguments: [
+    (
+      "never: { actual lamp.onOff: false }", "set: { lamp.onOff: true }",
+      "never actual lamp.onOff: false: it is so after 0 s"
+    ),
+    (
+      "always: { actual lamp.onOff: false }", "power: { lamp: cycle }",
+      "always actual lamp.onOff: false: it is not there"
+    ),
+    (
+      "never: { lamp.messages: \"> 4\" }", "expect: { actual lamp.onOff: true, within: 3h }", "never lamp.messages: > 4"
+    ),
+  ]) func itIsLookedAtAllTheTime(_ rule: String, _ step: String, _ expected: String) async throws {
+    let result = try await Self.result("limit: 5h\n" + rule + "\nsteps:\n  - \(step)")
+    let failure = try #require(result.failure)
+    #expect(failure.message.hasPrefix(expected), "\(failure.message)")
+    #expect(result.duration < .seconds(3600))
+  }
+
   /// The home hears of it only after the last step.
   @Test func theLastStepIsLookedAtToo() async throws {
     let failure = try #require(
@@ -121,6 +141,33 @@ import VirtualDevices
     let failure = try #require(try await Self.result("steps:\n  - wait: 9s\n  - { at: 5s, do: on lamp }").failure)
     #expect(failure.message == "“at: 5 s” is over: the steps before it took until 9 s")
     #expect(failure.mark?.line == 6)
+  }
+
+  /// A step with a time of its own begins then, and where it can't the result says so.
+  @Test func aStepThatComesLateIsTold() async throws {
+    let text = """
+      steps:
+        - { at: 5s, do: on lamp }
+        - { at: 5s, do: on plug }
+        - { at: 9s, set: { plug.onOff: false } }
+        - expect: { lamp.onOff: false }
+      """
+    let result = try await Self.result(text)
+    #expect(result.remarks.count == 1, "\(result.remarks)")
+    #expect(result.remarks.allSatisfy { $0.hasPrefix("s.yaml:6:5: “at: 5 s” is ") && $0.contains(" ms late") })
+    let lines = result.failure?.timeline ?? []
+    #expect(lines.contains("5 s: do on lamp") && lines.contains("9 s: set plug.onOff false"), "\(lines)")
+    let punctual = try await Self.result(
+      "always: { lamp.onOff: false }\nsteps:\n  - { at: 1500ms, wait: 2s }\n  - { at: 9s, wait: 1s }")
+    #expect(punctual.isPassed && punctual.remarks.isEmpty, "\(punctual)")
+    #expect(JUnitReport.text([punctual]).contains("system-out") == false)
+    var passed = punctual
+    passed.remarks = result.remarks
+    let document = try XMLDocument(xmlString: JUnitReport.text([passed, result]))
+    #expect(
+      try document.nodes(forXPath: "//testcase/system-out").map(\.stringValue) == [
+        result.remarks[0], result.remarks[0],
+      ])
   }
 
   @Test func aRenamedDeviceIsTheSame() async throws {
@@ -173,7 +220,7 @@ import VirtualDevices
 
   @Test func aDifferenceIsToldToTheByte() throws {
     var first = try TraceFile(
-      name: "t", text: "{\"hearthTrace\":1,\"seed\":1,\"files\":[{\"name\":\"a\",\"text\":\"\"}]}\n1 a\n2 bcd\n")
+      name: "t", text: "{\"hearthTrace\":2,\"seed\":1,\"files\":[{\"name\":\"a\",\"text\":\"\"}]}\n1 a\n2 bcd\n")
     var second = first
     first.entries[1] = "2 bXd"
     #expect(second.difference(from: first)?.entry == 2)
@@ -184,6 +231,31 @@ import VirtualDevices
     first.entries = ["1 a"]
     let missing = try #require(second.difference(from: first))
     #expect(missing.entry == 2 && missing.byte == 0 && missing.now == nil)
+    // The same letters, in other bytes.
+    (first.entries, second.entries) = (["1 caf\u{E9}"], ["1 cafe\u{301}"])
+    #expect(second.difference(from: first).map { [$0.entry, $0.byte] } == [1, 5])
+  }
+
+  /// What JSON does not escape is no end of a line.
+  @Test func aTraceOfAFileWithUnusualLineEnds() throws {
+    let text = "scenario: \"one\u{2028}two\u{85}three\"\n" + ScenarioFileTests.lamp + "steps: []"
+    let scenario = try ScenarioFileTests.load(text)
+    let file = try TraceFile(name: "t", text: TraceFile(scenario, seed: 1, Trace()).text)
+    #expect(file.header.files.map(\.text) == [text])
+    #expect(file.entries.isEmpty)
+  }
+
+  /// Which run draws otherwise is told where it does, though nothing else has come of it yet.
+  @Test func drawsAreInATrace() async throws {
+    let scenario = try ScenarioFileTests.load(ScenarioFileTests.lamp + "steps:\n  - do: on lamp")
+    var recorded = TraceFile(scenario, seed: 3, await scenario.simulate(seed: 3, keepsTrace: true).trace)
+    let whole = recorded
+    let index = try #require(recorded.entries.lastIndex { $0.contains(" draws ") })
+    recorded.entries[index] += "0"
+    #expect(whole.difference(from: recorded)?.entry == index + 1)
+    let (draws, all) = (whole.entries.filter { $0.contains(" draws ") }, whole.entries)
+    #expect(draws.count > 10)
+    #expect(draws.reduce(0) { $0 + $1.utf8.count } * 10 < all.reduce(0) { $0 + $1.utf8.count }, "it is to be cheap")
   }
 
   /// A trace that was cut off, or came by way of a system with other line ends.
@@ -194,15 +266,15 @@ import VirtualDevices
     let half = try TraceFile(name: "t", text: String(text.prefix(text.count - 20)))
     #expect(half.difference(from: whole)?.entry == whole.entries.count)
     #expect(try TraceFile(name: "t", text: text.replacing("\n", with: "\r\n")).difference(from: whole) == nil)
-    let other = text.replacing("\"hearthTrace\":1", with: "\"hearthTrace\":2")
+    let other = text.replacing("\"hearthTrace\":2", with: "\"hearthTrace\":3")
     for (broken, found) in [
-      ("", "an empty file"), (String(text.prefix(100)), "something else than a trace"), (other, "a trace of format 2"),
-      ("{\"hearthTrace\":1,\"seed\":1,\"files\":[]}", "something else than a trace"),
+      ("", "an empty file"), (String(text.prefix(100)), "something else than a trace"), (other, "a trace of format 3"),
+      ("{\"hearthTrace\":2,\"seed\":1,\"files\":[]}", "something else than a trace"),
     ] {
       let error = #expect(throws: DefinitionError.self) { try TraceFile(name: "t", text: broken) }
       #expect(error.map { "\($0)".contains(found) } == true, "\(String(describing: error))")
     }
-    let noFile = "{\"hearthTrace\":1,\"seed\":1,\"files\":[{\"name\":\"a\",\"text\":\"home: b.yaml\\nsteps: []\"}]}"
+    let noFile = "{\"hearthTrace\":2,\"seed\":1,\"files\":[{\"name\":\"a\",\"text\":\"home: b.yaml\\nsteps: []\"}]}"
     #expect(throws: DefinitionError.self) { try TraceFile(name: "t", text: noFile).scenario() }
   }
 

@@ -280,6 +280,23 @@ import VirtualDevices
     #expect(try run.result.get() > .seconds(30))
   }
 
+  /// A second administrator gets his share of subscriptions, and no more; they are alive.
+  @Test func aRivalGetsSomeSubscriptionsAndKeepsThem() async throws {
+    let run = await simulate(try Self.definition(), seed: 1) { _, world in
+      let some = try await world.rival(at: "Lamp", subscriptions: 2)
+      let many = try await world.rival(at: "Lamp", subscriptions: 80)
+      try await world.simulation.sleep(for: .seconds(600))
+      let before = try await world.machine(of: "Lamp").packetCount
+      try await world.simulation.sleep(for: .seconds(600))
+      return (some, many, try await world.machine(of: "Lamp").packetCount - before)
+    }
+    let (some, many, packets) = try run.result.get()
+    #expect(some == 2)
+    #expect((3...40).contains(many), "\(many)")
+    // Each subscription has a report a minute, which takes a message at least.
+    #expect(packets >= 9 * (some + many), "\(packets)")
+  }
+
   @Test func whoSleepsIsCancelledAtOnce() async throws {
     let run = await Simulation.run(seed: 1) { simulation in
       await withTaskGroup(of: Void.self) { group in

@@ -1,4 +1,6 @@
 import Home
+import MatterClusters
+import MatterModel
 import MatterProtocol
 import Simulation
 import Testing
@@ -66,5 +68,45 @@ import Testing
         == kind("D11: 1/0x0008/0x0011 is 0afe, and the home has 7"))
     #expect(kind("D3: 1/2/3 is 09, and the home has 08") != kind("D3: 1/2/3 is 09, and the home has none"))
     #expect(kind("a bad face") != kind("a dead bead"))
+  }
+
+  /// A host whose clock was wrong when its home was opened: what happens after it was set has the time it has now.
+  @Test func aHomeFollowsItsHostsClock() async throws {
+    let run = await simulate(try SimulatedHomeTests.definition(), seed: 1) { home, world in
+      let machine = world.hub
+      await world.simulation.perform { _ in machine.moveWallClock(by: .seconds(365 * 86_400)) }
+      try await world.simulation.sleep(for: .seconds(90))
+      let anchor = try await home.anchor()
+      let device = try #require(try await home.devices().list().first)
+      try await device.types.get(DimmableLightDeviceType.self)?.matterTraits.onOffTrait?.toggle()
+      try await world.simulation.sleep(for: .seconds(5))
+      let now = await world.simulation.perform { _ in machine.unixMicroseconds() }
+      guard case .samples(let samples, _, _) = try await home.samples(after: anchor) else { return [Int64]() }
+      return samples.map { now - $0.time }
+    }
+    let ages = try run.result.get()
+    #expect(!ages.isEmpty && ages.allSatisfy { $0 >= 0 && $0 < 6_000_000 }, "\(ages)")
+  }
+
+  /// A light that takes its time says itself where it is: nobody is told that it has arrived before it has.
+  @Test func aFollowedLightSaysItselfHowBrightItIs() async throws {
+    let run = await simulate(try SimulatedHomeTests.definition(), seed: 1) { home, world in
+      let device = try #require(try await home.devices().list().first)
+      let light = try #require(device.types.get(DimmableLightDeviceType.self))
+      try await light.matterTraits.levelControlTrait?.moveToLevelWithOnOff(level: 1, transitionTime: 0)
+      try await world.simulation.sleep(for: .seconds(5))
+      let target = Target(try #require(device.record(room: nil)))
+      let before = try await home.anchor()
+      try await home.dim(target, to: 254, over: 50)
+      try await world.simulation.sleep(for: .seconds(20))
+      guard case .samples(let samples, _, _) = try await home.samples(after: before) else { return [UInt8]() }
+      let level = LevelControl.currentLevel.path(on: 1)
+      return samples.compactMap { sample -> UInt8? in
+        guard case .attribute(_, level, let value?) = sample.change else { return nil }
+        return try? UInt8(tlv: value)
+      }
+    }
+    let levels = try run.result.get()
+    #expect(levels.count > 2 && levels == levels.sorted() && levels.last == 254, "\(levels)")
   }
 }

@@ -1,4 +1,5 @@
 import MatterProtocol
+import Runtime
 import Testing
 
 @testable import Simulation
@@ -55,6 +56,32 @@ import Testing
     pinger.command { engine, _ in engine.effects = [.browse(.commissionable())] }
     try world.run(for: .milliseconds(100))
     #expect(pinger.events.count == 2)
+  }
+
+  /// DNS-SD goes by addresses, too: it takes a family that both have.
+  @Test func whoHasNoAddressIsNotHeard() throws {
+    let world = World(seed: 1)
+    let (pinger, _) = world.addPair()
+    pinger.command { engine, _ in
+      engine.next = nil
+      engine.effects = [.browse(.commissionable())]
+    }
+    let machine = world.addMachine("light")
+    machine.setFamily(.v4, isOn: false)
+    machine.setFamily(.v6, isOn: false)
+    let service = light
+    machine.openDiscovery().publish(service, on: nil, onConflict: nil)
+    try world.run(for: .seconds(1))
+    #expect(pinger.events.isEmpty)
+    machine.setFamily(.v6, isOn: true)
+    try world.run(for: .seconds(1))
+    #expect(pinger.events.map(\.event) == [.found(service.kind)])
+    // What is known is believed until it expires.
+    machine.setFamily(.v6, isOn: false)
+    try world.run(for: .seconds(119))
+    #expect(pinger.events.count == 1)
+    try world.run(for: .seconds(2))
+    #expect(pinger.events.map(\.event) == [.found(service.kind), .lost(service.kind)])
   }
 
   @Test func aSilentHostExpires() throws {
@@ -114,5 +141,72 @@ import Testing
     world.network.heal()
     try world.run(for: .seconds(1))
     #expect(pinger.events.map(\.event) == [.found(service.kind)])
+  }
+
+  @Test func whereEverythingIsLostNothingIsHeard() throws {
+    let world = World(seed: 1)
+    let (pinger, ponger) = world.addPair()
+    let service = light
+    pinger.command { engine, _ in
+      engine.next = nil
+      engine.effects = [.browse(.commissionable())]
+    }
+    world.network.conditions = LinkConditions(loss: .always)
+    ponger.command { engine, _ in engine.effects = [.publish(service)] }
+    try world.run(for: .seconds(10_000))
+    #expect(pinger.events.isEmpty)
+    world.network.conditions = .perfect
+    try world.run(for: .seconds(1))
+    #expect(pinger.events.map(\.event) == [.found(service.kind)])
+  }
+
+  /// Half of the first announcements get lost, and half of the goodbyes.
+  @Test func whatIsLostIsHeardLater() throws {
+    var (late, unaware) = (0, 0)
+    for seed in 1...UInt64(60) {
+      let world = World(seed: seed)
+      let (pinger, ponger) = world.addPair()
+      let service = light
+      pinger.command { engine, _ in
+        engine.next = nil
+        engine.effects = [.browse(.commissionable())]
+      }
+      world.network.conditions = LinkConditions(loss: Ratio(1, of: 2))
+      ponger.command { engine, _ in engine.effects = [.publish(service)] }
+      try world.run(for: .milliseconds(900))
+      if pinger.events.isEmpty { late += 1 }
+      try world.run(for: .seconds(3600))
+      #expect(pinger.events.map(\.event) == [.found(service.kind)])
+      ponger.command { engine, _ in engine.effects = [.withdraw(service)] }
+      try world.run(for: .seconds(119))
+      if pinger.events.count == 1 { unaware += 1 }
+      try world.run(for: .seconds(2))
+      #expect(pinger.events.map(\.event) == [.found(service.kind), .lost(service.kind)])
+    }
+    #expect((15...45).contains(late) && (15...45).contains(unaware), "\(late), \(unaware)")
+  }
+
+  /// What is on its way for long is not heard behind what is newer.
+  @Test func newsDoNotOvertakeEachOther() throws {
+    var count = 0
+    for seed in 1...UInt64(20) {
+      let world = World(seed: seed)
+      let (pinger, ponger) = world.addPair()
+      let service = light
+      pinger.command { engine, _ in
+        engine.next = nil
+        engine.effects = [.browse(.commissionable())]
+      }
+      world.network.conditions = LinkConditions(loss: Ratio(9, of: 10))
+      ponger.command { engine, _ in engine.effects = [.publish(service)] }
+      try world.run(for: .milliseconds(900))
+      world.network.conditions = .perfect
+      guard pinger.events.isEmpty else { continue }
+      count += 1
+      ponger.command { engine, _ in engine.effects = [.withdraw(service)] }
+      try world.run(for: .seconds(100_000))
+      #expect(!pinger.events.contains { $0.event == .found(service.kind) })
+    }
+    #expect(count > 10)
   }
 }

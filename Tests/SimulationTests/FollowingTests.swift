@@ -228,4 +228,30 @@ import Testing
     #expect(try home.run(for: .seconds(20)) { $0.devices.count == 1 })
     #expect(home.state.values[2] == nil)
   }
+
+  /// Whoever looks and goes says nothing of devices that it did not even get to.
+  @Test func onlyWhatWasCalledIsTakenForAway() throws {
+    let home = try FollowedHome {
+      $0.maximumCalls = 1
+      $0.callPatience = .seconds(10)
+    }
+    try home.start()
+    home.lamp.cutPower()
+    home.bridge.cutPower()
+    home.home.cutPower()
+    home.home.powerOn()
+    home.follow()
+    func stop() { home.home.command { engine, now in engine.stopWaiting(for: [1, 2], at: now) } }
+    func states() -> [ConnectivityState?] { ["1", "2"].map { home.status($0)?.connectivity.connectivityState } }
+    try home.world.run(for: .milliseconds(400))
+    stop()
+    #expect(states() == [.unknown, .unknown])
+    // The first does not answer, and the second was not called yet.
+    try home.world.run(for: .seconds(2))
+    stop()
+    #expect(states() == [.offline, .unknown])
+    try home.world.run(for: .seconds(10))
+    stop()
+    #expect(states() == [.offline, .offline])
+  }
 }

@@ -4,6 +4,7 @@ import MatterDevice
 import MatterModel
 import MatterProtocol
 import Simulation
+import Runtime
 import Testing
 
 @Suite struct GroupTests {
@@ -23,6 +24,38 @@ import Testing
   private func changed(_ outcome: OperationOutcome) throws -> GroupRecord {
     guard case .groupChanged(let record) = outcome else { throw SimulationError.timedOut(at: .zero) }
     return record
+  }
+
+  /// Who has no address of a family hears nothing that is sent by it, though it joined.
+  @Test func aGroupWithoutAddresses() throws {
+    let world = World(seed: 1)
+    let machine = world.addMachine("lamp")
+    let (pinger, _) = world.addPair()
+    let transport = try machine.openTransport(.all, port: 5540, on: machine.eventLoop)
+    var heard = 0
+    transport.onDatagram = { _, _ in heard += 1 }
+    let group = IPAddress.v6(high: 0xFF35_0040_FD00_0000, low: 1, scope: 0)
+    _ = transport.join(group, port: 5540)
+    func send() throws -> Int {
+      heard = 0
+      pinger.command { engine, _ in engine.effects = [.send([10], to: SocketAddress(group, port: 5540))] }
+      try world.run(for: .milliseconds(100))
+      return heard
+    }
+    #expect(try send() == 1)
+    machine.setFamily(.v4, isOn: false)
+    #expect(try send() == 1)
+    machine.setFamily(.v6, isOn: false)
+    #expect(try send() == 0)
+    machine.setFamily(.v4, isOn: true)
+    #expect(try send() == 0)
+    machine.setFamily(.v6, isOn: true)
+    #expect(try send() == 1)
+    // The address goes while it is on its way.
+    pinger.command { engine, _ in engine.effects = [.send([10], to: SocketAddress(group, port: 5540))] }
+    machine.setFamily(.v6, isOn: false)
+    try world.run(for: .milliseconds(100))
+    #expect(heard == 1)
   }
 
   @Test func aGroupIsMadeSwitchedAndLeft() throws {

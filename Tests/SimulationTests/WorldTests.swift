@@ -42,7 +42,7 @@ import Testing
     // The digest is part of the contract: recorded runs are compared with it, on any machine.
     #expect(first.digest == 10_750_562_433_263_464_996)
     #expect(try run(seed: 3, keepsEntries: false).digest == first.digest)
-    #expect(first.count == first.entries.count)
+    #expect(first.count == first.entries.count { $0.kind != .draws })
   }
 
   @Test func onePickedPacketIsLost() throws {
@@ -259,7 +259,9 @@ import Testing
     }
     let (still, shaky) = (try run(.zero), try run(.milliseconds(1)))
     #expect(still.drawCount == 0 && shaky.drawCount > 0)
-    #expect(still.entries == shaky.entries)
+    #expect(still.entries == shaky.entries.filter { $0.kind != .draws })
+    // It is written down, too, so that two runs can be held against each other.
+    #expect(still.entries.count < shaky.entries.count)
     #expect(still.digest != shaky.digest)
   }
 

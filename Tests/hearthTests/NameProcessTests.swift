@@ -104,6 +104,40 @@ extension Hearth {
     #expect(none.status == 0 && none.output.isEmpty && none.errors == "No device is like that.\n")
   }
 
+  @Test func onlyWhatIsOfflineIsListedSo() throws {
+    let hearth = try seeded()
+    defer { hearth.cleanUp() }
+    let (online, offline) = (SourceConnectivity(.online, .peer), SourceConnectivity(.offline, .peer))
+    try hearth.seed([
+      .connectivity(SourceID(5), SourceStatus(online)),
+      .connectivity(SourceID(6), SourceStatus(offline, reason: .timedOut)),
+      // A part of it is there.
+      .deviceAdded(id: "7/2", name: "Strip", roomID: nil, structureID: "home"),
+      .sourceAdded(SourceID(7, 2), device: "7/2"),
+      .topology(
+        SourceID(7, 2),
+        [
+          DeviceEndpoint(id: 2, servers: [0x39], parts: [3, 4]),
+          DeviceEndpoint(id: 3, deviceTypes: [0x100], servers: [6]),
+          DeviceEndpoint(id: 4, deviceTypes: [0x100], servers: [6, 0x39]),
+        ], DeviceIdentity()),
+      .attribute(7, .init(4, 0x39, 0x11), value: [0x08]), .connectivity(SourceID(7, 2), SourceStatus(online)),
+    ])
+    // This process is who follows the devices, and says how they are.
+    let lock = try FollowerLock.acquire(StateDirectory(hearth.state))
+    #expect(lock != nil)
+    func states(_ arguments: String...) throws -> [String: String] {
+      let result = try hearth.run(["devices", "--json", "--timeout", "300ms", "--mdns", "off"] + arguments)
+      let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any]
+      return (object?["data"] as? [[String: Any]] ?? []).reduce(into: [:]) {
+        $0[$1["name"] as? String ?? ""] = $1["connectivityState"] as? String
+      }
+    }
+    #expect(try states() == ["Lamp": "online", "Plug": "offline", "Strip": "partiallyOnline"])
+    #expect(try states("--offline") == ["Plug": "offline"])
+    _ = consume lock
+  }
+
   @Test func roomsOfTheSameNameAreTwo() throws {
     let hearth = try seeded()
     defer { hearth.cleanUp() }
@@ -118,6 +152,11 @@ extension Hearth {
     #expect(rooms.map { $0["id"] as? String } == ["r1", "r2", "r3", nil])
     #expect(rooms.map { $0["home"] as? String } == ["Home", "Home", "Cabin", nil])
     #expect(rooms.map { $0["devices"] as? [String] } == [["Lamp"], [], ["Stove"], ["Plug"]])
+    // Which one is meant is not guessed.
+    let either = try hearth("devices", "--room", "den")
+    #expect(either.status == 4 && either.errors.contains("Home/Den") && either.errors.contains("Cabin/den"))
+    let devices = try hearth.data("devices", "--room", "cabin/den", "--timeout", "300ms", "--mdns", "off")
+    #expect((devices as? [[String: Any]])?.map { $0["name"] as? String } == ["Stove"])
   }
 
   /// The way that was seen first need not be the one that counts.

@@ -139,15 +139,16 @@ extension HomeBackend {
   /// See ``HomeAccess/reports(of:)``.
   package nonisolated func observedReports(of device: String) -> DeviceReports {
     let place = DeviceReports.Place()
+    let reader = DeviceReports.Reader()
     let loop = eventLoop
     let start: @Sendable () -> Void = {
       let view = self.view
-      view.observers.addReports(place, of: device, view.reducer)
+      view.observers.addReports(reader, at: place, of: device, view.reducer)
     }
     if loop.inEventLoop { start() } else { loop.execute(start) }
     return DeviceReports(
       first: place,
-      reading: .init { loop.execute { self.view.observers.removeReports(ObjectIdentifier(place), of: device) } })
+      reading: .init { loop.execute { self.view.observers.removeReports(reader, of: device) } })
   }
 
   /// A collection: what is in it now, and what after each change.

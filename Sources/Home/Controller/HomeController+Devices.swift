@@ -10,7 +10,11 @@ extension HomeController: HomeBackend {
   /// It was loaded when it was opened.
   package func synchronize(within timeout: Duration) {}
 
-  package func hear(_ report: NodeReport) { take(.report(report)) }
+  /// Where the devices are followed they tell themselves what became of a command, which may be something else.
+  package func hear(_ report: NodeReport) {
+    guard !edge.value.host.perform({ engine, _ in engine.isFollowing }) else { return }
+    take(.report(report))
+  }
 
   package func perform(_ edits: [HomeEdit], origin: String?) async throws(HomeError) -> [HomeEdit.Result] {
     let random = options.machine.makeRandom()
@@ -60,8 +64,12 @@ extension HomeController: HomeBackend {
   public nonisolated func reports(of device: String) -> DeviceReports { observedReports(of: device) }
 
   /// A device, and the way to it.
+  ///
+  /// Only who follows the devices himself knows that one was not reached. A process that does not, as one that runs a single
+  /// command, finds out by trying, whether another one follows them or nobody does: what that one wrote may be of a moment
+  /// ago, and its first calls under way.
   /// - Parameter patience: how long to wait until it is online, where that will be noticed: where the home is kept up to date.
-  ///   nil: not at all, where nothing of it was heard since the home began to follow it.
+  ///   nil: not at all, where nothing of it was heard since this process began to follow it.
   private func source(
     of device: String, patience: Duration?
   ) async throws(HomeError) -> (DeviceEntry, DeviceSource) {

@@ -40,7 +40,10 @@ extension HomeController {
       [weak self] _ in
       guard let self else { return }
       // On the loop that the actor lives on.
-      assumeIsolated { $0.lookForFollower() }
+      assumeIsolated {
+        $0.noteClock()
+        $0.lookForFollower()
+      }
       options.machine.task { try? await self.takeOver() }
     }
   }
@@ -94,6 +97,7 @@ extension HomeController {
           }
         }
     }
+    edge.value.takeOwn(upTo: others.next)
     if hasNodes { adopt() }
     return others.next
   }
@@ -138,6 +142,7 @@ extension HomeController {
     origin: String? = nil,
     _ body: @escaping @Sendable (HomeState) throws(HomeError) -> (changes: [HomeChange], result: R)
   ) async throws(HomeError) -> R {
+    noteClock()
     let time = options.machine.unixMicroseconds()
     let origin = origin ?? options.following.origin
     let edge = edge
@@ -152,9 +157,13 @@ extension HomeController {
     } catch {
       throw HomeError(error)
     }
-    // What others wrote before it comes before it. Where that can't be read now, it is read later.
-    try? await center?.catchUp()
-    edge.value.takeOwn(upTo: done.anchor)
+    // What others wrote before it comes before it. Where that can't be read now, both are taken in later.
+    do {
+      try await center?.catchUp()
+      edge.value.takeOwn(upTo: done.anchor)
+    } catch {
+      options.logger.warning("what was changed just now is shown later, since the log can't be read: \(error)")
+    }
     return done.result
   }
 

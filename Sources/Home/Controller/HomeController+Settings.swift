@@ -43,7 +43,10 @@ extension HomeController {
     contactKeeping = eventLoop.scheduleRepeatedTask(initialDelay: period, delay: period) { [weak self] _ in
       guard let self else { return }
       // On the loop that the actor lives on.
-      assumeIsolated { $0.edge.value.keepContacts() }
+      assumeIsolated {
+        $0.noteClock()
+        $0.edge.value.keepContacts()
+      }
     }
   }
 }

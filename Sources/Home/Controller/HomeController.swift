@@ -104,16 +104,13 @@ public actor HomeController {
           notBefore: ControllerConfiguration.earliestNotBefore, attestation: try TestAttestation.verifier(),
           signatures: machine.signatures)
         options.trust?.extend(&configuration.attestation)
-        // A host without a clock of its own begins in 1970: that is no time to judge a certificate by.
-        let time = Int64(machine.matterSeconds())
-        configuration.currentTime = time > HomeController.leastTime || options.mutant == .trustsAnyClock ? time : nil
         configuration.node.mutant = options.mutant
         configuration.discoveryTime = min(configuration.discoveryTime, options.timeout)
         let controller = try ControllerEngine(configuration, state: try whole.load(), random: machine.makeRandom())
         let now = Instant(nanoseconds: Int64(clamping: loop.now.uptimeNanoseconds))
         var engine = HomeEngine(
           controller, following, state: stored.state, contacts: stored.contacts, versions: stored.versions,
-          epoch: machine.unixMicroseconds() - now.nanoseconds / 1000, at: now)
+          trials: stored.trials, epoch: machine.unixMicroseconds() - now.nanoseconds / 1000, at: now)
         engine.isPassive = isFollowed
         let transport = try machine.openTransport(options.interfaces, port: nil, on: loop)
         let host = EngineHost(
@@ -198,6 +195,7 @@ public actor HomeController {
   ) async throws(HomeError) -> OperationOutcome {
     if let node { point(node) }
     lookForFollower()
+    noteClock()
     let id = edge.value.begin(node, onEvent: onEvent, start)
     let outcome = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -213,6 +211,18 @@ public actor HomeController {
       // A request that never got through did not time out: nobody was there.
       if error == .timedOut, let node, !isConnected(node) { throw HomeError(ControllerError.unreachable) }
       throw HomeError(error)
+    }
+  }
+
+  /// The clock may have been set, or may not have run for a while, as that of a machine that slept.
+  func noteClock() {
+    let machine = options.machine
+    // A host without a clock of its own begins in 1970: that is no time to judge a certificate by.
+    let seconds = Int64(machine.matterSeconds())
+    let isRight = seconds > Self.leastTime || options.mutant == .trustsAnyClock
+    edge.value.host.perform { engine, now in
+      engine.noteClock(machine.unixMicroseconds(), at: now)
+      engine.perform(at: now) { controller, _ in controller.setCurrentTime(isRight ? seconds : nil) }
     }
   }
 

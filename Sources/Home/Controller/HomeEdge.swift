@@ -34,6 +34,9 @@ final class HomeEdge: HomeView {
   init(_ host: EngineHost<HomeEngine>, _ keeper: HomeKeeper) {
     self.host = host
     self.keeper = keeper
+    keeper.current = {
+      host.perform { engine, _ in (engine.reducer.state, engine.reducer.contacts, engine.time) }
+    }
     host.onEvent = { [unowned self] in received($0) }
     host.onStoreFailure = { [unowned self] error in
       failure = error

@@ -15,7 +15,8 @@ final class HomeKeeper {
     case failed(HomeError)
     /// Everything is stored, and nothing was lost.
     case recovered
-    /// What happened since it failed is lost, and nothing is stored any more.
+    /// What happened since it failed is lost: it was too much to be kept. As soon as something can be stored again, the home
+    /// as it is then will be.
     case lost(HomeError)
   }
 
@@ -36,6 +37,10 @@ final class HomeKeeper {
   private var failures = 0
   /// Whether nothing is stored any more.
   private var isOver = false
+  /// Whether some of what happened was lost: the home as a whole is stored next, and the log begins anew.
+  private var hasLost = false
+  /// The home as it is, and what time it is.
+  var current: (() -> (state: HomeState, contacts: [NodeID: Contact], time: Int64))?
   var onNews: ((News) -> Void)?
   /// The place in the log that the home was loaded at.
   let anchor: Anchor
@@ -65,7 +70,8 @@ final class HomeKeeper {
 
   /// Takes an update to be stored soon.
   func keep(_ update: HomeUpdate, _ known: [NodeID: Contact]) {
-    guard !isOver, !update.isLogged, !(update.changes.isEmpty && update.versions.isEmpty) else { return }
+    guard !isOver, !hasLost, !update.isLogged else { return }
+    if update.changes.isEmpty && update.versions.isEmpty && update.trials.isEmpty { return }
     for change in update.changes { if let node = change.node { contacts[node] = known[node] } }
     waiting.append(update)
     if failure != nil {
@@ -79,7 +85,7 @@ final class HomeKeeper {
 
   /// Takes when nodes were heard, to be stored soon where that is news.
   func keep(_ known: [NodeID: Contact]) {
-    guard !isOver else { return }
+    guard !isOver, !hasLost else { return }
     note(known)
     if !contacts.isEmpty, failure == nil { flush(in: Self.pause) }
   }
@@ -94,7 +100,7 @@ final class HomeKeeper {
   /// Does something with the database when everything that happened before is in it.
   /// - Returns: fails where that can't be.
   func perform<R: Sendable>(_ body: @escaping Work<R>) -> EventLoopFuture<R> {
-    guard writing != nil || !waiting.isEmpty || isOver else { return submit(body) }
+    guard writing != nil || !waiting.isEmpty || isOver || hasLost else { return submit(body) }
     return store().flatMap { [database, worker, eventLoop] in
       worker.submit(on: eventLoop) { try body(database) }
     }
@@ -152,6 +158,7 @@ final class HomeKeeper {
   /// Gives everything that waits to the database; only while no write is under way.
   @discardableResult
   private func write() -> EventLoopFuture<Void> {
+    if hasLost { return restart() }
     guard !isOver, !waiting.isEmpty || !contacts.isEmpty else { return eventLoop.makeSucceededVoidFuture() }
     let (updates, contacts) = (waiting, contacts)
     waiting = []
@@ -166,8 +173,33 @@ final class HomeKeeper {
         stored.merge(contacts) { $1 }
         succeeded()
       case .failure(let error):
-        waiting = updates + waiting
-        self.contacts = contacts.merging(self.contacts) { $1 }
+        // It may have become too much meanwhile: then all of it is lost, this as well.
+        if !hasLost {
+          waiting = updates + waiting
+          self.contacts = contacts.merging(self.contacts) { $1 }
+        }
+        failed(HomeError(error))
+      }
+    }
+    return written
+  }
+
+  /// Stores the home as it is, in place of what was lost.
+  private func restart() -> EventLoopFuture<Void> {
+    guard !isOver, let (state, contacts, time) = current?() else { return eventLoop.makeSucceededVoidFuture() }
+    // What happens from now on is kept again.
+    hasLost = false
+    let written = submit { try $0.restart(with: state, contacts: contacts, at: time) }
+    writing = written
+    written.assumeIsolated().whenComplete { [weak self] result in
+      guard let self else { return }
+      writing = nil
+      switch result {
+      case .success:
+        stored = contacts
+        succeeded()
+      case .failure(let error):
+        (hasLost, waiting, self.contacts) = (true, [], [:])
         failed(HomeError(error))
       }
     }
@@ -176,11 +208,11 @@ final class HomeKeeper {
 
   private func succeeded() {
     failures = 0
-    if failure != nil {
+    if failure != nil, !hasLost {
       failure = nil
       onNews?(.recovered)
     }
-    if !waiting.isEmpty { write() }
+    if !waiting.isEmpty || hasLost { write() }
   }
 
   private func failed(_ error: HomeError) {
@@ -193,8 +225,8 @@ final class HomeKeeper {
   }
 
   private func lose() {
-    guard !isOver else { return }
-    isOver = true
+    guard !isOver, !hasLost else { return }
+    hasLost = true
     waiting = []
     contacts = [:]
     if let failure { onNews?(.lost(failure)) }
@@ -206,7 +238,7 @@ extension HomeKeeper.News {
     switch self {
     case .failed(let error): logger.critical("what happens in the home can't be stored now: \(error)")
     case .recovered: logger.notice("what happened in the home is stored again")
-    case .lost(let error): logger.critical("what happened in the home is lost, and is not stored any more: \(error)")
+    case .lost(let error): logger.critical("what happened in the home is lost, since it can't be stored: \(error)")
     }
   }
 }

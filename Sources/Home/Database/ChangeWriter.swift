@@ -54,7 +54,22 @@ struct ChangeWriter {
         try withCluster(path, of: node) { $0.version = version }
       }
     }
+    for (device, trial) in update.trials { try store(trial, of: device) }
     return devices
+  }
+
+  private func store(_ trial: SettlingTrial?, of device: String) throws {
+    guard let trial else { return try execute("DELETE FROM trial WHERE device = ?", [device]) }
+    try execute(
+      """
+      INSERT INTO trial (device, state, locality, since)
+      SELECT ?, ?, ?, ? WHERE EXISTS (SELECT 1 FROM device WHERE id = ?)
+      ON CONFLICT (device) DO UPDATE SET state = excluded.state, locality = excluded.locality, since = excluded.since
+      """,
+      [
+        device, trial.settled.connectivityState.rawValue, trial.settled.dataSourceLocality.rawValue, trial.since,
+        device,
+      ])
   }
 
   /// Writes what was put off.
@@ -174,7 +189,11 @@ struct ChangeWriter {
       status.write(to: &writer)
       try execute("UPDATE source SET status = ? WHERE node = ? AND endpoint = ?", [writer.data] + Self.key(source))
     case .attribute(let node, let path, let value):
-      try withCluster(ClusterPath(path.endpoint, path.cluster), of: node) { $0.values[path.attribute] = value }
+      try withCluster(ClusterPath(path.endpoint, path.cluster), of: node) {
+        $0.values[path.attribute] = value
+        // Unless the version comes with it, the next report is to say what the cluster is.
+        $0.version = nil
+      }
     case .event(let node, let event): events[node] = max(try events[node] ?? lastEvent(of: node), event.number)
     }
   }
@@ -183,6 +202,7 @@ struct ChangeWriter {
     let rows = try Row.fetchAll(
       database.cachedStatement(sql: "SELECT node, endpoint FROM source WHERE device = ?"), arguments: [id])
     for row in rows { try removeSource(SourceID(HomeDatabase.node(row[0]), EndpointID(row[1]))) }
+    try execute("DELETE FROM trial WHERE device = ?", [id])
     try execute("DELETE FROM device WHERE id = ?", [id])
   }
 

@@ -87,6 +87,7 @@ final class Bell: Sendable {
   func ring(_ updates: [LoggedUpdate]) {
     let all = ears.withLock { $0.all }
     guard !updates.isEmpty else { return }
-    for ear in all.values { ear(updates) }
+    // The first comes first: a run of a simulation is the same each time.
+    for (_, ear) in all.sorted(by: { $0.key < $1.key }) { ear(updates) }
   }
 }

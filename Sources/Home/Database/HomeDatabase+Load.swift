@@ -10,6 +10,8 @@ public struct StoredHome: Sendable {
   /// The versions of clusters of which every attribute is known, by node: a subscription that names them gets only what
   /// changed since.
   public var versions: [NodeID: [ClusterPath: UInt32]] = [:]
+  /// The devices that were otherwise for less than the grace time, by their ids.
+  public var trials: [String: SettlingTrial] = [:]
   /// The place in the log that the state is at.
   public var anchor: Anchor
 
@@ -43,6 +45,13 @@ extension HomeDatabase {
       home.state.restore(lastEvent: UInt64(bitPattern: row[1]), of: Self.node(row[0]))
     }
     home.contacts = try contacts(database)
+    let trials = try Row.fetchCursor(database.cachedStatement(sql: "SELECT device, state, locality, since FROM trial"))
+    while let row = try trials.next() {
+      guard let state = ConnectivityState(rawValue: row[1]), let locality = DataSourceLocality(rawValue: row[2]) else {
+        throw DamagedBlob()
+      }
+      home.trials[row[0]] = SettlingTrial(settled: SourceConnectivity(state, locality), since: row[3])
+    }
     return home
   }
 

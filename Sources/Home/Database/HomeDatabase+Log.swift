@@ -71,24 +71,25 @@ extension HomeDatabase {
   /// What happened after an anchor.
   /// - Parameters:
   ///   - anchor: nil: from the beginning.
-  ///   - limit: how many samples at most.
+  ///   - limit: how many samples at most; 0: all that there are.
   /// - Returns: the samples; a reset with the whole home where the log does not go back so far: never a gap that one
   ///   can't see.
-  /// - Throws: ``HomeError`` `badArguments` for an anchor of another log.
+  /// - Throws: ``HomeError`` `badArguments` for an anchor of another log, and for a limit below 0.
   public func samples(
     after anchor: Anchor?, _ filter: SampleFilter = .all, limit: Int = 10_000
   ) throws(HomeError) -> AnchoredResult {
     let anchor = anchor ?? Anchor(log: logID, sequence: 0)
     try checkLog(anchor)
+    guard limit >= 0 else { throw HomeError(.badArguments, "a limit of \(limit) samples; expected 0 (all) or more") }
     return try read { database in
       guard try self.isCovered(anchor, database) else { return .reset(try self.load(database)) }
       let (condition, arguments) = Self.condition(filter)
       let rows = try Row.fetchCursor(
         database, sql: "SELECT \(Self.columns) FROM log WHERE sequence > ?\(condition) ORDER BY sequence LIMIT ?",
-        arguments: [anchor.sequence] + arguments + [limit + 1])
+        arguments: [anchor.sequence] + arguments + [limit == 0 ? -1 : limit &+ 1])
       var samples: [HomeSample] = []
       while let row = try rows.next() {
-        if samples.count == limit {
+        if limit > 0, samples.count == limit {
           return .samples(samples, next: samples.last?.anchor ?? anchor, isComplete: false)
         }
         samples.append(try self.sample(row))

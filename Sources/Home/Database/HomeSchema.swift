@@ -56,8 +56,16 @@ enum HomeSchema {
     migrator.registerMigration("3") { try $0.execute(sql: version3) }
     migrator.registerMigration("4") { try $0.execute(sql: version4) }
     migrator.registerMigration("5") { try $0.execute(sql: version5) }
+    migrator.registerMigration("6") { try $0.execute(sql: version6) }
     return migrator
   }
+
+  /// Devices that are otherwise than their settled connectivity says, which this is, and since when, in microseconds since 1970.
+  private static let version6 = """
+    CREATE TABLE trial (
+      device TEXT PRIMARY KEY, state TEXT NOT NULL, locality TEXT NOT NULL, since INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    """
 
   /// Numbers of the log that were left out: all between the two.
   private static let version5 = "CREATE TABLE gap (last INTEGER PRIMARY KEY, next INTEGER NOT NULL);"

@@ -248,8 +248,7 @@ public actor ObserverCenter {
   private func read() async throws {
     while poll != nil {
       let found = try await work { [foreignAnchor] in try $0.updates(after: foreignAnchor) }
-      let isNews = !found.updates.isEmpty || found.mustReload
-      foreignAnchor = if isNews, let others { try await others(found) } else { found.next }
+      foreignAnchor = if let others { try await others(found) } else { found.next }
       if found.mustReload {
         for (observer, _) in inOrder { with(observer) { $0.change(at: $1) } }
         arm()

@@ -106,10 +106,17 @@ extension HomeEngine {
     callMore(at: now)
   }
 
-  /// Whoever asked can't wait any longer: what has not answered by now is away, until it does.
+  /// Whoever asked can't wait any longer: what was called and has not answered by now is away, until it does. Of those that
+  /// it is not the turn of yet, or only just now, nothing is known.
   public mutating func stopWaiting(for nodes: [NodeID], at now: Instant) {
     guard isFollowing else { return }
-    for node in nodes where reducer.status(of: node).connectivity.connectivityState == .unknown {
+    let uncalled = Set(uncalled)
+    // Of one that is there a sign comes within half a second, most of the time.
+    let over = now + (configuration.callPatience - .milliseconds(500))
+    for node in nodes
+    where !uncalled.contains(node) && calls[node].map({ $0 <= over }) ?? true
+      && reducer.status(of: node).connectivity.connectivityState == .unknown
+    {
       take(.lost(node, controller.node(node)?.address == nil ? .noAddress : .timedOut), at: now)
     }
   }

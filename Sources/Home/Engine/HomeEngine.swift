@@ -41,7 +41,7 @@ public struct HomeEngine: Engine {
   public private(set) var controller: ControllerEngine
   public private(set) var reducer: HomeReducer
   /// What is added to an instant to make it microseconds since 1970.
-  private let epoch: Int64
+  private var epoch: Int64
   private var now: Instant
 
   /// Whose operation it is, for those that are about a node.
@@ -71,13 +71,15 @@ public struct HomeEngine: Engine {
   public init(
     _ controller: ControllerEngine, _ configuration: HomeConfiguration = HomeConfiguration(),
     state: HomeState = HomeState(), contacts: [NodeID: Contact] = [:], versions: [NodeID: [ClusterPath: UInt32]] = [:],
-    epoch: Int64, at now: Instant
+    trials: [String: SettlingTrial] = [:], epoch: Int64, at now: Instant
   ) {
     self.controller = controller
     self.configuration = configuration
     self.epoch = epoch
     self.now = now
-    reducer = HomeReducer(state, contacts: contacts, grace: configuration.grace ?? .zero)
+    reducer = HomeReducer(
+      state, contacts: contacts, grace: configuration.grace ?? .zero, trials: trials,
+      at: epoch &+ now.nanoseconds / 1000)
     // Nobody was there yet to be told otherwise.
     _ = reducer.setRestored(true, at: 0)
     for (node, versions) in versions { followed[node] = Followed(versions: versions) }
@@ -86,6 +88,17 @@ public struct HomeEngine: Engine {
 
   /// Now, in microseconds since 1970.
   public var time: Int64 { epoch &+ now.nanoseconds / 1000 }
+
+  /// Says what time it is. Where the clock was set, or the machine slept, everything has the new time from now on; what is on
+  /// trial or due goes on for as long as it still had.
+  /// - Parameter time: microseconds since 1970.
+  public mutating func noteClock(_ time: Int64, at now: Instant) {
+    let step = time &- self.time(of: now)
+    // Two clocks are never read at the same moment, and one of them may be made to run a little slower or faster.
+    guard step.magnitude > 1_000_000 else { return }
+    epoch &+= step
+    reducer.moveClock(by: step)
+  }
 
   // MARK: Commands
 
@@ -121,12 +134,19 @@ public struct HomeEngine: Engine {
   public mutating func setGrace(_ grace: Duration, at now: Instant) {
     self.now = now
     reducer.grace = grace
-    if let update = reducer.advance(to: time) { events.append(.updated(update)) }
+    if let update = reducer.advance(to: time) { tell(update) }
+  }
+
+  private mutating func tell(_ update: HomeUpdate) {
+    var update = update
+    // Whoever follows the devices writes down since when they are how they are.
+    if isPassive { update.trials = [:] }
+    events.append(.updated(update))
   }
 
   /// As long as nobody follows the devices, what was stored of them is all there is, and nobody knows whether it still holds.
   private mutating func noteFollowers() {
-    if let update = reducer.setRestored(!isPassive && !isFollowing, at: time) { events.append(.updated(update)) }
+    if let update = reducer.setRestored(!isPassive && !isFollowing, at: time) { tell(update) }
   }
 
   /// This process follows them from now on.
@@ -141,7 +161,8 @@ public struct HomeEngine: Engine {
   /// Takes a home as it is stored for what is the case.
   public mutating func reload(_ stored: StoredHome, at now: Instant) {
     self.now = now
-    reducer.reload(stored.state, contacts: stored.contacts, at: time)
+    reducer.reload(
+      stored.state, contacts: stored.contacts, trials: isPassive ? stored.trials : nil, at: time)
     for node in followed.keys { followed[node]?.versions = [:] }
     for (node, versions) in stored.versions { followed[node, default: Followed()].versions = versions }
   }
@@ -152,7 +173,7 @@ public struct HomeEngine: Engine {
       if !update.isLogged { update.origin = configuration.origin }
       for (node, versions) in update.versions { followed[node, default: Followed()].versions.merge(versions) { $1 } }
       forgetVersions(update)
-      events.append(.updated(update))
+      tell(update)
     }
   }
 
@@ -161,7 +182,11 @@ public struct HomeEngine: Engine {
     var nodes: Set<NodeID> = []
     for change in update.changes {
       switch change {
-      case .attribute(let node, _, nil): nodes.insert(node)
+      case .attribute(let node, let path, let value):
+        let cluster = ClusterPath(path.endpoint, path.cluster)
+        // A value without its cluster's version: what version it belongs to nobody knows.
+        if update.versions[node]?[cluster] == nil { followed[node]?.versions[cluster] = nil }
+        if value == nil { nodes.insert(node) }
       case .sourceRemoved(let source): nodes.insert(source.node)
       default: break
       }
@@ -186,7 +211,7 @@ public struct HomeEngine: Engine {
   public mutating func advance(to now: Instant) {
     self.now = now
     controller.advance(to: now)
-    if let update = reducer.advance(to: time) { events.append(.updated(update)) }
+    if let update = reducer.advance(to: time) { tell(update) }
     callMore(at: now)
   }
 

@@ -10,7 +10,8 @@ public protocol HomeAccess: AnyObject, Sendable {
   ///   - command: with the endpoint in its path.
   ///   - way: whose endpoints that is one of. Where the device is reached by another one, the endpoint that corresponds is
   ///     meant; nil: those of whichever counts now.
-  ///   - patience: how long to wait for a device that is not there yet; nil: fails at once where nothing reaches it.
+  ///   - patience: how long to wait for a device that is not there yet; nil: fails at once where whoever follows the devices
+  ///     is asked and never reached it. A process that does not follow them tries.
   /// - Returns: the fields of the response command, nil where the answer is a status alone.
   /// - Throws: ``HomeError`` `notFound` or `ambiguousTarget` where nothing by the way that counts is sure to correspond.
   func invoke(

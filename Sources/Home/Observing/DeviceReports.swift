@@ -20,7 +20,6 @@ public struct DeviceReports: AsyncSequence, Sendable {
   }
 
   /// The reports from now on, the device as it is now first.
-
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(next: first, reading: reading, access: access) }
 
   public struct AsyncIterator: AsyncIteratorProtocol {
@@ -39,6 +38,9 @@ public struct DeviceReports: AsyncSequence, Sendable {
       return DeviceReport(device: report.device.asked(through: access), changed: report.changed)
     }
   }
+
+  /// Who reads; not the place where it began, which would keep all that came since.
+  final class Reader: Sendable {}
 
   /// Lives as long as anybody reads.
   final class Reading: Sendable {

@@ -28,7 +28,10 @@ extension Home {
 
   /// The devices of a home that was loaded, as a reset has it: node by node.
   public func devices(of stored: StoredHome) -> [HomeDevice] {
-    let reducer = HomeReducer(stored.state, contacts: stored.contacts)
+    // What is on trial there had not settled: whoever follows the devices ends that.
+    let reducer = HomeReducer(
+      stored.state, contacts: stored.contacts, grace: HomeDatabase.longestGrace, trials: stored.trials,
+      at: Self.now() * 1000)
     return stored.state.orderedDevices.map { backend.value(of: $0, reducer) }
   }
 

@@ -91,18 +91,21 @@ package final class HomeObservers {
     return id
   }
 
-  func addReports(_ reader: DeviceReports.Place, of device: String, _ reducer: HomeReducer) {
+  /// - Parameter place: where the reader waits.
+  func addReports(
+    _ reader: DeviceReports.Reader, at place: DeviceReports.Place, of device: String, _ reducer: HomeReducer
+  ) {
     guard !isEnded, let entry = reducer.state.devices[device], let value = make?(entry, reducer) else {
-      return reader.fill(.end)
+      return place.fill(.end)
     }
     var readers = reports[device] ?? Readers(broadcast: Broadcast(wake: wake))
-    readers.broadcast.attach(reader, with: DeviceReport(device: value, changed: []))
+    readers.broadcast.attach(place, with: DeviceReport(device: value, changed: []))
     readers.all.insert(ObjectIdentifier(reader))
     reports[device] = readers
   }
 
-  func removeReports(_ reader: ObjectIdentifier, of device: String) {
-    reports[device]?.all.remove(reader)
+  func removeReports(_ reader: DeviceReports.Reader, of device: String) {
+    reports[device]?.all.remove(ObjectIdentifier(reader))
     if reports[device]?.all.isEmpty == true { reports[device] = nil }
   }
 

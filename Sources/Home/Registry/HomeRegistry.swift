@@ -28,16 +28,5 @@ public struct HomeRegistry: Hashable, Sendable {
     return nil
   }
 
-  /// The room of this name in any case.
-  public func room(_ name: String) -> String? { rooms.first { Self.same($0, name) } }
-
-  /// The room of this name.
-  /// - Throws: `notFound` with what may have been meant.
-  public func knownRoom(_ name: String) throws(HomeError) -> String {
-    if let room = room(name) { return room }
-    throw HomeError(
-      .notFound, "there is no room “\(name)”", candidates: NearestName.suggestions(for: name, in: rooms))
-  }
-
   static func same(_ left: String, _ right: String) -> Bool { HomeNames.same(left, right) }
 }

@@ -58,6 +58,8 @@ public struct HomeUpdate: Hashable, Sendable {
   /// The devices whose settled connectivity is another now, or of which nobody knew how they are; not kept in the log, since
   /// it follows from the rest.
   public var settled: Set<String> = []
+  /// The trials of connectivity that began with it, and, nil, those that ended, by device: stored, not logged.
+  var trials: [String: SettlingTrial?] = [:]
   /// Whether the log has it already.
   var isLogged = false
 

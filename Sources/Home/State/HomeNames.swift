@@ -30,6 +30,22 @@ public enum HomeNames {
   /// Whether two names are the same to people.
   public static func same(_ left: String, _ right: String) -> Bool { left.lowercased() == right.lowercased() }
 
+  /// Whether a name is another one, or that with a number behind it, as ``HomeState/availableName(_:in:of:except:)`` makes it.
+  static func isNumbered(_ name: String, _ base: String) -> Bool {
+    if name == base { return true }
+    guard let blank = name.lastIndex(of: " "), let number = Int(name[name.index(after: blank)...]), number > 1 else {
+      return false
+    }
+    return name == numbered(base, number)
+  }
+
+  fileprivate static func numbered(_ name: String, _ number: Int) -> String {
+    let suffix = " \(number)"
+    var base = String.UnicodeScalarView()
+    base.append(contentsOf: name.unicodeScalars.prefix(longestName - suffix.unicodeScalars.count))
+    return String(base) + suffix
+  }
+
   /// What a device may be called of what it calls itself: as much of it as the rules allow, nil if nothing is.
   static func allowed(_ text: String?) -> String? {
     guard let text else { return nil }
@@ -94,6 +110,17 @@ extension HomeState {
     throw HomeError(
       .ambiguousTarget, "“\(text)” may be any of \(found.count) rooms; name one of them",
       candidates: found.map { fullName(of: $0) })
+  }
+
+  /// Where a room of this name is to be made if there is none: `Cottage/Kitchen` says in which structure.
+  /// - Returns: the room that there is, or the name of the new one and its structure, nil: the primary one.
+  /// - Throws: ``HomeError`` `notFound` where there is no such structure, `badArguments` where the name is none, and what
+  ///   ``room(called:)`` throws.
+  func roomToBe(called text: String) throws(HomeError) -> (known: Room?, name: String, structureID: String?) {
+    if let room = try room(called: text) { return (room, room.name, room.structureID) }
+    guard let stroke = text.firstIndex(of: "/") else { return (nil, try HomeNames.checked(text).name, nil) }
+    let structure = try knownStructure(String(text[..<stroke]))
+    return (nil, try HomeNames.checked(String(text[text.index(after: stroke)...])).name, structure.id)
   }
 
   private func fullName(of room: Room) -> String {
@@ -233,11 +260,7 @@ extension HomeState {
       taken.insert(device.name.lowercased())
     }
     while taken.contains(name.lowercased()) {
-      let suffix = " \(number)"
-      let room = HomeNames.longestName - suffix.unicodeScalars.count
-      var base = String.UnicodeScalarView()
-      base.append(contentsOf: wanted.unicodeScalars.prefix(room))
-      name = String(base) + suffix
+      name = HomeNames.numbered(wanted, number)
       number += 1
     }
     return name

@@ -76,14 +76,20 @@ public struct HomeReducer: Sendable {
   /// - Parameters:
   ///   - contacts: when each node was heard last.
   ///   - grace: how long a device may be away before its settled state says so.
-  public init(_ state: HomeState = HomeState(), contacts: [NodeID: Contact] = [:], grace: Duration = .zero) {
+  ///   - trials: of the devices that were away for a shorter time.
+  ///   - time: now, in microseconds since 1970.
+  public init(
+    _ state: HomeState = HomeState(), contacts: [NodeID: Contact] = [:], grace: Duration = .zero,
+    trials: [String: SettlingTrial] = [:], at time: Int64 = 0
+  ) {
     self.state = state
     self.contacts = contacts
     settling = Settling(grace: grace)
     for device in state.devices.values {
-      settling.restore(device.id, connectivity(of: device))
+      settling.restore(device.id, connectivity(of: device), trials[device.id], at: time)
       for source in device.sources where !source.id.isBridged { nodes[source.id.node] = source.status }
     }
+    _ = settling.advance(to: time)
   }
 
   /// Takes in what happened.
@@ -126,15 +132,25 @@ public struct HomeReducer: Sendable {
     case .route(let input):
       take(input, at: time, &update)
       update.isLogged = true
+      update.trials = settling.takeTrials()
       return update.changes.isEmpty && update.settled.isEmpty ? nil : update
     }
     if update.changes.isEmpty && update.versions.isEmpty && update.settled.isEmpty { return nil }
     settle(&update, at: update.time)
+    update.trials = settling.takeTrials()
     return update
   }
 
   /// Takes over when nodes were heard, from somebody who hears them.
   package mutating func take(_ known: [NodeID: Contact]) { contacts.merge(known) { $1 } }
+
+  /// The clock was set by so many microseconds: what is still to come comes as much later or earlier by the clock.
+  mutating func moveClock(by step: Int64) {
+    settling.moveClock(by: step)
+    for (node, contact) in contacts {
+      if let next = contact.nextReport { contacts[node]?.nextReport = next &+ step }
+    }
+  }
 
   /// Says whether anybody follows the nodes, in this process or in another.
   /// - Returns: which devices may be shown otherwise by it.
@@ -152,8 +168,12 @@ public struct HomeReducer: Sendable {
   }
 
   /// Takes a home as it is stored for what is the case: where nobody can say any more what has changed.
-  /// - Parameter time: now, in microseconds since 1970.
-  public mutating func reload(_ state: HomeState, contacts: [NodeID: Contact], at time: Int64) {
+  /// - Parameters:
+  ///   - trials: of connectivity, where whoever stored it knows them better. nil: nobody does.
+  ///   - time: now, in microseconds since 1970.
+  public mutating func reload(
+    _ state: HomeState, contacts: [NodeID: Contact], trials: [String: SettlingTrial]? = nil, at time: Int64
+  ) {
     let gone = self.state.devices.keys.filter { state.devices[$0] == nil }
     for id in gone { settling.forget(id) }
     // A node that is no device yet stays as it is.
@@ -165,7 +185,11 @@ public struct HomeReducer: Sendable {
       for source in device.sources where nodes[source.id.node] == nil || !source.id.isBridged {
         nodes[source.id.node] = source.status
       }
-      _ = settling.note(device.id, connectivity(of: device), at: time)
+      if let trials {
+        settling.restore(device.id, connectivity(of: device), trials[device.id], at: time)
+      } else {
+        _ = settling.note(device.id, connectivity(of: device), at: time)
+      }
     }
     self.contacts = self.contacts.filter { nodes[$0.key] != nil }
   }
@@ -189,6 +213,7 @@ public struct HomeReducer: Sendable {
       let old = state.value(node, attribute.path)
       if old == attribute.value { continue }
       make(.attribute(node, attribute.path, value: attribute.value), &update)
+      if attribute.path.attribute == GlobalAttribute.attributeList { forgetUnlisted(attribute, of: node, &update) }
       isTopology = isTopology || Topology.isPart(attribute.path.cluster)
       guard attribute.path == Self.reachable(attribute.path.endpoint) else { continue }
       reachability = true
@@ -208,6 +233,17 @@ public struct HomeReducer: Sendable {
     // An old event, told when a subscription begins, says nothing about now.
     if isShutDown, nodes[node]?.connectivity.connectivityState == .online {
       lose(node, .poweredOffAnnounced, &update)
+    }
+  }
+
+  /// A cluster lists its attributes anew: what is not among them any more, as after a software update, it does not have.
+  private mutating func forgetUnlisted(_ list: AttributeData, of node: NodeID, _ update: inout HomeUpdate) {
+    guard let listed = try? [AttributeID](tlv: list.value) else { return }
+    let (endpoint, cluster) = (list.path.endpoint, list.path.cluster)
+    for entry in state.values[node]?[endpoint, cluster]?.entries ?? []
+    where !listed.contains(entry.attribute) && entry.attribute.rawValue < GlobalAttribute.generatedCommandList.rawValue
+    {
+      make(.attribute(node, .init(endpoint, cluster, entry.attribute), value: nil), &update)
     }
   }
 
@@ -264,6 +300,7 @@ public struct HomeReducer: Sendable {
   }
 
   private mutating func describe(_ source: Topology.Source, _ update: inout HomeUpdate) {
+    if isAnother(source) { make(.sourceRemoved(source.id), &update) }
     let known = state.source(source.id)
     let twin = state.devices.values.filter { device in
       device.sources.contains { $0.id.node != source.id.node && $0.identity.isSameDevice(as: source.identity) }
@@ -271,9 +308,7 @@ public struct HomeReducer: Sendable {
     if known == nil {
       add(source, to: twin, &update)
     } else if let twin, let own = state.device(of: source.id), own.id != twin.id, own.sources.count == 1 {
-      // It turns out to be a device that is there already by another way.
-      make(.sourceAdded(source.id, device: twin.id), &update)
-      make(.deviceRemoved(id: own.id), &update)
+      join(own, twin, &update)
     }
     let now = state.source(source.id)
     if now?.endpoints != source.endpoints || now?.identity != source.identity {
@@ -282,7 +317,7 @@ public struct HomeReducer: Sendable {
   }
 
   private mutating func add(_ source: Topology.Source, to twin: DeviceEntry?, _ update: inout HomeUpdate) {
-    let id = source.id.description
+    let id = state.availableID(for: source.id)
     let wish = source.id.isBridged ? nil : wishes.removeValue(forKey: source.id.node)
     if let twin {
       make(.sourceAdded(source.id, device: twin.id), &update)
@@ -292,20 +327,10 @@ public struct HomeReducer: Sendable {
     if state.primaryStructureID == nil { make(.structureAdded(Self.firstStructure), &update) }
     let room = wish?.roomID.flatMap { state.room($0) }
     let structureID = room?.structureID ?? state.primaryStructureID ?? Self.firstStructure.id
-    let wanted = wish?.name ?? source.identity.ownName ?? "Device \(id.replacing("/", with: "-"))"
+    let wanted = wish?.name ?? source.identity.defaultName(by: source.id)
     let name = state.availableName(wanted, in: room?.id, of: structureID, except: id)
     make(.deviceAdded(id: id, name: name, roomID: room?.id, structureID: structureID), &update)
     make(.sourceAdded(source.id, device: id), &update)
-  }
-
-  /// Gives a device that is there already, by another way or since it was quick, the name and the room that were asked for when
-  /// it was paired. A room of another structure than its own it does not get.
-  private mutating func grant(_ name: String?, _ roomID: String?, to device: DeviceEntry, _ update: inout HomeUpdate) {
-    let room = roomID.flatMap { state.room($0) }.flatMap { $0.structureID == device.structureID ? $0.id : nil }
-    let roomID = room ?? device.roomID
-    let name = state.availableName(name ?? device.name, in: roomID, of: device.structureID, except: device.id)
-    if roomID != device.roomID { make(.deviceMoved(id: device.id, roomID: roomID), &update) }
-    if name != device.name { make(.deviceRenamed(id: device.id, name: name), &update) }
   }
 
   /// The structure of a home that has no other.
@@ -402,6 +427,7 @@ public struct HomeReducer: Sendable {
     guard !settled.isEmpty else { return nil }
     var update = HomeUpdate([], at: time)
     update.settled = settled
+    update.trials = settling.takeTrials()
     return update
   }
 

@@ -1,16 +1,30 @@
 internal import MatterProtocol
 
+/// A device is otherwise than it was, and has not been so for long enough to have settled.
+public struct SettlingTrial: Hashable, Sendable {
+  /// What counts until it has.
+  public var settled: SourceConnectivity
+  /// Since when it has been otherwise, in microseconds since 1970.
+  public var since: Int64
+
+  public init(settled: SourceConnectivity, since: Int64) { (self.settled, self.since) = (settled, since) }
+}
+
 /// Connectivity without its short breaks: a device is said to be away only when it was for a while; that it is back, at once.
 struct Settling: Sendable {
   private struct Entry: Sendable {
     var settled: SourceConnectivity
     /// What is on trial, and since when.
     var pending: (value: SourceConnectivity, since: Int64)?
+
+    var trial: SettlingTrial? { pending.map { SettlingTrial(settled: settled, since: $0.since) } }
   }
 
   /// What is on trial is so for the new time, from when it began.
   var grace: Duration { didSet { if grace != oldValue { nextDeadline = firstDeadline } } }
   private var entries: [String: Entry] = [:]
+  /// Whose trials began or ended since that was asked for.
+  private var changedTrials: Set<String> = []
   /// Nothing on trial is over before this; it may be too early, never too late.
   private(set) var nextDeadline: Int64?
 
@@ -21,7 +35,21 @@ struct Settling: Sendable {
 
   subscript(device: String) -> SourceConnectivity { entries[device]?.settled ?? .unknown }
 
-  mutating func restore(_ device: String, _ value: SourceConnectivity) { entries[device] = Entry(settled: value) }
+  /// A device as it was stored.
+  /// - Parameters:
+  ///   - trial: what was on trial when it was.
+  ///   - time: now: no trial began later than that, whatever the clock said then.
+  mutating func restore(_ device: String, _ value: SourceConnectivity, _ trial: SettlingTrial?, at time: Int64) {
+    guard let trial, Self.rank(value) < Self.rank(trial.settled) else {
+      entries[device] = Entry(settled: value)
+      return
+    }
+    let since = min(trial.since, time)
+    entries[device] = Entry(settled: trial.settled, pending: (value, since))
+    changedTrials.insert(device)
+    nextDeadline = min(nextDeadline ?? .max, since + patience)
+  }
+
   mutating func forget(_ device: String) { entries[device] = nil }
 
   /// A device's connectivity is this now.
@@ -31,7 +59,10 @@ struct Settling: Sendable {
       entries[device] = Entry(settled: value)
       return value != .unknown
     }
-    defer { entries[device] = entry }
+    defer {
+      if (entry.pending == nil) != (entries[device]?.pending == nil) { changedTrials.insert(device) }
+      entries[device] = entry
+    }
     guard entry.settled != value else {
       entry.pending = nil
       return false
@@ -47,6 +78,23 @@ struct Settling: Sendable {
     entry.pending = (value, since)
     nextDeadline = min(nextDeadline ?? .max, since + patience)
     return false
+  }
+
+  /// The trials that began since this was called last, and, nil, those that ended.
+  mutating func takeTrials() -> [String: SettlingTrial?] {
+    guard !changedTrials.isEmpty else { return [:] }
+    defer { changedTrials = [] }
+    return Dictionary(uniqueKeysWithValues: changedTrials.map { ($0, entries[$0]?.trial) })
+  }
+
+  /// The clock was set: a trial lasts as long as it would have lasted.
+  mutating func moveClock(by step: Int64) {
+    for (device, entry) in entries {
+      guard let pending = entry.pending else { continue }
+      entries[device]?.pending = (pending.value, pending.since &+ step)
+      changedTrials.insert(device)
+    }
+    nextDeadline = nextDeadline.map { $0 &+ step }
   }
 
   /// What is on trial, and for how much longer.
@@ -99,6 +147,7 @@ struct Settling: Sendable {
       guard let pending = entry.pending, pending.since + patience <= time else { continue }
       entries[device] = Entry(settled: pending.value)
       changed.insert(device)
+      changedTrials.insert(device)
     }
     nextDeadline = firstDeadline
     return changed

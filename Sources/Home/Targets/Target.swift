@@ -74,8 +74,14 @@ extension HomeRegistry {
 
   private func exact(_ text: String) throws(HomeError) -> DeviceRecord? {
     // What was seen behind a bridge first may be reached another way now, and the other way round.
-    if let device = devices.first(where: { ($0.isBridged || $0.id.contains("/")) && $0.id == text }) { return device }
-    if let source = SourceID(text), source.isBridged, let device = device(source) { return device }
+    let named = devices.first { $0.id == text && ($0.isBridged || $0.id.contains("/") || SourceID(text) == nil) }
+    let there = SourceID(text).flatMap { $0.isBridged || named != nil ? device($0) : nil }
+    if let named {
+      // Something else is there now.
+      guard let there, there.id != named.id else { return named }
+      return try one([named, there], text)
+    }
+    if let there { return there }
     if let device = try one(devices.filter { Self.same($0.fullName, text) }, text) { return device }
     if let device = try one(devices.filter { Self.same($0.name, text) }, text) { return device }
     let number =

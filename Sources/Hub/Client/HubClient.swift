@@ -229,6 +229,8 @@ public actor HubClient {
     case .resumed:
       guard use(index) else { return }
       reduce(.resumed)
+      // Nothing was missed here, but whoever was reading when the route broke has not got it.
+      for bell in queries.values { bell.ring() }
       wakeUp()
     case .update(let update, let contacts):
       guard index == active else { return }

@@ -17,7 +17,7 @@ public import MatterProtocol
 public struct ControllerEngine: Engine {
   public typealias Event = ControllerEvent
 
-  public let configuration: ControllerConfiguration
+  public private(set) var configuration: ControllerConfiguration
 
   var core: NodeCore
   var random: any RandomSource
@@ -132,6 +132,9 @@ public struct ControllerEngine: Engine {
     settle(at: now)
     return (added, removed)
   }
+
+  /// Says what time it is, by which the certificates of new devices are judged; see ``ControllerConfiguration/currentTime``.
+  public mutating func setCurrentTime(_ time: Int64?) { configuration.currentTime = time }
 
   /// The id that the next commissioned device gets.
   public var nextNodeID: NodeID { authority.nextNodeID }
@@ -250,12 +253,12 @@ public struct ControllerEngine: Engine {
     }
     for node in peers.keys.sorted() where peers[node]?.connecting != nil { pump(node, at: now) }
     for id in commissionings.keys.sorted() { advanceCommissioning(id, at: now) }
-    for handle in subscriptions.keys.sorted() where subscriptions[handle]?.deadline.map({ $0 <= now }) ?? false {
+    for handle in subscriptions.keys.sorted() where subscriptions[handle]?.wakeUp.map({ $0 <= now }) ?? false {
       advanceSubscription(handle, at: now)
     }
     for operation in operations.values { schedule(operation.wakeUp) }
     for peer in peers.values { schedule(peer.connecting?.wakeUp) }
     for commissioning in commissionings.values { schedule(commissioning.wakeUp) }
-    for subscription in subscriptions.values { schedule(subscription.deadline) }
+    for subscription in subscriptions.values { schedule(subscription.wakeUp) }
   }
 }

@@ -177,7 +177,7 @@ extension ControllerEngine {
   ) throws(InteractionError) -> Reply? {
     if case .subscribe = transaction.request {
       guard let subscriptionID = report.subscriptionID else { throw .malformed(.missingMember(0)) }
-      expectSubscription(transaction.operation, subscriptionID)
+      expectSubscription(transaction.operation, subscriptionID, at: now)
     }
     try transaction.report?.append(report)
     guard let whole = transaction.report, whole.isComplete else {

@@ -71,12 +71,16 @@ extension ControllerEngine {
   }
 
   /// The first report names the subscription; another one may overtake the response.
-  mutating func expectSubscription(_ handle: SubscriptionHandle, _ id: UInt32) {
+  mutating func expectSubscription(_ handle: SubscriptionHandle, _ id: UInt32, at now: Instant) {
     guard let node = subscriptions[handle]?.node else { return }
     let key = SubscriptionKey(node: node, id: id)
     if let old = subscriptions[handle]?.pending, old != key { subscriptionHandles[old] = nil }
     subscriptions[handle]?.pending = key
     subscriptionHandles[key] = handle
+    guard subscriptions[handle]?.isRenewing == true, let deadline = subscriptions[handle]?.deadline else { return }
+    // It is there: whatever it has to say first may take its time.
+    let patience = now + configuration.responseTime
+    subscriptions[handle]?.deadline = max(deadline, patience)
   }
 
   mutating func subscribed(
@@ -86,8 +90,11 @@ extension ControllerEngine {
     guard let key = subscription.pending, key.id == response.subscriptionID
     else { return fail(handle, .unexpectedResponse("another subscription's number"), at: now) }
     let interval = Duration.seconds(Int64(response.maxInterval))
+    for old in subscription.keys where old != key { subscriptionHandles[old] = nil }
+    let oldSession = subscription.session
     subscription.state = .established(key, session, maxInterval: interval)
     subscription.pending = nil
+    subscription.isRenewing = false
     subscription.wasEstablished = true
     subscription.failures = 0
     subscription.lostAt = nil
@@ -96,6 +103,7 @@ extension ControllerEngine {
     operations[handle]?.busyRetries = 0
     touch(handle, at: now)
     emit(.subscriptionEstablished(handle, maxInterval: interval))
+    if oldSession != session { leave(oldSession, at: now) }
   }
 
   /// When the device of a subscription that stands is heard at the latest, as long as it is well: one interval after it was
@@ -111,9 +119,11 @@ extension ControllerEngine {
       case .established(_, let session, let interval) = subscription.state
     else { return }
     let parameters = core.session(session)?.parameters ?? SessionParameters()
-    let deadline = now + interval + Retransmission.longest(parameters, isActive: false)
-    subscriptions[handle]?.deadline = deadline
-    schedule(deadline)
+    let allowance = Retransmission.longest(parameters, isActive: false)
+    subscriptions[handle]?.deadline = now + interval + allowance
+    let overdueAt = now + interval + allowance / 4
+    subscriptions[handle]?.overdueAt = overdueAt
+    schedule(overdueAt)
   }
 
   // MARK: Reports
@@ -155,6 +165,8 @@ extension ControllerEngine {
     var underWay = reportsUnderWay.removeValue(forKey: message.exchange) ?? ReportUnderWay(node: node, handle: handle)
     guard underWay.handle == handle else { throw .unexpected(.reportData) }
     try underWay.report.append(data)
+    // It was only late.
+    if subscriptions[handle]?.isOn(message.exchange.session) == true { stopRenewing(handle, at: now) }
     touch(handle, at: now)
     guard underWay.report.isComplete else {
       reportsUnderWay[message.exchange] = underWay
@@ -197,6 +209,8 @@ extension ControllerEngine {
 
   mutating func advanceSubscription(_ handle: SubscriptionHandle, at now: Instant) {
     switch subscriptions[handle]?.state {
+    case .established where subscriptions[handle]?.deadline.map({ $0 > now }) == true:
+      renewBesideTheOld(handle, at: now)
     case .established(_, let session, _):
       // The session is most likely as dead as the subscription: not to be used for the renewal.
       core.close(session, notifyingPeer: false, at: now)
@@ -214,12 +228,15 @@ extension ControllerEngine {
   /// An established subscription died.
   mutating func loseSubscription(_ handle: SubscriptionHandle, _ error: ControllerError, at now: Instant) {
     guard case .established? = subscriptions[handle]?.state else { return }
+    stopRenewing(handle, at: now)
     renewLater(handle, error, at: now)
   }
 
   /// An attempt came to nothing.
   mutating func failSubscription(_ handle: SubscriptionHandle, _ error: ControllerError, at now: Instant) {
     guard let subscription = subscriptions[handle] else { return }
+    // The old one counts until its own deadline.
+    if subscription.isRenewing { return stopRenewing(handle, at: now) }
     if !subscription.wasEstablished && !subscription.request.retriesFirstAttempt {
       complete(handle, .failure(error), at: now)
     } else {
@@ -237,7 +254,7 @@ extension ControllerEngine {
 
   private mutating func renewLater(_ handle: SubscriptionHandle, _ error: ControllerError, at now: Instant) {
     guard let subscription = subscriptions[handle] else { return }
-    if let key = subscription.key { subscriptionHandles[key] = nil }
+    for key in subscription.keys { subscriptionHandles[key] = nil }
     for exchange in reportsUnderWay.keys.sorted() where reportsUnderWay[exchange]?.handle == handle {
       reportsUnderWay[exchange] = nil
       core.close(exchange, at: now)
@@ -251,6 +268,7 @@ extension ControllerEngine {
       delay += .nanoseconds(Int64(random.next() % bound))
     }
     subscriptions[handle]?.pending = nil
+    subscriptions[handle]?.overdueAt = nil
     subscriptions[handle]?.state = .waiting
     subscriptions[handle]?.deadline = now + delay
     operations[handle]?.retryAt = nil
@@ -261,7 +279,7 @@ extension ControllerEngine {
 
   mutating func removeSubscription(_ handle: SubscriptionHandle) {
     guard let subscription = subscriptions.removeValue(forKey: handle) else { return }
-    if let key = subscription.key { subscriptionHandles[key] = nil }
+    for key in subscription.keys { subscriptionHandles[key] = nil }
     reportsUnderWay = reportsUnderWay.filter { $0.value.handle != handle }
   }
 }

@@ -23,6 +23,10 @@ struct Subscription: Sendable {
   var lostAt: Instant?
   /// When the device must have been heard, or the next attempt is due.
   var deadline: Instant?
+  /// When a report is late enough to ask for the subscription anew, while the old one may still stand.
+  var overdueAt: Instant?
+  /// Whether it is asked for anew while the old one may still stand.
+  var isRenewing = false
   /// The versions of clusters of which everything that was asked for is known.
   var versions: [ClusterPath: UInt32] = [:]
   /// Clusters that changed while they were being reported.
@@ -41,13 +45,20 @@ struct Subscription: Sendable {
   /// Whether it was lost, or begun, a short while ago.
   func isEager(_ policy: RenewalPolicy, at now: Instant) -> Bool { lostAt.map { now < $0 + policy.eagerTime } ?? false }
 
-  func isOn(_ session: SessionID) -> Bool {
-    if case .established(_, session, _) = state { true } else { false }
+  /// The session that reports come on.
+  var session: SessionID? {
+    if case .established(_, let session, _) = state { session } else { nil }
   }
 
-  var key: SubscriptionKey? {
-    if case .established(let key, _, _) = state { key } else { pending }
+  func isOn(_ session: SessionID) -> Bool { self.session == session }
+
+  /// The device's numbers for it: a second one while it is made anew.
+  var keys: [SubscriptionKey] {
+    if case .established(let key, _, _) = state { [key, pending ?? key] } else { pending.map { [$0] } ?? [] }
   }
+
+  /// When there is something to do about it.
+  var wakeUp: Instant? { .earlier(deadline, overdueAt) }
 
   /// Takes note of what was reported, so that a renewal need not report it again.
   mutating func note(_ report: ReassembledReport) {

@@ -22,8 +22,12 @@ extension DeviceEngine {
     guard hasAttributes || request.eventPaths.contains(where: { context.canSelect($0) }) else {
       throw StatusError(.invalidAction)
     }
-    guard subscriptions.count(where: { $0.subject.fabric == subject.fabric }) < SubscriptionLimits.perFabric else {
-      throw StatusError(.resourceExhausted)
+    if subscriptions.count(where: { $0.subject.fabric == subject.fabric }) >= SubscriptionLimits.perFabric {
+      // Nobody gives way to somebody who has enough, but with a fault that tests build in.
+      guard configuration.limits.mutant == .endsOldestSubscription, let oldest = subscriptions.first else {
+        throw StatusError(.resourceExhausted)
+      }
+      end(oldest.id)
     }
     let id = nextSubscription
     nextSubscription &+= 1

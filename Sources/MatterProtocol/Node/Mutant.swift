@@ -17,6 +17,9 @@ public struct Mutant: RawRepresentable, Hashable, Sendable, CaseIterable {
   /// What changes while a report is on its way is not reported.
   public static let reportsOneAtATime = Mutant(rawValue: "reportsOneAtATime")
 
+  /// The subscription that a device has had for longest makes room for one more, whosever it is.
+  public static let endsOldestSubscription = Mutant(rawValue: "endsOldestSubscription")
+
   /// A controller tries a node where it was last, and nowhere else.
   public static let staysAtAddress = Mutant(rawValue: "staysAtAddress")
   /// A controller tries a node only where service discovery says that it is.
@@ -32,7 +35,8 @@ public struct Mutant: RawRepresentable, Hashable, Sendable, CaseIterable {
   public static let trustsAnyClock = Mutant(rawValue: "trustsAnyClock")
 
   public static let allCases: [Mutant] = [
-    .sendsOnce, .evictsAnybody, .keepsHalfCommissioning, .ignoresStartUp, .reportsOneAtATime, .staysAtAddress,
-    .needsDiscovery, .ignoresAnnouncements, .ignoresReachable, .followsFirstCallsOnly, .trustsAnyClock,
+    .sendsOnce, .evictsAnybody, .keepsHalfCommissioning, .ignoresStartUp, .reportsOneAtATime,
+    .endsOldestSubscription, .staysAtAddress, .needsDiscovery, .ignoresAnnouncements, .ignoresReachable,
+    .followsFirstCallsOnly, .trustsAnyClock,
   ]
 }

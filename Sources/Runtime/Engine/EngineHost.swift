@@ -106,7 +106,13 @@ public final class EngineHost<E: Engine & SendableMetatype> {
   @inlinable func drain() {
     if isDraining || isStopped { return }
     isDraining = true
-    while !isStopped, let effect = engine.nextEffect() { carryOut(effect) }
+    var count = 0
+    while !isStopped, let effect = engine.nextEffect() {
+      carryOut(effect)
+      count &+= 1
+      // An engine that keeps itself busy is ended where time is simulated: there it would last for ever.
+      if count & 0xFFF == 0, !transport.goesOn(afterEffects: count) { stop(silently: true) }
+    }
     isDraining = false
     if !isStopped { timer?.arm(Self.deadline(&engine)) }
   }

@@ -102,6 +102,14 @@ public protocol DatagramTransport: AnyObject {
   func follow(_ interfaces: [NetworkInterface]) -> [NetworkError]
   /// Closes all sockets; nothing is told of afterwards.
   func close()
+  /// The node's engine has had so many effects at one time; asked seldom.
+  /// - Returns: whether it may have more. Where not, the node ends without a word.
+  func goesOn(afterEffects count: Int) -> Bool
+}
+
+extension DatagramTransport {
+  /// Always: in real time whoever keeps itself busy is seen to.
+  public func goesOn(afterEffects count: Int) -> Bool { true }
 }
 
 /// Service discovery for the nodes of one process. May be called from anywhere.

@@ -15,6 +15,15 @@ struct DeviceNames: Sendable {
 
   init(_ home: HomeDefinition) { devices = home.devices.flatMap { [$0] + $0.bridged } }
 
+  /// What is wrong about devices that have the name of the machine that the home runs on.
+  var hubs: [DefinitionProblem] {
+    devices.filter { $0.name.lowercased() == ScenarioReader.hub }.map {
+      DefinitionProblem(
+        at: $0.mark, found: "a device with the name “\($0.name)”",
+        expected: "another name: in a scenario it is the machine that the home runs on")
+    }
+  }
+
   /// - Parameter name: `room/name`, or the name where only one device has it; any case.
   func find(_ name: String) -> Result<DeviceDefinition, Miss> {
     let wanted = name.lowercased()

@@ -21,7 +21,8 @@ extension ScenarioDefinition {
     else {
       throw DefinitionError(problems: [
         DefinitionProblem(
-          at: document.mark(of: node), found: node.summary, expected: "numbers such as {n: 1..40} or {n: \"1..5, 9\"}")
+          at: document.mark(of: node), found: node.summary,
+          expected: "at most \(mostNumbers) numbers such as {n: 1..40} or {n: \"1..5, 9\"}")
       ])
     }
     return try numbers.map { number in
@@ -34,14 +35,19 @@ extension ScenarioDefinition {
     }
   }
 
+  /// How often a file may be read.
+  private static let mostNumbers = 10_000
+
   /// Reads “1..18, 21..45”; a number alone is a row of one.
   private static func numbers(_ text: String) -> [Int]? {
     var numbers: [Int] = []
     for part in text.components(separatedBy: ",") {
       let ends = part.components(separatedBy: "..").map { Int($0.filter { !$0.isWhitespace }) }
       guard let first = ends.first.flatMap(\.self), let last = ends.last.flatMap(\.self), ends.count <= 2,
-        first <= last, last - first < 10_000
+        first <= last
       else { return nil }
+      let (span, isOver) = last.subtractingReportingOverflow(first)
+      guard !isOver, span < mostNumbers - numbers.count else { return nil }
       numbers += first...last
     }
     return numbers
@@ -70,7 +76,14 @@ extension ScenarioDefinition {
     }
     var files = [file]
     let home: HomeDefinition
-    if let node = fields["home"], let name = node.scalar?.string, !node.isNull {
+    if let node = fields["home"] {
+      guard let name = node.scalar?.string, !node.isNull, !name.isEmpty else {
+        throw DefinitionError(problems: [
+          DefinitionProblem(
+            at: reader.document.mark(of: node), found: node.summary,
+            expected: "a definition file, by its path from here")
+        ])
+      }
       let other: SourceFile
       do { other = try open(name) } catch {
         throw DefinitionError(problems: [

@@ -66,6 +66,8 @@ public struct ScenarioStep: Sendable {
     case drift(device: String, millionths: Int64)
     /// A second administrator gets into a device, and opens so many sessions without closing any.
     case rival(device: String, times: Int)
+    /// A second administrator gets into a device, asks for so many subscriptions, and keeps what it gets.
+    case subscriptions(device: String, count: Int)
     /// What somebody says to the home.
     case command(HomeCommand)
     /// What somebody does to the device itself.

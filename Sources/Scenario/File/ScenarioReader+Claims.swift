@@ -111,12 +111,15 @@ extension ScenarioReader {
   /// The machine that the home runs on.
   static let hub = "hub"
 
+  /// Reports devices that have that machine's name: nobody could tell which is meant.
+  mutating func refuseHubs() { problems += names.hubs }
+
   mutating func device(_ node: Node, orHub: Bool = false) -> String? {
     device(node.scalar?.string ?? "", node, orHub: orHub)
   }
 
   mutating func device(_ name: String, _ node: Node, orHub: Bool = false) -> String? {
-    if orHub, name == Self.hub { return name }
+    if orHub, name.lowercased() == Self.hub { return Self.hub }
     switch names.find(name) {
     case .success(let device): return device.path
     case .failure(let miss):

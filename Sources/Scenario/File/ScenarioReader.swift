@@ -22,6 +22,7 @@ struct ScenarioReader {
   /// Reads all but the home, which is known already.
   mutating func read(_ fields: [String: Node], into scenario: inout ScenarioDefinition) {
     names = DeviceNames(scenario.home)
+    refuseHubs()
     if let node = fields["paired"] { scenario.isPaired = boolean(node) ?? true }
     if let node = fields["limit"] { scenario.limit = duration(node) ?? scenario.limit }
     if let node = fields["mutant"] {
@@ -123,8 +124,14 @@ struct ScenarioReader {
     }
     if mapping.isEmpty { report(node, expected: "a mapping such as {lamp: …}") }
     return mapping.compactMap { nameNode, value in
-      action(key, nameNode, value).map { ($0, "\(key) \(nameNode.scalar?.string ?? "") \(value.scalar?.string ?? "")") }
+      action(key, nameNode, value).map { ($0, "\(key) \(nameNode.scalar?.string ?? "")\(Self.words(value))") }
     }
+  }
+
+  /// A value as a report tells it: “ off”, or “: loss 30%, latency 80ms”.
+  private static func words(_ node: Node) -> String {
+    guard case .mapping(let mapping) = node else { return " " + (node.scalar?.string ?? "") }
+    return ": " + mapping.map { "\($0.scalar?.string ?? "") \($1.scalar?.string ?? "")" }.joined(separator: ", ")
   }
 
   private mutating func action(_ key: String, _ nameNode: Node, _ value: Node) -> ScenarioStep.Action? {
@@ -144,11 +151,7 @@ struct ScenarioReader {
       return .network(device: device, fault)
     case "rival":
       guard let device = device(nameNode) else { return nil }
-      guard let count = value.scalar.flatMap({ Int($0.string) }), count > 0 else {
-        report(value, expected: "how often the second administrator comes")
-        return nil
-      }
-      return .rival(device: device, times: count)
+      return rival(at: device, value)
     case "clock":
       guard let device = device(nameNode, orHub: true), let time = duration(value, signed: true) else { return nil }
       return .clock(device: device, by: time)
@@ -165,6 +168,26 @@ struct ScenarioReader {
       return .set(device: device, place, value: encoded)
     default: return nil
     }
+  }
+
+  /// What a second administrator wants too much of: sessions, or subscriptions.
+  private mutating func rival(at device: String, _ node: Node) -> ScenarioStep.Action? {
+    var (number, wantsSubscriptions) = (node, false)
+    if case .mapping(let mapping) = node {
+      guard let fields = fields(of: node, known: ["subscriptions"], what: "what the second administrator wants") else {
+        return nil
+      }
+      guard let asked = fields["subscriptions"] else {
+        if mapping.isEmpty { report(node, expected: "a mapping such as {subscriptions: 80}") }
+        return nil
+      }
+      (number, wantsSubscriptions) = (asked, true)
+    }
+    guard let count = number.scalar.flatMap({ Int($0.string) }), (1...10_000).contains(count) else {
+      report(number, expected: "how often the second administrator comes, or {subscriptions: 80}")
+      return nil
+    }
+    return wantsSubscriptions ? .subscriptions(device: device, count: count) : .rival(device: device, times: count)
   }
 
   private mutating func command(_ node: Node) -> HomeCommand? {

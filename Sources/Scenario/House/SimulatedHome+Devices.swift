@@ -128,17 +128,34 @@ extension SimulatedHome {
 
   /// Lets a second home into a device, and has it open so many sessions without closing any: it loses its power each time.
   public func rival(at device: String, times: Int) async throws {
+    let (rival, machine) = await addRival(at: device)
+    try await rival.visit(device, of: home, times: times) { controller in
+      machine.onPowerCut = [{ controller.abandon() }]
+      machine.cutPower()
+      machine.restorePower()
+    }
+  }
+
+  /// Lets a second home into a device, and has it ask for so many subscriptions. It stays, and keeps those that it gets.
+  /// - Returns: how many it got.
+  /// - Throws: ``HomeError``, also where the device gives it fewer than it promises to everybody.
+  @discardableResult
+  public func rival(at device: String, subscriptions count: Int) async throws -> Int {
+    let (rival, machine) = await addRival(at: device)
+    let kept = try await rival.subscribe(to: device, of: home, count: count)
+    guests.append(kept)
+    simulation.world.value.note("\(machine.name) got \(kept.streams.count) of \(count) subscriptions")
+    return kept.streams.count
+  }
+
+  private func addRival(at device: String) async -> (rival: Rival, machine: SimulatedMachine) {
     let machine = await simulation.perform { $0.addMachine("rival \(device)") }
     rivals.append(machine)
     relinkNewcomer(machine)
     let rival = Rival(
       machine: machine, interfaces: .all, state: StateDirectory(directory + "/rival \(rivals.count)"),
       logger: options.logger)
-    try await rival.visit(device, of: home, times: times) { controller in
-      machine.onPowerCut = [{ controller.abandon() }]
-      machine.cutPower()
-      machine.restorePower()
-    }
+    return (rival, machine)
   }
 
   // MARK: Hands

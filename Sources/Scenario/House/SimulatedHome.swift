@@ -19,8 +19,10 @@ public actor SimulatedHome {
   public nonisolated let hub: SimulatedMachine
   /// The devices, and what each one runs on.
   var parts: [(device: VirtualDevice, machine: SimulatedMachine)] = []
-  /// Machines of second administrators who come and go.
+  /// Machines of second administrators who want more than their share.
   var rivals: [SimulatedMachine] = []
+  /// Those of them who stay for what they got.
+  var guests: [RivalSubscriptions] = []
   /// Second administrators who stay.
   var others: [OtherHome] = []
   /// What is wrong with the network around a machine.
@@ -43,6 +45,8 @@ public actor SimulatedHome {
   static func start(
     _ definition: HomeDefinition, _ options: SimulatedHomeOptions, in simulation: SimulatedWorld
   ) async throws -> SimulatedHome {
+    let hubs = DeviceNames(definition).hubs
+    guard hubs.isEmpty else { throw DefinitionError(problems: hubs) }
     let home = await SimulatedHome(definition, options, in: simulation)
     do {
       try await home.startDevices()
@@ -145,6 +149,8 @@ public actor SimulatedHome {
     await opened?.close()
     opened = nil
     for other in others { await other.home?.close() }
+    for guest in guests { await guest.home.close() }
+    guests = []
     PassingHomes.remove(below: directory)
     try? FileManager.default.removeItem(atPath: directory)
   }
@@ -158,6 +164,9 @@ public struct SimulatedHomeOptions: Sendable {
   public var following = HomeConfiguration()
   /// A fault that is built into the devices and the home, for tests of tests.
   public var mutant: Mutant?
+  /// How long the body may wait without anything happening to it, while nothing is to come at a time of its own: then the run
+  /// is stopped.
+  public var patience = Simulation.usualPatience
   /// Whether the trace has its entries, not only their digest: they take memory. For ``simulate(_:seed:limit:_:_:)``, which
   /// gives the trace to its caller.
   public var keepsTrace = true

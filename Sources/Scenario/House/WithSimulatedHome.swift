@@ -14,7 +14,8 @@ public import VirtualDevices
 ///     }
 ///
 /// Tasks are to be started with `async let` or in a task group: `Task { }`, `Task.detached` and `Task.sleep` lead out of virtual
-/// time, and end the run with ``SimulationError/escaped(at:)``. Time passes in ``SimulatedWorld/sleep(for:)``.
+/// time, and end the run: with ``SimulationError/escaped(at:)`` if they come back in time, else with
+/// ``SimulationError/deadlock(at:waiting:)`` or ``SimulationError/timedOut(at:waiting:)``. Time passes in ``SimulatedWorld/sleep(for:)``.
 ///
 /// The devices are those of `hearth run`, commissioned by the home before the body begins; the network between them is the simulation's. The
 /// same file, seed and body give the same run, to the byte, on every machine.
@@ -43,7 +44,9 @@ public func simulate<R: Sendable>(
   _ options: SimulatedHomeOptions = .init(), _ body: @escaping @Sendable (Home, SimulatedHome) async throws -> R
 ) async -> Simulation.Run<R> {
   let keepsTrace = options.keepsTrace
-  return await Simulation.run(seed: seed, limit: limit, prepare: { $0.trace.keepsEntries = keepsTrace }) { simulation in
+  return await Simulation.run(
+    seed: seed, limit: limit, patience: options.patience, prepare: { $0.trace.keepsEntries = keepsTrace }
+  ) { simulation in
     let simulated = try await SimulatedHome.start(definition, options, in: simulation)
     do {
       let result = try await body(try await simulated.home, simulated)

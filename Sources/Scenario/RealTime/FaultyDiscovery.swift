@@ -19,6 +19,8 @@ final class FaultyDiscovery: NodeDiscovery {
     var browse: ServiceDiscovery.Browse?
     /// What was found.
     var known: [MatterService.Kind: MatterService] = [:]
+    /// What is on its way for longer, because some of it was lost: what comes after it takes its place.
+    var late: [MatterService.Kind: UInt64] = [:]
   }
 
   /// How long what can't be found any more is believed: the lifetime of host and service records.
@@ -28,6 +30,7 @@ final class FaultyDiscovery: NodeDiscovery {
     var publications: [MatterService.Kind: Publication] = [:]
     var searches: [UInt64: Search] = [:]
     var lastSearch: UInt64 = 0
+    var lastNews: UInt64 = 0
     var isSeen = true
     var sees = true
     var familiesOff: Set<IPFamily> = []
@@ -87,7 +90,36 @@ final class FaultyDiscovery: NodeDiscovery {
   private func start(_ search: Search, _ number: UInt64) -> ServiceDiscovery.Browse {
     // Told on the owner's loop, and never while we are locked.
     discovery.browse(search.query, on: search.owner) { [weak self, owner = search.owner] event in
-      owner.execute { [weak self] in self?.take(event, number) }
+      owner.execute { [weak self] in self?.hear(event, number, on: owner) }
+    }
+  }
+
+  /// What a link loses is not heard at once: an announcement comes with one of its repetitions, after 1 s, 3 s, 7 s and so on; a
+  /// goodbye, which is said once, does not, and what it was about is believed until its records expire.
+  private func hear(_ event: ServiceDiscovery.Event, _ number: UInt64, on owner: any EventLoop) {
+    let kind: MatterService.Kind
+    var delay = TimeAmount.zero
+    switch event {
+    case .found(let service):
+      kind = service.kind
+      var pause = TimeAmount.seconds(1)
+      while delay < .hours(1), machine.networks.losesPacket(about: kind, to: machine) {
+        delay = delay + pause
+        pause = pause * 2
+      }
+    case .lost(let service):
+      kind = service.kind
+      if machine.networks.losesPacket(about: kind, to: machine) { delay = Self.recordLifetime }
+    }
+    let news = state.withLock { state in
+      state.lastNews += 1
+      state.searches[number]?.late[kind] = state.lastNews
+      return state.lastNews
+    }
+    guard delay > .zero else { return take(event, number) }
+    owner.scheduleTask(in: delay) { [weak self] in
+      guard let self, state.withLock({ $0.searches[number]?.late[kind] }) == news else { return }
+      take(event, number)
     }
   }
 

@@ -39,14 +39,20 @@ final class FaultyMachine: Machine {
       state.faults.befall(fault)
       return state.faults
     }
-    networks.place(self, in: faults.place)
+    networks.follow(faults, of: self)
     for discovery in discoveries.withLock(\.self) { discovery.follow(faults) }
   }
 
   /// Looks again for all that it looks for: others are in other networks than before, or it is.
   func lookAgain() { for discovery in discoveries.withLock(\.self) { discovery.lookAgain() } }
 
-  func moveWallClock(by time: Duration) { state.withLock { $0.clockOffset += time } }
+  func moveWallClock(by time: Duration) {
+    let host = host.unixMicroseconds()
+    state.withLock { state in
+      let shown = MachineClock.shown(host + state.clockOffset.nanoseconds / 1000, time)
+      state.clockOffset = .microseconds(shown - host)
+    }
+  }
 
   /// Gives its nodes other ports, and tells the new ones by DNS-SD: the loopback interface has no other address to give. Belongs
   /// to the loop.
@@ -54,17 +60,26 @@ final class FaultyMachine: Machine {
     for transport in transports.withLock(\.self) {
       let old = transport.value.port
       guard try transport.value.move() else { continue }
+      networks.sends(from: transport.value.port, self)
       for discovery in discoveries.withLock(\.self) { discovery.move(from: old, to: transport.value.port) }
     }
   }
 
   /// - Returns: when the copies of a datagram arrive, from now on; empty: it is lost.
-  func delays(_ size: Int, _ peer: MatterProtocol.SocketAddress, isOutgoing: Bool) -> [Duration] {
+  func delays(of bytes: [UInt8], _ peer: MatterProtocol.SocketAddress, isOutgoing: Bool) -> [Duration] {
     if isOutgoing, !takesEffect() { return [] }
+    // What came by multicast is told from its header: the sockets do not say where a datagram was sent to.
+    let isMulticast = isOutgoing ? peer.ip.isMulticast : Self.isForGroup(bytes)
+    if isMulticast, !isOutgoing, !networks.hears(self, from: peer.port) { return [] }
     return state.withLock { state in
       if isOutgoing { state.sent += 1 }
-      return state.faults.delays(size, peer, isOutgoing: isOutgoing, at: HostClock.now())
+      return state.faults.delays(
+        bytes.count, peer, isOutgoing: isOutgoing, isMulticast: isMulticast, at: HostClock.now())
     }
+  }
+
+  private static func isForGroup(_ bytes: [UInt8]) -> Bool {
+    (try? MessageHeader.decode(bytes))?.header.sessionKind == .group
   }
 
   // MARK: Power
@@ -73,17 +88,17 @@ final class FaultyMachine: Machine {
   /// that is published, withdrawn or looked for, a group that is joined or left, a piece of work for a ``Runtime/Worker``.
   func cutPower(afterEffects count: Int) { state.withLock { $0.effectsUntilPowerCut = count } }
 
-  /// - Parameter onPowerCut: ends what runs on it, without a word to anybody.
-  func restorePower(onPowerCut: @escaping @Sendable () -> Void) {
-    state.withLock { state in
-      (state.isPowered, state.effectsUntilPowerCut) = (true, nil)
-      state.onPowerCut = onPowerCut
-    }
-  }
+  /// There is power again: what is started now counts towards a cut that was asked for meanwhile.
+  func restorePower() { state.withLock { if !$0.isPowered { ($0.isPowered, $0.onPowerCut) = (true, nil) } } }
+
+  var isPowered: Bool { state.withLock(\.isPowered) }
+
+  /// - Parameter end: ends what runs on it, without a word to anybody.
+  func onPowerCut(_ end: @escaping @Sendable () -> Void) { state.withLock { $0.onPowerCut = end } }
 
   /// Without power nothing has an effect any more.
   func losePower() {
-    state.withLock { $0.isPowered = false }
+    state.withLock { ($0.isPowered, $0.effectsUntilPowerCut) = (false, nil) }
     discoveries.withLock { $0.removeAll { !$0.isOpen } }
   }
 
@@ -122,6 +137,7 @@ final class FaultyMachine: Machine {
     let transport = FaultyTransport(try host.openTransport(interfaces, port: port, on: eventLoop), self) { [host] in
       try host.openTransport(interfaces, port: nil, on: eventLoop)
     }
+    networks.sends(from: transport.port, self)
     let bound = NIOLoopBound(transport, eventLoop: eventLoop)
     transports.withLock { all in
       all.removeAll { $0.value.isClosed }

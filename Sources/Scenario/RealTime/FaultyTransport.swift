@@ -22,7 +22,7 @@ final class FaultyTransport: DatagramTransport {
   private func listen() {
     sockets.onDatagram = { [unowned self] bytes, source in
       let bytes = bytes
-      let delays = machine.delays(bytes.count, source, isOutgoing: false)
+      let delays = machine.delays(of: bytes, source, isOutgoing: false)
       for delay in delays { after(delay) { $0.onDatagram?(bytes, source) } }
     }
   }
@@ -47,7 +47,7 @@ final class FaultyTransport: DatagramTransport {
   var counters: UDPTransport.Counters { sockets.counters }
 
   func send(_ bytes: [UInt8], to destination: MatterProtocol.SocketAddress) {
-    let delays = machine.delays(bytes.count, destination, isOutgoing: true)
+    let delays = machine.delays(of: bytes, destination, isOutgoing: true)
     for delay in delays { after(delay) { $0.sockets.send(bytes, to: destination) } }
   }
 

@@ -13,6 +13,8 @@ struct LinkFaults {
   var sees: Bool { faults.hasMulticast && !faults.isDeaf }
   var familiesOff: Set<IPFamily> { faults.familiesOff }
   var place: String? { faults.place }
+  /// How much of what is sent gets lost.
+  var loss: Ratio { faults.conditions?.loss ?? .never }
 
   mutating func befall(_ fault: NetworkFault) {
     faults.befall(fault)
@@ -20,24 +22,26 @@ struct LinkFaults {
   }
 
   /// In how much time the copies of a datagram arrive; empty: it is lost.
-  /// - Parameter peer: where it goes to or comes from: between each two machines there is a link, as in a simulation.
-  mutating func delays(_ size: Int, _ peer: SocketAddress, isOutgoing: Bool, at now: Instant) -> [Duration] {
-    guard !(isOutgoing ? faults.isMute : faults.isDeaf), !faults.familiesOff.contains(peer.ip.family) else { return [] }
+  /// - Parameters:
+  ///   - peer: where it goes to or comes from: between each two machines there is a link, as in a simulation.
+  ///   - isMulticast: whether it is for a group.
+  mutating func delays(
+    _ size: Int, _ peer: SocketAddress, isOutgoing: Bool, isMulticast: Bool, at now: Instant
+  ) -> [Duration] {
+    guard !(isOutgoing ? faults.isMute : faults.isDeaf), !faults.familiesOff.contains(peer.ip.family),
+      faults.hasMulticast || !isMulticast
+    else { return [] }
     guard let conditions = faults.conditions else { return [.zero] }
     if conditions.maximumDatagramSize > 0, size > conditions.maximumDatagramSize { return [] }
-    if happens(conditions.loss) { return [] }
-    let isHeld = happens(conditions.reordering)
-    let copies = happens(conditions.duplication) ? 2 : 1
+    if conditions.loss.happens() { return [] }
+    let isHeld = conditions.reordering.happens()
+    let copies = conditions.duplication.happens() ? 2 : 1
     let queued = queue(size, conditions.bytesPerSecond, peer, isOutgoing: isOutgoing, at: now)
     let jitter = max(0, conditions.jitter.nanoseconds)
     return (0..<copies).map { copy in
       conditions.latency + queued + .nanoseconds(Int64.random(in: 0...jitter))
         + (isHeld && copy == 0 ? conditions.holding : .zero)
     }
-  }
-
-  private func happens(_ ratio: Ratio) -> Bool {
-    ratio.numerator > 0 && UInt64.random(in: 0..<max(1, ratio.denominator)) < ratio.numerator
   }
 
   private mutating func queue(
@@ -51,4 +55,9 @@ struct LinkFaults {
     busyUntil[peer] = link
     return end - now
   }
+}
+
+extension Ratio {
+  /// Whether it happens this time, by the system's chance.
+  func happens() -> Bool { numerator > 0 && UInt64.random(in: 0..<max(1, denominator)) < numerator }
 }

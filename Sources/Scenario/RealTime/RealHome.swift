@@ -18,7 +18,8 @@ actor RealHome: Stage {
 
     /// Its power goes when its machine's does.
     func restorePower(on loop: any EventLoop) {
-      machine.restorePower { [device] in loop.execute { device.value.cutPower() } }
+      machine.restorePower()
+      machine.onPowerCut { [device] in loop.execute { device.value.cutPower() } }
     }
   }
 
@@ -32,7 +33,10 @@ actor RealHome: Stage {
   private var parts: [Part] = []
   /// Machines of second administrators who came.
   private var rivals: [FaultyMachine] = []
+  /// Those of them who stay for what they got.
+  private var guests: [RivalSubscriptions] = []
   private var opened: Home?
+  private var watcher: Task<Void, Never>?
   private var mutant: Mutant?
   private let start: Instant
 
@@ -92,21 +96,29 @@ actor RealHome: Stage {
     options.discovery = .builtin
     options.machine = hub
     options.mutant = mutant
+    hub.restorePower()
     let home = try await Home(options)
     opened = home
     let controller = try home.controller
-    hub.restorePower { [weak self] in
+    hub.onPowerCut { [weak self] in
       controller.eventLoop.execute { controller.abandon() }
-      Tasks.start { await self?.forgetHome() }
+      Tasks.start { await self?.forget(home) }
     }
-    try await home.follow()
+    // It may have lost its power again while it opened.
+    guard hub.isPowered else {
+      forget(home)
+      return controller.eventLoop.execute { controller.abandon() }
+    }
+    do throws(HomeError) { try await home.follow() } catch { if hub.isPowered { throw error } }
   }
 
-  private func forgetHome() { opened = nil }
+  private func forget(_ home: Home) { if opened === home { opened = nil } }
 
   func close() async {
     await opened?.close()
     opened = nil
+    for guest in guests { await guest.home.close() }
+    guests = []
     for part in parts { try? await loop.submit { part.device.value.stop() }.get() }
     try? await discovery.stop().get()
     try? FileManager.default.removeItem(atPath: directory)
@@ -129,6 +141,8 @@ actor RealHome: Stage {
   /// In real time whoever waits too long sees it.
   func naming<R: Sendable>(_: String, _ body: @Sendable () async throws -> R) async rethrows -> R { try await body() }
 
+  func note(_: String) {}
+
   var home: Home {
     get throws(HomeError) {
       guard let opened else { throw HomeError(.unreachable, "the home is not open: its machine has no power") }
@@ -145,7 +159,8 @@ actor RealHome: Stage {
 
   func perform(_ action: ScenarioStep.Action) async throws {
     switch action {
-    case .wait, .command, .expect: break
+    // Drift does not get here: see `needsVirtualTime`.
+    case .wait, .command, .expect, .drift: break
     case .power(let device, let power):
       if power != .on { try await switchPower(device, false) }
       if power == .cycle { try await sleep(for: .seconds(1)) }
@@ -153,14 +168,14 @@ actor RealHome: Stage {
     case .network(let device, let fault):
       try machine(of: device).befall(fault)
       for machine in [hub] + parts.map(\.machine) { machine.lookAgain() }
-    // Does not get here.
-    case .drift: throw HomeError(.badArguments, "that can be done in virtual time alone; leave --realtime out")
     case .powerCut(let device, let count): try machine(of: device).cutPower(afterEffects: count)
     case .clock(let device, let time): try machine(of: device).moveWallClock(by: time)
     case .address(let device):
       let machine = try machine(of: device)
       try await machine.nextEventLoop().submit { try machine.move() }.get()
     case .rival(let device, let times): try await rival(at: device, times: times)
+    case .subscriptions(let device, let count):
+      guests.append(try await addRival().subscribe(to: device, of: home, count: count))
     case .set(let device, let place, let value):
       try await with(device) { found, at in
         try found.set(place.cluster, place.attribute, value, on: at.endpoints(nil))
@@ -170,16 +185,41 @@ actor RealHome: Stage {
     }
   }
 
+  /// Looks again and again.
+  func watch(_ subjects: [Claim.Subject], _ tell: @escaping @Sendable (Int, Fact, Duration) -> Void) async {
+    watcher?.cancel()
+    @Sendable func look() async {
+      for (index, subject) in subjects.enumerated() {
+        switch subject {
+        case .actual(let device, let place, _): tell(index, .value(await value(of: place, in: device)), await now)
+        case .messages(let device, _): tell(index, .messages(await messageCount(of: device)), await now)
+        case .connectivity, .locality, .attribute: break
+        }
+      }
+    }
+    await look()
+    watcher = Tasks.start {
+      while (try? await self.sleep(for: .milliseconds(20))) != nil { await look() }
+    }
+  }
+
+  func stopWatching() {
+    watcher?.cancel()
+    watcher = nil
+  }
+
   private func rival(at device: String, times: Int) async throws {
-    let machine = FaultyMachine(on: loop, in: networks)
-    rivals.append(machine)
-    let rival = Rival(
-      machine: machine, interfaces: .loopback,
-      state: StateDirectory(directory + "/rival \(UUID().uuidString)"),
-      logger: logger)
-    try await rival.visit(device, of: home, times: times) { controller in
+    try await addRival().visit(device, of: home, times: times) { controller in
       try await controller.eventLoop.submit { controller.abandon() }.get()
     }
+  }
+
+  private func addRival() -> Rival {
+    let machine = FaultyMachine(on: loop, in: networks)
+    rivals.append(machine)
+    return Rival(
+      machine: machine, interfaces: .loopback, state: StateDirectory(directory + "/rival \(rivals.count)"),
+      logger: logger)
   }
 
   private func switchPower(_ device: String, _ isOn: Bool) async throws {

@@ -22,22 +22,23 @@ extension ScenarioDefinition {
   /// - Parameter mutant: a fault that is built in, with which the scenario should fail.
   public func playInRealTime(mutant: Mutant? = nil) async -> ScenarioResult {
     let start = HostClock.now()
+    let timeline = Timeline()
     let failure: ScenarioResult.Failure?
     if let first = needsVirtualTime.first {
       failure = .init(message: "\(DefinitionError(problems: needsVirtualTime))", mark: first.mark, timeline: [])
     } else {
       do {
-        failure = await play(on: try RealHome(home), mutant: mutant)
+        failure = await play(on: try RealHome(home), timeline, mutant: mutant)
       } catch {
         failure = .init(message: "\(error)", mark: nil, timeline: [])
       }
     }
     return ScenarioResult(
-      scenario: name, variant: variant, seed: nil, failure: failure, duration: HostClock.now() - start, digest: 0)
+      scenario: name, variant: variant, seed: nil, failure: failure, duration: HostClock.now() - start, digest: 0,
+      remarks: timeline.remarks)
   }
 
-  private func play(on home: RealHome, mutant: Mutant?) async -> ScenarioResult.Failure? {
-    let timeline = Timeline()
+  private func play(on home: RealHome, _ timeline: Timeline, mutant: Mutant?) async -> ScenarioResult.Failure? {
     let failure = await withTaskGroup(of: ScenarioResult.Failure?.self) { group in
       group.addTask {
         do {

@@ -27,13 +27,18 @@ public enum JUnitReport {
     let name = result.seed.map { "seed \($0)" } ?? "real time"
     let head =
       "    <testcase classname=\"\(escaped(result.scenario))\" name=\"\(name)\" time=\"\(seconds(result.duration))\""
-    guard let failure = result.failure else { return [head + "/>"] }
+    let remarks =
+      result.remarks.isEmpty
+      ? [] : ["      <system-out>\(escaped(result.remarks.joined(separator: "\n")))</system-out>"]
+    guard let failure = result.failure else {
+      return remarks.isEmpty ? [head + "/>"] : [head + ">"] + remarks + ["    </testcase>"]
+    }
     let place = failure.mark.map { "\($0): " } ?? ""
     return [
       head + ">", "      <failure message=\"\(escaped(place + failure.message))\">",
       escaped((failure.timeline + [failure.again.map { "again: \($0)" }].compactMap(\.self)).joined(separator: "\n")),
-      "      </failure>", "    </testcase>",
-    ]
+      "      </failure>",
+    ] + remarks + ["    </testcase>"]
   }
 
   private static func seconds(_ duration: Duration) -> String {

@@ -10,10 +10,10 @@ public struct TraceFile: Sendable {
   /// The first line: all that it takes to run it again.
   public struct Header: Codable, Sendable {
     /// Of this format.
-    public var hearthTrace = 1
+    public var hearthTrace = 2
     /// What everything that was drawn was drawn from.
     public var seed: UInt64
-    /// Of the whole run, with every random draw, which the entries have not: hexadecimal.
+    /// Of the whole run, with every random draw: hexadecimal.
     public var digest: String?
     /// A fault that was built in.
     public var mutant: String?
@@ -36,7 +36,10 @@ public struct TraceFile: Sendable {
   /// Reads a file.
   /// - Throws: ``DefinitionError`` where it is no trace.
   public init(name: String, text: String) throws {
-    var lines = text.split(whereSeparator: \.isNewline).map(String.init)
+    // By bytes: there are more ends of lines in Unicode than JSON escapes.
+    var lines = text.utf8.split(separator: UInt8(ascii: "\n")).compactMap { line in
+      String(line.last == UInt8(ascii: "\r") ? line.dropLast() : line)
+    }
     func problem(_ found: String) -> DefinitionError {
       DefinitionError(problems: [
         DefinitionProblem(
@@ -48,7 +51,7 @@ public struct TraceFile: Sendable {
     guard let header = try? JSONDecoder().decode(Header.self, from: Data(first.utf8)), !header.files.isEmpty else {
       throw problem("something else than a trace")
     }
-    guard header.hearthTrace == 1 else { throw problem("a trace of format \(header.hearthTrace)") }
+    guard header.hearthTrace == 2 else { throw problem("a trace of format \(header.hearthTrace)") }
     lines.removeFirst()
     (self.header, entries) = (header, lines)
   }
@@ -90,7 +93,9 @@ public struct TraceFile: Sendable {
     for index in 0..<max(entries.count, other.entries.count) {
       let old = index < entries.count ? entries[index] : nil
       let new = index < other.entries.count ? other.entries[index] : nil
-      guard old != new else { continue }
+      // Not as strings, which may be equal with other bytes.
+      let isSame = if let old, let new { old.utf8.elementsEqual(new.utf8) } else { false }
+      guard !isSame else { continue }
       let same = zip((old ?? "").utf8, (new ?? "").utf8).prefix { $0 == $1 }.count
       return Difference(entry: index + 1, byte: same, recorded: old, now: new)
     }

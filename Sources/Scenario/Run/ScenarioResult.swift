@@ -33,6 +33,9 @@ public struct ScenarioResult: Sendable {
   /// The trace's digest, the same for each run with this seed; 0 in real time.
   public var digest: UInt64
 
+  /// What did not go quite as the file says, though nothing failed by it: a step that came late, with its line.
+  public var remarks: [String] = []
+
   /// Whether nothing failed.
   public var isPassed: Bool { failure == nil }
 }
@@ -67,7 +70,7 @@ extension ScenarioDefinition {
     return (
       ScenarioResult(
         scenario: name, variant: variant, seed: seed, failure: failure, duration: run.end - Instant.zero,
-        digest: run.trace.digest),
+        digest: run.trace.digest, remarks: timeline.remarks),
       run.trace
     )
   }

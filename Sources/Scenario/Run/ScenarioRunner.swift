@@ -13,8 +13,7 @@ actor ScenarioRunner {
   private let uniqueIDs: [String: String]
   /// Devices whose messages are counted; nil: all together.
   private let counted: Set<String?>
-  /// What must not happen, and did.
-  private var violation: ScenarioFailure?
+  private let rules: Rules
   private var messages: [String?: Int] = [:]
   private var messagesAtStart: [String?: Int] = [:]
   private var watch: Task<Void, Never>?
@@ -23,6 +22,7 @@ actor ScenarioRunner {
   /// - Parameter pace: how often it is looked whether something holds that is waited for.
   init(_ scenario: ScenarioDefinition, on stage: any Stage, _ timeline: Timeline, pace: Duration = .milliseconds(10)) {
     (self.scenario, self.stage, self.timeline, self.pace) = (scenario, stage, timeline, pace)
+    rules = Rules(scenario)
     uniqueIDs = Dictionary(
       DeviceNames(scenario.home).devices.map { ($0.path, $0.uniqueID) }, uniquingKeysWith: { first, _ in first })
     var claims = scenario.always + scenario.never
@@ -40,6 +40,18 @@ actor ScenarioRunner {
     messagesAtStart = await messageCounts()
     try await begin()
     defer { watch?.cancel() }
+    await watchRest()
+    do {
+      try await playSteps()
+    } catch {
+      await stage.stopWatching()
+      throw error
+    }
+    await stage.stopWatching()
+  }
+
+  private func playSteps() async throws {
+    try rules.check()
     for step in scenario.steps {
       try await wait(for: step)
       try await stage.naming("\(step.mark): \(step.text)") { try await self.perform(step) }
@@ -62,6 +74,12 @@ actor ScenarioRunner {
         throw ScenarioFailure(
           "“at: \(TimeText.text(point))” is over: the steps before it took until \(TimeText.text(now))", at: step.mark)
       }
+      if rest < .zero {
+        let text =
+          "“at: \(TimeText.text(point))” is \(TimeText.text(.zero - rest)) late, the steps before it took so long"
+        timeline.remark(text, at: step.mark)
+        await stage.note(text)
+      }
     case .after(let time): rest = time
     }
     guard rest > .zero else { return }
@@ -70,7 +88,7 @@ actor ScenarioRunner {
 
   /// Lets time pass, and ends it early where something happens that must not.
   private func sleep(for time: Duration) async throws {
-    if scenario.always.isEmpty && scenario.never.isEmpty { return try await stage.sleep(for: time) }
+    if rules.isEmpty { return try await stage.sleep(for: time) }
     let end = await stage.now + time
     while true {
       let rest = end - (await stage.now)
@@ -143,7 +161,7 @@ actor ScenarioRunner {
         if !holds { failed.append((claim, actual)) }
       }
       guard let first = failed.first else { return }
-      try throwViolation()
+      try rules.check()
       let rest = end - (await stage.now)
       guard rest > .zero else {
         let text = failed.map { "\($0.claim.text): it is \($0.actual)" }.joined(separator: "; ")
@@ -158,12 +176,10 @@ actor ScenarioRunner {
   /// - Parameter counts: the messages that are not counted any more.
   private func check(_ claim: Claim, since counts: [String?: Int]) async -> (holds: Bool, actual: String) {
     switch claim.subject {
-    case .messages(let device, let comparison):
-      let count = await stage.messageCount(of: device) - counts[device, default: 0]
-      return (comparison.holds(count), "\(count)")
-    case .actual(let device, let place, let wanted):
-      guard let value = await stage.value(of: place, in: device) else { return (false, "not there") }
-      return (value == wanted, place.text(of: value))
+    case .messages(let device, _):
+      return Fact.messages(await stage.messageCount(of: device)).check(claim.subject, since: counts[device, default: 0])
+    case .actual(let device, let place, _):
+      return Fact.value(await stage.value(of: place, in: device)).check(claim.subject, since: 0)
     default:
       guard let home = try? await stage.home else { return (false, "a home that is not open") }
       return await HomeView(state: home.backend.state, devices: home.backend.devices, uniqueIDs: uniqueIDs).check(claim)
@@ -187,42 +203,24 @@ actor ScenarioRunner {
     let time = await elapsed()
     let view = await HomeView(state: home.backend.state, devices: home.backend.devices, uniqueIDs: uniqueIDs)
     if let update { for change in update.changes { timeline.add(time, view.text(of: change)) } }
-    for claim in scenario.always where claim.isAboutHome { note(always: claim, view.check(claim), at: time) }
-    for claim in scenario.never where claim.isAboutHome { note(never: claim, view.check(claim), at: time) }
+    for rule in rules.aboutHome { rules.note(rule, view.check(rule.claim), at: time) }
+  }
+
+  /// Has the stage look at the rest from now on, whatever the steps are busy with.
+  private func watchRest() async {
+    if rules.aboutRest.isEmpty { return }
+    let counts = messagesAtStart
+    await stage.watch(rules.aboutRest.map(\.claim.subject)) { [rules, start] index, fact, now in
+      let rule = rules.aboutRest[index]
+      let base = if case .messages(let device, _) = rule.claim.subject { counts[device, default: 0] } else { 0 }
+      rules.note(rule, fact.check(rule.claim.subject, since: base), at: now - start)
+    }
   }
 
   /// Looks at what the home does not know: the devices themselves, and the messages.
   private func lookAround() async throws {
     let time = await elapsed()
-    for claim in scenario.always where !claim.isAboutHome {
-      note(always: claim, await check(claim, since: messagesAtStart), at: time)
-    }
-    for claim in scenario.never where !claim.isAboutHome {
-      note(never: claim, await check(claim, since: messagesAtStart), at: time)
-    }
-    try throwViolation()
-  }
-
-  private func note(always claim: Claim, _ found: (holds: Bool, actual: String), at time: Duration) {
-    if violation != nil || found.holds { return }
-    violation = ScenarioFailure(
-      "always \(claim.text): it is \(found.actual) after \(TimeText.text(time))", at: claim.mark)
-  }
-
-  private func note(never claim: Claim, _ found: (holds: Bool, actual: String), at time: Duration) {
-    if violation != nil || !found.holds { return }
-    violation = ScenarioFailure("never \(claim.text): it is so after \(TimeText.text(time))", at: claim.mark)
-  }
-
-  private func throwViolation() throws { if let violation { throw violation } }
-}
-
-extension Claim {
-  /// Whether the home can tell whether it holds.
-  fileprivate var isAboutHome: Bool {
-    switch subject {
-    case .connectivity, .locality, .attribute: true
-    case .actual, .messages: false
-    }
+    for rule in rules.aboutRest { rules.note(rule, await check(rule.claim, since: messagesAtStart), at: time) }
+    try rules.check()
   }
 }

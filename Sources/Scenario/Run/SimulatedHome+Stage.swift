@@ -23,6 +23,7 @@ extension SimulatedHome: Stage {
     case .powerCut(let device, let count): try machine(of: device).effectsUntilPowerCut = count
     case .network(let device, let fault): try befall(device, fault)
     case .rival(let device, let count): try await rival(at: device, times: count)
+    case .subscriptions(let device, let count): try await rival(at: device, subscriptions: count)
     case .address(let device): try move(device)
     case .clock(let device, let time):
       try machine(of: device).moveWallClock(by: time)
@@ -31,6 +32,28 @@ extension SimulatedHome: Stage {
     case .press(let device, let press): try self.press(device, press)
     }
   }
+
+  /// After each step of the world: nothing happens in between.
+  func watch(_ subjects: [Claim.Subject], _ tell: @escaping @Sendable (Int, Fact, Duration) -> Void) {
+    let look: @Sendable () -> Void = { [weak self] in
+      self?.assumeIsolated { home in
+        for (index, subject) in subjects.enumerated() {
+          let now = home.simulation.world.value.now - .zero
+          switch subject {
+          case .actual(let device, let place, _): tell(index, .value(home.value(of: place, in: device)), now)
+          case .messages(let device, _): tell(index, .messages(home.messageCount(of: device)), now)
+          case .connectivity, .locality, .attribute: break
+          }
+        }
+      }
+    }
+    look()
+    simulation.world.value.afterStep = look
+  }
+
+  func stopWatching() { simulation.world.value.afterStep = nil }
+
+  func note(_ text: String) { simulation.world.value.note(text) }
 
   func pair(_ device: String) async throws { try await pairDevice(device) }
 

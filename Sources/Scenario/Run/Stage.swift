@@ -8,6 +8,8 @@ protocol Stage: Sendable {
   func sleep(for time: Duration) async throws
   /// Does something under a name, to be told if it never comes to its end.
   func naming<R: Sendable>(_ what: String, _ body: @Sendable () async throws -> R) async rethrows -> R
+  /// Leaves a note in the trace, where there is one.
+  func note(_ text: String) async
   /// The home, as it is open now.
   var home: Home { get async throws(HomeError) }
   /// Does what is not the home's to do.
@@ -16,6 +18,11 @@ protocol Stage: Sendable {
   func value(of place: AttributePlace, in device: String) async -> [UInt8]?
   /// Datagrams that were sent so far, by one machine or by all.
   func messageCount(of device: String?) async -> Int
+  /// Tells what some claims are about that the home does not know, by their numbers, with the time: at once, and again as often as it
+  /// may have changed.
+  func watch(_ subjects: [Claim.Subject], _ tell: @escaping @Sendable (Int, Fact, Duration) -> Void) async
+  /// Ends that.
+  func stopWatching() async
   /// Has the home commission a device.
   func pair(_ device: String) async throws
 }

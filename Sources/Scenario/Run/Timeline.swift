@@ -7,6 +7,7 @@ final class Timeline: Sendable {
   private struct State {
     var lines: [String] = []
     var mark: SourceMark?
+    var remarks: [String] = []
   }
 
   private static let limit = 40
@@ -15,6 +16,11 @@ final class Timeline: Sendable {
   var lines: [String] { state.withLock(\.lines) }
   /// The line of the step that was begun last.
   var mark: SourceMark? { state.withLock(\.mark) }
+
+  /// What whoever reads the result should know, whether or not it passed.
+  var remarks: [String] { state.withLock(\.remarks) }
+
+  func remark(_ text: String, at mark: SourceMark) { state.withLock { $0.remarks.append("\(mark): \(text)") } }
 
   func add(_ time: Duration, _ text: String) {
     state.withLock { state in

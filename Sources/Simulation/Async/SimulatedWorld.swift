@@ -55,15 +55,23 @@ public actor SimulatedWorld {
   /// Waits until a condition holds, which is looked at after every step of the world.
   /// - Parameters:
   ///   - what: what is waited for, to be told if it never comes.
-  ///   - time: how long at most.
+  ///   - time: how long at most; not at all in a task that is cancelled.
   /// - Returns: whether it came to hold in time.
   @discardableResult
   public func wait(
     for what: String, within time: Duration, until condition: @escaping @Sendable (World) -> Bool
   ) async -> Bool {
-    let world = world.value
-    return await withCheckedContinuation { continuation in
-      world.wait(for: what, until: world.now + time, condition) { continuation.resume(returning: $0) }
+    let confined = world
+    let number = confined.value.nextWait()
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let world = confined.value
+        let end = Task.isCancelled ? world.now : world.now + time
+        world.wait(for: what, until: end, number: number, condition) { continuation.resume(returning: $0) }
+      }
+    } onCancel: { [machine] in
+      // Whoever cancels may be anywhere.
+      machine.eventLoop.execute { confined.value.cancelWait(number) }
     }
   }
 }

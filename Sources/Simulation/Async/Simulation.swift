@@ -21,16 +21,24 @@ public enum Simulation {
     public var end: Instant
   }
 
+  /// Three times as long as what takes longest of all that devices do by themselves: Matter's timed commands end within 6554 s.
+  public static let usualPatience = Duration.seconds(6 * 3_600)
+
   /// Runs a body in a world of its own, on a thread of its own, until it returns.
   ///
   /// The body, the tasks that it starts and the actors that it calls run on the world's executor. `Task.detached`, the main actor
-  /// and `Task.sleep` lead out of it: what comes back from there ends the run with ``SimulationError/escaped(at:)``.
+  /// and `Task.sleep` lead out of it: what comes back from there ends the run with ``SimulationError/escaped(at:)``. The run does not
+  /// wait for it, though: where it does not come back at once, time goes on without it, or nothing is left to happen, and the run ends
+  /// with ``SimulationError/timedOut(at:waiting:)`` or ``SimulationError/deadlock(at:waiting:)``.
   /// - Parameters:
   ///   - seed: the same one gives the same run, to the byte.
   ///   - limit: how much virtual time it may take.
+  ///   - patience: how long the body may wait without anything happening to it, while nothing is to come at a time of its own:
+  ///     then the run ends with ``SimulationError/noProgress(at:since:waiting:)``.
   ///   - prepare: sets up the world before anything runs.
   public static func run<R: Sendable>(
-    seed: UInt64, limit: Duration = .seconds(7 * 86_400), prepare: (@Sendable (World) -> Void)? = nil,
+    seed: UInt64, limit: Duration = .seconds(7 * 86_400), patience: Duration = usualPatience,
+    prepare: (@Sendable (World) -> Void)? = nil,
     _ body: @escaping @Sendable (SimulatedWorld) async throws -> R
   ) async -> Run<R> {
     let isCancelled = Atomic<Bool>(false)
@@ -39,7 +47,7 @@ public enum Simulation {
         let thread = Thread {
           Self.places.wait()
           defer { Self.places.signal() }
-          continuation.resume(returning: Self.run(seed, limit, prepare, isCancelled, body))
+          continuation.resume(returning: Self.run(seed, limit, patience, prepare, isCancelled, body))
         }
         // Engines are deep, and a debug build's frames are wide.
         thread.stackSize = 8 << 20
@@ -55,9 +63,15 @@ public enum Simulation {
     var result: Result<R, any Error>?
   }
 
+  /// Lets a world go on for some more steps.
+  private static func windDown(_ world: World, until isOver: () -> Bool) {
+    world.forgetLivelock()
+    for _ in 0..<20_000 where !isOver() { guard (try? world.step()) == true else { return } }
+  }
+
   private static func run<R: Sendable>(
-    _ seed: UInt64, _ limit: Duration, _ prepare: (@Sendable (World) -> Void)?, _ isCancelled: borrowing Atomic<Bool>,
-    _ body: @escaping @Sendable (SimulatedWorld) async throws -> R
+    _ seed: UInt64, _ limit: Duration, _ patience: Duration, _ prepare: (@Sendable (World) -> Void)?,
+    _ isCancelled: borrowing Atomic<Bool>, _ body: @escaping @Sendable (SimulatedWorld) async throws -> R
   ) -> Run<R> {
     let world = World(seed: seed)
     let machine = world.addMachine("test")
@@ -75,12 +89,20 @@ public enum Simulation {
     do throws(SimulationError) {
       while outcome.result == nil {
         guard try world.step(before: end) else { throw .deadlock(at: world.now, waiting: world.waits) }
+        try world.checkProgress(of: machine, patience)
         if isCancelled.load(ordering: .relaxed) { task.cancel() }
       }
     } catch {
-      // What waits gets a chance to end.
+      // What waits gets a chance to end, and to clear away behind itself.
       task.cancel()
-      for _ in 0..<1000 where outcome.result == nil { guard (try? world.step()) == true else { break } }
+      world.giveUpWaiting()
+      windDown(world) { outcome.result != nil }
+      if outcome.result == nil {
+        // Somebody keeps it from that: all that runs is ended, but for the body.
+        world.cutPower(exceptOf: machine.id)
+        world.giveUpWaiting()
+        windDown(world) { outcome.result != nil }
+      }
       outcome.result = .failure(error)
     }
     return Run(

@@ -2,6 +2,9 @@ public import MatterProtocol
 
 /// DNS-SD without DNS: what hosts publish is matched with what others browse for, some time later.
 ///
+/// What a link loses is not heard: an announcement or an answer comes with one of its repetitions, after 1 s, 3 s, 7 s and so on,
+/// and a goodbye, which is said once, not at all.
+///
 /// A service whose host lost its power is not taken back; browsers lose it when its records expire, as on a real network.
 public struct SimulatedDiscovery: Sendable {
   struct Publication: Sendable {
@@ -26,6 +29,7 @@ public struct SimulatedDiscovery: Sendable {
     let arrival: Instant
     let sequence: UInt64
     let host: HostID
+    let kind: MatterService.Kind
     let input: Input
   }
 
@@ -46,7 +50,15 @@ public struct SimulatedDiscovery: Sendable {
   private var firstExpiry: Instant?
   private var browsers: [Browser] = []
   private var flying = EventHeap<Delivery>()
-  private var nextSequence: UInt64 = 0
+  private(set) var nextSequence: UInt64 = 0
+  /// News that are on their way for longer, because of what was lost: what comes after them takes their place.
+  private var late: [Hearing: UInt64] = [:]
+  private var outdated: Set<UInt64> = []
+
+  private struct Hearing: Hashable {
+    let host: HostID
+    let kind: MatterService.Kind
+  }
 
   // MARK: What hosts do
 
@@ -72,24 +84,29 @@ public struct SimulatedDiscovery: Sendable {
   }
 
   /// A host says goodbye with a service: whoever hears it forgets it, and all others do when its records expire.
-  mutating func withdraw(_ service: MatterService, by host: HostID, _ network: SimulatedNetwork, at now: Instant) {
+  mutating func withdraw(_ service: MatterService, by host: HostID, _ network: inout SimulatedNetwork, at now: Instant)
+  {
     guard let index = publications.firstIndex(where: { $0.host == host && $0.service.kind == service.kind }) else {
       return
     }
     isStale = true
-    let unaware = browsers.filter { $0.known[service.kind] != nil && !isHeard(host, by: $0.host, network) }
+    let knowing = Set(browsers.filter { $0.known[service.kind] != nil }.map(\.host)).sorted()
+    let unaware = knowing.filter {
+      !isHeard(host, by: $0, network) || network.losesPacket(from: host, to: $0)
+    }
     if unaware.isEmpty {
       publications.remove(at: index)
     } else {
-      publications[index].unaware = Set(unaware.map(\.host))
+      publications[index].unaware = Set(unaware)
       publications[index].expiry = now + recordLifetime
       firstExpiry = .earlier(firstExpiry, now + recordLifetime)
     }
   }
 
-  /// Whether DNS-SD of one host gets to another.
+  /// Whether DNS-SD of one host gets to another: over either family, if both have it.
   private func isHeard(_ host: HostID, by other: HostID, _ network: SimulatedNetwork) -> Bool {
-    network.isConnected(host, to: other) && network.isHeard(host, by: other)
+    network.carries(from: host, to: other) && network.isHeard(host, by: other)
+      && IPFamily.allCases.contains { network.has(host, $0) && network.has(other, $0) }
   }
 
   mutating func browse(_ query: DiscoveryQuery, by host: HostID) {
@@ -120,7 +137,7 @@ public struct SimulatedDiscovery: Sendable {
   }
 
   /// Sends news to the browsers whose view has changed.
-  mutating func refresh(_ network: SimulatedNetwork, at now: Instant) {
+  mutating func refresh(_ network: inout SimulatedNetwork, at now: Instant) {
     if let expiry = firstExpiry, expiry <= now {
       publications.removeAll { $0.expiry.map { $0 <= now } ?? false }
       isStale = true
@@ -133,6 +150,7 @@ public struct SimulatedDiscovery: Sendable {
       let browser = browsers[index]
       var visible: [MatterService.Kind: MatterService] = [:]
       var order: [MatterService.Kind] = []
+      var sources: [MatterService.Kind: HostID] = [:]
       for publication in publications where publication.host != browser.host {
         guard publication.unaware?.contains(browser.host) ?? true else { continue }
         // What is known stays known while its host is out of reach, until it expires.
@@ -148,31 +166,60 @@ public struct SimulatedDiscovery: Sendable {
         }
         guard let seen = isReachable ? publication.service : known, browser.query.matches(seen) else { continue }
         if visible.updateValue(seen, forKey: seen.kind) == nil { order.append(seen.kind) }
+        sources[seen.kind] = publication.host
       }
       guard visible != browser.known else { continue }
       for kind in browser.order where visible[kind] == nil {
-        if let gone = browser.known[kind] { deliver(.serviceLost(gone), to: browser.host, at: now) }
+        if let gone = browser.known[kind] { deliver(.serviceLost(gone), kind, to: browser.host, at: now) }
       }
       for kind in order {
         guard let service = visible[kind], browser.known[kind] != service else { continue }
-        deliver(.serviceFound(service), to: browser.host, at: now)
+        var delay = Duration.zero
+        if let source = sources[kind] { delay = repetition(from: source, to: browser.host, &network) }
+        deliver(.serviceFound(service), kind, to: browser.host, in: delay, at: now)
       }
       browsers[index].known = visible
       browsers[index].order = order
     }
   }
 
-  private mutating func deliver(_ input: Input, to host: HostID, at now: Instant) {
-    flying.insert(Delivery(arrival: now + latency, sequence: nextSequence, host: host, input: input))
+  /// How long it takes until one of the repetitions of an announcement, or of a question, gets through.
+  private func repetition(from host: HostID, to other: HostID, _ network: inout SimulatedNetwork) -> Duration {
+    var time = Duration.zero
+    var pause = Duration.seconds(1)
+    // The bound is for those who lose nearly everything.
+    for _ in 0..<1000 {
+      guard network.losesPacket(from: host, to: other) else { break }
+      time += pause
+      pause = min(pause * 2, .seconds(3600))
+    }
+    return time
+  }
+
+  private mutating func deliver(
+    _ input: Input, _ kind: MatterService.Kind, to host: HostID, in delay: Duration = .zero, at now: Instant
+  ) {
+    let hearing = Hearing(host: host, kind: kind)
+    if !late.isEmpty, let old = late.removeValue(forKey: hearing) { outdated.insert(old) }
+    if delay > .zero { late[hearing] = nextSequence }
+    flying.insert(
+      Delivery(arrival: now + latency + delay, sequence: nextSequence, host: host, kind: kind, input: input))
     nextSequence += 1
   }
 
   /// When something happens next.
   var nextArrival: Instant? { .earlier(flying.first?.arrival, firstExpiry) }
 
-  mutating func nextDelivery(at now: Instant) -> Delivery? {
-    guard let first = flying.first, first.arrival <= now else { return nil }
-    return flying.removeFirst()
+  /// - Parameter end: those from this sequence on are for another time.
+  mutating func nextDelivery(at now: Instant, before end: UInt64) -> Delivery? {
+    while let first = flying.first, first.arrival <= now, first.sequence < end {
+      _ = flying.removeFirst()
+      if !outdated.isEmpty, outdated.remove(first.sequence) != nil { continue }
+      let hearing = Hearing(host: first.host, kind: first.kind)
+      if !late.isEmpty, late[hearing] == first.sequence { late[hearing] = nil }
+      return first
+    }
+    return nil
   }
 }
 

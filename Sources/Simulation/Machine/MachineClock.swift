@@ -13,6 +13,16 @@ public struct MachineClock: Hashable, Sendable {
   /// 2026-01-01 00:00 UTC.
   public static let usualEpoch: Int64 = 1_767_225_600_000_000
 
+  /// What a wall clock can show, in microseconds since 1970: until the end of the year 9999.
+  static let range: ClosedRange<Int64> = 0...253_402_300_799_000_000
+
+  /// What a wall clock shows that is moved, in microseconds since 1970: it stops where the calendar ends.
+  public static func shown(_ unixMicroseconds: Int64, _ moved: Duration) -> Int64 {
+    func clamped(_ time: Int64) -> Int64 { min(max(time, range.lowerBound), range.upperBound) }
+    // Neither is more than a part of what there is room for.
+    return clamped(clamped(unixMicroseconds) + moved.nanoseconds / 1000)
+  }
+
   public init(drift: Int64 = 0, epoch: Int64 = usualEpoch) { (self.drift, self.epoch) = (drift, epoch) }
 
   /// Goes on with another drift from here: what it shows does not jump.

@@ -31,12 +31,18 @@ public final class SimulatedEventLoop: NIOSerialEventLoopExecutor, TaskExecutor,
     static func == (left: Self, right: Self) -> Bool { left.sequence == right.sequence }
   }
 
+  private struct Action {
+    /// How long it was to wait, in nanoseconds.
+    let span: Int64
+    let body: @Sendable () -> Void
+  }
+
   private let thread = pthread_self()
   private let clock: () -> Instant
   private var ready: [Work] = []
   private var timers = EventHeap<Timer>()
-  /// What the timers do that were not cancelled.
-  private var actions: [UInt64: @Sendable () -> Void] = [:]
+  /// The timers that were not cancelled.
+  private var actions: [UInt64: Action] = [:]
   private var sequence: UInt64 = 0
   private let foreign = Mutex<[Work]>([])
   /// Whether there may be some, to be asked at every step.
@@ -49,6 +55,8 @@ public final class SimulatedEventLoop: NIOSerialEventLoopExecutor, TaskExecutor,
   private let onTimer: () -> Void
   /// Work that came from other threads.
   private(set) var escapes = 0
+  /// When it did something last, by the machine's clock.
+  private(set) var lastWork = Instant.zero
 
   /// - Parameters:
   ///   - clock: the time of the machine that it belongs to.
@@ -71,6 +79,9 @@ public final class SimulatedEventLoop: NIOSerialEventLoopExecutor, TaskExecutor,
     }
     return nil
   }
+
+  /// Whether a timer waits that was set to more than this.
+  func hasTimer(longerThan time: Duration) -> Bool { actions.values.contains { $0.span > time.nanoseconds } }
 
   /// Whether another thread has given it something.
   private var hasEscapes: Bool { hasForeign.load(ordering: .acquiring) }
@@ -95,9 +106,10 @@ public final class SimulatedEventLoop: NIOSerialEventLoopExecutor, TaskExecutor,
         _ = timers.removeFirst()
         guard let action = actions.removeValue(forKey: first.sequence) else { continue }
         onTimer()
-        ready.append(.closure(action))
+        ready.append(.closure(action.body))
       }
       if ready.isEmpty { return true }
+      lastWork.nanoseconds = now
       let work = ready
       ready = []
       for item in work { perform(item) }
@@ -153,8 +165,9 @@ public final class SimulatedEventLoop: NIOSerialEventLoopExecutor, TaskExecutor,
     }
     sequence += 1
     let number = sequence
-    timers.insert(Timer(deadline: Int64(clamping: deadline.uptimeNanoseconds), sequence: number))
-    actions[number] = { Self.complete(promise, task) }
+    let due = Int64(clamping: deadline.uptimeNanoseconds)
+    timers.insert(Timer(deadline: due, sequence: number))
+    actions[number] = Action(span: due - clock().nanoseconds) { Self.complete(promise, task) }
     onWork()
     return Scheduled(promise: promise) { [self] in actions[number] = nil }
   }

@@ -48,7 +48,7 @@ public final class SimulatedMachine: Machine, @unchecked Sendable {
   }
 
   /// Sets its wall clock forward or back.
-  public func moveWallClock(by time: Duration) { clock.epoch += time.nanoseconds / 1000 }
+  public func moveWallClock(by time: Duration) { clock.epoch = MachineClock.shown(clock.epoch, time) }
 
   unowned let world: World
   private let time: MachineTime
@@ -71,6 +71,7 @@ public final class SimulatedMachine: Machine, @unchecked Sendable {
     eventLoop = SimulatedEventLoop(
       escape: world.escape, clock: { time.now }, onWork: { [unowned world] in world.touch(id) },
       onTimer: { [unowned world] in world.trace.add(.timer, id, at: world.now) })
+    world.network.set(Set(addresses.map(\.family)), of: id)
   }
 
   /// Lets the loop read the clock without keeping the machine.
@@ -129,6 +130,7 @@ public final class SimulatedMachine: Machine, @unchecked Sendable {
     let old = addresses
     addresses = allAddresses.filter { !familiesOff.contains($0.family) }
     guard addresses != old else { return }
+    world.network.set(Set(addresses.map(\.family)), of: id)
     for transport in transports { transport.value?.moved(from: old) }
     if announces { world.discovery.moved(id, to: addresses) }
   }
@@ -140,6 +142,15 @@ public final class SimulatedMachine: Machine, @unchecked Sendable {
   public func stored(in directory: String) -> StoredState { disk[directory] ?? [:] }
 
   // MARK: Effects
+
+  /// A node's engine has had so many effects at one time.
+  /// - Returns: whether it may have more; where not, the run ends, and the machine has no power.
+  func goesOn(afterEffects count: Int) -> Bool {
+    guard count > world.maximumEffects else { return isPowered }
+    world.fault = .endlessEffects(at: world.now, host: name)
+    cutPower()
+    return false
+  }
 
   /// Whether any of its nodes takes in what is sent to a group.
   func listens(to group: IPAddress) -> Bool { transports.contains { $0.value?.groups.contains(group) ?? false } }
@@ -211,6 +222,8 @@ public final class SimulatedMachine: Machine, @unchecked Sendable {
 
 extension SimulatedMachine: WorldMember {
   var nextDeadline: Instant? { eventLoop.nextDeadline.map(clock.world) }
+
+  func hasTimer(longerThan time: Duration) -> Bool { eventLoop.hasTimer(longerThan: time) }
 
   func take(_ input: Input, to destination: MatterProtocol.SocketAddress?) {
     switch input {

@@ -33,7 +33,7 @@ final class SimulatedServices: NodeDiscovery, @unchecked Sendable {
     // Silence is what a machine without power has to say: then its records expire.
     guard !silently, machine.takesEffect() else { return }
     machine.world.trace.add(.withdrawn, machine.id, at: machine.world.now, StableDescription.of(service.kind))
-    machine.world.discovery.withdraw(service, by: machine.id, machine.world.network, at: machine.world.now)
+    machine.world.discovery.withdraw(service, by: machine.id, &machine.world.network, at: machine.world.now)
   }
 
   func browse(

@@ -56,6 +56,8 @@ final class SimulatedTransport: DatagramTransport {
       loss == nil ? .sent : .lost, machine.id, at: world.now, packet: number, bytes: bytes, destination, loss)
   }
 
+  func goesOn(afterEffects count: Int) -> Bool { machine?.goesOn(afterEffects: count) ?? false }
+
   /// Takes what is for this port, or for a group that it listens to.
   func take(_ bytes: [UInt8], from source: MatterProtocol.SocketAddress, to destination: MatterProtocol.SocketAddress?)
   {

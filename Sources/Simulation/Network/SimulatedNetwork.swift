@@ -46,7 +46,9 @@ public struct SimulatedNetwork: Sendable {
   public static let maximumDatagramSize = 1280 - 40 - 8
 
   /// How links are, of which nothing else is said.
-  public var conditions = LinkConditions.perfect
+  public var conditions = LinkConditions.perfect {
+    didSet { version += 1 }
+  }
   /// How many datagrams were sent; the next one gets this number. Duplicates have their original's.
   public private(set) var packetCount = 0
   /// How many arrive no more, by reason.
@@ -68,6 +70,10 @@ public struct SimulatedNetwork: Sendable {
   public var silent: Set<HostID> = [] {
     didSet { version += 1 }
   }
+  /// Which addresses hosts have, of those that do not have both.
+  private var families: [HostID: Set<IPFamily>] = [:] {
+    didSet { version += 1 }
+  }
   /// Another one whenever who reaches whom may be different.
   private(set) var version = 0
   private var picked: Set<Int> = []
@@ -77,7 +83,7 @@ public struct SimulatedNetwork: Sendable {
   /// Hosts listen for multicast on Matter's port alone, whatever their own is.
   static let multicastPort: UInt16 = 5540
   private var flying = EventHeap<Datagram>()
-  private var nextSequence: UInt64 = 0
+  private(set) var nextSequence: UInt64 = 0
 
   private struct Link: Hashable {
     let from: HostID
@@ -96,6 +102,7 @@ public struct SimulatedNetwork: Sendable {
   public mutating func set(
     _ conditions: LinkConditions?, from: HostID, to: HostID, isSymmetric: Bool = true
   ) {
+    version += 1
     for link in [Link(from: from, to: to)] + (isSymmetric ? [Link(from: to, to: from)] : []) {
       links[link] = conditions
       if conditions == nil { busyUntil[link] = nil }
@@ -104,6 +111,7 @@ public struct SimulatedNetwork: Sendable {
 
   /// All links are as ``conditions`` has them.
   public mutating func forgetLinks() {
+    version += 1
     links = [:]
     busyUntil = [:]
   }
@@ -144,11 +152,28 @@ public struct SimulatedNetwork: Sendable {
     places[from] == places[to] && !silent.contains(from) && !silent.contains(to)
   }
 
+  /// Whether one packet of service discovery gets lost on a link. Draws nothing where none does, or every one.
+  mutating func losesPacket(from: HostID, to: HostID) -> Bool {
+    (links[Link(from: from, to: to)] ?? conditions).loss.happens(&random)
+  }
+
   // MARK: Hosts
+
+  /// Whether a host has addresses of a family.
+  func has(_ host: HostID, _ family: IPFamily) -> Bool { families[host]?.contains(family) ?? true }
+
+  mutating func set(_ new: Set<IPFamily>, of host: HostID) {
+    let new = new.count == IPFamily.allCases.count ? nil : new
+    if families[host] != new { families[host] = new }
+  }
+
+  /// Whether a host takes in what is sent to an address.
+  func isThere(_ host: HostID, at destination: SocketAddress) -> Bool {
+    destination.ip.isMulticast ? has(host, destination.ip.family) : addresses[destination] == host
+  }
 
   mutating func attach(_ host: HostID, at address: SocketAddress) { addresses[address] = host }
   mutating func detach(_ address: SocketAddress) { addresses[address] = nil }
-  func host(at address: SocketAddress) -> HostID? { addresses[address] }
 
   mutating func join(_ group: IPAddress, _ host: HostID) { members[group, default: []].insert(host) }
   mutating func leave(_ group: IPAddress, _ host: HostID) { members[group]?.remove(host) }
@@ -165,7 +190,8 @@ public struct SimulatedNetwork: Sendable {
     packetCount += 1
     guard bytes.count <= Self.maximumDatagramSize else { return lose(number, .tooLong) }
     if destination.ip.isMulticast {
-      let receivers = members[destination.ip, default: []].filter { $0 != sender }.sorted()
+      let receivers = members[destination.ip, default: []].filter { $0 != sender && has($0, destination.ip.family) }
+        .sorted()
       guard !receivers.isEmpty, destination.port == Self.multicastPort else { return lose(number, .noSuchAddress) }
       guard receivers.contains(where: { isHeard(sender, by: $0) }) else { return lose(number, .multicast) }
       // Each of them may get it or not; it is lost when nobody does.
@@ -238,8 +264,9 @@ public struct SimulatedNetwork: Sendable {
   var nextArrival: Instant? { flying.first?.arrival }
 
   /// Takes the next datagram that has arrived.
-  mutating func nextDatagram(at now: Instant) -> Datagram? {
-    guard let first = flying.first, first.arrival <= now else { return nil }
+  /// - Parameter end: those from this sequence on are for another time.
+  mutating func nextDatagram(at now: Instant, before end: UInt64 = .max) -> Datagram? {
+    guard let first = flying.first, first.arrival <= now, first.sequence < end else { return nil }
     return flying.removeFirst()
   }
 }

@@ -8,6 +8,8 @@ public struct Trace: Sendable {
     public enum Kind: String, Sendable {
       case sent, lost, received, stored, published, withdrawn, browsing, stoppedBrowsing, found, disappeared, event
       case joined, left, powerOn, powerOff, note, timer
+      /// How many random numbers were drawn so far, and the digest over them: after each step that drew some. Not in ``Trace/count``.
+      case draws
     }
 
     /// When, in virtual time.
@@ -85,11 +87,14 @@ public struct Trace: Sendable {
   }
 
   /// Adds random draws.
-  mutating func add(draws count: UInt64, _ tally: UInt64) {
+  mutating func add(draws count: UInt64, _ tally: UInt64, at now: Instant) {
     guard count != drawCount else { return }
     drawCount = count
     mix(count)
     mix(tally)
+    guard keepsEntries else { return }
+    let text = "\(count) \(String(tally, radix: 16))"
+    entries.append(Entry(at: now, host: nil, kind: .draws, packet: nil, bytes: [], text: text))
   }
 
   private mutating func begin(_ kind: Entry.Kind, _ host: HostID?, at now: Instant) {
@@ -144,6 +149,7 @@ extension Trace.Entry.Kind {
     case .powerOff: 15
     case .note: 16
     case .timer: 17
+    case .draws: 18
     }
   }
 }

@@ -177,7 +177,7 @@ public final class SimulatedHost<E: Engine> {
       world.discovery.publish(service, by: id, addresses: [address.ip])
     case .withdraw(let service):
       world.trace.add(.withdrawn, id, at: world.now, StableDescription.of(service.kind))
-      world.discovery.withdraw(service, by: id, world.network, at: world.now)
+      world.discovery.withdraw(service, by: id, &world.network, at: world.now)
     case .browse(let query):
       world.trace.add(.browsing, id, at: world.now, StableDescription.of(query))
       world.discovery.browse(query, by: id)
@@ -196,7 +196,10 @@ protocol WorldMember: AnyObject {
   var id: HostID { get }
   var name: String { get }
   var isPowered: Bool { get }
+  func cutPower()
   var nextDeadline: Instant? { get }
+  /// Whether it waits for a time that was further away than this when it began to.
+  func hasTimer(longerThan time: Duration) -> Bool
   /// - Parameter destination: where a datagram was sent to.
   func take(_ input: Input, to destination: SocketAddress?)
   func advance()
@@ -204,6 +207,8 @@ protocol WorldMember: AnyObject {
 
 extension SimulatedHost: WorldMember {
   var nextDeadline: Instant? { engine?.nextDeadline }
+
+  func hasTimer(longerThan time: Duration) -> Bool { nextDeadline.map { $0 - world.now > time } ?? false }
 
   func take(_ input: Input, to destination: SocketAddress?) {
     engine?.handle(input, at: world.now)

@@ -43,12 +43,15 @@ public final class World {
 
   /// Somebody who waits.
   private struct Condition {
+    let number: Int
     let what: String
     let deadline: Instant
     let isMet: (World) -> Bool
     let then: (Bool) -> Void
   }
   var fault: SimulationError?
+  /// Called at the end of each step, for whoever looks at what must not happen even for a moment.
+  public var afterStep: (() -> Void)?
   let escape = EscapeFlag()
   /// What the sources of hosts, of machines and of the network drew.
   let draws: DrawTally
@@ -79,7 +82,7 @@ public final class World {
     members.append(host)
     schedule.add()
     host.powerOn()
-    discovery.refresh(network, at: now)
+    discovery.refresh(&network, at: now)
     return host
   }
 
@@ -118,11 +121,25 @@ public final class World {
   }
 
   /// Calls back once, when a condition holds after a step, or at the end of the time.
+  /// - Parameter number: to end the wait by.
   func wait(
-    for what: String, until deadline: Instant, _ isMet: @escaping (World) -> Bool, _ then: @escaping (Bool) -> Void
+    for what: String, until deadline: Instant, number: Int, _ isMet: @escaping (World) -> Bool,
+    _ then: @escaping (Bool) -> Void
   ) {
     if isMet(self) { return then(true) }
-    conditions.append(Condition(what: what, deadline: deadline, isMet: isMet, then: then))
+    conditions.append(Condition(number: number, what: what, deadline: deadline, isMet: isMet, then: then))
+  }
+
+  /// A number for ``wait(for:until:number:_:_:)``.
+  func nextWait() -> Int {
+    lastNamed += 1
+    return lastNamed
+  }
+
+  /// Ends a wait: whoever waited is told that it did not come.
+  func cancelWait(_ number: Int) {
+    guard let index = conditions.firstIndex(where: { $0.number == number }) else { return }
+    conditions.remove(at: index).then(false)
   }
 
   /// What is waited for: what has been waited for the longest comes first.
@@ -137,6 +154,19 @@ public final class World {
   }
 
   func endWait(_ number: Int) { named[number] = nil }
+
+  /// Whoever waits for a condition does so no longer, and is told that it did not come.
+  func giveUpWaiting() {
+    let over = conditions
+    conditions = []
+    for condition in over { condition.then(false) }
+  }
+
+  /// Time stood still for too long, and what kept it so has been ended.
+  func forgetLivelock() { (stepsWithoutProgress, fault) = (0, nil) }
+
+  /// Cuts the power of all hosts and machines but one.
+  func cutPower(exceptOf survivor: HostID) { for member in members where member.id != survivor { member.cutPower() } }
 
   /// Leaves a note in the trace.
   public func note(_ text: String) { trace.add(.note, nil, at: now, text) }
@@ -171,6 +201,7 @@ public final class World {
 
   /// - Parameter end: when the time is over; nil: it never is.
   func step(before end: Instant?) throws(SimulationError) -> Bool {
+    try throwFault()
     // Hosts may have been told something since the last step, and partitions may have changed.
     refreshDiscovery()
     guard let next = nextWakeUp else { return false }
@@ -192,12 +223,26 @@ public final class World {
       members[index].advance()
     }
     lookAtConditions()
-    trace.add(draws: draws.count, draws.digest)
-    if let fault {
-      self.fault = nil
-      throw fault
-    }
+    afterStep?()
+    trace.add(draws: draws.count, draws.digest, at: now)
+    try throwFault()
     return true
+  }
+
+  private func throwFault() throws(SimulationError) {
+    guard let fault else { return }
+    self.fault = nil
+    throw fault
+  }
+
+  /// Throws where the code on a machine waits in vain, as far as can be told: nothing has happened to it for longer than its
+  /// patience, it has no timer, nothing is to be done at a time to come, and no timer of anybody waits that is longer than that.
+  func checkProgress(of machine: SimulatedMachine, _ patience: Duration) throws(SimulationError) {
+    let last = machine.eventLoop.lastWork
+    guard now - last > patience, machine.eventLoop.nextDeadline == nil, actions.isEmpty, conditions.isEmpty,
+      !members.contains(where: { $0.hasTimer(longerThan: patience) })
+    else { return }
+    throw .noProgress(at: now, since: last, waiting: waits)
   }
 
   /// Runs until this time; the clock stands there then.
@@ -218,6 +263,7 @@ public final class World {
 
   private func run(until end: Instant, _ condition: () -> Bool) throws(SimulationError) -> Bool {
     if condition() { return true }
+    try throwFault()
     refreshDiscovery()
     while let next = nextWakeUp, next <= end {
       try step()
@@ -230,8 +276,7 @@ public final class World {
   // MARK: Parts of a step
 
   private func refreshDiscovery() {
-    // Most times there is nothing to do; the network is copied for it.
-    if discovery.isDue(networkVersion: network.version, at: now) { discovery.refresh(network, at: now) }
+    if discovery.isDue(networkVersion: network.version, at: now) { discovery.refresh(&network, at: now) }
   }
 
   private func runActions() {
@@ -261,7 +306,9 @@ public final class World {
   }
 
   private func deliverDatagrams() {
-    while let datagram = network.nextDatagram(at: now) {
+    // Answers that are there at once, where nothing takes any time, come in the next step: else there would be no end of it.
+    let end = network.nextSequence
+    while let datagram = network.nextDatagram(at: now, before: end) {
       let receiver = members[datagram.receiver.rawValue]
       // It may have lost its power or its address, or the way there, while this was on its way.
       let reason: LossReason? =
@@ -269,7 +316,7 @@ public final class World {
           .powerOff
         } else if !network.isConnected(datagram.sender, to: datagram.receiver) {
           .partition
-        } else if !datagram.destination.ip.isMulticast, network.host(at: datagram.destination) != receiver.id {
+        } else if !network.isThere(receiver.id, at: datagram.destination) {
           .noSuchAddress
         } else {
           nil
@@ -285,7 +332,8 @@ public final class World {
   }
 
   private func deliverServices() {
-    while let delivery = discovery.nextDelivery(at: now) {
+    let end = discovery.nextSequence
+    while let delivery = discovery.nextDelivery(at: now, before: end) {
       let member = members[delivery.host.rawValue]
       guard member.isPowered else { continue }
       switch delivery.input {

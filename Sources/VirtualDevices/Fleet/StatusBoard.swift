@@ -11,8 +11,7 @@ final class StatusBoard: Sendable {
     var home = ""
     var devices: [NIOLoopBound<VirtualDevice>] = []
     var directory: String?
-    var isWriting = false
-    var isStale = false
+    var pace = WritingPace()
     /// What the file says of drops.
     var drops: [[String: Int]] = []
     var watch: RepeatedTask?
@@ -42,8 +41,6 @@ final class StatusBoard: Sendable {
   }
 
   private static let dropsInterval = TimeAmount.seconds(2)
-  /// So much longer than making the file took, it is left alone afterwards: a twentieth of the time at most goes into it.
-  private static let rest: Int64 = 19
 
   /// Writes the file anew if there were drops since.
   private func writeDrops() -> EventLoopFuture<Void> {
@@ -77,24 +74,19 @@ final class StatusBoard: Sendable {
   }
 
   private func write() -> EventLoopFuture<Void> {
-    guard state.value.directory != nil else { return eventLoop.makeSucceededVoidFuture() }
-    guard !state.value.isWriting else {
-      state.value.isStale = true
-      return eventLoop.makeSucceededVoidFuture()
-    }
-    state.value.isWriting = true
+    guard state.value.directory != nil, state.value.pace.change() else { return eventLoop.makeSucceededVoidFuture() }
+    return make()
+  }
+
+  private func make() -> EventLoopFuture<Void> {
     let start = NIODeadline.now()
     return status().map { [self] status in
       // A file that can't be written leaves `sim ps` without news, and the devices as they are.
       if let directory = state.value.directory { try? status.write(to: directory) }
       state.value.drops = status.devices.map(\.drops)
     }.always { [self] _ in
-      eventLoop.scheduleTask(in: (NIODeadline.now() - start) * Self.rest) { [self] in
-        state.value.isWriting = false
-        if state.value.isStale {
-          state.value.isStale = false
-          _ = write()
-        }
+      eventLoop.scheduleTask(in: state.value.pace.rest(after: NIODeadline.now() - start)) { [self] in
+        if state.value.pace.rested() { _ = make() }
       }
     }
   }

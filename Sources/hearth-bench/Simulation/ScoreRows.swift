@@ -1,3 +1,4 @@
+import Foundation
 import MatterProtocol
 import Scenario
 import Simulation
@@ -5,14 +6,14 @@ import VirtualDevices
 
 /// How well our own controller knows how its devices are: a few hours with a fault a minute, held against the truth.
 enum ScoreRows {
-  static func card(devices: Int, hours: Int) async throws -> ScoreCard {
+  static func card(devices: Int, minutes: Int) async throws -> ScoreCard {
     var options = SimulatedHomeOptions()
     options.keepsTrace = false
     let definition = try SimulatedDay.definition(devices)
-    let run = await simulate(definition, seed: 2, limit: .seconds(hours * 3600 + 86_400), options) { _, world in
-      async let card = world.score(for: .seconds(hours * 3600))
+    let run = await simulate(definition, seed: 2, limit: .seconds(minutes * 60 + 86_400), options) { _, world in
+      async let card = world.score(for: .seconds(minutes * 60))
       // Half of the times a device is away for longer than it may be silent.
-      for turn in 0..<hours * 12 { try await trouble(turn, world) }
+      for turn in 0..<minutes / 5 { try await trouble(turn, world) }
       return try await card
     }
     return try run.result.get()
@@ -37,5 +38,22 @@ enum ScoreRows {
       await world.simulation.perform { $0.network.heal() }
     }
     try await world.simulation.sleep(for: .seconds(300) - away)
+  }
+}
+
+extension HearthBench {
+  /// The card alone, for other numbers of devices and minutes.
+  static func score() {
+    let numbers = CommandLine.arguments.dropFirst(2).map { Int($0) ?? 0 }
+    do {
+      let card = try waitFor {
+        try await ScoreRows.card(
+          devices: max(1, numbers.first ?? 20), minutes: max(5, numbers.dropFirst().first ?? 360))
+      }
+      print(card.lines.joined(separator: "\n"))
+    } catch {
+      FileHandle.standardError.write(Data("score: \(error)\n".utf8))
+      exit(1)
+    }
   }
 }

@@ -42,7 +42,7 @@ func simulationRows(_ report: inout Report, _ size: SimulationSize) throws {
   report.add(
     "simulation: \(size.hours) hours with them, all subscribed, a fault a minute", Measured(times: [day.day]),
     target: size.isWhole ? .init(text: "60 s", isMet: day.day <= 60_000_000_000) : nil)
-  let card = try waitFor { try await ScoreRows.card(devices: min(size.devices, 20), hours: min(size.hours, 6)) }
+  let card = try waitFor { try await ScoreRows.card(devices: min(size.devices, 20), minutes: min(size.hours, 6) * 60) }
   report.notes.append(
     "Our controller, with a device away every five minutes, held against the truth:\n"
       + card.lines.map { "  \($0)" }.joined(separator: "\n"))

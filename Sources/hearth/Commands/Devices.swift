@@ -7,15 +7,16 @@ import MatterModel
 struct Devices: AsyncParsableCommand {
   static let configuration = CommandConfiguration(abstract: "The devices of the home, and how they are.")
   @OptionGroup var home: HomeOptions
-  @Option(help: "Only those in this room.") var room: String?
+  @Option(help: "Only those in this room; `home/room` where several homes have one of this name.") var room: String?
   @Option(help: "Only those of this kind: light, plug, sensor, or a type's name.") var kind: String?
-  @Flag(help: "Only those that can't be reached.") var offline = false
+  @Flag(help: "Only those that are offline, not those of which a part is there.") var offline = false
   @Flag(help: "Show the table again whenever something changes; on a terminal, in its place.") var watch = false
 
   func run() async throws {
-    let registry = try await home.registry()
-    let room = try room.map { try registry.knownRoom($0) }
-    let wanted = registry.devices.filter { isWanted($0, room) }
+    let state = try await Names(global: home.global, hub: home.hub).state()
+    let registry = HomeRegistry(state)
+    let room = try room.map { try state.knownRoom($0).id }
+    let wanted = registry.devices.filter { isWanted($0, in: state.devices[$0.id]?.roomID, room) }
     try home.check(wanted)
     if wanted.isEmpty && !watch {
       home.output.result([], "")
@@ -38,16 +39,20 @@ struct Devices: AsyncParsableCommand {
     }
   }
 
-  private func isWanted(_ device: DeviceRecord, _ room: String?) -> Bool {
-    (room == nil || device.room == room) && (kind.map { device.isOfKind($0) } ?? true)
+  /// - Parameters:
+  ///   - place: the id of the room that it is in.
+  ///   - room: the id of the one that was asked for; nil: none was.
+  private func isWanted(_ device: DeviceRecord, in place: String?, _ room: String?) -> Bool {
+    (room == nil || place == room) && (kind.map { device.isOfKind($0) } ?? true)
   }
 
   private func show(_ session: Home, _ room: String?, on screen: TableScreen? = nil) async throws {
     let names = try await session.rooms().list()
     var reports: [DeviceRow] = []
     for device in try await session.devices().list() {
-      guard let record = device.record(room: names.first { $0.id == device.roomID }?.name), isWanted(record, room),
-        !offline || device.sourceConnectivity.connectivityState != .online
+      guard let record = device.record(room: names.first { $0.id == device.roomID }?.name),
+        isWanted(record, in: device.roomID, room),
+        !offline || device.sourceConnectivity.connectivityState == .offline
       else { continue }
       reports.append(DeviceRow(device: device, record: record))
     }

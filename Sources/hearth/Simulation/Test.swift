@@ -122,6 +122,8 @@ struct Test: AsyncParsableCommand {
         .adding("place", .optional(failure.mark.map { "\($0)" }))
         .adding("timeline", .array(failure.timeline.map { .string($0) }))
     }
+    if !result.remarks.isEmpty { json = json.adding("remarks", .array(result.remarks.map { .string($0) })) }
+    lines += result.remarks.map { "  \($0)" }
     options.output.result(json, lines.joined(separator: "\n"))
     return result
   }

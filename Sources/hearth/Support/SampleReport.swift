@@ -100,7 +100,7 @@ struct SampleReport {
 
   /// A device that has no way to it, or was gone before we came.
   private static func unknown(_ id: String, name: String, room: String?) -> DeviceRecord {
-    var record = DeviceRecord(nodeID: SourceID(id)?.node ?? NodeID(0), name: name, room: room)
+    var record = DeviceRecord(nodeID: SourceID(id.prefix { $0 != "-" })?.node ?? NodeID(0), name: name, room: room)
     record.id = id
     return record
   }

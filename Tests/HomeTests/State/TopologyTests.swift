@@ -237,6 +237,121 @@ import Testing
     #expect(home.faults.isEmpty)
   }
 
+  @Test func aNumberThatABridgeUsesAgainIsAnotherDevice() throws {
+    var home = CheckedReducer()
+    let uniqueID = BridgedDeviceBasicInformation.uniqueID.path(on: 3)
+    var bridge = NodeModel.bridge(7)
+    bridge[uniqueID] = "lamp".tlv
+    home.meet(bridge)
+    home.meet(.lamp(9, uniqueID: "lamp"))
+    home.take(.update(HomeUpdate([.deviceRenamed(id: "7/3", name: "Desk")], at: 1)))
+    #expect(home.ids == ["7", "7/2", "7/3"])
+    // The bridge lets it go, and has something new there later.
+    var without = bridge
+    without.endpoints[3] = nil
+    without.endpoints[0]?.parts = [1, 2]
+    without.endpoints[1]?.parts = [2]
+    home.take(without.report())
+    #expect(home.state.devices["7/3"]?.sources.map(\.id) == [SourceID(9)])
+    bridge[uniqueID] = nil
+    bridge[isOn3] = false.tlv
+    home.take(bridge.report())
+    #expect(home.ids == ["7", "7/2", "7/3-2", "7/3"])
+    #expect(home.state.devices["7/3-2"]?.sources.map(\.id) == [SourceID(7, 3)])
+    #expect(home.state.devices["7/3-2"]?.name == "Right" && home.connectivity("7/3-2") == .online)
+    #expect(home.state.devices["7/3"]?.sources.map(\.id) == [SourceID(9)])
+    #expect(home.state.devices["7/3"]?.name == "Desk")
+    // The number means either of them now.
+    let registry = HomeRegistry(home.state)
+    let error = #expect(throws: HomeError.self) { try registry.resolve("7/3") }
+    #expect(error?.code == .ambiguousTarget && error?.candidates == ["Desk (node 7/3)", "Right (node 7/3-2)"])
+    #expect(try registry.resolve("7/3-2").device.name == "Right")
+    #expect(try registry.resolve("9").device.name == "Desk")
+    // Once more, with the same again; and a node whose number another device has.
+    home.take(without.report())
+    #expect(home.ids == ["7", "7/2", "7/3"])
+    bridge[uniqueID] = "lamp".tlv
+    home.take(bridge.report())
+    #expect(home.ids == ["7", "7/2", "7/3"] && home.state.devices["7/3"]?.sources.count == 2)
+    #expect(home.faults.isEmpty)
+  }
+
+  @Test func whatABridgePutInAnothersPlaceIsAnotherDevice() throws {
+    var home = CheckedReducer()
+    let uniqueID = BridgedDeviceBasicInformation.uniqueID.path(on: 3)
+    var bridge = NodeModel.bridge(7)
+    bridge[uniqueID] = "lamp".tlv
+    home.meet(bridge)
+    home.meet(.lamp(9, uniqueID: "lamp"))
+    // Nobody saw it being away.
+    bridge[uniqueID] = "fan".tlv
+    bridge[isOn3] = false.tlv
+    home.take(bridge.report())
+    #expect(home.ids == ["7", "7/2", "7/3-2", "7/3"])
+    #expect(home.state.devices["7/3"]?.sources.map(\.id) == [SourceID(9)])
+    #expect(home.state.value(7, isOn3) == false.tlv && home.connectivity("7/3-2") == .online)
+    // As long as it is alone there, it is the one that was there: who else could say so?
+    bridge[uniqueID] = "other".tlv
+    home.take(bridge.report())
+    #expect(home.ids == ["7", "7/2", "7/3-2", "7/3"])
+    #expect(home.faults.isEmpty)
+    let place = try TestDatabase()
+    let database = try place.open()
+    try database.commit(home.log)
+    #expect(try database.load().state == home.state)
+  }
+
+  @Test func whatPeopleChoseOutlivesThatTwoAreOne() {
+    func merged(_ changes: [HomeChange]) -> CheckedReducer {
+      var home = CheckedReducer()
+      home.meet(.lamp(5, uniqueID: "lamp"))
+      home.meet(.lamp(9))
+      let house: [HomeChange] = [
+        .structureAdded(Structure(id: "cottage", name: "Cottage")),
+        .roomAdded(Room(id: "k", name: "Kitchen", structureID: "home")),
+        .roomAdded(Room(id: "h", name: "Hall", structureID: "home")),
+      ]
+      home.take(.update(HomeUpdate(house + changes, at: 1)))
+      home.take(NodeModel.report(9, BasicInformation.uniqueID.path(on: 0), "lamp".tlv))
+      #expect(home.state.devices.count == 1 && home.faults.isEmpty)
+      #expect(home.state.devices.values.first?.sources.map(\.id) == [SourceID(5), SourceID(9)])
+      return home
+    }
+    // Nobody chose anything; the younger one's choice; the older one's before it.
+    #expect(merged([]).state.devices["5"]?.name == "Device 5")
+    let named = HomeChange.deviceRenamed(id: "9", name: "Desk")
+    let moved = HomeChange.deviceMoved(id: "9", roomID: "k")
+    var lamp = merged([named, moved]).state.devices["5"]
+    #expect(lamp?.name == "Desk" && lamp?.roomID == "k")
+    lamp = merged([named, moved, .deviceRenamed(id: "5", name: "Shelf")]).state.devices["5"]
+    #expect(lamp?.name == "Shelf" && lamp?.roomID == "k")
+    lamp = merged([named, moved, .deviceMoved(id: "5", roomID: "h")]).state.devices["5"]
+    #expect(lamp?.name == "Desk" && lamp?.roomID == "h")
+    // The one that was put into a room of another building stays there.
+    var home = CheckedReducer()
+    home.meet(.lamp(5, uniqueID: "lamp"))
+    let cottage: [HomeChange] = [
+      .structureAdded(Structure(id: "cottage", name: "Cottage")),
+      .roomAdded(Room(id: "b", name: "Bath", structureID: "cottage")),
+    ]
+    home.take(.update(HomeUpdate(cottage, at: 1)))
+    home.take(.node(9, name: "Mirror", roomID: "b"))
+    home.meet(.lamp(9))
+    home.take(NodeModel.report(9, BasicInformation.uniqueID.path(on: 0), "lamp".tlv))
+    lamp = home.state.devices["9"]
+    #expect(home.ids == ["9"] && lamp?.sources.map(\.id) == [SourceID(5), SourceID(9)])
+    #expect(lamp?.name == "Mirror" && lamp?.roomID == "b" && lamp?.structureID == "cottage")
+    #expect(home.connectivity("9") == .online && home.faults.isEmpty)
+  }
+
+  @Test func whatIsCalledByItselfNobodyChose() {
+    let long = String(repeating: "x", count: 60)
+    #expect(HomeNames.isNumbered("Lamp", "Lamp") && HomeNames.isNumbered("Lamp 12", "Lamp"))
+    #expect(HomeNames.isNumbered("Lamp 2", "Lamp 2") && !HomeNames.isNumbered("Lamp 1", "Lamp"))
+    #expect(!HomeNames.isNumbered("Lamps", "Lamp") && !HomeNames.isNumbered("Lamp two", "Lamp"))
+    #expect(HomeNames.isNumbered(long.dropLast(2) + " 2", long) && !HomeNames.isNumbered(long.dropLast(3) + " 2", long))
+  }
+
   @Test func aNodeThatTurnsOutToBeThereAlreadyKeepsItsEvents() throws {
     var home = CheckedReducer()
     home.meet(.lamp(5, uniqueID: "lamp"))

@@ -1,0 +1,68 @@
+internal import Home
+internal import MatterProtocol
+internal import Synchronization
+
+/// What is the case of something that the home does not know.
+enum Fact: Sendable {
+  /// What a device itself holds; nil where it has no power, or no such attribute.
+  case value([UInt8]?)
+  /// Datagrams that were sent so far.
+  case messages(Int)
+
+  /// Whether it is as a claim says.
+  /// - Parameter count: the messages that are not counted any more.
+  func check(_ subject: Claim.Subject, since count: Int) -> (holds: Bool, actual: String) {
+    switch (self, subject) {
+    case (.value(let value?), .actual(_, let place, let wanted)): (value == wanted, place.text(of: value))
+    case (.messages(let messages), .messages(_, let comparison)):
+      (comparison.holds(messages - count), "\(messages - count)")
+    default: (false, "not there")
+    }
+  }
+}
+
+/// What holds always and what never, and what was found first that is not so. May be used from anywhere.
+final class Rules: Sendable {
+  /// One of them.
+  struct Rule: Sendable {
+    let claim: Claim
+    /// Whether it must hold always; else it must never.
+    let isAlways: Bool
+  }
+
+  let aboutHome: [Rule]
+  /// Those that the home can't tell.
+  let aboutRest: [Rule]
+  private let violation = Mutex<ScenarioFailure?>(nil)
+
+  init(_ scenario: ScenarioDefinition) {
+    let all =
+      scenario.always.map { Rule(claim: $0, isAlways: true) } + scenario.never.map { Rule(claim: $0, isAlways: false) }
+    (aboutHome, aboutRest) = (all.filter(\.claim.isAboutHome), all.filter { !$0.claim.isAboutHome })
+  }
+
+  var isEmpty: Bool { aboutHome.isEmpty && aboutRest.isEmpty }
+
+  /// Takes in what is the case.
+  func note(_ rule: Rule, _ found: (holds: Bool, actual: String), at time: Duration) {
+    guard found.holds != rule.isAlways else { return }
+    let (text, after) = (rule.claim.text, TimeText.text(time))
+    let failure = ScenarioFailure(
+      rule.isAlways ? "always \(text): it is \(found.actual) after \(after)" : "never \(text): it is so after \(after)",
+      at: rule.claim.mark)
+    violation.withLock { $0 = $0 ?? failure }
+  }
+
+  /// - Throws: ``ScenarioFailure`` if something was not so.
+  func check() throws(ScenarioFailure) { if let found = violation.withLock({ $0 }) { throw found } }
+}
+
+extension Claim {
+  /// Whether the home can tell whether it holds.
+  var isAboutHome: Bool {
+    switch subject {
+    case .connectivity, .locality, .attribute: true
+    case .actual, .messages: false
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import Home
+import MatterClusters
+import MatterDevice
+import MatterModel
+import MatterProtocol
+import Simulation
+import Testing
+
+/// A home whose host's clock is set while it runs.
+@Suite struct ClockTests {
+  private static let hour: Int64 = 3_600_000_000
+
+  private func set(_ home: FollowedHome, by step: Int64) throws {
+    let engine = try #require(home.home.engine)
+    let time = engine.time + step
+    home.home.command { engine, now in engine.noteClock(time, at: now) }
+  }
+
+  @Test(arguments: [24 * hour, -hour]) func whatHappensHasTheNewTime(_ step: Int64) throws {
+    let home = try FollowedHome()
+    try home.start()
+    let before = try #require(home.home.engine).time
+    try set(home, by: step)
+    #expect(home.home.engine?.time == before + step)
+    let isOn = try home.lampState()
+    home.lamp.command { engine, now in try? engine.act(set: OnOff.onOff, !isOn, on: 1, at: now) }
+    #expect(try home.run { home.lampIsOn($0) == !isOn })
+    let last = try #require(home.log.last)
+    #expect(last.time >= before + step && last.time < before + step + 60_000_000)
+    // Nothing is late for it, and the next report is due when it was due.
+    let contact = try #require(home.home.engine?.reducer.contacts[2]?.nextReport)
+    #expect(contact > before + step && contact < before + step + 70_000_000)
+    try home.world.run(for: .seconds(600))
+    #expect(home.isOnline("1") && home.isOnline("2"))
+  }
+
+  /// The grace time is time that passes, whatever the clock says.
+  @Test(arguments: [24 * hour, -hour]) func aTrialLastsAsLongAsItDoes(_ step: Int64) throws {
+    let home = try FollowedHome { $0.grace = .seconds(300) }
+    try home.start()
+    home.lamp.cutPower()
+    #expect(try home.run(for: .seconds(120)) { $0.devices["1"]?.isOnline == false })
+    func settled() -> ConnectivityState? {
+      home.home.engine?.reducer.settledConnectivity(of: "1").connectivityState
+    }
+    try set(home, by: step)
+    try home.world.run(for: .seconds(290))
+    #expect(settled() == .online)
+    try home.world.run(for: .seconds(20))
+    #expect(settled() == .offline)
+  }
+}

@@ -1,0 +1,29 @@
+import Foundation
+import Testing
+
+/// The figures that `make bench` prints, as far as they say something about Hearth and not about the machine.
+@Suite struct BenchTests {
+  /// Ten minutes with two devices, of which one is away for 20 s and the other for 100 s: the long absence is noticed,
+  /// and the short one is over before anybody could say so.
+  @Test(.timeLimit(.minutes(10))) func theScoreCardIsThatOfAHomeWithFaults() throws {
+    let bench = try #require(Hearth.path).deletingLastPathComponent().appending(path: "hearth-bench")
+    let output = FileManager.default.temporaryDirectory.appending(path: "bench-\(UUID().uuidString)")
+    _ = FileManager.default.createFile(atPath: output.path, contents: nil)
+    defer { try? FileManager.default.removeItem(at: output) }
+    let process = Process()
+    process.executableURL = bench
+    process.arguments = ["score", "2", "10"]
+    process.standardOutput = try FileHandle(forWritingTo: output)
+    try process.run()
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+    let text = try String(contentsOf: output, encoding: .utf8)
+    let lines = text.split(separator: "\n").map(String.init)
+    #expect(lines.contains { $0.hasPrefix("noticed that a device went: 1 times") }, "\(text)")
+    #expect(lines.contains { $0.hasPrefix("noticed that a device came: 1 times") }, "\(text)")
+    #expect(lines.contains("was away, and it was not noticed: 1 times; the longest was 20.0 s"), "\(text)")
+    #expect(lines.contains("false “offline”: 0") && lines.contains("false “online”: 0"), "\(text)")
+    // Two devices, for ten minutes each.
+    #expect(lines.contains { $0.hasPrefix("stale values:") && $0.contains("of 1200") }, "\(text)")
+  }
+}
