@@ -113,6 +113,41 @@ import Testing
     world.run(for: .seconds(30))
     #expect(world.devices[0].log.count { $0 == "Subscribe" } == before)
     #expect(told(world, handle) == ["\(lampOnOff)"])
+    #expect(sessions(world) == [1, 1])
+  }
+
+  /// A device that refuses each time, and reports late each time, has one session the more while it is asked.
+  @Test func nobodyIsLeftWithSessions() throws {
+    var (world, handle) = try subscribed()
+    for _ in 1...5 {
+      world.devices[0].busyCount = 100
+      world.devices[0].busyStatus = .resourceExhausted
+      world.run(for: .milliseconds(66_200))
+      #expect(sessions(world) == [2, 2])
+      world.devices[0].report(lampOnOff, subscription: 101, at: world.now)
+      world.run(for: .milliseconds(100))
+      #expect(sessions(world) == [1, 1])
+    }
+    #expect(losses(world, handle) == 0)
+  }
+
+  /// What others ask over the new session meanwhile is answered, and the session goes with the next report.
+  @Test func whoeverUsesTheNewSessionKeepsIt() throws {
+    var (world, _) = try subscribed()
+    world.devices[0].busyCount = 1
+    world.run(for: .milliseconds(61_900))
+    let read = world.controller.read(1, [AttributePath(lampOnOff)], at: world.now)
+    world.devices[0].report(lampOnOff, subscription: 101, at: world.now)
+    world.run(for: .seconds(1))
+    #expect(throws: Never.self) { try #require(world.completion(of: read)).get() }
+    world.devices[0].report(lampOnOff, subscription: 101, at: world.now)
+    world.run(for: .seconds(1))
+    #expect(sessions(world) == [1, 1])
+  }
+
+  /// How many sessions the controller and the device have.
+  private func sessions(_ world: World) -> [Int] {
+    [world.controller.core, world.devices[0].core].map { $0.sessions.count { $0.kind == .case } }
   }
 
   /// The device closes a session while it is asked: the old one takes the subscription with it, and one new one is made.

@@ -24,6 +24,16 @@ extension ControllerEngine {
     core.close(old, notifyingPeer: true, at: now)
   }
 
+  /// A report came over the session of the old subscription: it was only late. The session that was opened to ask is given
+  /// up, unless others use it. (After a mere refusal it stays until then: nobody knows yet which of the two is alive.)
+  mutating func stayOnTheOld(_ handle: SubscriptionHandle, _ old: SessionID, at now: Instant) {
+    guard let node = subscriptions[handle]?.node, subscriptions[handle]?.isOn(old) == true else { return }
+    stopRenewing(handle, at: now)
+    guard let new = peers[node]?.session, new != old, !transactions.keys.contains(where: { $0.session == new })
+    else { return }
+    leave(new, at: now)
+  }
+
   /// Gives up what ``renewBesideTheOld(_:at:)`` began.
   mutating func stopRenewing(_ handle: SubscriptionHandle, at now: Instant) {
     guard let subscription = subscriptions[handle], subscription.isRenewing else { return }

@@ -165,8 +165,7 @@ extension ControllerEngine {
     var underWay = reportsUnderWay.removeValue(forKey: message.exchange) ?? ReportUnderWay(node: node, handle: handle)
     guard underWay.handle == handle else { throw .unexpected(.reportData) }
     try underWay.report.append(data)
-    // It was only late.
-    if subscriptions[handle]?.isOn(message.exchange.session) == true { stopRenewing(handle, at: now) }
+    stayOnTheOld(handle, message.exchange.session, at: now)
     touch(handle, at: now)
     guard underWay.report.isComplete else {
       reportsUnderWay[message.exchange] = underWay
