@@ -165,6 +165,27 @@ async def restarted(device):
         await subscription.close()
 
 
+@stranger_check("one that was started again between two reports is asked, and not said to be away", limit=45)
+async def restarted_unnoticed(device):
+    await device.do("off", "lights/1")
+    subscription = await device.subscribe("1/6/0", longest="5s")
+    lamp = f"{device.node}/1/6/0"
+    try:
+        await subscription.next(lamp, False, 5)
+        await device.by_hand("1 on")
+        await subscription.next(lamp, True)
+        device.stop()
+        await device.start()
+        # Nobody tells it of the change, or opens a session: its report is overdue, and that is why it is asked.
+        await device.by_hand("1 off")
+        await subscription.next(lamp, False, 25)
+        await device.by_hand("1 on")
+        await subscription.next(lamp, True)
+        expect_equal([note for note in subscription.noted() if "trying again" in note], [], "losses")
+    finally:
+        await subscription.close()
+
+
 @stranger_check("a second home commissions it by manual code", limit=20)
 async def second_home(device):
     await pair_second(device)

@@ -38,10 +38,10 @@ def stranger_check(name: str, is_paired: bool = True, limit: float = 10):
 
 
 class Subscription:
-    """`hearth subscribe`, and what it prints."""
+    """`hearth subscribe`, and what it prints: values to standard output, what becomes of the subscription to `notes`."""
 
-    def __init__(self, process: asyncio.subprocess.Process):
-        self.process = process
+    def __init__(self, process: asyncio.subprocess.Process, notes: str):
+        self.process, self.notes = process, notes
 
     async def next(self, path: str, value, seconds: float = 3) -> dict:
         """Waits until the path has this value; what comes before is passed over."""
@@ -60,10 +60,15 @@ class Subscription:
             pass
         raise Failed(f"the subscription does not tell that {path} is {value!r}; it told {seen}")
 
+    def noted(self) -> list[str]:
+        with open(self.notes) as file:
+            return file.read().splitlines()
+
     async def close(self):
         if self.process.returncode is None:
             self.process.terminate()
         await self.process.wait()
+        print("noted:", *self.noted(), sep="\n  ", flush=True)
 
 
 class Stranger:
@@ -196,5 +201,8 @@ class Stranger:
         full = [f"{self.node}/{path}" for path in paths]
         line = self.command("subscribe", (*full, "--raw", "--max", longest), "home")
         print("$", *line, flush=True)
-        return Subscription(await asyncio.create_subprocess_exec(
-            *line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=None))
+        notes = os.path.join(self.directory, "subscription.notes")
+        with open(notes, "wb") as file:
+            process = await asyncio.create_subprocess_exec(
+                *line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=file)
+        return Subscription(process, notes)
