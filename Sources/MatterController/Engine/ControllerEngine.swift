@@ -26,6 +26,8 @@ public struct ControllerEngine: Engine {
   var peers: [NodeID: Peer] = [:]
   var operations: [OperationID: Operation] = [:]
   var transactions: [ExchangeID: Transaction] = [:]
+  /// Operations that wait for others with the same node, in order.
+  var backlog: [NodeID: [OperationID]] = [:]
   var reportsUnderWay: [ExchangeID: ReportUnderWay] = [:]
   var handshakes: [HandshakeID: HandshakeOwner] = [:]
   var subscriptions: [SubscriptionHandle: Subscription] = [:]
@@ -196,6 +198,10 @@ public struct ControllerEngine: Engine {
 
   /// Acts on all that the core has to say, which may make it say more.
   mutating func settle(at now: Instant) {
+    repeat { takeOutputs(at: now) } while !backlog.isEmpty && runBacklog(at: now)
+  }
+
+  private mutating func takeOutputs(at now: Instant) {
     while let output = core.nextOutput() {
       switch output {
       case .send(let bytes, let address): effects.append(.send(bytes, to: address))

@@ -178,7 +178,10 @@ extension ControllerEngine {
     before: (inout Self) -> Void = { _ in }
   ) {
     guard let operation = operations.removeValue(forKey: id) else { return }
-    if let node = operation.node { peers[node]?.waiting.removeAll { $0 == id } }
+    if let node = operation.node {
+      peers[node]?.waiting.removeAll { $0 == id }
+      leaveBacklog(id, of: node)
+    }
     dropTransactions(of: id, at: now)
     if let node = operation.node { stopConnectingIfIdle(node, at: now) }
     switch operation.task {
@@ -192,6 +195,7 @@ extension ControllerEngine {
   }
 
   mutating func dropTransactions(of id: OperationID, at now: Instant) {
+    if let node = operations[id]?.node { leaveBacklog(id, of: node) }
     guard transactions.values.contains(where: { $0.operation == id }) else { return }
     for exchange in transactions.keys.sorted() where transactions[exchange]?.operation == id {
       transactions[exchange] = nil

@@ -6,11 +6,15 @@ internal import MatterTLV
 extension ControllerEngine {
   private var patience: AfterSending { .expectResponse(within: configuration.responseTime) }
 
-  /// Opens an exchange for a request.
+  /// Opens an exchange for a request, now or when there is room for one.
   /// - Returns: false if the session can't be used any more.
   mutating func begin(
     _ request: NodeRequest, for operation: OperationID, on session: SessionID, isOld: Bool, at now: Instant
   ) -> Bool {
+    guard mayBegin(on: session) else {
+      putBack(operation)
+      return true
+    }
     guard let exchange = core.openExchange(on: session, at: now) else { return false }
     var transaction = Transaction(
       operation: operation, request: request, exchange: exchange, sentAt: now, isOnOldSession: isOld)
