@@ -15,6 +15,11 @@ struct DeviceNames: Sendable {
 
   init(_ home: HomeDefinition) { devices = home.devices.flatMap { [$0] + $0.bridged } }
 
+  /// What tells them from all others, by their paths.
+  var uniqueIDs: [String: String] {
+    Dictionary(devices.map { ($0.path, $0.uniqueID) }, uniquingKeysWith: { first, _ in first })
+  }
+
   /// What is wrong about devices that have the name of the machine that the home runs on.
   var hubs: [DefinitionProblem] {
     devices.filter { $0.name.lowercased() == ScenarioReader.hub }.map {

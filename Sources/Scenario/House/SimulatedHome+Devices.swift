@@ -38,6 +38,7 @@ extension SimulatedHome {
   /// Cuts a device's power: it says no goodbye, and what it had not stored is lost. One behind a bridge is out of the bridge's
   /// reach; “hub” is the home's own machine.
   public func cutPower(of device: String) async throws {
+    tell("power \(device) off")
     if device != ScenarioReader.hub {
       let found = try find(device)
       if found.place.bridged != nil { return try found.device.switchPower(false, at: found.place) }
@@ -47,6 +48,7 @@ extension SimulatedHome {
 
   /// Gives a device its power back: it starts from what it had stored.
   public func restorePower(of device: String) async throws {
+    tell("power \(device) on")
     if device == ScenarioReader.hub {
       guard !hub.isPowered else { return }
       hub.restorePower()
@@ -88,6 +90,7 @@ extension SimulatedHome {
     for family in IPFamily.allCases { machine.setFamily(family, isOn: !faults.familiesOff.contains(family)) }
     relink(machine)
     world.note("\(device): \(fault)")
+    tell("net \(device): \(fault)")
   }
 
   /// Makes the links between a machine and all others as the faults of both ends have them.
@@ -115,6 +118,7 @@ extension SimulatedHome {
   /// Gives a device another address; DNS-SD tells it.
   public func move(_ device: String) throws(HomeError) {
     let machine = try machine(of: device)
+    tell("move \(device)")
     machine.changeAddresses(Self.neighbour)
   }
 
@@ -149,6 +153,7 @@ extension SimulatedHome {
   }
 
   private func addRival(at device: String) async -> (rival: Rival, machine: SimulatedMachine) {
+    tell("rival \(device)")
     let machine = await simulation.perform { $0.addMachine("rival \(device)") }
     rivals.append(machine)
     relinkNewcomer(machine)
@@ -163,12 +168,14 @@ extension SimulatedHome {
   /// Changes an attribute as the physical device would.
   public func set(_ place: AttributePlace, of device: String, to value: [UInt8]) throws {
     let found = try find(device)
+    tell("set \(device).\(place.name) \(place.text(of: value))")
     try found.device.set(place.cluster, place.attribute, value, on: found.place.endpoints(nil))
   }
 
   /// Presses the first button of a switch.
   public func press(_ device: String, _ press: Press) throws {
     let found = try find(device)
+    tell("press \(device) \(press.rawValue)")
     try found.device.move(press.moves, on: found.place.application[0])
   }
 

@@ -31,6 +31,8 @@ public actor SimulatedHome {
   nonisolated let directory: String
   nonisolated let options: SimulatedHomeOptions
   private(set) var opened: Home?
+  /// Who writes down what the home says.
+  private var scribe: Task<Void, Never>?
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor { simulation.unownedExecutor }
 
@@ -97,6 +99,8 @@ public actor SimulatedHome {
     // It may have lost its power again while it opened.
     guard hub.isPowered else { return controller.abandon() }
     opened = home
+    scribe?.cancel()
+    scribe = writeDown(home)
     hub.onPowerCut = [
       { [weak self] in
         controller.abandon()
@@ -138,6 +142,7 @@ public actor SimulatedHome {
     let request = CommissioningRequest(
       passcode: definition.passcode, target: .discriminator(.long(definition.discriminator)))
     let home = try home
+    tell("pair \(device)")
     return try await simulation.naming("\(device) to be commissioned by the home on \(hub.name)") {
       () throws(HomeError) in
       try await home.pair(request, name: definition.name, room: definition.room)
@@ -146,6 +151,7 @@ public actor SimulatedHome {
 
   /// Ends the home in good order.
   func close() async {
+    scribe?.cancel()
     await opened?.close()
     opened = nil
     for other in others { await other.home?.close() }
@@ -170,6 +176,8 @@ public struct SimulatedHomeOptions: Sendable {
   /// Whether the trace has its entries, not only their digest: they take memory. For ``simulate(_:seed:limit:_:_:)``, which
   /// gives the trace to its caller.
   public var keepsTrace = true
+  /// Where it is written down what happens, if anybody wants to know.
+  var timeline: Timeline?
   public var logger = Logger(label: "hearth") { _ in SwiftLogNoOpLogHandler() }
 
   public init() {}

@@ -23,19 +23,41 @@ public import VirtualDevices
 ///   - file: the path of a definition file.
 ///   - seed: of all that is left to chance.
 ///   - limit: how much virtual time it may take.
-/// - Throws: ``DefinitionError`` for the file, ``SimulationError`` where the run can't go on, and what the body throws.
+///   - fileID: where it is called, to be told with a failure.
+///   - line: the same.
+/// - Throws: ``DefinitionError`` for the file, and ``SimulatedHomeFailure`` for what the body throws, or where the run can't go on
+///   (``SimulationError``): with the seed, and what happened before. A test whose expectations throw nothing says both by
+///   `#expect(isOn, "\(world)")`.
 public func withSimulatedHome<R: Sendable>(
-  _ file: String, seed: UInt64, limit: Duration = .seconds(7 * 86_400), _ options: SimulatedHomeOptions = .init(),
-  _ body: @escaping @Sendable (Home, SimulatedHome) async throws -> R
+  _ file: String, seed: UInt64, limit: Duration = .seconds(7 * 86_400), fileID: String = #fileID, line: Int = #line,
+  _ options: SimulatedHomeOptions = .init(), _ body: @escaping @Sendable (Home, SimulatedHome) async throws -> R
 ) async throws -> R {
   let text = try String(contentsOfFile: file, encoding: .utf8)
   let definition = try HomeDefinition.load(simulating: [(file, text)])
   var options = options
   // Nobody gets to see it.
   options.keepsTrace = false
-  return try await simulate(definition, seed: seed, limit: limit, options) { home, world in
-    try await world.simulation.naming("the body of withSimulatedHome") { try await body(home, world) }
-  }.result.get()
+  let timeline = Timeline()
+  options.timeline = timeline
+  let run = await simulate(definition, seed: seed, limit: limit, options) { home, world in
+    do {
+      return try await world.simulation.naming("the body of withSimulatedHome") { try await body(home, world) }
+    } catch {
+      // What its end leads to is no part of the story.
+      await world.tell("the body ends with an error")
+      timeline.end()
+      throw error
+    }
+  }
+  do {
+    return try run.result.get()
+  } catch let error as DefinitionError {
+    throw error
+  } catch {
+    throw SimulatedHomeFailure(
+      cause: error, seed: seed, again: "withSimulatedHome(\"\(file)\", seed: \(seed)) at \(fileID):\(line)",
+      timeline: timeline.lines)
+  }
 }
 
 /// Runs a body with a home of virtual devices, and gives the trace, too.

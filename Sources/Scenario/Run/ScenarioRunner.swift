@@ -23,8 +23,7 @@ actor ScenarioRunner {
   init(_ scenario: ScenarioDefinition, on stage: any Stage, _ timeline: Timeline, pace: Duration = .milliseconds(10)) {
     (self.scenario, self.stage, self.timeline, self.pace) = (scenario, stage, timeline, pace)
     rules = Rules(scenario)
-    uniqueIDs = Dictionary(
-      DeviceNames(scenario.home).devices.map { ($0.path, $0.uniqueID) }, uniquingKeysWith: { first, _ in first })
+    uniqueIDs = DeviceNames(scenario.home).uniqueIDs
     var claims = scenario.always + scenario.never
     for step in scenario.steps { if case .expect(let more, _) = step.action { claims += more } }
     counted = Set(

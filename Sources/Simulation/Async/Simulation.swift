@@ -24,7 +24,8 @@ public enum Simulation {
   /// Three times as long as what takes longest of all that devices do by themselves: Matter's timed commands end within 6554 s.
   public static let usualPatience = Duration.seconds(6 * 3_600)
 
-  /// Runs a body in a world of its own, on a thread of its own, until it returns.
+  /// Runs a body in a world of its own, on a thread of its own, until it returns. It has the task-local values of who calls, so
+  /// that a test is told of what it expected in there.
   ///
   /// The body, the tasks that it starts and the actors that it calls run on the world's executor. `Task.detached`, the main actor
   /// and `Task.sleep` lead out of it: what comes back from there ends the run with ``SimulationError/escaped(at:)``. The run does not
@@ -42,12 +43,13 @@ public enum Simulation {
     _ body: @escaping @Sendable (SimulatedWorld) async throws -> R
   ) async -> Run<R> {
     let isCancelled = Atomic<Bool>(false)
+    let handover = Handover()
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let thread = Thread {
           Self.places.wait()
           defer { Self.places.signal() }
-          continuation.resume(returning: Self.run(seed, limit, patience, prepare, isCancelled, body))
+          continuation.resume(returning: Self.run(seed, limit, patience, prepare, isCancelled, handover, body))
         }
         // Engines are deep, and a debug build's frames are wide.
         thread.stackSize = 8 << 20
@@ -71,18 +73,22 @@ public enum Simulation {
 
   private static func run<R: Sendable>(
     _ seed: UInt64, _ limit: Duration, _ patience: Duration, _ prepare: (@Sendable (World) -> Void)?,
-    _ isCancelled: borrowing Atomic<Bool>, _ body: @escaping @Sendable (SimulatedWorld) async throws -> R
+    _ isCancelled: borrowing Atomic<Bool>, _ handover: Handover,
+    _ body: @escaping @Sendable (SimulatedWorld) async throws -> R
   ) -> Run<R> {
     let world = World(seed: seed)
     let machine = world.addMachine("test")
     prepare?(world)
     let simulated = SimulatedWorld(Confined(world), on: machine)
     let outcome = Outcome<R>()
-    let task = machine.task {
-      do {
-        outcome.result = .success(try await body(simulated))
-      } catch {
-        outcome.result = .failure(error)
+    var task: Task<Void, Never>?
+    handover {
+      task = machine.task {
+        do {
+          outcome.result = .success(try await body(simulated))
+        } catch {
+          outcome.result = .failure(error)
+        }
       }
     }
     let end = Instant.zero + limit
@@ -90,11 +96,11 @@ public enum Simulation {
       while outcome.result == nil {
         guard try world.step(before: end) else { throw .deadlock(at: world.now, waiting: world.waits) }
         try world.checkProgress(of: machine, patience)
-        if isCancelled.load(ordering: .relaxed) { task.cancel() }
+        if isCancelled.load(ordering: .relaxed) { task?.cancel() }
       }
     } catch {
       // What waits gets a chance to end, and to clear away behind itself.
-      task.cancel()
+      task?.cancel()
       world.giveUpWaiting()
       windDown(world) { outcome.result != nil }
       if outcome.result == nil {

@@ -27,6 +27,10 @@ enum ArticleSnippets {
     try world.set(onOff, of: "Lamp", to: [0x09])
   }
 
+  static func story(_ lamp: HomeDevice, _ world: SimulatedHome) {
+    #expect(lamp.sourceConnectivity.connectivityState == .online, "\(world)")
+  }
+
   static func time(_ world: SimulatedHome) async throws {
     async let first: Void = world.simulation.sleep(for: .seconds(3))
     async let second: Void = world.simulation.sleep(for: .seconds(5))

@@ -1,0 +1,83 @@
+import Foundation
+import Home
+import MatterProtocol
+import Scenario
+import Simulation
+import Testing
+import VirtualDevices
+
+/// What goes wrong in a test's home is told with what it takes to see it again.
+@Suite struct SimulatedHomeFailureTests {
+  private struct Odd: Error {}
+
+  /// Runs a body on a file of its own.
+  private func run(
+    limit: Duration = .seconds(86_400), _ body: @escaping @Sendable (Home, SimulatedHome) async throws -> Void
+  ) async throws -> String {
+    let file = FileManager.default.temporaryDirectory.appending(path: "home-\(UUID().uuidString).yaml")
+    try SimulatedHomeTests.lamp.write(to: file, atomically: true, encoding: .utf8)
+    defer { try? FileManager.default.removeItem(at: file) }
+    try await withSimulatedHome(file.path, seed: 71, limit: limit) { home, world in try await body(home, world) }
+    return file.path
+  }
+
+  @Test func whatTheBodyThrowsIsToldWithItsSeed() async throws {
+    let failure = try #require(
+      await #expect(throws: SimulatedHomeFailure.self) {
+        try await run { _, world in
+          try await world.befall("Lamp", .family(.v4, isOn: false))
+          try await world.cutPower(of: "Lamp")
+          try await world.simulation.sleep(for: .seconds(120))
+          throw Odd()
+        }
+      })
+    #expect(failure.cause is Odd && failure.seed == 71)
+    let lines = "\(failure)".split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+    #expect(lines.first == "Odd()" && lines.dropFirst().first == "seed: 71")
+    #expect(lines.last?.hasPrefix("again: withSimulatedHome(\"") == true, "\(failure)")
+    #expect(lines.last?.contains(", seed: 71) at ScenarioTests/SimulatedHomeFailureTests.swift:") == true, "\(failure)")
+    let told = failure.timeline.compactMap { $0.components(separatedBy: ": ").last }
+    let cut = try #require(told.firstIndex(of: "power Lamp off"), "\(failure)")
+    let offline = try #require(told.firstIndex { $0.hasPrefix("Kitchen/Lamp offline") }, "\(failure)")
+    #expect(cut < offline && offline < told.count - 1, "\(failure)")
+    #expect(told.last == "the body ends with an error", "\(failure)")
+    #expect(failure.timeline.contains { $0.contains("net Lamp: ") }, "\(failure)")
+  }
+
+  /// The home is another one after its machine had no power: that one is listened to as well.
+  @Test func aRunThatCannotGoOnIsToldWithItsSeed() async throws {
+    let failure = try #require(
+      await #expect(throws: SimulatedHomeFailure.self) {
+        try await run(limit: .seconds(3_600)) { _, world in
+          try await world.cutPower(of: "hub")
+          try await world.restorePower(of: "hub")
+          try await world.simulation.sleep(for: .seconds(30))
+          try await world.cutPower(of: "Lamp")
+          await world.simulation.naming("Godot") {
+            await withCheckedContinuation { (_: CheckedContinuation<Void, Never>) in }
+          }
+        }
+      })
+    #expect(failure.cause is SimulationError)
+    #expect("\(failure)".contains("“Godot”") && "\(failure)".contains("seed: 71"), "\(failure)")
+    let cut = try #require(failure.timeline.lastIndex { $0.hasSuffix("power Lamp off") }, "\(failure)")
+    #expect(failure.timeline[cut...].contains { $0.contains("Kitchen/Lamp offline") }, "\(failure)")
+  }
+
+  /// What a test expects in there is the test's, and it can say where it was.
+  @Test func whatIsExpectedIsTheTests() async throws {
+    let test = Test.current?.name
+    #expect(test != nil)
+    _ = try await run { _, world in
+      #expect(Test.current?.name == test)
+      try await world.cutPower(of: "Lamp")
+      let story = "\(world)"
+      #expect(story.hasPrefix("seed: 71\n") && story.hasSuffix("power Lamp off"), "\(story)")
+      let inner = try await withThrowingTaskGroup(of: String?.self) { group in
+        group.addTask { Test.current?.name }
+        return try await group.next() ?? nil
+      }
+      #expect(inner == test)
+    }
+  }
+}
