@@ -63,10 +63,10 @@ extension HearthBench {
   /// So is this one.
   private static func kill() {
     do {
-      let numbers = CommandLine.arguments.dropFirst(2).map { UInt64($0) }
+      let words = Words()
       var random = SystemRandomSource()
-      let seed = numbers.dropFirst().first ?? nil
-      let count = Int(clamping: (numbers.first ?? nil) ?? 20)
+      let seed = words.number(1, "SEED")
+      let count = Int(clamping: words.number(0, "COUNT") ?? 20)
       guard try Kill.run(count: min(max(count, 1), 1000), seed: seed ?? random.next() >> 32) else { exit(1) }
     } catch {
       FileHandle.standardError.write(Data("\(error)\n".utf8))
@@ -79,12 +79,12 @@ extension HearthBench {
   /// And this.
   private static func log() {
     do {
-      let numbers = CommandLine.arguments.dropFirst(2).map { UInt64($0) }
+      let words = Words()
       var random = SystemRandomSource()
-      func number(_ index: Int) -> UInt64? { index < numbers.count ? numbers[index] : nil }
-      let seconds = min(max(Int(clamping: number(0) ?? 20), 1), 3600)
-      let kills = min(Int(clamping: number(1) ?? 20), 1000)
-      guard try LogKill.run(seconds: seconds, kills: kills, seed: number(2) ?? random.next() >> 32) else { exit(1) }
+      let seconds = min(max(Int(clamping: words.number(0, "SECONDS") ?? 20), 1), 3600)
+      let kills = min(Int(clamping: words.number(1, "KILLS") ?? 20), 1000)
+      let seed = words.number(2, "SEED") ?? random.next() >> 32
+      guard try LogKill.run(seconds: seconds, kills: kills, seed: seed) else { exit(1) }
     } catch {
       FileHandle.standardError.write(Data("\(error)\n".utf8))
       exit(1)

@@ -33,8 +33,12 @@ struct Hearth {
   }
 
   /// Starts a command; its output goes to files, so that it never waits for us.
-  func start(_ arguments: [String], output: URL, errors: URL) throws -> Process {
+  /// - Parameter environment: besides our own.
+  func start(
+    _ arguments: [String], output: URL, errors: URL, environment: [String: String] = [:]
+  ) throws -> Process {
     let process = Process()
+    process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
     let executable: URL = try #require(Self.path, "the executable is not beside the tests")
     process.executableURL = executable
     // What follows --run is somebody else's.

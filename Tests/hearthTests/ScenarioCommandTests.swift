@@ -1,4 +1,6 @@
 import Foundation
+import FoundationXML
+import Glibc
 import Testing
 
 /// `hearth test` and `hearth replay`.
@@ -57,9 +59,18 @@ import Testing
     #expect(refused.errors.contains("v.yaml:5:5: found “drift lamp 50ppm”"), "\(refused.errors)")
     #expect(refused.errors.contains("leave --realtime out"))
 
-    #expect(try hearth("test", fine, "--seeds", "5..3").status == 2)
     #expect(try hearth("test", fine, "--seed", "1", "--seeds", "1..2").status == 2)
-    #expect(try hearth("test", fine, "--mutant", "nobody").status == 2)
+    for (option, value, expected) in [
+      ("--seed", "-1", "expected a whole number from 0 to 18446744073709551615"),
+      ("--seeds", "5..3", "expected the smaller number first: 3..5"),
+      ("--mutant", "sendOnce", "expected one of sendsOnce, "), ("--mutant", "sendOnce", "did you mean “sendsOnce”?"),
+      ("--variant", "a", "expected a whole number, one of the file's “vary”"),
+    ] {
+      let told = try hearth("test", fine, option, value)
+      #expect(told.status == 2 && told.output.isEmpty)
+      #expect(told.errors.contains("The value '\(value)' is invalid for '\(option) <"), "\(told.errors)")
+      #expect(told.errors.contains(expected), "\(told.errors)")
+    }
     let unwritable = try hearth("test", fine, "--junit", folder.path + "/no/out.xml")
     #expect(unwritable.status == 2 && unwritable.errors.contains("out.xml can't be written"), "\(unwritable.errors)")
 
@@ -74,6 +85,45 @@ import Testing
     #expect(over.status == 11)
     #expect(over.output.contains("s.yaml:7:5: the time is over at 5.000 s"), "\(over.output)")
     #expect(over.output.contains("there still waits “\(stuck):7:5: wait 60 min”"), "\(over.output)")
+  }
+
+  /// Whoever ends it, or what, finds out what was going on. It would end by itself, too.
+  @Test(.timeLimit(.minutes(10)), arguments: [SIGINT, SIGTERM, SIGILL, SIGSEGV]) func whatWasGoingOnIsTold(
+    _ signal: Int32
+  ) async throws {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = try write("i.yaml", "steps:\n  - wait: 5h\n")
+    let junit = folder.appending(path: "out.xml")
+    let (output, errors) = (folder.appending(path: "out.txt"), folder.appending(path: "err.txt"))
+    let process = try hearth.start(
+      ["test", file, "--seeds", "1..200", "--junit", junit.path], output: output, errors: errors,
+      // The backtrace of a crash that is sent takes its time, and says nothing.
+      environment: ["SWIFT_BACKTRACE": "enable=no"])
+    while process.isRunning, try String(contentsOf: output, encoding: .utf8).isEmpty {
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    kill(process.processIdentifier, signal)
+    process.waitUntilExit()
+    let isCrash = signal == SIGILL || signal == SIGSEGV
+    #expect(process.terminationReason == (isCrash ? .uncaughtSignal : .exit))
+    #expect(process.terminationStatus == (isCrash ? signal : 130))
+    let passed = try String(contentsOf: output, encoding: .utf8).split(separator: "\n").count
+    let told = try String(contentsOf: errors, encoding: .utf8)
+    let reason = isCrash ? "the process crashed (signal \(signal))" : "interrupted"
+    let seed = passed + 1
+    #expect((1..<200).contains(passed))
+    #expect(
+      told == "hearth: \(reason) in Lamp & co, seed \(seed); again: hearth test \(file) --seed \(seed)\n", "\(told)")
+    let report = try XMLDocument(data: try Data(contentsOf: junit))
+    let cases = try report.nodes(forXPath: "//testcase").compactMap { $0 as? XMLElement }
+    #expect(cases.map { $0.attribute(forName: "name")?.stringValue } == (1...seed).map { "seed \($0)" })
+    let failures = try report.nodes(forXPath: "//testcase[failure]").compactMap { $0 as? XMLElement }
+    #expect(failures.map { $0.attribute(forName: "name")?.stringValue } == ["seed \(seed)"])
+    #expect(failures.first?.attribute(forName: "classname")?.stringValue == "Lamp & co")
+    let text = try report.nodes(forXPath: "//failure").first?.stringValue ?? ""
+    #expect(text.contains("again: hearth test \(file) --seed \(seed)"), "\(text)")
   }
 
   @Test(.timeLimit(.minutes(10))) func whatDoesNotComeInRealTimeIsToldTheSame() throws {
@@ -117,5 +167,18 @@ import Testing
     #expect(other.status == 11)
     #expect(other.errors.contains("entry 5 (line 6) differs at byte"))
     #expect(try hearth("replay", file).status == 12, "it is no trace")
+
+    // Nor is one whose seed is none, or whose fault nobody knows.
+    let whole = try String(contentsOfFile: traces + "/b-5.trace", encoding: .utf8)
+    for (broken, found) in [
+      ("\"seed\":-5", "c.trace:1:1: found a “seed” "), ("\"seed\":\"5\"", "expected a whole number from 0 to 1844"),
+      ("\"seed\":99999999999999999999", "expected a whole number from 0 to 1844"),
+      ("\"mutant\":\"nobody\",\"seed\":5", "c.trace:1:1: found mutant “nobody”, expected one of sendsOnce"),
+    ] {
+      try whole.replacingOccurrences(of: "\"seed\":5", with: broken)
+        .write(toFile: traces + "/c.trace", atomically: true, encoding: .utf8)
+      let refused = try hearth("replay", traces + "/c.trace")
+      #expect(refused.status == 12 && refused.errors.contains(found), "\(refused.errors)")
+    }
   }
 }

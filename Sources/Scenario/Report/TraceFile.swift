@@ -21,9 +21,20 @@ public struct TraceFile: Sendable {
     public var files: [SourceFile]
   }
 
+  /// All of it that may be right where the seed is not.
+  private struct SeedlessHeader: Decodable {
+    var hearthTrace: Int
+    var digest: String?
+    var mutant: String?
+    var files: [SourceFile]
+  }
+
   public var header: Header
   /// A line for each thing that happened, as ``/Simulation/Trace`` records it.
   public var entries: [String]
+
+  /// The fault that was built in, if one was.
+  public var mutant: Mutant? { header.mutant.map(Mutant.init(rawValue:)) }
 
   /// A run that has just been.
   public init(_ scenario: ScenarioDefinition, seed: UInt64, mutant: Mutant? = nil, _ trace: Trace) {
@@ -40,18 +51,25 @@ public struct TraceFile: Sendable {
     var lines = text.utf8.split(separator: UInt8(ascii: "\n")).compactMap { line in
       String(line.last == UInt8(ascii: "\r") ? line.dropLast() : line)
     }
-    func problem(_ found: String) -> DefinitionError {
+    func problem(
+      _ found: String, expected: String = "a trace that `hearth test --trace DIR` wrote"
+    ) -> DefinitionError {
       DefinitionError(problems: [
-        DefinitionProblem(
-          at: SourceMark(file: name, line: 1, column: 1), found: found,
-          expected: "a trace that `hearth test --trace DIR` wrote")
+        DefinitionProblem(at: SourceMark(file: name, line: 1, column: 1), found: found, expected: expected)
       ])
     }
     guard let first = lines.first else { throw problem("an empty file") }
-    guard let header = try? JSONDecoder().decode(Header.self, from: Data(first.utf8)), !header.files.isEmpty else {
+    guard let rest = try? JSONDecoder().decode(SeedlessHeader.self, from: Data(first.utf8)), !rest.files.isEmpty else {
       throw problem("something else than a trace")
     }
+    guard let header = try? JSONDecoder().decode(Header.self, from: Data(first.utf8)) else {
+      throw problem("a “seed” that is none", expected: "a whole number from 0 to \(UInt64.max)")
+    }
     guard header.hearthTrace == 2 else { throw problem("a trace of format \(header.hearthTrace)") }
+    let mutants = Mutant.allCases.map(\.rawValue)
+    if let mutant = header.mutant, !mutants.contains(mutant) {
+      throw problem("mutant “\(mutant)”", expected: "one of \(mutants.joined(separator: ", "))")
+    }
     lines.removeFirst()
     (self.header, entries) = (header, lines)
   }

@@ -75,6 +75,16 @@ extension ScenarioDefinition {
     )
   }
 
+  /// What there is to say of a run of it that somebody ended, or that ended the process.
+  /// - Parameters:
+  ///   - reason: what happened, in one sentence.
+  ///   - seed: nil: it was played in real time.
+  public func result(endedEarly reason: String, seed: UInt64?) -> ScenarioResult {
+    ScenarioResult(
+      scenario: name, variant: variant, seed: seed,
+      failure: ScenarioResult.Failure(message: reason, mark: nil, timeline: []), duration: .zero, digest: 0)
+  }
+
   /// - Returns: why it did not pass.
   static func play(
     _ scenario: ScenarioDefinition, on stage: any Stage, _ timeline: Timeline, pace: Duration = .milliseconds(10)

@@ -8,15 +8,21 @@ extension HearthBench {
   /// `random SEEDS [FIRST [DEVICES STEPS]]`: runs random homes. Ends with 1 if one of them does not come to agree. With
   /// `VERBOSE` in the environment a line for each; with `MUTANT=sendsOnce` that fault is built in.
   static func randomHomes() {
-    let words = Array(CommandLine.arguments.dropFirst(2))
-    let count = max(1, words.first.flatMap { Int($0) } ?? 200)
-    let first = words.dropFirst().first.flatMap { UInt64($0) } ?? 1
+    let words = Words()
+    let count = max(1, words.number(0, "SEEDS") ?? 200)
+    let first = words.number(1, "FIRST") ?? 1
+    let (end, isTooFar) = first.addingReportingOverflow(count)
+    if isTooFar { words.refuse("there are no \(count) seeds from \(first) on") }
+    let mutants = Mutant.allCases.map(\.rawValue)
+    if let mutant = RandomHomes.mutant?.rawValue, !mutants.contains(mutant) {
+      words.refuse("found “\(mutant)” for MUTANT, expected one of \(mutants.joined(separator: ", "))")
+    }
     do {
       let isFine = try waitFor {
-        if words.count == 4 {
-          return await RandomHomes.one(RandomPlan(seed: first).keeping(devices: words[2], steps: words[3]))
+        if let devices = words[2], let steps = words[3] {
+          return await RandomHomes.one(RandomPlan(seed: first).keeping(devices: devices, steps: steps))
         }
-        return await RandomHomes.all(first..<first + UInt64(count))
+        return await RandomHomes.all(first..<end)
       }
       if !isFine { exit(1) }
     } catch {
@@ -27,7 +33,7 @@ extension HearthBench {
 }
 
 enum RandomHomes {
-  private static let mutant = ProcessInfo.processInfo.environment["MUTANT"].map { Mutant(rawValue: $0) }
+  fileprivate static let mutant = ProcessInfo.processInfo.environment["MUTANT"].map { Mutant(rawValue: $0) }
 
   /// What repeats a run, but for the numbers.
   private static let command = (mutant.flatMap(\.self).map { "MUTANT=\($0.rawValue) " } ?? "") + "hearth-bench random"

@@ -38,7 +38,10 @@ struct Run: AsyncParsableCommand {
       discussion: "Of the controller's file of this name, the lines that begin with a node id.", valueName: "file"),
     completion: .file())
   var addressBook: String?
-  @Option(help: ArgumentHelp("Make the same keys and certificates in each run from nothing.", valueName: "n"))
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Make the same keys and certificates in each run from nothing.", valueName: "n"),
+    transform: ChanceArguments.seed)
   var seed: UInt64?
   @Option(help: ArgumentHelp("The first UDP port for devices without one of their own.", valueName: "n"))
   var portBase: UInt16?

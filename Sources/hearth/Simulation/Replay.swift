@@ -29,7 +29,7 @@ struct Replay: AsyncParsableCommand {
       throw HomeError(.badArguments, "\(file) can't be read: \(error.localizedDescription)", cause: error)
     }
     let seed = recorded.header.seed
-    let mutant = try recorded.header.mutant.map { try Scenarios.mutant($0) }
+    let mutant = recorded.mutant
     let (_, trace) = await scenario.simulate(seed: seed, keepsTrace: true, mutant: mutant)
     let now = TraceFile(scenario, seed: seed, mutant: mutant, trace)
     if let difference = recorded.difference(from: now) {

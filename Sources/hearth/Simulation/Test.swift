@@ -18,15 +18,28 @@ struct Test: AsyncParsableCommand {
       Exit code 11 where something that was expected did not come; the seed and the command that repeats it are printed.
       """)
   @OptionGroup var options: GlobalOptions
-  @Option(help: ArgumentHelp("Of all that is left to chance.", valueName: "n")) var seed: UInt64?
-  @Option(help: ArgumentHelp("One run for each of these seeds.", valueName: "a..b")) var seeds: SeedRange?
+  // Whatever follows is meant for the option: else “-1” would be told as a missing value.
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("Of all that is left to chance.", valueName: "n"),
+    transform: ChanceArguments.seed)
+  var seed: UInt64?
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("One run for each of these seeds.", valueName: "a..b"),
+    transform: ChanceArguments.seeds)
+  var seeds: ClosedRange<UInt64>?
   @Flag(help: "On real sockets and the real clock.") var realtime = false
   @Option(help: ArgumentHelp("Write the results here, as JUnit XML.", valueName: "file")) var junit: String?
   @Option(help: ArgumentHelp("Write a trace of each run here, for `hearth replay`.", valueName: "dir"))
   var trace: String?
-  @Option(help: ArgumentHelp("Build a fault in on purpose, to see the scenario fail.", valueName: "name"))
-  var mutant: String?
-  @Option(help: ArgumentHelp("Only the one with this number, of a file that says “vary”.", valueName: "n"))
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Build a fault in on purpose, to see the scenario fail.", valueName: "name"),
+    transform: ChanceArguments.mutant)
+  var mutant: Mutant?
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Only the one with this number, of a file that says “vary”.", valueName: "n"),
+    transform: ChanceArguments.variant)
   var variant: Int?
   @Argument(help: "Scenario files.", completion: .file(extensions: ["yaml", "yml"])) var scenarios: [String]
 
@@ -41,23 +54,26 @@ struct Test: AsyncParsableCommand {
     let loaded = try scenarios.flatMap { path in try Scenarios.load(path).map { (path, $0) } }
       .filter { variant == nil || $0.1.variant == variant }
     if let variant, loaded.isEmpty { throw HomeError(.badArguments, "no file has a variant \(variant)") }
-    let mutant = try mutant.map { try Scenarios.mutant($0) }
     let refused = realtime ? loaded.flatMap(\.1.needsVirtualTime) : []
     if !refused.isEmpty { throw HomeError(.badDefinition, "\(DefinitionError(problems: refused))") }
-    let range = seeds?.range ?? { $0...$0 }(seed ?? 1)
-    var results: [ScenarioResult] = []
+    let range = seeds ?? { $0...$0 }(seed ?? 1)
+    let progress = TestProgress()
+    LastWords.prepare { number in tell(progress, endedBy: number) }
     var names: Set<String> = []
     // The results are written whatever becomes of the traces.
     var unwritten: (any Error)?
     for (path, scenario) in loaded {
       if realtime {
-        results.append(report(await scenario.playInRealTime(mutant: mutant), path))
+        progress.begin(.init(scenario: scenario, seed: nil, again: again(scenario, nil, path)))
+        progress.end(report(await scenario.playInRealTime(mutant: mutant), again(scenario, nil, path)))
         continue
       }
       for seed in range {
+        let again = again(scenario, seed, path)
+        progress.begin(.init(scenario: scenario, seed: seed, again: again))
         let (result, trace) = await scenario.simulate(
           seed: seed, keepsTrace: self.trace != nil, mutant: mutant)
-        results.append(report(result, path))
+        progress.end(report(result, again))
         if let directory = self.trace {
           let text = TraceFile(scenario, seed: seed, mutant: mutant, trace).text
           do { try Scenarios.write(text, to: directory, Self.traceName(path, result, &names)) } catch {
@@ -66,6 +82,8 @@ struct Test: AsyncParsableCommand {
         }
       }
     }
+    LastWords.forget()
+    let results = progress.results
     if let junit { try Scenarios.write(JUnitReport.text(results), to: junit) }
     if let unwritten { throw unwritten }
     let failed = results.count { !$0.isPassed }
@@ -96,17 +114,30 @@ struct Test: AsyncParsableCommand {
   }
 
   /// The command that repeats a run.
-  private func again(_ result: ScenarioResult, _ path: String) -> String {
-    var words = ["hearth test", Self.quoted(path), result.seed.map { "--seed \($0)" } ?? "--realtime"]
-    if let variant = result.variant { words.append("--variant \(variant)") }
-    if let mutant { words.append("--mutant \(mutant)") }
+  /// - Parameter seed: nil: in real time.
+  private func again(_ scenario: ScenarioDefinition, _ seed: UInt64?, _ path: String) -> String {
+    var words = ["hearth test", Self.quoted(path), seed.map { "--seed \($0)" } ?? "--realtime"]
+    if let variant = scenario.variant { words.append("--variant \(variant)") }
+    if let mutant { words.append("--mutant \(mutant.rawValue)") }
     return words.joined(separator: " ")
   }
 
+  /// Writes the results, and prints what was going on when a signal ended it.
+  private func tell(_ progress: TestProgress, endedBy signal: Int32) {
+    let (results, running) = progress.now
+    let reason = LastWords.stops.contains(signal) ? "interrupted" : "the process crashed (signal \(signal))"
+    if let junit {
+      let all = results + [running?.result(reason)].compactMap(\.self)
+      do { try Scenarios.write(JUnitReport.text(all), to: junit) } catch { options.output.note("hearth: \(error)") }
+    }
+    let what = running.map { "\(reason) in \($0.name); again: \($0.again)" } ?? reason
+    options.output.failure(HomeError(LastWords.stops.contains(signal) ? .interrupted : .internalError, what))
+  }
+
   /// Prints what came of a run.
-  private func report(_ result: ScenarioResult, _ path: String) -> ScenarioResult {
+  /// - Parameter again: the command that repeats it.
+  private func report(_ result: ScenarioResult, _ again: String) -> ScenarioResult {
     var result = result
-    let again = again(result, path)
     result.failure?.again = again
     var json: JSON = [
       "scenario": .string(result.scenario), "seed": .optional(result.seed.map(String.init)),
@@ -129,17 +160,6 @@ struct Test: AsyncParsableCommand {
   }
 }
 
-/// A row of seeds: `1..100`.
-struct SeedRange: ExpressibleByArgument {
-  var range: ClosedRange<UInt64>
-
-  init?(argument: String) {
-    let ends = argument.components(separatedBy: "..").compactMap { UInt64($0) }
-    guard ends.count == 2, ends[0] <= ends[1], ends[1] - ends[0] < 10_000_000 else { return nil }
-    range = ends[0]...ends[1]
-  }
-}
-
 /// Files of scenarios.
 enum Scenarios {
   static func load(_ path: String) throws -> [ScenarioDefinition] {
@@ -150,12 +170,6 @@ enum Scenarios {
     } catch {
       throw HomeError(.badArguments, "\(path) can't be read: \(error.localizedDescription)", cause: error)
     }
-  }
-
-  static func mutant(_ name: String) throws(HomeError) -> Mutant {
-    if let mutant = Mutant.allCases.first(where: { $0.rawValue == name }) { return mutant }
-    throw HomeError(
-      .badArguments, "there is no fault “\(name)” to build in", candidates: Mutant.allCases.map(\.rawValue))
   }
 
   static func write(_ text: String, to path: String) throws {

@@ -1,0 +1,68 @@
+import Foundation
+import Glibc
+
+/// Has something said before a signal ends the process: the user's, the system's, or a crash's.
+///
+/// In the moment of a crash nothing may be done that takes memory or a lock. So a handler only rings a bell, at which a thread of its
+/// own says what there is to say, and waits until it has, though not for long: whoever crashed may hold the lock that this needs.
+enum LastWords {
+  /// What a user or a service manager ends it by.
+  static let stops = [SIGINT, SIGTERM]
+  /// What it does to itself: a trap of Swift's is one of the first two.
+  static let crashes = [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV]
+
+  /// What was done with each signal before, by its number.
+  nonisolated(unsafe) fileprivate static let before = {
+    let actions = UnsafeMutablePointer<sigaction>.allocate(capacity: 65)
+    actions.initialize(repeating: sigaction(), count: 65)
+    return actions
+  }()
+  /// Two pipes: by the first a handler says which signal came, by the second it hears that all is said.
+  nonisolated(unsafe) fileprivate static let bell = UnsafeMutablePointer<Int32>.allocate(capacity: 4)
+
+  /// To be called once in a process.
+  /// - Parameter speak: called on a thread of its own, with the signal.
+  static func prepare(_ speak: @escaping @Sendable (Int32) -> Void) {
+    guard pipe(bell) == 0, pipe(bell + 2) == 0 else { return }
+    let thread = Thread {
+      // Else the handler might be called here, and wait for itself.
+      var all = sigset_t()
+      sigfillset(&all)
+      for crash in crashes { sigdelset(&all, crash) }
+      pthread_sigmask(SIG_BLOCK, &all, nil)
+      var number: UInt8 = 0
+      while true {
+        let count = read(bell[0], &number, 1)
+        if count < 0, errno == EINTR { continue }
+        guard count == 1 else { return }
+        speak(Int32(number))
+        if stops.contains(Int32(number)) { _exit(ProcessExit.interrupted.rawValue) }
+        _ = write(bell[3], &number, 1)
+      }
+    }
+    thread.name = "last words"
+    thread.start()
+    var action = sigaction()
+    action.__sigaction_handler.sa_sigaction = ring
+    action.sa_flags = SA_ONSTACK | SA_SIGINFO
+    for number in stops + crashes { sigaction(number, &action, before + Int(number)) }
+  }
+
+  /// All is said: signals do what they did before.
+  static func forget() { for number in stops + crashes { sigaction(number, before + Int(number), nil) } }
+}
+
+/// Nothing in here but what POSIX allows in a handler.
+private func ring(_ number: Int32, _ info: UnsafeMutablePointer<siginfo_t>?, _: UnsafeMutableRawPointer?) {
+  var byte = UInt8(truncatingIfNeeded: number)
+  _ = write(LastWords.bell[1], &byte, 1)
+  var heard = pollfd(fd: LastWords.bell[2], events: Int16(POLLIN), revents: 0)
+  _ = poll(&heard, 1, 5_000)
+  // A crash goes on as it would have, with its backtrace. What somebody else has sent is none, and just ends it.
+  if let info, info.pointee.si_code == SI_USER {
+    signal(number, SIG_DFL)
+  } else {
+    sigaction(number, LastWords.before + Int(number), nil)
+  }
+  raise(number)
+}
