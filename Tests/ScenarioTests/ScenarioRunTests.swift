@@ -73,12 +73,17 @@ import VirtualDevices
     #expect(failure.message.hasPrefix("never plug.onOff: true"))
   }
 
-  @Test func messagesAreCountedFromTheStepBefore() async throws {
+  /// Who waits or looks does nothing.
+  @Test func messagesAreCountedFromTheLastThingThatWasDone() async throws {
     let steps = """
       steps:
         - do: on lamp
         - expect: { messages: ">= 2", lamp.messages: "< 20" }
         - wait: 1s
+        - expect: { messages: ">= 2", lamp.messages: ">= 1" }
+        - { wait: 1s, times: 3 }
+        - expect: { messages: ">= 2", lamp.messages: ">= 1" }
+        - net: { lamp: heal }
         - wait: 1s
         - expect: { messages: 0 }
       """

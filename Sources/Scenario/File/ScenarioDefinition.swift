@@ -85,6 +85,14 @@ public struct ScenarioStep: Sendable {
   public var text: String
   /// Whether it is the first of those that the file says in one step, for several devices or several times.
   public var isFirst = true
+
+  /// Whether anything happens by it: not where it is only waited or looked.
+  var doesSomething: Bool {
+    switch action {
+    case .wait, .expect: false
+    default: true
+    }
+  }
 }
 
 /// What is done to the power of a machine.

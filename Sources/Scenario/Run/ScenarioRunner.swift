@@ -102,7 +102,7 @@ actor ScenarioRunner {
   private func perform(_ step: ScenarioStep) async throws {
     timeline.begin(step, at: await elapsed())
     // What is expected of messages is meant from the beginning of the last thing that was done.
-    if case .expect = step.action {} else if step.isFirst { messages = await messageCounts() }
+    if step.doesSomething, step.isFirst { messages = await messageCounts() }
     switch step.action {
     case .wait(let time): try await sleep(for: time)
     case .expect(let claims, let time): try await expect(claims, within: time)
