@@ -35,8 +35,31 @@ import Testing
     ])
     #expect(card.falseOffline == 1)
     #expect(card.falseOnline == 1)
-    #expect(card.noticedBack == [.seconds(10)])
     #expect(card.noticedGone == [.seconds(10)])
+    // It never was away, and nobody noticed that it came back.
+    #expect(card.noticedBack.isEmpty && card.takenBackOffline == [.seconds(10)])
+    #expect(card.unnoticedBack.isEmpty && card.unnoticedGone.isEmpty && card.takenBackOnline.isEmpty)
+    #expect(card.lines.contains("took a false “offline” back: 1 times; p50 10.0 s, p95 10.0 s"), "\(card.lines)")
+  }
+
+  /// A return is one, whatever was said falsely before it and after it.
+  @Test func whatIsTakenBackIsNotNoticed() {
+    var card = card([
+      (0, true, .online, false), (10, false, .online, false), (20, false, .offline, false),
+      (25, false, .online, false), (28, false, .offline, false), (40, true, .offline, false),
+      (47, true, .online, false), (50, true, .offline, false), (51, true, .online, false),
+      (60, true, .offline, false), (65, false, .offline, false), (70, true, .offline, false),
+      (72, true, .online, false),
+    ])
+    #expect(card.noticedGone == [.seconds(10)] && card.takenBackOnline == [.seconds(3)])
+    #expect(card.noticedBack == [.seconds(7), .seconds(2)] && card.takenBackOffline == [.seconds(1)])
+    #expect([card.falseOffline, card.falseOnline] == [2, 1])
+    // Away and said to be there, until it is: that was not noticed, though it had been once.
+    card = self.card([
+      (0, true, .online, false), (10, false, .online, false), (20, false, .offline, false),
+      (25, false, .online, false), (40, true, .online, false),
+    ])
+    #expect(card.unnoticedGone == [.seconds(15)] && card.takenBackOnline.isEmpty)
   }
 
   @Test func aShortBreakIsNotNoticed() {

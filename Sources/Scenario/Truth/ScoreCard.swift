@@ -9,8 +9,13 @@ public struct ScoreCard: Hashable, Sendable {
   public private(set) var noticedBack: [Duration] = []
   /// How long a device was away without the home ever saying so, each time: until it was back, or nobody watched any more.
   public private(set) var unnoticedGone: [Duration] = []
-  /// The same of the times that one was back, and the home never said so.
+  /// The same of the times that one was back, or there all the time and said to be away, and the home never said that it was there.
   public private(set) var unnoticedBack: [Duration] = []
+  /// How long a device that was there was said to be away, each time that the home took it back by itself: it never was away, and
+  /// so nobody noticed that it came.
+  public private(set) var takenBackOffline: [Duration] = []
+  /// The same of devices that were away, and said to be there once more.
+  public private(set) var takenBackOnline: [Duration] = []
   /// How often the home said that a device was away that was there.
   public private(set) var falseOffline = 0
   /// How often the home said that a device was there that was away.
@@ -25,8 +30,10 @@ public struct ScoreCard: Hashable, Sendable {
     var isReachable: Bool
     var isSaidOnline: Bool
     var isStale: Bool
-    /// When it went or came, as long as the home has not said so.
+    /// Since when the home is wrong about it, if it is.
     var changed: Instant?
+    /// Whether that began with what the home said, and not with what became of the device.
+    var isFalse = false
     var last: Instant
   }
 
@@ -54,16 +61,15 @@ public struct ScoreCard: Hashable, Sendable {
       giveUp(subject, at: now)
       // It is as the home says again, or it is not any more.
       subject.changed = isReachable == subject.isSaidOnline ? nil : now
+      subject.isFalse = false
     }
     if isOnline != subject.isSaidOnline {
       if isOnline == isReachable {
-        if let changed = subject.changed {
-          if isReachable { noticedBack.append(now - changed) } else { noticedGone.append(now - changed) }
-        }
+        if let changed = subject.changed { end(after: now - changed, isOnline: isOnline, wasFalse: subject.isFalse) }
         subject.changed = nil
       } else {
         if isOnline { falseOnline += 1 } else { falseOffline += 1 }
-        subject.changed = now
+        (subject.changed, subject.isFalse) = (now, true)
       }
     }
     subject.isReachable = isReachable
@@ -71,6 +77,16 @@ public struct ScoreCard: Hashable, Sendable {
     subject.isStale = isReachable && isOnline && isStale
     subject.last = now
     subjects[device] = subject
+  }
+
+  /// The home is right about a device again, as it says something else of it.
+  private mutating func end(after time: Duration, isOnline: Bool, wasFalse: Bool) {
+    switch (isOnline, wasFalse) {
+    case (true, false): noticedBack.append(time)
+    case (true, true): takenBackOffline.append(time)
+    case (false, false): noticedGone.append(time)
+    case (false, true): takenBackOnline.append(time)
+    }
   }
 
   /// What the home has not said by now it will not say any more.
@@ -107,6 +123,8 @@ public struct ScoreCard: Hashable, Sendable {
       "was away, and it was not noticed: \(longest(unnoticedGone))",
       "was back, and it was not noticed: \(longest(unnoticedBack))", "false \u{201C}offline\u{201D}: \(falseOffline)",
       "false \u{201C}online\u{201D}: \(falseOnline)",
+      "took a false \u{201C}offline\u{201D} back: \(text(takenBackOffline))",
+      "took a false \u{201C}online\u{201D} back: \(text(takenBackOnline))",
       "stale values: \(stale.tenths) s of \(watched.tenths) s watched",
     ]
   }
