@@ -184,6 +184,23 @@ import VirtualDevices
     #expect(try run.result.get() == [true, false, false, true])
   }
 
+  /// Who asks for a way with room for one byte can't be told that it is one.
+  @Test func aLinkWithoutRoomForAMessageIsNoWay() async throws {
+    let run = await simulate(try Self.definition(), seed: 1) { _, world in
+      var routes: [GroundTruth.Route] = []
+      for size in [1, 1232] {
+        var conditions = LinkConditions.perfect
+        conditions.maximumDatagramSize = size
+        try await world.befall("Lamp", .conditions(conditions))
+        routes.append(await world.truth()[0].route)
+        try await world.simulation.sleep(for: .seconds(400))
+        #expect(try await world.disagreements().isEmpty)
+      }
+      return routes
+    }
+    #expect(try run.result.get() == [.none, .ipv6])
+  }
+
   @Test func aDeviceWithoutIPv6IsReachedByIPv4() async throws {
     let run = await simulate(try Self.definition(), seed: 1) { home, world in
       func light() async throws -> DimmableLightDeviceType? {

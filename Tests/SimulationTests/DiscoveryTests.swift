@@ -84,6 +84,44 @@ import Testing
     #expect(pinger.events.map(\.event) == [.found(service.kind), .lost(service.kind)])
   }
 
+  /// What comes over a slow link comes later, and what has no room there not at all.
+  @Test func aSlowLinkIsOneForServiceDiscoveryToo() throws {
+    let world = World(seed: 1)
+    let (pinger, ponger) = world.addPair()
+    let service = light
+    pinger.command { engine, _ in
+      engine.next = nil
+      engine.effects = [.browse(.commissionable())]
+    }
+    world.network.set(
+      LinkConditions(latency: .seconds(3), jitter: .seconds(2)), from: ponger.id, to: pinger.id, isSymmetric: false)
+    ponger.command { engine, _ in engine.effects = [.publish(service)] }
+    try world.run(for: .milliseconds(3_010))
+    #expect(pinger.events.isEmpty)
+    try world.run(for: .seconds(2))
+    let found = try #require(pinger.events.first)
+    #expect(found.event == .found(service.kind) && found.at > .zero + .milliseconds(3_020), "\(found)")
+
+    // The news of now is not overtaken by that of before.
+    var changed = service
+    changed[text: "CM"] = "2"
+    ponger.command { [changed] engine, _ in engine.effects = [.publish(changed)] }
+    try world.run(for: .milliseconds(100))
+    ponger.command { engine, _ in engine.effects = [.withdraw(service)] }
+    try world.run(for: .seconds(10))
+    #expect(pinger.events.map(\.event) == [.found(service.kind), .lost(service.kind)])
+
+    var narrow = LinkConditions.perfect
+    narrow.maximumDatagramSize = 20
+    world.network.set(narrow, from: ponger.id, to: pinger.id)
+    ponger.command { engine, _ in engine.effects = [.publish(service)] }
+    try world.run(for: .seconds(10))
+    #expect(pinger.events.count == 2)
+    world.network.set(nil, from: ponger.id, to: pinger.id)
+    try world.run(for: .seconds(1))
+    #expect(pinger.events.count == 3)
+  }
+
   @Test func aSilentHostExpires() throws {
     let world = World(seed: 1)
     let (pinger, ponger) = world.addPair()

@@ -59,6 +59,24 @@ import Testing
     #expect(arrivals(conditions).count == 20)
   }
 
+  /// What has no room for the least of Matter's messages carries nothing, however short a datagram may be.
+  @Test func aLinkWithoutRoomCarriesNothing() {
+    var bytes: [UInt8] = []
+    MessageHeader(sessionID: 1, counter: 1).encode(to: &bytes)
+    PayloadHeader(isFromInitiator: true, needsAck: false, opcode: 0x10, exchange: 1, protocolID: ProtocolID(0))
+      .encode(to: &bytes)
+    #expect(bytes.count + 16 == LinkConditions.leastDatagramSize)
+    var network = SimulatedNetwork(seed: 4)
+    func carries(_ size: Int, _ loss: Ratio = .never) -> Bool {
+      var conditions = LinkConditions(loss: loss)
+      conditions.maximumDatagramSize = size
+      network.set(conditions, from: HostID(0), to: HostID(1))
+      return network.carries(from: HostID(0), to: HostID(1))
+    }
+    #expect(carries(0) && carries(30) && carries(1232, Ratio(99, of: 100)))
+    #expect(!carries(1) && !carries(29) && !carries(1232, .always))
+  }
+
   @Test func aClockThatDriftsDoesNotJump() {
     var clock = MachineClock(drift: 100)
     let hour = Instant.zero + .seconds(3600)

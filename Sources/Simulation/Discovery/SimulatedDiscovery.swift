@@ -2,7 +2,7 @@ public import MatterProtocol
 
 /// DNS-SD without DNS: what hosts publish is matched with what others browse for, some time later.
 ///
-/// What a link loses is not heard: an announcement or an answer comes with one of its repetitions, after 1 s, 3 s, 7 s and so on,
+/// What is found over a slow link is heard later by its latency and jitter. What a link loses is not heard: an announcement or an answer comes with one of its repetitions, after 1 s, 3 s, 7 s and so on,
 /// and a goodbye, which is said once, not at all.
 ///
 /// A service whose host lost its power is not taken back; browsers lose it when its records expire, as on a real network.
@@ -33,7 +33,7 @@ public struct SimulatedDiscovery: Sendable {
     let input: Input
   }
 
-  /// From a publication to those who browse already, and from a question to its answers.
+  /// From a publication to those who browse already, and from a question to its answers, over a perfect link.
   public var latency: Duration = .milliseconds(20)
   /// How long what a silent host published is believed: the lifetime of host and service records.
   public var recordLifetime: Duration = .seconds(120)
@@ -175,7 +175,10 @@ public struct SimulatedDiscovery: Sendable {
       for kind in order {
         guard let service = visible[kind], browser.known[kind] != service else { continue }
         var delay = Duration.zero
-        if let source = sources[kind] { delay = repetition(from: source, to: browser.host, &network) }
+        if let source = sources[kind] {
+          delay = repetition(from: source, to: browser.host, &network)
+          delay += network.delayOfPacket(from: source, to: browser.host)
+        }
         deliver(.serviceFound(service), kind, to: browser.host, in: delay, at: now)
       }
       browsers[index].known = visible

@@ -65,6 +65,15 @@ public struct LinkConditions: Hashable, Sendable {
     self.duplication = duplication
   }
 
+  /// Whether no message gets through at all: all are lost, or the least of Matter's that are encrypted is too long.
+  public var carriesNothing: Bool {
+    let isLost = loss.denominator > 0 && loss.numerator >= loss.denominator
+    return isLost || maximumDatagramSize > 0 && maximumDatagramSize < Self.leastDatagramSize
+  }
+
+  /// A message header, a protocol header and the tag of the encryption, with nothing in between. Matter Core § 4.4, § 4.8.
+  static let leastDatagramSize = 8 + 6 + 16
+
   /// The conditions of a way that leads over this link and then another one.
   public func followed(by other: LinkConditions) -> LinkConditions {
     func narrower(_ one: Int, _ two: Int) -> Int { one == 0 ? two : two == 0 ? one : min(one, two) }

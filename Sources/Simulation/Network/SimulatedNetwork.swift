@@ -143,8 +143,7 @@ public struct SimulatedNetwork: Sendable {
 
   /// Whether any datagram gets from one host to the other, by the cuts and by the link's own conditions.
   public func carries(from: HostID, to: HostID) -> Bool {
-    let loss = (links[Link(from: from, to: to)] ?? conditions).loss
-    return isConnected(from, to: to) && (loss.denominator == 0 || loss.numerator < loss.denominator)
+    isConnected(from, to: to) && !(links[Link(from: from, to: to)] ?? conditions).carriesNothing
   }
 
   /// Whether multicast of one host gets to the other.
@@ -155,6 +154,11 @@ public struct SimulatedNetwork: Sendable {
   /// Whether one packet of service discovery gets lost on a link. Draws nothing where none does, or every one.
   mutating func losesPacket(from: HostID, to: HostID) -> Bool {
     (links[Link(from: from, to: to)] ?? conditions).loss.happens(&random)
+  }
+
+  /// How much longer a packet of service discovery takes over a link than over a perfect one. Draws nothing where there is no jitter.
+  mutating func delayOfPacket(from: HostID, to: HostID) -> Duration {
+    max(.zero, delay(links[Link(from: from, to: to)] ?? conditions) - LinkConditions.perfect.latency)
   }
 
   // MARK: Hosts
