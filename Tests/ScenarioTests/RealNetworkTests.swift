@@ -85,6 +85,65 @@ import Testing
     }.get()
   }
 
+  /// Who has no address is not seen by service discovery, and nobody by who has none; nor do two see each other who have none in
+  /// common.
+  @Test(
+    .timeLimit(.minutes(10)),
+    arguments: [
+      ["plug: no ipv4", "plug: no ipv6"], ["hub: no ipv6", "hub: no ipv4"], ["plug: no ipv4", "hub: no ipv6"],
+    ]) func whoHasNoAddressIsNotFound(_ faults: [String]) async throws
+  {
+    let text =
+      "devices:\n  - { name: Plug, type: plug }\npaired: false\nsteps:\n"
+      + faults.map { "  - net: { \($0) }\n" }.joined() + """
+          - do: pair plug
+          - expect: { hub.messages: 0 }
+          - net: { plug: heal, hub: heal }
+          - do: pair plug
+          - expect: { plug.connectivity: online, within: 60s }
+        """
+    let scenario = try ScenarioFileTests.load(text)
+    let simulated = await scenario.simulate(seed: 1).result
+    #expect(simulated.isPassed, "\(simulated)")
+    let real = await scenario.playInRealTime()
+    #expect(real.isPassed, "\(real)")
+  }
+
+  /// A service discovery that finds everything at once.
+  private final class Finder: NodeDiscovery {
+    let service: MatterService
+    let loop: any EventLoop
+    init(_ service: MatterService, _ loop: any EventLoop) { (self.service, self.loop) = (service, loop) }
+    func publish(
+      _: MatterService, on _: (any EventLoop)?, onConflict _: (@Sendable (ServiceConflict) -> Void)?
+    ) {}
+    func withdraw(_: MatterService, silently _: Bool) {}
+    func browse(
+      _: DiscoveryQuery, on _: any EventLoop, _ handler: @escaping @Sendable (ServiceDiscovery.Event) -> Void
+    ) -> ServiceDiscovery.Browse {
+      handler(.found(service))
+      return ServiceDiscovery.Browse(number: 1)
+    }
+    func stop(_: ServiceDiscovery.Browse) {}
+    func stop() -> EventLoopFuture<Void> { loop.makeSucceededVoidFuture() }
+  }
+
+  /// What both ends add to the way is added to that of service discovery.
+  @Test(.timeLimit(.minutes(10))) func whatIsFoundOverASlowLinkIsFoundLater() async throws {
+    let loop = HostMachine().nextEventLoop()
+    let networks = RealNetworks()
+    let (plug, hub) = (FaultyMachine(on: loop, in: networks), FaultyMachine(on: loop, in: networks))
+    let service = MatterService(kind: .commissionable(instance: 7), hostName: "0011223344FF", port: 5540, text: [])
+    plug.share(Finder(service, loop)).publish(service, on: nil, onConflict: nil)
+    for machine in [plug, hub] { machine.befall(.conditions(LinkConditions(latency: .milliseconds(400)))) }
+    let begin = HostClock.now()
+    let discovery = hub.share(Finder(service, loop))
+    let took: Duration = try await withCheckedThrowingContinuation { continuation in
+      _ = discovery.browse(.commissionable(), on: loop) { _ in continuation.resume(returning: HostClock.now() - begin) }
+    }
+    #expect(took >= .milliseconds(800), "\(took)")
+  }
+
   /// Where everything is lost nothing is found, in virtual time and in real time.
   @Test(.timeLimit(.minutes(10))) func serviceDiscoveryLosesWhatTheLinkLoses() async throws {
     let text = """
@@ -98,6 +157,8 @@ import Testing
         - net: { plug: { loss: 40% } }
         - do: pair plug
         - net: { plug: heal }
+        # It may have been left in the middle of it, where nobody else may begin.
+        - power: { plug: cycle }
         - do: pair plug
         - expect: { plug.connectivity: online, within: 60s }
       """

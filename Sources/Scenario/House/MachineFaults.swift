@@ -12,6 +12,17 @@ struct MachineFaults {
   private(set) var place: String?
   private(set) var familiesOff: Set<IPFamily> = []
 
+  /// Whether others see by DNS-SD what it publishes, and whether it sees what they do.
+  var isSeen: Bool { hasMulticast && !isMute && hasAddress }
+  var sees: Bool { hasMulticast && !isDeaf && hasAddress }
+  private var hasAddress: Bool { familiesOff.count < IPFamily.allCases.count }
+
+  /// How the link to another machine is, of which both ends may say something; nil: neither does.
+  func conditions(towards other: MachineFaults) -> LinkConditions? {
+    guard let conditions, let others = other.conditions else { return conditions ?? other.conditions }
+    return conditions.followed(by: others)
+  }
+
   mutating func befall(_ fault: NetworkFault) {
     switch fault {
     case .partition: (isMute, isDeaf) = (true, true)

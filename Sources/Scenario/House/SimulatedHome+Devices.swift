@@ -111,8 +111,8 @@ extension SimulatedHome {
       let isCut = faults[from]?.isMute ?? false || faults[to]?.isDeaf ?? false
       if isCut { network.cut(from: from, to: to) } else { network.mend(from: from, to: to) }
     }
-    let conditions = [faults[first]?.conditions, faults[second]?.conditions].compactMap(\.self)
-    network.set(conditions.dropFirst().reduce(conditions.first) { $0?.followed(by: $1) }, from: first, to: second)
+    let (here, there) = (faults[first] ?? MachineFaults(), faults[second] ?? MachineFaults())
+    network.set(here.conditions(towards: there), from: first, to: second)
   }
 
   /// Gives a device another address; DNS-SD tells it.

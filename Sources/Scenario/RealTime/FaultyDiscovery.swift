@@ -51,7 +51,7 @@ final class FaultyDiscovery: NodeDiscovery {
 
   /// Hides what it publishes, or shows it; stops its searches, or begins them anew. Nobody is told goodbye: what others know of
   /// it they believe until its records expire.
-  func follow(_ faults: LinkFaults) {
+  func follow(_ faults: MachineFaults) {
     state.withLock { state in
       let (wasSeen, oldFamilies) = (state.isSeen, state.familiesOff)
       (state.isSeen, state.familiesOff) = (faults.isSeen, faults.familiesOff)
@@ -94,14 +94,15 @@ final class FaultyDiscovery: NodeDiscovery {
     }
   }
 
-  /// What a link loses is not heard at once: an announcement comes with one of its repetitions, after 1 s, 3 s, 7 s and so on; a
+  /// What comes over a slow link is heard later, and what one loses still later: an announcement comes with one of its repetitions, after 1 s, 3 s, 7 s and so on; a
   /// goodbye, which is said once, does not, and what it was about is believed until its records expire.
   private func hear(_ event: ServiceDiscovery.Event, _ number: UInt64, on owner: any EventLoop) {
     let kind: MatterService.Kind
-    var delay = TimeAmount.zero
+    var delay: TimeAmount
     switch event {
     case .found(let service):
       kind = service.kind
+      delay = .nanoseconds(machine.networks.delayOfPacket(about: kind, to: machine).nanoseconds)
       var pause = TimeAmount.seconds(1)
       while delay < .hours(1), machine.networks.losesPacket(about: kind, to: machine) {
         delay = delay + pause
@@ -109,7 +110,10 @@ final class FaultyDiscovery: NodeDiscovery {
       }
     case .lost(let service):
       kind = service.kind
-      if machine.networks.losesPacket(about: kind, to: machine) { delay = Self.recordLifetime }
+      delay =
+        machine.networks.losesPacket(about: kind, to: machine)
+        ? Self.recordLifetime
+        : .nanoseconds(machine.networks.delayOfPacket(about: kind, to: machine).nanoseconds)
     }
     let news = state.withLock { state in
       state.lastNews += 1

@@ -12,7 +12,6 @@ internal import Synchronization
 /// May be used from any thread but for what is said to belong to the loop.
 final class FaultyMachine: Machine {
   private struct State {
-    var faults = LinkFaults()
     var sent = 0
     var clockOffset: Duration = .zero
     var isPowered = true
@@ -35,11 +34,7 @@ final class FaultyMachine: Machine {
   // MARK: Faults
 
   func befall(_ fault: NetworkFault) {
-    let faults = state.withLock { state in
-      state.faults.befall(fault)
-      return state.faults
-    }
-    networks.follow(faults, of: self)
+    let faults = networks.befall(self, fault)
     for discovery in discoveries.withLock(\.self) { discovery.follow(faults) }
   }
 
@@ -65,17 +60,35 @@ final class FaultyMachine: Machine {
     }
   }
 
-  /// - Returns: when the copies of a datagram arrive, from now on; empty: it is lost.
-  func delays(of bytes: [UInt8], _ peer: MatterProtocol.SocketAddress, isOutgoing: Bool) -> [Duration] {
-    if isOutgoing, !takesEffect() { return [] }
+  // MARK: Datagrams
+
+  /// A node sends a datagram.
+  /// - Returns: whether it gets away from here.
+  func sends(to destination: MatterProtocol.SocketAddress) -> Bool {
+    guard takesEffect() else { return false }
+    state.withLock { $0.sent += 1 }
+    return networks.leaves(self, to: destination.ip)
+  }
+
+  /// A datagram was sent to one of its ports: the node there gets it when it has come all the way, if the machine has power, the
+  /// port and a way to it then. Belongs to the loop.
+  func take(_ bytes: [UInt8], from source: MatterProtocol.SocketAddress, to port: UInt16) {
     // What came by multicast is told from its header: the sockets do not say where a datagram was sent to.
-    let isMulticast = isOutgoing ? peer.ip.isMulticast : Self.isForGroup(bytes)
-    if isMulticast, !isOutgoing, !networks.hears(self, from: peer.port) { return [] }
-    return state.withLock { state in
-      if isOutgoing { state.sent += 1 }
-      return state.faults.delays(
-        bytes.count, peer, isOutgoing: isOutgoing, isMulticast: isMulticast, at: HostClock.now())
+    let delays = networks.arrivals(
+      of: bytes.count, from: source, to: self, isMulticast: Self.isForGroup(bytes), at: HostClock.now())
+    for delay in delays {
+      guard delay > .zero else {
+        deliver(bytes, from: source, to: port)
+        continue
+      }
+      loop.scheduleTask(in: .nanoseconds(delay.nanoseconds)) { self.deliver(bytes, from: source, to: port) }
     }
+  }
+
+  private func deliver(_ bytes: [UInt8], from source: MatterProtocol.SocketAddress, to port: UInt16) {
+    guard isPowered, networks.reaches(self, from: source) else { return }
+    let open = transports.withLock(\.self).map(\.value).first { !$0.isClosed && $0.port == port }
+    open?.onDatagram?(bytes, source)
   }
 
   private static func isForGroup(_ bytes: [UInt8]) -> Bool {
@@ -156,7 +169,7 @@ final class FaultyMachine: Machine {
   /// Has the machine's faults come between its nodes and a discovery that others use, too.
   func share(_ discovery: any NodeDiscovery) -> any NodeDiscovery {
     let faulty = FaultyDiscovery(discovery, self)
-    faulty.follow(state.withLock(\.faults))
+    faulty.follow(networks.faults(of: self))
     discoveries.withLock { $0.append(faulty) }
     return faulty
   }

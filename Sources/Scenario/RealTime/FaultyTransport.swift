@@ -2,7 +2,7 @@ internal import MatterProtocol
 internal import NIOCore
 internal import Runtime
 
-/// Sockets that lose, delay and repeat what goes through them, and may be changed for others. Confined to its loop.
+/// Sockets of a machine around which things go wrong, which may be changed for others. Confined to its loop.
 final class FaultyTransport: DatagramTransport {
   private var sockets: any DatagramTransport
   private let reopen: () throws -> any DatagramTransport
@@ -20,11 +20,8 @@ final class FaultyTransport: DatagramTransport {
   }
 
   private func listen() {
-    sockets.onDatagram = { [unowned self] bytes, source in
-      let bytes = bytes
-      let delays = machine.delays(of: bytes, source, isOutgoing: false)
-      for delay in delays { after(delay) { $0.onDatagram?(bytes, source) } }
-    }
+    let port = sockets.port
+    sockets.onDatagram = { [machine] bytes, source in machine.take(bytes, from: source, to: port) }
   }
 
   /// Changes the sockets for others, on another port.
@@ -47,15 +44,8 @@ final class FaultyTransport: DatagramTransport {
   var counters: UDPTransport.Counters { sockets.counters }
 
   func send(_ bytes: [UInt8], to destination: MatterProtocol.SocketAddress) {
-    let delays = machine.delays(of: bytes, destination, isOutgoing: true)
-    for delay in delays { after(delay) { $0.sockets.send(bytes, to: destination) } }
-  }
-
-  private func after(_ delay: Duration, _ body: @escaping (FaultyTransport) -> Void) {
-    if delay <= .zero { return body(self) }
-    eventLoop.assumeIsolated().scheduleTask(in: .nanoseconds(delay.nanoseconds)) { [self] in
-      if !isClosed { body(self) }
-    }
+    // It is the receiving end that it takes its time to: whoever sent it may be gone by then.
+    if machine.sends(to: destination) { sockets.send(bytes, to: destination) }
   }
 
   func join(_ group: IPAddress, port: UInt16) -> [NetworkError] {

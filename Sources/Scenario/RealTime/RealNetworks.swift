@@ -1,63 +1,150 @@
+internal import MatterCrypto
 internal import MatterProtocol
 internal import Simulation
 internal import Synchronization
 
-/// Which of several networks each machine of a home in real time is in, who publishes what, and how much of it gets lost. There is
-/// a router between the networks: datagrams for one machine pass it, service discovery and what is sent to groups does not.
+/// The networks that the machines of a home in real time are in: what befell each machine, who publishes what, and who sends from
+/// which port. It decides what becomes of a datagram as a ``/Simulation/SimulatedNetwork`` does, at the same two moments: when it is
+/// sent, and again when it arrives.
 final class RealNetworks: Sendable {
+  /// The way from one machine to another; nil: somebody who is none of ours.
+  fileprivate struct Link: Hashable {
+    let from: ObjectIdentifier?
+    let to: ObjectIdentifier
+  }
+
   fileprivate struct State {
-    /// By machine; those that are not named are in the home's own.
-    var places: [ObjectIdentifier: String] = [:]
-    var losses: [ObjectIdentifier: Ratio] = [:]
+    /// By machine; nothing is wrong with those that are not named.
+    var faults: [ObjectIdentifier: MachineFaults] = [:]
     var publishers: [MatterService.Kind: ObjectIdentifier] = [:]
     /// Who sends from which port.
     var senders: [UInt16: ObjectIdentifier] = [:]
+    /// When a slow link is done with what was given to it.
+    var busyUntil: [Link: Instant] = [:]
+
+    subscript(machine: ObjectIdentifier?) -> MachineFaults { machine.flatMap { faults[$0] } ?? MachineFaults() }
   }
 
   private let state = Mutex(State())
 
-  func follow(_ faults: LinkFaults, of machine: FaultyMachine) {
-    state.withLock { state in
-      state.places[ObjectIdentifier(machine)] = faults.place
-      state.losses[ObjectIdentifier(machine)] = faults.loss
+  // MARK: Faults
+
+  /// - Returns: all that is wrong around the machine now.
+  func befall(_ machine: FaultyMachine, _ fault: NetworkFault) -> MachineFaults {
+    let id = ObjectIdentifier(machine)
+    return state.withLock { state in
+      var faults = state[id]
+      faults.befall(fault)
+      state.faults[id] = faults
+      if fault == .heal { state.busyUntil = state.busyUntil.filter { $0.key.from != id && $0.key.to != id } }
+      return faults
     }
   }
 
-  func publishes(_ service: MatterService.Kind, _ machine: FaultyMachine) {
-    state.withLock { $0.publishers[service] = ObjectIdentifier(machine) }
-  }
+  func faults(of machine: FaultyMachine) -> MachineFaults { state.withLock { $0[ObjectIdentifier(machine)] } }
+
+  // MARK: Datagrams
 
   func sends(from port: UInt16, _ machine: FaultyMachine) {
     state.withLock { $0.senders[port] = ObjectIdentifier(machine) }
   }
 
-  /// Whether what is sent from a port to a group gets to a machine.
-  func hears(_ machine: FaultyMachine, from port: UInt16) -> Bool {
+  /// Whether what a machine sends leaves it.
+  func leaves(_ machine: FaultyMachine, to destination: IPAddress) -> Bool {
+    let faults = faults(of: machine)
+    return !faults.isMute && !faults.familiesOff.contains(destination.family)
+      && (faults.hasMulticast || !destination.isMulticast)
+  }
+
+  /// What becomes of a datagram that was sent to a machine just now.
+  /// - Parameters:
+  ///   - source: where it comes from.
+  ///   - isMulticast: whether it is for a group.
+  /// - Returns: in how much time its copies arrive; empty: it is lost.
+  func arrivals(
+    of size: Int, from source: SocketAddress, to machine: FaultyMachine, isMulticast: Bool, at now: Instant
+  ) -> [Duration] {
     state.withLock { state in
-      state.senders[port].flatMap { state.places[$0] } == state.places[ObjectIdentifier(machine)]
+      let link = Link(from: state.senders[source.port], to: ObjectIdentifier(machine))
+      let (sender, receiver) = (state[link.from], state[link.to])
+      guard !receiver.isDeaf, !receiver.familiesOff.contains(source.ip.family),
+        !isMulticast || sender.hasMulticast && receiver.hasMulticast && sender.place == receiver.place
+      else { return [] }
+      guard let conditions = sender.conditions(towards: receiver) else { return [.zero] }
+      if conditions.maximumDatagramSize > 0, size > conditions.maximumDatagramSize { return [] }
+      if conditions.loss.happens() { return [] }
+      let isHeld = conditions.reordering.happens()
+      let copies = conditions.duplication.happens() ? 2 : 1
+      let queued = state.queue(size, link, conditions, at: now)
+      return (0..<copies).map { copy in
+        queued + conditions.delay() + (isHeld && copy == 0 ? conditions.holding : .zero)
+      }
     }
   }
 
-  /// Whether a machine finds a service by service discovery.
+  /// Whether the way is still there at the end of it: there may have been a cut meanwhile, or an address less.
+  func reaches(_ machine: FaultyMachine, from source: SocketAddress) -> Bool {
+    state.withLock { state in
+      let (sender, receiver) = (state[state.senders[source.port]], state[ObjectIdentifier(machine)])
+      return !sender.isMute && !receiver.isDeaf && !receiver.familiesOff.contains(source.ip.family)
+    }
+  }
+
+  // MARK: Service discovery
+
+  func publishes(_ service: MatterService.Kind, _ machine: FaultyMachine) {
+    state.withLock { $0.publishers[service] = ObjectIdentifier(machine) }
+  }
+
+  /// Whether a machine finds a service by service discovery: over either family, if both have it.
   func isFound(_ service: MatterService.Kind, by machine: FaultyMachine) -> Bool {
     state.withLock { state in
       let (publisher, finder) = (state.publishers[service], ObjectIdentifier(machine))
-      guard publisher.flatMap({ state.places[$0] }) == state.places[finder] else { return false }
-      return publisher == finder || !state.losses(publisher, finder).contains { $0.numerator >= $0.denominator }
+      let (there, here) = (state[publisher], state[finder])
+      guard there.place == here.place else { return false }
+      return publisher == finder
+        || !there.familiesOff.union(here.familiesOff).isSuperset(of: IPFamily.allCases)
+          && there.conditions(towards: here)?.carriesNothing != true
     }
   }
 
   /// Whether a packet about a service gets lost on its way to a machine.
   func losesPacket(about service: MatterService.Kind, to machine: FaultyMachine) -> Bool {
+    conditions(about: service, to: machine)?.loss.happens() ?? false
+  }
+
+  /// How long such a packet takes.
+  func delayOfPacket(about service: MatterService.Kind, to machine: FaultyMachine) -> Duration {
+    conditions(about: service, to: machine)?.delay() ?? .zero
+  }
+
+  private func conditions(about service: MatterService.Kind, to machine: FaultyMachine) -> LinkConditions? {
     state.withLock { state in
       let (publisher, finder) = (state.publishers[service], ObjectIdentifier(machine))
-      return publisher != finder && state.losses(publisher, finder).contains { $0.happens() }
+      return publisher == finder ? nil : state[publisher].conditions(towards: state[finder])
     }
   }
 }
 
 extension RealNetworks.State {
-  fileprivate func losses(_ publisher: ObjectIdentifier?, _ finder: ObjectIdentifier) -> [Ratio] {
-    [publisher.flatMap { losses[$0] }, losses[finder]].compactMap(\.self)
+  /// How long a link takes until it is done with a datagram that is given to it now.
+  fileprivate mutating func queue(
+    _ size: Int, _ link: RealNetworks.Link, _ conditions: LinkConditions, at now: Instant
+  ) -> Duration {
+    guard conditions.bytesPerSecond > 0 else { return .zero }
+    let end =
+      max(now, busyUntil[link] ?? now) + .nanoseconds(Int64(size) * 1_000_000_000 / Int64(conditions.bytesPerSecond))
+    busyUntil[link] = end
+    return end - now
   }
+}
+
+extension LinkConditions {
+  /// Latency and jitter, by the system's chance.
+  fileprivate func delay() -> Duration { latency + .nanoseconds(Int64.random(in: 0...max(0, jitter.nanoseconds))) }
+}
+
+extension Ratio {
+  /// Whether it happens this time, by the system's chance.
+  func happens() -> Bool { numerator > 0 && UInt64.random(in: 0..<max(1, denominator)) < numerator }
 }
