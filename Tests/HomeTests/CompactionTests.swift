@@ -1,6 +1,5 @@
 import GRDB
 import Logging
-import MatterCrypto
 import MatterModel
 import MatterProtocol
 import NIOCore
@@ -11,29 +10,6 @@ import Testing
 
 /// Who follows a home shortens its log without being asked.
 @Suite("Compaction", .timeLimit(.minutes(10))) struct CompactionTests {
-  /// This machine, but with files of its own: there the log is looked at early.
-  private struct LoneMachine: Machine {
-    let host = HostMachine()
-    var sharesFiles: Bool { false }
-    func nextEventLoop() -> any EventLoop { host.nextEventLoop() }
-    var taskExecutor: (any TaskExecutor)? { host.taskExecutor }
-    func makeWorker() -> any Worker { host.makeWorker() }
-    func unixMicroseconds() -> Int64 { host.unixMicroseconds() }
-    func makeRandom() -> any RandomSource { host.makeRandom() }
-    var signatures: any SignatureScheme { host.signatures }
-    func openTransport(
-      _ interfaces: InterfaceSelection, port: UInt16?, on eventLoop: any EventLoop
-    ) throws -> any DatagramTransport { try host.openTransport(interfaces, port: port, on: eventLoop) }
-    func openDiscovery(
-      _ mode: ServiceDiscovery.Mode, _ interfaces: InterfaceSelection, registry: String?, on eventLoop: any EventLoop,
-      logger: Logger
-    ) throws -> any NodeDiscovery {
-      try host.openDiscovery(mode, interfaces, registry: registry, on: eventLoop, logger: logger)
-    }
-    func openStore(_ directory: String) throws(StoreError) -> any NodeStore { try host.openStore(directory) }
-    func storedState(of directory: String) throws(StoreError) -> StoredState { try host.storedState(of: directory) }
-  }
-
   private func change(_ number: Int, at time: Int64) -> HomeUpdate {
     HomeUpdate([.attribute(5, .init(1, 6, 0), value: [0x05, UInt8(number)])], at: time)
   }
@@ -48,7 +24,7 @@ import Testing
     try before.close()
     var options = HomeController.Options(state: directory.state, logger: Logger(label: "test"))
     options.discovery = .off
-    options.machine = LoneMachine()
+    options.machine = ChangedMachine(sharesFiles: false)
     let home = try await Home(options)
     @Sendable func isWhole() async throws -> Bool {
       if case .samples = try await home.samples(after: nil) { true } else { false }
@@ -67,7 +43,7 @@ import Testing
     try database.commit((0..<20).map { change($0, at: HostClock.unixMicroseconds()) })
     let center = ObserverCenter(
       database, after: try database.anchor(), on: HostMachine().nextEventLoop(), QueueWorker(),
-      retention: .init(count: 7), machine: LoneMachine())
+      retention: .init(count: 7), machine: ChangedMachine(sharesFiles: false))
     try await center.start(inBackground: true)
     @Sendable func count() throws -> Int? {
       try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM log") }

@@ -3,6 +3,8 @@ import MatterCrypto
 import MatterModel
 import MatterProtocol
 import NIOCore
+import Runtime
+import Synchronization
 import Testing
 
 @testable import Home
@@ -47,6 +49,23 @@ import Testing
     #expect(await eventually { (try? await open.home.graceTime) == .seconds(45) })
     try process.setGrace(nil)
     #expect(await eventually { (try? await open.home.graceTime) == .zero })
+    await open.home.close()
+  }
+
+  /// The home looks what others may have set, and is answered after the user has set something here: that is newer.
+  @Test func anOlderReadingChangesNothing() async throws {
+    let worker = SlowAnswers()
+    let open = try await OpenHome(ScratchDirectory(), machine: ChangedMachine(worker: worker))
+    try await open.home.follow()
+    #expect(await eventually { await open.controller.graceReadings == (1, 1) })
+    worker.holdNext()
+    async let reading: Void = open.controller.readSettings()
+    #expect(await eventually { worker.isHolding })
+    try await open.home.setGraceTime(.seconds(600))
+    #expect(try await open.home.graceTime == .seconds(600))
+    worker.release()
+    await reading
+    #expect(try await open.home.graceTime == .seconds(600))
     await open.home.close()
   }
 
@@ -213,4 +232,28 @@ import Testing
     }
     #expect(trials > 10)
   }
+}
+
+/// A worker that does everything in order, and keeps an answer to a question for the grace time to itself for a while.
+private final class SlowAnswers: Worker {
+  private let queue = QueueWorker()
+  private let state = Mutex((holdsNext: false, answer: (@Sendable () -> Void)?.none))
+
+  func holdNext() { state.withLock { $0.holdsNext = true } }
+  var isHolding: Bool { state.withLock { $0.answer != nil } }
+  func release() { state.withLock { $0.answer.take() }?() }
+
+  func submit<R: Sendable>(
+    on eventLoop: any EventLoop, _ body: @escaping @Sendable () throws -> R
+  ) -> EventLoopFuture<R> {
+    let answer = queue.submit(on: eventLoop, body)
+    guard R.self == Duration?.self, state.withLock({ exchange(&$0.holdsNext, with: false) }) else { return answer }
+    let promise = eventLoop.makePromise(of: R.self)
+    answer.whenComplete { result in
+      self.state.withLock { $0.answer = { promise.completeWith(result) } }
+    }
+    return promise.futureResult
+  }
+
+  func close(_ done: @escaping @Sendable () -> Void) { queue.close(done) }
 }

@@ -17,11 +17,15 @@ final class OpenHome: Sendable {
     for model in models { await meet(model) }
   }
 
-  init(_ directory: ScratchDirectory, grace: Duration? = nil, contactPeriod: Duration = .seconds(60)) async throws {
+  init(
+    _ directory: ScratchDirectory, grace: Duration? = nil, contactPeriod: Duration = .seconds(60),
+    machine: any Machine = HostMachine()
+  ) async throws {
     self.directory = directory
     var options = HomeController.Options(state: directory.state, logger: Logger(label: "test"))
     options.logger.logLevel = .critical
     options.discovery = .off
+    options.machine = machine
     options.following.grace = grace
     options.following.contactPeriod = contactPeriod
     home = try await Home(options)

@@ -14,6 +14,18 @@ extension HomeController {
   /// Sets that for the home, now and later, and for the other processes that have it open. Nil: no time.
   func setGrace(_ grace: Duration?) async throws(HomeError) {
     try await withDatabase { try $0.setGrace(grace) }
+    try await readGrace()
+  }
+
+  /// Takes the grace time as the database has it now. Whoever began to read it earlier and comes back later changes nothing
+  /// any more: what they bring is older.
+  private func readGrace() async throws(HomeError) {
+    graceReadings.begun += 1
+    let reading = graceReadings.begun
+    let grace =
+      if let center { try await center.work { try $0.grace() } } else { try await withDatabase { try $0.grace() } }
+    guard reading > graceReadings.inForce else { return }
+    graceReadings.inForce = reading
     use(grace)
   }
 
@@ -30,7 +42,7 @@ extension HomeController {
   func readSettings() async {
     guard let center else { return }
     // Where it can't be read now, what was set before holds. That nothing is set is an answer, too.
-    do { use(try await center.work { try $0.grace() }) } catch {}
+    try? await readGrace()
     // Who follows the devices knows better when they were heard.
     guard !isFollower, contactsRead.map({ $0 + Self.contactPause <= eventLoop.now }) ?? true else { return }
     contactsRead = eventLoop.now

@@ -62,6 +62,8 @@ public actor HomeController {
   var contactKeeping: RepeatedTask?
   /// When it was read last what another process knows of that.
   var contactsRead: NIODeadline?
+  /// Readings of the grace time: how many were begun, and the last one that came into force.
+  var graceReadings = (begun: 0, inForce: 0)
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 

@@ -1,0 +1,34 @@
+import Logging
+import MatterCrypto
+import MatterModel
+import MatterProtocol
+import NIOCore
+import Runtime
+
+/// This machine, but for what a test wants otherwise.
+struct ChangedMachine: Machine {
+  let host = HostMachine()
+  /// Whether other processes may use the same files.
+  var sharesFiles = true
+  /// What does the work that waits; nil: the host's.
+  var worker: (any Worker)?
+
+  func makeWorker() -> any Worker { worker ?? host.makeWorker() }
+
+  func nextEventLoop() -> any EventLoop { host.nextEventLoop() }
+  var taskExecutor: (any TaskExecutor)? { host.taskExecutor }
+  func unixMicroseconds() -> Int64 { host.unixMicroseconds() }
+  func makeRandom() -> any RandomSource { host.makeRandom() }
+  var signatures: any SignatureScheme { host.signatures }
+  func openTransport(
+    _ interfaces: InterfaceSelection, port: UInt16?, on eventLoop: any EventLoop
+  ) throws -> any DatagramTransport { try host.openTransport(interfaces, port: port, on: eventLoop) }
+  func openDiscovery(
+    _ mode: ServiceDiscovery.Mode, _ interfaces: InterfaceSelection, registry: String?, on eventLoop: any EventLoop,
+    logger: Logger
+  ) throws -> any NodeDiscovery {
+    try host.openDiscovery(mode, interfaces, registry: registry, on: eventLoop, logger: logger)
+  }
+  func openStore(_ directory: String) throws(StoreError) -> any NodeStore { try host.openStore(directory) }
+  func storedState(of directory: String) throws(StoreError) -> StoredState { try host.storedState(of: directory) }
+}
