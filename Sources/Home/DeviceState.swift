@@ -108,10 +108,9 @@ extension Home {
     let snapshots = self.devices().batched()
     let waiting = Tasks.start {
       for await all in snapshots {
-        let isKnown = all.allSatisfy {
-          !devices.contains($0.id) || $0.source?.status.connectivity.connectivityState != .unknown
-        }
-        if isKnown { return }
+        let known = all.lazy.filter { $0.source?.status.connectivity.connectivityState != .unknown }.map(\.id)
+        // One that has not told yet what it is, is none of them.
+        if devices.isSubset(of: Set(known)) { return }
       }
     }
     let timer = backend.eventLoop.scheduleTask(in: .nanoseconds(timeout.nanoseconds)) { waiting.cancel() }

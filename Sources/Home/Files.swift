@@ -83,6 +83,9 @@ public struct HomeLock: ~Copyable, Sendable {
 
   private init(descriptor: Int32) { self.descriptor = descriptor }
 
+  /// Whether a process has it now.
+  static func isHeld(_ state: StateDirectory) -> Bool { FollowerLock.isHeld(state.home + "/lock") }
+
   deinit {
     // See FollowerLock.
     flock(descriptor, LOCK_UN)

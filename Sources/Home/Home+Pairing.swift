@@ -2,6 +2,7 @@ internal import MatterClusters
 public import MatterController
 internal import MatterModel
 internal import MatterProtocol
+internal import Runtime
 
 /// What came of pairing a device.
 public struct PairedDevice: Sendable {
@@ -33,6 +34,9 @@ extension Home {
   }
 
   /// Commissions a device, reads what it is, and gives it a name. For a home that has its state for itself.
+  ///
+  /// What is asked for it is stored before anything happens: when this process ends at any moment, whoever hears the device first
+  /// gives it its name and its room.
   /// - Parameters:
   ///   - name: nil: what it calls itself.
   ///   - room: made where there is none of this name, in the primary structure; `structure/room` for another one.
@@ -43,24 +47,31 @@ extension Home {
     let controller = try controller
     // A name that can't be is to be found out before anything happens.
     let name = try name.map { name throws(HomeError) in try HomeNames.checked(name).name }
-    if let room { _ = try await controller.state.roomToBe(called: room) }
-    let result = try await controller.commission(request, onStep: onStep)
-    let node = result.nodeID
-    var roomID: String?
-    if let room {
-      let place = try await controller.state.roomToBe(called: room)
-      roomID = place.known?.id
-      if roomID == nil { roomID = try await addRoom(place.name, to: place.structureID).id }
+    var wished = PairingWish(name: name)
+    if let room { wished.room = try await controller.state.roomToBe(called: room, controller.options.machine.makeRandom()) }
+    let wishes = try await controller.keep(wished, for: request)
+    let result: CommissioningResult
+    do throws(HomeError) {
+      result = try await controller.commission(request, onStep: onStep)
+    } catch {
+      // Where they can't be forgotten now, the next pairing does it.
+      try? await controller.forgetWishes(for: Array(wishes.keys))
+      throw error
     }
-    await controller.take(.node(node, name: name, roomID: roomID))
+    let node = result.nodeID
+    var wish = wishes[node] ?? wished
+    if let room = wish.room {
+      wish.room = try await controller.change { state throws(HomeError) in state.making(room) }
+    }
+    await controller.take(.node(node, wish: wish))
     // It is in the fabric already: what can't be read now does not undo that.
     _ = try? await controller.read(node, DeviceFacts.paths + DeviceState.paths)
     if await controller.state.source(SourceID(node)) == nil {
-      try await controller.change { [roomID] state throws(HomeError) in
-        (DeviceFacts.changes(node, result.information, name: name, roomID: roomID, state), ())
+      try await controller.change { [wish] state throws(HomeError) in
+        (DeviceFacts.changes(node, result.information, wish, state), ())
       }
     }
-    try await controller.flush()
+    try await controller.forgetWishes(for: Array(wishes.keys))
     // It may have been there already, behind a bridge.
     guard let device = await registry.device(node) else {
       throw HomeError(.internalError, "the device is in the fabric, and not in the home")
@@ -97,7 +108,8 @@ extension Home {
     let home = try await Home(options)
     let removed: Result<(DeviceRecord, Bool), HomeError>
     do throws(HomeError) {
-      removed = .success(try await home.remove(try find(await home.registry), force: force))
+      // One that never told what it is can be removed as well.
+      removed = .success(try await home.remove(try find(HomeRegistry(await home.awaited().home)), force: force))
     } catch {
       removed = .failure(error)
     }
@@ -124,7 +136,8 @@ extension Home {
       guard force && error.code == .notFound else { throw error.about(device.name) }
       await controller.take(.nodeRemoved(device.nodeID))
     }
-    try await controller.flush()
+    // What it was to be called goes with it.
+    try await controller.forgetWishes()
     return (device, wasTold)
   }
 }
@@ -138,7 +151,7 @@ enum DeviceFacts {
 
   /// What commissioning itself learnt, for a device that tells nothing more now.
   static func changes(
-    _ node: NodeID, _ information: DeviceInformation, name: String?, roomID: String?, _ state: HomeState
+    _ node: NodeID, _ information: DeviceInformation, _ wish: PairingWish, _ state: HomeState
   ) -> [HomeChange] {
     let source = SourceID(node)
     var identity = DeviceIdentity()
@@ -150,11 +163,11 @@ enum DeviceFacts {
     let endpoints = information.endpoints.map {
       DeviceEndpoint(id: $0.id, deviceTypes: $0.deviceTypes, parts: $0.parts)
     }
-    let room = roomID.flatMap { state.room($0) }
+    let room = wish.room.flatMap { state.room($0.id) }
     let structure =
       room.flatMap { state.structure($0.structureID) } ?? state.primaryStructure ?? HomeReducer.firstStructure
     let id = state.availableID(for: source)
-    let wanted = name ?? identity.defaultName(by: source)
+    let wanted = wish.name ?? identity.defaultName(by: source)
     return (state.structures.isEmpty ? [.structureAdded(structure)] : []) + [
       .deviceAdded(
         id: id, name: state.availableName(wanted, in: room?.id, of: structure.id, except: id), roomID: room?.id,

@@ -59,6 +59,7 @@ import Testing
       device TEXT PRIMARY KEY, state TEXT NOT NULL, locality TEXT NOT NULL, since INTEGER NOT NULL
     ) WITHOUT ROWID;
     """,
+    "CREATE TABLE wish (node INTEGER PRIMARY KEY, name TEXT, room TEXT, room_name TEXT, structure TEXT);",
   ]
 
   /// A home with a room, a lamp in it that is on, its log, and an observer; made without any code of ours.
@@ -76,7 +77,7 @@ import Testing
     INSERT INTO observer (definition, sequence) VALUES ('{"filter":{"type":"all"},"command":["true"]}', 1);
     """
 
-  @Test(arguments: 1...6) func becomesThisOne(_ version: Int) throws {
+  @Test(arguments: 1...7) func becomesThisOne(_ version: Int) throws {
     let place = try TestDatabase()
     let earlier = try DatabaseQueue(path: place.path)
     try earlier.writeWithoutTransaction { database in
@@ -101,7 +102,7 @@ import Testing
     #expect(home.state.devices["5"]?.active?.status == SourceStatus(SourceConnectivity(.online, .peer)))
     #expect(home.state.value(5, .init(1, 6, 0)) == [0x09] && home.state.lastEvents[5] == 12)
     #expect(home.contacts == [5: Contact(last: 1000, nextReport: 2000)] && home.versions == [5: [.init(1, 6): 9]])
-    #expect(home.anchor.log == 77 && home.trials.isEmpty)
+    #expect(home.anchor.log == 77 && home.trials.isEmpty && home.wishes.isEmpty)
     #expect(try database.clients().isEmpty)
     let observer = try #require(try database.backgroundDeliveries().first)
     #expect(observer.target == .command(["true"]) && observer.anchor == Anchor(log: 77, sequence: 1))
@@ -116,7 +117,7 @@ import Testing
     #expect(try database.samples(after: home.anchor).added.count == 1)
     func form(_ database: HomeDatabase) throws -> [String] {
       try database.read { file in
-        try ["structure", "observer", "client", "gap", "log", "trial"].flatMap { table in
+        try ["structure", "observer", "client", "gap", "log", "trial", "wish"].flatMap { table in
           try Row.fetchAll(file, sql: "SELECT name, type, \"notnull\" FROM pragma_table_info('\(table)') ORDER BY name")
             .map { "\(table) \($0)" }
         }

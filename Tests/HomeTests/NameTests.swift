@@ -102,18 +102,19 @@ final class ScratchDirectory: Sendable {
     #expect(try home.knownRoom("porch").id == "p" && home.room(called: "garden") == nil)
     #expect(failure { () throws(HomeError) in _ = try home.knownRoom("home/porch") }?.code == .notFound)
     // One that is to be made is made where it is said.
-    #expect(try home.roomToBe(called: "porch").known?.id == "p")
+    #expect(try home.roomToBe(called: "porch").id == "p")
     let garden = try home.roomToBe(called: " Garden ")
-    #expect(garden.known == nil && garden.name == "Garden" && garden.structureID == nil)
+    #expect(home.room(garden.id) == nil && garden.name == "Garden" && garden.structureID == "home")
     let loft = try home.roomToBe(called: "cottage/Loft")
-    #expect(loft.known == nil && loft.name == "Loft" && loft.structureID == "s")
+    #expect(home.room(loft.id) == nil && loft.name == "Loft" && loft.structureID == "s")
     let nowhere = failure { () throws(HomeError) in _ = try home.roomToBe(called: "Cotage/Loft") }
     #expect(nowhere?.code == .notFound && nowhere?.message == "there is no home “Cotage”")
     #expect(nowhere?.candidates == ["Cottage"])
     #expect(failure { () throws(HomeError) in _ = try home.roomToBe(called: "cottage/a/b") }?.code == .badArguments)
     #expect(failure { () throws(HomeError) in _ = try home.roomToBe(called: "kitchen") }?.code == .ambiguousTarget)
     // What is paired into a room is in its home.
-    for change in DeviceFacts.changes(30, DeviceInformation(), name: "Lamp", roomID: "k", home) { home.apply(change) }
+    let wish = PairingWish(name: "Lamp", room: home.room("k"))
+    for change in DeviceFacts.changes(30, DeviceInformation(), wish, home) { home.apply(change) }
     #expect(home.devices["30"]?.structureID == "s" && home.devices["30"]?.roomID == "k")
     #expect(home.devices["30"]?.name == "Lamp")
   }

@@ -1,5 +1,8 @@
 import Foundation
+import MatterModel
 import Testing
+
+@testable import Home
 
 /// What `hearth pair` makes of codes and of devices that are not what they should be.
 @Suite("Pairing", .serialized) struct PairTests {
@@ -38,6 +41,39 @@ import Testing
     #expect(allowed.status == 0, "\(allowed.errors)")
     #expect(allowed.output.contains(#""attestationVerified":false"#))
     #expect(allowed.errors.contains("could not prove") && allowed.errors.contains("the code is for vendor 0xFFF1"))
+  }
+
+  /// Whoever paired it was killed when it was in the fabric, and before the home had it.
+  @Test(.timeLimit(.minutes(10))) func aDeviceThatIsInTheFabricAloneIsListedAndCanBeRemoved() async throws {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    let lines = "{ name: Plain, type: on/off light, discriminator: 3841, passcode: 20202021 }"
+    let fleet = try await PairFleet(hearth, lines)
+    let paired = try hearth.run(["pair", fleet.qrCode, "--name", "Lamp", "--room", "Den"] + fleet.place)
+    #expect(paired.status == 0, "\(paired.errors)")
+    func forget() throws {
+      try StoredNames(StateDirectory(hearth.state)).withDatabase { database throws(HomeError) in
+        let room = try database.names().rooms.first
+        try database.commit([HomeUpdate([.deviceRemoved(id: "1")], at: 1)])
+        _ = try database.keep(PairingWish(name: "Sun", room: room), for: [1], besides: [1])
+      }
+    }
+    try forget()
+    let listed = try hearth.run(["devices"] + fleet.place)
+    #expect(listed.output.contains("Sun") && listed.output.contains("Den"), "\(listed.output) \(listed.errors)")
+    #expect(listed.output.contains("On/Off Light"), "\(listed.output)")
+    // Also where it does not answer.
+    fleet.stop()
+    try forget()
+    let away = try hearth.run(["devices", "--timeout", "500ms"] + fleet.place)
+    #expect(away.output.contains("Sun") && away.output.contains("Den"), "\(away.output) \(away.errors)")
+    let removed = try hearth.run(["remove", "den/sun", "--force", "--timeout", "500ms"] + fleet.place)
+    #expect(removed.status == 0, "\(removed.errors)")
+    #expect(try hearth("devices", "--json").output.contains("Sun") == false)
+    let left = try StoredNames(StateDirectory(hearth.state)).withDatabase { database throws(HomeError) in
+      try database.wishes()
+    }
+    #expect(left.isEmpty)
   }
 
   /// The manual code of a product with a flow of its own names both, and is told of.

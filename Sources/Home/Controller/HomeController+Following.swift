@@ -15,7 +15,10 @@ extension HomeController {
     let keeper = edge.value.keeper
     let center = ObserverCenter(
       keeper.database, after: keeper.anchor, on: eventLoop, keeper.worker, retention: .init(), machine: options.machine,
-      onForeignWrite: { [weak self] in await self?.readSettings() }
+      onForeignWrite: { [weak self] in
+        await self?.readSettings()
+        await self?.noteWishes()
+      }
     ) { [weak self] in
       guard let self else { return $0.next }
       return try await take($0)
@@ -44,7 +47,14 @@ extension HomeController {
         $0.noteClock()
         $0.lookForFollower()
       }
-      options.machine.task { try? await self.takeOver() }
+      let isToAdopt = assumeIsolated { controller in
+        controller.looks += 1
+        return controller.looks % 4 == 0
+      }
+      options.machine.task {
+        try? await self.takeOver()
+        if isToAdopt { await self.adoptIfDue() }
+      }
     }
   }
 
@@ -98,7 +108,7 @@ extension HomeController {
         }
     }
     edge.value.takeOwn(upTo: others.next)
-    if hasNodes { adopt() }
+    if hasNodes { await adopt() }
     return others.next
   }
 
@@ -114,14 +124,8 @@ extension HomeController {
       throw HomeError(error)
     }
     edge.value.reload(stored)
-    adopt()
+    await adopt()
     return stored.anchor
-  }
-
-  /// Nodes came into the fabric by other processes, or left it.
-  private func adopt() {
-    guard let stored = try? options.machine.storedState(of: options.state.controller) else { return }
-    edge.value.host.perform { engine, now in engine.adopt(stored, at: now) }
   }
 
   /// What of these devices has not answered by now is away, until it does.

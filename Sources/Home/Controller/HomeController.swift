@@ -60,6 +60,10 @@ public actor HomeController {
   var polling: RepeatedTask?
   /// Has it stored when devices were heard.
   var contactKeeping: RepeatedTask?
+  /// How often it was looked by ``polling``.
+  var looks = 0
+  /// Whether nodes may be in the fabric that we have not taken over.
+  var isAdoptionDue = false
   /// When it was read last what another process knows of that.
   var contactsRead: NIODeadline?
   /// Readings of the grace time: how many were begun, and the last one that came into force.
@@ -90,6 +94,8 @@ public actor HomeController {
       let database = try HomeDatabase.open(
         options.state.database, isPassing: !machine.sharesFiles, random: machine.makeRandom())
       try LegacyHome(options.state).migrate(into: database, at: machine.unixMicroseconds())
+      // Before the home is loaded: a node that is not a device in there is one of which that has what was asked for it.
+      let nodes = options.access == .readOnly ? try machine.storedState(of: options.state.controller) : [:]
       let stored = try database.load()
       var following = options.following
       following.grace = try following.grace ?? database.grace()
@@ -97,7 +103,7 @@ public actor HomeController {
       let edge = try await loop.submit { [discovery, following] in
         let store: any NodeStore
         switch options.access {
-        case .readOnly: store = MemoryStore(try machine.storedState(of: options.state.controller))
+        case .readOnly: store = MemoryStore(nodes)
         case .exclusive: store = try machine.openStore(options.state.controller)
         }
         let whole = SessionCache(over: store, in: options.state, on: machine)
@@ -112,7 +118,7 @@ public actor HomeController {
         let now = Instant(nanoseconds: Int64(clamping: loop.now.uptimeNanoseconds))
         var engine = HomeEngine(
           controller, following, state: stored.state, contacts: stored.contacts, versions: stored.versions,
-          trials: stored.trials, epoch: machine.unixMicroseconds() - now.nanoseconds / 1000, at: now)
+          trials: stored.trials, wishes: stored.wishes, epoch: machine.unixMicroseconds() - now.nanoseconds / 1000, at: now)
         engine.isPassive = isFollowed
         let transport = try machine.openTransport(options.interfaces, port: nil, on: loop)
         let host = EngineHost(

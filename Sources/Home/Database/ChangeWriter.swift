@@ -37,12 +37,18 @@ struct ChangeWriter {
     self.sequence = sequence
   }
 
-  /// - Returns: the devices that the changes are about.
-  mutating func write(_ update: HomeUpdate) throws -> [String?] {
+  /// - Returns: the update without what is there already, since another process heard the same before, and the devices that
+  ///   its changes are about.
+  mutating func write(_ update: HomeUpdate) throws -> (update: HomeUpdate, devices: [String?]) {
     let batch = sequence + 1
+    var written = update
+    written.changes = []
+    written.changes.reserveCapacity(update.changes.count)
     var devices: [String?] = []
     devices.reserveCapacity(update.changes.count)
     for change in update.changes {
+      if try isThere(change) { continue }
+      written.changes.append(change)
       // Whose it is has to be asked before the change: a source that is removed is nobody's afterwards.
       let row = ChangeRow(change, device: try owner(of: change))
       devices.append(row.kind.isOfDevice ? row.subject : nil)
@@ -55,7 +61,22 @@ struct ChangeWriter {
       }
     }
     for (device, trial) in update.trials { try store(trial, of: device) }
-    return devices
+    return (written, devices)
+  }
+
+  /// Whether something that is to be added was added before.
+  private func isThere(_ change: HomeChange) throws -> Bool {
+    func finds(_ query: String, _ arguments: StatementArguments) throws -> Bool {
+      try Int.fetchOne(database.cachedStatement(sql: query), arguments: arguments) != nil
+    }
+    return switch change {
+    case .structureAdded(let structure): try finds("SELECT 1 FROM structure WHERE id = ?", [structure.id])
+    case .roomAdded(let room): try finds("SELECT 1 FROM room WHERE id = ?", [room.id])
+    case .deviceAdded(let id, _, _, _): try finds("SELECT 1 FROM device WHERE id = ?", [id])
+    case .sourceAdded(let source, let device):
+      try finds("SELECT 1 FROM source WHERE node = ? AND endpoint = ? AND device = ?", Self.key(source) + [device])
+    default: false
+    }
   }
 
   private func store(_ trial: SettlingTrial?, of device: String) throws {
@@ -174,6 +195,8 @@ struct ChangeWriter {
         SELECT ?, ?, ? WHERE EXISTS (SELECT 1 FROM device WHERE id = ?)
         ON CONFLICT (node, endpoint) DO UPDATE SET device = excluded.device
         """, Self.key(source) + [device, device])
+      // The device has the name and the room that were asked for it.
+      if !source.isBridged { try execute("DELETE FROM wish WHERE node = ?", [HomeDatabase.stored(source.node)]) }
     case .sourceRemoved(let source): try removeSource(source)
     case .topology(let source, let endpoints, let identity):
       directories[source.node] = nil

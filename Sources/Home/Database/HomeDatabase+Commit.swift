@@ -15,7 +15,8 @@ extension HomeDatabase {
   /// in one transaction.
   /// - Parameters:
   ///   - updates: in the order they happened. Every change has to have been applied to the state that ``load()`` gave, or
-  ///     be ready to: what fits nothing is logged, and changes nothing.
+  ///     be ready to: what fits nothing is logged, and changes nothing. What is to be added and is there already is left out: two
+  ///     processes may hear the same of a new device.
   ///   - contacts: when nodes were heard last, of those where it changed. Not logged.
   @discardableResult
   public func commit(
@@ -25,10 +26,10 @@ extension HomeDatabase {
       var changes = ChangeWriter(database, writer: self.writer, after: try self.lastSequence(database))
       var logged: [LoggedUpdate] = []
       for update in updates {
-        let devices = try changes.write(update)
+        let (written, devices) = try changes.write(update)
         logged.append(
           LoggedUpdate(
-            update: update, anchor: Anchor(log: self.logID, sequence: changes.sequence), devices: devices))
+            update: written, anchor: Anchor(log: self.logID, sequence: changes.sequence), devices: devices))
       }
       try changes.finish(contacts)
       return (updates: logged, end: changes.sequence)
@@ -53,10 +54,10 @@ extension HomeDatabase {
       let (changes, result) = try body(try self.names(database))
       let update = HomeUpdate(changes, at: time, origin: origin)
       var writer = ChangeWriter(database, writer: self.writer, after: try self.lastSequence(database))
-      let devices = try writer.write(update)
+      let (written, devices) = try writer.write(update)
       try writer.finish([:])
       let anchor = Anchor(log: self.logID, sequence: writer.sequence)
-      return (LoggedUpdate(update: update, anchor: anchor, devices: devices), result)
+      return (LoggedUpdate(update: written, anchor: anchor, devices: devices), result)
     }
     bell.ring([logged])
     return (logged.update, logged.anchor, result)

@@ -12,6 +12,8 @@ public struct StoredHome: Sendable {
   public var versions: [NodeID: [ClusterPath: UInt32]] = [:]
   /// The devices that were otherwise for less than the grace time, by their ids.
   public var trials: [String: SettlingTrial] = [:]
+  /// What was asked for when nodes were paired that have not told yet what they are.
+  var wishes: [NodeID: PairingWish] = [:]
   /// The place in the log that the state is at.
   public var anchor: Anchor
 
@@ -45,6 +47,7 @@ extension HomeDatabase {
       home.state.restore(lastEvent: UInt64(bitPattern: row[1]), of: Self.node(row[0]))
     }
     home.contacts = try contacts(database)
+    home.wishes = try wishes(database)
     let trials = try Row.fetchCursor(database.cachedStatement(sql: "SELECT device, state, locality, since FROM trial"))
     while let row = try trials.next() {
       guard let state = ConnectivityState(rawValue: row[1]), let locality = DataSourceLocality(rawValue: row[2]) else {

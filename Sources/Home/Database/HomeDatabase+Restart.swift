@@ -27,10 +27,10 @@ extension HomeDatabase {
       try LogGaps.forget(before: place, database)
       let update = HomeUpdate(changes, at: time)
       var writer = ChangeWriter(database, writer: self.writer, after: place)
-      let devices = try writer.write(update)
+      let (written, devices) = try writer.write(update)
       try writer.finish(contacts)
       return LoggedUpdate(
-        update: update, anchor: Anchor(log: self.logID, sequence: writer.sequence), devices: devices)
+        update: written, anchor: Anchor(log: self.logID, sequence: writer.sequence), devices: devices)
     }
     bell.ring([logged])
   }

@@ -57,8 +57,14 @@ enum HomeSchema {
     migrator.registerMigration("4") { try $0.execute(sql: version4) }
     migrator.registerMigration("5") { try $0.execute(sql: version5) }
     migrator.registerMigration("6") { try $0.execute(sql: version6) }
+    migrator.registerMigration("7") { try $0.execute(sql: version7) }
     return migrator
   }
+
+  /// What was asked for when a node was paired that has not told yet what it is.
+  private static let version7 = """
+    CREATE TABLE wish (node INTEGER PRIMARY KEY, name TEXT, room TEXT, room_name TEXT, structure TEXT);
+    """
 
   /// Devices that are otherwise than their settled connectivity says, which this is, and since when, in microseconds since 1970.
   private static let version6 = """

@@ -34,8 +34,10 @@ extension HomeEngine {
   }
 
   /// Takes over nodes that another process commissioned, and forgets those that it removed.
-  /// - Parameter stored: what the controller's store holds now.
-  public mutating func adopt(_ stored: StoredState, at now: Instant) {
+  /// - Parameters:
+  ///   - stored: what the controller's store holds now.
+  ///   - wishes: what was asked for nodes that have not told yet what they are.
+  public mutating func adopt(_ stored: StoredState, wishes: [NodeID: PairingWish] = [:], at now: Instant) {
     let (added, removed) = perform(at: now) { controller, now in controller.adopt(stored, at: now) }
     for node in removed {
       if let handle = followed.removeValue(forKey: node)?.handle { handles[handle] = nil }
@@ -44,7 +46,7 @@ extension HomeEngine {
       reduce(.nodeRemoved(node))
     }
     for node in added {
-      reduce(.node(node))
+      reduce(.node(node, wish: wishes[node]))
       follow(node, at: now)
     }
   }

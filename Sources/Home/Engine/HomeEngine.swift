@@ -71,7 +71,7 @@ public struct HomeEngine: Engine {
   public init(
     _ controller: ControllerEngine, _ configuration: HomeConfiguration = HomeConfiguration(),
     state: HomeState = HomeState(), contacts: [NodeID: Contact] = [:], versions: [NodeID: [ClusterPath: UInt32]] = [:],
-    trials: [String: SettlingTrial] = [:], epoch: Int64, at now: Instant
+    trials: [String: SettlingTrial] = [:], wishes: [NodeID: PairingWish] = [:], epoch: Int64, at now: Instant
   ) {
     self.controller = controller
     self.configuration = configuration
@@ -83,7 +83,9 @@ public struct HomeEngine: Engine {
     // Nobody was there yet to be told otherwise.
     _ = reducer.setRestored(true, at: 0)
     for (node, versions) in versions { followed[node] = Followed(versions: versions) }
-    for record in controller.nodes { _ = reducer.reduce(.node(record.nodeID), at: time) }
+    for node in controller.nodes.map(\.nodeID) where state.sources(of: node).isEmpty {
+      _ = reducer.reduce(.node(node, wish: wishes[node]), at: time)
+    }
   }
 
   /// Now, in microseconds since 1970.

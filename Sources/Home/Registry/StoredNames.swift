@@ -1,4 +1,7 @@
 internal import Glibc
+internal import MatterController
+internal import MatterModel
+internal import MatterProtocol
 internal import Runtime
 
 /// The names of a home without its controller: for whoever only wants to know or change what things are called.
@@ -15,6 +18,18 @@ public struct StoredNames: Sendable {
   public func state() throws(HomeError) -> HomeState {
     guard access(path, F_OK) == 0 || LegacyHome(directory).isThere else { return HomeState() }
     return try withDatabase { database throws(HomeError) in try database.names() }
+  }
+
+  /// The ids that devices will have that were paired and have not told yet what they are.
+  package func awaited() throws(HomeError) -> [String] {
+    guard access(path, F_OK) == 0 else { return [] }
+    let wishes = try withDatabase { database throws(HomeError) in try database.wishes() }
+    guard !wishes.isEmpty else { return [] }
+    let stored: StoredState
+    do { stored = try StateStore.snapshot(of: directory.controller) } catch { throw HomeError(opening: error) }
+    let peers = stored.keys.filter { $0.hasPrefix(PeerRecord.prefix) }
+    let nodes = peers.compactMap { UInt64($0.dropFirst(PeerRecord.prefix.count), radix: 16) }.map { NodeID($0) }
+    return nodes.filter { wishes[$0] != nil }.sorted().map { SourceID($0).description }
   }
 
   /// How long a device must be away before its settled connectivity says so.

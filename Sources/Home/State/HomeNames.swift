@@ -1,3 +1,4 @@
+internal import MatterCrypto
 internal import MatterModel
 
 /// The rules that names in a home keep. Names keep the case they were given in and are compared without it.
@@ -112,15 +113,23 @@ extension HomeState {
       candidates: found.map { fullName(of: $0) })
   }
 
-  /// Where a room of this name is to be made if there is none: `Cottage/Kitchen` says in which structure.
-  /// - Returns: the room that there is, or the name of the new one and its structure, nil: the primary one.
+  /// The room of this name, or the one that is to be made if there is none: `Cottage/Kitchen` says in which structure, else it
+  /// is the primary one.
+  /// - Parameter random: for the id of a new one.
   /// - Throws: ``HomeError`` `notFound` where there is no such structure, `badArguments` where the name is none, and what
   ///   ``room(called:)`` throws.
-  func roomToBe(called text: String) throws(HomeError) -> (known: Room?, name: String, structureID: String?) {
-    if let room = try room(called: text) { return (room, room.name, room.structureID) }
-    guard let stroke = text.firstIndex(of: "/") else { return (nil, try HomeNames.checked(text).name, nil) }
+  func roomToBe(
+    called text: String, _ random: any RandomSource = SystemRandomSource()
+  ) throws(HomeError) -> Room {
+    if let room = try room(called: text) { return room }
+    guard let stroke = text.firstIndex(of: "/") else {
+      return Room(
+        id: Identifiers.new(random), name: try HomeNames.checked(text).name,
+        structureID: primaryStructureID ?? HomeReducer.firstStructure.id)
+    }
     let structure = try knownStructure(String(text[..<stroke]))
-    return (nil, try HomeNames.checked(String(text[text.index(after: stroke)...])).name, structure.id)
+    let name = try HomeNames.checked(String(text[text.index(after: stroke)...])).name
+    return Room(id: Identifiers.new(random), name: name, structureID: structure.id)
   }
 
   private func fullName(of room: Room) -> String {

@@ -24,14 +24,23 @@ extension HomeReducer {
     make(.deviceRemoved(id: gone.id), &update)
     let name = older.chosenName ?? younger.chosenName
     let rooms = [older, younger].filter { $0.structureID == kept.structureID }.lazy.compactMap(\.roomID)
-    grant(name, rooms.first, to: kept, &update)
+    grant(name, rooms.first.flatMap { state.room($0) }, to: kept, &update)
   }
 
   /// Gives a device that is there already, by another way or since it was quick, the name and the room that were asked for when
   /// it was paired. A room of another structure than its own it does not get.
-  mutating func grant(_ name: String?, _ roomID: String?, to device: DeviceEntry, _ update: inout HomeUpdate) {
-    let room = roomID.flatMap { state.room($0) }.flatMap { $0.structureID == device.structureID ? $0.id : nil }
-    let roomID = room ?? device.roomID
+  mutating func grant(_ wish: PairingWish, to device: DeviceEntry, _ update: inout HomeUpdate) {
+    var room: Room?
+    if let wished = wish.room, state.place(of: wished).structureID == device.structureID {
+      let (changes, place) = state.making(wished)
+      for change in changes { make(change, &update) }
+      room = place
+    }
+    grant(wish.name, room, to: device, &update)
+  }
+
+  private mutating func grant(_ name: String?, _ room: Room?, to device: DeviceEntry, _ update: inout HomeUpdate) {
+    let roomID = room.flatMap { $0.structureID == device.structureID ? $0.id : nil } ?? device.roomID
     let name = state.availableName(name ?? device.name, in: roomID, of: device.structureID, except: device.id)
     if roomID != device.roomID { make(.deviceMoved(id: device.id, roomID: roomID), &update) }
     if name != device.name { make(.deviceRenamed(id: device.id, name: name), &update) }

@@ -4,9 +4,9 @@ public import MatterProtocol
 
 /// What reaches the home from outside.
 public enum HomeInput: Sendable {
-  /// A node of our fabric: new, or known from an earlier start. A new one becomes a device when it has told what it is. A name
-  /// and a room that are said of it are for that device.
-  case node(NodeID, name: String? = nil, roomID: String? = nil)
+  /// A node of our fabric: new, or known from an earlier start. A new one becomes a device when it has told what it is. What was
+  /// asked for when it was paired is for that device.
+  case node(NodeID, wish: PairingWish? = nil)
   /// A node is not in our fabric any more.
   case nodeRemoved(NodeID)
   /// Nothing is known of how the nodes are: the process that follows them has just begun.
@@ -55,8 +55,8 @@ public struct HomeReducer: Sendable {
   public private(set) var contacts: [NodeID: Contact]
   /// How each node is; what is behind a bridge may be worse.
   private var nodes: [NodeID: SourceStatus] = [:]
-  /// Names and rooms for nodes that have not told yet what they are.
-  private var wishes: [NodeID: (name: String?, roomID: String?)] = [:]
+  /// What was asked for nodes that have not told yet what they are.
+  private var wishes: [NodeID: PairingWish] = [:]
   var settling: Settling
   /// Whether nobody follows the nodes: what is said of them is what was stored, and whether it still holds nobody knows, but of
   /// those that were heard since.
@@ -99,13 +99,13 @@ public struct HomeReducer: Sendable {
     var update = HomeUpdate([], at: time)
     if isRestored, let node = input.showing, seen.insert(node).inserted { update.settled = Set(devices(of: node)) }
     switch input {
-    case .node(let node, let name, let roomID):
+    case .node(let node, let wish):
       if let device = state.device(of: SourceID(node)) {
         // It told what it is before anybody had said this.
-        if name != nil || roomID != nil { grant(name, roomID, to: device, &update) }
+        if let wish { grant(wish, to: device, &update) }
         break
       }
-      if name != nil || roomID != nil { wishes[node] = (name, roomID) }
+      if let wish { wishes[node] = wish }
       if nodes[node] == nil { nodes[node] = .unknown }
     case .nodeRemoved(let node): remove(node, &update)
     case .started:
@@ -123,9 +123,11 @@ public struct HomeReducer: Sendable {
     case .update(let foreign):
       update = HomeUpdate([], at: foreign.time, origin: foreign.origin)
       update.isLogged = true
-      for change in foreign.changes { make(change, &update) }
+      let known = nodes.keys.filter { !state.sources(of: $0).isEmpty }
+      for change in foreign.changes { makeForeign(change, &update) }
       // Nodes that others removed, and sources that others added.
-      nodes = nodes.filter { node in wishes[node.key] != nil || !state.sources(of: node.key).isEmpty }
+      for node in known where state.sources(of: node).isEmpty { nodes[node] = nil }
+      wishes = wishes.filter { state.sources(of: $0.key).isEmpty }
       for device in state.devices.values {
         for source in device.sources where nodes[source.id.node] == nil { nodes[source.id.node] = source.status }
       }
@@ -197,6 +199,15 @@ public struct HomeReducer: Sendable {
   mutating func make(_ change: HomeChange, _ update: inout HomeUpdate) {
     state.apply(change)
     update.changes.append(change)
+  }
+
+  private mutating func makeForeign(_ change: HomeChange, _ update: inout HomeUpdate) {
+    guard case .deviceAdded(let id, let name, let roomID, _) = change, let known = state.devices[id] else {
+      return make(change, &update)
+    }
+    // Another process heard it at the same time as we did, and wrote it down first: it is as that one said.
+    if roomID != known.roomID { make(.deviceMoved(id: id, roomID: roomID), &update) }
+    if name != known.name { make(.deviceRenamed(id: id, name: name), &update) }
   }
 
   // MARK: Reports
@@ -321,16 +332,32 @@ public struct HomeReducer: Sendable {
     let wish = source.id.isBridged ? nil : wishes.removeValue(forKey: source.id.node)
     if let twin {
       make(.sourceAdded(source.id, device: twin.id), &update)
-      if let wish { grant(wish.name, wish.roomID, to: twin, &update) }
+      if let wish { grant(wish, to: twin, &update) }
       return
     }
     if state.primaryStructureID == nil { make(.structureAdded(Self.firstStructure), &update) }
-    let room = wish?.roomID.flatMap { state.room($0) }
+    var room: Room?
+    if let wished = wish?.room {
+      let (changes, place) = state.making(wished)
+      for change in changes { make(change, &update) }
+      room = place
+    }
     let structureID = room?.structureID ?? state.primaryStructureID ?? Self.firstStructure.id
     let wanted = wish?.name ?? source.identity.defaultName(by: source.id)
     let name = state.availableName(wanted, in: room?.id, of: structureID, except: id)
     make(.deviceAdded(id: id, name: name, roomID: room?.id, structureID: structureID), &update)
     make(.sourceAdded(source.id, device: id), &update)
+  }
+
+  /// The home with the nodes that have not told yet what they are, as the devices that they will be.
+  package func awaiting(_ nodes: [NodeID]) -> HomeState {
+    var whole = self
+    var update = HomeUpdate([], at: 0)
+    for node in nodes where state.sources(of: node).isEmpty {
+      whole.add(Topology.Source(id: SourceID(node), endpoints: [], identity: DeviceIdentity()), to: nil, &update)
+      whole.spread(node, &update)
+    }
+    return whole.state
   }
 
   /// The structure of a home that has no other.

@@ -33,7 +33,7 @@ extension ControllerEngine {
     advanceCommissioning(id, at: now)
   }
 
-  private var nextFreeNodeID: NodeID {
+  var nextFreeNodeID: NodeID {
     var node = authority.nextNodeID
     while peers[node] != nil || node == fabric.nodeID { node = NodeID(node.rawValue &+ 1) }
     return node

@@ -1,5 +1,5 @@
 internal import MatterCrypto
-internal import MatterModel
+public import MatterModel
 internal import MatterProtocol
 internal import MatterTLV
 
@@ -104,15 +104,28 @@ extension ControllerEngine {
     if !changes.isEmpty { perform(.store(changes)) }
   }
 
+  /// The nodes that may be in the fabric, since the last answer of their commissioning got lost.
+  public var unconfirmedNodes: [NodeID] { unconfirmed.keys.sorted() }
+
+  /// The ids of which the device of a request gets one, if nothing else is commissioned before: where an earlier try was left
+  /// without an answer, the one that it had then; else the next free one.
+  public func possibleNodeIDs(for request: CommissioningRequest) -> [NodeID] {
+    let next = request.nodeID ?? nextFreeNodeID
+    return [unansweredNode(of: request)?.record.nodeID, next].compactMap { $0 }
+  }
+
+  private func unansweredNode(of request: CommissioningRequest) -> UnconfirmedNode? {
+    let fingerprint = UnconfirmedNode.fingerprint(of: request)
+    return unconfirmed.values.filter { known in
+      known.request == fingerprint && peers[known.record.nodeID] == nil
+        && (request.nodeID ?? known.record.nodeID) == known.record.nodeID
+    }.max { $0.record.nodeID < $1.record.nodeID }
+  }
+
   /// Goes on with the device that the same request has left without an answer, if there is one.
   /// - Returns: whether there is.
   mutating func resumeCommissioning(_ request: CommissioningRequest, _ id: OperationID, at now: Instant) -> Bool {
-    let fingerprint = UnconfirmedNode.fingerprint(of: request)
-    let left = unconfirmed.values.filter { known in
-      known.request == fingerprint && peers[known.record.nodeID] == nil
-        && (request.nodeID ?? known.record.nodeID) == known.record.nodeID
-    }
-    guard let known = left.max(by: { $0.record.nodeID < $1.record.nodeID }) else { return false }
+    guard let known = unansweredNode(of: request) else { return false }
     commissionings[id] = Commissioning(request, node: known.record.nodeID, at: now)
     commissionings[id]?.isResumed = true
     commissionings[id]?.isCompletionRepeated = true

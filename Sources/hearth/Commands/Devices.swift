@@ -13,12 +13,14 @@ struct Devices: AsyncParsableCommand {
   @Flag(help: "Show the table again whenever something changes; on a terminal, in its place.") var watch = false
 
   func run() async throws {
-    let state = try await Names(global: home.global, hub: home.hub).state()
+    let names = Names(global: home.global, hub: home.hub)
+    let awaited = try names.awaited()
+    let state = try await names.state()
     let registry = HomeRegistry(state)
     let room = try room.map { try state.knownRoom($0).id }
     let wanted = registry.devices.filter { isWanted($0, in: state.devices[$0.id]?.roomID, room) }
     try home.check(wanted)
-    if wanted.isEmpty && !watch {
+    if wanted.isEmpty && awaited.isEmpty && !watch {
       home.output.result([], "")
       home.output.progress(
         registry.devices.isEmpty
@@ -28,7 +30,7 @@ struct Devices: AsyncParsableCommand {
     let patience = home.network.timeout?.duration ?? .milliseconds(2500)
     try await home.withHome(patience: patience) { session in
       try await session.follow()
-      await session.waitForConnectivity(of: Set(wanted.map(\.id)), timeout: patience)
+      await session.waitForConnectivity(of: Set(wanted.map(\.id) + awaited), timeout: patience)
       guard watch else { return try await show(session, room) }
       let screen = TableScreen(isInPlace: !home.output.json && isatty(STDOUT_FILENO) == 1)
       // Several changes at a time are one.
@@ -47,10 +49,11 @@ struct Devices: AsyncParsableCommand {
   }
 
   private func show(_ session: Home, _ room: String?, on screen: TableScreen? = nil) async throws {
-    let names = try await session.rooms().list()
+    // What was paired and has not told yet what it is, is in the home all the same.
+    let awaited = await session.awaited()
     var reports: [DeviceRow] = []
-    for device in try await session.devices().list() {
-      guard let record = device.record(room: names.first { $0.id == device.roomID }?.name),
+    for device in try await session.devices().list() + awaited.devices {
+      guard let record = device.record(room: device.roomID.flatMap { awaited.home.room($0)?.name }),
         isWanted(record, in: device.roomID, room),
         !offline || device.sourceConnectivity.connectivityState == .offline
       else { continue }

@@ -75,6 +75,9 @@ struct Names {
     return try await withHome(options) { await $0.state }
   }
 
+  /// The ids that devices will have that were paired and have not told yet what they are; a hub tells of none.
+  func awaited() throws -> [String] { hub.hubs.isEmpty ? try StoredNames(try global.stateDirectory).awaited() : [] }
+
   /// - Parameters:
   ///   - edits: gets the home, says what is to be done and what it has to say itself.
   ///   - body: gets that, and what came of each edit.

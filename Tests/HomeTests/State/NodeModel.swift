@@ -138,3 +138,10 @@ struct CheckedReducer {
   func connectivity(_ device: String) -> ConnectivityState? { status(device)?.connectivity.connectivityState }
   var ids: [String] { state.orderedDevices.map(\.id) }
 }
+
+extension HomeInput {
+  /// A node with what was asked for it; the room is called as its id where there is none.
+  static func node(_ node: NodeID, name: String?, roomID: String?) -> HomeInput {
+    .node(node, wish: PairingWish(name: name, room: roomID.map { Room(id: $0, name: $0, structureID: "home") }))
+  }
+}

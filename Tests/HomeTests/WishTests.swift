@@ -1,0 +1,152 @@
+import Foundation
+import MatterModel
+import MatterProtocol
+import Runtime
+import Testing
+
+@testable import Home
+
+/// What was asked for a device when it was paired, until it is in the home.
+@Suite("Wishes", .timeLimit(.minutes(10))) struct WishTests {
+  private static let kitchen = Room(id: "k", name: "Kitchen", structureID: "home")
+  private static let sun = PairingWish(name: "Sun", room: kitchen)
+
+  // MARK: The database
+
+  @Test func aWishIsKeptUntilTheDeviceIsThere() throws {
+    let place = try TestDatabase()
+    let database = try place.open()
+    #expect(try database.keep(Self.sun, for: [5, 6], besides: []) == [5: Self.sun, 6: Self.sun])
+    #expect(try place.open().load().wishes == [5: Self.sun, 6: Self.sun])
+    // Of what is not said now, what was said before; of what is for nobody, nothing.
+    let named = PairingWish(name: "Moon", room: Self.kitchen)
+    #expect(try database.keep(PairingWish(name: "Moon"), for: [5], besides: [5]) == [5: named])
+    #expect(try database.wishes() == [5: named])
+    #expect(try database.keep(PairingWish(), for: [7], besides: [5]) == [7: PairingWish()])
+    // It goes with the change that brings the device, and not with what is behind a bridge.
+    try database.commit([HomeUpdate([.deviceAdded(id: "5", name: "Moon", roomID: nil, structureID: "home")], at: 1)])
+    try database.commit([HomeUpdate([.sourceAdded(SourceID(5, 2), device: "5")], at: 1)])
+    #expect(try database.wishes().count == 2)
+    try database.commit([HomeUpdate([.sourceAdded(SourceID(5), device: "5")], at: 1)])
+    #expect(try database.wishes() == [7: PairingWish()])
+    // The node went before it was heard.
+    try database.forgetWishes(besides: [])
+    #expect(try database.wishes().isEmpty)
+  }
+
+  @Test func whatTwoProcessesHearOfANewDeviceIsThereOnce() throws {
+    let place = try TestDatabase()
+    let (first, second) = (try place.open(), try place.open())
+    _ = try first.keep(Self.sun, for: [5], besides: [5])
+    // Both have loaded the home, and neither knows what the other hears. To the second one another has the name.
+    let anchor = try first.anchor()
+    var reducers = [HomeReducer(), HomeReducer()]
+    let other: [HomeChange] = [
+      .structureAdded(HomeReducer.firstStructure), .roomAdded(Self.kitchen),
+      .deviceAdded(id: "8", name: "Sun", roomID: "k", structureID: "home"),
+    ]
+    _ = reducers[1].reduce(.update(HomeUpdate(other, at: 1)), at: 1)
+    for (index, database) in [first, second].enumerated() {
+      _ = reducers[index].reduce(.node(5, wish: Self.sun), at: 2)
+      let update = reducers[index].reduce(NodeModel.lamp(5).report(), at: 3)
+      try database.commit([try #require(update)])
+    }
+    let stored = try first.load()
+    #expect(stored.wishes.isEmpty)
+    #expect(stored.state.devices["5"]?.name == "Sun" && stored.state.devices["5"]?.roomID == "k")
+    #expect(stored.state.rooms == [Self.kitchen])
+    // In the log it is there once, and the other one is told how it is called.
+    let samples = try first.samples(after: nil, SampleFilter(.topology)).added
+    #expect(samples.count { if case .deviceAdded("5", _, _, _) = $0.change { true } else { false } } == 1)
+    #expect(reducers[1].state.devices["5"]?.name == "Sun 2")
+    for logged in try second.updates(after: anchor).updates {
+      _ = reducers[1].reduce(.update(logged.update), at: 4)
+    }
+    #expect(reducers[1].state.devices["5"]?.name == "Sun")
+  }
+
+  // MARK: The home
+
+  /// The device of a wish, in a home that has changed since.
+  private func device(_ wish: PairingWish, in changes: [HomeChange]) -> (device: DeviceEntry?, state: HomeState) {
+    var home = CheckedReducer()
+    home.take(.node(5, wish: wish))
+    home.take(.update(HomeUpdate(changes, at: 1)))
+    home.take(NodeModel.lamp(5).report())
+    #expect(home.faults.isEmpty)
+    return (home.state.devices["5"], home.state)
+  }
+
+  @Test func theRoomIsTheOneThatWasMeant() {
+    let home = HomeChange.structureAdded(HomeReducer.firstStructure)
+    // In a home without anything.
+    var (sun, state) = device(Self.sun, in: [])
+    #expect(sun?.name == "Sun" && sun?.roomID == "k" && state.rooms == [Self.kitchen])
+    #expect(state.structures == [HomeReducer.firstStructure])
+    // Called otherwise, removed, and made again under another id.
+    (sun, state) = device(Self.sun, in: [home, .roomAdded(Self.kitchen), .roomRenamed(id: "k", name: "Bar")])
+    #expect(sun?.roomID == "k" && state.rooms.map(\.name) == ["Bar"])
+    (sun, state) = device(Self.sun, in: [home, .roomAdded(Self.kitchen), .roomRemoved(id: "k")])
+    #expect(sun?.roomID == "k" && state.rooms == [Self.kitchen])
+    let other = Room(id: "o", name: "kitchen", structureID: "home")
+    (sun, state) = device(Self.sun, in: [home, .roomAdded(other)])
+    #expect(sun?.roomID == "o" && state.rooms == [other])
+    // Its building is gone: it is in the primary one.
+    let cottage = PairingWish(name: "Sun", room: Room(id: "c", name: "Bath", structureID: "cottage"))
+    (sun, state) = device(cottage, in: [home])
+    #expect(sun?.name == "Sun" && sun?.roomID == "c" && sun?.structureID == "home")
+    #expect(state.rooms == [Room(id: "c", name: "Bath", structureID: "home")])
+  }
+
+  @Test func whatHasNotToldYetWhatItIsCanBeNamed() {
+    var home = CheckedReducer()
+    home.take(.node(5, wish: Self.sun))
+    home.take(.node(6))
+    home.take(.lost(6, .noAddress))
+    // Something that others did has nothing to do with it.
+    home.take(.update(HomeUpdate([.structureAdded(HomeReducer.firstStructure)], at: 1)))
+    let whole = home.reducer.awaiting([5, 6])
+    #expect(HomeRegistry(whole).devices.map(\.fullName) == ["Kitchen/Sun", "Device 6"])
+    #expect(whole.devices["6"]?.active?.status.reason == .noAddress)
+    #expect(home.state.devices.isEmpty && home.state.rooms.isEmpty)
+    // It goes, and its wish with it.
+    home.take(.nodeRemoved(5))
+    home.take(.node(5))
+    home.take(NodeModel.lamp(5).report())
+    #expect(home.state.devices["5"]?.name == "Device 5")
+  }
+}
+
+/// A home that somebody else pairs a device for, and is killed before he can tell.
+@Suite("Adopting", .timeLimit(.minutes(10))) struct AdoptingTests {
+  /// A node of the fabric, as the controller stores it.
+  private static let record: [UInt8] = [0x15, 0x24, 0x00, 0x09, 0x18]
+
+  @Test func whoFollowsTheDevicesTakesOverWhatNobodyToldOf() async throws {
+    let directory = ScratchDirectory()
+    let open = try await OpenHome(directory)
+    try await open.home.follow()
+    let other = try HomeDatabase.open(directory.state.database)
+    // What is in its place can't be read.
+    let journal = directory.state.controller + "/journal"
+    try FileManager.default.createDirectory(atPath: journal, withIntermediateDirectories: true)
+    let lock = try await HomeLock.acquire(directory.state)
+    let room = Room(id: "k", name: "Kitchen", structureID: "home")
+    _ = try other.keep(PairingWish(name: "Sun", room: room), for: [9], besides: [9])
+    #expect(await eventually { await open.controller.isAdoptionDue })
+    _ = consume lock
+    // It fails, and is tried again.
+    try await Task.sleep(for: .milliseconds(1200))
+    #expect(await open.controller.nodes.isEmpty)
+    try FileManager.default.removeItem(atPath: directory.state.controller)
+    let store = try HostMachine().openStore(directory.state.controller)
+    try store.commit([StoreChange("peer/0000000000000009", Self.record)])
+    #expect(await eventually { await open.controller.nodes.map(\.nodeID) == [9] })
+    let awaited = await open.home.awaited()
+    #expect(awaited.devices.map(\.name) == ["Sun"] && awaited.home.rooms == [room])
+    await open.take(NodeModel.lamp(9).report())
+    #expect(try await open.device("9").name == "Sun")
+    #expect(await eventually { (try? other.wishes().isEmpty) == true })
+    await open.home.close()
+  }
+}

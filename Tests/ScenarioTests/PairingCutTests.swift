@@ -1,0 +1,45 @@
+import Home
+import MatterController
+import MatterModel
+import Simulation
+import Testing
+import VirtualDevices
+
+@testable import Scenario
+
+/// A home's machine that loses its power while a device is paired.
+@Suite struct PairingCutTests {
+  /// The power goes before each effect of the last part of a pairing: whenever the device is in the fabric it is in the home, too,
+  /// under the name and in the room that were asked for.
+  @Test func aDeviceInTheFabricHasTheNameAndTheRoomThatWereAskedForIt() async throws {
+    var options = SimulatedHomeOptions()
+    options.isPaired = false
+    var isIn: [Bool] = []
+    for effects in 0..<60 {
+      let run = await simulate(try SimulatedHomeTests.definition(), seed: 3, options) { old, world in
+        try await world.simulation.sleep(for: .seconds(5))
+        let lamp = world.definition.devices[0]
+        let request = CommissioningRequest(
+          passcode: lamp.passcode, target: .discriminator(.long(lamp.discriminator)))
+        let paired = try? await old.pair(request, name: "Sun", room: "Sky") { step, progress in
+          // What is before it is not in the fabric.
+          guard step == .complete, case .started = progress else { return }
+          world.hub.effectsUntilPowerCut = effects
+        }
+        try await world.cutPower(of: "hub")
+        try await world.restorePower(of: "hub")
+        try await world.simulation.sleep(for: .seconds(60))
+        let home = try await world.home
+        let nodes = try await home.controller.nodes.count
+        let names = HomeRegistry(await home.state).devices.map(\.fullName)
+        return (paired != nil, nodes, names)
+      }
+      let (isAnswered, nodes, names) = try run.result.get()
+      #expect(names == (nodes == 0 ? [] : ["Sky/Sun"]), "after \(effects) effects")
+      #expect(nodes == 1 || !isAnswered)
+      isIn.append(nodes == 1)
+    }
+    // Both come, in this order and once each.
+    #expect(isIn.first == false && isIn.last == true && isIn == isIn.sorted { !$0 && $1 }, "\(isIn)")
+  }
+}
