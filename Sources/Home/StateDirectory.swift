@@ -7,9 +7,18 @@ public struct StateDirectory: Hashable, Sendable {
     self.root = root.count > 1 && root.hasSuffix("/") ? String(root.dropLast()) : root
   }
 
-  /// `$XDG_STATE_HOME/hearth`, else `~/.local/state/hearth`.
+  /// Names the root in the environment of a process.
+  public static let variable = "HEARTH_STATE"
+
+  /// `$HEARTH_STATE`, as the commands have it that a home wakes; else `$XDG_STATE_HOME/hearth`, else `~/.local/state/hearth`.
   /// - Throws: `badArguments` where the environment names neither.
   public static func standard(environment: [String: String]) throws(HomeError) -> StateDirectory {
+    if let state = environment[variable], !state.isEmpty {
+      guard state.hasPrefix("/") else {
+        throw HomeError(.badArguments, "\(variable) is “\(state)”; expected a path that begins with /")
+      }
+      return StateDirectory(state)
+    }
     // A relative XDG path is to be ignored, says its specification.
     if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") { return StateDirectory(state + "/hearth") }
     if let home = environment["HOME"], home.hasPrefix("/") { return StateDirectory(home + "/.local/state/hearth") }
@@ -22,6 +31,11 @@ public struct StateDirectory: Hashable, Sendable {
   public var home: String { root + "/home" }
   /// The home's database.
   public var database: String { home + "/home.sqlite" }
+
+  /// The root of the home that a database is of.
+  static func root(ofDatabase path: String) -> String {
+    path.split(separator: "/", omittingEmptySubsequences: false).dropLast(2).joined(separator: "/")
+  }
   /// One directory for each virtual device, by its unique id.
   public var devices: String { root + "/devices" }
   /// The directory of one virtual device.

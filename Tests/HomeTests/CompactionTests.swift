@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import Logging
 import MatterModel
@@ -50,5 +51,79 @@ import Testing
     }
     #expect(await eventually { (try? count()) == 7 })
     await center.stop()
+  }
+
+  @Test func theFileIsBounded() throws {
+    let place = try TestDatabase()
+    let database = try place.open()
+    try database.commit([HomeUpdate(HomeSamples.lamp(5), at: 0)])
+    let first = try database.anchor()
+    for _ in 0..<20 {
+      try database.commit(
+        (0..<500).map { number in
+          HomeUpdate(
+            [.attribute(5, .init(1, 6, 0), value: [0x0C, 200] + [UInt8](repeating: UInt8(number % 200), count: 200))],
+            at: 1)
+        })
+    }
+    let bound: Int64 = 1 << 20
+    #expect(try database.fileSize().all > 2 * bound)
+    // Not because of its number or its age.
+    #expect(try database.compact(keeping: 1_000_000) == 0)
+    try database.compact(keeping: 1_000_000, since: .min, within: bound)
+    #expect(try database.fileSize().all <= bound)
+    guard case .reset = try database.samples(after: first) else {
+      Issue.record("the log was not shortened")
+      return
+    }
+    // The younger part is there, and the home is what it was.
+    #expect(try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM log") ?? 0 } > 500)
+    #expect(try database.load().state.devices["5"] != nil)
+    #expect(try database.compact(keeping: 1_000_000, since: .min, within: bound) == 0)
+  }
+
+  /// At once: it may not last until its turn comes.
+  @Test func whoTakesOverShortensTheLog() async throws {
+    let directory = ScratchDirectory()
+    try FileManager.default.createDirectory(atPath: directory.state.home, withIntermediateDirectories: true)
+    let database = try HomeDatabase.open(directory.state.database)
+    try database.commit((0..<9).map { change($0, at: 1) })
+    @Sendable func count() throws -> Int { try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM log") ?? 0 } }
+    #expect(try count() == 9)
+    let open = try await OpenHome(directory)
+    try await open.home.follow()
+    #expect(await eventually { (try? count()) == 0 })
+    await open.home.close()
+  }
+}
+
+/// Who wakes observers that last.
+@Suite("Wakers", .timeLimit(.minutes(10))) struct WakerTests {
+  @Test func whoEndsSoonWakesNobodyAndKeepsNobodyFromIt() async throws {
+    let directory = ScratchDirectory()
+    let short = try await OpenHome(directory, wakesObservers: false)
+    try await short.home.follow()
+    #expect(await short.controller.isFollower)
+    #expect(await short.controller.waker == nil)
+    let long = try await OpenHome(directory)
+    try await long.home.follow()
+    #expect(await long.controller.waker != nil)
+    #expect(await !long.controller.isFollower)
+    // What the one hears wakes what the other one runs.
+    let file = directory.state.root + "/told"
+    try StoredNames(directory.state).withDatabase { database throws(HomeError) in
+      _ = try database.add(
+        BackgroundDelivery(
+          .all, .immediate, to: .command(["sh", "-c", "echo x >> \(file)"]), after: try database.anchor()))
+    }
+    await short.meet(.lamp(5))
+    #expect(await eventually { FileManager.default.fileExists(atPath: file) })
+    // The right is free again with its end.
+    await long.home.close()
+    let next = try await OpenHome(directory)
+    try await next.home.follow()
+    #expect(await next.controller.waker != nil)
+    await next.home.close()
+    await short.home.close()
   }
 }

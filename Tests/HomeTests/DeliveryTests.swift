@@ -49,7 +49,7 @@ import Testing
     #expect(schedule.advance(to: at(6)) == [.deliver(run: 2)])
     #expect(schedule.deadline == at(36))
     #expect(schedule.advance(to: at(36)) == [.abandon(run: 2)])
-    #expect(schedule.finish(run: 2, at: at(37)) == [], "too late")
+    #expect(schedule.fail(run: 2, at: at(37)) == [], "it failed already")
     #expect(schedule.deadline == at(46))
     #expect(schedule.advance(to: at(46)) == [.deliver(run: 3)])
     #expect(schedule.fail(run: 3, at: at(47)) == [.suspend])
@@ -58,6 +58,32 @@ import Testing
     #expect(schedule.resume(at: at(3000)) == [.deliver(run: 4)])
     #expect(schedule.finish(run: 4, at: at(3001)) == [])
     #expect(schedule.strikes == 0 && !schedule.isPending)
+  }
+
+  @Test func whatIsCompletedLateIsCompleted() {
+    let limits = DeliverySchedule.Limits(period: .seconds(40), patience: .seconds(30), firstRetry: .seconds(5))
+    var schedule = DeliverySchedule(limits)
+    #expect(schedule.change(at: at(0)) == [.deliver(run: 1)])
+    #expect(schedule.advance(to: at(30)) == [.abandon(run: 1)] && schedule.strikes == 1)
+    // It is not told the same again, and once is enough.
+    #expect(schedule.finish(run: 1, at: at(31)) == [] && schedule.strikes == 0 && schedule.deadline == nil)
+    #expect(schedule.finish(run: 1, at: at(31)) == [] && !schedule.isOpen(1))
+    #expect(schedule.change(at: at(32)) == [] && schedule.deadline == at(40))
+    // What came meanwhile, it is told of.
+    #expect(schedule.advance(to: at(40)) == [.deliver(run: 2)])
+    #expect(schedule.change(at: at(41)) == [])
+    #expect(schedule.advance(to: at(70)) == [.abandon(run: 2)])
+    #expect(schedule.finish(run: 2, at: at(80)) == [.deliver(run: 3)])
+    // One that takes too long each time is not away: the attempt after it began before it ended.
+    #expect(schedule.advance(to: at(110)) == [.abandon(run: 3)])
+    #expect(schedule.advance(to: at(120)) == [.deliver(run: 4)])
+    #expect(schedule.finish(run: 3, at: at(121)) == [] && schedule.strikes == 0 && schedule.isRunning(4))
+    #expect(schedule.finish(run: 4, at: at(122)) == [] && !schedule.isPending)
+    // Also the last one.
+    schedule = DeliverySchedule(limits, strikes: 2)
+    #expect(schedule.change(at: at(0)) == [.deliver(run: 1)])
+    #expect(schedule.advance(to: at(30)) == [.abandon(run: 1), .suspend])
+    #expect(schedule.finish(run: 1, at: at(31)) == [] && !schedule.isSuspended)
   }
 
   @Test func aRetryKeepsToThePeriodAndASuccessForgivesAll() {
@@ -253,7 +279,8 @@ import Testing
     let added = try database.add(
       BackgroundDelivery(
         SampleFilter(.attribute), .immediate,
-        to: .command(["sh", "-c", "cat >> \(file); echo $HEARTH_AFTER $HEARTH_UNTIL >> \(file).env"]), after: start))
+        to: .command(["sh", "-c", "cat >> \(file); echo $HEARTH_AFTER $HEARTH_UNTIL $HEARTH_STATE >> \(file).env"]),
+        after: start))
     try database.commit([light(true)])
     let center = try center(database)
     try await center.start(inBackground: true)
@@ -264,7 +291,7 @@ import Testing
       notice
         == DeliveryNotice(
           observer: added.id, type: .attribute, after: start, until: try database.anchor(), attempt: 1))
-    #expect(try String(contentsOfFile: file + ".env", encoding: .utf8) == "\(notice.after) \(notice.until)\n")
+    #expect(try String(contentsOfFile: file + ".env", encoding: .utf8) == "\(notice.after) \(notice.until) \(StateDirectory.root(ofDatabase: place.path))\n")
     #expect(try database.backgroundDeliveries().first?.delivered != nil)
     await center.stop()
   }
@@ -374,8 +401,10 @@ import Testing
     try await until("it runs") { told() == 1 }
     let one = try database.backgroundDeliveries()[0]
     #expect(try #require(one.earliest) > HostClock.unixMicroseconds() + 3_000_000_000)
-    #expect(one.delivered == nil)
+    #expect(one.delivered == nil && one.begun != nil && one.strikes == 0)
+    // Who ends in good order takes it back: that is no fault of the target's.
     await center.stop()
+    try await until("it is taken back") { try database.backgroundDeliveries()[0].begun == nil }
     // The clock was set back by a day: no longer than the period is waited for.
     try database.record(earliest: HostClock.unixMicroseconds() + 86_400_000_000, of: one.id)
     let later = try self.center(database)
@@ -390,13 +419,58 @@ import Testing
     #expect(try database.backgroundDeliveries()[0].earliest == nil)
   }
 
+  /// The process that woke it was killed: nobody says how it ended.
+  @Test func whatWasBegunAndHasNotEndedHasFailed() async throws {
+    let (place, database, told) = try delivery(.immediate, "true")
+    try database.commit([light(true)])
+    let id = try database.backgroundDeliveries()[0].id
+    // It is waited for as after any failure, and then it is told.
+    try database.record(begun: HostClock.unixMicroseconds(), earliest: nil, of: id)
+    let patient = try self.center(database, .init(patience: .seconds(120), firstRetry: .seconds(3600)))
+    try await patient.start(inBackground: true)
+    try await until("it is noted") { try database.backgroundDeliveries()[0].strikes == 1 }
+    var stored = try database.backgroundDeliveries()[0]
+    #expect(stored.begun == nil && !stored.isSuspended && stored.failure?.contains("process") == true)
+    #expect(try #require(stored.earliest) > HostClock.unixMicroseconds() + 3_000_000_000)
+    await patient.stop()
+    // Whoever takes three processes with him is left alone.
+    let again = try place.open()
+    for strikes in 2...3 {
+      try again.record(begun: HostClock.unixMicroseconds(), earliest: nil, of: id)
+      let center = try self.center(again, .init(patience: .seconds(120), firstRetry: .seconds(3600)))
+      try await center.start(inBackground: true)
+      try await until("it is noted") { try again.backgroundDeliveries()[0].strikes == strikes }
+      await center.stop()
+    }
+    stored = try again.backgroundDeliveries()[0]
+    #expect(stored.isSuspended && told() == 0)
+    let center = try self.center(again)
+    try await center.start(inBackground: true)
+    try place.open().resumeBackgroundDelivery(id)
+    try await until("it is delivered") { told() == 1 }
+    await center.stop()
+  }
+
+  /// It is asked to end first, and what it does then counts.
+  @Test func aCommandThatCompletesWhenItIsAskedToEndHasCompleted() async throws {
+    let (place, database, told) = try delivery(.immediate, "trap 'exit 0' TERM; while :; do sleep 0.1; done")
+    try database.commit([light(true)])
+    let center = try center(database, .init(patience: .seconds(10), firstRetry: .seconds(3600), strikes: 1))
+    try await center.start(inBackground: true)
+    try await until("it is delivered") { try database.backgroundDeliveries()[0].delivered != nil }
+    let stored = try database.backgroundDeliveries()[0]
+    #expect(stored.strikes == 0 && !stored.isSuspended && stored.failure == nil && told() == 1)
+    #expect(stored.anchor == (try place.open().anchor()))
+    await center.stop()
+  }
+
   @Test func aCommandThatHangsIsEnded() async throws {
     let place = try TestDatabase()
     let database = try place.open()
     let file = place.directory + "/pid"
     try database.add(
       BackgroundDelivery(
-        .all, .immediate, to: .command(["sh", "-c", "echo $$ >> \(file); exec sleep 100"]),
+        .all, .immediate, to: .command(["sh", "-c", "trap '' TERM; echo $$ >> \(file); exec sleep 100"]),
         after: try database.anchor()))
     try database.commit([light(true)])
     let center = try center(database, .init(patience: .seconds(20), firstRetry: .milliseconds(10), strikes: 3))

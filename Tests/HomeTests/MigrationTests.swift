@@ -60,6 +60,7 @@ import Testing
     ) WITHOUT ROWID;
     """,
     "CREATE TABLE wish (node INTEGER PRIMARY KEY, name TEXT, room TEXT, room_name TEXT, structure TEXT);",
+    "ALTER TABLE observer ADD COLUMN begun INTEGER;",
   ]
 
   /// A home with a room, a lamp in it that is on, its log, and an observer; made without any code of ours.
@@ -77,7 +78,7 @@ import Testing
     INSERT INTO observer (definition, sequence) VALUES ('{"filter":{"type":"all"},"command":["true"]}', 1);
     """
 
-  @Test(arguments: 1...7) func becomesThisOne(_ version: Int) throws {
+  @Test(arguments: 1...8) func becomesThisOne(_ version: Int) throws {
     let place = try TestDatabase()
     let earlier = try DatabaseQueue(path: place.path)
     try earlier.writeWithoutTransaction { database in
@@ -106,7 +107,7 @@ import Testing
     #expect(try database.clients().isEmpty)
     let observer = try #require(try database.backgroundDeliveries().first)
     #expect(observer.target == .command(["true"]) && observer.anchor == Anchor(log: 77, sequence: 1))
-    #expect(observer.earliest == nil)
+    #expect(observer.earliest == nil && observer.begun == nil)
     guard case .samples(let samples, _, true) = try database.samples(after: observer.anchor) else {
       Issue.record("a gap")
       return

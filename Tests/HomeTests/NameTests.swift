@@ -212,6 +212,12 @@ final class ScratchDirectory: Sendable {
 @Suite("State directory") struct StateDirectoryTests {
   @Test func comesFromTheEnvironment() throws {
     #expect(try StateDirectory.standard(environment: ["XDG_STATE_HOME": "/x", "HOME": "/h"]).root == "/x/hearth")
+    #expect(try StateDirectory.standard(environment: ["HEARTH_STATE": "/s", "HOME": "/h"]).root == "/s")
+    #expect(try StateDirectory.standard(environment: ["HEARTH_STATE": "", "HOME": "/h"]).root.hasPrefix("/h"))
+    #expect(
+      failure { () throws(HomeError) in _ = try StateDirectory.standard(environment: ["HEARTH_STATE": "s"]) }?.code
+        == .badArguments)
+    #expect(StateDirectory.root(ofDatabase: StateDirectory("/s").database) == "/s")
     #expect(
       try StateDirectory.standard(environment: ["XDG_STATE_HOME": "x", "HOME": "/h"]).root == "/h/.local/state/hearth")
     #expect(

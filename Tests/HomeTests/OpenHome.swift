@@ -19,7 +19,7 @@ final class OpenHome: Sendable {
 
   init(
     _ directory: ScratchDirectory, grace: Duration? = nil, contactPeriod: Duration = .seconds(60),
-    machine: any Machine = HostMachine()
+    machine: any Machine = HostMachine(), wakesObservers: Bool = true
   ) async throws {
     self.directory = directory
     var options = HomeController.Options(state: directory.state, logger: Logger(label: "test"))
@@ -28,6 +28,7 @@ final class OpenHome: Sendable {
     options.machine = machine
     options.following.grace = grace
     options.following.contactPeriod = contactPeriod
+    options.following.wakesObservers = wakesObservers
     home = try await Home(options)
     controller = try home.controller
   }

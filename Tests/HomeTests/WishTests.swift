@@ -141,7 +141,7 @@ import Testing
     try FileManager.default.removeItem(atPath: directory.state.controller)
     let store = try HostMachine().openStore(directory.state.controller)
     try store.commit([StoreChange("peer/0000000000000009", Self.record)])
-    #expect(await eventually { await open.controller.nodes.map(\.nodeID) == [9] })
+    #expect(await eventually { await open.home.awaited().devices.map(\.id) == ["9"] })
     let awaited = await open.home.awaited()
     #expect(awaited.devices.map(\.name) == ["Sun"] && awaited.home.rooms == [room])
     await open.take(NodeModel.lamp(9).report())

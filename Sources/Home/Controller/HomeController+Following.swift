@@ -67,25 +67,36 @@ extension HomeController {
 
   /// Follows the devices if nobody does any more.
   private func takeOver() async throws(HomeError) {
-    guard let center, follower == nil, !isTakingOver else { return }
+    guard let center, !isTakingOver else { return }
+    isTakingOver = true
+    defer { isTakingOver = false }
+    // Who is to be woken is known before anything happens that they are woken for.
+    try await takeObservers(center)
+    guard follower == nil else { return }
     let isShared = options.machine.sharesFiles
     guard let lock = isShared ? try FollowerLock.acquire(options.state) : .undisputed else {
       edge.value.host.perform { engine, _ in engine.isPassive = true }
       return
     }
-    isTakingOver = true
-    defer { isTakingOver = false }
     // What the one before us wrote last comes before what the devices tell us.
     try await center.catchUp()
-    // Who is to be woken is known before anything happens that they are woken for.
-    try await center.deliverInBackground()
     guard !edge.value.host.isStopped else { return }
     follower = lock
+    options.machine.task { await center.keepLogShort() }
     edge.value.host.perform { engine, now in
       engine.follow(at: now)
       engine.isPassive = false
     }
     edge.value.observers.tell(hubState)
+  }
+
+  /// Wakes observers from now on, if nobody does any more.
+  private func takeObservers(_ center: ObserverCenter) async throws(HomeError) {
+    guard options.following.wakesObservers, waker == nil else { return }
+    let isShared = options.machine.sharesFiles
+    guard let lock = isShared ? try FollowerLock.acquire(options.state.home + "/waker") : .undisputed else { return }
+    try await center.deliverInBackground()
+    if !edge.value.host.isStopped { waker = lock }
   }
 
   // MARK: Others

@@ -53,6 +53,8 @@ public actor HomeController {
   private nonisolated let discovery: (any NodeDiscovery)?
   /// The right to follow the devices, while we have it.
   var follower: FollowerLock?
+  /// The right to wake observers that last, while we have it. Whoever follows the devices need not be the one.
+  var waker: FollowerLock?
   var isTakingOver = false
   /// Rings for observers, and notices what other processes write; while the home is followed.
   var center: ObserverCenter?
@@ -157,7 +159,7 @@ public actor HomeController {
     edge.value.stop()
     _ = try? await edge.value.keeper.close(contacts).get()
     // The next process begins with what is stored: not before everything is.
-    follower = nil
+    (follower, waker) = (nil, nil)
     if let discovery { _ = try? await discovery.stop().get() }
   }
 
@@ -169,7 +171,7 @@ public actor HomeController {
       controller.contactKeeping?.cancel()
       controller.center?.assumeIsolated { $0.stop() }
       controller.center = nil
-      controller.follower = nil
+      (controller.follower, controller.waker) = (nil, nil)
       controller.edge.value.abandon()
     }
   }

@@ -38,6 +38,9 @@ public struct BackgroundDelivery: Hashable, Sendable, Identifiable {
   public internal(set) var strikes = 0
   /// Whether it failed so often that it is woken no more until it is resumed. Its anchor stays where it was.
   public internal(set) var isSuspended = false
+  /// When the attempt began that has not ended, in microseconds since 1970. Where nobody makes it any more, the process that did
+  /// was ended by something: that is a failure, too.
+  public internal(set) var begun: Int64?
   /// Why the last attempt failed.
   public internal(set) var failure: String?
   /// When it was delivered to last, in microseconds since 1970.
@@ -71,7 +74,8 @@ extension HomeDatabase {
       let rows = try Row.fetchAll(
         database.cachedStatement(
           sql: """
-            SELECT id, definition, sequence, strikes, suspended, failure, delivered, earliest FROM observer ORDER BY id
+            SELECT id, definition, sequence, strikes, suspended, failure, delivered, earliest, begun
+            FROM observer ORDER BY id
             """))
       return try rows.map { try self.delivery($0) }
     }
@@ -115,7 +119,7 @@ extension HomeDatabase {
   /// Wakes a suspended observer again, with all that happened since its anchor.
   /// - Throws: ``HomeError`` `notFound`.
   public func resumeBackgroundDelivery(_ id: Int64) throws(HomeError) {
-    try alter(id, "UPDATE observer SET suspended = 0, strikes = 0, failure = NULL, earliest = NULL WHERE id = ?")
+    try alter(id, "UPDATE observer SET suspended = 0, strikes = 0, failure = NULL, earliest = NULL, begun = NULL WHERE id = ?")
   }
 
   /// - Throws: ``HomeError`` `notFound`.
@@ -135,12 +139,12 @@ extension HomeDatabase {
     try write { database in
       try database.execute(
         sql: """
-          UPDATE observer SET sequence = ?, strikes = ?, suspended = ?, failure = ?, delivered = ?, earliest = ?
+          UPDATE observer SET sequence = ?, strikes = ?, suspended = ?, failure = ?, delivered = ?, earliest = ?, begun = ?
           WHERE id = ?
           """,
         arguments: [
           delivery.anchor.sequence, delivery.strikes, delivery.isSuspended, delivery.failure, delivery.delivered,
-          delivery.earliest, delivery.id,
+          delivery.earliest, delivery.begun, delivery.id,
         ])
     }
   }
@@ -148,6 +152,20 @@ extension HomeDatabase {
   /// Stores when an observer may be woken again: before it is, so that an end of this process does not forget it.
   func record(earliest: Int64, of id: Int64) throws(HomeError) {
     try write { try $0.execute(sql: "UPDATE observer SET earliest = ? WHERE id = ?", arguments: [earliest, id]) }
+  }
+
+  /// Stores that an attempt begins: until it has ended it counts as one that failed, see ``BackgroundDelivery/begun``.
+  func record(begun: Int64, earliest: Int64?, of id: Int64) throws(HomeError) {
+    try write { database in
+      try database.execute(
+        sql: "UPDATE observer SET begun = ?, earliest = coalesce(?, earliest) WHERE id = ?",
+        arguments: [begun, earliest, id])
+    }
+  }
+
+  /// The attempt that began is not made any more, for no fault of the target's.
+  func recordWithdrawal(of id: Int64) throws(HomeError) {
+    try write { try $0.execute(sql: "UPDATE observer SET begun = NULL WHERE id = ?", arguments: [id]) }
   }
 
   private func delivery(_ row: Row) throws -> BackgroundDelivery {
@@ -167,6 +185,7 @@ extension HomeDatabase {
     delivery.failure = row[5]
     delivery.delivered = row[6]
     delivery.earliest = row[7]
+    delivery.begun = row[8]
     return delivery
   }
 }

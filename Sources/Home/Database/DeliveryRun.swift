@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Glibc
+internal import Runtime
 internal import Synchronization
 
 #if canImport(FoundationNetworking)
@@ -20,23 +21,33 @@ struct DeliveryNotice: Hashable, Sendable, Codable {
 
 /// Wakes a target once.
 enum DeliveryRun {
-  /// Ends early when the task is cancelled.
+  /// So long a command that is to end has for it.
+  static let lastWords = Duration.seconds(3)
+
+  /// Ends early when the task is cancelled: a command is asked to end, and made to where it does not. What completes in
+  /// spite of that is completed.
+  /// - Parameter state: the directory of the home, for a command that asks for more.
   /// - Returns: nil when it was completed, else what went wrong.
-  static func deliver(_ notice: DeliveryNotice, to target: BackgroundDelivery.Target) async -> String? {
+  static func deliver(
+    _ notice: DeliveryNotice, to target: BackgroundDelivery.Target, of state: String
+  ) async -> String? {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]
     guard let body = try? encoder.encode(notice) else { return "the notice can't be written" }
     switch target {
-    case .command(let arguments): return await run(arguments, notice, body)
+    case .command(let arguments): return await run(arguments, notice, body, state)
     case .webhook(let address): return await post(body, to: address)
     }
   }
 
-  private static func run(_ arguments: [String], _ notice: DeliveryNotice, _ body: Data) async -> String? {
+  private static func run(
+    _ arguments: [String], _ notice: DeliveryNotice, _ body: Data, _ state: String
+  ) async -> String? {
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/env")
     process.arguments = arguments
     var environment = ProcessInfo.processInfo.environment
+    environment[StateDirectory.variable] = state
     environment["HEARTH_OBSERVER"] = "\(notice.observer)"
     environment["HEARTH_AFTER"] = "\(notice.after)"
     environment["HEARTH_UNTIL"] = "\(notice.until)"
@@ -54,9 +65,11 @@ enum DeliveryRun {
     }
     // The process that is to be ended when the delivery is given up; -1 when it was given up before.
     let number = Mutex<Int32>(0)
+    let gone = Gone()
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         process.terminationHandler = { process in
+          gone.note()
           number.withLock { $0 = 0 }
           let status = process.terminationStatus
           switch process.terminationReason {
@@ -73,7 +86,7 @@ enum DeliveryRun {
             if process.isRunning { number = started }
             return false
           }
-          if isTooLate { kill(started, SIGKILL) }
+          if isTooLate { end(started, gone) }
         } catch {
           process.terminationHandler = nil
           continuation.resume(returning: "“\(arguments[0])” can't be run: \(error.localizedDescription)")
@@ -81,9 +94,24 @@ enum DeliveryRun {
       }
     } onCancel: {
       number.withLock { number in
-        if number > 0 { kill(number, SIGKILL) }
+        if number > 0 { end(number, gone) }
         number = -1
       }
+    }
+  }
+
+  /// Whether a process is gone, so that its number may be another's.
+  private final class Gone: Sendable {
+    private let isGone = Mutex(false)
+    func note() { isGone.withLock { $0 = true } }
+    func ifNot(_ body: () -> Void) { isGone.withLock { if !$0 { body() } } }
+  }
+
+  private static func end(_ process: Int32, _ gone: Gone) {
+    gone.ifNot { kill(process, SIGTERM) }
+    Tasks.start {
+      try? await Task.sleep(for: lastWords)
+      gone.ifNot { kill(process, SIGKILL) }
     }
   }
 

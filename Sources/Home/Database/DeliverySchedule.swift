@@ -41,11 +41,17 @@ public struct DeliverySchedule: Hashable, Sendable {
   public private(set) var isSuspended: Bool
   /// Whether there is something that the observer was not told of.
   public private(set) var isPending = false
+  /// Whether something came since the last delivery began: it is not told of that by completing.
+  private var isNew = false
+  /// Deliveries that were given up and may be completed yet.
+  private var givenUp: Set<Int> = []
   private var run = 0
   /// When the delivery that runs is given up.
   private var patienceEnd: Instant?
   /// When the next delivery may begin; nil: at once.
   public private(set) var notBefore: Instant?
+  /// The same if the delivery that began last is completed.
+  private var periodEnd: Instant?
   /// As it was before the delivery that runs.
   private var earlierNotBefore: Instant?
 
@@ -65,6 +71,9 @@ public struct DeliverySchedule: Hashable, Sendable {
   /// Whether it is this delivery that runs.
   func isRunning(_ number: Int) -> Bool { isRunning && number == run }
 
+  /// Whether this delivery is waited for: it runs, or it was given up and has not ended.
+  func isOpen(_ number: Int) -> Bool { isRunning(number) || givenUp.contains(number) }
+
   /// When ``advance(to:)`` is to be called next; nil: not before something happens.
   public var deadline: Instant? {
     patienceEnd ?? (isPending && !isSuspended ? notBefore : nil)
@@ -72,15 +81,22 @@ public struct DeliverySchedule: Hashable, Sendable {
 
   /// There is something new.
   public mutating func change(at now: Instant) -> [Action] {
-    isPending = true
+    (isPending, isNew) = (true, true)
     return advance(to: now)
   }
 
-  /// A delivery was completed. Of one that was given up nothing is heard.
+  /// A delivery was completed, be it later than it should: that it took long is no reason to tell the same again.
   public mutating func finish(run number: Int, at now: Instant) -> [Action] {
-    guard isRunning, number == run else { return [] }
-    patienceEnd = nil
+    guard isOpen(number) else { return [] }
+    let isLate = givenUp.remove(number) != nil
     strikes = 0
+    isSuspended = false
+    if !isLate {
+      patienceEnd = nil
+    } else if number == run {
+      // The next attempt has not begun, and there is no need for it.
+      (isPending, notBefore) = (isNew, periodEnd)
+    }
     return advance(to: now)
   }
 
@@ -94,6 +110,8 @@ public struct DeliverySchedule: Hashable, Sendable {
 
   /// A delivery was not completed.
   public mutating func fail(run number: Int, at now: Instant) -> [Action] {
+    // One that was given up has failed already.
+    if givenUp.remove(number) != nil { return [] }
     guard isRunning, number == run else { return [] }
     return strike(at: now) + advance(to: now)
   }
@@ -103,14 +121,16 @@ public struct DeliverySchedule: Hashable, Sendable {
     var actions: [Action] = []
     if let end = patienceEnd, end <= now {
       actions.append(.abandon(run: run))
+      givenUp.insert(run)
       actions += strike(at: now)
     }
     guard isPending, !isRunning, !isSuspended, notBefore.map({ $0 <= now }) ?? true else { return actions }
-    isPending = false
+    (isPending, isNew) = (false, false)
     run += 1
     patienceEnd = now + limits.patience
     earlierNotBefore = notBefore
     notBefore = now + limits.period
+    periodEnd = notBefore
     return actions + [.deliver(run: run)]
   }
 

@@ -1,6 +1,5 @@
 internal import GRDB
 internal import MatterModel
-internal import Synchronization
 
 /// What other processes wrote.
 public struct OtherUpdates: Sendable {
@@ -95,45 +94,6 @@ extension HomeDatabase {
         samples.append(try self.sample(row))
       }
       return .samples(samples, next: try self.end(database), isComplete: true)
-    }
-  }
-
-  /// Makes the log shorter: what is over the count or older than the time goes, whole updates at a time. The home stays
-  /// as it is, but for what is known of nodes that no device has.
-  /// - Parameters:
-  ///   - keeping: how many changes stay at most.
-  ///   - time: changes before it go, in microseconds since 1970.
-  /// - Returns: how many changes went.
-  @discardableResult
-  public func compact(keeping count: Int, since time: Int64 = .min) throws(HomeError) -> Int {
-    try write { database in
-      // The youngest that goes; never in the middle of an update.
-      let last = try self.lastSequence(database)
-      let firstKept = try Int64.fetchOne(
-        database.cachedStatement(sql: "SELECT sequence FROM log WHERE time >= ? ORDER BY sequence LIMIT 1"),
-        arguments: [time])
-      let limit = max(
-        try LogGaps.place(Int64(clamping: max(count, 0)), before: last, database), firstKept.map { $0 - 1 } ?? last)
-      let divided = try Int64.fetchOne(
-        database.cachedStatement(sql: "SELECT batch FROM log WHERE sequence = ? AND batch <= ?"),
-        arguments: [limit + 1, limit])
-      let end = try LogGaps.before(divided.map { $0 - 1 } ?? limit, database)
-      try database.cachedStatement(sql: "DELETE FROM log WHERE sequence <= ?").execute(arguments: [end])
-      let removed = database.changesCount
-      if removed > 0 {
-        try database.execute(
-          sql: """
-            INSERT INTO meta (key, value) VALUES ('compacted', ?)
-            ON CONFLICT (key) DO UPDATE SET value = max(value, excluded.value)
-            """, arguments: [end])
-        try LogGaps.forget(before: end, database)
-      }
-      // What belongs to nobody comes of reports on their way while a device was removed: not worth a look each time.
-      guard removed > 0 || !self.isSwept.exchange(true, ordering: .relaxed) else { return removed }
-      for table in ["cluster", "event", "contact"] {
-        try database.cachedStatement(sql: "DELETE FROM \(table) WHERE node NOT IN (SELECT node FROM source)").execute()
-      }
-      return removed
     }
   }
 

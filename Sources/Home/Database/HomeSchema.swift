@@ -58,8 +58,12 @@ enum HomeSchema {
     migrator.registerMigration("5") { try $0.execute(sql: version5) }
     migrator.registerMigration("6") { try $0.execute(sql: version6) }
     migrator.registerMigration("7") { try $0.execute(sql: version7) }
+    migrator.registerMigration("8") { try $0.execute(sql: version8) }
     return migrator
   }
+
+  /// When an observer was woken that has not ended, in microseconds since 1970.
+  private static let version8 = "ALTER TABLE observer ADD COLUMN begun INTEGER;"
 
   /// What was asked for when a node was paired that has not told yet what it is.
   private static let version7 = """

@@ -24,9 +24,20 @@ extension ObserverCenter {
     arm()
   }
 
-  private func restore(_ delivery: BackgroundDelivery, _ observer: Observer) {
+  private func restore(_ stored: BackgroundDelivery, _ observer: Observer) {
     var own = limits
-    own.period = delivery.frequency.period
+    own.period = stored.frequency.period
+    var delivery = stored
+    if let begun = delivery.begun {
+      // Whoever woke it is not there any more, or he would be woken by him.
+      delivery.begun = nil
+      delivery.strikes += 1
+      delivery.isSuspended = delivery.isSuspended || delivery.strikes >= own.strikes
+      delivery.failure = "the process that woke it was ended before it was completed"
+      let pause = DeliverySchedule(own, strikes: delivery.strikes).longestWait
+      delivery.earliest = max(delivery.earliest ?? .min, begun + pause.nanoseconds / 1000)
+      store(delivery)
+    }
     var schedule = DeliverySchedule(own, strikes: delivery.strikes, isSuspended: delivery.isSuspended)
     if let earliest = delivery.earliest {
       // Of a clock that was set back since, nobody waits longer than ever.
@@ -48,23 +59,28 @@ extension ObserverCenter {
   private func run(_ delivery: BackgroundDelivery, _ observer: Observer, run: Int) async {
     do throws(HomeError) {
       let next = delivery.frequency.period > .zero ? earliest(observer) : nil
+      let begun = machine.unixMicroseconds()
       let until: Anchor? = try await work { database in
         let until = try database.anchor()
         guard try database.hasSamples(after: delivery.anchor, delivery.filter) else { return nil }
         // Where it can't be written, it may be woken too early after a restart, and nothing is lost.
-        if let next { try? database.record(earliest: next, of: delivery.id) }
+        try? database.record(begun: begun, earliest: next, of: delivery.id)
         return until
       }
       guard entries[observer]?.schedule.isRunning(run) == true else { return }
       guard let until else { return withdraw(observer, run: run) }
+      if case .delivery(var known)? = entries[observer]?.kind {
+        known.begun = begun
+        entries[observer]?.kind = .delivery(known)
+      }
       let notice = DeliveryNotice(
         observer: delivery.id, type: delivery.filter.type, after: delivery.anchor, until: until,
         attempt: delivery.strikes + 1)
-      entries[observer]?.until = until
-      let failure = await DeliveryRun.deliver(notice, to: delivery.target)
-      ended(observer, run: run, failure: failure)
+      let failure = await DeliveryRun.deliver(
+        notice, to: delivery.target, of: StateDirectory.root(ofDatabase: database.path))
+      ended(observer, run: run, until, failure: failure)
     } catch {
-      ended(observer, run: run, failure: error.message)
+      ended(observer, run: run, delivery.anchor, failure: error.message)
     }
   }
 
@@ -80,24 +96,32 @@ extension ObserverCenter {
     arm()
   }
 
-  private func ended(_ observer: Observer, run: Int, failure: String?) {
-    guard let entry = entries[observer], case .delivery(var delivery) = entry.kind, entry.schedule.isRunning(run) else {
+  /// - Parameter until: how far it went.
+  private func ended(_ observer: Observer, run: Int, _ until: Anchor, failure: String?) {
+    guard let entry = entries[observer], case .delivery(var delivery) = entry.kind, entry.schedule.isOpen(run) else {
       return
     }
-    entries[observer]?.task = nil
-    if failure == nil, let until = entry.until {
-      delivery.anchor = until
+    if entry.schedule.isRunning(run) {
+      entries[observer]?.task = nil
+      delivery.begun = nil
+    }
+    if failure == nil {
+      // One that was given up may be completed after the next one was.
+      if until.sequence > delivery.anchor.sequence { delivery.anchor = until }
       delivery.delivered = machine.unixMicroseconds()
       delivery.strikes = 0
+      delivery.isSuspended = false
       delivery.failure = nil
-      delivery.earliest = earliest(observer)
+      delivery.earliest = delivery.frequency.period > .zero ? earliest(observer) : nil
       entries[observer]?.kind = .delivery(delivery)
       // Asked for before the next one begins: what was delivered is not delivered again, also after a kill behind that.
       store(delivery)
       with(observer) { $0.finish(run: run, at: $1) }
-    } else {
+    } else if entry.schedule.isRunning(run) {
       with(observer) { $0.fail(run: run, at: $1) }
       note(delivery, observer, failure: failure)
+    } else {
+      with(observer) { $0.fail(run: run, at: $1) }
     }
     arm()
   }
@@ -109,9 +133,19 @@ extension ObserverCenter {
     delivery.strikes = entry.schedule.strikes
     delivery.isSuspended = entry.schedule.isSuspended
     delivery.failure = failure
+    delivery.begun = nil
     delivery.earliest = earliest(observer)
     entries[observer]?.kind = .delivery(delivery)
     store(delivery)
+  }
+
+  /// A delivery is given up since we end, which is no fault of the target's.
+  func giveUp(_ entry: Entry) {
+    guard case .delivery(let delivery) = entry.kind, let task = entry.task else { return }
+    task.cancel()
+    if entry.schedule.isRunning {
+      _ = worker.submit(on: eventLoop) { [database] in try database.recordWithdrawal(of: delivery.id) }
+    }
   }
 
   private func store(_ delivery: BackgroundDelivery) {

@@ -15,8 +15,12 @@ public actor ObserverCenter {
     public var count: Int
     /// How old the oldest change may be.
     public var age: Duration
+    /// How large the file may be, in bytes.
+    public var size: Int64
 
-    public init(count: Int = 1_000_000, age: Duration = .seconds(30 * 86_400)) { (self.count, self.age) = (count, age) }
+    public init(count: Int = 1_000_000, age: Duration = .seconds(30 * 86_400), size: Int64 = 512 << 20) {
+      (self.count, self.age, self.size) = (count, age, size)
+    }
   }
 
   /// Who is woken.
@@ -37,9 +41,8 @@ public actor ObserverCenter {
     var schedule: DeliverySchedule
     /// Calls the handler, of a query.
     var calls: HandlerCalls?
-    /// The delivery that runs, and how far it goes.
+    /// The delivery that runs.
     var task: Task<Void, Never>?
-    var until: Anchor?
   }
 
   public nonisolated let eventLoop: any EventLoop
@@ -55,6 +58,8 @@ public actor ObserverCenter {
   var limits: DeliverySchedule.Limits
   /// Whether targets are woken.
   var deliversInBackground = false
+  /// Whether this process keeps the log short.
+  private var ownsLog = false
   let machine: any Machine
   /// Whether those of earlier runs are.
   private var isRestored = false
@@ -95,7 +100,7 @@ public actor ObserverCenter {
   }
 
   /// Begins. Deliveries of earlier runs are restored before anything rings.
-  /// - Parameter inBackground: whether targets are woken; only by one process of a home.
+  /// - Parameter inBackground: whether targets are woken and the log is kept short; only by one process of a home.
   public func start(inBackground: Bool = false) async throws(HomeError) {
     guard poll == nil else { return }
     ear = database.bell.add { [weak self] updates in
@@ -109,7 +114,9 @@ public actor ObserverCenter {
       guard let self else { return }
       machine.task { await self.look() }
     }
-    if inBackground { try await deliverInBackground() }
+    guard inBackground else { return }
+    try await deliverInBackground()
+    await keepLogShort()
   }
 
   /// From now on targets are woken, too: this process has become the one that does. Where they can't be restored, none is.
@@ -123,6 +130,15 @@ public actor ObserverCenter {
       throw error
     }
     isRestored = true
+  }
+
+  /// From now on the log is kept short here, too: this process has become the one that owns the home. At once, since a process
+  /// may not last long enough for its turn to come.
+  func keepLogShort() async {
+    guard poll != nil, !ownsLog else { return }
+    ownsLog = true
+    // Where it can't be done now, it is done later.
+    try? await compact()
   }
 
   /// Reads what others have written up to now.
@@ -140,13 +156,13 @@ public actor ObserverCenter {
   /// Ends: nobody is woken any more. Deliveries that run are given up, and come again at the next start.
   public func stop() {
     if let ear { database.bell.remove(ear) }
-    (ear, deliversInBackground, isRestored) = (nil, false, false)
+    (ear, deliversInBackground, isRestored, ownsLog) = (nil, false, false, false)
     poll?.cancel()
     poll = nil
     timer?.cancel()
     timer = nil
     for entry in entries.values {
-      entry.task?.cancel()
+      giveUp(entry)
       entry.calls?.stop()
     }
     entries = [:]
@@ -224,12 +240,12 @@ public actor ObserverCenter {
 
   /// Makes the log shorter, in the process that owns the home.
   private func compact() async throws {
-    guard let retention, deliversInBackground else { return }
+    guard let retention, ownsLog else { return }
     // Behind all that others wrote: what is taken away was seen.
     try await catchUp()
     let age = retention.age.components.seconds.multipliedReportingOverflow(by: 1_000_000)
     let time = machine.unixMicroseconds() - (age.overflow ? 0 : age.partialValue)
-    try await work { _ = try $0.compact(keeping: retention.count, since: time) }
+    try await work { _ = try $0.compact(keeping: retention.count, since: time, within: retention.size) }
   }
 
   private func readOthers() async throws(HomeError) {

@@ -17,6 +17,9 @@ public struct HomeConfiguration: Hashable, Sendable {
   public var maximumCalls = 128
   /// How long a device that does not answer keeps others from being called.
   public var callPatience: Duration = .milliseconds(1500)
+  /// Whether it wakes observers that last while it is followed, if nobody else does: false for who ends soon by himself, and would
+  /// end a command that he has just begun.
+  public var wakesObservers = true
   /// The client that the home is opened for, if it is for one alone: all changes are its own.
   public var origin: String?
 

@@ -11,7 +11,9 @@ struct Describe: AsyncParsableCommand {
 
   func run() async throws {
     let patience = home.network.timeout?.duration ?? .seconds(4)
-    try await home.withHome(patience: patience) { session in
+    var options = try home.options(patience: patience)
+    options.following.wakesObservers = false
+    try await home.withHome(options) { session in
       let record = try await session.registry.resolve(device).device
       try await session.follow()
       await session.waitForConnectivity(of: [record.id], timeout: patience)

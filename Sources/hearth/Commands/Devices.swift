@@ -28,7 +28,9 @@ struct Devices: AsyncParsableCommand {
       return
     }
     let patience = home.network.timeout?.duration ?? .milliseconds(2500)
-    try await home.withHome(patience: patience) { session in
+    var options = try home.options(patience: patience)
+    options.following.wakesObservers = watch
+    try await home.withHome(options) { session in
       try await session.follow()
       await session.waitForConnectivity(of: Set(wanted.map(\.id) + awaited), timeout: patience)
       guard watch else { return try await show(session, room) }

@@ -7,16 +7,16 @@ struct Observe: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Commands and web addresses that are woken when something changes.",
     discussion: """
-      Observers last. They are woken by the process that follows the home (`hearth watch`, `hearth devices --watch`, and for \
-      their short lives other commands that look at the devices); what happens while there is none wakes them when there is \
-      one again. For example:
+      Observers last. They are woken by one of the processes that go on looking at the home (`hearth hub run`, `hearth watch`, \
+      `hearth devices --watch`); what happens while there is none wakes them when there is one again. For example:
         hearth observe add --attribute --device kitchen/lamp --cluster onOff --every 1m --run notify-send Lamp
         hearth observe add --connectivity --webhook http://127.0.0.1:8080/changed
 
       An observer gets no data, but the places in the log between which there are some, as JSON on the standard input or in \
       the request, and a command in HEARTH_AFTER and HEARTH_UNTIL, too: `hearth watch --since "$HEARTH_AFTER" --for 0s` \
-      tells them. A command that does not end with 0 in time, or an address that does not answer with 200 to 299, is \
-      tried again later and later; after three failures the observer is suspended until it is resumed, and loses nothing.
+      tells them, of the same home, which it has in HEARTH_STATE. A command that does not end with 0 in time, or an address that does not answer with 200 to 299, is \
+      tried again later and later, \
+      and so is one whose process was ended; after three failures the observer is suspended until it is resumed, and loses nothing.
       """,
     subcommands: [Add.self, List.self, Resume.self, Remove.self])
 

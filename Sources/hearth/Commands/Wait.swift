@@ -29,6 +29,8 @@ struct Wait: AsyncParsableCommand {
     var options = try home.options()
     // --timeout is for all of it, not for each request.
     options.timeout = .seconds(10)
+    // It ends as soon as it holds, in the midst of what that wakes.
+    options.following.wakesObservers = false
     try await home.withHome(options) { session in
       let registry = await session.registry
       let target = try registry.resolve(target)

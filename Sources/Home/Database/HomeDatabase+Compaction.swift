@@ -1,0 +1,80 @@
+internal import GRDB
+internal import Synchronization
+
+// The log does not grow for ever: it is bounded in number, in age, and in what the file takes of the disk.
+extension HomeDatabase {
+  /// Makes the log shorter: what is over the count or older than the time goes, whole updates at a time. The home stays
+  /// as it is, but for what is known of nodes that no device has.
+  /// - Parameters:
+  ///   - keeping: how many changes stay at most.
+  ///   - time: changes before it go, in microseconds since 1970.
+  /// - Returns: how many changes went.
+  @discardableResult
+  public func compact(keeping count: Int, since time: Int64 = .min) throws(HomeError) -> Int {
+    try write { database in
+      // The youngest that goes; never in the middle of an update.
+      let last = try self.lastSequence(database)
+      let firstKept = try Int64.fetchOne(
+        database.cachedStatement(sql: "SELECT sequence FROM log WHERE time >= ? ORDER BY sequence LIMIT 1"),
+        arguments: [time])
+      let limit = max(
+        try LogGaps.place(Int64(clamping: max(count, 0)), before: last, database), firstKept.map { $0 - 1 } ?? last)
+      let divided = try Int64.fetchOne(
+        database.cachedStatement(sql: "SELECT batch FROM log WHERE sequence = ? AND batch <= ?"),
+        arguments: [limit + 1, limit])
+      let end = try LogGaps.before(divided.map { $0 - 1 } ?? limit, database)
+      try database.cachedStatement(sql: "DELETE FROM log WHERE sequence <= ?").execute(arguments: [end])
+      let removed = database.changesCount
+      if removed > 0 {
+        try database.execute(
+          sql: """
+            INSERT INTO meta (key, value) VALUES ('compacted', ?)
+            ON CONFLICT (key) DO UPDATE SET value = max(value, excluded.value)
+            """, arguments: [end])
+        try LogGaps.forget(before: end, database)
+      }
+      // What belongs to nobody comes of reports on their way while a device was removed: not worth a look each time.
+      guard removed > 0 || !self.isSwept.exchange(true, ordering: .relaxed) else { return removed }
+      for table in ["cluster", "event", "contact"] {
+        try database.cachedStatement(sql: "DELETE FROM \(table) WHERE node NOT IN (SELECT node FROM source)").execute()
+      }
+      return removed
+    }
+  }
+
+  /// The same, and shorter still where the file is too large: half of the log goes, the older one, until it takes three quarters of
+  /// that at most. What is known of the devices stays.
+  /// - Parameter size: how large the file may be, in bytes.
+  @discardableResult
+  func compact(keeping count: Int, since time: Int64, within size: Int64) throws(HomeError) -> Int {
+    var removed = try compact(keeping: count, since: time)
+    guard try fileSize().all > size else { return removed }
+    while try fileSize().used > size / 4 * 3 {
+      let left = try read { try Int.fetchOne($0, sql: "SELECT count(*) FROM log") ?? 0 }
+      guard left > 0 else { break }
+      removed += try compact(keeping: left / 2)
+    }
+    // What is empty is filled before the file grows. Much of it is given back.
+    let (all, used) = try fileSize()
+    if all > size, used <= all / 4 * 3 { try giveBack() }
+    return removed
+  }
+
+  /// What the file takes, and what of that has anything in it, in bytes.
+  func fileSize() throws(HomeError) -> (all: Int64, used: Int64) {
+    try read { database in
+      func number(_ name: String) throws -> Int64 { try Int64.fetchOne(database, sql: "PRAGMA \(name)") ?? 0 }
+      let page = try number("page_size")
+      let pages = try number("page_count")
+      return (pages * page, (pages - (try number("freelist_count"))) * page)
+    }
+  }
+
+  private func giveBack() throws(HomeError) {
+    do {
+      try pool.writeWithoutTransaction { try $0.execute(sql: "VACUUM") }
+    } catch {
+      throw Self.failure(error, path)
+    }
+  }
+}
