@@ -16,10 +16,9 @@ extension HomeDatabase {
     let token = hexadecimal(random.bytes(16))
     let client = InvitedClient(name: name, role: role, created: time, tokenHash: InvitedClient.hash(token))
     try write { database in
-      let isTaken = try Bool.fetchOne(
-        database, sql: "SELECT EXISTS (SELECT 1 FROM client WHERE name = ?)", arguments: [name])
-      guard isTaken != true else {
-        throw HomeError(.badArguments, "there is a client “\(name)” already; take another name, or revoke it first")
+      // SQLite knows the case of A to Z alone.
+      if let taken = try String.fetchAll(database, sql: "SELECT name FROM client").first(where: { HomeNames.same($0, name) }) {
+        throw HomeError(.badArguments, "there is a client “\(taken)” already; take another name, or revoke it first")
       }
       var hash = BlobWriter()
       hash.write(client.tokenHash)
