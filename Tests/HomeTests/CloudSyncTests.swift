@@ -105,6 +105,15 @@ import Testing
     #expect(decoded == sync(colorLight(identity()), agentID: "hearth"))
   }
 
+  @Test func noTwoDevicesHaveAnIDInCommon() throws {
+    let home = SampleHome()
+    let outlets = (1...3 as ClosedRange<EndpointID.RawValue>).map { SampleHome.endpoint(EndpointID($0), DeviceTypes.onOffPlugInUnit) }
+    home.add(SourceID(5), name: "Strip", room: "r", identity: identity(), [SampleHome.root] + outlets)
+    let devices = sync(home).payload.devices
+    #expect(devices.map(\.id) == ["5", "5:2", "5:3"])
+    #expect(devices.map { $0.otherDeviceIDs.map(\.deviceID) } == [["5"], ["5:2"], ["5:3"]])
+  }
+
   @Test func theFirstTwoMayBeEmpty() throws {
     let home = colorLight(DeviceIdentity())
     let device = try #require(sync(home).payload.devices.first)

@@ -20,8 +20,8 @@ extension CloudDevice {
         result[index].traits = (result[index].traits + traits).sorted()
         result[index].attributes.add(attributes)
       } else {
-        let id = result.isEmpty ? device.id : "\(device.id):\(type.endpoint)"
-        result.append(CloudDevice(id, fullType, traits, attributes, device, room: room, agentID: agentID))
+        let part = result.isEmpty ? "" : ":\(type.endpoint)"
+        result.append(CloudDevice(part, fullType, traits, attributes, device, room: room, agentID: agentID))
       }
     }
     if !result.isEmpty, let battery = CloudMapping.battery(device) {
@@ -32,13 +32,14 @@ extension CloudDevice {
     return result
   }
 
+  /// - Parameter part: tells it from the other devices that the same device is to the cloud; nothing for the first.
   private init(
-    _ id: String, _ type: String, _ traits: [String], _ attributes: CloudAttributes, _ device: HomeDevice,
+    _ part: String, _ type: String, _ traits: [String], _ attributes: CloudAttributes, _ device: HomeDevice,
     room: String?,
     agentID: String?
   ) {
     let identity = device.identity
-    self.id = id
+    id = device.id + part
     self.type = type
     self.traits = traits
     self.attributes = attributes
@@ -54,7 +55,7 @@ extension CloudDevice {
     matterOriginalVendorID = identity.matterOriginalVendorID
     matterOriginalProductID = identity.matterOriginalProductID
     matterUniqueID = identity.matterUniqueID.isEmpty ? nil : identity.matterUniqueID
-    otherDeviceIDs = device.entry.sources.map { OtherID(agentID: agentID, deviceID: "\($0.id)") }
+    otherDeviceIDs = device.entry.sources.map { OtherID(agentID: agentID, deviceID: "\($0.id)\(part)") }
   }
 }
 

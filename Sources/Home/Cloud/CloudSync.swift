@@ -67,7 +67,8 @@ public struct CloudDevice: Hashable, Sendable, Codable, Identifiable {
   public var matterOriginalProductID: String
   /// What its maker tells it from all others by; nil: it has none, and can't be found to be the same.
   public var matterUniqueID: String?
-  /// The ways that it is reached by locally: `5`, `7/3`.
+  /// The ways that it is reached by locally: `5`, `7/3`; with `:` and an endpoint as in ``id``, so that no two devices have one in
+  /// common.
   public var otherDeviceIDs: [OtherID]
 
   /// What a device is called, by whom.
@@ -96,7 +97,7 @@ public struct CloudDevice: Hashable, Sendable, Codable, Identifiable {
   public struct OtherID: Hashable, Sendable, Codable {
     /// Whose name it is; nil: that of the agent who is asked.
     public var agentID: String?
-    /// `5`, or `7/3` for what is behind a bridge.
+    /// `5`, or `7/3` for what is behind a bridge; `5:2` for a part of one that is several to the cloud.
     public var deviceID: String
 
     enum CodingKeys: String, CodingKey {
