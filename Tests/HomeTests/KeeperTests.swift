@@ -50,7 +50,7 @@ import Testing
           for change in HomeSamples.lamp(5) { state.apply(change) }
           let number = last.withLock { $0 }
           state.apply(.attribute(5, .init(1, 6, 0), value: Self.value(number)))
-          return (state, [5: Contact(last: Int64(number))], 1000)
+          return .init(state: state, contacts: [5: Contact(last: Int64(number))], trials: [:], time: 1000)
         }
         keeper.value.onNews = { news in
           let text =
@@ -190,6 +190,25 @@ import Testing
       try Int.fetchAll($0, sql: "SELECT time FROM log ORDER BY sequence")
     }
     #expect(times == [1000])
+  }
+
+  /// What is on trial at the moment of the loss is so for everybody, and what was before is not any more.
+  @Test func aHomeThatIsStoredAnewHasItsTrials() throws {
+    let place = try TestDatabase()
+    let database = try place.open()
+    try database.commit([HomeUpdate(HomeSamples.lamp(5) + HomeSamples.lamp(6), at: 0)])
+    let state = try database.load().state
+    var update = HomeUpdate([.deviceRenamed(id: "6", name: "x")], at: 1)
+    let online = SourceConnectivity(.online, .peer)
+    update.trials = ["6": SettlingTrial(settled: online, since: 1)]
+    try database.commit([update])
+    let trials = ["5": SettlingTrial(settled: online, since: 7)]
+    try database.restart(with: state, contacts: [:], trials: trials, at: 8)
+    #expect(try database.load().trials == trials)
+    // They are those of the home.
+    var reducer = HomeReducer(state, grace: .seconds(60), trials: trials, at: 9)
+    _ = reducer.reduce(.started, at: 9)
+    #expect(reducer.trials.keys.allSatisfy { state.devices[$0] != nil })
   }
 
   @Test func everythingBeforeIsThereWhenItIsAskedFor() async throws {

@@ -35,7 +35,10 @@ final class HomeEdge: HomeView {
     self.host = host
     self.keeper = keeper
     keeper.current = {
-      host.perform { engine, _ in (engine.reducer.state, engine.reducer.contacts, engine.time) }
+      host.perform { engine, _ in
+        .init(
+          state: engine.reducer.state, contacts: engine.reducer.contacts, trials: engine.reducer.trials, time: engine.time)
+      }
     }
     host.onEvent = { [unowned self] in received($0) }
     host.onStoreFailure = { [unowned self] error in

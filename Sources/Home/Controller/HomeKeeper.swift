@@ -39,8 +39,18 @@ final class HomeKeeper {
   private var isOver = false
   /// Whether some of what happened was lost: the home as a whole is stored next, and the log begins anew.
   private var hasLost = false
-  /// The home as it is, and what time it is.
-  var current: (() -> (state: HomeState, contacts: [NodeID: Contact], time: Int64))?
+  /// The home as it is now.
+  struct Current: Sendable {
+    var state: HomeState
+    var contacts: [NodeID: Contact]
+    /// The devices that have not settled.
+    var trials: [String: SettlingTrial]
+    /// In microseconds since 1970.
+    var time: Int64
+  }
+
+  /// Asked for what is to be stored where something was lost.
+  var current: (() -> Current)?
   var onNews: ((News) -> Void)?
   /// The place in the log that the home was loaded at.
   let anchor: Anchor
@@ -163,43 +173,46 @@ final class HomeKeeper {
     let (updates, contacts) = (waiting, contacts)
     waiting = []
     self.contacts = [:]
-    let written = submit { _ = try $0.commit(updates, contacts: contacts) }
-    writing = written
-    written.assumeIsolated().whenComplete { [weak self] result in
-      guard let self else { return }
-      writing = nil
-      switch result {
-      case .success:
+    return write({ _ = try $0.commit(updates, contacts: contacts) }) { [self] isWritten in
+      if isWritten {
         stored.merge(contacts) { $1 }
-        succeeded()
-      case .failure(let error):
+      } else if !hasLost {
         // It may have become too much meanwhile: then all of it is lost, this as well.
-        if !hasLost {
-          waiting = updates + waiting
-          self.contacts = contacts.merging(self.contacts) { $1 }
-        }
-        failed(HomeError(error))
+        waiting = updates + waiting
+        self.contacts = contacts.merging(self.contacts) { $1 }
       }
     }
-    return written
   }
 
   /// Stores the home as it is, in place of what was lost.
   private func restart() -> EventLoopFuture<Void> {
-    guard !isOver, let (state, contacts, time) = current?() else { return eventLoop.makeSucceededVoidFuture() }
+    guard !isOver, let current = current?() else { return eventLoop.makeSucceededVoidFuture() }
     // What happens from now on is kept again.
     hasLost = false
-    let written = submit { try $0.restart(with: state, contacts: contacts, at: time) }
+    return write({ try $0.restart(with: current.state, contacts: current.contacts, trials: current.trials, at: current.time) }) {
+      [self] isWritten in
+      if isWritten {
+        stored = current.contacts
+      } else {
+        (hasLost, waiting, contacts) = (true, [], [:])
+      }
+    }
+  }
+
+  /// Writes, while nobody else does, and goes on with what waits then.
+  /// - Parameter body: does what follows of its having been written, or not.
+  private func write(_ work: @escaping Work<Void>, then body: @escaping (Bool) -> Void) -> EventLoopFuture<Void> {
+    let written = submit(work)
     writing = written
     written.assumeIsolated().whenComplete { [weak self] result in
       guard let self else { return }
       writing = nil
       switch result {
       case .success:
-        stored = contacts
+        body(true)
         succeeded()
       case .failure(let error):
-        (hasLost, waiting, self.contacts) = (true, [], [:])
+        body(false)
         failed(HomeError(error))
       }
     }

@@ -6,9 +6,10 @@ extension HomeDatabase {
   /// an anchor of before gets a reset.
   /// - Parameters:
   ///   - state: the home as it is. Names, rooms and structures are in the database: they are only changed where that can be.
+  ///   - trials: all that there are now; those that are stored are of before the loss.
   ///   - time: now, in microseconds since 1970.
   func restart(
-    with state: HomeState, contacts: [NodeID: Contact], at time: Int64
+    with state: HomeState, contacts: [NodeID: Contact], trials: [String: SettlingTrial], at time: Int64
   ) throws(HomeError) {
     let logged = try write { database -> LoggedUpdate in
       let changes = try self.load(database).state.changes(to: state).filter(\.isHeard)
@@ -25,7 +26,9 @@ extension HomeDatabase {
           ON CONFLICT (key) DO UPDATE SET value = max(value, excluded.value)
           """, arguments: [place])
       try LogGaps.forget(before: place, database)
-      let update = HomeUpdate(changes, at: time)
+      try database.execute(sql: "DELETE FROM trial")
+      var update = HomeUpdate(changes, at: time)
+      update.trials = trials
       var writer = ChangeWriter(database, writer: self.writer, after: place)
       let (written, devices) = try writer.write(update)
       try writer.finish(contacts)

@@ -444,6 +444,9 @@ public struct HomeReducer: Sendable {
     return settling[device]
   }
 
+  /// The devices of which the connectivity has not lasted long enough to have settled.
+  var trials: [String: SettlingTrial] { settling.trials }
+
   /// When a connectivity will have lasted long enough, nil if none is on trial.
   public var nextDeadline: Int64? { settling.nextDeadline }
 

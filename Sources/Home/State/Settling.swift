@@ -80,6 +80,9 @@ struct Settling: Sendable {
     return false
   }
 
+  /// Those that are on trial.
+  var trials: [String: SettlingTrial] { entries.compactMapValues(\.trial) }
+
   /// The trials that began since this was called last, and, nil, those that ended.
   mutating func takeTrials() -> [String: SettlingTrial?] {
     guard !changedTrials.isEmpty else { return [:] }
