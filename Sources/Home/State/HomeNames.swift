@@ -16,9 +16,9 @@ public enum HomeNames {
     else { throw HomeError(.badArguments, "a name needs at least one letter") }
     var trimmed = String.UnicodeScalarView()
     trimmed.append(contentsOf: scalars[start...end])
-    if let bad = String(trimmed).first(where: { $0 == "/" || $0 == "*" || $0.isNewline }) {
-      throw HomeError(
-        .badArguments, "a name can't have “\(bad == "/" || bad == "*" ? String(bad) : "a new line")” in it")
+    if let bad = trimmed.first(where: { !isAllowed($0) }) {
+      let what = bad == "/" || bad == "*" ? "“\(bad)”" : bad.isLineEnd ? "a new line" : "the control character \(bad.escaped)"
+      throw HomeError(.badArguments, "a name can't have \(what) in it")
     }
     guard trimmed.count > longestName else { return (String(trimmed), false) }
     var cut = String.UnicodeScalarView()
@@ -50,9 +50,13 @@ public enum HomeNames {
   /// What a device may be called of what it calls itself: as much of it as the rules allow, nil if nothing is.
   static func allowed(_ text: String?) -> String? {
     guard let text else { return nil }
-    let plain = String(text.map { $0 == "/" || $0 == "*" || $0.isNewline ? " " : $0 })
-    return (try? checked(plain))?.name
+    var plain = String.UnicodeScalarView()
+    plain.append(contentsOf: text.unicodeScalars.map { isAllowed($0) ? $0 : " " })
+    return (try? checked(String(plain)))?.name
   }
+
+  /// What tells a name from a path, and what a terminal takes for a letter.
+  private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool { scalar != "/" && scalar != "*" && !scalar.isControl }
 }
 
 // What can be done to the names of a home: each gives the changes that do it, or says why it can't be.

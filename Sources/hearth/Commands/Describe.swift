@@ -55,7 +55,7 @@ enum DeviceDescription {
     }
     var lines = rows.compactMap { row -> String? in
       guard let value = row.1, !value.isEmpty else { return nil }
-      return row.0 + String(repeating: " ", count: 15 - row.0.count) + value
+      return row.0 + String(repeating: " ", count: 15 - row.0.count) + value.shown()
     }
     for endpoint in device.endpoints {
       let types = endpoint.deviceTypes.map { ElementNames.deviceType($0) }.joined(separator: ", ")

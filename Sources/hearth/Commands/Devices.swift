@@ -65,7 +65,11 @@ struct Devices: AsyncParsableCommand {
     let table = DeviceTable.text(reports, now: now)
     guard let screen else { return home.output.result(.array(reports.map(DeviceTable.json)), table) }
     guard screen.isNews(reports.map(\.essence), table, at: now) else { return }
-    home.output.result(.array(reports.map(DeviceTable.json)), screen.text(table))
+    if home.output.json {
+      home.output.result(.array(reports.map(DeviceTable.json)), "")
+    } else {
+      home.output.screen(screen.text(table))
+    }
   }
 }
 
@@ -188,6 +192,7 @@ final class TableScreen {
 
   /// The text with what puts it in the place of the last one: home, each line cleared to its end, and all below.
   func text(_ table: String) -> String {
+    let table = table.shown(lines: true)
     guard isInPlace else { return table }
     return "\u{1B}[H" + table.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\u{1B}[K\n")
       + "\u{1B}[K\u{1B}[J"

@@ -12,8 +12,14 @@ struct Output: Sendable {
 
   // MARK: Standard output
 
-  /// One line, or several, of a result; at once, so that whoever reads a pipe sees it.
-  func text(_ text: String) { Self.write(text + "\n", to: STDOUT_FILENO) }
+  /// One line, or several, of a result; at once, so that whoever reads a pipe sees it. What a device says of itself may be in it:
+  /// it comes to no terminal as anything but letters.
+  func text(_ text: String) {
+    Self.write((json ? text.shownAsJSON() : text.shown(lines: true)) + "\n", to: STDOUT_FILENO)
+  }
+
+  /// What has a terminal do something; all else in it is to be as ``text(_:)`` has it.
+  func screen(_ text: String) { Self.write(text + "\n", to: STDOUT_FILENO) }
 
   /// A result: as JSON if that was asked for, else as text.
   func result(_ data: JSON, _ text: @autoclosure () -> String) {
@@ -30,18 +36,18 @@ struct Output: Sendable {
     if json {
       self.text((["ok": false, "error": Self.object(error)] as JSON).text)
     } else {
-      Self.write("hearth: \(Self.sentence(error))\n", to: STDERR_FILENO)
-      if verbosity > 0, let cause = error.cause { Self.write("  cause: \(cause)\n", to: STDERR_FILENO) }
+      note("hearth: \(Self.sentence(error))")
+      if verbosity > 0, let cause = error.cause { note("  cause: \(cause)") }
     }
   }
 
   // MARK: Standard error
 
   /// What is being done.
-  func progress(_ text: String) { if !isQuiet { Self.write(text + "\n", to: STDERR_FILENO) } }
+  func progress(_ text: String) { if !isQuiet { note(text) } }
   /// What only the curious want to know.
-  func detail(_ text: String) { if verbosity > 0 { Self.write(text + "\n", to: STDERR_FILENO) } }
-  func note(_ text: String) { Self.write(text + "\n", to: STDERR_FILENO) }
+  func detail(_ text: String) { if verbosity > 0 { note(text) } }
+  func note(_ text: String) { Self.write(text.shown(lines: true) + "\n", to: STDERR_FILENO) }
 
   // MARK: Errors as text and as JSON
 

@@ -1,3 +1,5 @@
+import Home
+
 /// Rows under headings, each column as wide as its widest cell.
 struct Table {
   var headings: [String]
@@ -5,7 +7,8 @@ struct Table {
 
   init(_ headings: String...) { self.headings = headings }
 
-  mutating func add(_ cells: String...) { rows.append(cells) }
+  /// A cell is one line, whatever a device says of itself.
+  mutating func add(_ cells: String...) { rows.append(cells.map { $0.shown() }) }
 
   /// The lines joined, without blanks at their ends.
   var text: String {
