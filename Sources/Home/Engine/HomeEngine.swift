@@ -43,8 +43,7 @@ public struct HomeEngine: Engine {
   /// Commissions, and holds the sessions and subscriptions.
   public private(set) var controller: ControllerEngine
   public private(set) var reducer: HomeReducer
-  /// What is added to an instant to make it microseconds since 1970.
-  private var epoch: Int64
+  private var clock: HomeClock
   private var now: Instant
 
   /// Whose operation it is, for those that are about a node.
@@ -78,11 +77,11 @@ public struct HomeEngine: Engine {
   ) {
     self.controller = controller
     self.configuration = configuration
-    self.epoch = epoch
+    clock = HomeClock(epoch: epoch)
     self.now = now
     reducer = HomeReducer(
       state, contacts: contacts, grace: configuration.grace ?? .zero, trials: trials,
-      at: epoch &+ now.nanoseconds / 1000)
+      at: clock.time(of: now))
     // Nobody was there yet to be told otherwise.
     _ = reducer.setRestored(true, at: 0)
     for (node, versions) in versions { followed[node] = Followed(versions: versions) }
@@ -92,17 +91,13 @@ public struct HomeEngine: Engine {
   }
 
   /// Now, in microseconds since 1970.
-  public var time: Int64 { epoch &+ now.nanoseconds / 1000 }
+  public var time: Int64 { clock.time(of: now) }
 
   /// Says what time it is. Where the clock was set, or the machine slept, everything has the new time from now on; what is on
   /// trial or due goes on for as long as it still had.
   /// - Parameter time: microseconds since 1970.
   public mutating func noteClock(_ time: Int64, at now: Instant) {
-    let step = time &- self.time(of: now)
-    // Two clocks are never read at the same moment, and one of them may be made to run a little slower or faster.
-    guard step.magnitude > 1_000_000 else { return }
-    epoch &+= step
-    reducer.moveClock(by: step)
+    if let step = clock.note(time, at: now) { reducer.moveClock(by: step) }
   }
 
   // MARK: Commands
@@ -204,7 +199,7 @@ public struct HomeEngine: Engine {
   }
 
   /// Microseconds since 1970 of an instant.
-  func time(of instant: Instant) -> Int64 { epoch &+ instant.nanoseconds / 1000 }
+  func time(of instant: Instant) -> Int64 { clock.time(of: instant) }
 
   // MARK: Engine
 
@@ -222,7 +217,9 @@ public struct HomeEngine: Engine {
 
   public var nextDeadline: Instant? {
     var next = Instant?.earlier(controller.nextDeadline, callDeadline)
-    if let settled = reducer.nextDeadline { next = .earlier(next, Instant(nanoseconds: (settled - epoch) * 1000)) }
+    if let settled = reducer.nextDeadline {
+      next = .earlier(next, Instant(nanoseconds: (settled - clock.epoch) * 1000))
+    }
     return next
   }
 

@@ -147,7 +147,7 @@ public struct HomeReducer: Sendable {
   package mutating func take(_ known: [NodeID: Contact]) { contacts.merge(known) { $1 } }
 
   /// The clock was set by so many microseconds: what is still to come comes as much later or earlier by the clock.
-  mutating func moveClock(by step: Int64) {
+  package mutating func moveClock(by step: Int64) {
     settling.moveClock(by: step)
     for (node, contact) in contacts {
       if let next = contact.nextReport { contacts[node]?.nextReport = next &+ step }

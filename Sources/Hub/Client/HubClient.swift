@@ -103,12 +103,15 @@ public actor HubClient {
   /// Who waits for a route that works, or for the home to be told for the first time.
   private var waiters: [CheckedContinuation<Void, Never>] = []
   private var settling: Scheduled<Void>?
+  private var clock: HomeClock
   private var queries: [ObjectIdentifier: HubDoorbell] = [:]
 
   init(_ options: Options) {
     self.options = options
     let loop = options.machine.nextEventLoop()
     eventLoop = loop
+    clock = HomeClock(
+      options.machine.unixMicroseconds(), at: Instant(nanoseconds: Int64(clamping: loop.now.uptimeNanoseconds)))
     box = NIOLoopBoundBox.makeBoxSendingValue(View(), eventLoop: loop)
   }
 
@@ -275,9 +278,8 @@ public actor HubClient {
 
   /// Nobody knows what happened, but what has come of it: everybody is told to look again.
   private func reload(_ home: ToldHome, by locality: DataSourceLocality) {
-    let view = box.value
+    let (view, time) = (box.value, time)
     let old = view.reducer
-    let time = options.machine.unixMicroseconds()
     view.reducer.reload(home.state, contacts: home.contacts, home.settling, by: locality, at: time)
     view.observers.reload(view.reducer, from: old, at: time)
     for bell in queries.values { bell.ring() }
@@ -301,9 +303,17 @@ public actor HubClient {
     }
   }
 
+  /// Now, in microseconds since 1970, by the machine's own clock: setting that of the day makes nothing settle sooner or later.
+  private var time: Int64 {
+    if let step = clock.note(options.machine.unixMicroseconds(), at: now) { box.value.reducer.moveClock(by: step) }
+    return clock.time(of: now)
+  }
+
+  private var now: Instant { Instant(nanoseconds: Int64(clamping: eventLoop.now.uptimeNanoseconds)) }
+
   private func reduce(_ input: RouteInput) {
-    let view = box.value
-    if let told = view.reducer.reduce(.route(input), at: options.machine.unixMicroseconds()) {
+    let (view, time) = (box.value, time)
+    if let told = view.reducer.reduce(.route(input), at: time) {
       view.observers.tell(told, view.reducer)
     }
     settle()
@@ -313,13 +323,15 @@ public actor HubClient {
   private func settle() {
     settling?.cancel()
     settling = nil
+    // The clock first: what is still to come moves with it.
+    _ = time
     guard let next = box.value.reducer.nextDeadline, !isClosed else { return }
-    let delay = max(0, next - options.machine.unixMicroseconds())
+    let delay = clock.remaining(until: next, at: now)
     settling = eventLoop.scheduleTask(in: .microseconds(delay)) { [weak self] in
       guard let self else { return }
       assumeIsolated { client in
-        let view = client.box.value
-        if let update = view.reducer.advance(to: options.machine.unixMicroseconds()) {
+        let (view, time) = (client.box.value, client.time)
+        if let update = view.reducer.advance(to: time) {
           view.observers.tell(update, view.reducer)
         }
         client.settle()
