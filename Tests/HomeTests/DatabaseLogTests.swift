@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import MatterCrypto
 import MatterModel
 import MatterProtocol
@@ -19,7 +20,11 @@ import Testing
     let anchor = Anchor(log: 0x1F03_A9C2, sequence: 4711)
     #expect(anchor.description == "h1f03a9c2-4711")
     #expect(Anchor("h1f03a9c2-4711") == anchor)
-    for text in ["", "h-1", "1f-1", "hx-1", "h1--1", "h1-1-1", "h1ffffffff-1", "h1-99999999999999999999"] {
+    let marked = Anchor(log: 0x1F03_A9C2, sequence: 4711, mark: 0x5D20)
+    #expect(marked.description == "h1f03a9c2-4711-5d20" && Anchor("h1f03a9c2-4711-5d20") == marked)
+    for text in [
+      "", "h-1", "1f-1", "hx-1", "h1--1", "h1-1-x", "h1-1--1", "h1-1-1-1", "h1ffffffff-1", "h1-99999999999999999999",
+    ] {
       #expect(Anchor(text) == nil, "\(text)")
     }
     #expect(try JSONDecoder().decode(Anchor.self, from: JSONEncoder().encode(anchor)) == anchor)
@@ -29,6 +34,38 @@ import Testing
     let foreign = try stranger.anchor()
     #expect(failure { () throws(HomeError) in _ = try database.samples(after: foreign) }?.code == .badArguments)
     #expect(failure { () throws(HomeError) in _ = try database.updates(after: foreign) }?.code == .badArguments)
+  }
+
+  /// Its numbers are given again, and an anchor of before is not for those.
+  @Test func anAnchorIsNoGoodForALogThatWasPutBack() throws {
+    let place = try TestDatabase()
+    var database = try place.open()
+    try database.commit([HomeUpdate(HomeSamples.lamp(5), at: 0)])
+    let before = try database.anchor()
+    let copy = place.path + ".copy"
+    try database.pool.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [copy]) }
+    let places = try database.commit((1...5).map { HomeUpdate([Self.value($0)], at: 1) })
+    #expect(try database.samples(after: places.anchors[1]).added.count == 3)
+    #expect(try database.anchor() == places.anchor)
+    #expect(try database.updates(after: before).mustReload == false)
+    try database.close()
+    for ending in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: place.path + ending) }
+    try FileManager.default.moveItem(atPath: copy, toPath: place.path)
+    // As many other things happen.
+    database = try place.open()
+    try database.commit((11...19).map { HomeUpdate([Self.value($0)], at: 2) })
+    for anchor in places.anchors {
+      guard case .reset = try database.samples(after: anchor) else {
+        Issue.record("\(anchor) is taken for another place")
+        continue
+      }
+      #expect(try database.updates(after: anchor).mustReload)
+      #expect(try database.hasSamples(after: anchor, SampleFilter(.event)))
+    }
+    // What was known when it was copied goes on, and so does an anchor of an earlier version.
+    #expect(try database.samples(after: before).added.count == 9)
+    let old = Anchor(log: before.log, sequence: places.anchor.sequence)
+    #expect(try database.samples(after: old).added.count == 4)
   }
 
   @Test func aReaderGetsEachSampleOnceInOrderWhateverItsLimit() throws {

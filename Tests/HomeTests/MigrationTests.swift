@@ -106,7 +106,7 @@ import Testing
     #expect(home.anchor.log == 77 && home.trials.isEmpty && home.wishes.isEmpty)
     #expect(try database.clients().isEmpty)
     let observer = try #require(try database.backgroundDeliveries().first)
-    #expect(observer.target == .command(["true"]) && observer.anchor == Anchor(log: 77, sequence: 1))
+    #expect(observer.target == .command(["true"]) && observer.anchor == Anchor(log: 77, sequence: 1, mark: 1))
     #expect(observer.earliest == nil && observer.begun == nil)
     guard case .samples(let samples, _, true) = try database.samples(after: observer.anchor) else {
       Issue.record("a gap")

@@ -6,20 +6,31 @@ public struct Anchor: Hashable, Sendable, Codable, LosslessStringConvertible {
   var log: UInt32
   /// The number of the last change before the place; 0: the beginning.
   var sequence: Int64
+  /// Who wrote that change, as ``HomeDatabase/mark(of:)`` has it: a log that was put back from a copy gives its numbers again, to
+  /// others. Nil: nobody has, or it is not known any more.
+  var mark: UInt32?
 
-  init(log: UInt32, sequence: Int64) { (self.log, self.sequence) = (log, sequence) }
+  init(log: UInt32, sequence: Int64, mark: UInt32? = nil) {
+    (self.log, self.sequence, self.mark) = (log, sequence, mark)
+  }
 
   /// Reads what ``description`` writes.
   public init?(_ description: String) {
     let parts = description.split(separator: "-", omittingEmptySubsequences: false)
-    guard parts.count == 2, parts[0].first == "h", let log = UInt32(parts[0].dropFirst(), radix: 16),
+    guard [2, 3].contains(parts.count), parts[0].first == "h", let log = UInt32(parts[0].dropFirst(), radix: 16),
       let sequence = Int64(parts[1]), sequence >= 0
     else { return nil }
     self.init(log: log, sequence: sequence)
+    // Earlier versions gave none.
+    guard parts.count == 3 else { return }
+    guard let mark = UInt32(parts[2], radix: 16) else { return nil }
+    self.mark = mark
   }
 
-  /// `h1f03a9c2-4711`.
-  public var description: String { "h\(String(log, radix: 16))-\(sequence)" }
+  /// `h1f03a9c2-4711-5d20`.
+  public var description: String {
+    "h\(String(log, radix: 16))-\(sequence)" + (mark.map { "-" + String($0, radix: 16) } ?? "")
+  }
 
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()

@@ -77,7 +77,7 @@ extension HomeDatabase {
             SELECT id, definition, sequence, strikes, suspended, failure, delivered, earliest, begun
             FROM observer ORDER BY id
             """))
-      return try rows.map { try self.delivery($0) }
+      return try rows.map { try self.delivery($0, database) }
     }
   }
 
@@ -119,7 +119,8 @@ extension HomeDatabase {
   /// Wakes a suspended observer again, with all that happened since its anchor.
   /// - Throws: ``HomeError`` `notFound`.
   public func resumeBackgroundDelivery(_ id: Int64) throws(HomeError) {
-    try alter(id, "UPDATE observer SET suspended = 0, strikes = 0, failure = NULL, earliest = NULL, begun = NULL WHERE id = ?")
+    try alter(
+      id, "UPDATE observer SET suspended = 0, strikes = 0, failure = NULL, earliest = NULL, begun = NULL WHERE id = ?")
   }
 
   /// - Throws: ``HomeError`` `notFound`.
@@ -168,7 +169,7 @@ extension HomeDatabase {
     try write { try $0.execute(sql: "UPDATE observer SET begun = NULL WHERE id = ?", arguments: [id]) }
   }
 
-  private func delivery(_ row: Row) throws -> BackgroundDelivery {
+  private func delivery(_ row: Row, _ database: Database) throws -> BackgroundDelivery {
     let definition = try JSONDecoder().decode(DeliveryDefinition.self, from: Data((row[1] as String).utf8))
     let target: BackgroundDelivery.Target
     switch (definition.command, definition.webhook) {
@@ -178,7 +179,7 @@ extension HomeDatabase {
     }
     var delivery = BackgroundDelivery(
       definition.filter, definition.period.map { .every(.nanoseconds($0)) } ?? .immediate, to: target,
-      after: Anchor(log: logID, sequence: row[2]))
+      after: try anchor(at: row[2], database))
     delivery.id = row[0]
     delivery.strikes = row[3]
     delivery.isSuspended = row[4]

@@ -17,7 +17,9 @@ extension HomeDatabase {
     let client = InvitedClient(name: name, role: role, created: time, tokenHash: InvitedClient.hash(token))
     try write { database in
       // SQLite knows the case of A to Z alone.
-      if let taken = try String.fetchAll(database, sql: "SELECT name FROM client").first(where: { HomeNames.same($0, name) }) {
+      if let taken = try String.fetchAll(database, sql: "SELECT name FROM client").first(where: {
+        HomeNames.same($0, name)
+      }) {
         throw HomeError(.badArguments, "there is a client “\(taken)” already; take another name, or revoke it first")
       }
       var hash = BlobWriter()

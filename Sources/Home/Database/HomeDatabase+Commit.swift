@@ -23,20 +23,22 @@ extension HomeDatabase {
     _ updates: [HomeUpdate], contacts: [NodeID: Contact] = [:]
   ) throws(HomeError) -> CommittedUpdates {
     let logged = try write { database in
-      var changes = ChangeWriter(database, writer: self.writer, after: try self.lastSequence(database))
+      var place = try self.end(database)
+      var changes = ChangeWriter(database, writer: self.writer, after: place.sequence)
       var logged: [LoggedUpdate] = []
       for update in updates {
         let (written, devices) = try changes.write(update)
-        logged.append(
-          LoggedUpdate(
-            update: written, anchor: Anchor(log: self.logID, sequence: changes.sequence), devices: devices))
+        // One of which nothing came into the log is where the one before is.
+        if !written.changes.isEmpty {
+          place = Anchor(log: self.logID, sequence: changes.sequence, mark: Self.mark(of: self.writer))
+        }
+        logged.append(LoggedUpdate(update: written, anchor: place, devices: devices))
       }
       try changes.finish(contacts)
-      return (updates: logged, end: changes.sequence)
+      return (updates: logged, end: place)
     }
     bell.ring(logged.updates)
-    return CommittedUpdates(
-      anchor: Anchor(log: logID, sequence: logged.end), anchors: logged.updates.map(\.anchor))
+    return CommittedUpdates(anchor: logged.end, anchors: logged.updates.map(\.anchor))
   }
 
   /// Changes names, rooms or devices: several processes may, and each sees what the others did before.
@@ -56,7 +58,7 @@ extension HomeDatabase {
       var writer = ChangeWriter(database, writer: self.writer, after: try self.lastSequence(database))
       let (written, devices) = try writer.write(update)
       try writer.finish([:])
-      let anchor = Anchor(log: self.logID, sequence: writer.sequence)
+      let anchor = try self.anchor(at: writer.sequence, database)
       return (LoggedUpdate(update: written, anchor: anchor, devices: devices), result)
     }
     bell.ring([logged])

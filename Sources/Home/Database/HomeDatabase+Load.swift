@@ -116,8 +116,22 @@ extension HomeDatabase {
 
   /// The place behind all that the log has.
   func end(_ database: Database) throws -> Anchor {
-    Anchor(log: logID, sequence: try lastSequence(database))
+    try anchor(at: try lastSequence(database), database)
   }
+
+  /// The place behind a change, by its number.
+  func anchor(at sequence: Int64, _ database: Database) throws -> Anchor {
+    Anchor(log: logID, sequence: sequence, mark: try mark(at: sequence, database))
+  }
+
+  /// Nil where the change is not in the log any more.
+  func mark(at sequence: Int64, _ database: Database) throws -> UInt32? {
+    let statement = try database.cachedStatement(sql: "SELECT writer FROM log WHERE sequence = ?")
+    return try Int64.fetchOne(statement, arguments: [sequence]).map { Self.mark(of: $0) }
+  }
+
+  /// Tells those who write apart in little room. They are drawn anew each time that a file is opened.
+  static func mark(of writer: Int64) -> UInt32 { UInt32(truncatingIfNeeded: writer) }
 
   /// Of the last change that was ever logged, also if it was compacted since.
   func lastSequence(_ database: Database) throws -> Int64 {

@@ -134,14 +134,19 @@ extension HomeDatabase {
   private func isCovered(_ anchor: Anchor, _ database: Database) throws -> Bool {
     let compacted = try Int64.fetchOne(
       database.cachedStatement(sql: "SELECT value FROM meta WHERE key = 'compacted'"))
-    return try anchor.sequence >= compacted ?? 0 && anchor.sequence <= lastSequence(database)
-      && !LogGaps.contain(anchor.sequence, database)
+    guard
+      try anchor.sequence >= compacted ?? 0 && anchor.sequence <= lastSequence(database)
+        && !LogGaps.contain(anchor.sequence, database)
+    else { return false }
+    // The number may have been given again, since the file was put back from a copy.
+    guard let mark = anchor.mark, let now = try self.mark(at: anchor.sequence, database) else { return true }
+    return mark == now
   }
 
   // MARK: Rows
 
   private static let columns =
-    "sequence, batch, time, kind, subject, node, endpoint, cluster, element, value, origin"
+    "sequence, batch, time, kind, subject, node, endpoint, cluster, element, value, origin, writer"
 
   private func sample(_ row: Row) throws -> HomeSample {
     guard let kind = ChangeRow.Kind(rawValue: row[3]) else { throw DamagedBlob() }
@@ -152,7 +157,8 @@ extension HomeDatabase {
     change.element = row[8]
     change.value = try Self.bytes(row, 9)
     return HomeSample(
-      anchor: Anchor(log: logID, sequence: row[0]), time: row[2], change: try change.change(),
+      anchor: Anchor(log: logID, sequence: row[0], mark: Self.mark(of: row[11])), time: row[2],
+      change: try change.change(),
       device: kind.isOfDevice ? change.subject : nil, origin: row[10], update: row[1])
   }
 

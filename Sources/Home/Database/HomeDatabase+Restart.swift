@@ -33,7 +33,7 @@ extension HomeDatabase {
       let (written, devices) = try writer.write(update)
       try writer.finish(contacts)
       return LoggedUpdate(
-        update: written, anchor: Anchor(log: self.logID, sequence: writer.sequence), devices: devices)
+        update: written, anchor: try self.anchor(at: writer.sequence, database), devices: devices)
     }
     bell.ring([logged])
   }
