@@ -48,7 +48,9 @@ extension Home {
     // A name that can't be is to be found out before anything happens.
     let name = try name.map { name throws(HomeError) in try HomeNames.checked(name).name }
     var wished = PairingWish(name: name)
-    if let room { wished.room = try await controller.state.roomToBe(called: room, controller.options.machine.makeRandom()) }
+    if let room {
+      wished.room = try await controller.state.roomToBe(called: room, controller.options.machine.makeRandom())
+    }
     let wishes = try await controller.keep(wished, for: request)
     let result: CommissioningResult
     do throws(HomeError) {

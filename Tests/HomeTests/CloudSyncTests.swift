@@ -107,7 +107,9 @@ import Testing
 
   @Test func noTwoDevicesHaveAnIDInCommon() throws {
     let home = SampleHome()
-    let outlets = (1...3 as ClosedRange<EndpointID.RawValue>).map { SampleHome.endpoint(EndpointID($0), DeviceTypes.onOffPlugInUnit) }
+    let outlets = (1...3 as ClosedRange<EndpointID.RawValue>).map {
+      SampleHome.endpoint(EndpointID($0), DeviceTypes.onOffPlugInUnit)
+    }
     home.add(SourceID(5), name: "Strip", room: "r", identity: identity(), [SampleHome.root] + outlets)
     let devices = sync(home).payload.devices
     #expect(devices.map(\.id) == ["5", "5:2", "5:3"])

@@ -88,7 +88,9 @@ import Testing
     try FileManager.default.createDirectory(atPath: directory.state.home, withIntermediateDirectories: true)
     let database = try HomeDatabase.open(directory.state.database)
     try database.commit((0..<9).map { change($0, at: 1) })
-    @Sendable func count() throws -> Int { try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM log") ?? 0 } }
+    @Sendable func count() throws -> Int {
+      try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM log") ?? 0 }
+    }
     #expect(try count() == 9)
     let open = try await OpenHome(directory)
     try await open.home.follow()

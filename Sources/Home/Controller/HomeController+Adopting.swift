@@ -21,7 +21,9 @@ extension HomeController {
   /// Another process wrote into the database: it may be pairing a device. It says so in the log when it has done it, unless it
   /// was killed in between.
   func noteWishes() async {
-    guard options.access == .readOnly, let center, let wishes = try? await center.work({ try $0.wishes() }) else { return }
+    guard options.access == .readOnly, let center, let wishes = try? await center.work({ try $0.wishes() }) else {
+      return
+    }
     let nodes = Set(nodes.map(\.nodeID))
     if wishes.keys.contains(where: { !nodes.contains($0) }) { isAdoptionDue = true }
   }

@@ -120,7 +120,8 @@ public actor HomeController {
         let now = Instant(nanoseconds: Int64(clamping: loop.now.uptimeNanoseconds))
         var engine = HomeEngine(
           controller, following, state: stored.state, contacts: stored.contacts, versions: stored.versions,
-          trials: stored.trials, wishes: stored.wishes, epoch: machine.unixMicroseconds() - now.nanoseconds / 1000, at: now)
+          trials: stored.trials, wishes: stored.wishes, epoch: machine.unixMicroseconds() - now.nanoseconds / 1000,
+          at: now)
         engine.isPassive = isFollowed
         let transport = try machine.openTransport(options.interfaces, port: nil, on: loop)
         let host = EngineHost(

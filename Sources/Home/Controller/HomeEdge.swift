@@ -37,7 +37,8 @@ final class HomeEdge: HomeView {
     keeper.current = {
       host.perform { engine, _ in
         .init(
-          state: engine.reducer.state, contacts: engine.reducer.contacts, trials: engine.reducer.trials, time: engine.time)
+          state: engine.reducer.state, contacts: engine.reducer.contacts, trials: engine.reducer.trials,
+          time: engine.time)
       }
     }
     host.onEvent = { [unowned self] in received($0) }

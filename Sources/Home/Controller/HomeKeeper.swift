@@ -189,7 +189,9 @@ final class HomeKeeper {
     guard !isOver, let current = current?() else { return eventLoop.makeSucceededVoidFuture() }
     // What happens from now on is kept again.
     hasLost = false
-    return write({ try $0.restart(with: current.state, contacts: current.contacts, trials: current.trials, at: current.time) }) {
+    return write({
+      try $0.restart(with: current.state, contacts: current.contacts, trials: current.trials, at: current.time)
+    }) {
       [self] isWritten in
       if isWritten {
         stored = current.contacts

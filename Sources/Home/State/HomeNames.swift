@@ -17,7 +17,8 @@ public enum HomeNames {
     var trimmed = String.UnicodeScalarView()
     trimmed.append(contentsOf: scalars[start...end])
     if let bad = trimmed.first(where: { !isAllowed($0) }) {
-      let what = bad == "/" || bad == "*" ? "“\(bad)”" : bad.isLineEnd ? "a new line" : "the control character \(bad.escaped)"
+      let what =
+        bad == "/" || bad == "*" ? "“\(bad)”" : bad.isLineEnd ? "a new line" : "the control character \(bad.escaped)"
       throw HomeError(.badArguments, "a name can't have \(what) in it")
     }
     guard trimmed.count > longestName else { return (String(trimmed), false) }
@@ -56,7 +57,9 @@ public enum HomeNames {
   }
 
   /// What tells a name from a path, and what a terminal takes for a letter.
-  private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool { scalar != "/" && scalar != "*" && !scalar.isControl }
+  private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
+    scalar != "/" && scalar != "*" && !scalar.isControl
+  }
 }
 
 // What can be done to the names of a home: each gives the changes that do it, or says why it can't be.

@@ -11,7 +11,9 @@ struct GlobalOptions: ParsableArguments {
   var json = false
 
   @Option(
-    name: .customLong("state"), help: ArgumentHelp("Where all that lasts is kept. Default: $HEARTH_STATE, else the user's directory for that.", valueName: "dir"),
+    name: .customLong("state"),
+    help: ArgumentHelp(
+      "Where all that lasts is kept. Default: $HEARTH_STATE, else the user's directory for that.", valueName: "dir"),
     completion: .directory)
   var state: String?
 
