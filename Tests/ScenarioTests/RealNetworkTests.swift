@@ -109,23 +109,70 @@ import Testing
     #expect(real.isPassed, "\(real)")
   }
 
-  /// A service discovery that finds everything at once.
+  /// A service discovery that finds everything at once, and knows what it was asked for.
   private final class Finder: NodeDiscovery {
     let service: MatterService
     let loop: any EventLoop
+    private let asked = Mutex<[String]>([])
+
     init(_ service: MatterService, _ loop: any EventLoop) { (self.service, self.loop) = (service, loop) }
-    func publish(
-      _: MatterService, on _: (any EventLoop)?, onConflict _: (@Sendable (ServiceConflict) -> Void)?
-    ) {}
-    func withdraw(_: MatterService, silently _: Bool) {}
+
+    /// What it was asked for since this was asked last.
+    var news: [String] {
+      asked.withLock { asked in
+        defer { asked = [] }
+        return asked
+      }
+    }
+
+    private func note(_ what: String) { asked.withLock { $0.append(what) } }
+
+    func publish(_: MatterService, on _: (any EventLoop)?, onConflict _: (@Sendable (ServiceConflict) -> Void)?) {
+      note("publish")
+    }
+    func withdraw(_: MatterService, silently: Bool) { note(silently ? "hide" : "withdraw") }
     func browse(
       _: DiscoveryQuery, on _: any EventLoop, _ handler: @escaping @Sendable (ServiceDiscovery.Event) -> Void
     ) -> ServiceDiscovery.Browse {
+      note("browse")
       handler(.found(service))
       return ServiceDiscovery.Browse(number: 1)
     }
-    func stop(_: ServiceDiscovery.Browse) {}
+    func stop(_: ServiceDiscovery.Browse) { note("stop") }
     func stop() -> EventLoopFuture<Void> { loop.makeSucceededVoidFuture() }
+  }
+
+  /// Who is not heard is not seen, and who does not hear sees nothing; afterwards they are and do again.
+  @Test func serviceDiscoveryFollowsTheFaults() {
+    let loop = HostMachine().nextEventLoop()
+    let plug = FaultyMachine(on: loop, in: RealNetworks())
+    let service = MatterService(kind: .commissionable(instance: 7), hostName: "0011223344FF", port: 5540, text: [])
+    let finder = Finder(service, loop)
+    let discovery = plug.share(finder)
+    discovery.publish(service, on: nil, onConflict: nil)
+    _ = discovery.browse(.commissionable(), on: loop) { _ in }
+    #expect(finder.news == ["publish", "browse"])
+    let faults: [(NetworkFault, [String], [String])] = [
+      (.multicast(false), ["hide", "stop"], ["publish", "browse"]), (.mute, ["hide"], ["publish"]),
+      (.deaf, ["stop"], ["browse"]), (.partition, ["hide", "stop"], ["publish", "browse"]),
+      (.conditions(LinkConditions(latency: .seconds(1))), [], []),
+    ]
+    for (fault, gone, back) in faults {
+      plug.befall(fault)
+      #expect(finder.news == gone, "\(fault)")
+      plug.befall(.heal)
+      #expect(finder.news == back, "\(fault)")
+    }
+    // With one family left it is told with the addresses of that one, and with none not at all.
+    plug.befall(.family(.v6, isOn: false))
+    #expect(finder.news == ["publish"])
+    plug.befall(.family(.v4, isOn: false))
+    #expect(finder.news == ["hide", "stop"])
+    // Its port is another one: that is told as well.
+    plug.befall(.heal)
+    #expect(finder.news == ["publish", "browse"])
+    (discovery as? FaultyDiscovery)?.move(from: 5540, to: 5541)
+    #expect(finder.news == ["publish"])
   }
 
   /// What both ends add to the way is added to that of service discovery.

@@ -122,6 +122,26 @@ import Testing
     #expect(pinger.events.count == 3)
   }
 
+  /// Who has another address tells it, unless nobody has told its responder.
+  @Test func whoMovesIsFoundThere() throws {
+    let world = World(seed: 1)
+    let (pinger, _) = world.addPair()
+    pinger.command { engine, _ in
+      engine.next = nil
+      engine.effects = [.browse(.commissionable())]
+    }
+    let machine = world.addMachine("light")
+    machine.openDiscovery().publish(light, on: nil, onConflict: nil)
+    try world.run(for: .seconds(1))
+    #expect(pinger.events.count == 1)
+    machine.move(to: [.v4(7)], announces: false)
+    try world.run(for: .seconds(1))
+    #expect(pinger.events.count == 1)
+    machine.move(to: [.v4(8)])
+    try world.run(for: .seconds(1))
+    #expect(pinger.events.count == 2 && world.discovery.publications.map(\.service.addresses) == [[.v4(8)]])
+  }
+
   @Test func aSilentHostExpires() throws {
     let world = World(seed: 1)
     let (pinger, ponger) = world.addPair()

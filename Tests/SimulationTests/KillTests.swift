@@ -3,11 +3,38 @@ import MatterController
 import MatterDevice
 import MatterModel
 import MatterProtocol
+import Runtime
 import Simulation
 import Testing
 
 /// Power that goes at any moment.
 @Suite struct KillTests {
+  /// A machine without power stores nothing, nor does a process that ran before it went, once it is back; what was stored is there.
+  @Test func whatIsNotStoredWhenThePowerGoesIsLost() throws {
+    let world = World(seed: 1)
+    let machine = world.addMachine("light")
+    let store = try machine.openStore("device")
+    func commit(_ store: any NodeStore, _ value: UInt8) throws -> UInt8? {
+      try store.commit([StoreChange("count", [value])])
+      return machine.stored(in: "device")["count"]?.first
+    }
+    #expect(try commit(store, 1) == 1)
+    machine.effectsUntilPowerCut = 1
+    #expect(try commit(store, 2) == 2)
+    #expect(try commit(store, 3) == 2 && !machine.isPowered)
+    #expect(try commit(store, 4) == 2)
+    machine.restorePower()
+    #expect(try commit(store, 5) == 2)
+    let next = try machine.openStore("device")
+    #expect(try next.load() == ["count": [2]])
+    #expect(try commit(next, 6) == 6)
+    machine.cutPower()
+    #expect(try commit(next, 7) == 6)
+    machine.eraseDisk()
+    machine.restorePower()
+    #expect(try machine.openStore("device").load().isEmpty)
+  }
+
   /// What the light said it had done, it had stored.
   @Test func anAnsweredCommandIsNeverForgotten() throws {
     for effect in 0..<40 {

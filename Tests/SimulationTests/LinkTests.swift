@@ -77,6 +77,28 @@ import Testing
     #expect(!carries(1) && !carries(29) && !carries(1232, .always))
   }
 
+  /// It is lost when it is sent, though the cut may be mended before it would have come; the other direction has no part in it.
+  @Test func whatIsSentIntoACutIsLost() {
+    var network = SimulatedNetwork(seed: 4)
+    let hosts = [HostID(0), HostID(1)]
+    let addresses = hosts.map { World.address(of: $0) }
+    for (host, address) in zip(hosts, addresses) { network.attach(host, at: address) }
+    func losses() -> [LossReason?] {
+      [(0, 1), (1, 0)].map { from, to in
+        network.send([1], from: hosts[from], at: addresses[from], to: addresses[to], at: .zero).loss
+      }
+    }
+    #expect(losses() == [nil, nil])
+    network.cut(from: hosts[0], to: hosts[1])
+    #expect(losses() == [.partition, nil])
+    network.mend(from: hosts[0], to: hosts[1])
+    #expect(losses() == [nil, nil])
+    network.partition([hosts[1]], from: hosts)
+    #expect(losses() == [.partition, .partition])
+    network.heal()
+    #expect(losses() == [nil, nil])
+  }
+
   @Test func aClockThatDriftsDoesNotJump() {
     var clock = MachineClock(drift: 100)
     let hour = Instant.zero + .seconds(3600)

@@ -3,6 +3,27 @@ import Testing
 
 /// The figures that `make bench` prints, as far as they say something about Hearth and not about the machine.
 @Suite struct BenchTests {
+  /// Words that are no numbers, and numbers that there are none of: nothing is begun.
+  @Test(
+    .timeLimit(.minutes(10)),
+    arguments: [
+      (["random", "some"], "found “some” for SEEDS, expected a whole number from 0 to 18446744073709551615"),
+      (["random", "1", "-1"], "found “-1” for FIRST"),
+      (["random", "2", "18446744073709551615"], "there are no 2 seeds"),
+      (["kill", "1", "0x1"], "found “0x1” for SEED"), (["log", "1", "1", ""], "found “” for SEED"),
+    ]) func whatIsNoSeedIsRefused(_ arguments: [String], _ expected: String) throws
+  {
+    let process = Process()
+    process.executableURL = try #require(Hearth.path).deletingLastPathComponent().appending(path: "hearth-bench")
+    process.arguments = arguments
+    let errors = Pipe()
+    (process.standardOutput, process.standardError) = (FileHandle.nullDevice, errors)
+    try process.run()
+    let told = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 64 && told.contains("hearth-bench \(arguments[0]): \(expected)"), "\(told)")
+  }
+
   /// Ten minutes with two devices, of which one is away for 20 s and the other for 100 s: the long absence is noticed,
   /// and the short one is over before anybody could say so.
   @Test(.timeLimit(.minutes(10))) func theScoreCardIsThatOfAHomeWithFaults() throws {

@@ -1,0 +1,174 @@
+import MatterModel
+import MatterProtocol
+import NIOPosix
+import Simulation
+import Testing
+
+@testable import Scenario
+
+/// What a link does to datagrams in real time: each of these fails where a fault would do nothing.
+@Suite struct RealLinkTests {
+  private let networks = RealNetworks()
+  private let lamp: FaultyMachine
+  private let hub: FaultyMachine
+  /// Where the lamp sends from.
+  private let source = SocketAddress(.loopback6, port: 50_001)
+  private let hubs = SocketAddress(.loopback6, port: 50_002)
+
+  init() {
+    let loop = MultiThreadedEventLoopGroup.singleton.any()
+    (lamp, hub) = (FaultyMachine(on: loop, in: networks), FaultyMachine(on: loop, in: networks))
+    networks.sends(from: source.port, lamp)
+    networks.sends(from: hubs.port, hub)
+  }
+
+  /// When the copies of a datagram from the lamp come to the hub.
+  private func arrivals(_ size: Int = 100, isMulticast: Bool = false) -> [Duration] {
+    networks.arrivals(of: size, from: source, to: hub, isMulticast: isMulticast, at: .zero)
+  }
+
+  private func answers() -> [Duration] {
+    networks.arrivals(of: 100, from: hubs, to: lamp, isMulticast: false, at: .zero)
+  }
+
+  private func befall(_ change: (inout LinkConditions) -> Void) {
+    var conditions = LinkConditions(latency: .zero)
+    change(&conditions)
+    lamp.befall(.conditions(conditions))
+  }
+
+  @Test func theLatencyOfBothEndsAddsUp() {
+    #expect(arrivals() == [.zero])
+    befall { $0.latency = .seconds(3) }
+    #expect(arrivals() == [.seconds(3)] && answers() == [.seconds(3)])
+    hub.befall(.conditions(LinkConditions(latency: .seconds(2))))
+    #expect(arrivals() == [.seconds(5)])
+    hub.befall(.heal)
+    lamp.befall(.heal)
+    #expect(arrivals() == [.zero])
+  }
+
+  @Test func jitterIsDrawnForEach() {
+    befall { ($0.latency, $0.jitter) = (.seconds(3), .seconds(1)) }
+    let times = (0..<200).flatMap { _ in arrivals() }
+    #expect(times.count == 200 && times.allSatisfy { $0 >= .seconds(3) && $0 <= .seconds(4) })
+    #expect(Set(times).count > 100)
+  }
+
+  @Test func someAreLost() {
+    befall { $0.loss = Ratio(1, of: 2) }
+    let counts = Set((0..<200).map { _ in arrivals().count })
+    #expect(counts == [0, 1])
+    befall { $0.loss = .always }
+    #expect((0..<200).allSatisfy { _ in arrivals().isEmpty && answers().isEmpty })
+  }
+
+  @Test func someComeTwice() {
+    befall { ($0.duplication, $0.jitter) = (Ratio(1, of: 2), .seconds(1)) }
+    let all = (0..<200).map { _ in arrivals() }
+    #expect(Set(all.map(\.count)) == [1, 2])
+    #expect(all.contains { $0.count == 2 && $0[0] != $0[1] })
+  }
+
+  @Test func someAreHeld() {
+    befall { ($0.reordering, $0.holding) = (Ratio(1, of: 2), .seconds(7)) }
+    #expect(Set((0..<200).flatMap { _ in arrivals() }) == [.zero, .seconds(7)])
+  }
+
+  /// One after the other, each way for itself, as slow as the slower end.
+  @Test func aSlowLinkCarriesOneAfterTheOther() {
+    befall { $0.bytesPerSecond = 1000 }
+    #expect((1...3).map { _ in arrivals() } == [[.milliseconds(100)], [.milliseconds(200)], [.milliseconds(300)]])
+    #expect(answers() == [.milliseconds(100)])
+    var slow = LinkConditions(latency: .zero)
+    slow.bytesPerSecond = 100
+    hub.befall(.conditions(slow))
+    #expect(arrivals() == [.milliseconds(1300)])
+    lamp.befall(.heal)
+    hub.befall(.heal)
+    befall { $0.bytesPerSecond = 1000 }
+    #expect(arrivals() == [.milliseconds(100)])
+  }
+
+  @Test func whatIsTooLongIsLost() {
+    befall { $0.maximumDatagramSize = 100 }
+    #expect(arrivals(100) == [.zero] && arrivals(101).isEmpty)
+  }
+
+  @Test func aCutHasOneDirection() {
+    lamp.befall(.mute)
+    #expect(!networks.leaves(lamp, to: hubs.ip) && networks.leaves(hub, to: source.ip) && answers() == [.zero])
+    #expect(!networks.reaches(hub, from: source) && networks.reaches(lamp, from: hubs))
+    lamp.befall(.heal)
+    hub.befall(.deaf)
+    #expect(networks.leaves(lamp, to: hubs.ip) && arrivals().isEmpty && answers() == [.zero])
+    #expect(!networks.reaches(hub, from: source) && networks.reaches(lamp, from: hubs))
+    hub.befall(.heal)
+    lamp.befall(.partition)
+    #expect(!networks.leaves(lamp, to: hubs.ip) && answers().isEmpty)
+  }
+
+  @Test func addressesAreOfAFamily() {
+    lamp.befall(.family(.v6, isOn: false))
+    #expect(!networks.leaves(lamp, to: .loopback6) && networks.leaves(lamp, to: .loopback4))
+    #expect(answers().isEmpty && !networks.reaches(lamp, from: hubs))
+    #expect(
+      networks.arrivals(of: 9, from: .init(.loopback4, port: 50_002), to: lamp, isMulticast: false, at: .zero) == [
+        .zero
+      ])
+    lamp.befall(.family(.v6, isOn: true))
+    #expect(networks.leaves(lamp, to: .loopback6) && answers() == [.zero])
+  }
+
+  @Test func groupsAreOfANetwork() {
+    let group = IPAddress.multicast(fabricID: 1, group: 1)
+    #expect(networks.leaves(lamp, to: group) && arrivals(isMulticast: true) == [.zero])
+    lamp.befall(.multicast(false))
+    #expect(!networks.leaves(lamp, to: group) && networks.leaves(lamp, to: hubs.ip))
+    #expect(arrivals(isMulticast: true).isEmpty && arrivals() == [.zero])
+    lamp.befall(.heal)
+    hub.befall(.multicast(false))
+    #expect(arrivals(isMulticast: true).isEmpty && arrivals() == [.zero])
+    hub.befall(.place("iot"))
+    hub.befall(.multicast(true))
+    #expect(arrivals(isMulticast: true).isEmpty && arrivals() == [.zero])
+    lamp.befall(.place("iot"))
+    #expect(arrivals(isMulticast: true) == [.zero])
+  }
+
+  @Test func serviceDiscoveryIsOfTheLink() {
+    let service = MatterService.Kind.commissionable(instance: 7)
+    networks.publishes(service, lamp)
+    func isFound() -> Bool { networks.isFound(service, by: hub) }
+    func losses() -> Set<Bool> { Set((0..<200).map { _ in networks.losesPacket(about: service, to: hub) }) }
+    #expect(isFound() && losses() == [false])
+    befall { ($0.loss, $0.latency) = (Ratio(1, of: 2), .seconds(3)) }
+    #expect(isFound() && losses() == [true, false])
+    #expect(networks.delayOfPacket(about: service, to: hub) == .seconds(3))
+    // Nothing is lost on the way to oneself.
+    #expect(networks.delayOfPacket(about: service, to: lamp) == .zero)
+    befall { $0.loss = .always }
+    #expect(!isFound() && losses() == [true] && networks.isFound(service, by: lamp))
+    befall { $0.maximumDatagramSize = 20 }
+    #expect(!isFound())
+    befall { $0.maximumDatagramSize = 1232 }
+    #expect(isFound())
+    lamp.befall(.place("iot"))
+    #expect(!isFound())
+    hub.befall(.place("iot"))
+    #expect(isFound())
+    lamp.befall(.family(.v4, isOn: false))
+    #expect(isFound())
+    hub.befall(.family(.v6, isOn: false))
+    #expect(!isFound())
+  }
+
+  /// What goes by the host's clock goes by it.
+  @Test func aWallClockIsSet() {
+    let before = lamp.unixMicroseconds()
+    lamp.moveWallClock(by: .seconds(86_400))
+    let step = lamp.unixMicroseconds() - before
+    #expect(step >= 86_400_000_000 && step < 90_000_000_000)
+    #expect(hub.unixMicroseconds() - before < 86_400_000_000)
+  }
+}
