@@ -43,9 +43,7 @@ public func withSimulatedHome<R: Sendable>(
     do {
       return try await world.simulation.naming("the body of withSimulatedHome") { try await body(home, world) }
     } catch {
-      // What its end leads to is no part of the story.
       await world.tell("the body ends with an error")
-      timeline.end()
       throw error
     }
   }

@@ -8,7 +8,6 @@ final class Timeline: Sendable {
     var lines: [String] = []
     var mark: SourceMark?
     var remarks: [String] = []
-    var isOver = false
   }
 
   private static let limit = 40
@@ -25,14 +24,10 @@ final class Timeline: Sendable {
 
   func add(_ time: Duration, _ text: String) {
     state.withLock { state in
-      if state.isOver { return }
       if state.lines.count >= Self.limit { state.lines.removeFirst() }
       state.lines.append("\(TimeText.text(time)): \(text)")
     }
   }
-
-  /// What happens from now on does not belong to it.
-  func end() { state.withLock { $0.isOver = true } }
 
   func begin(_ step: ScenarioStep, at time: Duration) {
     state.withLock { $0.mark = step.mark }

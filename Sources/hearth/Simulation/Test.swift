@@ -15,7 +15,8 @@ struct Test: AsyncParsableCommand {
         hearth test devices/scenarios/*.yaml
         hearth test lamp.yaml --seeds 1..100 --junit results.xml --trace traces
 
-      Exit code 11 where something that was expected did not come; the seed and the command that repeats it are printed.
+      Exit code 11 where something that was expected did not come; the seed and the command that repeats it are printed. \
+      Interrupted, it writes the results that there are, with the run that was going on as one that failed.
       """)
   @OptionGroup var options: GlobalOptions
   // Whatever follows is meant for the option: else “-1” would be told as a missing value.
