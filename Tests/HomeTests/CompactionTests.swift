@@ -82,6 +82,17 @@ import Testing
     #expect(try database.compact(keeping: 1_000_000, since: .min, within: bound) == 0)
   }
 
+  /// What happened at once is one update, which stays whole or goes: nobody tries for ever to halve it.
+  @Test func oneUpdateThatIsTooLargeGoesAsAWhole() async throws {
+    let place = try TestDatabase()
+    let database = try place.open()
+    let at = HostClock.unixMicroseconds()
+    let update = HomeUpdate((0..<50).map { .attribute(5, .init(1, 6, 0), value: [0x04, $0]) }, at: at)
+    try database.commit([change(1, at: at), update, change(2, at: at)])
+    #expect(try database.compact(keeping: 40) == 1)
+    #expect(try database.compact(keeping: 1000, since: .min, within: 1) == 51)
+  }
+
   /// At once: it may not last until its turn comes.
   @Test func whoTakesOverShortensTheLog() async throws {
     let directory = ScratchDirectory()

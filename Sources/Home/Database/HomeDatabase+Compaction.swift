@@ -49,10 +49,13 @@ extension HomeDatabase {
   func compact(keeping count: Int, since time: Int64, within size: Int64) throws(HomeError) -> Int {
     var removed = try compact(keeping: count, since: time)
     guard try fileSize().all > size else { return removed }
+    var half = count
     while try fileSize().used > size / 4 * 3 {
       let left = try read { try Int.fetchOne($0, sql: "SELECT count(*) FROM log") ?? 0 }
       guard left > 0 else { break }
-      removed += try compact(keeping: left / 2)
+      // Less each time, also where nothing went: an update is kept whole or not at all.
+      half = min(half, left) / 2
+      removed += try compact(keeping: half)
     }
     // What is empty is filled before the file grows. Much of it is given back.
     let (all, used) = try fileSize()
