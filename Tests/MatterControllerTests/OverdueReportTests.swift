@@ -131,7 +131,7 @@ import Testing
     #expect(losses(world, handle) == 0)
   }
 
-  /// What others ask over the new session meanwhile is answered, and the session goes with the next report.
+  /// What others ask over the new session meanwhile is answered, and then the session goes.
   @Test func whoeverUsesTheNewSessionKeepsIt() throws {
     var (world, _) = try subscribed()
     world.devices[0].busyCount = 1
@@ -140,8 +140,27 @@ import Testing
     world.devices[0].report(lampOnOff, subscription: 101, at: world.now)
     world.run(for: .seconds(1))
     #expect(throws: Never.self) { try #require(world.completion(of: read)).get() }
-    world.devices[0].report(lampOnOff, subscription: 101, at: world.now)
-    world.run(for: .seconds(1))
+    #expect(sessions(world) == [1, 1])
+    #expect(world.controller.leaving.isEmpty)
+  }
+
+  /// What was asked over the old session, of a device that was started again since, gets its answer over the new one; what a
+  /// device that is there was slow to answer, over the old one.
+  @Test(arguments: [true, false]) func whoeverWaitsOverTheOldSessionIsAnswered(isStartedAgain: Bool) throws {
+    var (world, handle) = try subscribed()
+    world.run(for: .seconds(20))
+    if isStartedAgain { world.devices[0].reboot() } else { world.devices[0].holdBack = ["Toggle"] }
+    world.run(for: .seconds(40))
+    let invoke = world.controller.invoke(OnOff.toggle, on: 1, of: 1, at: world.now)
+    world.run(for: .milliseconds(3500))
+    // The new subscription stands, and the command is still on its way.
+    #expect(told(world, handle).contains("established"))
+    #expect(world.completion(of: invoke) == nil)
+    if !isStartedAgain { #expect(world.devices[0].answerHeld(at: world.now) == 1) }
+    world.run(for: .seconds(20))
+    #expect(throws: Never.self) { try #require(world.completion(of: invoke)).get() }
+    #expect(world.devices[0].log.count { $0 == "Toggle" } == 1)
+    #expect(losses(world, handle) == 0)
     #expect(sessions(world) == [1, 1])
   }
 

@@ -28,6 +28,8 @@ public struct ControllerEngine: Engine {
   var transactions: [ExchangeID: Transaction] = [:]
   /// Operations that wait for others with the same node, in order.
   var backlog: [NodeID: [OperationID]] = [:]
+  /// Sessions that are given up as soon as nobody waits for an answer over them any more.
+  var leaving: Set<SessionID> = []
   var reportsUnderWay: [ExchangeID: ReportUnderWay] = [:]
   var handshakes: [HandshakeID: HandshakeOwner] = [:]
   var subscriptions: [SubscriptionHandle: Subscription] = [:]
@@ -198,7 +200,9 @@ public struct ControllerEngine: Engine {
 
   /// Acts on all that the core has to say, which may make it say more.
   mutating func settle(at now: Instant) {
-    repeat { takeOutputs(at: now) } while !backlog.isEmpty && runBacklog(at: now)
+    repeat {
+      takeOutputs(at: now)
+    } while !leaving.isEmpty && finishLeaving(at: now) || !backlog.isEmpty && runBacklog(at: now)
   }
 
   private mutating func takeOutputs(at now: Instant) {

@@ -185,6 +185,7 @@ extension ControllerEngine {
 
   mutating func closed(_ session: SessionID, _ info: SessionInfo, _ reason: SessionCloseReason, at now: Instant) {
     guard info.kind == .case else { return }
+    leaving.remove(session)
     let node = info.peerNodeID
     for (exchange, report) in reportsUnderWay where exchange.session == session && report.node == node {
       reportsUnderWay[exchange] = nil

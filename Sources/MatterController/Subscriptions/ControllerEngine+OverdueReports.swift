@@ -18,20 +18,34 @@ extension ControllerEngine {
     openSession(with: node, at: now)
   }
 
-  /// The new subscription stands: the session of the old one is given up, unless others need it.
-  mutating func leave(_ old: SessionID?, at now: Instant) {
-    guard let old, !subscriptions.values.contains(where: { $0.isOn(old) }) else { return }
-    core.close(old, notifyingPeer: true, at: now)
-  }
-
   /// A report came over the session of the old subscription: it was only late. The session that was opened to ask is given
-  /// up, unless others use it. (After a mere refusal it stays until then: nobody knows yet which of the two is alive.)
+  /// up. (After a mere refusal it stays until then: nobody knows yet which of the two is alive.)
   mutating func stayOnTheOld(_ handle: SubscriptionHandle, _ old: SessionID, at now: Instant) {
     guard let node = subscriptions[handle]?.node, subscriptions[handle]?.isOn(old) == true else { return }
     stopRenewing(handle, at: now)
-    guard let new = peers[node]?.session, new != old, !transactions.keys.contains(where: { $0.session == new })
-    else { return }
+    guard let new = peers[node]?.session, new != old else { return }
+    peers[node]?.session = old
     leave(new, at: now)
+  }
+
+  /// Gives up one of two sessions with a node, unless subscriptions need it. Whoever is still to be answered over it is waited
+  /// for: what was asked and gets lost with its session may or may not have been carried out.
+  mutating func leave(_ session: SessionID?, at now: Instant) {
+    guard let session, !subscriptions.values.contains(where: { $0.isOn(session) }) else { return }
+    guard !transactions.keys.contains(where: { $0.session == session }) else {
+      leaving.insert(session)
+      return
+    }
+    core.close(session, notifyingPeer: true, at: now)
+  }
+
+  /// Goes on with the sessions that others were still to be answered over.
+  /// - Returns: whether one of them could be given up.
+  mutating func finishLeaving(at now: Instant) -> Bool {
+    let done = leaving.filter { session in !transactions.keys.contains { $0.session == session } }
+    leaving.subtract(done)
+    for session in done.sorted() { leave(session, at: now) }
+    return !done.isEmpty
   }
 
   /// Gives up what ``renewBesideTheOld(_:at:)`` began.
