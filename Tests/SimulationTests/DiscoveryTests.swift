@@ -267,4 +267,75 @@ import Testing
     }
     #expect(count > 10)
   }
+
+  /// Calls the body in worlds in which the first announcement was lost, over a link that loses nearly all and is perfect then.
+  private func afterLoss(
+    of time: Duration, _ body: (World, SimulatedHost<Ping>, SimulatedHost<Ping>) throws -> Void
+  ) throws {
+    var count = 0
+    for seed in 1...UInt64(20) {
+      let world = World(seed: seed)
+      let (pinger, ponger) = world.addPair()
+      let service = light
+      pinger.command { engine, _ in
+        engine.next = nil
+        engine.effects = [.browse(.commissionable())]
+      }
+      world.network.conditions = LinkConditions(loss: Ratio(99, of: 100))
+      ponger.command { engine, _ in engine.effects = [.publish(service)] }
+      try world.run(for: time)
+      guard pinger.events.isEmpty else { continue }
+      world.network.conditions = .perfect
+      count += 1
+      try body(world, pinger, ponger)
+    }
+    #expect(count > 10)
+  }
+
+  /// How long it was lost is not known beforehand: the next repetition finds the link as it is by then.
+  @Test func whatIsRepeatedGetsThroughWhenTheLinkIsMended() throws {
+    try afterLoss(of: .seconds(10)) { world, pinger, _ in
+      // It is said for the fifth time after 15 s.
+      try world.run(for: .seconds(4))
+      #expect(pinger.events.isEmpty)
+      try world.run(for: .seconds(2))
+      #expect(pinger.events.map(\.event) == [.found(light.kind)])
+    }
+  }
+
+  @Test func whoIsGoneRepeatsNothing() throws {
+    try afterLoss(of: .milliseconds(900)) { world, pinger, ponger in
+      ponger.cutPower()
+      try world.run(for: .seconds(100_000))
+      #expect(pinger.events.isEmpty)
+    }
+    try afterLoss(of: .milliseconds(900)) { world, pinger, ponger in
+      world.network.partition([pinger.id], from: [ponger.id])
+      try world.run(for: .seconds(100_000))
+      #expect(pinger.events.isEmpty)
+      world.network.heal()
+      try world.run(for: .seconds(1))
+      #expect(pinger.events.map(\.event) == [.found(light.kind)])
+    }
+  }
+
+  /// News that are under way when the way is cut do not arrive; they come when it is mended.
+  @Test func newsUnderWayEndAtACut() throws {
+    let world = World(seed: 1)
+    let (pinger, ponger) = world.addPair()
+    let service = light
+    pinger.command { engine, _ in
+      engine.next = nil
+      engine.effects = [.browse(.commissionable())]
+    }
+    world.network.conditions = LinkConditions(latency: .seconds(3))
+    ponger.command { engine, _ in engine.effects = [.publish(service)] }
+    try world.run(for: .seconds(1))
+    world.network.partition([pinger.id], from: [ponger.id])
+    try world.run(for: .seconds(10))
+    #expect(pinger.events.isEmpty)
+    world.network.heal()
+    try world.run(for: .seconds(4))
+    #expect(pinger.events.map(\.event) == [.found(service.kind)])
+  }
 }

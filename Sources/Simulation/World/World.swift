@@ -333,7 +333,7 @@ public final class World {
 
   private func deliverServices() {
     let end = discovery.nextSequence
-    while let delivery = discovery.nextDelivery(at: now, before: end) {
+    while let delivery = discovery.nextDelivery(at: now, before: end, network) {
       let member = members[delivery.host.rawValue]
       guard member.isPowered else { continue }
       switch delivery.input {
