@@ -1,9 +1,15 @@
+import Foundation
 import Home
 import MatterClusters
+import MatterModel
 import MatterProtocol
-import Scenario
+import NIOCore
 import Simulation
+import Synchronization
 import Testing
+import VirtualDevices
+
+@testable import Scenario
 
 /// A home is never done: its reports and retries go on for ever. A run in which somebody waits in vain ends nevertheless, and one
 /// in which something is still to come does not.
@@ -80,4 +86,102 @@ import Testing
     }
     #expect(error?.code == .timedOut || error?.code == .unreachable, "\(String(describing: error))")
   }
+
+  // MARK: Listeners
+
+  /// What only listens does not count: the home has something to say all the time, and nobody who waits hears it.
+  @Test func whatTheHomeSaysIsWrittenDownAndNoProgress() async throws {
+    let file = FileManager.default.temporaryDirectory.appending(path: "progress-\(UUID().uuidString).yaml")
+    try SimulatedHomeTests.lamp.write(to: file, atomically: true, encoding: .utf8)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let failure = try #require(
+      await #expect(throws: SimulatedHomeFailure.self) {
+        try await withSimulatedHome(file.path, seed: 1, limit: .seconds(3 * 86_400)) { _, world in
+          try await world.switchAgainAndAgain("Lamp", every: .seconds(3_600))
+          await world.simulation.naming("Godot") { await Self.never() }
+        }
+      })
+    guard case .noProgress(_, _, let waiting) = failure.cause as? SimulationError else {
+      return #expect(Bool(false), "\(failure)")
+    }
+    #expect(waiting.last == "Godot")
+    #expect(failure.timeline.contains { $0.hasSuffix("Kitchen/Lamp.onOff.onOff = true") }, "\(failure)")
+  }
+
+  @Test func whatARunnerHearsIsNoProgress() async throws {
+    let scenario = try ScenarioFileTests.load(
+      SimulatedHomeTests.lamp + "\nnever:\n  - { lamp.connectivity: offline }\nsteps:\n  - power: { lamp: off }\n")
+    let timeline = Timeline()
+    let run = await Simulation.run(seed: 1, limit: .seconds(3 * 86_400)) { simulation in
+      let home = try await SimulatedHome.start(scenario.home, SimulatedHomeOptions(), in: simulation)
+      try await home.switchAgainAndAgain("Lamp", every: .seconds(3_600))
+      let failure = await ScenarioDefinition.play(scenario, on: StuckStage(stage: home), timeline)
+      await home.close()
+      return failure
+    }
+    guard case .failure(let error) = run.result, case .noProgress = error as? SimulationError else {
+      return #expect(Bool(false), "\(run.result)")
+    }
+    #expect(timeline.lines.contains { $0.hasSuffix("Kitchen/Lamp.onOff.onOff = true") }, "\(timeline.lines)")
+  }
+
+  /// Each change is heard with the home as it is right after it, however fast the next one comes.
+  @Test func noChangeHidesBehindTheNext() async throws {
+    let names = try await run(Simulation.usualPatience) { home, world -> [String] in
+      let heard = Mutex<[String]>([])
+      let listener = await HomeListener(to: home, DeviceNames(world.definition).uniqueIDs) { view, _ in
+        heard.withLock { $0.append(view.devices.first?.name ?? "none") }
+      }
+      let lamp = try #require(try await home.devices().list().first)
+      async let first = home.rename(lamp.id, to: "First")
+      async let second = home.rename(lamp.id, to: "Second")
+      _ = try await (first, second)
+      listener.close()
+      try await home.rename(lamp.id, to: "Third")
+      return heard.withLock(\.self)
+    }
+    #expect(names == ["Lamp", "First", "Second"])
+  }
+}
+
+extension SimulatedHome {
+  /// Somebody switches a device by hand, over and over. Nothing of that happens on the machine of whoever waits.
+  fileprivate func switchAgainAndAgain(_ name: String, every time: Duration) throws {
+    let found = try find(name)
+    nonisolated(unsafe) let device = found.device
+    let endpoints = found.place.endpoints(nil)
+    let isOn = Mutex(false)
+    let pause = TimeAmount.nanoseconds(time.nanoseconds)
+    found.machine.eventLoop.scheduleRepeatedTask(initialDelay: pause, delay: pause) { _ in
+      let value: UInt8 = isOn.withLock { isOn in
+        isOn.toggle()
+        return isOn ? 9 : 8
+      }
+      try device.set(OnOff.id, OnOff.onOff.id, [value], on: endpoints)
+    }
+  }
+}
+
+/// A simulated home in which nothing that is to be done ever comes to an end.
+private struct StuckStage: Stage {
+  let stage: SimulatedHome
+  var home: Home { get async throws(HomeError) { try await stage.home } }
+
+  func perform(_: ScenarioStep.Action) async throws {
+    await withCheckedContinuation { (_: CheckedContinuation<Void, Never>) in }
+  }
+
+  var now: Duration { stage.now }
+  func sleep(for time: Duration) async throws { try await stage.sleep(for: time) }
+  func naming<R: Sendable>(_ what: String, _ body: @Sendable () async throws -> R) async rethrows -> R {
+    try await stage.naming(what, body)
+  }
+  func note(_ text: String) async { await stage.note(text) }
+  func value(of place: AttributePlace, in device: String) async -> [UInt8]? { await stage.value(of: place, in: device) }
+  func messageCount(of device: String?) async -> Int { await stage.messageCount(of: device) }
+  func watch(_ subjects: [Claim.Subject], _ tell: @escaping @Sendable (Int, Fact, Duration) -> Void) async {
+    await stage.watch(subjects, tell)
+  }
+  func stopWatching() async { await stage.stopWatching() }
+  func pair(_ device: String) async throws { try await stage.pair(device) }
 }

@@ -32,7 +32,7 @@ public actor SimulatedHome {
   nonisolated let options: SimulatedHomeOptions
   private(set) var opened: Home?
   /// Who writes down what the home says.
-  private var scribe: Task<Void, Never>?
+  private var scribe: HomeListener?
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor { simulation.unownedExecutor }
 
@@ -99,14 +99,14 @@ public actor SimulatedHome {
     // It may have lost its power again while it opened.
     guard hub.isPowered else { return controller.abandon() }
     opened = home
-    scribe?.cancel()
-    scribe = writeDown(home)
     hub.onPowerCut = [
       { [weak self] in
         controller.abandon()
         self?.assumeIsolated { $0.opened = nil }
       }
     ]
+    scribe?.close()
+    scribe = await writeDown(home)
     do throws(HomeError) { try await home.follow() } catch { if hub.isPowered { throw error } }
   }
 
@@ -151,7 +151,7 @@ public actor SimulatedHome {
 
   /// Ends the home in good order.
   func close() async {
-    scribe?.cancel()
+    scribe?.close()
     await opened?.close()
     opened = nil
     for other in others { await other.home?.close() }

@@ -1,6 +1,5 @@
 internal import Home
 internal import MatterProtocol
-internal import Runtime
 internal import Simulation
 
 /// Why ``withSimulatedHome(_:seed:limit:fileID:line:_:_:)`` came to no good end, and what it takes to see it again.
@@ -32,15 +31,11 @@ extension SimulatedHome: CustomStringConvertible {
 
   /// Writes down what a home says, from now on.
   /// - Returns: who does so; nil where nobody wants to know.
-  func writeDown(_ home: Home) -> Task<Void, Never>? {
-    guard options.timeline != nil else { return nil }
-    let updates = home.updates()
-    let uniqueIDs = DeviceNames(definition).uniqueIDs
-    return Tasks.start { [weak self] in
-      for await update in updates {
-        let view = await HomeView(state: home.backend.state, devices: home.backend.devices, uniqueIDs: uniqueIDs)
-        for change in update.changes { await self?.tell(view.text(of: change)) }
-      }
+  func writeDown(_ home: Home) async -> HomeListener? {
+    guard let timeline = options.timeline else { return nil }
+    let world = simulation.world
+    return await HomeListener(to: home, DeviceNames(definition).uniqueIDs) { view, changes in
+      for change in changes { timeline.add(world.value.now - .zero, view.text(of: change)) }
     }
   }
 }

@@ -126,7 +126,7 @@ actor RealHome: Stage {
 
   // MARK: Stage
 
-  var now: Duration { HostClock.now() - start }
+  nonisolated var now: Duration { HostClock.now() - start }
 
   func sleep(for time: Duration) async throws {
     try Task.checkCancellation()
@@ -191,8 +191,8 @@ actor RealHome: Stage {
     @Sendable func look() async {
       for (index, subject) in subjects.enumerated() {
         switch subject {
-        case .actual(let device, let place, _): tell(index, .value(await value(of: place, in: device)), await now)
-        case .messages(let device, _): tell(index, .messages(await messageCount(of: device)), await now)
+        case .actual(let device, let place, _): tell(index, .value(await value(of: place, in: device)), now)
+        case .messages(let device, _): tell(index, .messages(await messageCount(of: device)), now)
         case .connectivity, .locality, .attribute: break
         }
       }

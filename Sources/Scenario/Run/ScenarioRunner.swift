@@ -1,6 +1,5 @@
 internal import Home
 internal import MatterProtocol
-internal import Runtime
 internal import VirtualDevices
 
 /// Plays a scenario on a stage, and looks whether what is expected comes.
@@ -16,7 +15,7 @@ actor ScenarioRunner {
   private let rules: Rules
   private var messages: [String?: Int] = [:]
   private var messagesAtStart: [String?: Int] = [:]
-  private var watch: Task<Void, Never>?
+  private var listener: HomeListener?
   private var start = Duration.zero
 
   /// - Parameter pace: how often it is looked whether something holds that is waited for.
@@ -35,10 +34,10 @@ actor ScenarioRunner {
   /// Plays all steps.
   /// - Throws: ``ScenarioFailure`` for what did not come, or did though it must not.
   func play() async throws {
-    start = await stage.now
+    start = stage.now
     messagesAtStart = await messageCounts()
     try await begin()
-    defer { watch?.cancel() }
+    defer { listener?.close() }
     await watchRest()
     do {
       try await playSteps()
@@ -61,13 +60,13 @@ actor ScenarioRunner {
     try await lookAround()
   }
 
-  private func elapsed() async -> Duration { await stage.now - start }
+  private var elapsed: Duration { stage.now - start }
 
   private func wait(for step: ScenarioStep) async throws {
     let rest: Duration
     switch step.time {
     case .at(let point):
-      let now = await elapsed()
+      let now = elapsed
       rest = point - now
       guard rest >= .seconds(-1) else {
         throw ScenarioFailure(
@@ -88,9 +87,9 @@ actor ScenarioRunner {
   /// Lets time pass, and ends it early where something happens that must not.
   private func sleep(for time: Duration) async throws {
     if rules.isEmpty { return try await stage.sleep(for: time) }
-    let end = await stage.now + time
+    let end = stage.now + time
     while true {
-      let rest = end - (await stage.now)
+      let rest = end - stage.now
       guard rest > .zero else { return }
       try await stage.sleep(for: min(rest, .seconds(1)))
       try await lookAround()
@@ -100,7 +99,7 @@ actor ScenarioRunner {
   // MARK: Steps
 
   private func perform(_ step: ScenarioStep) async throws {
-    timeline.begin(step, at: await elapsed())
+    timeline.begin(step, at: elapsed)
     // What is expected of messages is meant from the beginning of the last thing that was done.
     if step.doesSomething, step.isFirst { messages = await messageCounts() }
     switch step.action {
@@ -111,7 +110,7 @@ actor ScenarioRunner {
         try await perform(command)
       } catch {
         // What the home says against it is what a person would see, and no end of the story.
-        timeline.add(await elapsed(), "\(step.text): \(error)")
+        timeline.add(elapsed, "\(step.text): \(error)")
       }
     default:
       do {
@@ -152,7 +151,7 @@ actor ScenarioRunner {
   // MARK: Expectations
 
   private func expect(_ claims: [Claim], within time: Duration) async throws {
-    let end = await stage.now + time
+    let end = stage.now + time
     while true {
       var failed: [(claim: Claim, actual: String)] = []
       for claim in claims {
@@ -161,7 +160,7 @@ actor ScenarioRunner {
       }
       guard let first = failed.first else { return }
       try rules.check()
-      let rest = end - (await stage.now)
+      let rest = end - stage.now
       guard rest > .zero else {
         let text = failed.map { "\($0.claim.text): it is \($0.actual)" }.joined(separator: "; ")
         throw ScenarioFailure(
@@ -189,20 +188,13 @@ actor ScenarioRunner {
 
   /// Looks at the home as it is now, and again after every change of it.
   private func begin() async throws {
-    watch?.cancel()
+    listener?.close()
     guard let home = try? await stage.home else { return }
-    let updates = home.updates()
-    await look(at: home, nil)
-    watch = Tasks.start { [weak self] in
-      for await update in updates { await self?.look(at: home, update) }
+    listener = await HomeListener(to: home, uniqueIDs) { [stage, timeline, rules, start] view, changes in
+      let time = stage.now - start
+      for change in changes { timeline.add(time, view.text(of: change)) }
+      for rule in rules.aboutHome { rules.note(rule, view.check(rule.claim), at: time) }
     }
-  }
-
-  private func look(at home: Home, _ update: HomeUpdate?) async {
-    let time = await elapsed()
-    let view = await HomeView(state: home.backend.state, devices: home.backend.devices, uniqueIDs: uniqueIDs)
-    if let update { for change in update.changes { timeline.add(time, view.text(of: change)) } }
-    for rule in rules.aboutHome { rules.note(rule, view.check(rule.claim), at: time) }
   }
 
   /// Has the stage look at the rest from now on, whatever the steps are busy with.
@@ -218,7 +210,7 @@ actor ScenarioRunner {
 
   /// Looks at what the home does not know: the devices themselves, and the messages.
   private func lookAround() async throws {
-    let time = await elapsed()
+    let time = elapsed
     for rule in rules.aboutRest { rules.note(rule, await check(rule.claim, since: messagesAtStart), at: time) }
     try rules.check()
   }

@@ -5,7 +5,7 @@ internal import Simulation
 internal import VirtualDevices
 
 extension SimulatedHome: Stage {
-  var now: Duration { get async { await simulation.now - Instant.zero } }
+  nonisolated var now: Duration { simulation.world.value.now - .zero }
 
   func sleep(for time: Duration) async throws { try await simulation.sleep(for: time) }
 
@@ -38,10 +38,9 @@ extension SimulatedHome: Stage {
     let look: @Sendable () -> Void = { [weak self] in
       self?.assumeIsolated { home in
         for (index, subject) in subjects.enumerated() {
-          let now = home.simulation.world.value.now - .zero
           switch subject {
-          case .actual(let device, let place, _): tell(index, .value(home.value(of: place, in: device)), now)
-          case .messages(let device, _): tell(index, .messages(home.messageCount(of: device)), now)
+          case .actual(let device, let place, _): tell(index, .value(home.value(of: place, in: device)), home.now)
+          case .messages(let device, _): tell(index, .messages(home.messageCount(of: device)), home.now)
           case .connectivity, .locality, .attribute: break
           }
         }

@@ -4,7 +4,7 @@ internal import MatterProtocol
 /// Where a scenario is played: in a simulated world, or on real sockets.
 protocol Stage: Sendable {
   /// Since the stage was set.
-  var now: Duration { get async }
+  var now: Duration { get }
   func sleep(for time: Duration) async throws
   /// Does something under a name, to be told if it never comes to its end.
   func naming<R: Sendable>(_ what: String, _ body: @Sendable () async throws -> R) async rethrows -> R
