@@ -29,9 +29,9 @@ import Testing
       counters.withLock { $0.append(header.counter) }
     }
 
-    /// Whether it has come within two seconds.
+    /// Whether it comes, on however busy a machine.
     func has(_ counter: UInt32) async -> Bool {
-      for _ in 0..<200 {
+      for _ in 0..<12_000 {
         if counters.withLock({ $0.contains(counter) }) { return true }
         try? await Task.sleep(for: .milliseconds(10))
       }
@@ -173,6 +173,62 @@ import Testing
     #expect(finder.news == ["publish", "browse"])
     (discovery as? FaultyDiscovery)?.move(from: 5540, to: 5541)
     #expect(finder.news == ["publish"])
+  }
+
+  /// A home's discovery in a world of its own, where time is virtual, and a plug that it has found.
+  private func found(
+    _ body: (_ world: World, _ hub: FaultyMachine, _ plug: FaultyMachine, _ lost: () -> Int) throws -> Void
+  ) throws {
+    let world = World(seed: 1)
+    let loop = world.addMachine("loop").eventLoop
+    let networks = RealNetworks()
+    let (plug, hub) = (FaultyMachine(on: loop, in: networks), FaultyMachine(on: loop, in: networks))
+    let service = MatterService(kind: .commissionable(instance: 7), hostName: "0011223344FF", port: 5540, text: [])
+    plug.share(Finder(service, loop)).publish(service, on: nil, onConflict: nil)
+    let found = Atomic(0)
+    let lost = Atomic(0)
+    let discovery = hub.share(Finder(service, loop))
+    _ = discovery.browse(.commissionable(), on: loop) { event in
+      if case .found = event { found.add(1, ordering: .relaxed) } else { lost.add(1, ordering: .relaxed) }
+    }
+    try world.run(for: .seconds(1))
+    #expect(found.load(ordering: .relaxed) == 1)
+    try body(world, hub, plug) { lost.load(ordering: .relaxed) }
+  }
+
+  /// What a machine has found it forgets when it has heard nothing for as long as records live.
+  @Test func whoIsDeafForgetsWhatItKnows() throws {
+    try found { world, hub, _, lost in
+      hub.befall(.deaf)
+      try world.run(for: .seconds(119))
+      #expect(lost() == 0)
+      try world.run(for: .seconds(2))
+      #expect(lost() == 1)
+    }
+    try found { world, hub, _, lost in
+      hub.befall(.deaf)
+      try world.run(for: .seconds(100))
+      hub.befall(.heal)
+      try world.run(for: .seconds(1_000))
+      #expect(lost() == 0)
+    }
+  }
+
+  /// Each absence has its own time, whatever an earlier one has begun.
+  @Test func anEarlierAbsenceIsOver() throws {
+    try found { world, hub, plug, lost in
+      for fault in [NetworkFault.place("iot"), .heal, .place("iot")] {
+        plug.befall(fault)
+        hub.lookAgain()
+        try world.run(for: .seconds(50))
+      }
+      // 150 s after the first, 50 s after the second.
+      #expect(lost() == 0)
+      try world.run(for: .seconds(69))
+      #expect(lost() == 0)
+      try world.run(for: .seconds(2))
+      #expect(lost() == 1)
+    }
   }
 
   /// What both ends add to the way is added to that of service discovery.

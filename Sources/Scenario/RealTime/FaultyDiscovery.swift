@@ -21,6 +21,8 @@ final class FaultyDiscovery: NodeDiscovery {
     var known: [MatterService.Kind: MatterService] = [:]
     /// What is on its way for longer, because some of it was lost: what comes after it takes its place.
     var late: [MatterService.Kind: UInt64] = [:]
+    /// What can't be found any more, each since the moment that has this number.
+    var doubts: [MatterService.Kind: UInt64] = [:]
   }
 
   /// How long what can't be found any more is believed: the lifetime of host and service records.
@@ -70,20 +72,21 @@ final class FaultyDiscovery: NodeDiscovery {
 
   /// Others are in other networks than before, or it is itself: what is found there is told, and what is not found any more
   /// is believed until its records expire.
-  func lookAgain() {
-    state.withLock { state in
-      for (number, search) in state.searches {
-        restart(number, &state)
-        for kind in search.known.keys where !machine.networks.isFound(kind, by: machine) {
-          search.owner.scheduleTask(in: Self.recordLifetime) { [weak self] in self?.expire(kind, number) }
-        }
-      }
-    }
-  }
+  func lookAgain() { state.withLock { state in for number in state.searches.keys { restart(number, &state) } } }
 
   private func restart(_ number: UInt64, _ state: inout State) {
     guard let search = state.searches[number] else { return }
     if let browse = search.browse { discovery.stop(browse) }
+    for kind in search.known.keys {
+      if state.sees, machine.networks.isFound(kind, by: machine) {
+        state.searches[number]?.doubts[kind] = nil
+      } else if search.doubts[kind] == nil {
+        state.lastNews += 1
+        let doubt = state.lastNews
+        state.searches[number]?.doubts[kind] = doubt
+        search.owner.scheduleTask(in: Self.recordLifetime) { [weak self] in self?.expire(kind, doubt, number) }
+      }
+    }
     state.searches[number]?.browse = state.sees ? start(search, number) : nil
   }
 
@@ -94,36 +97,48 @@ final class FaultyDiscovery: NodeDiscovery {
     }
   }
 
-  /// What comes over a slow link is heard later, and what one loses still later: an announcement comes with one of its repetitions, after 1 s, 3 s, 7 s and so on; a
-  /// goodbye, which is said once, does not, and what it was about is believed until its records expire.
+  /// What comes over a slow link is heard later. What one loses is not: an announcement is said again after 1 s, 3 s, 7 s and so
+  /// on, over the link as it is then; a goodbye, which is said once, is not, and what it was about is believed until its records
+  /// expire.
   private func hear(_ event: ServiceDiscovery.Event, _ number: UInt64, on owner: any EventLoop) {
-    let kind: MatterService.Kind
-    var delay: TimeAmount
-    switch event {
-    case .found(let service):
-      kind = service.kind
-      delay = .nanoseconds(machine.networks.delayOfPacket(about: kind, to: machine).nanoseconds)
-      var pause = TimeAmount.seconds(1)
-      while delay < .hours(1), machine.networks.losesPacket(about: kind, to: machine) {
-        delay = delay + pause
-        pause = pause * 2
-      }
-    case .lost(let service):
-      kind = service.kind
-      delay =
-        machine.networks.losesPacket(about: kind, to: machine)
-        ? Self.recordLifetime
-        : .nanoseconds(machine.networks.delayOfPacket(about: kind, to: machine).nanoseconds)
-    }
+    let kind = event.kind
     let news = state.withLock { state in
       state.lastNews += 1
       state.searches[number]?.late[kind] = state.lastNews
       return state.lastNews
     }
-    guard delay > .zero else { return take(event, number) }
-    owner.scheduleTask(in: delay) { [weak self] in
+    say(event, news, number, on: owner, ifLost: .seconds(1))
+  }
+
+  /// - Parameters:
+  ///   - news: its number: what comes after it takes its place.
+  ///   - pause: how long it is until it is said again, if the link loses it.
+  private func say(
+    _ event: ServiceDiscovery.Event, _ news: UInt64, _ number: UInt64, on owner: any EventLoop, ifLost pause: TimeAmount
+  ) {
+    let kind = event.kind
+    let isLost = machine.networks.losesPacket(about: kind, to: machine)
+    let delay = TimeAmount.nanoseconds(machine.networks.delayOfPacket(about: kind, to: machine).nanoseconds)
+    switch event {
+    case .found where isLost:
+      after(pause, news, kind, number, on: owner) { [owner] discovery in
+        discovery.say(event, news, number, on: owner, ifLost: min(pause * 2, .hours(1)))
+      }
+    case .lost where isLost: after(Self.recordLifetime, news, kind, number, on: owner) { $0.take(event, number) }
+    case .found, .lost:
+      guard delay > .zero else { return take(event, number) }
+      after(delay, news, kind, number, on: owner) { $0.take(event, number) }
+    }
+  }
+
+  /// Does something later, unless there is something newer to say of the service by then.
+  private func after(
+    _ time: TimeAmount, _ news: UInt64, _ kind: MatterService.Kind, _ number: UInt64, on owner: any EventLoop,
+    _ body: @escaping @Sendable (FaultyDiscovery) -> Void
+  ) {
+    owner.scheduleTask(in: time) { [weak self] in
       guard let self, state.withLock({ $0.searches[number]?.late[kind] }) == news else { return }
-      take(event, number)
+      body(self)
     }
   }
 
@@ -134,20 +149,22 @@ final class FaultyDiscovery: NodeDiscovery {
       case .found(let service):
         guard machine.networks.isFound(service.kind, by: machine) else { return nil }
         state.searches[number]?.known[service.kind] = service
+        state.searches[number]?.doubts[service.kind] = nil
       case .lost(let service):
         guard state.searches[number]?.known.removeValue(forKey: service.kind) != nil else { return nil }
+        state.searches[number]?.doubts[service.kind] = nil
       }
       return search.handler
     }
     handler?(event)
   }
 
-  /// Forgets what could not be found for so long, unless it can by now.
-  private func expire(_ kind: MatterService.Kind, _ number: UInt64) {
-    guard !machine.networks.isFound(kind, by: machine),
-      let service = state.withLock({ $0.searches[number]?.known[kind] })
-    else { return }
-    take(.lost(service), number)
+  /// Forgets what could not be found for so long.
+  private func expire(_ kind: MatterService.Kind, _ doubt: UInt64, _ number: UInt64) {
+    let service = state.withLock { state in
+      state.searches[number].flatMap { $0.doubts[kind] == doubt ? $0.known[kind] : nil }
+    }
+    if let service { take(.lost(service), number) }
   }
 
   /// A node is reached at another port.
@@ -218,6 +235,15 @@ final class FaultyDiscovery: NodeDiscovery {
     state.withLock { state in
       state.isOpen = false
       return discovery.stop()
+    }
+  }
+}
+
+extension ServiceDiscovery.Event {
+  /// The service that it is about.
+  fileprivate var kind: MatterService.Kind {
+    switch self {
+    case .found(let service), .lost(let service): service.kind
     }
   }
 }
