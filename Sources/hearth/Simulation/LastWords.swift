@@ -4,7 +4,8 @@ import Glibc
 /// Has something said before a signal ends the process: the user's, the system's, or a crash's.
 ///
 /// In the moment of a crash nothing may be done that takes memory or a lock. So a handler only rings a bell, at which a thread of its
-/// own says what there is to say, and waits until it has, though not for long: whoever crashed may hold the lock that this needs.
+/// own says what there is to say. Whoever crashed waits until it has, though not for long: it may hold a lock that this needs. Whoever a
+/// stop has come to goes on, for the same reason: there is no hurry.
 enum LastWords {
   /// What a user or a service manager ends it by.
   static let stops = [SIGINT, SIGTERM]
@@ -21,8 +22,9 @@ enum LastWords {
   nonisolated(unsafe) fileprivate static let bell = UnsafeMutablePointer<Int32>.allocate(capacity: 4)
 
   /// To be called once in a process.
-  /// - Parameter speak: called on a thread of its own, with the signal.
-  static func prepare(_ speak: @escaping @Sendable (Int32) -> Void) {
+  /// - Parameter speak: called on a thread of its own, with the signal; says whether a stop is to end the process, which may be
+  ///   about to end by itself.
+  static func prepare(_ speak: @escaping @Sendable (Int32) -> Bool) {
     guard pipe(bell) == 0, pipe(bell + 2) == 0 else { return }
     let thread = Thread {
       // Else the handler might be called here, and wait for itself.
@@ -35,17 +37,23 @@ enum LastWords {
         let count = read(bell[0], &number, 1)
         if count < 0, errno == EINTR { continue }
         guard count == 1 else { return }
-        speak(Int32(number))
-        if stops.contains(Int32(number)) { _exit(ProcessExit.interrupted.rawValue) }
-        _ = write(bell[3], &number, 1)
+        let isEnd = speak(Int32(number))
+        if crashes.contains(Int32(number)) {
+          _ = write(bell[3], &number, 1)
+        } else if isEnd {
+          _exit(ProcessExit.interrupted.rawValue)
+        }
       }
     }
     thread.name = "last words"
     thread.start()
     var action = sigaction()
-    action.__sigaction_handler.sa_sigaction = ring
+    action.__sigaction_handler.sa_sigaction = ringAndWait
     action.sa_flags = SA_ONSTACK | SA_SIGINFO
-    for number in stops + crashes { sigaction(number, &action, before + Int(number)) }
+    for number in crashes { sigaction(number, &action, before + Int(number)) }
+    action.__sigaction_handler.sa_sigaction = ring
+    action.sa_flags |= SA_RESTART
+    for number in stops { sigaction(number, &action, before + Int(number)) }
   }
 
   /// All is said: signals do what they did before.
@@ -53,9 +61,17 @@ enum LastWords {
 }
 
 /// Nothing in here but what POSIX allows in a handler.
-private func ring(_ number: Int32, _ info: UnsafeMutablePointer<siginfo_t>?, _: UnsafeMutableRawPointer?) {
+private func ring(_ number: Int32, _: UnsafeMutablePointer<siginfo_t>?, _: UnsafeMutableRawPointer?) {
+  // Whoever was interrupted may be about to look at it.
+  let error = errno
   var byte = UInt8(truncatingIfNeeded: number)
   _ = write(LastWords.bell[1], &byte, 1)
+  errno = error
+}
+
+/// The same.
+private func ringAndWait(_ number: Int32, _ info: UnsafeMutablePointer<siginfo_t>?, _: UnsafeMutableRawPointer?) {
+  ring(number, nil, nil)
   var heard = pollfd(fd: LastWords.bell[2], events: Int16(POLLIN), revents: 0)
   _ = poll(&heard, 1, 5_000)
   // A crash goes on as it would have, with its backtrace. What somebody else has sent is none, and just ends it.

@@ -57,34 +57,38 @@ struct Test: AsyncParsableCommand {
     if let variant, loaded.isEmpty { throw HomeError(.badArguments, "no file has a variant \(variant)") }
     let refused = realtime ? loaded.flatMap(\.1.needsVirtualTime) : []
     if !refused.isEmpty { throw HomeError(.badDefinition, "\(DefinitionError(problems: refused))") }
-    let range = seeds ?? { $0...$0 }(seed ?? 1)
+    var runs = self.runs(of: loaded).makeIterator()
+    var next = runs.next()
     let progress = TestProgress()
     LastWords.prepare { number in tell(progress, endedBy: number) }
     var names: Set<String> = []
     // The results are written whatever becomes of the traces.
     var unwritten: (any Error)?
-    for (path, scenario) in loaded {
-      if realtime {
-        progress.begin(.init(scenario: scenario, seed: nil, again: again(scenario, nil, path)))
-        progress.end(report(await scenario.playInRealTime(mutant: mutant), again(scenario, nil, path)))
-        continue
+    await progress.go(on: next?.running)
+    while let (path, run) = next {
+      let (scenario, seed) = (run.scenario, run.seed)
+      var result: ScenarioResult
+      var trace: String?
+      if let seed {
+        let (played, events) = await scenario.simulate(seed: seed, keepsTrace: self.trace != nil, mutant: mutant)
+        result = played
+        if self.trace != nil { trace = TraceFile(scenario, seed: seed, mutant: mutant, events).text }
+      } else {
+        result = await scenario.playInRealTime(mutant: mutant)
       }
-      for seed in range {
-        let again = again(scenario, seed, path)
-        progress.begin(.init(scenario: scenario, seed: seed, again: again))
-        let (result, trace) = await scenario.simulate(
-          seed: seed, keepsTrace: self.trace != nil, mutant: mutant)
-        progress.end(report(result, again))
-        if let directory = self.trace {
-          let text = TraceFile(scenario, seed: seed, mutant: mutant, trace).text
-          do { try Scenarios.write(text, to: directory, Self.traceName(path, result, &names)) } catch {
-            unwritten = unwritten ?? error
-          }
+      result.failure?.again = run.again
+      next = runs.next()
+      // First of all: a run of which it is said that it passed is none that was interrupted.
+      await progress.go(on: next?.running, after: result)
+      report(result, run.again)
+      if let trace, let directory = self.trace {
+        do { try Scenarios.write(trace, to: directory, Self.traceName(path, result, &names)) } catch {
+          unwritten = unwritten ?? error
         }
       }
     }
     LastWords.forget()
-    let results = progress.results
+    let results = await progress.finish()
     if let junit { try Scenarios.write(JUnitReport.text(results), to: junit) }
     if let unwritten { throw unwritten }
     let failed = results.count { !$0.isPassed }
@@ -92,6 +96,19 @@ struct Test: AsyncParsableCommand {
       throw HomeError(.expectationFailed, "\(failed) of \(results.count) runs failed")
     }
     if !options.json { options.output.text("\(results.count) runs passed") }
+  }
+
+  /// All runs, in their order; there may be more than anybody could list.
+  private func runs(
+    of scenarios: [(path: String, ScenarioDefinition)]
+  ) -> some Sequence<(path: String, running: TestProgress.Running)> {
+    let range = seeds ?? { $0...$0 }(seed ?? 1)
+    return scenarios.lazy.flatMap { path, scenario in
+      (realtime ? 0...0 : range).lazy.map { number -> (path: String, running: TestProgress.Running) in
+        let seed = realtime ? nil : number
+        return (path, TestProgress.Running(scenario: scenario, seed: seed, again: again(scenario, seed, path)))
+      }
+    }
   }
 
   /// `lamp-7.trace`, with the variant if there are several, and another number where two files have the same name.
@@ -124,8 +141,9 @@ struct Test: AsyncParsableCommand {
   }
 
   /// Writes the results, and prints what was going on when a signal ended it.
-  private func tell(_ progress: TestProgress, endedBy signal: Int32) {
-    let (results, running) = progress.now
+  /// - Returns: false where all is said already.
+  private func tell(_ progress: TestProgress, endedBy signal: Int32) -> Bool {
+    guard let (results, running) = progress.interrupt() else { return false }
     let reason = LastWords.stops.contains(signal) ? "interrupted" : "the process crashed (signal \(signal))"
     if let junit {
       let all = results + [running?.result(reason)].compactMap(\.self)
@@ -133,13 +151,12 @@ struct Test: AsyncParsableCommand {
     }
     let what = running.map { "\(reason) in \($0.name); again: \($0.again)" } ?? reason
     options.output.failure(HomeError(LastWords.stops.contains(signal) ? .interrupted : .internalError, what))
+    return true
   }
 
   /// Prints what came of a run.
   /// - Parameter again: the command that repeats it.
-  private func report(_ result: ScenarioResult, _ again: String) -> ScenarioResult {
-    var result = result
-    result.failure?.again = again
+  private func report(_ result: ScenarioResult, _ again: String) {
     var json: JSON = [
       "scenario": .string(result.scenario), "seed": .optional(result.seed.map(String.init)),
       "passed": .bool(result.isPassed), "milliseconds": .integer(result.duration.milliseconds),
@@ -157,7 +174,6 @@ struct Test: AsyncParsableCommand {
     if !result.remarks.isEmpty { json = json.adding("remarks", .array(result.remarks.map { .string($0) })) }
     lines += result.remarks.map { "  \($0)" }
     options.output.result(json, lines.joined(separator: "\n"))
-    return result
   }
 }
 
@@ -173,9 +189,12 @@ enum Scenarios {
     }
   }
 
+  /// Writes a file, all of it or nothing. What is no file but a pipe or a terminal is written to as it is.
   static func write(_ text: String, to path: String) throws {
     do {
-      try Data(text.utf8).write(to: URL(filePath: path))
+      let url = URL(filePath: path).resolvingSymlinksInPath()
+      let kind = try? FileManager.default.attributesOfItem(atPath: url.path)[.type] as? FileAttributeType
+      try Data(text.utf8).write(to: url, options: kind ?? .typeRegular == .typeRegular ? .atomic : [])
     } catch {
       throw HomeError(.badArguments, "\(path) can't be written: \(error.localizedDescription)", cause: error)
     }

@@ -26,21 +26,43 @@ final class TestProgress: Sendable {
   private struct State {
     var results: [ScenarioResult] = []
     var running: Running?
+    /// Whether somebody has all that there will be.
+    var isOver = false
   }
 
   private let state = Mutex(State())
 
-  var results: [ScenarioResult] { state.withLock(\.results) }
-
-  /// The results at one moment, and what goes on then; nil before the first run, and behind the last.
-  var now: (results: [ScenarioResult], running: Running?) { state.withLock { ($0.results, $0.running) } }
-
-  func begin(_ running: Running) { state.withLock { $0.running = running } }
-
-  func end(_ result: ScenarioResult) {
-    state.withLock { state in
-      state.results.append(result)
-      state.running = nil
+  /// A run is over, if one went on, and the next one begins, in one step: whoever asks in between is told of one or of the other.
+  ///
+  /// Where the last word is spoken already, it never returns: the process is about to end.
+  /// - Parameter next: nil: there is none.
+  func go(on next: Running?, after result: ScenarioResult? = nil) async {
+    let isOver = state.withLock { state in
+      guard !state.isOver else { return true }
+      if let result { state.results.append(result) }
+      state.running = next
+      return false
     }
+    if isOver { await Self.end() }
+  }
+
+  /// The results, at the end of all runs. Never returns where the last word is spoken already.
+  func finish() async -> [ScenarioResult] {
+    guard let all = interrupt() else { await Self.end() }
+    return all.results
+  }
+
+  /// The results at this moment, and what goes on, for the last word: nothing comes to it any more.
+  /// - Returns: nil where it was spoken already.
+  func interrupt() -> (results: [ScenarioResult], running: Running?)? {
+    state.withLock { state in
+      guard !state.isOver else { return nil }
+      state.isOver = true
+      return (state.results, state.running)
+    }
+  }
+
+  private static func end() async -> Never {
+    while true { await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } }
   }
 }
