@@ -1,8 +1,10 @@
 import MatterClusters
 import MatterController
+import MatterCrypto
 import MatterDevice
 import MatterModel
 import MatterProtocol
+import Runtime
 import Simulation
 import Testing
 
@@ -10,6 +12,24 @@ import Testing
 @Suite struct SurroundingsTests {
   private static let v4 = SocketAddress(.v4(0x0A00_0007), port: 5540)
   private static let v6 = SocketAddress(.v6(high: 0xFD00_0000_0000_0000, low: 7, scope: 0), port: 5540)
+
+  /// A real machine signs with a random number, as it must; a simulated one always the same, as a run is to be repeated.
+  @Test func aRealMachineSignsByChanceAndASimulatedOneDoesNot() throws {
+    var random = SystemRandomSource()
+    let key = P256PrivateKey(random: &random)
+    let message: [UInt8] = Array("Sigma2".utf8)
+    func signatures(_ machine: any Machine) throws -> Set<[UInt8]> {
+      let made = try (0..<3).map { _ in try machine.signatures.sign(message: message, with: key) }
+      for signature in made { #expect(key.publicKey.verify(signature, of: message)) }
+      return Set(made)
+    }
+    let host = HostMachine()
+    #expect(host.signatures is OpenSSLSignatures)
+    #expect(try signatures(host).count == 3)
+    let world = World(seed: 1)
+    #expect(try signatures(world.addMachine("one")).count == 1)
+    #expect(try signatures(world.addMachine("one")) == signatures(World(seed: 2).addMachine("two")))
+  }
 
   /// Found, commissioned, switched, followed.
   private func story(_ home: SimulatedHome) throws {
