@@ -151,11 +151,12 @@ enum DeviceFacts {
     AttributePath(endpoint: .root, cluster: BasicInformation.id),
   ]
 
-  /// What commissioning itself learnt, for a device that tells nothing more now.
+  /// What commissioning itself learnt, for a device that tells nothing more now; nothing for one that has told by itself.
   static func changes(
     _ node: NodeID, _ information: DeviceInformation, _ wish: PairingWish, _ state: HomeState
   ) -> [HomeChange] {
     let source = SourceID(node)
+    guard state.source(source) == nil else { return [] }
     var identity = DeviceIdentity()
     identity.vendorID = information.vendorID
     identity.productID = information.productID

@@ -63,16 +63,19 @@ extension HomeController {
     } catch {
       throw HomeError(error)
     }
-    for node in candidates { take(.node(node, wish: wishes[node])) }
+    for node in candidates where !isDevice(node) { take(.node(node, wish: wishes[node])) }
     return wishes
   }
+
+  /// Whether a node is in the home, in the fabric or not any more: what is asked for another one of its id is not for this one.
+  private func isDevice(_ node: NodeID) -> Bool { !state.sources(of: node).isEmpty }
 
   /// Forgets what was asked for devices that are there by now, or that did not come into the fabric. Waits until everything
   /// that happened so far is in the database.
   func forgetWishes(for candidates: [NodeID] = []) async throws(HomeError) {
     let known = fabricNodes
     let inFabric = Set(nodes.map(\.nodeID))
-    for node in candidates.sorted() where !inFabric.contains(node) { take(.nodeRemoved(node)) }
+    for node in candidates.sorted() where !inFabric.contains(node) && !isDevice(node) { take(.nodeRemoved(node)) }
     do { try await edge.value.keeper.perform { try $0.forgetWishes(besides: known) }.get() } catch {
       throw HomeError(error)
     }

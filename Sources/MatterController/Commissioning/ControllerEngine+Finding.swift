@@ -14,7 +14,7 @@ extension ControllerEngine {
     guard SetupPasscode.isValid(request.passcode) else {
       return complete(id, .failure(.invalidRequest("passcode \(request.passcode)")), at: now)
     }
-    guard node.isOperational, peers[node] == nil, node != fabric.nodeID, request.tags.count <= 3 else {
+    guard canBeGiven(node), request.tags.count <= 3 else {
       return complete(id, .failure(.invalidRequest("node id \(node)")), at: now)
     }
     // Reserved from now on, so that two commissionings don't give the same id.
@@ -32,6 +32,9 @@ extension ControllerEngine {
     }
     advanceCommissioning(id, at: now)
   }
+
+  /// Whether a device may get this id.
+  func canBeGiven(_ node: NodeID) -> Bool { node.isOperational && peers[node] == nil && node != fabric.nodeID }
 
   var nextFreeNodeID: NodeID {
     var node = authority.nextNodeID

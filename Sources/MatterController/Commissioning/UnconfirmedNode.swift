@@ -108,10 +108,10 @@ extension ControllerEngine {
   public var unconfirmedNodes: [NodeID] { unconfirmed.keys.sorted() }
 
   /// The ids of which the device of a request gets one, if nothing else is commissioned before: where an earlier try was left
-  /// without an answer, the one that it had then; else the next free one.
+  /// without an answer, the one that it had then; else the next free one. None where the request asks for one that can't be given.
   public func possibleNodeIDs(for request: CommissioningRequest) -> [NodeID] {
     let next = request.nodeID ?? nextFreeNodeID
-    return [unansweredNode(of: request)?.record.nodeID, next].compactMap { $0 }
+    return [unansweredNode(of: request)?.record.nodeID, next].compactMap { $0 }.filter(canBeGiven)
   }
 
   private func unansweredNode(of request: CommissioningRequest) -> UnconfirmedNode? {

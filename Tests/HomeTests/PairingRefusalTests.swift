@@ -1,0 +1,62 @@
+import Foundation
+import MatterController
+import MatterModel
+import MatterProtocol
+import Runtime
+import Testing
+
+@testable import Home
+
+/// Pairing that comes to nothing leaves the devices of the home as they are.
+@Suite("Refused pairing", .timeLimit(.minutes(10))) struct PairingRefusalTests {
+  /// A home with the node 5, which is in the fabric, and the node 6, which is not any more.
+  private func home() async throws -> OpenHome {
+    let directory = ScratchDirectory()
+    // The first one makes the fabric.
+    try await OpenHome(directory, access: .exclusive).home.close()
+    let store = try HostMachine().openStore(directory.state.controller)
+    try store.commit([StoreChange("peer/0000000000000005", [0x15, 0x24, 0x00, 0x05, 0x18])])
+    store.close()
+    let open = try await OpenHome(directory, access: .exclusive)
+    for model in [NodeModel.lamp(5), .lamp(6)] { await open.take(model.report()) }
+    return open
+  }
+
+  /// Nobody is called: there is no address.
+  private func request(_ node: NodeID?) -> CommissioningRequest {
+    var request = CommissioningRequest(passcode: 20_240_001, target: .addresses([]))
+    request.nodeID = node
+    return request
+  }
+
+  @Test(arguments: [5, 6, nil] as [NodeID?]) func noDeviceIsRenamedOrRemoved(_ node: NodeID?) async throws {
+    let open = try await home()
+    let before = await open.home.state
+    try #require(before.devices.keys.sorted() == ["5", "6"])
+    #expect(await open.controller.nodes.map(\.nodeID) == [5])
+    await #expect(throws: HomeError.self) {
+      try await open.home.pair(request(node), name: "Sun", room: "Kitchen")
+    }
+    #expect(await open.home.state.devices == before.devices)
+    #expect(await open.home.state.rooms == before.rooms)
+    await open.home.close()
+  }
+
+  @Test func whatTheControllerRefusesIsAskedForNobody() async throws {
+    let open = try await home()
+    let own = await open.controller.fabric.nodeID
+    for node in [5, own, 0] {
+      #expect(try await open.controller.keep(PairingWish(name: "Sun"), for: request(node)).isEmpty, "\(node)")
+    }
+    #expect(try await open.controller.keep(PairingWish(name: "Sun"), for: request(7)).count == 1)
+    await open.home.close()
+  }
+
+  /// It may tell what it is while what commissioning learnt is on its way into the database.
+  @Test func whatHasToldByItselfIsNotMadeAgain() {
+    let state = Samples.state()
+    let wish = PairingWish(name: "Sun")
+    #expect(DeviceFacts.changes(1, DeviceInformation(), wish, state).isEmpty)
+    #expect(!DeviceFacts.changes(6, DeviceInformation(), wish, state).isEmpty)
+  }
+}
