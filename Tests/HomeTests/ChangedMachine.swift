@@ -4,6 +4,7 @@ import MatterModel
 import MatterProtocol
 import NIOCore
 import Runtime
+import Synchronization
 
 /// This machine, but for what a test wants otherwise.
 struct ChangedMachine: Machine {
@@ -12,6 +13,9 @@ struct ChangedMachine: Machine {
   var sharesFiles = true
   /// What does the work that waits; nil: the host's.
   var worker: (any Worker)?
+
+  /// How often what is stored could not be read.
+  let failures = Tally()
 
   func makeWorker() -> any Worker { worker ?? host.makeWorker() }
 
@@ -30,5 +34,17 @@ struct ChangedMachine: Machine {
     try host.openDiscovery(mode, interfaces, registry: registry, on: eventLoop, logger: logger)
   }
   func openStore(_ directory: String) throws(StoreError) -> any NodeStore { try host.openStore(directory) }
-  func storedState(of directory: String) throws(StoreError) -> StoredState { try host.storedState(of: directory) }
+  func storedState(of directory: String) throws(StoreError) -> StoredState {
+    do { return try host.storedState(of: directory) } catch {
+      failures.add()
+      throw error
+    }
+  }
+}
+
+/// How often something happened.
+final class Tally: Sendable {
+  private let number = Mutex(0)
+  var count: Int { number.withLock { $0 } }
+  func add() { number.withLock { $0 += 1 } }
 }

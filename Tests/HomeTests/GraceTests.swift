@@ -4,7 +4,6 @@ import MatterModel
 import MatterProtocol
 import NIOCore
 import Runtime
-import Synchronization
 import Testing
 
 @testable import Home
@@ -54,7 +53,7 @@ import Testing
 
   /// The home looks what others may have set, and is answered after the user has set something here: that is newer.
   @Test func anOlderReadingChangesNothing() async throws {
-    let worker = SlowAnswers()
+    let worker = SlowAnswers(of: Duration?.self)
     let open = try await OpenHome(ScratchDirectory(), machine: ChangedMachine(worker: worker))
     try await open.home.follow()
     #expect(await eventually { await open.controller.graceReadings == (1, 1) })
@@ -232,28 +231,4 @@ import Testing
     }
     #expect(trials > 10)
   }
-}
-
-/// A worker that does everything in order, and keeps an answer to a question for the grace time to itself for a while.
-private final class SlowAnswers: Worker {
-  private let queue = QueueWorker()
-  private let state = Mutex((holdsNext: false, answer: (@Sendable () -> Void)?.none))
-
-  func holdNext() { state.withLock { $0.holdsNext = true } }
-  var isHolding: Bool { state.withLock { $0.answer != nil } }
-  func release() { state.withLock { $0.answer.take() }?() }
-
-  func submit<R: Sendable>(
-    on eventLoop: any EventLoop, _ body: @escaping @Sendable () throws -> R
-  ) -> EventLoopFuture<R> {
-    let answer = queue.submit(on: eventLoop, body)
-    guard R.self == Duration?.self, state.withLock({ exchange(&$0.holdsNext, with: false) }) else { return answer }
-    let promise = eventLoop.makePromise(of: R.self)
-    answer.whenComplete { result in
-      self.state.withLock { $0.answer = { promise.completeWith(result) } }
-    }
-    return promise.futureResult
-  }
-
-  func close(_ done: @escaping @Sendable () -> Void) { queue.close(done) }
 }

@@ -124,7 +124,8 @@ import Testing
 
   @Test func whoFollowsTheDevicesTakesOverWhatNobodyToldOf() async throws {
     let directory = ScratchDirectory()
-    let open = try await OpenHome(directory)
+    let machine = ChangedMachine()
+    let open = try await OpenHome(directory, machine: machine)
     try await open.home.follow()
     let other = try HomeDatabase.open(directory.state.database)
     // What is in its place can't be read.
@@ -136,7 +137,8 @@ import Testing
     #expect(await eventually { await open.controller.isAdoptionDue })
     _ = consume lock
     // It fails, and is tried again.
-    try await Task.sleep(for: .milliseconds(1200))
+    #expect(await eventually { machine.failures.count > 0 })
+    #expect(await eventually { await open.controller.isAdoptionDue })
     #expect(await open.controller.nodes.isEmpty)
     try FileManager.default.removeItem(atPath: directory.state.controller)
     let store = try HostMachine().openStore(directory.state.controller)
@@ -149,4 +151,39 @@ import Testing
     #expect(await eventually { (try? other.wishes().isEmpty) == true })
     await open.home.close()
   }
+
+  /// Of one that never was a device nothing is in the log when it goes.
+  @Test func whatIsRemovedBeforeItEverToldIsForgotten() async throws {
+    let directory = ScratchDirectory()
+    let open = try await OpenHome(directory)
+    try await open.home.follow()
+    let other = try HomeDatabase.open(directory.state.database)
+    let store = try HostMachine().openStore(directory.state.controller)
+    try store.commit([StoreChange("peer/0000000000000009", Self.record)])
+    _ = try other.keep(PairingWish(name: "Sun"), for: [9], besides: [9])
+    #expect(await eventually { await open.home.awaited().devices.map(\.id) == ["9"] })
+    try store.commit([StoreChange("peer/0000000000000009", nil)])
+    try other.forgetWishes(besides: [])
+    #expect(await eventually { await open.home.awaited().devices.isEmpty })
+    await open.home.close()
+  }
+
+  /// What is noted while the wishes are read may not be among them.
+  @Test func whatIsNotedWhileItTakesOverIsNotForgotten() async throws {
+    let worker = SlowAnswers(of: [NodeID: PairingWish].self)
+    let open = try await OpenHome(ScratchDirectory(), machine: ChangedMachine(worker: worker))
+    worker.holdNext()
+    async let adopted: Void = open.controller.adopt()
+    #expect(await eventually { worker.isHolding })
+    #expect(await open.controller.isAdoptionDue == false)
+    await open.controller.noteAdoption()
+    worker.release()
+    await adopted
+    #expect(await open.controller.isAdoptionDue)
+    await open.home.close()
+  }
+}
+
+extension HomeController {
+  fileprivate func noteAdoption() { isAdoptionDue = true }
 }

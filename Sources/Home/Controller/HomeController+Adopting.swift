@@ -10,22 +10,27 @@ extension HomeController {
   /// Takes over the nodes that are in the fabric by now. Where that can't be, it is tried again.
   func adopt() async {
     guard options.access == .readOnly else { return }
-    isAdoptionDue = true
+    // What is noted from now on may not be in what is read.
+    isAdoptionDue = false
     guard let stored = try? options.machine.storedState(of: options.state.controller),
       let wishes = try? await edge.value.keeper.perform({ try $0.wishes() }).get()
-    else { return }
-    isAdoptionDue = false
+    else {
+      isAdoptionDue = true
+      return
+    }
     edge.value.host.perform { engine, now in engine.adopt(stored, wishes: wishes, at: now) }
   }
 
   /// Another process wrote into the database: it may be pairing a device. It says so in the log when it has done it, unless it
-  /// was killed in between.
+  /// was killed in between. Or it may have removed one that had not told yet what it is, of which there is nothing in the log.
   func noteWishes() async {
     guard options.access == .readOnly, let center, let wishes = try? await center.work({ try $0.wishes() }) else {
       return
     }
-    let nodes = Set(nodes.map(\.nodeID))
-    if wishes.keys.contains(where: { !nodes.contains($0) }) { isAdoptionDue = true }
+    let (nodes, state) = (Set(nodes.map(\.nodeID)), state)
+    let isNew = wishes.keys.contains { !nodes.contains($0) }
+    let isGone = nodes.contains { wishes[$0] == nil && state.sources(of: $0).isEmpty }
+    if isNew || isGone { isAdoptionDue = true }
   }
 
   /// Takes nodes over that nobody told of, or that could not be taken over before.
