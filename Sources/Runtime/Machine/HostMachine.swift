@@ -52,5 +52,8 @@ private struct ThreadWorker: Worker {
     pool.runIfActive(eventLoop: eventLoop, body)
   }
 
-  func close(_ done: @escaping @Sendable () -> Void) { pool.shutdownGracefully { _ in done() } }
+  func close(_ done: @escaping @Sendable () -> Void) {
+    // A pool that is shut down drops what waits: it is, behind that.
+    pool.submit { [pool] _ in pool.shutdownGracefully { _ in done() } }
+  }
 }
