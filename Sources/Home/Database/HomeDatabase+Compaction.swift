@@ -43,7 +43,7 @@ extension HomeDatabase {
   }
 
   /// The same, and shorter still where the file is too large: half of the log goes, the older one, until it takes three quarters of
-  /// that at most. What is known of the devices stays.
+  /// that at most. What is known of the devices stays. The file becomes shorter by ``giveBack(beyond:)`` alone.
   /// - Parameter size: how large the file may be, in bytes.
   @discardableResult
   func compact(keeping count: Int, since time: Int64, within size: Int64) throws(HomeError) -> Int {
@@ -57,9 +57,6 @@ extension HomeDatabase {
       half = min(half, left) / 2
       removed += try compact(keeping: half)
     }
-    // What is empty is filled before the file grows. Much of it is given back.
-    let (all, used) = try fileSize()
-    if all > size, used <= all / 4 * 3 { try giveBack() }
     return removed
   }
 
@@ -73,7 +70,12 @@ extension HomeDatabase {
     }
   }
 
-  private func giveBack() throws(HomeError) {
+  /// What is empty is filled before the file grows. Where it is much of a file that is too large, it is given back: for that all of
+  /// the file is written anew.
+  /// - Parameter size: how large the file may be, in bytes.
+  func giveBack(beyond size: Int64) throws(HomeError) {
+    let (all, used) = try fileSize()
+    guard all > size, used <= all / 4 * 3 else { return }
     do {
       try pool.writeWithoutTransaction { try $0.execute(sql: "VACUUM") }
     } catch {

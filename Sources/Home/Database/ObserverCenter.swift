@@ -69,6 +69,7 @@ public actor ObserverCenter {
   private var foreignAnchor: Anchor
   private var foreignVersion: Int64?
   private var polls = 0
+  private var nextGivingBack = Instant.zero
   private var isLooking = false
   /// What others wrote is being read: by one at a time, or it would come out of order.
   private var reading: Task<Result<Void, HomeError>, Never>?
@@ -232,7 +233,10 @@ public actor ObserverCenter {
         isRestored = true
       }
       polls += 1
-      if !machine.sharesFiles || polls % 300 == 0 { try await compact() }
+      if !machine.sharesFiles || polls % 300 == 0 {
+        try await compact()
+        try await giveBack()
+      }
     } catch {
       // The disk is full, or another process writes for long: the next look does it.
     }
@@ -246,6 +250,14 @@ public actor ObserverCenter {
     let age = retention.age.components.seconds.multipliedReportingOverflow(by: 1_000_000)
     let time = machine.unixMicroseconds() - (age.overflow ? 0 : age.partialValue)
     try await work { _ = try $0.compact(keeping: retention.count, since: time, within: retention.size) }
+  }
+
+  /// Gives back to the disk what is empty. Where it can't be, much was written for nothing: it is left alone for an hour.
+  private func giveBack() async throws {
+    guard let retention, ownsLog, now >= nextGivingBack else { return }
+    nextGivingBack = now + .seconds(3600)
+    try await work { try $0.giveBack(beyond: retention.size) }
+    nextGivingBack = now
   }
 
   private func readOthers() async throws(HomeError) {
