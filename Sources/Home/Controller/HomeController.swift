@@ -149,7 +149,7 @@ public actor HomeController {
   public func close() async {
     polling?.cancel()
     contactKeeping?.cancel()
-    await center?.stop()
+    await center?.end()
     center = nil
     let drops = drops
     if !drops.isEmpty {
@@ -170,7 +170,7 @@ public actor HomeController {
     assumeIsolated { controller in
       controller.polling?.cancel()
       controller.contactKeeping?.cancel()
-      controller.center?.assumeIsolated { $0.stop() }
+      controller.center?.assumeIsolated { $0.stop(recording: false) }
       controller.center = nil
       (controller.follower, controller.waker) = (nil, nil)
       controller.edge.value.abandon()

@@ -1,7 +1,4 @@
 internal import Foundation
-internal import Glibc
-internal import Runtime
-internal import Synchronization
 
 #if canImport(FoundationNetworking)
   internal import FoundationNetworking
@@ -21,9 +18,6 @@ struct DeliveryNotice: Hashable, Sendable, Codable {
 
 /// Wakes a target once.
 enum DeliveryRun {
-  /// So long a command that is to end has for it.
-  static let lastWords = Duration.seconds(3)
-
   /// Ends early when the task is cancelled: a command is asked to end, and made to where it does not. What completes in
   /// spite of that is completed.
   /// - Parameter state: the directory of the home, for a command that asks for more.
@@ -63,55 +57,21 @@ enum DeliveryRun {
     } catch {
       return "“\(arguments[0])” can't be told: \(error.localizedDescription)"
     }
-    // The process that is to be ended when the delivery is given up; -1 when it was given up before.
-    let number = Mutex<Int32>(0)
-    let gone = Gone()
+    let command = RunningCommand(named: arguments[0])
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        process.terminationHandler = { process in
-          gone.note()
-          number.withLock { $0 = 0 }
-          let status = process.terminationStatus
-          switch process.terminationReason {
-          case .exit where status == 0: continuation.resume(returning: nil)
-          case .exit: continuation.resume(returning: "“\(arguments[0])” ended with \(status)")
-          default: continuation.resume(returning: "“\(arguments[0])” was ended by signal \(status)")
-          }
-        }
+        command.begin(continuation)
+        process.terminationHandler = { command.ended($0) }
         do {
           try process.run()
-          let started = process.processIdentifier
-          let isTooLate = number.withLock { number in
-            if number == -1 { return true }
-            if process.isRunning { number = started }
-            return false
-          }
-          if isTooLate { end(started, gone) }
+          command.started(process.processIdentifier)
         } catch {
           process.terminationHandler = nil
-          continuation.resume(returning: "“\(arguments[0])” can't be run: \(error.localizedDescription)")
+          command.answer("“\(arguments[0])” can't be run: \(error.localizedDescription)")
         }
       }
     } onCancel: {
-      number.withLock { number in
-        if number > 0 { end(number, gone) }
-        number = -1
-      }
-    }
-  }
-
-  /// Whether a process is gone, so that its number may be another's.
-  private final class Gone: Sendable {
-    private let isGone = Mutex(false)
-    func note() { isGone.withLock { $0 = true } }
-    func ifNot(_ body: () -> Void) { isGone.withLock { if !$0 { body() } } }
-  }
-
-  private static func end(_ process: Int32, _ gone: Gone) {
-    gone.ifNot { kill(process, SIGTERM) }
-    Tasks.start {
-      try? await Task.sleep(for: lastWords)
-      gone.ifNot { kill(process, SIGKILL) }
+      command.end()
     }
   }
 

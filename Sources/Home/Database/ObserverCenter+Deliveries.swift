@@ -4,6 +4,7 @@ internal import Runtime
 extension ObserverCenter {
   /// Takes over what the database has: deliveries of earlier runs, and what other processes added, removed or resumed.
   func restoreDeliveries() async throws(HomeError) {
+    let before = stores
     let stored = try await work { try $0.backgroundDeliveries() }
     guard deliversInBackground else { return }
     let known = Set(stored.map(\.id))
@@ -16,7 +17,7 @@ extension ObserverCenter {
         restore(delivery, observer)
         continue
       }
-      if entry.schedule.isSuspended, !delivery.isSuspended {
+      if entry.schedule.isSuspended, !delivery.isSuspended, entry.stored <= before {
         entries[observer]?.kind = .delivery(delivery)
         with(observer) { $0.resume(at: $1) }
       }
@@ -36,7 +37,7 @@ extension ObserverCenter {
       delivery.failure = "the process that woke it was ended before it was completed"
       let pause = DeliverySchedule(own, strikes: delivery.strikes).longestWait
       delivery.earliest = max(delivery.earliest ?? .min, begun + pause.nanoseconds / 1000)
-      store(delivery)
+      store(delivery, observer)
     }
     var schedule = DeliverySchedule(own, strikes: delivery.strikes, isSuspended: delivery.isSuspended)
     if let earliest = delivery.earliest {
@@ -46,7 +47,7 @@ extension ObserverCenter {
         own, strikes: delivery.strikes, isSuspended: delivery.isSuspended, notBefore: now + wait)
     }
     entries[observer] = Entry(
-      number: nextNumber(), kind: .delivery(delivery), filter: delivery.filter, schedule: schedule)
+      number: nextNumber(), kind: .delivery(delivery), filter: delivery.filter, schedule: schedule, stored: stores)
     // Whether there is anything is looked when it begins.
     with(observer) { $0.change(at: $1) }
   }
@@ -57,6 +58,8 @@ extension ObserverCenter {
   }
 
   private func run(_ delivery: BackgroundDelivery, _ observer: Observer, run: Int) async {
+    // It may have been given up before it could begin: then nobody would take back that it has begun.
+    guard entries[observer]?.schedule.isRunning(run) == true else { return }
     do throws(HomeError) {
       let next = delivery.frequency.period > .zero ? earliest(observer) : nil
       let begun = machine.unixMicroseconds()
@@ -115,7 +118,7 @@ extension ObserverCenter {
       delivery.earliest = delivery.frequency.period > .zero ? earliest(observer) : nil
       entries[observer]?.kind = .delivery(delivery)
       // Asked for before the next one begins: what was delivered is not delivered again, also after a kill behind that.
-      store(delivery)
+      store(delivery, observer)
       with(observer) { $0.finish(run: run, at: $1) }
     } else if entry.schedule.isRunning(run) {
       with(observer) { $0.fail(run: run, at: $1) }
@@ -136,19 +139,21 @@ extension ObserverCenter {
     delivery.begun = nil
     delivery.earliest = earliest(observer)
     entries[observer]?.kind = .delivery(delivery)
-    store(delivery)
+    store(delivery, observer)
   }
 
   /// A delivery is given up since we end, which is no fault of the target's.
-  func giveUp(_ entry: Entry) {
+  func giveUp(_ entry: Entry, recording: Bool) {
     guard case .delivery(let delivery) = entry.kind, let task = entry.task else { return }
     task.cancel()
-    if entry.schedule.isRunning {
+    if recording, entry.schedule.isRunning {
       _ = worker.submit(on: eventLoop) { [database] in try database.recordWithdrawal(of: delivery.id) }
     }
   }
 
-  private func store(_ delivery: BackgroundDelivery) {
+  private func store(_ delivery: BackgroundDelivery, _ observer: Observer) {
+    stores += 1
+    entries[observer]?.stored = stores
     // Where it can't be written, a delivery is repeated after a restart, and none is lost.
     _ = worker.submit(on: eventLoop) { [database] in try database.record(delivery) }
   }

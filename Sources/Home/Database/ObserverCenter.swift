@@ -43,6 +43,8 @@ public actor ObserverCenter {
     var calls: HandlerCalls?
     /// The delivery that runs.
     var task: Task<Void, Never>?
+    /// The number of what was stored of a delivery last: what was read before does not know of it.
+    var stored = 0
   }
 
   public nonisolated let eventLoop: any EventLoop
@@ -53,6 +55,8 @@ public actor ObserverCenter {
   let worker: any Worker
   var entries: [Observer: Entry] = [:]
   private var lastNumber = 0
+  /// How often something was stored of a delivery.
+  var stores = 0
   /// Those who came first are told first: a simulated home does the same each time.
   private var inOrder: [(key: Observer, value: Entry)] { entries.sorted { $0.value.number < $1.value.number } }
   var limits: DeliverySchedule.Limits
@@ -155,7 +159,8 @@ public actor ObserverCenter {
   }
 
   /// Ends: nobody is woken any more. Deliveries that run are given up, and come again at the next start.
-  public func stop() {
+  /// - Parameter recording: whether it is stored that they were given up; where it is not, they count as failed.
+  public func stop(recording: Bool = true) {
     if let ear { database.bell.remove(ear) }
     (ear, deliversInBackground, isRestored, ownsLog) = (nil, false, false, false)
     poll?.cancel()
@@ -163,10 +168,17 @@ public actor ObserverCenter {
     timer?.cancel()
     timer = nil
     for entry in entries.values {
-      giveUp(entry)
+      giveUp(entry, recording: recording)
       entry.calls?.stop()
     }
     entries = [:]
+  }
+
+  /// Ends, and waits until nothing runs any more that was given up: whoever wakes next has it for himself.
+  func end() async {
+    let running = entries.values.compactMap(\.task)
+    stop()
+    for task in running { await task.value }
   }
 
   // MARK: Queries
