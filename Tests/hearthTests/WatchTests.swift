@@ -1,3 +1,4 @@
+import ArgumentParser
 import MatterModel
 import MatterProtocol
 import Synchronization
@@ -7,6 +8,12 @@ import Testing
 @testable import hearth
 
 @Suite("What watch, wait and observe say") struct WatchTests {
+  @Test func whatEndsByItselfWakesNobody() throws {
+    #expect(try Watch.parse([]).wakesObservers)
+    #expect(try !Watch.parse(["--for", "1m"]).wakesObservers)
+    #expect(try !Watch.parse(["--count", "3"]).wakesObservers)
+  }
+
   /// A lamp with two endpoints that can be switched, online.
   private static func state() -> HomeState {
     var state = HomeState()

@@ -53,9 +53,14 @@ struct Devices: AsyncParsableCommand {
   private func show(_ session: Home, _ room: String?, on screen: TableScreen? = nil) async throws {
     // What was paired and has not told yet what it is, is in the home all the same.
     let awaited = await session.awaited()
+    // One that tells it just now is in both.
+    let devices = try await session.devices().list()
+    let state = await session.state
+    let known = Set(devices.map(\.id))
     var reports: [DeviceRow] = []
-    for device in try await session.devices().list() + awaited.devices {
-      guard let record = device.record(room: device.roomID.flatMap { awaited.home.room($0)?.name }),
+    for device in devices + awaited.devices.filter({ !known.contains($0.id) }) {
+      let place = device.roomID.flatMap { state.room($0) ?? awaited.home.room($0) }
+      guard let record = device.record(room: place?.name),
         isWanted(record, in: device.roomID, room),
         !offline || device.sourceConnectivity.connectivityState == .offline
       else { continue }

@@ -17,7 +17,8 @@ struct Watch: AsyncParsableCommand {
       that: settledConnectivity. That is not in the log, and not told again by --since.
 
       Runs until interrupted, or as long as --for and --count say; --for 0s tells what there is. While it runs it follows the \
-      devices, and wakes the observers of `hearth observe`, unless another process does so already.
+      devices, and, where it runs until interrupted, wakes the observers of `hearth observe`, unless another process does so \
+      already.
       """)
   @OptionGroup var home: HomeOptions
   @Option(help: ArgumentHelp("Go on behind this place. Default: from now on.", valueName: "anchor")) var since: String?
@@ -33,8 +34,13 @@ struct Watch: AsyncParsableCommand {
     }
   }
 
+  /// One that ends by itself ends in the midst of what it wakes.
+  var wakesObservers: Bool { time == nil && count == nil }
+
   func run() async throws {
-    try await home.withHome { session in
+    var options = try home.options(patience: .seconds(10))
+    options.following.wakesObservers = wakesObservers
+    try await home.withHome(options) { session in
       let registry = await session.registry
       let wanted = try targets.flatMap { try registry.resolveAll($0) }
       try home.check(wanted.map(\.device))
