@@ -1,3 +1,4 @@
+import GRDB
 import Testing
 
 @testable import Home
@@ -17,5 +18,15 @@ import Testing
     #expect(try database.revoke("äNNE").name == "Änne")
     #expect(try database.clients().map(\.name) == ["Ada"])
     _ = try database.invite("änne", .member, at: 3)
+  }
+
+  /// Homes of before may have two clients whose names differ in case alone.
+  @Test func theOneOfExactlyThisNameIsMeantFirst() async throws {
+    let place = try TestDatabase()
+    let database = try place.open()
+    for name in ["Ämy", "Bob"] { _ = try database.invite(name, .guest, at: 1) }
+    try await database.pool.write { try $0.execute(sql: "UPDATE client SET name = 'ämy' WHERE name = 'Bob'") }
+    #expect(try database.revoke("ämy").name == "ämy")
+    #expect(try database.revoke("ämy").name == "Ämy")
   }
 }

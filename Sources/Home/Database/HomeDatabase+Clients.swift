@@ -45,11 +45,12 @@ extension HomeDatabase {
     }
   }
 
-  /// Takes a client's token back.
+  /// Takes a client's token back: of the one of exactly this name, else of the one whose name differs in case alone.
   /// - Throws: ``HomeError`` `notFound` with what may have been meant.
   public func revoke(_ name: String) throws(HomeError) -> InvitedClient {
     let known = try clients()
-    guard let client = known.first(where: { HomeNames.same($0.name, name) }) else {
+    let exact = known.first { $0.name == name }
+    guard let client = exact ?? known.first(where: { HomeNames.same($0.name, name) }) else {
       throw HomeError(
         .notFound, "there is no client “\(name)”",
         candidates: NearestName.suggestions(for: name, in: known.map(\.name)))
