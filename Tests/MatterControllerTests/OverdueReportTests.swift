@@ -164,6 +164,30 @@ import Testing
     #expect(sessions(world) == [1, 1])
   }
 
+  /// The session that was opened to ask was to be given up for the old one; then the old one ends, and it is needed again.
+  @Test func whatWasToBeGivenUpMayBeNeededAgain() throws {
+    var (world, _) = try subscribed()
+    world.devices[0].busyCount = 1
+    world.run(for: .milliseconds(61_900))
+    world.devices[0].holdBack = ["Toggle"]
+    let invoke = world.controller.invoke(OnOff.toggle, on: 1, of: 1, at: world.now)
+    world.run(for: .milliseconds(10))
+    world.devices[0].report(lampOnOff, subscription: 101, at: world.now)
+    world.run(for: .milliseconds(100))
+    try #require(world.controller.leaving.count == 1)
+    let old = try #require(world.devices[0].core.sessions.filter { $0.kind == .case }.map(\.id).min())
+    world.events = []
+    world.devices[0].core.close(old, notifyingPeer: true, at: world.now)
+    world.run(for: .milliseconds(100))
+    #expect(world.controller.leaving.isEmpty)
+    #expect(world.devices[0].answerHeld(at: world.now) == 1)
+    world.run(for: .seconds(5))
+    #expect(throws: Never.self) { try #require(world.completion(of: invoke)).get() }
+    // No handshake was needed for the subscription that the old session took with it.
+    #expect(!world.events.contains { if case .sessionOpened = $0.event { true } else { false } })
+    #expect(sessions(world) == [1, 1])
+  }
+
   /// How many sessions the controller and the device have.
   private func sessions(_ world: World) -> [Int] {
     [world.controller.core, world.devices[0].core].map { $0.sessions.count { $0.kind == .case } }

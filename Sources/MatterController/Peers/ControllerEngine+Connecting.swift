@@ -194,7 +194,8 @@ extension ControllerEngine {
     if peers[node]?.session == session || peers[node]?.session == nil {
       let other = core.newestSession(fabric: fabric.index, peer: node)
       peers[node]?.session = other
-      if other == nil { emit(.sessionClosed(node, reason)) }
+      // One that was to be given up for the one that closed is the node's again.
+      if let other { leaving.remove(other) } else { emit(.sessionClosed(node, reason)) }
     }
     for handle in subscriptions.keys.sorted() where subscriptions[handle]?.isOn(session) == true {
       loseSubscription(handle, .connectionLost, at: now)
