@@ -53,6 +53,27 @@ import Testing
     await served.close()
   }
 
+  /// The log says how the hub gets to the device; who reads it through the hub gets there by the hub.
+  @Test func theLogIsReadFromWhereTheReaderStands() async throws {
+    let served = try await ServedHome()
+    let client = try await served.client()
+    let anchor = try await client.anchor()
+    try await served.home.controller.take(.lost(5, .timedOut))
+    try await served.home.controller.take(.established(5, deadline: .max))
+    var told: [SourceConnectivity] = []
+    let (own, theirs) = (try await served.home.samples(after: anchor), try await client.samples(after: anchor))
+    for case .connectivity(_, let status) in (own.added + theirs.added).map(\.change) { told.append(status.connectivity) }
+    #expect(told == [.init(.offline, .peer), .init(.online, .peer), .init(.offline, .local), .init(.online, .local)])
+    #expect(try await served.home.controller.withDatabase { try $0.compact(keeping: 0) } > 0)
+    guard case .reset(let home) = try await client.samples(after: anchor) else {
+      Issue.record("no reset")
+      return
+    }
+    #expect(home.state.devices["5"]?.sources.map(\.status.connectivity) == [.init(.online, .local)])
+    await client.close()
+    await served.close()
+  }
+
   @Test func aLogThatIsMadeShorterUnderAClientIsAResetWithTheWholeHome() async throws {
     let served = try await ServedHome()
     let (client, guest) = (

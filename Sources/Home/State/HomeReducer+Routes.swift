@@ -132,6 +132,20 @@ extension HomeChange {
   }
 }
 
+extension AnchoredResult {
+  /// The same, seen from the other end of a route.
+  package func seen(by locality: DataSourceLocality) -> AnchoredResult {
+    switch self {
+    case .samples(var samples, let next, let isComplete):
+      for index in samples.indices { samples[index].change = samples[index].change.seen(by: locality) }
+      return .samples(samples, next: next, isComplete: isComplete)
+    case .reset(var home):
+      home.state = home.state.seen(by: locality)
+      return .reset(home)
+    }
+  }
+}
+
 extension HomeState {
   fileprivate func seen(by locality: DataSourceLocality) -> HomeState {
     var state = self

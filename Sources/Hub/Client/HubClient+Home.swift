@@ -89,10 +89,9 @@ extension HubClient: HomeBackend {
   package func samples(
     after anchor: Anchor?, _ filter: SampleFilter, limit: Int
   ) async throws(HomeError) -> AnchoredResult {
-    guard case .samples(let result) = try await ask(.samples(after: anchor, filter, limit: limit)) else {
-      throw Self.surprise()
-    }
-    return result
+    let (reply, locality) = try await send(.samples(after: anchor, filter, limit: limit))
+    guard case .samples(let result) = reply else { throw Self.surprise() }
+    return result.seen(by: locality)
   }
 
   package func execute(_ query: ObserverQuery) throws(HomeError) {

@@ -342,9 +342,17 @@ public actor HubClient {
   // MARK: Asking
 
   func ask(_ request: HubRequest, origin: String? = nil) async throws(HomeError) -> HubReply {
+    try await send(request, origin: origin).reply
+  }
+
+  /// - Returns: the answer, and from where it came.
+  func send(
+    _ request: HubRequest, origin: String? = nil
+  ) async throws(HomeError) -> (reply: HubReply, locality: DataSourceLocality) {
     try await reach(within: options.timeout)
     guard let active else { throw HomeError(.unreachable, "no way leads to the home now") }
-    return try await routes[active].link.send(request, origin: origin, within: request.limit(options.timeout)).get()
+    let route = routes[active]
+    return (try await route.link.send(request, origin: origin, within: request.limit(options.timeout)).get(), route.locality)
   }
 
   func bell(_ query: ObserverQuery, _ bell: HubDoorbell?) {
