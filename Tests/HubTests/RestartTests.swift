@@ -62,7 +62,9 @@ import Testing
     try await served.home.controller.take(.established(5, deadline: .max))
     var told: [SourceConnectivity] = []
     let (own, theirs) = (try await served.home.samples(after: anchor), try await client.samples(after: anchor))
-    for case .connectivity(_, let status) in (own.added + theirs.added).map(\.change) { told.append(status.connectivity) }
+    for case .connectivity(_, let status) in (own.added + theirs.added).map(\.change) {
+      told.append(status.connectivity)
+    }
     #expect(told == [.init(.offline, .peer), .init(.online, .peer), .init(.offline, .local), .init(.online, .local)])
     #expect(try await served.home.controller.withDatabase { try $0.compact(keeping: 0) } > 0)
     guard case .reset(let home) = try await client.samples(after: anchor) else {

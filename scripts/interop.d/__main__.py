@@ -40,6 +40,7 @@ import checks_sharing  # noqa: E402,F401
 import checks_lasting  # noqa: E402,F401
 import checks_stranger  # noqa: E402,F401
 from checks_maker import LABEL as MAKER, MAKER_CHECKS, Made  # noqa: E402
+from checks_home import LABEL as HOME, HOME_CHECKS, HubHome  # noqa: E402
 from checks_bridge import BRIDGE_CHECKS, run_bridge  # noqa: E402
 import speed  # noqa: E402
 from devices import TYPES, DeviceProcess, Target  # noqa: E402
@@ -112,11 +113,13 @@ async def start(processes: DeviceProcess):
 
 
 async def run_stranger(report: Report):
-    """Our controller's checks, on a device that is not ours, and on one whose maker nobody knows."""
+    """Our controller's checks on a device that is not ours, on one whose maker nobody knows, and on one that a hub keeps."""
     device = Stranger(arguments.hearth, arguments.lab, arguments.directory)
     await run_on_stranger(report, LABEL, STRANGER_CHECKS, device, checks_stranger.pair)
     made = Made(arguments.hearth, arguments.lab, arguments.directory)
     await run_on_stranger(report, MAKER, MAKER_CHECKS, made, Made.join)
+    home = HubHome(arguments.hearth, arguments.lab, arguments.directory)
+    await run_on_stranger(report, HOME, HOME_CHECKS, home, HubHome.join)
 
 
 async def run_on_stranger(report: Report, label: str, checks: list, device: Stranger, pair):
@@ -145,7 +148,7 @@ def main():
             for entry in CHECKS:
                 if entry.is_for(type_id, served):
                     print(f"{label}: {entry.name}", file=results)
-        for entry in [*STRANGER_CHECKS, *MAKER_CHECKS, *BRIDGE_CHECKS]:
+        for entry in [*STRANGER_CHECKS, *MAKER_CHECKS, *HOME_CHECKS, *BRIDGE_CHECKS]:
             print(entry.name, file=results)
         results.flush()
         os._exit(0)

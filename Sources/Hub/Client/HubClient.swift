@@ -352,7 +352,8 @@ public actor HubClient {
     try await reach(within: options.timeout)
     guard let active else { throw HomeError(.unreachable, "no way leads to the home now") }
     let route = routes[active]
-    return (try await route.link.send(request, origin: origin, within: request.limit(options.timeout)).get(), route.locality)
+    let reply = try await route.link.send(request, origin: origin, within: request.limit(options.timeout)).get()
+    return (reply, route.locality)
   }
 
   func bell(_ query: ObserverQuery, _ bell: HubDoorbell?) {

@@ -1,0 +1,212 @@
+"""A home, kept by a hub of ours, of a device of CircuitMatter: what its clients see, and what becomes of it when the device
+goes away and comes back. HOME.md, “Connectivity and locality” and “Routes”.
+"""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import time
+
+from harness import Failed, expect, expect_equal
+from stranger import Stranger, StrangerCheck
+
+LABEL, PORT = "hub", 5745
+HOME_CHECKS: list[StrangerCheck] = []
+THROUGH = "--hub", "here"
+
+
+def home_check(name: str, limit: float = 20):
+    """Registers a check on a home whose hub runs and has paired the device."""
+
+    def register(body):
+        HOME_CHECKS.append(StrangerCheck(f"{LABEL}: {name}", body, True, limit))
+        return body
+
+    return register
+
+
+class Watch:
+    """`hearth watch`: what it prints, each with the time at which it came."""
+
+    def __init__(self, process: asyncio.subprocess.Process):
+        self.process, self.told = process, []
+
+    async def next(self, seconds: float = 5, **wanted) -> tuple[dict, float]:
+        """The next change that says all of this; what comes before is passed over."""
+        try:
+            async with asyncio.timeout(seconds):
+                while line := await self.process.stdout.readline():
+                    print("watch:", line.decode().rstrip(), flush=True)
+                    entry = json.loads(line)["data"]
+                    self.told.append(entry)
+                    if wanted.items() <= entry.items():
+                        return entry, time.monotonic()
+        except TimeoutError:
+            pass
+        raise Failed(f"nothing tells {wanted}; what was told: {self.told}")
+
+    async def rest(self) -> list:
+        """All that it tells until it ends by itself."""
+        output, _ = await asyncio.wait_for(self.process.communicate(), 10)
+        print("watch:", output.decode(), flush=True)
+        return [json.loads(line)["data"] for line in output.splitlines()]
+
+    async def close(self):
+        if self.process.returncode is None:
+            self.process.terminate()
+        await self.process.wait()
+
+
+class HubHome(Stranger):
+    """The device, and the hub whose home has it."""
+
+    def __init__(self, hearth: str, lab: str, directory: str):
+        super().__init__(hearth, lab, directory, label=LABEL, port=PORT)
+        self.hub = None
+
+    async def join(self):
+        """Pairs it, and starts the hub."""
+        self.refused_to_pair = True
+        result = await self.do("pair", self.codes["qrCode"], "--name", "lights", "--room", "lab")
+        await self.run_hub()
+        self.node, self.refused_to_pair = result["nodeID"], False
+
+    async def run_hub(self):
+        ready = os.path.join(self.directory, "hub.ready")
+        line = self.command("hub run", ("--ready-file", ready), "home")
+        print("$", *line, flush=True)
+        self.hub = await asyncio.create_subprocess_exec(*line, stdin=asyncio.subprocess.DEVNULL,
+                                                        stdout=asyncio.subprocess.DEVNULL)
+        await self.until_there(ready)
+        os.remove(ready)
+
+    @staticmethod
+    async def until_there(file: str):
+        """Waits for a file that another process makes."""
+        end = time.monotonic() + 10
+        while not os.path.exists(file):
+            expect(time.monotonic() < end, f"{file} is not written")
+            await asyncio.sleep(0.05)
+
+    async def end_hub(self):
+        """As with Ctrl-C."""
+        self.hub.send_signal(signal.SIGINT)
+        expect_equal(await asyncio.wait_for(self.hub.wait(), 10), 130, "exit status of the hub")
+        self.hub = None
+
+    def observe(self, *arguments: str):
+        """Adds an observer of the log, which takes no network."""
+        subprocess.run([self.hearth, "observe", "add", "--state", os.path.join(self.directory, "home"), *arguments],
+                       check=True, timeout=10, stdout=subprocess.DEVNULL)
+
+    def stop(self):
+        super().stop()
+        if self.hub is not None:
+            self.hub.kill()
+            self.hub = None
+
+    async def watch(self, *arguments) -> Watch:
+        line = self.command("watch", (*THROUGH, *arguments), "home")
+        print("$", *line, flush=True)
+        return Watch(await asyncio.create_subprocess_exec(
+            *line, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=None))
+
+    async def watch_from_now_on(self) -> tuple[Watch, str]:
+        """One that has begun, and the anchor from which it tells: behind the first change that it told."""
+        watch = await self.watch()
+        for level in range(2, 42):
+            await self.by_hand(f"2 {level}")
+            try:
+                told, _ = await watch.next(0.25, path=f"{self.node}/2/8/0", value=level)
+                watch.told = []
+                return watch, told["anchor"]
+            except Failed:
+                continue
+        await watch.close()
+        raise Failed("a watch tells nothing in 10 s")
+
+
+@home_check("its clients see the device by way of the hub, and control it")
+async def seen(home):
+    entry, = await home.do("devices", *THROUGH)
+    expect_equal((entry["name"], entry["room"], entry["types"]), ("lights", "lab", ["On/Off Light", "Dimmable Light"]),
+                 "name, room, types")
+    expect_equal((entry["connectivityState"], entry["dataSourceLocality"]), ("online", "local"), "connectivity")
+    await home.do("on", "lights/1", *THROUGH)
+    expect_equal((await home.state(1))["onOff"], True, "OnOff at the device")
+    await home.do("level", "lights/2", "40%", *THROUGH)
+    expect_equal((await home.state(2))["currentLevel"], 102, "CurrentLevel at the device")
+
+
+@home_check("whoever watches is told what is done at the device, and by others, in order and once")
+async def watched(home):
+    await home.do("off", "lights/1", *THROUGH)
+    watch, anchor = await home.watch_from_now_on()
+    try:
+        await home.by_hand("1 on")
+        await watch.next(path=f"{home.node}/1/6/0", value=True)
+        levels = [11, 77, 201]
+        for level in levels:
+            await home.by_hand(f"2 {level}")
+            await watch.next(path=f"{home.node}/2/8/0", value=level)
+        await home.do("off", "lights/1", *THROUGH)
+        await watch.next(path=f"{home.node}/1/6/0", value=False)
+    finally:
+        await watch.close()
+    later = await home.watch("--since", anchor, "--for", "0s")
+    expect_equal(await later.rest(), watch.told, "what the log tells")
+
+
+@home_check("a dozen commands at a time are all carried out")
+async def dozen(home):
+    before = (await home.state(1))["onOff"]
+    for done in await asyncio.gather(*(home.do("toggle", "lights/1", *THROUGH) for _ in range(12))):
+        expect_equal(done["name"], "lights", "name")
+    expect_equal((await home.state(1))["onOff"], before, "OnOff at the device after an even number of toggles")
+    await home.do("wait", "lights/1", "--for", f"onOff={str(before).lower()}", "--timeout", "5s", *THROUGH)
+
+
+@home_check("it is away when it does not answer, and there again within 2 s of its saying so", limit=40)
+async def away_and_back(home):
+    watch, _ = await home.watch_from_now_on()
+    try:
+        await home.by_hand("2 123")
+        await watch.next(path=f"{home.node}/2/8/0", value=123)
+        Stranger.stop(home)
+        await home.refused(5, "on", "lights/1", *THROUGH)
+        told, _ = await watch.next(change="connectivity", connectivityState="offline", dataSourceLocality="local")
+        expect(told["connectivityReason"] in ("subscription lost", "timed out"), f"it is away for {told}")
+        entry, = await home.do("devices", "--offline", *THROUGH)
+        expect_equal((entry["online"], entry["state"]["isLast"]), (False, True), "online, and whether its values are old")
+        expect_equal(entry["state"]["parts"][1]["currentLevel"], 123, "its last level")
+        await home.start()
+        announced = time.monotonic()
+        _, back = await watch.next(8, change="connectivity", connectivityState="online", dataSourceLocality="local")
+        expect(back - announced < 2, f"it took {back - announced:.1f} s")
+        await home.by_hand("2 124")
+        await watch.next(path=f"{home.node}/2/8/0", value=124)
+        await home.do("off", "lights/1", *THROUGH)
+    finally:
+        await watch.close()
+
+
+@home_check("a command is run for what is done at the device, and what was done while no hub ran is not lost", limit=40)
+async def delivered(home):
+    rung = os.path.join(home.directory, "rung")
+    home.observe("--attribute", "--device", "lights", "--run", "touch", rung)
+    await home.by_hand("1 on")
+    await home.until_there(rung)
+    watch, anchor = await home.watch_from_now_on()
+    await watch.close()
+    await home.end_hub()
+    await home.by_hand("1 off")
+    await home.by_hand("2 55")
+    os.remove(rung)
+    await home.run_hub()
+    await home.until_there(rung)
+    await home.do("wait", "lights/2", "--for", "currentLevel=55", "--timeout", "5s", *THROUGH)
+    later = await home.watch("--since", anchor, "--for", "0s")
+    told = [(entry["path"], entry["value"]) for entry in await later.rest() if entry["type"] == "attribute"]
+    expect_equal(told, [(f"{home.node}/1/6/0", False), (f"{home.node}/2/8/0", 55)], "what was done meanwhile")
