@@ -237,6 +237,11 @@ public actor HomeController {
     }
   }
 
+  /// The numbers that devices gave the subscriptions that stand now. To be asked on the home's own loop.
+  package nonisolated var standingSubscriptions: [UInt32] {
+    edge.value.perform { engine, _ in engine.standingSubscriptions }
+  }
+
   func isConnected(_ node: NodeID) -> Bool { edge.value.perform { engine, _ in engine.isConnected(node) } }
 
   /// Tells the engine where the node is, if we were told.

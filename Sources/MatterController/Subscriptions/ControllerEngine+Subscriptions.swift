@@ -43,6 +43,11 @@ extension ControllerEngine {
     settle(at: now)
   }
 
+  /// The numbers that devices gave the subscriptions that stand now, in no order. Matter Core § 8.5.1.
+  public var standingSubscriptions: [UInt32] {
+    subscriptions.values.compactMap { if case .established(let key, _, _) = $0.state { key.id } else { nil } }
+  }
+
   /// Whether the device keeps us informed now.
   public func isEstablished(_ handle: SubscriptionHandle) -> Bool {
     if case .established? = subscriptions[handle]?.state { true } else { false }

@@ -2,6 +2,9 @@ internal import MatterModel
 internal import MatterProtocol
 
 extension DeviceEngine {
+  /// The numbers of the subscriptions that stand: whose first report was confirmed. Matter Core § 8.5.1.
+  public var standingSubscriptions: [UInt32] { subscriptions.filter(\.isActive).map(\.id) }
+
   /// Takes a subscription in and begins its first report. Matter Core § 8.5.1.
   mutating func subscribe(
     _ request: SubscribeRequest, _ subject: Subject, on exchange: ExchangeID

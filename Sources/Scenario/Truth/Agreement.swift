@@ -72,7 +72,7 @@ extension SimulatedHome {
         result.append(Disagreement(device: other.machine.name, what: "the second home is not open"))
         continue
       }
-      let truth = truth(for: other.machine).filter { other.devices.contains($0.uniqueID) }
+      let truth = truth(for: home, on: other.machine).filter { other.devices.contains($0.uniqueID) }
       result += try await disagreements(of: home, truth).map {
         Disagreement(device: $0.device, what: "\($0.what) (the second home)")
       }

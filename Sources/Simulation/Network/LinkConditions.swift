@@ -66,9 +66,12 @@ public struct LinkConditions: Hashable, Sendable {
   }
 
   /// Whether no message gets through at all: all are lost, or the least of Matter's that are encrypted is too long.
-  public var carriesNothing: Bool {
+  public var carriesNothing: Bool { !carries(Self.leastDatagramSize) }
+
+  /// Whether datagrams of so many bytes get through, some of them at least.
+  public func carries(_ size: Int) -> Bool {
     let isLost = loss.denominator > 0 && loss.numerator >= loss.denominator
-    return isLost || maximumDatagramSize > 0 && maximumDatagramSize < Self.leastDatagramSize
+    return !isLost && (maximumDatagramSize == 0 || maximumDatagramSize >= size)
   }
 
   /// A message header, a protocol header and the tag of the encryption, with nothing in between. Matter Core § 4.4, § 4.8.

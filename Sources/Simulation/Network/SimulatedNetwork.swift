@@ -141,9 +141,11 @@ public struct SimulatedNetwork: Sendable {
   /// Whether a datagram from one host could reach the other.
   public func isConnected(_ from: HostID, to: HostID) -> Bool { !cuts.contains(Link(from: from, to: to)) }
 
-  /// Whether any datagram gets from one host to the other, by the cuts and by the link's own conditions.
-  public func carries(from: HostID, to: HostID) -> Bool {
-    isConnected(from, to: to) && !(links[Link(from: from, to: to)] ?? conditions).carriesNothing
+  /// Whether datagrams of so many bytes get from one host to the other, by the cuts and by the link's own conditions.
+  /// - Parameter size: nil: any that are encrypted messages.
+  public func carries(_ size: Int? = nil, from: HostID, to: HostID) -> Bool {
+    isConnected(from, to: to)
+      && (links[Link(from: from, to: to)] ?? conditions).carries(size ?? LinkConditions.leastDatagramSize)
   }
 
   /// Whether multicast of one host gets to the other.
