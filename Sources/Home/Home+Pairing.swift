@@ -68,14 +68,16 @@ extension Home {
     await controller.take(.node(node, wish: wish))
     // It is in the fabric already: what can't be read now does not undo that.
     _ = try? await controller.read(node, DeviceFacts.paths + DeviceState.paths)
+    // Another process may have heard it meanwhile, which is not told here yet.
+    var heard: DeviceRecord?
     if await controller.state.source(SourceID(node)) == nil {
-      try await controller.change { [wish] state throws(HomeError) in
-        (DeviceFacts.changes(node, result.information, wish, state), ())
+      heard = try await controller.change { [wish] state throws(HomeError) in
+        (DeviceFacts.changes(node, result.information, wish, state), HomeRegistry(state).device(node))
       }
     }
     try await controller.forgetWishes(for: Array(wishes.keys))
     // It may have been there already, behind a bridge.
-    guard let device = await registry.device(node) else {
+    guard let device = await registry.device(node) ?? heard else {
       throw HomeError(.internalError, "the device is in the fabric, and not in the home")
     }
     return PairedDevice(device: device, result: result)

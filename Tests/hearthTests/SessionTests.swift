@@ -168,7 +168,9 @@ struct Follower {
   let process: Process
   private let output: URL
 
-  init(_ hearth: Hearth, _ arguments: String...) throws {
+  init(_ hearth: Hearth, _ arguments: String...) throws { try self.init(hearth, arguments) }
+
+  init(_ hearth: Hearth, _ arguments: [String]) throws {
     output = URL(filePath: hearth.state).appending(path: "follower-\(UUID().uuidString).out")
     process = try hearth.start(arguments, output: output, errors: output.appendingPathExtension("err"))
   }

@@ -57,6 +57,29 @@ import Testing
     #expect(watch.process.terminationStatus == 130)
   }
 
+  /// Whoever wakes observers ends in order: the command that is under way is ended with it, and is no strike.
+  @Test(.timeLimit(.minutes(10)), arguments: [["devices", "--watch"], ["watch"]])
+  func anInterruptedWatchEndsWhatItHasBegun(command: [String]) async throws {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    let fleet = try await Fleet(hearth, lamp: "Ended " + UUID().uuidString.prefix(8))
+    defer { fleet.stop() }
+    #expect(try hearth("pair", fleet.code, "--name", "Lamp").status == 0)
+    let begun = hearth.state + "/begun", ended = hearth.state + "/ended"
+    let script = "trap 'echo ended >>\(ended); exit 1' TERM; echo begun >>\(begun); while :; do sleep 0.1; done"
+    #expect(try hearth("observe", "add", "--topology", "--run", "sh", "-c", script).status == 0)
+    let watch = try Follower(hearth, command + ["--json"])
+    defer { watch.process.terminate() }
+    #expect(try hearth("wait", "lamp", "--for", "connectivity=online", "--timeout", "100s").status == 0)
+    #expect(try hearth("room", "add", "Den").status == 0)
+    #expect(try await waits { FileManager.default.fileExists(atPath: begun) })
+    watch.process.interrupt()
+    watch.process.waitUntilExit()
+    #expect(watch.process.terminationStatus == 130)
+    #expect(FileManager.default.fileExists(atPath: ended))
+    #expect(try hearth("observe", "list", "--json").output.contains(#""strikes":0,"suspended":false"#))
+  }
+
   @Test(.timeLimit(.minutes(10))) func changesAreToldOnceWaitedForAndDelivered() async throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }

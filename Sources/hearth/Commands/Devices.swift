@@ -30,7 +30,7 @@ struct Devices: AsyncParsableCommand {
     let patience = home.network.timeout?.duration ?? .milliseconds(2500)
     var options = try home.options(patience: patience)
     options.following.wakesObservers = watch
-    try await home.withHome(options) { session in
+    try await home.withHomeUntilInterrupted(options) { session in
       try await session.follow()
       await session.waitForConnectivity(of: Set(wanted.map(\.id) + awaited), timeout: patience)
       guard watch else { return try await show(session, room) }

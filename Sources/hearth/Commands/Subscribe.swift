@@ -39,7 +39,7 @@ struct Subscribe: AsyncParsableCommand {
   }
 
   func run() async throws {
-    try await home.withHome { session in
+    try await home.withHomeUntilInterrupted(try home.options()) { session in
       let registry = await session.registry
       let groups = try PathGroup.groups(try paths.flatMap { try registry.paths($0) })
       try home.check(groups.map(\.device))
@@ -59,11 +59,6 @@ struct Subscribe: AsyncParsableCommand {
               return HomeError(error)
             }
           }
-        }
-        // Interrupted: the devices are told that nobody listens any more.
-        group.addTask {
-          _ = await StopSignals().wait()
-          throw CancellationError()
         }
         if let time {
           group.addTask {

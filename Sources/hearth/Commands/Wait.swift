@@ -31,7 +31,7 @@ struct Wait: AsyncParsableCommand {
     options.timeout = .seconds(10)
     // It ends as soon as it holds, in the midst of what that wakes.
     options.following.wakesObservers = false
-    try await home.withHome(options) { session in
+    try await home.withHomeUntilInterrupted(options) { session in
       let registry = await session.registry
       let target = try registry.resolve(target)
       let conditions = try conditions.map { try DeviceCondition(parsing: $0, of: target, in: registry) }
@@ -67,10 +67,6 @@ struct Wait: AsyncParsableCommand {
         if await isTrue() { return true }
         for await _ in updates where await isTrue() { return true }
         return false
-      }
-      group.addTask {
-        _ = await StopSignals().wait()
-        throw CancellationError()
       }
       if let timeout = home.network.timeout {
         group.addTask {

@@ -40,7 +40,7 @@ struct Watch: AsyncParsableCommand {
   func run() async throws {
     var options = try home.options(patience: .seconds(10))
     options.following.wakesObservers = wakesObservers
-    try await home.withHome(options) { session in
+    try await home.withHomeUntilInterrupted(options) { session in
       let registry = await session.registry
       let wanted = try targets.flatMap { try registry.resolveAll($0) }
       try home.check(wanted.map(\.device))
@@ -82,11 +82,6 @@ struct Watch: AsyncParsableCommand {
           if try await readOn(reader) { return }
           await reader.tell(waiting)
         }
-      }
-      // Interrupted: the devices are told that nobody listens any more.
-      group.addTask {
-        _ = await StopSignals().wait()
-        throw CancellationError()
       }
       if let time { group.addTask { try await Task.sleep(for: time.duration) } }
       try await group.next()
@@ -141,6 +136,7 @@ actor LogReader {
   /// - Returns: whether that was enough.
   func read() async throws -> Bool {
     while rest != 0 {
+      try Task.checkCancellation()
       switch try await session.samples(after: anchor, limit: 1000) {
       case .samples(let samples, let next, let isComplete):
         for sample in samples {

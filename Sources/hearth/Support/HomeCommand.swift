@@ -53,6 +53,25 @@ struct HomeOptions: ParsableArguments {
     }
   }
 
+  /// The same for what goes on until it is interrupted: that ends the body as a cancelled task, and the home is closed in order.
+  /// Its devices are told that nobody listens any more, and what it has begun to wake is ended.
+  func withHomeUntilInterrupted<R: Sendable>(
+    _ options: HomeController.Options, _ body: @escaping @Sendable (Home) async throws -> R
+  ) async throws -> R {
+    try await withHome(options) { session in
+      try await withThrowingTaskGroup(of: R?.self) { group in
+        group.addTask {
+          _ = await StopSignals().wait()
+          return nil
+        }
+        group.addTask { try await body(session) }
+        defer { group.cancelAll() }
+        guard let result = try await group.next() ?? nil else { throw CancellationError() }
+        return result
+      }
+    }
+  }
+
   private func open(_ options: HomeController.Options) async throws -> Home {
     guard var client = try hub.client(global) else { return try await Home(options) }
     guard network.at == nil, network.addressBook == nil else {
