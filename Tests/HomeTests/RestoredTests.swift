@@ -33,6 +33,8 @@ import Testing
     #expect(device.types.get(OnOffLightDeviceType.self)?.metadata.sourceConnectivity == .unknown)
     let light = try #require(device.types.get(OnOffLightDeviceType.self)?.matterTraits.onOffTrait)
     #expect(light.metadata.sourceConnectivity == .unknown && light.attributes.onOff == true)
+    let lights = device.types.subscribe(OnOffLightDeviceType.self).makeAsyncIterator()
+    let all = device.types.subscribeAll().makeAsyncIterator()
     #expect(device.contact.last != nil)
     // It answers: that is no news to the log, which has it so, but to who looks on.
     await open.take(.answered(5))
@@ -42,6 +44,13 @@ import Testing
       await rest(batches, of: CollectionSnapshots<HomeDevice>.self).map { $0.map(\.sourceConnectivity) } == [
         [.unknown], [SourceConnectivity(.online, .peer)],
       ])
+    // And to who looks on a part of it.
+    let online = SourceConnectivity(.online, .peer)
+    let told = await rest(lights, of: DeviceUpdates<OnOffLightDeviceType>.self)
+    #expect(told.map(\.metadata.sourceConnectivity) == [.unknown, online])
+    #expect(told.map { $0.matterTraits.onOffTrait?.isLast } == [true, false])
+    let types = await rest(all, of: DeviceUpdates<DeviceTypeCollection>.self)
+    #expect(types.map { $0.get(OnOffLightDeviceType.self)?.metadata.sourceConnectivity } == [.unknown, online])
     #expect(try HomeDatabase.open(directory.state.database).anchor() == before)
   }
 

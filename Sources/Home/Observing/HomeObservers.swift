@@ -310,7 +310,11 @@ private struct Touched {
         reports[device, default: []].formUnion([])
       }
     }
-    for id in update.settled.sorted() { if let new = touch(id) { devices.append(new) } }
+    // It may be seen otherwise than it was without that anything happened to it: a process came, or went, that follows it.
+    for id in update.settled.sorted() {
+      if let new = touch(id) { devices.append(new) }
+      reports[id, default: []].formUnion([])
+    }
   }
 }
 
