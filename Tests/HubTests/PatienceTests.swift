@@ -149,15 +149,29 @@ import Testing
     #expect(await failure { _ = try await Home(through: options) } == .internalError)
   }
 
-  @Test func aHomeOfOurOwnWhoseDevicesDoNotAnswerIsGivenUp() async throws {
+  /// - Parameter wasOnline: whether the device was there when somebody followed it last, which says nothing of now.
+  @Test(arguments: [false, true]) func aHomeOfOurOwnWhoseDevicesDoNotAnswerIsGivenUp(wasOnline: Bool) async throws {
     let scratch = Scratch()
-    try HomeDatabase.open(scratch.state.database).commit([HomeUpdate(ServedHome.lamp, at: 1)])
+    let last = HomeChange.connectivity(SourceID(5), SourceStatus(wasOnline ? .init(.online, .peer) : .unknown))
+    try HomeDatabase.open(scratch.state.database).commit([HomeUpdate(ServedHome.lamp + [last], at: 1)])
     var options = ServedHome.clientOptions("test", [.peer(ServedHome.options(scratch))])
     (options.connectTimeout, options.timeout) = (.milliseconds(300), .seconds(60))
     let begin = HostClock.now()
     let impatient = options
     #expect(await failure { _ = try await Home(through: impatient) } == .unreachable)
     #expect(HostClock.now() - begin >= .milliseconds(300))
+  }
+
+  /// What was heard last is stored, and nobody has the home open any more, when the client is closed.
+  @Test func aHomeOfOurOwnIsClosedWithTheClient() async throws {
+    let scratch = Scratch()
+    try HomeDatabase.open(scratch.state.database).commit([HomeUpdate(ServedHome.lamp, at: 1)])
+    var options = ServedHome.clientOptions("test", [.peer(ServedHome.options(scratch))])
+    options.connectTimeout = .milliseconds(100)
+    for _ in 0..<20 {
+      _ = try? await Home(through: options)
+      #expect(try FollowerLock.acquire(scratch.state) != nil)
+    }
   }
 
   @Test func howeverManyStrangersComeTheInvitationsAreReadForAllAtOnce() async throws {

@@ -146,7 +146,7 @@ public actor HubClient {
     settling?.cancel()
     for bell in queries.values { bell.stop() }
     queries = [:]
-    for route in routes { await route.link.stop() }
+    for route in routes { await route.link.end() }
     active = nil
     wakeUp()
     box.value.observers.end()

@@ -47,10 +47,16 @@ protocol RouteLink: Actor {
   func start()
   /// Gives up.
   func stop()
+  /// Gives up for good, and returns when nothing is left to be done.
+  func end() async
   /// What this route told is not what the client goes by any more: it wants the whole next time.
   func forget()
   /// - Parameter limit: how long to wait for the answer.
   func send(_ request: HubRequest, origin: String?, within limit: Duration) async -> Result<HubReply, HomeError>
+}
+
+extension RouteLink {
+  func end() { stop() }
 }
 
 // For the client, which is on the loop: what it says is done when it goes on.

@@ -19,6 +19,9 @@ actor PeerLink: RouteLink {
   /// Before the home is opened again that could not be.
   private var pause: Duration
   private var timer: Scheduled<Void>?
+  /// What is under way: a home is being opened, or stores what waits before it is closed.
+  private var work: [Int: Task<Void, Never>] = [:]
+  private var lastWork = 0
 
   /// - Parameters:
   ///   - client: says how long to wait for the first device, and between attempts to open the home.
@@ -44,7 +47,7 @@ actor PeerLink: RouteLink {
   private func begin() {
     attempt += 1
     let number = attempt
-    options.machine.task { await self.open(number) }
+    perform { await self.open(number) }
   }
 
   private func open(_ number: Int) async {
@@ -53,8 +56,10 @@ actor PeerLink: RouteLink {
       let home = try await Home(options)
       guard number == attempt else { return await home.close() }
       self.home = home
-      watch(home, number)
+      // What is stored is how the devices were when somebody followed them last.
       try await home.follow()
+      guard number == attempt else { return }
+      watch(home, number)
     } catch {
       if number == attempt { failed(error) }
     }
@@ -79,12 +84,28 @@ actor PeerLink: RouteLink {
     letGo()
   }
 
+  func end() async {
+    stop()
+    while let task = work.values.first { await task.value }
+  }
+
   private func letGo() {
     attempt += 1
     guard let home else { return }
     self.home = nil
-    options.machine.task { await home.close() }
+    perform { await home.close() }
   }
+
+  private func perform(_ body: @escaping @Sendable () async -> Void) {
+    lastWork += 1
+    let number = lastWork
+    work[number] = options.machine.task {
+      await body()
+      await self.ended(number)
+    }
+  }
+
+  private func ended(_ number: Int) { work[number] = nil }
 
   /// It tells the whole each time that it works again.
   func forget() {}
