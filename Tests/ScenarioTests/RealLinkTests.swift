@@ -140,15 +140,24 @@ import Testing
     let service = MatterService.Kind.commissionable(instance: 7)
     networks.publishes(service, lamp)
     func isFound() -> Bool { networks.isFound(service, by: hub) }
-    func losses() -> Set<Bool> { Set((0..<200).map { _ in networks.losesPacket(about: service, to: hub) }) }
-    #expect(isFound() && losses() == [false])
+    let (before, after) = (0, networks.asks())
+    func ways(_ question: Int) -> Set<Duration?> {
+      Set((0..<200).map { _ in networks.way(of: service, to: hub, question: question) })
+    }
+    #expect(isFound() && ways(before) == [.zero] && ways(after) == [.zero])
     befall { ($0.loss, $0.latency) = (Ratio(1, of: 2), .seconds(3)) }
-    #expect(isFound() && losses() == [true, false])
-    #expect(networks.delayOfPacket(about: service, to: hub) == .seconds(3))
+    // Who asks for it hears it when the question has gone there and the answer come back.
+    #expect(isFound() && ways(before) == [nil, .seconds(3)] && ways(after) == [nil, .seconds(6)])
     // Nothing is lost on the way to oneself.
-    #expect(networks.delayOfPacket(about: service, to: lamp) == .zero)
+    #expect(networks.way(of: service, to: lamp, question: after) == .zero)
+    hub.befall(.mute)
+    #expect(isFound() && !networks.isFound(service, by: hub, question: after))
+    // What is announced anew need not be asked for.
+    networks.publishes(service, lamp)
+    #expect(networks.isFound(service, by: hub, question: after) && ways(after) == [nil, .seconds(3)])
+    hub.befall(.heal)
     befall { $0.loss = .always }
-    #expect(!isFound() && losses() == [true] && networks.isFound(service, by: lamp))
+    #expect(!isFound() && ways(before) == [nil] && networks.isFound(service, by: lamp))
     befall { $0.maximumDatagramSize = 20 }
     #expect(!isFound())
     befall { $0.maximumDatagramSize = 1232 }

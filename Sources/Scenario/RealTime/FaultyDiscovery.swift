@@ -1,6 +1,7 @@
 internal import MatterProtocol
 internal import NIOCore
 internal import Runtime
+internal import Simulation
 internal import Synchronization
 
 /// Service discovery as one machine has it: it may be out of the others' sight, and they out of its own.
@@ -12,27 +13,30 @@ final class FaultyDiscovery: NodeDiscovery {
   }
 
   private struct Search {
+    typealias Handler = @Sendable (ServiceDiscovery.Event) -> Void
+
     let query: DiscoveryQuery
+    /// As the networks count it.
+    let question: Int
     let owner: any EventLoop
-    let handler: @Sendable (ServiceDiscovery.Event) -> Void
+    let handler: Handler
     /// As the discovery beneath knows it; nil while nothing can be seen.
     var browse: ServiceDiscovery.Browse?
-    /// What was found.
-    var known: [MatterService.Kind: MatterService] = [:]
-    /// What is on its way for longer, because some of it was lost: what comes after it takes its place.
-    var late: [MatterService.Kind: UInt64] = [:]
-    /// What can't be found any more, each since the moment that has this number.
-    var doubts: [MatterService.Kind: UInt64] = [:]
+    var services: [MatterService.Kind: Sighting] = [:]
   }
 
-  /// How long what can't be found any more is believed: the lifetime of host and service records.
-  private static let recordLifetime = TimeAmount.seconds(120)
+  /// One service, as one search knows it.
+  private struct Sighting {
+    /// What the discovery beneath says of it.
+    var published: MatterService?
+    var heard = HeardService()
+    var timer: Scheduled<Void>?
+  }
 
   private struct State {
     var publications: [MatterService.Kind: Publication] = [:]
     var searches: [UInt64: Search] = [:]
     var lastSearch: UInt64 = 0
-    var lastNews: UInt64 = 0
     var isSeen = true
     var sees = true
     var familiesOff: Set<IPFamily> = []
@@ -68,109 +72,75 @@ final class FaultyDiscovery: NodeDiscovery {
       state.sees = faults.sees
       for number in state.searches.keys { restart(number, &state) }
     }
+    lookAgain()
   }
 
   /// Others are in other networks than before, or it is itself: what is found there is told, and what is not found any more
   /// is believed until its records expire.
-  func lookAgain() { state.withLock { state in for number in state.searches.keys { restart(number, &state) } } }
+  func lookAgain() {
+    for (number, search) in state.withLock(\.searches) {
+      search.owner.execute { [weak self] in for kind in search.services.keys { self?.look(kind, number) } }
+    }
+  }
 
+  /// Begins a search anew, or ends it where nothing can be seen: what was seen has to be seen again.
   private func restart(_ number: UInt64, _ state: inout State) {
     guard let search = state.searches[number] else { return }
     if let browse = search.browse { discovery.stop(browse) }
-    for kind in search.known.keys {
-      if state.sees, machine.networks.isFound(kind, by: machine) {
-        state.searches[number]?.doubts[kind] = nil
-      } else if search.doubts[kind] == nil {
-        state.lastNews += 1
-        let doubt = state.lastNews
-        state.searches[number]?.doubts[kind] = doubt
-        search.owner.scheduleTask(in: Self.recordLifetime) { [weak self] in self?.expire(kind, doubt, number) }
-      }
-    }
+    for kind in search.services.keys { state.searches[number]?.services[kind]?.published = nil }
     state.searches[number]?.browse = state.sees ? start(search, number) : nil
   }
 
   private func start(_ search: Search, _ number: UInt64) -> ServiceDiscovery.Browse {
     // Told on the owner's loop, and never while we are locked.
     discovery.browse(search.query, on: search.owner) { [weak self, owner = search.owner] event in
-      owner.execute { [weak self] in self?.hear(event, number, on: owner) }
-    }
-  }
-
-  /// What comes over a slow link is heard later. What one loses is not: an announcement is said again after 1 s, 3 s, 7 s and so
-  /// on, over the link as it is then; a goodbye, which is said once, is not, and what it was about is believed until its records
-  /// expire.
-  private func hear(_ event: ServiceDiscovery.Event, _ number: UInt64, on owner: any EventLoop) {
-    let kind = event.kind
-    let news = state.withLock { state in
-      state.lastNews += 1
-      state.searches[number]?.late[kind] = state.lastNews
-      return state.lastNews
-    }
-    say(event, news, number, on: owner, ifLost: .seconds(1))
-  }
-
-  /// - Parameters:
-  ///   - news: its number: what comes after it takes its place.
-  ///   - pause: how long it is until it is said again, if the link loses it.
-  private func say(
-    _ event: ServiceDiscovery.Event, _ news: UInt64, _ number: UInt64, on owner: any EventLoop, ifLost pause: TimeAmount
-  ) {
-    let kind = event.kind
-    let isLost = machine.networks.losesPacket(about: kind, to: machine)
-    let delay = TimeAmount.nanoseconds(machine.networks.delayOfPacket(about: kind, to: machine).nanoseconds)
-    switch event {
-    case .found where isLost:
-      after(pause, news, kind, number, on: owner) { [owner] discovery in
-        discovery.say(event, news, number, on: owner, ifLost: min(pause * 2, .hours(1)))
+      owner.execute { [weak self] in
+        switch event {
+        case .found(let service): self?.look(service.kind, number) { $0.published = service }
+        case .lost(let service): self?.look(service.kind, number, saysGoodbye: true) { $0.published = nil }
+        }
       }
-    case .lost where isLost: after(Self.recordLifetime, news, kind, number, on: owner) { $0.take(event, number) }
-    case .found, .lost:
-      guard delay > .zero else { return take(event, number) }
-      after(delay, news, kind, number, on: owner) { $0.take(event, number) }
     }
   }
 
-  /// Does something later, unless there is something newer to say of the service by then.
-  private func after(
-    _ time: TimeAmount, _ news: UInt64, _ kind: MatterService.Kind, _ number: UInt64, on owner: any EventLoop,
-    _ body: @escaping @Sendable (FaultyDiscovery) -> Void
+  /// Looks how it stands with a service now, tells what is heard of it, and comes back when there is more to hear. Belongs to the
+  /// search's loop.
+  /// - Parameter change: what is new about it.
+  private func look(
+    _ kind: MatterService.Kind, _ number: UInt64, saysGoodbye: Bool = false,
+    _ change: (inout Sighting) -> Void = { _ in }
   ) {
-    owner.scheduleTask(in: time) { [weak self] in
-      guard let self, state.withLock({ $0.searches[number]?.late[kind] }) == news else { return }
-      body(self)
-    }
-  }
-
-  private func take(_ event: ServiceDiscovery.Event, _ number: UInt64) {
-    let handler = state.withLock { state -> (@Sendable (ServiceDiscovery.Event) -> Void)? in
-      guard let search = state.searches[number] else { return nil }
-      switch event {
-      case .found(let service):
-        guard machine.networks.isFound(service.kind, by: machine) else { return nil }
-        state.searches[number]?.known[service.kind] = service
-        state.searches[number]?.doubts[service.kind] = nil
-      case .lost(let service):
-        guard state.searches[number]?.known.removeValue(forKey: service.kind) != nil else { return nil }
-        state.searches[number]?.doubts[service.kind] = nil
+    let (events, handler) = state.withLock { state -> ([ServiceDiscovery.Event], Search.Handler?) in
+      guard let search = state.searches[number] else { return ([], nil) }
+      var sighting = search.services[kind] ?? Sighting()
+      change(&sighting)
+      let now = Instant(nanoseconds: Int64(clamping: search.owner.now.uptimeNanoseconds))
+      let (networks, question) = (machine.networks, search.question)
+      let isFound = state.sees && networks.isFound(kind, by: machine, question: question)
+      var events = sighting.heard.hear(until: now, hasWay: isFound)
+      if saysGoodbye, isFound {
+        sighting.heard.goodbye(at: now) { [machine] in networks.way(of: kind, to: machine, question: 0) }
       }
-      return search.handler
+      sighting.heard.look(isFound ? sighting.published : nil, at: now) { [machine] in
+        networks.way(of: kind, to: machine, question: question)
+      }
+      events += sighting.heard.hear(until: now, hasWay: isFound)
+      sighting.timer?.cancel()
+      sighting.timer = sighting.heard.nextDeadline.map { next in
+        search.owner.scheduleTask(in: .nanoseconds((next - now).nanoseconds)) { [weak self] in self?.look(kind, number)
+        }
+      }
+      state.searches[number]?.services[kind] = sighting
+      return (events, search.handler)
     }
-    handler?(event)
-  }
-
-  /// Forgets what could not be found for so long.
-  private func expire(_ kind: MatterService.Kind, _ doubt: UInt64, _ number: UInt64) {
-    let service = state.withLock { state in
-      state.searches[number].flatMap { $0.doubts[kind] == doubt ? $0.known[kind] : nil }
-    }
-    if let service { take(.lost(service), number) }
+    for event in events { handler?(event) }
   }
 
   /// A node is reached at another port.
   func move(from old: UInt16, to new: UInt16) {
     state.withLock { state in
       for (kind, publication) in state.publications where publication.service.port == old {
+        machine.networks.publishes(kind, machine)
         state.publications[kind]?.service.port = new
         if let moved = state.publications[kind], state.isSeen { announce(moved, state) }
       }
@@ -216,7 +186,8 @@ final class FaultyDiscovery: NodeDiscovery {
       state.lastSearch += 1
       let number = state.lastSearch
       guard takesEffect else { return ServiceDiscovery.Browse(number: number) }
-      state.searches[number] = Search(query: query, owner: owner, handler: handler, browse: nil)
+      state.searches[number] = Search(
+        query: query, question: machine.networks.asks(), owner: owner, handler: handler)
       restart(number, &state)
       return ServiceDiscovery.Browse(number: state.lastSearch)
     }
@@ -235,15 +206,6 @@ final class FaultyDiscovery: NodeDiscovery {
     state.withLock { state in
       state.isOpen = false
       return discovery.stop()
-    }
-  }
-}
-
-extension ServiceDiscovery.Event {
-  /// The service that it is about.
-  fileprivate var kind: MatterService.Kind {
-    switch self {
-    case .found(let service), .lost(let service): service.kind
     }
   }
 }

@@ -16,7 +16,9 @@ final class RealNetworks: Sendable {
   fileprivate struct State {
     /// By machine; nothing is wrong with those that are not named.
     var faults: [ObjectIdentifier: MachineFaults] = [:]
-    var publishers: [MatterService.Kind: ObjectIdentifier] = [:]
+    /// Who publishes what, and where that stands among all that was announced and asked.
+    var publications: [MatterService.Kind: (publisher: ObjectIdentifier, number: Int)] = [:]
+    var lastNumber = 0
     /// Who sends from which port.
     var senders: [UInt16: ObjectIdentifier] = [:]
     /// When a slow link is done with what was given to it.
@@ -92,36 +94,52 @@ final class RealNetworks: Sendable {
 
   // MARK: Service discovery
 
+  /// A machine announces a service.
   func publishes(_ service: MatterService.Kind, _ machine: FaultyMachine) {
-    state.withLock { $0.publishers[service] = ObjectIdentifier(machine) }
+    state.withLock { state in
+      state.lastNumber += 1
+      state.publications[service] = (ObjectIdentifier(machine), state.lastNumber)
+    }
+  }
+
+  /// A machine asks for services.
+  /// - Returns: the number of the question.
+  func asks() -> Int {
+    state.withLock { state in
+      state.lastNumber += 1
+      return state.lastNumber
+    }
   }
 
   /// Whether a machine finds a service by service discovery: over either family, if both have it.
-  func isFound(_ service: MatterService.Kind, by machine: FaultyMachine) -> Bool {
+  /// - Parameter question: the number of what the machine asked: what was announced before is found where the question gets there.
+  func isFound(_ service: MatterService.Kind, by machine: FaultyMachine, question: Int = 0) -> Bool {
     state.withLock { state in
-      let (publisher, finder) = (state.publishers[service], ObjectIdentifier(machine))
+      let (publication, finder) = (state.publications[service], ObjectIdentifier(machine))
+      let (publisher, isAsked) = (publication?.publisher, publication.map { $0.number < question } ?? false)
       let (there, here) = (state[publisher], state[finder])
-      guard there.place == here.place else { return false }
+      guard there.place == here.place, publisher == finder || !isAsked || !here.isMute && !there.isDeaf else {
+        return false
+      }
       return publisher == finder
         || !there.familiesOff.union(here.familiesOff).isSuperset(of: IPFamily.allCases)
           && there.conditions(towards: here)?.carriesNothing != true
     }
   }
 
-  /// Whether a packet about a service gets lost on its way to a machine.
-  func losesPacket(about service: MatterService.Kind, to machine: FaultyMachine) -> Bool {
-    conditions(about: service, to: machine)?.loss.happens() ?? false
-  }
-
-  /// How long such a packet takes.
-  func delayOfPacket(about service: MatterService.Kind, to machine: FaultyMachine) -> Duration {
-    conditions(about: service, to: machine)?.delay() ?? .zero
-  }
-
-  private func conditions(about service: MatterService.Kind, to machine: FaultyMachine) -> LinkConditions? {
+  /// How much longer news of a service take to a machine, as they are sent now; nil: they get lost.
+  /// - Parameter question: as for ``isFound(_:by:question:)``: it takes its way, too. 0: nobody asked.
+  func way(of service: MatterService.Kind, to machine: FaultyMachine, question: Int) -> Duration? {
     state.withLock { state in
-      let (publisher, finder) = (state.publishers[service], ObjectIdentifier(machine))
-      return publisher == finder ? nil : state[publisher].conditions(towards: state[finder])
+      let finder = ObjectIdentifier(machine)
+      guard let (publisher, number) = state.publications[service], publisher != finder else { return .zero }
+      guard let conditions = state[publisher].conditions(towards: state[finder]) else { return .zero }
+      var time = Duration.zero
+      for _ in 0..<(number < question ? 2 : 1) {
+        if conditions.loss.happens() { return nil }
+        time += conditions.delay()
+      }
+      return time
     }
   }
 }

@@ -95,7 +95,7 @@ public final class SimulatedMachine: Machine, @unchecked Sendable {
     for transport in transports { transport.value?.detach() }
     transports = []
     world.network.leaveAll(id)
-    world.discovery.lostPower(id, at: world.now)
+    world.discovery.lostPower(id)
     services.forget()
     let ends = onPowerCut
     onPowerCut = []

@@ -26,7 +26,8 @@ final class SimulatedServices: NodeDiscovery, @unchecked Sendable {
   ) {
     guard machine.takesEffect() else { return }
     machine.world.trace.add(.published, machine.id, at: machine.world.now, StableDescription.of(service))
-    machine.world.discovery.publish(service, by: machine.id, addresses: machine.addresses)
+    machine.world.discovery.publish(
+      service, by: machine.id, addresses: machine.addresses, &machine.world.network, at: machine.world.now)
   }
 
   func withdraw(_ service: MatterService, silently: Bool) {

@@ -153,14 +153,12 @@ public struct SimulatedNetwork: Sendable {
     places[from] == places[to] && !silent.contains(from) && !silent.contains(to)
   }
 
-  /// Whether one packet of service discovery gets lost on a link. Draws nothing where none does, or every one.
-  mutating func losesPacket(from: HostID, to: HostID) -> Bool {
-    (links[Link(from: from, to: to)] ?? conditions).loss.happens(&random)
-  }
-
-  /// How much longer a packet of service discovery takes over a link than over a perfect one. Draws nothing where there is no jitter.
-  mutating func delayOfPacket(from: HostID, to: HostID) -> Duration {
-    max(.zero, delay(links[Link(from: from, to: to)] ?? conditions) - LinkConditions.perfect.latency)
+  /// How much longer a packet of service discovery takes over a link than over a perfect one; nil: it gets lost. Draws nothing where
+  /// none does, or every one, nor for the time where there is no jitter.
+  mutating func takesPacket(from: HostID, to: HostID) -> Duration? {
+    let conditions = links[Link(from: from, to: to)] ?? conditions
+    guard !conditions.loss.happens(&random) else { return nil }
+    return max(.zero, delay(conditions) - LinkConditions.perfect.latency)
   }
 
   // MARK: Hosts

@@ -116,7 +116,7 @@ public final class SimulatedHost<E: Engine> {
     world.trace.add(.powerOff, id, at: world.now)
     world.network.detach(address)
     world.network.leaveAll(id)
-    world.discovery.lostPower(id, at: world.now)
+    world.discovery.lostPower(id)
   }
 
   /// Cuts the power and starts again at once.
@@ -174,7 +174,7 @@ public final class SimulatedHost<E: Engine> {
       world.network.leave(group, id)
     case .publish(let service):
       world.trace.add(.published, id, at: world.now, StableDescription.of(service))
-      world.discovery.publish(service, by: id, addresses: [address.ip])
+      world.discovery.publish(service, by: id, addresses: [address.ip], &world.network, at: world.now)
     case .withdraw(let service):
       world.trace.add(.withdrawn, id, at: world.now, StableDescription.of(service.kind))
       world.discovery.withdraw(service, by: id, &world.network, at: world.now)

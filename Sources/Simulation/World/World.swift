@@ -1,4 +1,5 @@
 public import MatterProtocol
+internal import Runtime
 internal import Synchronization
 
 /// A simulated home: hosts with engines, a network and service discovery between them, on virtual time.
@@ -176,7 +177,7 @@ public final class World {
   /// When something happens next, nil if nothing ever will.
   public var nextWakeUp: Instant? {
     settle()
-    var next = Instant?.earlier(network.nextArrival, discovery.nextArrival)
+    var next = Instant?.earlier(network.nextArrival, discovery.nextDeadline)
     next = .earlier(next, actions.first?.at)
     for condition in conditions { next = .earlier(next, condition.deadline) }
     return .earlier(next, schedule.first)
@@ -264,8 +265,10 @@ public final class World {
   private func run(until end: Instant, _ condition: () -> Bool) throws(SimulationError) -> Bool {
     if condition() { return true }
     try throwFault()
-    refreshDiscovery()
-    while let next = nextWakeUp, next <= end {
+    while true {
+      // What was to happen may not be to happen any more.
+      refreshDiscovery()
+      guard let next = nextWakeUp, next <= end else { break }
       try step()
       if condition() { return true }
     }
@@ -276,7 +279,7 @@ public final class World {
   // MARK: Parts of a step
 
   private func refreshDiscovery() {
-    if discovery.isDue(networkVersion: network.version, at: now) { discovery.refresh(&network, at: now) }
+    if discovery.isDue(networkVersion: network.version) { discovery.refresh(&network, at: now) }
   }
 
   private func runActions() {
@@ -332,16 +335,17 @@ public final class World {
   }
 
   private func deliverServices() {
-    let end = discovery.nextSequence
-    while let delivery = discovery.nextDelivery(at: now, before: end, network) {
-      let member = members[delivery.host.rawValue]
+    for (host, event) in discovery.hear(until: now, network) {
+      let member = members[host.rawValue]
       guard member.isPowered else { continue }
-      switch delivery.input {
-      case .serviceFound(let service): trace.add(.found, member.id, at: now, StableDescription.of(service))
-      case .serviceLost(let service): trace.add(.disappeared, member.id, at: now, StableDescription.of(service.kind))
-      case .datagram, .serviceConflict: break
+      switch event {
+      case .found(let service):
+        trace.add(.found, host, at: now, StableDescription.of(service))
+        member.take(.serviceFound(service), to: nil)
+      case .lost(let service):
+        trace.add(.disappeared, host, at: now, StableDescription.of(service.kind))
+        member.take(.serviceLost(service), to: nil)
       }
-      member.take(delivery.input, to: nil)
     }
   }
 }
