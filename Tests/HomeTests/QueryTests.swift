@@ -71,6 +71,40 @@ import Testing
       await rest(rooms, of: CollectionSnapshots<Room>.self).map { $0.map(\.name) } == [[], ["Hall"], ["Porch"], []])
   }
 
+  @Test func structuresAndRoomsAreToldAsDevicesAre() async throws {
+    let open = try await OpenHome(.lamp(5))
+    let batches = open.home.structures().batched().makeAsyncIterator()
+    let structures = open.home.structures().stream().makeAsyncIterator()
+    let rooms = open.home.rooms().stream().makeAsyncIterator()
+    let manager = HomeManager(open.home)
+    try await manager.renameHome("home", to: "Nest")
+    // None of these is a change of the collection.
+    try await manager.renameHome("home", to: "Nest")
+    await open.take(.lost(5, .subscriptionLost))
+    let cabin = try await manager.addHome("Cabin")
+    try await manager.updatePrimaryHome(cabin.id)
+    let room = try await manager.addRoom("Hall")
+    try await manager.renameRoom(room.id, to: "Porch")
+    try await manager.removeHome(cabin.id)
+    await open.home.close()
+    #expect(
+      await rest(batches, of: CollectionSnapshots<Structure>.self).map { $0.map(\.name) } == [
+        ["Home"], ["Nest"], ["Nest", "Cabin"], ["Nest"],
+      ])
+    func text<Item>(_ change: CollectionChange<Item>, _ name: (Item) -> String) -> String {
+      switch change {
+      case .added(let new): "+\(name(new))"
+      case .updated(let old, let new): "\(name(old)) > \(name(new))"
+      case .removed(let old): "-\(name(old))"
+      }
+    }
+    #expect(
+      await rest(structures, of: CollectionChanges<Structure>.self).map { text($0, \.name) }
+        == ["Home > Nest", "+Cabin", "-Cabin"])
+    #expect(
+      await rest(rooms, of: CollectionChanges<Room>.self).map { text($0, \.name) } == ["+Hall", "Hall > Porch", "-Porch"])
+  }
+
   @Test func aStreamOfOneDeviceTellsOnlyWhatChangedInOrder() async throws {
     let open = try await OpenHome(.lamp(5))
     let one = open.home.device(id: "5").stream().makeAsyncIterator()

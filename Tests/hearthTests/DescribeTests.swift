@@ -57,6 +57,20 @@ import Testing
     #expect(lines.contains("Connectivity   partiallyOnline"))
   }
 
+  @Test func fabricsAreTold() throws {
+    let fabrics = [
+      FabricEntry(index: 1, fabricID: 9, nodeID: 7, vendorID: 0xFFF1, label: "", isOurs: true),
+      FabricEntry(index: 3, fabricID: 2, nodeID: 4, vendorID: 0x1349, label: "Another Home", isOurs: false),
+    ]
+    #expect(
+      DeviceDescription.text(try row(), fabrics).contains("\nFabrics        1 (this home), 3 Another Home\n"))
+    let json = DeviceDescription.json(try row(), fabrics).text
+    let all = try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
+    let told = try #require(all["fabrics"] as? [[String: Any]])
+    #expect(told.map { $0["index"] as? Int } == [1, 3] && told.map { $0["isOurs"] as? Bool } == [true, false])
+    #expect(told.map { $0["label"] as? String } == ["", "Another Home"])
+  }
+
   @Test func onlyWhatIsAwayStandsInBrackets() throws {
     let row = try row()
     #expect(DeviceTable.state(row) == "on, (on)" && DeviceTable.locality(row) == "peer")

@@ -50,6 +50,21 @@ import Testing
     #expect(pipe.isNews(["b"], "2 min ago", at: 120_000))
   }
 
+  @Test func aTableThatATerminalDoesNotHoldIsCut() {
+    let screen = TableScreen(isInPlace: true)
+    func lines(_ table: String, _ rows: Int?) -> [String] {
+      let text = screen.text(table, rows: rows)
+      // Each line is cleared to its end, and is never two.
+      #expect(text.hasPrefix("\u{1B}[?7l\u{1B}[H") && text.hasSuffix("\u{1B}[K\u{1B}[J\u{1B}[?7h"))
+      return text.dropFirst(8).split(separator: "\n").map { String($0.prefix { $0 != "\u{1B}" }) }
+    }
+    #expect(lines("a\nb\nc", nil) == ["a", "b", "c"])
+    #expect(lines("a\nb\nc", 4) == ["a", "b", "c"])
+    #expect(lines("a\nb\nc", 3) == ["a", "… and 2 more"])
+    #expect(lines("a\nb\nc", 1) == ["a", "… and 2 more"])
+    #expect(TableScreen(isInPlace: false).text("a\nb\nc", rows: 3) == "a\nb\nc")
+  }
+
   @Test func devicesHaveTheKeysOfTheContract() {
     let json = DeviceTable.json(row(.online))
     guard case .object(let members) = json else {

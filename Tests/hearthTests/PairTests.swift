@@ -1,5 +1,10 @@
 import Foundation
+import Logging
+import MatterController
 import MatterModel
+import MatterProtocol
+import Runtime
+import Synchronization
 import Testing
 
 @testable import Home
@@ -12,6 +17,31 @@ import Testing
     let refused = try hearth("pair", "MT:M5L90MP500K64J00000*M5L90U.D010K4J00000")
     #expect(refused.status == 2)
     #expect(refused.errors.contains("MT:M5L90MP500K64J00000, MT:M5L90U.D010K4J00000"))
+  }
+
+  /// HOME.md, “Delegates”: a message goes to every other client, and never to the one that made the change.
+  @Test(.timeLimit(.minutes(10))) func whoAddsAnAccessoryIsNotToldOfIt() async throws {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    let fleet = try await PairFleet(hearth, "{ name: Added, type: on/off light }")
+    defer { fleet.stop() }
+    var options = HomeController.Options(state: StateDirectory(hearth.state), logger: Logger(label: "test"))
+    options.discovery = .off
+    let home = try await Home(options)
+    try await home.follow()
+    let (own, others) = (Additions(), Additions())
+    let (manager, other) = (HomeManager(home), HomeManager(home))
+    (manager.homeDelegate, other.homeDelegate) = (own, others)
+    var request = CommissioningRequest(try SetupPayload(parsing: fleet.qrCode))
+    request.target = .addresses([fleet.address])
+    let paired = try await manager.addAccessory(request, name: "Desk", room: "Study")
+    #expect(paired.device.name == "Desk" && paired.device.room == "Study")
+    #expect(try await waits { others.names == ["Desk"] })
+    // Messages come in order: this one is behind it.
+    try await other.rename(paired.device.id, to: "Table")
+    #expect(try await waits { own.renamed == ["Table"] })
+    #expect(own.names.isEmpty && others.renamed.isEmpty)
+    await home.close()
   }
 
   /// A device whose certificates, made when it first ran, are for another product than it says now.
@@ -98,6 +128,7 @@ private struct PairFleet {
   let qrCode: String
   /// How to say where it is.
   let place: [String]
+  let address: SocketAddress
   private let process: Process
 
   init(_ hearth: Hearth, _ device: String) async throws {
@@ -119,11 +150,25 @@ private struct PairFleet {
       return String(rest[1].prefix(while: isPart))
     }
     qrCode = try after("\"qrCode\":\"") { $0 != "\"" }
-    place = ["--mdns", "off", "--at", "127.0.0.1:" + (try after("\"port\":") { $0.isNumber })]
+    let port = try after("\"port\":") { $0.isNumber }
+    place = ["--mdns", "off", "--at", "127.0.0.1:" + port]
+    address = SocketAddress(try #require(IPAddress("127.0.0.1")), port: try #require(UInt16(port)))
   }
 
   func stop() {
     if process.isRunning { process.interrupt() }
     process.waitUntilExit()
+  }
+}
+
+/// Writes down which accessories are added, and what others are called.
+private final class Additions: HomeDelegate {
+  private let told = Mutex<(names: [String], renamed: [String])>(([], []))
+  var names: [String] { told.withLock { $0.names } }
+  var renamed: [String] { told.withLock { $0.renamed } }
+
+  func home(_ home: ManagedHome, didAdd accessory: HomeDevice) async { told.withLock { $0.names.append(accessory.name) } }
+  func home(_ home: ManagedHome, didUpdateNameOf accessory: HomeDevice) async {
+    told.withLock { $0.renamed.append(accessory.name) }
   }
 }

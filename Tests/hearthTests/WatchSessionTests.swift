@@ -111,6 +111,7 @@ import Testing
     #expect(
       try await waits { try hearth("observe", "list", "--json").output.contains(#""strikes":0,"suspended":false"#) })
     #expect(try hearth("observe", "list").output.contains("attribute  Den/Ceiling, onOff  –"))
+    #expect(try hearth("describe", "ceiling").output.contains("\nFabrics        1 (this home)\n"))
     #expect(try hearth("observe", "remove", "1").status == 0)
 
     // Holds already; comes to hold; does not.
@@ -141,6 +142,17 @@ import Testing
     #expect(places(rest.prefix(lines.count / 2).map(String.init)) == places(lines.suffix(lines.count / 2)))
     #expect(
       try hearth("watch", "--since", String(anchor), "--count", "1", "--json").output == (rest.first ?? "") + "\n")
+
+    // Of a device alone: what happens to rooms is nothing of it.
+    let begin = try #require(lines.first?.split(separator: #""anchor":""#).last).prefix { $0 != "\"" }
+    func told(_ targets: String...) throws -> [Substring?] {
+      let output = try hearth.run(["watch"] + targets + ["--since", String(begin), "--for", "0s", "--json"]).output
+      return places(output.split(separator: "\n").map(String.init))
+    }
+    let ofDevice = lines.dropFirst().filter { $0.contains(#""device":"#) && !$0.contains("settledConnectivity\"") }
+    #expect(ofDevice.count > 2 && ofDevice.count < lines.count - 1)
+    #expect(try told("ceiling").prefix(ofDevice.count) == places(ofDevice)[...])
+    #expect(try told("ceiling/1").count < ofDevice.count)
 
     // What is no place of the log any more.
     let beyond = String(anchor.prefix { $0 != "-" }) + "-99999999"

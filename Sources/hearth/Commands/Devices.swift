@@ -73,7 +73,7 @@ struct Devices: AsyncParsableCommand {
     if home.output.json {
       home.output.result(.array(reports.map(DeviceTable.json)), "")
     } else {
-      home.output.screen(screen.text(table))
+      home.output.screen(screen.text(table, rows: TableScreen.rows))
     }
   }
 }
@@ -195,11 +195,27 @@ final class TableScreen {
     return true
   }
 
-  /// The text with what puts it in the place of the last one: home, each line cleared to its end, and all below.
-  func text(_ table: String) -> String {
+  /// The text with what puts it in the place of the last one: home, each line cleared to its end, and all below. What a terminal
+  /// does not hold would move what is above out of it, and stay there: lines are cut at its edge, and those that are too many
+  /// are counted.
+  /// - Parameter rows: how many lines the terminal has; nil: not known.
+  func text(_ table: String, rows: Int? = nil) -> String {
     let table = table.shown(lines: true)
     guard isInPlace else { return table }
-    return "\u{1B}[H" + table.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\u{1B}[K\n")
-      + "\u{1B}[K\u{1B}[J"
+    var lines = table.split(separator: "\n", omittingEmptySubsequences: false)
+    // The cursor is on the one below.
+    if let rows, lines.count > rows - 1 {
+      let shown = max(rows - 2, 1)
+      let rest = lines.count - shown
+      lines = lines.prefix(shown) + ["… and \(rest) more"]
+    }
+    return "\u{1B}[?7l\u{1B}[H" + lines.joined(separator: "\u{1B}[K\n") + "\u{1B}[K\u{1B}[J\u{1B}[?7h"
+  }
+
+  /// How many lines standard output's terminal has; nil: it does not say.
+  static var rows: Int? {
+    var size = winsize()
+    guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 0 else { return nil }
+    return Int(size.ws_row)
   }
 }
