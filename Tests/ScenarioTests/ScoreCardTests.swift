@@ -1,8 +1,12 @@
-import Home
+import MatterController
+import MatterModel
 import MatterProtocol
-import Scenario
+import NIOCore
 import Simulation
 import Testing
+
+@testable import Home
+@testable import Scenario
 
 @Suite struct ScoreCardTests {
   private func card(_ looks: [(seconds: Int64, isReachable: Bool, said: ConnectivityState, isStale: Bool)]) -> ScoreCard
@@ -141,5 +145,55 @@ import Testing
     #expect(card.noticedBack.allSatisfy { $0 <= .seconds(10) })
     #expect([card.falseOffline, card.falseOnline] == [0, 0])
     #expect(disagreements.isEmpty)
+  }
+
+  /// Both in one step of the home's machine: nobody could look in between.
+  @Test func nothingThatTheHomeSaysIsTooShort() async throws {
+    let run = await simulate(try SimulatedHomeTests.definition(), seed: 5) { home, world in
+      async let scored = world.score(for: .seconds(30))
+      try await world.simulation.sleep(for: .seconds(10))
+      let controller = try home.controller
+      let node = try #require(await controller.nodes.first).nodeID
+      try await controller.blink(node)
+      return try await scored
+    }
+    let card = try run.result.get()
+    #expect(card.falseOffline == 1 && card.takenBackOffline == [.zero])
+  }
+
+  /// A home that has forgotten all that a device said does not agree with it, and is not up to date.
+  @Test func whoKnowsNothingDoesNotAgree() async throws {
+    let run = await simulate(try SimulatedHomeTests.definition(), seed: 5) { home, world in
+      try await world.simulation.sleep(for: .seconds(10))
+      let before = try await world.disagreements()
+      let controller = try home.controller
+      let known = await home.state.values
+      try await controller.change { _ throws(HomeError) in (known.flatMap { $1.forgotten(of: $0) }, ()) }
+      let card = try await world.score(for: .seconds(20))
+      return (before, try await world.disagreements().map(\.what), card)
+    }
+    let (before, after, card) = try run.result.get()
+    #expect(before.isEmpty)
+    #expect(after.count == 1 && after.allSatisfy { $0.hasSuffix("and the home has none") }, "\(after)")
+    #expect(card.stale == .seconds(20))
+  }
+}
+
+extension NodeValues {
+  /// What happens to a home that does not know them any more.
+  fileprivate func forgotten(of node: NodeID) -> [HomeChange] {
+    endpointIDs.flatMap { endpoint in
+      self[endpoint].flatMap { cluster, values in
+        values.entries.map { .attribute(node, ConcreteAttributePath(endpoint, cluster, $0.attribute), value: nil) }
+      }
+    }
+  }
+}
+
+extension HomeController {
+  /// The node is away, and there again.
+  fileprivate func blink(_ node: NodeID) throws {
+    edge.value.take(.lost(node, .timedOut))
+    edge.value.take(.established(node, deadline: .max))
   }
 }

@@ -66,7 +66,8 @@ final class FaultyMachine: Machine {
   /// - Returns: whether it gets away from here.
   func sends(to destination: MatterProtocol.SocketAddress) -> Bool {
     guard takesEffect() else { return false }
-    state.withLock { $0.sent += 1 }
+    // Without an address to send it from, nothing is sent.
+    if networks.hasAddress(self, of: destination.ip.family) { state.withLock { $0.sent += 1 } }
     return networks.leaves(self, to: destination.ip)
   }
 

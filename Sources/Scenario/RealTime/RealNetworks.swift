@@ -51,6 +51,11 @@ final class RealNetworks: Sendable {
     state.withLock { $0.senders[port] = ObjectIdentifier(machine) }
   }
 
+  /// Whether a machine has addresses of a family.
+  func hasAddress(_ machine: FaultyMachine, of family: IPFamily) -> Bool {
+    !faults(of: machine).familiesOff.contains(family)
+  }
+
   /// Whether what a machine sends leaves it.
   func leaves(_ machine: FaultyMachine, to destination: IPAddress) -> Bool {
     let faults = faults(of: machine)

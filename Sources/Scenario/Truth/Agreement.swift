@@ -38,9 +38,8 @@ extension SimulatedHome {
       }
     }
     return parts.map(\.device).flatMap { device -> [Disagreement] in
-      guard let host = device.host, let node = nodes[device.definition.uniqueID], let known = state.values[node] else {
-        return []
-      }
+      guard let host = device.host, let node = nodes[device.definition.uniqueID] else { return [] }
+      let known = state.values[node] ?? NodeValues()
       var owners: [EndpointID: String] = [:]
       for bridged in device.definition.bridged {
         for endpoint in device.place(named: bridged.path)?.endpoints(nil) ?? [] { owners[endpoint] = bridged.path }
@@ -99,8 +98,12 @@ extension SimulatedHome {
 
   /// What the home says of each device, by its unique id. A bridge is there when it answers, whatever is behind it.
   func states(_ home: Home) async throws(HomeError) -> [String: ConnectivityState] {
+    Self.states(try await home.devices().list())
+  }
+
+  static func states(_ devices: [HomeDevice]) -> [String: ConnectivityState] {
     var states: [String: ConnectivityState] = [:]
-    for device in try await home.devices().list() {
+    for device in devices {
       let bridge = device.source.map { !$0.id.isBridged && device.types.contains(AggregatorDeviceType.self) } ?? false
       states[device.identity.matterUniqueID] =
         bridge

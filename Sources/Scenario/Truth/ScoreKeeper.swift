@@ -14,19 +14,19 @@ extension SimulatedHome {
     let keeper = ScoreKeeper()
     let end = await simulation.now + time
     var looks = 0
-    var ears: (home: ObjectIdentifier, task: Task<Void, Never>)?
-    defer { ears?.task.cancel() }
+    var ears: (home: ObjectIdentifier, listener: HomeListener)?
+    defer { ears?.listener.close() }
     while true {
       let now = await simulation.now
       if let home = opened {
         if ears?.home != ObjectIdentifier(home) {
-          ears?.task.cancel()
-          ears = (ObjectIdentifier(home), listen(to: home, keeper))
+          ears?.listener.close()
+          ears = (ObjectIdentifier(home), await listen(to: home, keeper))
         }
         // Values are looked at less often: that is the dear part.
         if looks.isMultiple(of: 2) { keeper.stale = Set(staleValues(await home.state).map(\.device)) }
         looks += 1
-        try await look(at: home, keeper)
+        look(at: home, try await home.devices().list(), keeper)
       } else {
         keeper.card.lookAway()
       }
@@ -38,22 +38,19 @@ extension SimulatedHome {
     }
   }
 
-  /// Looks whenever the home says something else of a device's connectivity.
-  private func listen(to home: Home, _ keeper: ScoreKeeper) -> Task<Void, Never> {
-    let updates = home.updates()
-    return Tasks.start { [weak self] in
-      for await update in updates {
-        let isSaid = update.changes.contains { if case .connectivity = $0 { true } else { false } }
-        if isSaid { try? await self?.look(at: home, keeper) }
-      }
+  /// Looks whenever the home says something else of a device's connectivity, before it can say another thing.
+  private func listen(to home: Home, _ keeper: ScoreKeeper) async -> HomeListener {
+    await HomeListener(to: home, [:]) { [weak self, weak home] view, changes in
+      let isSaid = changes.contains { if case .connectivity = $0 { true } else { false } }
+      // The whole world has one thread.
+      if isSaid, let home { self?.assumeIsolated { $0.look(at: home, view.devices, keeper) } }
     }
   }
 
-  private func look(at home: Home, _ keeper: ScoreKeeper) async throws {
-    let said = try await states(home)
+  private func look(at home: Home, _ devices: [HomeDevice], _ keeper: ScoreKeeper) {
     // The home's power may have gone meanwhile.
     guard opened === home else { return }
-    let now = await simulation.now
+    let (said, now) = (Self.states(devices), simulation.world.value.now)
     for truth in truth() {
       keeper.card.observe(
         truth.path, isReachable: truth.isReachable, said: said[truth.uniqueID] ?? .unknown,

@@ -43,13 +43,13 @@ final class SimulatedTransport: DatagramTransport {
 
   func send(_ bytes: [UInt8], to destination: MatterProtocol.SocketAddress) {
     guard let machine, machine.takesEffect() else { return }
-    machine.packetCount += 1
     let world = machine.world
     guard let source = machine.addresses.first(where: { $0.isIPv6 == destination.ip.isIPv6 }) else {
       counters.unreachable += 1
       return machine.world.trace.add(
         .note, machine.id, at: machine.world.now, "no address to send to \(destination) from")
     }
+    machine.packetCount += 1
     let (number, loss) = world.network.send(
       bytes, from: machine.id, at: MatterProtocol.SocketAddress(source, port: port), to: destination, at: world.now)
     world.trace.add(
