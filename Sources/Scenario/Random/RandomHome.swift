@@ -30,7 +30,7 @@ public enum RandomHome {
     }
   }
 
-  /// In this time after the healing a home must agree with every device.
+  /// In this time after the healing every device must be in the home, and the home agree with it.
   public static let bound: Duration = .seconds(600)
 
   /// - Parameter mutant: a fault that is built into the devices and the home, for tests of tests.
@@ -49,8 +49,9 @@ public enum RandomHome {
         let simulation = world.simulation
         for step in plan.steps { try await simulation.naming("step \(step)") { try await play.take(step) } }
         try await simulation.naming("the network to heal") { try await play.heal() }
-        try await simulation.naming("newcomers to be commissioned") { try await play.takeNewcomers() }
-        let time = try await simulation.naming("all to agree") { try await play.converge() }
+        let healed = await simulation.now
+        try await simulation.naming("newcomers to be commissioned") { try await play.takeNewcomers(since: healed) }
+        let time = try await simulation.naming("all to agree") { try await play.converge(since: healed) }
         counted.datagrams = await world.simulation.perform { $0.network.packetCount }
         return time
       }
@@ -275,13 +276,12 @@ private struct RandomPlay {
 
   /// Commissions what is not, now that nothing is wrong any more. What was left half way by an earlier attempt, of which
   /// the home knows nothing and the device believes that all is well, gets its button pressed by somebody.
-  func takeNewcomers() async throws {
+  func takeNewcomers(since healed: Instant) async throws {
     for number in plan.kept where plan.newcomers.contains(number) {
-      let begin = await world.simulation.now
       var last = "nothing was tried"
       var attempts = 0
       while try await !isKnown(number) {
-        guard await world.simulation.now - begin < RandomHome.bound else {
+        guard await world.simulation.now - healed < RandomHome.bound else {
           throw Failure(description: "D\(number): it can't be commissioned after the network healed: \(last)")
         }
         do { try await world.pairDevice("D\(number)") } catch { last = "\(error)" }
@@ -299,8 +299,7 @@ private struct RandomPlay {
   }
 
   /// Waits until all agree, and go on to.
-  func converge() async throws -> Duration {
-    let begin = await world.simulation.now
+  func converge(since healed: Instant) async throws -> Duration {
     var agreed: Instant?
     while true {
       let wrong = try await world.disagreements()
@@ -309,12 +308,12 @@ private struct RandomPlay {
         let since = agreed ?? now
         agreed = since
         // A subscription that is dead already may be noticed only when its next report is due.
-        if now - since >= .seconds(90) { return since - begin }
+        if now - since >= .seconds(90) { return since - healed }
       } else {
         agreed = nil
-        if now - begin > RandomHome.bound {
+        if now - healed > RandomHome.bound {
           throw Failure(
-            description: "\((now - begin).nanoseconds / 1_000_000_000) s after the network healed: "
+            description: "\((now - healed).nanoseconds / 1_000_000_000) s after the network healed: "
               + wrong.map(\.description).joined(separator: "; "))
         }
       }

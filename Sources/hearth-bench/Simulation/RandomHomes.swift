@@ -36,7 +36,8 @@ enum RandomHomes {
   fileprivate static let mutant = ProcessInfo.processInfo.environment["MUTANT"].map { Mutant(rawValue: $0) }
 
   /// What repeats a run, but for the numbers.
-  private static let command = (mutant.flatMap(\.self).map { "MUTANT=\($0.rawValue) " } ?? "") + "hearth-bench random"
+  private static let command =
+    (mutant.flatMap(\.self).map { "MUTANT=\($0.rawValue) " } ?? "") + "\(CommandLine.arguments[0]) random"
 
   /// One of them, with all that is done to it.
   static func one(_ plan: RandomPlan) async -> Bool {
