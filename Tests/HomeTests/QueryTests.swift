@@ -102,7 +102,9 @@ import Testing
       await rest(structures, of: CollectionChanges<Structure>.self).map { text($0, \.name) }
         == ["Home > Nest", "+Cabin", "-Cabin"])
     #expect(
-      await rest(rooms, of: CollectionChanges<Room>.self).map { text($0, \.name) } == ["+Hall", "Hall > Porch", "-Porch"])
+      await rest(rooms, of: CollectionChanges<Room>.self).map { text($0, \.name) } == [
+        "+Hall", "Hall > Porch", "-Porch",
+      ])
   }
 
   @Test func aStreamOfOneDeviceTellsOnlyWhatChangedInOrder() async throws {

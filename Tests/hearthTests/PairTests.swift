@@ -167,7 +167,9 @@ private final class Additions: HomeDelegate {
   var names: [String] { told.withLock { $0.names } }
   var renamed: [String] { told.withLock { $0.renamed } }
 
-  func home(_ home: ManagedHome, didAdd accessory: HomeDevice) async { told.withLock { $0.names.append(accessory.name) } }
+  func home(_ home: ManagedHome, didAdd accessory: HomeDevice) async {
+    told.withLock { $0.names.append(accessory.name) }
+  }
   func home(_ home: ManagedHome, didUpdateNameOf accessory: HomeDevice) async {
     told.withLock { $0.renamed.append(accessory.name) }
   }

@@ -118,7 +118,9 @@ public struct TraceFile: Sendable {
       return Difference(entry: index + 1, byte: same, recorded: old, now: new)
     }
     guard let old = header.digest, let new = other.header.digest, old != new else { return nil }
-    return Difference(entry: entries.count + 1, byte: 0, recorded: "digest \(old)", now: "digest \(new), of something that the lines do not show")
+    return Difference(
+      entry: entries.count + 1, byte: 0, recorded: "digest \(old)",
+      now: "digest \(new), of something that the lines do not show")
   }
 }
 
