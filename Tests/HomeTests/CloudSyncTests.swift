@@ -127,6 +127,20 @@ import Testing
     #expect(device.name.defaultNames.isEmpty && device.name.nicknames.isEmpty)
   }
 
+  @Test func theSameDeviceIsFoundWhateverItIsCalledThere() throws {
+    let devices = colorLight(identity()).devices
+    let told = try #require(sync(colorLight(identity { $0.nodeLabel = "other" })).payload.devices.first)
+    #expect(devices.filter { told.isSameDevice(as: $0) }.map(\.id) == ["5"])
+    func finds(_ vendor: String, _ product: String, _ unique: String) -> Bool {
+      let identity = DeviceIdentity(
+        matterOriginalVendorID: vendor, matterOriginalProductID: product, matterUniqueID: unique)
+      return devices.contains { identity.isSameDevice(as: $0.identity) }
+    }
+    #expect(finds("0xfff1", "0x8001", "u-1") && finds("0xFFF1", "0x8001", "u-1") && finds("", "", "u-1"))
+    #expect(!finds("0xfff1", "0x8001", "u-2") && !finds("0xfff1", "0x8001", "") && !finds("0xfff2", "0x8001", "u-1"))
+    #expect(!finds("0xfff1", "0x8002", "u-1"))
+  }
+
   @Test func aDeviceOfTwoWaysIsOneWithBoth() throws {
     let home = colorLight(identity())
     home.apply([.sourceAdded(SourceID(7, 3), device: "5")])

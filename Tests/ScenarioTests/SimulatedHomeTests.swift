@@ -167,6 +167,25 @@ import VirtualDevices
     #expect(before > 0 && after > before)
   }
 
+  /// The device begins its answer, and loses its power: it was heard all the same.
+  @Test func halfAnAnswerIsContact() async throws {
+    let run = await simulate(try Self.definition(), seed: 1) { home, world in
+      try await world.simulation.sleep(for: .seconds(20))
+      func contact() async throws -> Int64 { try await home.devices().list().first?.contact.last ?? 0 }
+      let before = try await contact()
+      let node = try #require(try await home.devices().list().first?.source?.id.node)
+      let lamp = try await world.machine(of: "Lamp")
+      lamp.effectsUntilPowerCut = 1
+      await #expect(throws: HomeError.self) {
+        _ = try await home.backend.read(node, [AttributePath()], isFabricFiltered: true, timeout: .seconds(60))
+      }
+      #expect(!lamp.isPowered)
+      return (before, try await contact())
+    }
+    let (before, after) = try run.result.get()
+    #expect(before > 0 && after > before)
+  }
+
   /// Both ends have their faults; when one is healed the other's are still there.
   @Test func faultsOfBothEndsAddUp() async throws {
     let run = await simulate(try Self.definition(), seed: 1) { home, world in

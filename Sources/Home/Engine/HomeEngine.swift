@@ -206,6 +206,7 @@ public struct HomeEngine: Engine {
   public mutating func handle(_ input: consuming Input, at now: Instant) {
     self.now = now
     controller.handle(input, at: now)
+    if let node = controller.takeHeard() { reducer.heard(node, at: time) }
   }
 
   public mutating func advance(to now: Instant) {

@@ -143,6 +143,9 @@ public struct HomeReducer: Sendable {
     return update
   }
 
+  /// An authenticated message of a node came, whatever it says: an acknowledgement is contact, too.
+  mutating func heard(_ node: NodeID, at time: Int64) { contacts[node]?.last = time }
+
   /// Takes over when nodes were heard, from somebody who hears them.
   package mutating func take(_ known: [NodeID: Contact]) { contacts.merge(known) { $1 } }
 

@@ -7,7 +7,8 @@ public enum HubRoute: Sendable {
   case peer(HomeController.Options)
   /// A hub on the local network.
   case local(HubAddress)
-  /// A hub that is reached through the internet.
+  /// A hub that is reached through the internet, or the cloud of a maker who serves his devices as a hub does. Others can be no
+  /// route; what they tell of a device is found to be one of the home by ``DeviceIdentity``.
   case remote(HubAddress)
 
   /// Of what comes this way.

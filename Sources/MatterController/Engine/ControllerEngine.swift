@@ -146,6 +146,9 @@ public struct ControllerEngine: Engine {
   /// Messages that were not taken in, by reason.
   public var drops: DropCounts { core.drops }
 
+  /// The node whose authenticated message came since this was asked last, be it an acknowledgement; of several, the last one.
+  public mutating func takeHeard() -> NodeID? { core.takeHeard() }
+
   /// Called with a line for each packet, if set.
   public var tracer: (@Sendable (PacketTrace) -> Void)? {
     get { core.tracer }

@@ -119,6 +119,15 @@ public struct NodeCore: Sendable {
 
   /// Messages that were not taken in, by reason.
   public internal(set) var drops = DropCounts()
+  /// The node whose authenticated message came last, until somebody takes it.
+  var heard: NodeID?
+
+  /// The node whose authenticated message came since this was asked last, whatever it said; of several, the last one.
+  public mutating func takeHeard() -> NodeID? {
+    defer { heard = nil }
+    return heard
+  }
+
   /// Counts a message that the layer above did not take in, without an answer to it.
   public mutating func countDrop(_ reason: DropReason) { drops.count(reason) }
 

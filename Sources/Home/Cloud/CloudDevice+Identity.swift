@@ -1,0 +1,33 @@
+internal import MatterModel
+
+// The same device, seen through a cloud account and through Matter. HOME.md, “Objects”, cloud identity.
+extension DeviceIdentity {
+  /// What a cloud account tells of who made a device.
+  /// - Parameters:
+  ///   - vendorID: `0xfff1`, in whatever case; empty: it is not told.
+  ///   - productID: the same.
+  ///   - uniqueID: without it no device can be found to be the same.
+  public init(
+    matterOriginalVendorID vendorID: String, matterOriginalProductID productID: String, matterUniqueID uniqueID: String
+  ) {
+    self.init()
+    self.vendorID = Self.number(vendorID).map { VendorID($0) }
+    self.productID = Self.number(productID)
+    self.uniqueID = uniqueID
+  }
+
+  private static func number(_ text: String) -> UInt16? {
+    let text = text.lowercased()
+    return text.hasPrefix("0x") ? UInt16(text.dropFirst(2), radix: 16) : nil
+  }
+}
+
+extension CloudDevice {
+  /// Whether it is this device of a home: the same unique id, from the same maker as far as both tell.
+  public func isSameDevice(as device: HomeDevice) -> Bool {
+    DeviceIdentity(
+      matterOriginalVendorID: matterOriginalVendorID, matterOriginalProductID: matterOriginalProductID,
+      matterUniqueID: matterUniqueID ?? ""
+    ).isSameDevice(as: device.identity)
+  }
+}
