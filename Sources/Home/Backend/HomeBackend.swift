@@ -112,10 +112,13 @@ extension HomeBackend {
     device: HomeDevice, wasCut: Bool
   ) {
     let wasCut = try await perform(.renameDevice(device, name: name), origin: origin).wasCut
-    guard let value = self.device(device) else {
+    let reducer = view.reducer
+    guard var entry = reducer.state.devices[device] else {
       throw HomeError(.notFound, "there is no device \(device) in the home")
     }
-    return (value, wasCut)
+    // What is known here may be of a moment before it was called so.
+    entry.name = try HomeNames.checked(name).name
+    return (value(of: entry, reducer), wasCut)
   }
 
   // MARK: Observing
