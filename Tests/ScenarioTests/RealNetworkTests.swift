@@ -223,6 +223,44 @@ import Testing
     }
   }
 
+  /// Who is not seen any more is forgotten, whatever befalls others meanwhile.
+  @Test(arguments: [NetworkFault.mute, .partition, .multicast(false)]) func whoIsNotSeenIsForgotten(
+    _ fault: NetworkFault
+  ) throws {
+    try found { world, hub, plug, _, lost in
+      plug.befall(fault)
+      for _ in 0..<11 {
+        hub.lookAgain()
+        try world.run(for: .seconds(10))
+      }
+      #expect(lost() == 0)
+      try world.run(for: .seconds(11))
+      #expect(lost() == 1)
+    }
+  }
+
+  /// Who is not heard finds what was there before only when it has been announced anew.
+  @Test func whoIsMuteHasNoAnswer() throws {
+    let world = World(seed: 1)
+    let loop = world.addMachine("loop").eventLoop
+    let networks = RealNetworks()
+    let (plug, hub) = (FaultyMachine(on: loop, in: networks), FaultyMachine(on: loop, in: networks))
+    let service = MatterService(kind: .commissionable(instance: 7), hostName: "0011223344FF", port: 5540, text: [])
+    let told = plug.share(Finder(service, loop))
+    told.publish(service, on: nil, onConflict: nil)
+    hub.befall(.mute)
+    let found = Atomic(0)
+    let finder = Finder(service, loop)
+    let discovery = hub.share(finder)
+    _ = discovery.browse(.commissionable(), on: loop) { _ in found.add(1, ordering: .relaxed) }
+    try world.run(for: .seconds(100))
+    #expect(found.load(ordering: .relaxed) == 0)
+    told.publish(service, on: nil, onConflict: nil)
+    hub.lookAgain()
+    try world.run(for: .seconds(1))
+    #expect(found.load(ordering: .relaxed) == 1)
+  }
+
   /// Each absence has its own time, whatever an earlier one has begun.
   @Test func anEarlierAbsenceIsOver() throws {
     try found { world, hub, plug, _, lost in

@@ -1,5 +1,6 @@
 import MatterProtocol
 import Runtime
+import Synchronization
 import Testing
 
 @testable import Simulation
@@ -445,5 +446,25 @@ import Testing
     ponger.command { [changed] engine, _ in engine.effects = [.publish(changed)] }
     try world.run(for: .seconds(1))
     #expect(Set(pinger.events.dropFirst(2).map(\.event)) == [.found(service.kind), .lost(service.kind)])
+  }
+
+  /// News that are under way to a search that has ended are nobody's: the next one asks anew.
+  @Test func whatNobodyLooksForAnyMoreIsNotKept() throws {
+    let world = World(seed: 1)
+    let (searcher, publisher) = (world.addMachine("hub"), world.addMachine("light"))
+    world.network.conditions.latency = .seconds(3)
+    let found = Mutex<[ServiceDiscovery.Event]>([])
+    let services = searcher.openDiscovery()
+    let first = services.browse(.commissionable(), on: searcher.eventLoop) { event in
+      found.withLock { $0.append(event) }
+    }
+    publisher.openDiscovery().publish(light, on: nil, onConflict: nil)
+    try world.run(for: .seconds(1))
+    services.stop(first)
+    try world.run(for: .seconds(10))
+    publisher.cutPower()
+    _ = services.browse(.commissionable(), on: searcher.eventLoop) { event in found.withLock { $0.append(event) } }
+    try world.run(for: .seconds(10))
+    #expect(found.withLock(\.self).isEmpty)
   }
 }

@@ -167,7 +167,7 @@ actor RealHome: Stage {
       if power != .off { try await switchPower(device, true) }
     case .network(let device, let fault):
       try machine(of: device).befall(fault)
-      for machine in [hub] + parts.map(\.machine) { machine.lookAgain() }
+      for machine in [hub] + parts.map(\.machine) + rivals { machine.lookAgain() }
     case .powerCut(let device, let count): try machine(of: device).cutPower(afterEffects: count)
     case .clock(let device, let time): try machine(of: device).moveWallClock(by: time)
     case .address(let device):

@@ -121,14 +121,13 @@ final class RealNetworks: Sendable {
   func isFound(_ service: MatterService.Kind, by machine: FaultyMachine, question: Int = 0) -> Bool {
     state.withLock { state in
       let (publication, finder) = (state.publications[service], ObjectIdentifier(machine))
-      let (publisher, isAsked) = (publication?.publisher, publication.map { $0.number < question } ?? false)
-      let (there, here) = (state[publisher], state[finder])
-      guard there.place == here.place, publisher == finder || !isAsked || !here.isMute && !there.isDeaf else {
-        return false
-      }
-      return publisher == finder
-        || !there.familiesOff.union(here.familiesOff).isSuperset(of: IPFamily.allCases)
-          && there.conditions(towards: here)?.carriesNothing != true
+      let (there, here) = (state[publication?.publisher], state[finder])
+      guard there.place == here.place else { return false }
+      if publication?.publisher == finder { return true }
+      let isAsked = publication.map { $0.number < question } ?? false
+      return there.isSeen && here.sees && (!isAsked || here.isSeen && there.sees)
+        && !there.familiesOff.union(here.familiesOff).isSuperset(of: IPFamily.allCases)
+        && there.conditions(towards: here)?.carriesNothing != true
     }
   }
 

@@ -72,6 +72,8 @@ final class SimulatedServices: NodeDiscovery, @unchecked Sendable {
   func take(_ input: Input) {
     switch input {
     case .serviceFound(let service):
+      // Nobody would be told when it is gone.
+      guard searches.contains(where: { $0.query.matches(service) }) else { return }
       known.removeAll { $0.kind == service.kind }
       known.append(service)
       for search in searches where search.query.matches(service) { search.handler(.found(service)) }
