@@ -80,6 +80,14 @@ import Testing
     #expect(traceless.status == 2 && traceless.errors.contains("can't be made"), "\(traceless.errors)")
     #expect(FileManager.default.fileExists(atPath: results))
 
+    // That runs failed is said first of all.
+    let wrongly = try write("e.yaml", "steps:\n  - expect: { lamp.onOff: true }\n")
+    for options in [["--trace", fine + "/no"], ["--junit", folder.path + "/no/out.xml"]] {
+      let failed = try hearth.run(["test", wrongly] + options)
+      #expect(failed.status == 11 && failed.errors.contains("1 of 1 runs failed"), "\(failed.errors)")
+      #expect(failed.errors.contains("can't be"), "\(failed.errors)")
+    }
+
     let stuck = try write("s.yaml", "limit: 5s\nsteps:\n  - do: on lamp\n  - wait: 1h\n")
     let over = try hearth("test", stuck)
     #expect(over.status == 11)
@@ -124,6 +132,33 @@ import Testing
     #expect(failures.first?.attribute(forName: "classname")?.stringValue == "Lamp & co")
     let text = try report.nodes(forXPath: "//failure").first?.stringValue ?? ""
     #expect(text.contains("again: hearth test \(file) --seed \(seed)"), "\(text)")
+  }
+
+  /// Whoever ends it while it writes the results has them.
+  @Test(.timeLimit(.minutes(10))) func whatIsBeingWrittenIsWritten() throws {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = try write("p.yaml", "steps:\n  - wait: 1s\n")
+    // Writing waits for somebody who reads.
+    let pipe = folder.appending(path: "out.pipe").path
+    #expect(mkfifo(pipe, 0o600) == 0)
+    let (output, errors) = (folder.appending(path: "out.txt"), folder.appending(path: "err.txt"))
+    let process = try hearth.start(["test", file, "--junit", pipe], output: output, errors: errors)
+    while process.isRunning, try String(contentsOf: output, encoding: .utf8).isEmpty { usleep(10_000) }
+    usleep(1_000_000)
+    kill(process.processIdentifier, SIGTERM)
+    usleep(1_000_000)
+    // Also where nobody writes any more.
+    let reader = open(pipe, O_RDONLY | O_NONBLOCK)
+    #expect(reader >= 0)
+    process.waitUntilExit()
+    var text = [UInt8](repeating: 0, count: 65_536)
+    let count = read(reader, &text, text.count)
+    close(reader)
+    #expect(process.terminationReason == .exit)
+    #expect(
+      String(decoding: text.prefix(max(0, count)), as: UTF8.self).contains("<testsuites tests=\"1\" failures=\"0\""))
   }
 
   @Test(.timeLimit(.minutes(10))) func whatDoesNotComeInRealTimeIsToldTheSame() throws {

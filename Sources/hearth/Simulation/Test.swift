@@ -87,14 +87,20 @@ struct Test: AsyncParsableCommand {
         }
       }
     }
-    LastWords.forget()
     let results = await progress.finish()
-    if let junit { try Scenarios.write(JUnitReport.text(results), to: junit) }
-    if let unwritten { throw unwritten }
+    do {
+      if let junit { try Scenarios.write(JUnitReport.text(results), to: junit) }
+    } catch {
+      unwritten = unwritten ?? error
+    }
+    // Not before: who is stopped meanwhile ends by himself.
+    LastWords.forget()
     let failed = results.count { !$0.isPassed }
     guard failed == 0 else {
+      if let unwritten { options.output.note("hearth: \(unwritten)") }
       throw HomeError(.expectationFailed, "\(failed) of \(results.count) runs failed")
     }
+    if let unwritten { throw unwritten }
     if !options.json { options.output.text("\(results.count) runs passed") }
   }
 
