@@ -1,5 +1,6 @@
 import Foundation
 import Home
+import MatterClusters
 import MatterProtocol
 import Scenario
 import Simulation
@@ -79,5 +80,63 @@ import VirtualDevices
       }
       #expect(inner == test)
     }
+  }
+
+  // MARK: Waits
+
+  /// What the body waits for when its time is over, without anybody having named it; what it waits for the longest comes first.
+  private func waits(
+    _ limit: Duration, _ body: @escaping @Sendable (Home, SimulatedHome) async throws -> Void
+  ) async throws -> [String] {
+    let failure = try #require(
+      await #expect(throws: SimulatedHomeFailure.self) { try await run(limit: limit) { try await body($0, $1) } })
+    guard case .timedOut(_, let waits) = failure.cause as? SimulationError else {
+      #expect(Bool(false), "\(failure)")
+      return []
+    }
+    #expect(waits.first == "the body of withSimulatedHome")
+    return Array(waits.dropFirst())
+  }
+
+  private static func lamp(_ home: Home) async throws -> (device: HomeDevice, trait: OnOffTrait) {
+    let device = try #require(try await home.devices().list().first)
+    return (device, try #require(device.types.get(DimmableLightDeviceType.self)?.matterTraits.onOffTrait))
+  }
+
+  @Test func whoWaitsSaysForWhat() async throws {
+    #expect(
+      try await waits(.seconds(60)) { _, world in try await world.simulation.sleep(for: .seconds(600)) } == [
+        "600.0 seconds to pass"
+      ])
+    #expect(
+      try await waits(.seconds(60)) { home, _ in for await _ in home.devices().stream() {} }
+        == ["a change of what the home has: HomeDevice"])
+    #expect(
+      try await waits(.seconds(60)) { home, _ in
+        for await _ in try await Self.lamp(home).device.types.subscribe(DimmableLightDeviceType.self) {}
+      } == ["Lamp to report a change of its DimmableLightDeviceType"])
+    #expect(
+      try await waits(.seconds(6)) { home, world in
+        try await world.befall("Lamp", .partition)
+        try await Self.lamp(home).trait.on()
+      } == ["Lamp to answer onOff.on"])
+    #expect(
+      try await waits(.seconds(300)) { home, world in
+        try await world.befall("Lamp", .partition)
+        try await world.simulation.sleep(for: .seconds(200))
+        try await Self.lamp(home).trait.waiting(.seconds(2000)).on()
+      } == ["Lamp to come online"])
+    // Of several the one that began first, and nobody of those who are done or only listen.
+    #expect(
+      try await waits(.seconds(60)) { home, world in
+        try await Self.lamp(home).trait.on()
+        let listening = home.devices().batched().sink { _ in }
+        async let first: Void = world.simulation.sleep(for: .seconds(600))
+        async let second: Void = world.simulation.naming("Godot") {
+          try await world.simulation.sleep(for: .seconds(900))
+        }
+        _ = try await (first, second)
+        listening.cancel()
+      } == ["600.0 seconds to pass", "Godot", "900.0 seconds to pass"])
   }
 }

@@ -115,6 +115,8 @@ extension HomeController: HomeBackend {
       timer.cancel()
       calling.cancel()
     }
+    let wait = Waits.begin("\(name(of: node)) to come online")
+    defer { wait?.end() }
     return await found.value
   }
 }

@@ -26,7 +26,7 @@ extension HomeController {
   ) async throws(HomeError) -> GroupRecord {
     try checkAccess()
     let timeout = options.timeout
-    let outcome = try await run(node) { engine, now in
+    let outcome = try await run("a change of its groups", node) { engine, now in
       engine.addMember(node, endpoint: endpoint, to: group, timeout: timeout, at: now)
     }
     return try record(outcome)
@@ -38,7 +38,7 @@ extension HomeController {
   ) async throws(HomeError) -> GroupRecord {
     try checkAccess()
     let timeout = options.timeout
-    let outcome = try await run(node) { engine, now in
+    let outcome = try await run("a change of its groups", node) { engine, now in
       engine.removeMember(node, endpoint: endpoint, from: group, timeout: timeout, at: now)
     }
     return try record(outcome)

@@ -9,7 +9,7 @@ extension HomeController {
     _ node: NodeID, _ paths: [AttributePath], isFabricFiltered: Bool = true, timeout: Duration? = nil
   ) async throws(HomeError) -> ReassembledReport {
     let timeout = timeout ?? options.timeout
-    let outcome = try await run(node) { engine, now in
+    let outcome = try await run("a reading", node) { engine, now in
       engine.read(node, paths, isFabricFiltered: isFabricFiltered, timeout: timeout, at: now)
     }
     guard case .report(let report) = outcome else { throw Self.surprise(outcome) }
@@ -22,7 +22,7 @@ extension HomeController {
     _ node: NodeID, _ writes: [AttributeWrite], isTimed: Bool = false
   ) async throws(HomeError) -> [AttributeStatus] {
     let timeout = options.timeout
-    let outcome = try await run(node) { engine, now in
+    let outcome = try await run("a writing", node) { engine, now in
       engine.write(
         node, writes, timed: isTimed ? ControllerEngine.usualTimedTimeout : nil, timeout: timeout, at: now)
     }
@@ -37,7 +37,10 @@ extension HomeController {
     _ node: NodeID, _ command: CommandData, isTimed: Bool = false
   ) async throws(HomeError) -> CommandData? {
     let timeout = options.timeout
-    let outcome = try await run(node) { engine, now in
+    let outcome = try await run(
+      "\(ElementNames.cluster(command.path.cluster)).\(ElementNames.command(command.path.command, of: command.path.cluster))",
+      node
+    ) { engine, now in
       engine.invoke(
         node, [command], timed: isTimed ? ControllerEngine.usualTimedTimeout : nil, timeout: timeout, at: now)
     }
@@ -55,9 +58,12 @@ extension HomeController {
   public func commission(
     _ request: CommissioningRequest, onStep: @escaping @Sendable (CommissioningStep, StepProgress) -> Void
   ) async throws(HomeError) -> CommissioningResult {
-    let outcome = try await run(onEvent: {
-      if case .commissioningStep(_, let step, let progress) = $0 { onStep(step, progress) }
-    }) { engine, now in engine.commission(request, at: now) }
+    let outcome = try await run(
+      "its commissioning",
+      onEvent: {
+        if case .commissioningStep(_, let step, let progress) = $0 { onStep(step, progress) }
+      }
+    ) { engine, now in engine.commission(request, at: now) }
     guard case .commissioned(let result) = outcome else { throw Self.surprise(outcome) }
     return result
   }
@@ -67,7 +73,7 @@ extension HomeController {
   /// - Returns: whether the device was told.
   public func remove(_ node: NodeID, force: Bool) async throws(HomeError) -> Bool {
     let timeout = options.timeout
-    let outcome = try await run(node) { engine, now in
+    let outcome = try await run("its removal", node) { engine, now in
       engine.removeNode(node, force: force, timeout: timeout, at: now)
     }
     guard case .removed(_, let wasTold) = outcome else { throw Self.surprise(outcome) }
@@ -80,7 +86,7 @@ extension HomeController {
     _ node: NodeID, for duration: Duration, isEnhanced: Bool = true
   ) async throws(HomeError) -> CommissioningWindow {
     let timeout = options.timeout
-    let outcome = try await run(node) { engine, now in
+    let outcome = try await run("the opening of a commissioning window", node) { engine, now in
       engine.openCommissioningWindow(
         node, .init(duration: duration, isEnhanced: isEnhanced), timeout: timeout, at: now)
     }

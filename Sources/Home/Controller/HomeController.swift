@@ -200,13 +200,16 @@ public actor HomeController {
   // MARK: Operations
 
   /// Begins an operation and waits for its end. Cancelling the task cancels the operation.
+  /// - Parameter what: as somebody is told who asks what is waited for: “a reading”.
   func run(
-    _ node: NodeID? = nil, onEvent: ((ControllerEvent) -> Void)? = nil,
+    _ what: @autoclosure () -> String, _ node: NodeID? = nil, onEvent: ((ControllerEvent) -> Void)? = nil,
     _ start: (inout ControllerEngine, Instant) -> OperationID
   ) async throws(HomeError) -> OperationOutcome {
     if let node { point(node) }
     lookForFollower()
     noteClock()
+    let wait = Waits.begin("\(name(of: node)) to answer \(what())")
+    defer { wait?.end() }
     let id = edge.value.begin(node, onEvent: onEvent, start)
     let outcome = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -223,6 +226,14 @@ public actor HomeController {
       if error == .timedOut, let node, !isConnected(node) { throw HomeError(ControllerError.unreachable) }
       throw HomeError(error)
     }
+  }
+
+  /// How the home calls a device, or the bridge that devices are behind.
+  func name(of node: NodeID?) -> String {
+    guard let node else { return "a device" }
+    let state = edge.value.reducer.state
+    let known = state.orderedDevices.first { $0.sources.contains { $0.id.node == node && !$0.id.isBridged } }
+    return known?.name ?? "node \(node)"
   }
 
   /// The clock may have been set, or may not have run for a while, as that of a machine that slept.

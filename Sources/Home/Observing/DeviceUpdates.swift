@@ -1,4 +1,5 @@
 internal import MatterModel
+internal import Runtime
 
 /// A part of a device as it is now, and again after each report that changed something in it. See ``HomeUpdates`` for how
 /// it treats slow observers.
@@ -29,9 +30,18 @@ public struct DeviceUpdates<Element: Sendable>: HomeUpdates {
     /// Nil: it has ended.
     var reports: DeviceReports.AsyncIterator?
     var last: Element?
+    /// How the home called the device last.
+    private var name: String?
+
+    init(updates: DeviceUpdates, reports: DeviceReports.AsyncIterator) {
+      (self.updates, self.reports) = (updates, reports)
+    }
 
     public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> Element? {
+      let wait = Waits.begin("\(name ?? "a device") to report a change of its \(Element.self)")
+      defer { wait?.end() }
       while let report = await reports?.next(isolation: actor), let element = updates.select(report.device) {
+        name = report.device.name
         if let last, !updates.hasChanged(last, element, report.changed) { continue }
         last = element
         return element

@@ -14,9 +14,12 @@ extension HomeUpdates {
     let iterator = makeAsyncIterator()
     let task = Tasks.start {
       var iterator = iterator
-      while !Task.isCancelled, let value = await iterator.next(isolation: nil) {
-        guard !Task.isCancelled else { return }
-        await receive(value)
+      // Nobody waits for what is only listened to.
+      await Waits.$board.withValue(nil) {
+        while !Task.isCancelled, let value = await iterator.next(isolation: nil) {
+          guard !Task.isCancelled else { return }
+          await receive(value)
+        }
       }
     }
     return ObservationHandle(task)

@@ -8,7 +8,11 @@ public struct Query<Item: Identifiable & Sendable>: Sendable {
 
   /// What is there now. Waits for the first synchronisation.
   /// - Throws: ``HomeError`` `timedOut` where that did not come in time.
-  public func list(timeout: Duration = .seconds(10)) async throws(HomeError) -> [Item] { try await snapshot(timeout) }
+  public func list(timeout: Duration = .seconds(10)) async throws(HomeError) -> [Item] {
+    let wait = Waits.begin("the home to list what it has: \(Item.self)")
+    defer { wait?.end() }
+    return try await snapshot(timeout)
+  }
 
   /// The whole collection, at once and again after every change of it. Identical consecutive ones are not repeated.
   public func batched() -> CollectionSnapshots<Item> { CollectionSnapshots(begin: snapshots) }
@@ -68,11 +72,30 @@ public enum CollectionChange<Item: Sendable>: Sendable {
 /// See ``Query/batched()``. Ends when the home is closed.
 public struct CollectionSnapshots<Item: Identifiable & Sendable>: HomeUpdates {
   let begin: @Sendable () -> AsyncStream<[Item]>
-  public func makeAsyncIterator() -> AsyncStream<[Item]>.Iterator { begin().makeAsyncIterator() }
+  public func makeAsyncIterator() -> CollectionIterator<[Item]> { CollectionIterator(begin(), of: "\(Item.self)") }
 }
 
 /// See ``Query/stream()``. Ends when the home is closed.
 public struct CollectionChanges<Item: Identifiable & Sendable>: HomeUpdates {
   let begin: @Sendable () -> AsyncStream<CollectionChange<Item>>
-  public func makeAsyncIterator() -> AsyncStream<CollectionChange<Item>>.Iterator { begin().makeAsyncIterator() }
+  public func makeAsyncIterator() -> CollectionIterator<CollectionChange<Item>> {
+    CollectionIterator(begin(), of: "\(Item.self)")
+  }
+}
+
+/// One who goes through what becomes of a collection.
+public struct CollectionIterator<Element: Sendable>: AsyncIteratorProtocol {
+  private var stream: AsyncStream<Element>.Iterator
+  private let items: String
+
+  init(_ stream: AsyncStream<Element>, of items: String) {
+    (self.stream, self.items) = (stream.makeAsyncIterator(), items)
+  }
+
+  /// What comes next; nil: the home was closed, or the task cancelled.
+  public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> Element? {
+    let wait = Waits.begin("a change of what the home has: \(items)")
+    defer { wait?.end() }
+    return await stream.next(isolation: actor)
+  }
 }

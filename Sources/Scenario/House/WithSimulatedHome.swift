@@ -69,7 +69,8 @@ public func simulate<R: Sendable>(
   ) { simulation in
     let simulated = try await SimulatedHome.start(definition, options, in: simulation)
     do {
-      let result = try await body(try await simulated.home, simulated)
+      let home = try await simulated.home
+      let result = try await simulation.noting { try await body(home, simulated) }
       await simulated.close()
       return result
     } catch {

@@ -1,5 +1,6 @@
 public import MatterProtocol
 internal import NIOCore
+public import Runtime
 
 /// The ``World`` as async code sees it that runs on its virtual time, in ``Simulation/run(seed:limit:_:)``.
 ///
@@ -31,6 +32,8 @@ public actor SimulatedWorld {
   /// - Throws: `CancellationError` if the task is cancelled, as soon as it is.
   public func sleep(for time: Duration) async throws {
     try Task.checkCancellation()
+    let wait = Waits.begin("\(time) to pass")
+    defer { wait?.end() }
     let end = machine.eventLoop.scheduleTask(in: .nanoseconds(time.nanoseconds)) {}
     try await withTaskCancellationHandler {
       do { try await end.futureResult.get() } catch {
@@ -74,6 +77,20 @@ public actor SimulatedWorld {
       machine.eventLoop.execute { confined.value.cancelWait(number) }
     }
   }
+}
+
+extension SimulatedWorld: WaitBoard {
+  /// Has all that a body waits for written down, as far as whoever is asked for it names it.
+  package nonisolated func noting<R: Sendable>(_ body: () async throws -> R) async rethrows -> R {
+    try await Waits.$board.withValue(self, operation: body)
+  }
+
+  public nonisolated func begin(_ what: String) -> Int? {
+    // What has left the world's thread is not waited for here.
+    machine.eventLoop.inEventLoop ? world.value.beginWait(what) : nil
+  }
+
+  public nonisolated func end(_ number: Int) { if machine.eventLoop.inEventLoop { world.value.endWait(number) } }
 }
 
 /// A value that is used on one thread only, which whoever uses it answers for: that of its world.
