@@ -27,5 +27,6 @@ public struct Wait: Sendable {
 public protocol WaitBoard: Sendable {
   /// - Returns: a number to end the wait by; nil: it is none of this board's.
   func begin(_ what: String) -> Int?
+  /// The wait of this number is over.
   func end(_ number: Int)
 }

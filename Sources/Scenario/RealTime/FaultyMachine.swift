@@ -21,12 +21,15 @@ final class FaultyMachine: Machine {
 
   private let host = HostMachine()
   private let state = Mutex(State())
-  private let loop: any EventLoop
+  /// Its clock is the machine's.
+  private let loop: DriftingEventLoop
   let networks: RealNetworks
   private let discoveries = Mutex<[FaultyDiscovery]>([])
   private let transports = Mutex<[NIOLoopBound<FaultyTransport>]>([])
 
-  init(on loop: any EventLoop, in networks: RealNetworks) { (self.loop, self.networks) = (loop, networks) }
+  init(on loop: any EventLoop, in networks: RealNetworks) {
+    (self.loop, self.networks) = (DriftingEventLoop(loop), networks)
+  }
 
   /// Datagrams that its nodes sent.
   var packetCount: Int { state.withLock { $0.sent } }
@@ -41,8 +44,11 @@ final class FaultyMachine: Machine {
   /// Looks again for all that it looks for: others are in other networks than before, or it is.
   func lookAgain() { for discovery in discoveries.withLock(\.self) { discovery.lookAgain() } }
 
+  /// Lets its clocks go faster or slower from now on, in millionths.
+  func setDrift(_ drift: Int64) { loop.setDrift(drift) }
+
   func moveWallClock(by time: Duration) {
-    let host = host.unixMicroseconds()
+    let host = drifted()
     state.withLock { state in
       let shown = MachineClock.shown(host + state.clockOffset.nanoseconds / 1000, time)
       state.clockOffset = .microseconds(shown - host)
@@ -82,7 +88,7 @@ final class FaultyMachine: Machine {
         deliver(bytes, from: source, to: port)
         continue
       }
-      loop.scheduleTask(in: .nanoseconds(delay.nanoseconds)) { self.deliver(bytes, from: source, to: port) }
+      loop.base.scheduleTask(in: .nanoseconds(delay.nanoseconds)) { self.deliver(bytes, from: source, to: port) }
     }
   }
 
@@ -139,8 +145,12 @@ final class FaultyMachine: Machine {
   var taskExecutor: (any TaskExecutor)? { host.taskExecutor }
   func makeWorker() -> any Worker { FaultyWorker(worker: host.makeWorker(), machine: self) }
   func unixMicroseconds() -> Int64 {
-    host.unixMicroseconds() + state.withLock { $0.clockOffset.nanoseconds / 1000 }
+    drifted() + state.withLock { $0.clockOffset.nanoseconds / 1000 }
   }
+
+  /// What its wall clock would show if nobody had set it.
+  private func drifted() -> Int64 { host.unixMicroseconds() + loop.lead.nanoseconds / 1000 }
+
   func makeRandom() -> any RandomSource { host.makeRandom() }
   var signatures: any SignatureScheme { host.signatures }
   var sharesFiles: Bool { host.sharesFiles }
@@ -148,9 +158,10 @@ final class FaultyMachine: Machine {
   func openTransport(
     _ interfaces: InterfaceSelection, port: UInt16?, on eventLoop: any EventLoop
   ) throws -> any DatagramTransport {
-    let transport = FaultyTransport(try host.openTransport(interfaces, port: port, on: eventLoop), self) { [host] in
-      try host.openTransport(interfaces, port: nil, on: eventLoop)
-    }
+    let base = loop.base
+    let transport = FaultyTransport(
+      try host.openTransport(interfaces, port: port, on: base), self, on: eventLoop
+    ) { [host] in try host.openTransport(interfaces, port: nil, on: base) }
     networks.sends(from: transport.port, self)
     let bound = NIOLoopBound(transport, eventLoop: eventLoop)
     transports.withLock { all in
@@ -164,7 +175,7 @@ final class FaultyMachine: Machine {
     _ mode: ServiceDiscovery.Mode, _ interfaces: InterfaceSelection, registry: String?, on eventLoop: any EventLoop,
     logger: Logger
   ) throws -> any NodeDiscovery {
-    share(try host.openDiscovery(mode, interfaces, registry: registry, on: eventLoop, logger: logger))
+    share(try host.openDiscovery(mode, interfaces, registry: registry, on: loop.base, logger: logger))
   }
 
   /// Has the machine's faults come between its nodes and a discovery that others use, too.

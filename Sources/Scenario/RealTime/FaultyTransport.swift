@@ -11,11 +11,15 @@ final class FaultyTransport: DatagramTransport {
   private(set) var isClosed = false
   var onDatagram: ((consuming [UInt8], MatterProtocol.SocketAddress) -> Void)?
 
+  /// The machine's own, on the thread of the sockets'.
+  let eventLoop: any EventLoop
+
   /// - Parameter reopen: opens sockets on another port.
   init(
-    _ sockets: any DatagramTransport, _ machine: FaultyMachine, reopen: @escaping () throws -> any DatagramTransport
+    _ sockets: any DatagramTransport, _ machine: FaultyMachine, on eventLoop: any EventLoop,
+    reopen: @escaping () throws -> any DatagramTransport
   ) {
-    (self.sockets, self.machine, self.reopen) = (sockets, machine, reopen)
+    (self.sockets, self.machine, self.eventLoop, self.reopen) = (sockets, machine, eventLoop, reopen)
     listen()
   }
 
@@ -38,7 +42,6 @@ final class FaultyTransport: DatagramTransport {
 
   // MARK: DatagramTransport
 
-  var eventLoop: any EventLoop { sockets.eventLoop }
   var port: UInt16 { sockets.port }
   var addresses: [MatterProtocol.SocketAddress] { sockets.addresses }
   var counters: UDPTransport.Counters { sockets.counters }

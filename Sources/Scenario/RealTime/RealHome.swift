@@ -72,7 +72,7 @@ actor RealHome: Stage {
     for device in definition.devices {
       let machine = FaultyMachine(on: loop, in: networks)
       var surroundings = VirtualDevice.Surroundings(
-        machine: machine, discovery: machine.share(discovery), loop: loop, interfaces: .loopback,
+        machine: machine, discovery: machine.share(discovery), loop: machine.nextEventLoop(), interfaces: .loopback,
         directory: StateDirectory(directory).device(device.uniqueID), logger: logger)
       surroundings.mutant = mutant
       let started = try await loop.submit { [loop, surroundings] in
@@ -159,8 +159,7 @@ actor RealHome: Stage {
 
   func perform(_ action: ScenarioStep.Action) async throws {
     switch action {
-    // Drift does not get here: see `needsVirtualTime`.
-    case .wait, .command, .expect, .drift: break
+    case .wait, .command, .expect: break
     case .power(let device, let power):
       if power != .on { try await switchPower(device, false) }
       if power == .cycle { try await sleep(for: .seconds(1)) }
@@ -170,6 +169,7 @@ actor RealHome: Stage {
       for machine in [hub] + parts.map(\.machine) + rivals { machine.lookAgain() }
     case .powerCut(let device, let count): try machine(of: device).cutPower(afterEffects: count)
     case .clock(let device, let time): try machine(of: device).moveWallClock(by: time)
+    case .drift(let device, let millionths): try machine(of: device).setDrift(millionths)
     case .address(let device):
       let machine = try machine(of: device)
       try await machine.nextEventLoop().submit { try machine.move() }.get()

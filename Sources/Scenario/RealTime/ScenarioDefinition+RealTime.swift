@@ -1,37 +1,19 @@
 public import MatterProtocol
 internal import Runtime
 internal import Simulation
-public import VirtualDevices
+internal import VirtualDevices
 
 extension ScenarioDefinition {
-  /// What it says that can be done in virtual time alone, with its lines: the clocks of this host go as they go.
-  public var needsVirtualTime: [DefinitionProblem] {
-    var problems: [DefinitionProblem] = []
-    for step in steps {
-      guard case .drift = step.action else { continue }
-      let problem = DefinitionProblem(
-        at: step.mark, found: "“\(step.text)”",
-        expected: "what can be done in real time, where no clock drifts; leave --realtime out")
-      // A step that is repeated is one.
-      if !problems.contains(where: { "\($0)" == "\(problem)" }) { problems.append(problem) }
-    }
-    return problems
-  }
-
-  /// Plays the scenario on real sockets, on the loopback interface, and the real clock. One that ``needsVirtualTime`` is not begun.
+  /// Plays the scenario on real sockets, on the loopback interface, and the real clock.
   /// - Parameter mutant: a fault that is built in, with which the scenario should fail.
   public func playInRealTime(mutant: Mutant? = nil) async -> ScenarioResult {
     let start = HostClock.now()
     let timeline = Timeline()
     let failure: ScenarioResult.Failure?
-    if let first = needsVirtualTime.first {
-      failure = .init(message: "\(DefinitionError(problems: needsVirtualTime))", mark: first.mark, timeline: [])
-    } else {
-      do {
-        failure = await play(on: try RealHome(home), timeline, mutant: mutant)
-      } catch {
-        failure = .init(message: "\(error)", mark: nil, timeline: [])
-      }
+    do {
+      failure = await play(on: try RealHome(home), timeline, mutant: mutant)
+    } catch {
+      failure = .init(message: "\(error)", mark: nil, timeline: [])
     }
     return ScenarioResult(
       scenario: name, variant: variant, seed: nil, failure: failure, duration: HostClock.now() - start, digest: 0,

@@ -90,6 +90,7 @@ extension SimulatedWorld: WaitBoard {
     machine.eventLoop.inEventLoop ? world.value.beginWait(what) : nil
   }
 
+  /// The wait of this number is over.
   public nonisolated func end(_ number: Int) { if machine.eventLoop.inEventLoop { world.value.endWait(number) } }
 }
 

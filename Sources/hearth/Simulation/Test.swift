@@ -55,8 +55,6 @@ struct Test: AsyncParsableCommand {
     let loaded = try scenarios.flatMap { path in try Scenarios.load(path).map { (path, $0) } }
       .filter { variant == nil || $0.1.variant == variant }
     if let variant, loaded.isEmpty { throw HomeError(.badArguments, "no file has a variant \(variant)") }
-    let refused = realtime ? loaded.flatMap(\.1.needsVirtualTime) : []
-    if !refused.isEmpty { throw HomeError(.badDefinition, "\(DefinitionError(problems: refused))") }
     var runs = self.runs(of: loaded).makeIterator()
     var next = runs.next()
     let progress = TestProgress()

@@ -1,0 +1,59 @@
+import MatterProtocol
+import NIOCore
+import Simulation
+import Synchronization
+import Testing
+
+@testable import Scenario
+
+/// The clocks of a machine in real time may go wrong as those of a simulated one. Here its loop's thread is one on virtual time.
+@Suite struct DriftTests {
+  private static func seconds(_ time: NIODeadline) -> Double { Double(time.uptimeNanoseconds) / 1e9 }
+
+  @Test func aClockGoesFasterOrSlower() throws {
+    let world = World(seed: 1)
+    let machine = FaultyMachine(on: world.addMachine("loop").eventLoop, in: RealNetworks())
+    let loop = machine.nextEventLoop()
+    let (wall, start) = (machine.unixMicroseconds(), world.now)
+    machine.setDrift(500_000)
+    try world.run(for: .seconds(100))
+    #expect(abs(Self.seconds(loop.now) - 150) < 0.001)
+    machine.setDrift(-500_000)
+    // It goes on from there.
+    #expect(abs(Self.seconds(loop.now) - 150) < 0.001)
+    try world.run(for: .seconds(100))
+    #expect(abs(Self.seconds(loop.now) - 200) < 0.001)
+    // The wall clock does as the other one; the host's own has hardly moved meanwhile.
+    machine.setDrift(500_000)
+    try world.run(until: start + .seconds(7_400))
+    let shown = machine.unixMicroseconds() - wall
+    #expect(shown >= 3_600_000_000 && shown < 4_200_000_000, "\(shown)")
+    machine.moveWallClock(by: .seconds(-3_600))
+    let moved = machine.unixMicroseconds() - wall - shown
+    #expect(moved <= -3_000_000_000 && moved >= -3_600_000_000, "\(moved)")
+  }
+
+  @Test func timersFollowTheClock() throws {
+    let world = World(seed: 1)
+    let machine = FaultyMachine(on: world.addMachine("loop").eventLoop, in: RealNetworks())
+    let loop = machine.nextEventLoop()
+    let fired = Mutex<[String]>([])
+    loop.scheduleTask(in: .seconds(100)) { fired.withLock { $0.append("old") } }
+    let never = loop.scheduleTask(in: .seconds(100)) { fired.withLock { $0.append("never") } }
+    try world.run(for: .seconds(40))
+    // 60 s are left, which are over in 40.
+    machine.setDrift(500_000)
+    never.cancel()
+    loop.scheduleTask(in: .seconds(90)) { fired.withLock { $0.append("new") } }
+    try world.run(for: .milliseconds(39_900))
+    #expect(fired.withLock(\.self).isEmpty)
+    try world.run(for: .milliseconds(200))
+    #expect(fired.withLock(\.self) == ["old"])
+    // 29.85 s are left, which take 59.7.
+    machine.setDrift(-500_000)
+    try world.run(for: .milliseconds(59_500))
+    #expect(fired.withLock(\.self) == ["old"])
+    try world.run(for: .milliseconds(400))
+    #expect(fired.withLock(\.self) == ["old", "new"])
+  }
+}
