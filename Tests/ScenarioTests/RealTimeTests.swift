@@ -17,6 +17,7 @@ import VirtualDevices
     steps:
       - clock: { hub: -1y }
       - drift: { lamp: 200000ppm, hub: -100ppm }
+      - clock: { lamp: +3h }
       - do: pair lamp
       - do: pair plug
       - do: pair bridge

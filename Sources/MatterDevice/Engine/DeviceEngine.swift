@@ -9,7 +9,7 @@ public import MatterProtocol
 public struct DeviceEngine: Engine {
   public typealias Event = DeviceEvent
 
-  public let configuration: DeviceConfiguration
+  public internal(set) var configuration: DeviceConfiguration
   let endpoints: [EndpointDefinition]
   var core: NodeCore
   /// Owns the node's state.

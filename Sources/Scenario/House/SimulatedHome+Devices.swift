@@ -122,6 +122,14 @@ extension SimulatedHome {
     machine.changeAddresses(Self.neighbour)
   }
 
+  /// Sets a device's wall clock forward or back, or that of the home's machine.
+  public func moveWallClock(of device: String, by time: Duration) throws(HomeError) {
+    let machine = try machine(of: device)
+    tell("clock \(device) \(time)")
+    machine.moveWallClock(by: time)
+    for part in parts where part.machine === machine { part.device.noteClock() }
+  }
+
   /// An address of the same subnet that nobody has.
   private static func neighbour(_ address: IPAddress) -> IPAddress {
     switch address {

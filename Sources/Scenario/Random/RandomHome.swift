@@ -178,7 +178,7 @@ private struct RandomPlay {
     case .restorePower: try await world.restorePower(of: name)
     case .move(let place): await move(machine, to: place)
     case .drift(let millionths): await world.simulation.perform { _ in machine.setDrift(millionths) }
-    case .jump(let seconds): await world.simulation.perform { _ in machine.moveWallClock(by: .seconds(seconds)) }
+    case .jump(let seconds): try await world.moveWallClock(of: name, by: .seconds(seconds))
     case .multicast(let isOn): await multicast(isOn, id)
     case .place(let isOther): await network { $0.places[id] = isOther ? "other" : nil }
     case .family(let family, let isOn): await world.simulation.perform { _ in machine.setFamily(family, isOn: isOn) }

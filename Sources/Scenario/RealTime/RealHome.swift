@@ -168,7 +168,9 @@ actor RealHome: Stage {
       try machine(of: device).befall(fault)
       for machine in [hub] + parts.map(\.machine) + rivals { machine.lookAgain() }
     case .powerCut(let device, let count): try machine(of: device).cutPower(afterEffects: count)
-    case .clock(let device, let time): try machine(of: device).moveWallClock(by: time)
+    case .clock(let device, let time):
+      try machine(of: device).moveWallClock(by: time)
+      if device != ScenarioReader.hub { try await with(device) { found, _ in found.noteClock() } }
     case .drift(let device, let millionths): try machine(of: device).setDrift(millionths)
     case .address(let device):
       let machine = try machine(of: device)

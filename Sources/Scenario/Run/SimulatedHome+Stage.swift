@@ -25,8 +25,7 @@ extension SimulatedHome: Stage {
     case .rival(let device, let count): try await rival(at: device, times: count)
     case .subscriptions(let device, let count): try await rival(at: device, subscriptions: count)
     case .address(let device): try move(device)
-    case .clock(let device, let time):
-      try machine(of: device).moveWallClock(by: time)
+    case .clock(let device, let time): try moveWallClock(of: device, by: time)
     case .drift(let device, let millionths): try machine(of: device).setDrift(millionths)
     case .set(let device, let place, let value): try set(place, of: device, to: value)
     case .press(let device, let press): try self.press(device, press)

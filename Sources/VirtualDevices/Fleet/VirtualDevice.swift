@@ -78,9 +78,8 @@ package final class VirtualDevice {
       of: definition, identity: identity, port: port ?? 0, addresses: transport.addresses.map(\.ip))
     configuration.limits.mutant = surroundings.mutant
     configuration.peers = surroundings.peers
-    // The device has the machine's wall clock, however wrong that is: counted from the zero of the clock that engines see.
     let now = Instant(nanoseconds: Int64(clamping: surroundings.loop.now.uptimeNanoseconds))
-    configuration.epoch = UInt64(exactly: (machine.unixMicroseconds() - now.nanoseconds / 1000) / 1000)
+    configuration.epoch = epoch(at: now)
     let engine = DeviceEngine(
       configuration, endpoints: endpoints, stored: state, random: random.fork(), signatures: machine.signatures,
       at: now)
@@ -92,6 +91,14 @@ package final class VirtualDevice {
     self.host = host
     host.start()
   }
+
+  /// The device has the machine's wall clock, however wrong that is: counted from the zero of the clock that engines see.
+  private func epoch(at now: Instant) -> UInt64? {
+    UInt64(exactly: (surroundings.machine.unixMicroseconds() - now.nanoseconds / 1000) / 1000)
+  }
+
+  /// The machine's wall clock was set.
+  package func noteClock() { host?.perform { engine, now in engine.noteClock(epoch: epoch(at: now), at: now) } }
 
   private func received(_ event: DeviceEvent) {
     switch event {

@@ -10,6 +10,9 @@ enum TimeSynchronizationServer {
   private static let zoneLimit = 2, savingLimit = 4, longestName = 64
   private static let timer = "change"
 
+  /// The clock shows another time than it would by itself, and nobody told the node: what it knows of it is what it knew.
+  static let clockWasSet = ServerHook<TimeSynchronization, Void>("clockWasSet")
+
   /// What was last said of zone and daylight saving.
   private struct Told: Sendable {
     var zone: TimeSynchronization.TimeZoneStruct?
@@ -36,6 +39,7 @@ enum TimeSynchronizationServer {
         catchUp(&context)
       }
       .onTimer(timer) { catchUp(&$0) }
+      .hook(clockWasSet) { context, _ in catchUp(&context) }
       .on(TimeSynchronization.setUTCTime) { context, request throws(StatusError) in
         // A clock of one's own that is finer than what is offered is kept.
         guard

@@ -7,7 +7,7 @@ struct UTCClock: Sendable {
   static let matterEpoch: UInt64 = 946_684_800
 
   /// Microseconds since 2000 at the zero of the engine's clock.
-  private let zero: Int64
+  private var zero: Int64
 
   init(microseconds: UInt64, at now: Instant) {
     zero = Int64(clamping: microseconds) &- now.nanoseconds / 1000
@@ -19,6 +19,9 @@ struct UTCClock: Sendable {
     guard !overflow, milliseconds <= .max / 1000 else { return nil }
     self.init(microseconds: milliseconds * 1000, at: .zero)
   }
+
+  /// Somebody puts the clock forward, or back.
+  mutating func move(milliseconds: Int64) { zero = zero.addingReportingOverflow(milliseconds &* 1000).partialValue }
 
   /// Milliseconds of Unix time.
   func unixMilliseconds(at now: Instant) -> UInt64 { microseconds(at: now) / 1000 + Self.matterEpoch * 1000 }
