@@ -7,6 +7,20 @@ import VirtualDevices
 
 /// What comes of scenarios.
 @Suite struct ScenarioRunTests {
+  /// Whoever is told of a run that was ended is told what had happened in it.
+  @Test func whatHadHappenedIsToldOfARunThatWasEnded() async throws {
+    let scenario = try ScenarioFileTests.load(
+      ScenarioFileTests.lamp + "steps:\n  - do: on lamp\n  - wait: 1h\n")
+    let timeline = Timeline()
+    _ = await scenario.simulate(seed: 1, timeline: timeline)
+    let result = scenario.result(endedEarly: "interrupted", seed: 1, timeline)
+    let failure = try #require(result.failure)
+    #expect(failure.message == "interrupted" && failure.mark?.line == 6)
+    #expect(failure.timeline.contains { $0.hasSuffix(": do on lamp") }, "\(failure.timeline)")
+    #expect(failure.timeline.contains { $0.hasSuffix("onOff.onOff = true") }, "\(failure.timeline)")
+    #expect(JUnitReport.text([result]).contains("do on lamp"))
+  }
+
   static func result(_ steps: String, seed: UInt64 = 1) async throws -> ScenarioResult {
     let scenario = try ScenarioFileTests.load(ScenarioFileTests.lamp + steps)
     return await scenario.simulate(seed: seed).result

@@ -1,3 +1,4 @@
+import Glibc
 import Logging
 import MatterProtocol
 import Runtime
@@ -6,6 +7,17 @@ import Testing
 
 /// Engines that keep each other or themselves busy, as `Runtime` drives them on machines: a run that makes no progress is stopped.
 @Suite(.timeLimit(.minutes(5))) struct BusyTests {
+  /// Whoever uses up all of the stack of a run can be told of still.
+  @Test func thereIsAnotherStackForSignals() async throws {
+    let run = await Simulation.run(seed: 1) { _ -> Bool in
+      var stack = stack_t()
+      guard sigaltstack(nil, &stack) == 0 else { return false }
+      // Not “disabled”.
+      return stack.ss_flags & 2 == 0 && stack.ss_size >= 32 << 10
+    }
+    #expect(try run.result.get())
+  }
+
   /// Answers each datagram, and may never come to the end of its effects.
   struct Echo: Engine {
     enum Event: Sendable { case tick }

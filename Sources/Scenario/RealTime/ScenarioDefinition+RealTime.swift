@@ -5,10 +5,11 @@ internal import VirtualDevices
 
 extension ScenarioDefinition {
   /// Plays the scenario on real sockets, on the loopback interface, and the real clock.
-  /// - Parameter mutant: a fault that is built in, with which the scenario should fail.
-  public func playInRealTime(mutant: Mutant? = nil) async -> ScenarioResult {
+  /// - Parameters:
+  ///   - mutant: a fault that is built in, with which the scenario should fail.
+  ///   - timeline: where it is written down what happens.
+  public func playInRealTime(mutant: Mutant? = nil, timeline: Timeline = Timeline()) async -> ScenarioResult {
     let start = HostClock.now()
-    let timeline = Timeline()
     let failure: ScenarioResult.Failure?
     do {
       failure = await play(on: try RealHome(home), timeline, mutant: mutant)

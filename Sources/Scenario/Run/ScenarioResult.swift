@@ -45,14 +45,14 @@ extension ScenarioDefinition {
   /// - Parameters:
   ///   - mutant: a fault that is built in, with which the scenario should fail.
   ///   - keepsTrace: whether the trace's entries are kept, and not its digest alone.
+  ///   - timeline: where it is written down what happens.
   public func simulate(
-    seed: UInt64, keepsTrace: Bool = false, mutant: Mutant? = nil
+    seed: UInt64, keepsTrace: Bool = false, mutant: Mutant? = nil, timeline: Timeline = Timeline()
   ) async -> (result: ScenarioResult, trace: Trace) {
     var options = SimulatedHomeOptions()
     options.isPaired = isPaired
     options.mutant = mutant
     let (scenario, given) = (self, options)
-    let timeline = Timeline()
     let run = await Simulation.run(
       seed: seed, limit: limit, prepare: { $0.trace.keepsEntries = keepsTrace }
     ) { simulation -> ScenarioResult.Failure? in
@@ -79,10 +79,12 @@ extension ScenarioDefinition {
   /// - Parameters:
   ///   - reason: what happened, in one sentence.
   ///   - seed: nil: it was played in real time.
-  public func result(endedEarly reason: String, seed: UInt64?) -> ScenarioResult {
-    ScenarioResult(
+  ///   - timeline: that of the run.
+  public func result(endedEarly reason: String, seed: UInt64?, _ timeline: Timeline) -> ScenarioResult {
+    let (lines, mark) = timeline.last
+    return ScenarioResult(
       scenario: name, variant: variant, seed: seed,
-      failure: ScenarioResult.Failure(message: reason, mark: nil, timeline: []), duration: .zero, digest: 0)
+      failure: ScenarioResult.Failure(message: reason, mark: mark, timeline: lines), duration: .zero, digest: 0)
   }
 
   /// - Returns: why it did not pass.

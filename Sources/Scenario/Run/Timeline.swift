@@ -3,7 +3,7 @@ public import VirtualDevices
 internal import Synchronization
 
 /// What happened in a run, the last of it, and where in the file it stands. May be used from anywhere.
-final class Timeline: Sendable {
+public final class Timeline: Sendable {
   private struct State {
     var lines: [String] = []
     var mark: SourceMark?
@@ -13,9 +13,14 @@ final class Timeline: Sendable {
   private static let limit = 40
   private let state = Mutex(State())
 
+  public init() {}
+
   var lines: [String] { state.withLock(\.lines) }
   /// The line of the step that was begun last.
   var mark: SourceMark? { state.withLock(\.mark) }
+
+  /// Both, for the last word of a process: whoever crashed may be the one who holds them, and then there is none of it.
+  var last: (lines: [String], mark: SourceMark?) { state.withLockIfAvailable { ($0.lines, $0.mark) } ?? ([], nil) }
 
   /// What whoever reads the result should know, whether or not it passed.
   var remarks: [String] { state.withLock(\.remarks) }

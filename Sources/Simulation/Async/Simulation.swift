@@ -47,6 +47,8 @@ public enum Simulation {
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let thread = Thread {
+          let stack = SignalStack()
+          defer { stack.remove() }
           Self.places.wait()
           defer { Self.places.signal() }
           continuation.resume(returning: Self.run(seed, limit, patience, prepare, isCancelled, handover, body))

@@ -32,7 +32,7 @@ struct DefinitionReader {
       return draft
     }
     let problemCount = problems.count
-    guard let fields = fields(of: root, known: ["home", "rooms", "devices"] + ignored, what: "a home") else {
+    guard let fields = fields(of: root, known: ["home", "rooms", "devices"].filter { !ignored.contains($0) } + ignored, what: "a home") else {
       return draft
     }
     if !ignored.contains("home") { draft.home = name(fields["home"], what: "the home's name")?.value }

@@ -68,11 +68,12 @@ struct Test: AsyncParsableCommand {
       var result: ScenarioResult
       var trace: String?
       if let seed {
-        let (played, events) = await scenario.simulate(seed: seed, keepsTrace: self.trace != nil, mutant: mutant)
+        let (played, events) = await scenario.simulate(
+          seed: seed, keepsTrace: self.trace != nil, mutant: mutant, timeline: run.timeline)
         result = played
         if self.trace != nil { trace = TraceFile(scenario, seed: seed, mutant: mutant, events).text }
       } else {
-        result = await scenario.playInRealTime(mutant: mutant)
+        result = await scenario.playInRealTime(mutant: mutant, timeline: run.timeline)
       }
       result.failure?.again = run.again
       next = runs.next()
@@ -149,8 +150,10 @@ struct Test: AsyncParsableCommand {
   private func tell(_ progress: TestProgress, endedBy signal: Int32) -> Bool {
     guard let (results, running) = progress.interrupt() else { return false }
     let reason = LastWords.stops.contains(signal) ? "interrupted" : "the process crashed (signal \(signal))"
+    let result = running?.result(reason)
+    for line in result?.failure?.timeline.suffix(12) ?? [] { options.output.note("    \(line)") }
     if let junit {
-      let all = results + [running?.result(reason)].compactMap(\.self)
+      let all = results + [result].compactMap(\.self)
       do { try Scenarios.write(JUnitReport.text(all), to: junit) } catch { options.output.note("hearth: \(error)") }
     }
     let what = running.map { "\(reason) in \($0.name); again: \($0.again)" } ?? reason

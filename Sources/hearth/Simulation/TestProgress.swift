@@ -11,13 +11,15 @@ final class TestProgress: Sendable {
     var seed: UInt64?
     /// The command that repeats it.
     var again: String
+    /// What happens in it.
+    let timeline = Timeline()
 
     /// `Lamp, seed 7`.
     var name: String { seed.map { "\(scenario.name), seed \($0)" } ?? scenario.name }
 
     /// It, ended before its time.
     func result(_ reason: String) -> ScenarioResult {
-      var result = scenario.result(endedEarly: reason, seed: seed)
+      var result = scenario.result(endedEarly: reason, seed: seed, timeline)
       result.failure?.again = again
       return result
     }
