@@ -181,6 +181,20 @@ import Testing
     #expect(finder.news == ["publish"])
   }
 
+  private static let service = MatterService(
+    kind: .commissionable(instance: 7), hostName: "0011223344FF", port: 5540, text: [])
+
+  /// A plug that publishes something, and a hub that has not looked for it yet.
+  private static func machines(
+    on loop: any EventLoop
+  ) -> (plug: FaultyMachine, hub: FaultyMachine, publisher: any NodeDiscovery) {
+    let networks = RealNetworks()
+    let (plug, hub) = (FaultyMachine(on: loop, in: networks), FaultyMachine(on: loop, in: networks))
+    let publisher = plug.share(Finder(service, loop))
+    publisher.publish(service, on: nil, onConflict: nil)
+    return (plug, hub, publisher)
+  }
+
   /// A home's discovery in a world of its own, where time is virtual, and a plug that it has found.
   private func found(
     _ body: (
@@ -189,13 +203,10 @@ import Testing
   ) throws {
     let world = World(seed: 1)
     let loop = world.addMachine("loop").eventLoop
-    let networks = RealNetworks()
-    let (plug, hub) = (FaultyMachine(on: loop, in: networks), FaultyMachine(on: loop, in: networks))
-    let service = MatterService(kind: .commissionable(instance: 7), hostName: "0011223344FF", port: 5540, text: [])
-    plug.share(Finder(service, loop)).publish(service, on: nil, onConflict: nil)
+    let (plug, hub, _) = Self.machines(on: loop)
     let found = Atomic(0)
     let lost = Atomic(0)
-    let finder = Finder(service, loop)
+    let finder = Finder(Self.service, loop)
     let discovery = hub.share(finder)
     _ = discovery.browse(.commissionable(), on: loop) { event in
       if case .found = event { found.add(1, ordering: .relaxed) } else { lost.add(1, ordering: .relaxed) }
@@ -243,19 +254,14 @@ import Testing
   @Test func whoIsMuteHasNoAnswer() throws {
     let world = World(seed: 1)
     let loop = world.addMachine("loop").eventLoop
-    let networks = RealNetworks()
-    let (plug, hub) = (FaultyMachine(on: loop, in: networks), FaultyMachine(on: loop, in: networks))
-    let service = MatterService(kind: .commissionable(instance: 7), hostName: "0011223344FF", port: 5540, text: [])
-    let told = plug.share(Finder(service, loop))
-    told.publish(service, on: nil, onConflict: nil)
+    let (_, hub, publisher) = Self.machines(on: loop)
     hub.befall(.mute)
     let found = Atomic(0)
-    let finder = Finder(service, loop)
-    let discovery = hub.share(finder)
+    let discovery = hub.share(Finder(Self.service, loop))
     _ = discovery.browse(.commissionable(), on: loop) { _ in found.add(1, ordering: .relaxed) }
     try world.run(for: .seconds(100))
     #expect(found.load(ordering: .relaxed) == 0)
-    told.publish(service, on: nil, onConflict: nil)
+    publisher.publish(Self.service, on: nil, onConflict: nil)
     hub.lookAgain()
     try world.run(for: .seconds(1))
     #expect(found.load(ordering: .relaxed) == 1)
@@ -303,13 +309,10 @@ import Testing
   /// What both ends add to the way is added to that of service discovery.
   @Test(.timeLimit(.minutes(10))) func whatIsFoundOverASlowLinkIsFoundLater() async throws {
     let loop = HostMachine().nextEventLoop()
-    let networks = RealNetworks()
-    let (plug, hub) = (FaultyMachine(on: loop, in: networks), FaultyMachine(on: loop, in: networks))
-    let service = MatterService(kind: .commissionable(instance: 7), hostName: "0011223344FF", port: 5540, text: [])
-    plug.share(Finder(service, loop)).publish(service, on: nil, onConflict: nil)
+    let (plug, hub, _) = Self.machines(on: loop)
     for machine in [plug, hub] { machine.befall(.conditions(LinkConditions(latency: .milliseconds(400)))) }
     let begin = HostClock.now()
-    let discovery = hub.share(Finder(service, loop))
+    let discovery = hub.share(Finder(Self.service, loop))
     let took: Duration = try await withCheckedThrowingContinuation { continuation in
       _ = discovery.browse(.commissionable(), on: loop) { _ in continuation.resume(returning: HostClock.now() - begin) }
     }
