@@ -32,9 +32,8 @@ struct DefinitionReader {
       return draft
     }
     let problemCount = problems.count
-    guard let fields = fields(of: root, known: ["home", "rooms", "devices"].filter { !ignored.contains($0) } + ignored, what: "a home") else {
-      return draft
-    }
+    let own = ["home", "rooms", "devices"].filter { !ignored.contains($0) }
+    guard let fields = fields(of: root, known: own + ignored, what: "a home") else { return draft }
     if !ignored.contains("home") { draft.home = name(fields["home"], what: "the home's name")?.value }
     if let node = fields["rooms"] {
       rooms = readRooms(node)
