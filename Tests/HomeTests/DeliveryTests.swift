@@ -67,6 +67,26 @@ import Testing
     await center.stop()
   }
 
+  /// Whatever it asks for: it has a reset to read.
+  @Test func aLogThatBeginsAnewRingsForAll() async throws {
+    let place = try TestDatabase()
+    let database = try place.open()
+    try database.commit([HomeUpdate(HomeSamples.lamp(5), at: 0)])
+    let center = try center(database)
+    try await center.start()
+    let rings = Mutex(0)
+    try await center.execute(
+      ObserverQuery(.event) { _, complete, _ in
+        rings.withLock { $0 += 1 }
+        complete()
+      })
+    try await until("it rings at first") { rings.withLock { $0 } == 1 }
+    let home = HomeReducer(try database.load().state)
+    _ = try database.restart(with: home, after: try database.anchor(), at: 1)
+    try await until("it rings for a reset") { rings.withLock { $0 } == 2 }
+    await center.stop()
+  }
+
   @Test func aQueryThatNeverCompletesEndsWithAnError() async throws {
     let place = try TestDatabase()
     let database = try place.open()

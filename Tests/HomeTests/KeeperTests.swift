@@ -50,7 +50,7 @@ import Testing
           for change in HomeSamples.lamp(5) { state.apply(change) }
           let number = last.withLock { $0 }
           state.apply(.attribute(5, .init(1, 6, 0), value: Self.value(number)))
-          return .init(state: state, contacts: [5: Contact(last: Int64(number))], trials: [:], time: 1000)
+          return .init(home: HomeReducer(state, contacts: [5: Contact(last: Int64(number))]), time: 1000)
         }
         keeper.value.onNews = { news in
           let text =
@@ -205,12 +205,49 @@ import Testing
     update.trials = ["6": SettlingTrial(settled: online, since: 1)]
     try database.commit([update])
     let trials = ["5": SettlingTrial(settled: online, since: 7)]
-    try database.restart(with: state, contacts: [:], trials: trials, at: 8)
+    let home = HomeReducer(state, grace: .seconds(60), trials: trials, at: 8)
+    #expect(try database.restart(with: home, after: try database.anchor(), at: 8) == (try database.anchor()))
     let stored = try database.load()
     #expect(stored.trials == trials)
     // Whoever reads it goes on with them.
     let reducer = HomeReducer(stored.state, grace: .seconds(60), trials: stored.trials, at: 9)
     #expect(reducer.trials.keys.sorted() == ["5"])
+  }
+
+  /// While the disk was full for one process, another paired a device, removed one, and made a room.
+  @Test func aHomeThatIsStoredAnewHasWhatOthersDid() throws {
+    let place = try TestDatabase()
+    let (database, other) = (try place.open(), try place.open())
+    try database.commit([HomeUpdate([5, 6, 8].flatMap { HomeSamples.lamp($0) }, at: 0)])
+    let anchor = try database.anchor()
+    var home = HomeReducer(try database.load().state)
+    func gone(_ node: NodeID) -> [HomeChange] {
+      [.sourceRemoved(SourceID(node)), .deviceRemoved(id: SourceID(node).description)]
+    }
+    let value = HomeChange.attribute(9, .init(1, 6, 0), value: [0x09])
+    try other.commit([HomeUpdate(HomeSamples.lamp(9) + [value] + gone(6), at: 1)])
+    let room = Room(id: "r", name: "Hall", structureID: "home")
+    _ = try other.change(origin: nil, at: 2) { (_) throws(HomeError) in
+      ([.roomAdded(room), .deviceMoved(id: "9", roomID: "r"), .deviceRenamed(id: "5", name: "Desk")], 0)
+    }
+    // What is lost here: one came, in a room of its own, and one went.
+    let den = Room(id: "d", name: "Den", structureID: "home")
+    let came = HomeSamples.lamp(7) + [.roomAdded(den), .deviceMoved(id: "7", roomID: "d")]
+    _ = home.reduce(.update(HomeUpdate(came + gone(8), at: 3)), at: 3)
+    #expect(try database.restart(with: home, after: anchor, at: 4) == nil)
+    func check(_ comment: Comment) throws {
+      let state = try place.open().load().state
+      #expect(state.devices.keys.sorted() == ["5", "7", "9"], comment)
+      #expect(state.devices["9"]?.roomID == "r" && state.devices["5"]?.name == "Desk", comment)
+      #expect(state.devices["7"]?.roomID == "d" && Set(state.rooms.map(\.name)) == ["Den", "Hall"], comment)
+      #expect(state.values[9]?[.init(1, 6, 0)] == [0x09], comment)
+      #expect(state.source(SourceID(9))?.endpoints.count == 2, comment)
+    }
+    try check("as it is in the log")
+    // Once more, and the log does not have it any more: what this home has never heard of is left as it is.
+    _ = home.reduce(.update(HomeUpdate(gone(6), at: 5)), at: 5)
+    #expect(try database.restart(with: home, after: anchor, at: 5) == nil)
+    try check("as it is in the database")
   }
 
   @Test func everythingBeforeIsThereWhenItIsAskedFor() async throws {

@@ -106,7 +106,10 @@ import Testing
     let updates = open.home.updates()
     let written = Mutex<[Int]>([])
     _ = try await open.controller.eventLoop.submit { [edge = open.controller.edge] in
-      edge.value.keeper.database.bell.add { updates in written.withLock { $0 += updates.map(\.update.changes.count) } }
+      edge.value.keeper.database.bell.add { news in
+        guard case .updates(let updates) = news else { return }
+        written.withLock { $0 += updates.map(\.update.changes.count) }
+      }
     }.get()
     try await open.home.follow()
     try await open.controller.flush()

@@ -119,6 +119,7 @@ extension HomeController {
         }
     }
     edge.value.takeOwn(upTo: others.next)
+    edge.value.keeper.know(upTo: others.next)
     if hasNodes { await adopt() }
     return others.next
   }

@@ -34,12 +34,10 @@ final class HomeEdge: HomeView {
   init(_ host: EngineHost<HomeEngine>, _ keeper: HomeKeeper) {
     self.host = host
     self.keeper = keeper
-    keeper.current = {
-      host.perform { engine, _ in
-        .init(
-          state: engine.reducer.state, contacts: engine.reducer.contacts, trials: engine.reducer.trials,
-          time: engine.time)
-      }
+    keeper.current = { [unowned self] in
+      var current = host.perform { engine, _ in HomeKeeper.Current(home: engine.reducer, time: engine.time) }
+      for own in ownChanges { _ = current.home.reduce(.update(own.update), at: current.time) }
+      return current
     }
     host.onEvent = { [unowned self] in received($0) }
     host.onStoreFailure = { [unowned self] error in
@@ -95,6 +93,7 @@ final class HomeEdge: HomeView {
   func reload(_ stored: StoredHome) {
     var stored = stored
     ownChanges.removeAll { $0.anchor.sequence <= stored.anchor.sequence }
+    keeper.know(upTo: stored.anchor)
     for update in sinceReload ?? [] { for change in update.changes { stored.state.apply(change) } }
     sinceReload = nil
     let old = reducer

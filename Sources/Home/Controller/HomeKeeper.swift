@@ -41,10 +41,8 @@ final class HomeKeeper {
   private var hasLost = false
   /// The home as it is now.
   struct Current: Sendable {
-    var state: HomeState
-    var contacts: [NodeID: Contact]
-    /// The devices that have not settled.
-    var trials: [String: SettlingTrial]
+    /// With all that this process changed, also what it has not read back from the log yet.
+    var home: HomeReducer
     /// In microseconds since 1970.
     var time: Int64
   }
@@ -52,8 +50,8 @@ final class HomeKeeper {
   /// Asked for what is to be stored where something was lost.
   var current: (() -> Current)?
   var onNews: ((News) -> Void)?
-  /// The place in the log that the home was loaded at.
-  let anchor: Anchor
+  /// What others wrote up to there in the log, the home has.
+  private(set) var anchor: Anchor
 
   /// What a kill can take at most.
   private static let pause = TimeAmount.milliseconds(20)
@@ -99,6 +97,9 @@ final class HomeKeeper {
     note(known)
     if !contacts.isEmpty, failure == nil { flush(in: Self.pause) }
   }
+
+  /// The home has what others wrote up to there.
+  func know(upTo anchor: Anchor) { self.anchor = anchor }
 
   /// The database has these: somebody else wrote them.
   func know(_ contacts: [NodeID: Contact]) { stored.merge(contacts) { $1 } }
@@ -173,8 +174,8 @@ final class HomeKeeper {
     let (updates, contacts) = (waiting, contacts)
     waiting = []
     self.contacts = [:]
-    return write({ _ = try $0.commit(updates, contacts: contacts) }) { [self] isWritten in
-      if isWritten {
+    return write({ try $0.commit(updates, contacts: contacts) }) { [self] written in
+      if written != nil {
         stored.merge(contacts) { $1 }
       } else if !hasLost {
         // It may have become too much meanwhile: then all of it is lost, this as well.
@@ -189,12 +190,10 @@ final class HomeKeeper {
     guard !isOver, let current = current?() else { return eventLoop.makeSucceededVoidFuture() }
     // What happens from now on is kept again.
     hasLost = false
-    return write({
-      try $0.restart(with: current.state, contacts: current.contacts, trials: current.trials, at: current.time)
-    }) {
-      [self] isWritten in
-      if isWritten {
-        stored = current.contacts
+    return write({ [anchor] in try $0.restart(with: current.home, after: anchor, at: current.time) }) { [self] place in
+      if let place {
+        stored = current.home.contacts
+        if let place { know(upTo: place) }
       } else {
         (hasLost, waiting, contacts) = (true, [], [:])
       }
@@ -202,23 +201,24 @@ final class HomeKeeper {
   }
 
   /// Writes, while nobody else does, and goes on with what waits then.
-  /// - Parameter body: does what follows of its having been written, or not.
-  private func write(_ work: @escaping Work<Void>, then body: @escaping (Bool) -> Void) -> EventLoopFuture<Void> {
+  /// - Parameter body: does what follows of its having been written, or, nil, not.
+  private func write<R: Sendable>(
+    _ work: @escaping Work<R>, then body: @escaping (R?) -> Void
+  ) -> EventLoopFuture<Void> {
     let written = submit(work)
-    writing = written
-    written.assumeIsolated().whenComplete { [weak self] result in
+    let done = written.assumeIsolated().map { body($0) }.nonisolated()
+    writing = done
+    done.assumeIsolated().whenComplete { [weak self] result in
       guard let self else { return }
       writing = nil
       switch result {
-      case .success:
-        body(true)
-        succeeded()
+      case .success: succeeded()
       case .failure(let error):
-        body(false)
+        body(nil)
         failed(HomeError(error))
       }
     }
-    return written
+    return done
   }
 
   private func succeeded() {

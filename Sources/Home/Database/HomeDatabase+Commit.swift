@@ -68,7 +68,13 @@ extension HomeDatabase {
 
 /// Tells everybody in this process who wants to know of our commits.
 final class Bell: Sendable {
-  typealias Ear = @Sendable ([LoggedUpdate]) -> Void
+  enum News: Sendable {
+    case updates([LoggedUpdate])
+    /// The log begins anew: everything may be different, and whoever reads it has a reset to read.
+    case restart
+  }
+
+  typealias Ear = @Sendable (News) -> Void
   private struct Ears {
     var next = 0
     var all: [Int: Ear] = [:]
@@ -87,10 +93,11 @@ final class Bell: Sendable {
 
   func remove(_ number: Int) { _ = ears.withLock { $0.all.removeValue(forKey: number) } }
 
-  func ring(_ updates: [LoggedUpdate]) {
+  func ring(_ updates: [LoggedUpdate]) { if !updates.isEmpty { ring(.updates(updates)) } }
+
+  func ring(_ news: News) {
     let all = ears.withLock { $0.all }
-    guard !updates.isEmpty else { return }
     // The first comes first: a run of a simulation is the same each time.
-    for (_, ear) in all.sorted(by: { $0.key < $1.key }) { ear(updates) }
+    for (_, ear) in all.sorted(by: { $0.key < $1.key }) { ear(news) }
   }
 }

@@ -34,37 +34,39 @@ extension HomeDatabase {
   /// - Throws: ``HomeError`` `badArguments` for an anchor of another log.
   public func updates(after anchor: Anchor, limit: Int = 10_000) throws(HomeError) -> OtherUpdates {
     try checkLog(anchor)
-    return try read { database in
-      let end = try self.end(database)
-      guard try self.isCovered(anchor, database) else { return OtherUpdates(next: end, mustReload: true) }
-      let rows = try Row.fetchCursor(
-        database.cachedStatement(
-          sql: "SELECT \(Self.columns) FROM log WHERE sequence > ? AND writer != ? ORDER BY sequence"),
-        arguments: [anchor.sequence, self.writer])
-      var result = OtherUpdates(next: end)
-      var count = 0
-      var batch: Int64?
-      while let row = try rows.next() {
-        let sample = try self.sample(row)
-        if sample.update != batch {
-          if count >= limit, let last = result.updates.last {
-            result.next = last.anchor
-            result.isComplete = false
-            break
-          }
-          batch = sample.update
-          result.updates.append(
-            LoggedUpdate(
-              update: HomeUpdate([], at: sample.time, origin: sample.origin), anchor: sample.anchor, devices: []))
+    return try read { try self.updates(after: anchor, limit: limit, $0) }
+  }
+
+  func updates(after anchor: Anchor, limit: Int = .max, _ database: Database) throws -> OtherUpdates {
+    let end = try self.end(database)
+    guard try self.isCovered(anchor, database) else { return OtherUpdates(next: end, mustReload: true) }
+    let rows = try Row.fetchCursor(
+      database.cachedStatement(
+        sql: "SELECT \(Self.columns) FROM log WHERE sequence > ? AND writer != ? ORDER BY sequence"),
+      arguments: [anchor.sequence, self.writer])
+    var result = OtherUpdates(next: end)
+    var count = 0
+    var batch: Int64?
+    while let row = try rows.next() {
+      let sample = try self.sample(row)
+      if sample.update != batch {
+        if count >= limit, let last = result.updates.last {
+          result.next = last.anchor
+          result.isComplete = false
+          break
         }
-        let last = result.updates.count - 1
-        result.updates[last].update.changes.append(sample.change)
-        result.updates[last].devices.append(sample.device)
-        result.updates[last].anchor = sample.anchor
-        count += 1
+        batch = sample.update
+        result.updates.append(
+          LoggedUpdate(
+            update: HomeUpdate([], at: sample.time, origin: sample.origin), anchor: sample.anchor, devices: []))
       }
-      return result
+      let last = result.updates.count - 1
+      result.updates[last].update.changes.append(sample.change)
+      result.updates[last].devices.append(sample.device)
+      result.updates[last].anchor = sample.anchor
+      count += 1
     }
+    return result
   }
 
   /// What happened after an anchor.

@@ -108,9 +108,9 @@ public actor ObserverCenter {
   /// - Parameter inBackground: whether targets are woken and the log is kept short; only by one process of a home.
   public func start(inBackground: Bool = false) async throws(HomeError) {
     guard poll == nil else { return }
-    ear = database.bell.add { [weak self] updates in
+    ear = database.bell.add { [weak self] news in
       guard let self else { return }
-      machine.task { await self.ring(updates) }
+      machine.task { await self.ring(news) }
     }
     // Where nobody else writes, there is the log to be kept short, and nothing else to look for.
     let period: TimeAmount = machine.sharesFiles ? .milliseconds(200) : .seconds(300)
@@ -212,8 +212,12 @@ public actor ObserverCenter {
 
   // MARK: Ringing
 
-  private func ring(_ updates: [LoggedUpdate]) {
+  private func ring(_ news: Bell.News) {
     guard poll != nil else { return }
+    guard case .updates(let updates) = news else {
+      for (observer, _) in inOrder { with(observer) { $0.change(at: $1) } }
+      return arm()
+    }
     for (observer, entry) in inOrder {
       // It knows already that there is something.
       if entry.schedule.isPending { continue }
@@ -290,10 +294,9 @@ public actor ObserverCenter {
       let found = try await work { [foreignAnchor] in try $0.updates(after: foreignAnchor) }
       foreignAnchor = if let others { try await others(found) } else { found.next }
       if found.mustReload {
-        for (observer, _) in inOrder { with(observer) { $0.change(at: $1) } }
-        arm()
+        ring(.restart)
       } else {
-        ring(found.updates)
+        ring(.updates(found.updates))
       }
       if found.isComplete { return }
     }
