@@ -37,42 +37,13 @@ enum DeliveryRun {
   private static func run(
     _ arguments: [String], _ notice: DeliveryNotice, _ body: Data, _ state: String
   ) async -> String? {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = arguments
     var environment = ProcessInfo.processInfo.environment
     environment[StateDirectory.variable] = state
     environment["HEARTH_OBSERVER"] = "\(notice.observer)"
     environment["HEARTH_AFTER"] = "\(notice.after)"
     environment["HEARTH_UNTIL"] = "\(notice.until)"
     environment["HEARTH_ATTEMPT"] = "\(notice.attempt)"
-    process.environment = environment
-    let input = Pipe()
-    process.standardInput = input
-    process.standardOutput = FileHandle.nullDevice
-    // A few hundred bytes, which the pipe holds before anybody reads: nobody waits, and nobody's end can break it.
-    do {
-      try input.fileHandleForWriting.write(contentsOf: body + Data("\n".utf8))
-      try input.fileHandleForWriting.close()
-    } catch {
-      return "“\(arguments[0])” can't be told: \(error.localizedDescription)"
-    }
-    let command = RunningCommand(named: arguments[0])
-    return await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        command.begin(continuation)
-        process.terminationHandler = { command.ended($0) }
-        do {
-          try process.run()
-          command.started(process.processIdentifier)
-        } catch {
-          process.terminationHandler = nil
-          command.answer("“\(arguments[0])” can't be run: \(error.localizedDescription)")
-        }
-      }
-    } onCancel: {
-      command.end()
-    }
+    return await RunningCommand.run(arguments, environment: environment, input: [UInt8](body + Data("\n".utf8)))
   }
 
   private static func post(_ body: Data, to address: String) async -> String? {

@@ -3,18 +3,18 @@ internal import Glibc
 internal import Runtime
 internal import Synchronization
 
-/// A command that a delivery wakes: asked to end, made to where it does not, and answered for once.
+/// A command that a delivery wakes, with a process group of its own: what it starts is asked to end with it. Asked to end, made to
+/// where it does not, and answered for once.
 final class RunningCommand: Sendable {
-  /// So long a command that is to end has for it, and so long one that was made to is waited for: what it started may hold on to
-  /// what tells that it is gone.
+  /// So long a command that is to end has for it, and so long one that was made to is waited for.
   static let lastWords = Duration.seconds(3)
 
   private enum Life {
     case starting
-    case running(Int32)
+    case running(pid_t)
     /// It was to end before it had begun.
     case unwanted
-    case ending(Int32)
+    case ending(pid_t)
     /// Its number may be another's by now.
     case gone
   }
@@ -27,46 +27,65 @@ final class RunningCommand: Sendable {
   private let name: String
   private let state = Mutex(State())
 
-  init(named name: String) { self.name = name }
+  private init(named name: String) { self.name = name }
 
-  /// - Parameter answer: gets nil when it completed, else what went wrong.
-  func begin(_ answer: CheckedContinuation<String?, Never>) { state.withLock { $0.answer = answer } }
-
-  func started(_ number: Int32) {
-    let isUnwanted = state.withLock { state in
-      switch state.life {
-      case .starting: state.life = .running(number)
-      case .unwanted:
-        state.life = .running(number)
-        return true
-      default: break
+  /// Runs a command, found in the PATH where it has no slash. Ends early when the task is cancelled; what completes in spite of
+  /// that is completed. What it leaves behind when it completes by itself is left alone.
+  /// - Parameter input: what it can read, a few hundred bytes.
+  /// - Returns: nil when it ended with 0, else what went wrong.
+  static func run(_ arguments: [String], environment: [String: String], input: [UInt8]) async -> String? {
+    let command = RunningCommand(named: arguments.first ?? "")
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        command.state.withLock { $0.answer = continuation }
+        switch spawn(["env"] + arguments, environment, input) {
+        case .success(let number): command.started(number)
+        case .failure(let error):
+          command.answer("“\(command.name)” can't be run: \(String(cString: strerror(error.code)))")
+        }
       }
+    } onCancel: {
+      command.end()
+    }
+  }
+
+  private func started(_ number: pid_t) {
+    let isUnwanted = state.withLock { state in
+      defer { state.life = .running(number) }
+      if case .unwanted = state.life { return true }
       return false
     }
+    Thread.detachNewThread { self.wait(for: number) }
     if isUnwanted { end() }
   }
 
-  func ended(_ process: Process) {
-    state.withLock { $0.life = .gone }
-    let status = process.terminationStatus
-    switch process.terminationReason {
-    case .exit where status == 0: answer(nil)
-    case .exit: answer("“\(name)” ended with \(status)")
-    default: answer("“\(name)” was ended by signal \(status)")
+  /// Waits for its end, and for nothing that it left behind.
+  private func wait(for number: pid_t) {
+    var information = siginfo_t()
+    while waitid(P_PID, id_t(number), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+    state.withLock { state in
+      // As long as nobody has taken note of its end, its number is nobody else's. What it should have ended and did not goes now.
+      if case .ending = state.life { kill(-number, SIGKILL) }
+      state.life = .gone
     }
+    var status: Int32 = 0
+    while waitpid(number, &status, 0) < 0, errno == EINTR {}
+    let (signal, code) = (status & 0x7F, status >> 8 & 0xFF)
+    answer(
+      signal != 0 ? "“\(name)” was ended by signal \(signal)" : code != 0 ? "“\(name)” ended with \(code)" : nil)
   }
 
   /// Only the first one counts.
-  func answer(_ failure: String?) { state.withLock { $0.answer.take() }?.resume(returning: failure) }
+  private func answer(_ failure: String?) { state.withLock { $0.answer.take() }?.resume(returning: failure) }
 
   /// It is wanted no more.
-  func end() {
+  private func end() {
     let isAsked = state.withLock { state in
       switch state.life {
       case .starting: state.life = .unwanted
       case .running(let number):
         state.life = .ending(number)
-        kill(number, SIGTERM)
+        kill(-number, SIGTERM)
         return true
       default: break
       }
@@ -75,9 +94,63 @@ final class RunningCommand: Sendable {
     guard isAsked else { return }
     Tasks.start {
       try? await Task.sleep(for: Self.lastWords)
-      self.state.withLock { if case .ending(let number) = $0.life { kill(number, SIGKILL) } }
+      self.state.withLock { if case .ending(let number) = $0.life { kill(-number, SIGKILL) } }
       try? await Task.sleep(for: Self.lastWords)
       self.answer("“\(self.name)” was ended")
     }
+  }
+
+  // MARK: Starting
+
+  /// What a program that we start would have of ours: what was not opened with that in mind.
+  private static func inherited() -> [Int32] {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+    return names.compactMap { Int32($0) }.filter { descriptor in
+      let flags = fcntl(descriptor, F_GETFD)
+      return descriptor > STDERR_FILENO && flags >= 0 && flags & FD_CLOEXEC == 0
+    }
+  }
+
+  private struct SpawnError: Error {
+    var code: Int32
+  }
+
+  /// Starts a program with nothing of ours but the standard error: no descriptors, no signals that are ignored or blocked.
+  private static func spawn(
+    _ arguments: [String], _ environment: [String: String], _ input: [UInt8]
+  ) -> Result<pid_t, SpawnError> {
+    var pipe: [Int32] = [-1, -1]
+    guard Glibc.pipe(&pipe) == 0 else { return .failure(SpawnError(code: errno)) }
+    defer { close(pipe[0]) }
+    for end in pipe { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    // The pipe holds it before anybody reads: nobody waits, and nobody's end can break it.
+    let written = write(pipe[1], input, input.count)
+    close(pipe[1])
+    guard written == input.count else { return .failure(SpawnError(code: EIO)) }
+
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_adddup2(&actions, pipe[0], STDIN_FILENO)
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
+    for descriptor in inherited() { posix_spawn_file_actions_addclose(&actions, descriptor) }
+
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var (all, none) = (sigset_t(), sigset_t())
+    sigfillset(&all)
+    sigemptyset(&none)
+    posix_spawnattr_setflags(
+      &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
+    posix_spawnattr_setsigdefault(&attributes, &all)
+    posix_spawnattr_setsigmask(&attributes, &none)
+
+    var words = arguments.map { strdup($0) } + [nil]
+    var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+    defer { for text in words + variables { free(text) } }
+    var number: pid_t = 0
+    let code = posix_spawn(&number, "/usr/bin/env", &actions, &attributes, &words, &variables)
+    return code == 0 ? .success(number) : .failure(SpawnError(code: code))
   }
 }

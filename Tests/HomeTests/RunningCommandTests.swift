@@ -1,0 +1,100 @@
+import Foundation
+import Glibc
+import Testing
+
+@testable import Home
+
+/// What a command that is woken gets, and how it ends.
+@Suite("Running commands", .timeLimit(.minutes(10))) struct RunningCommandTests {
+  private let place: TestDatabase
+
+  init() throws { place = try TestDatabase() }
+
+  private var file: String { place.directory + "/told" }
+  private func told() throws -> String { try String(contentsOfFile: file, encoding: .utf8) }
+
+  @discardableResult
+  private func run(_ script: String, _ environment: [String: String] = [:], input: String = "") async -> String? {
+    let all = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+    return await RunningCommand.run(["sh", "-c", script], environment: all, input: Array(input.utf8))
+  }
+
+  /// Whether a process is there, and not only its name.
+  private static func isRunning(_ number: Int32) -> Bool {
+    let text = (try? String(contentsOfFile: "/proc/\(number)/stat", encoding: .utf8)) ?? ""
+    guard let state = text.split(separator: ")").last?.split(separator: " ").first else { return false }
+    return state != "Z" && state != "X"
+  }
+
+  /// The number that a script wrote, when it has.
+  private func number() async throws -> Int32 {
+    let file = file
+    @Sendable func read() -> Int32? {
+      (try? String(contentsOfFile: file, encoding: .utf8)).flatMap { $0.hasSuffix("\n") ? Int32($0.dropLast()) : nil }
+    }
+    #expect(await eventually { read() != nil })
+    return try #require(read())
+  }
+
+  @Test func howItEndsIsTold() async {
+    #expect(await run("exit 0") == nil)
+    #expect(await run("exit 3") == "“sh” ended with 3")
+    #expect(await run("kill -9 $$") == "“sh” was ended by signal 9")
+    let missing = await RunningCommand.run(["/nowhere/at/all"], environment: [:], input: [])
+    #expect(missing == "“/nowhere/at/all” ended with 127")
+  }
+
+  @Test func itGetsItsEnvironmentItsInputAndNothingElseOfOurs() async throws {
+    #expect(await run("echo $HEARTH_TEST > \(file); cat >> \(file)", ["HEARTH_TEST": "a b"], input: "range\n") == nil)
+    #expect(try told() == "a b\nrange\n")
+    #expect(await run("out=$(readlink /proc/$$/fd/1); echo $out > \(file)") == nil)
+    #expect(try told() == "/dev/null\n")
+    // Neither what somebody has open, be it many, nor what is done with signals.
+    let open = (0..<100).map { _ in Glibc.open("/dev/null", O_RDONLY) }
+    defer { for descriptor in open { close(descriptor) } }
+    signal(SIGPIPE, SIG_IGN)
+    #expect(await run("ls /proc/$$/fd > \(file); true") == nil)
+    let descriptors = Set(try told().split(separator: "\n").compactMap { Int32($0) })
+    #expect(descriptors.isSuperset(of: [0, 1, 2]) && descriptors.isDisjoint(with: open))
+    #expect(await run("kill -PIPE $$; exit 0") == "“sh” was ended by signal \(SIGPIPE)")
+  }
+
+  /// It ended with 0: what it left behind may go on as long as it likes, and nobody waits for it.
+  @Test func whatItLeavesBehindIsLeftAlone() async throws {
+    #expect(await run("sleep 1000 & echo $! > \(file)") == nil)
+    let number = try await number()
+    #expect(Self.isRunning(number))
+    kill(number, SIGKILL)
+  }
+
+  /// Also what ignores the request.
+  @Test(arguments: ["", "trap '' TERM; "]) func whoEndsItEndsWhatItStarted(_ trap: String) async throws {
+    let script = "(\(trap)exec sleep 1000) & echo $! > \(file); wait"
+    let task = Task { await run(script) }
+    let number = try await number()
+    #expect(Self.isRunning(number))
+    task.cancel()
+    #expect(await task.value == "“sh” was ended by signal 15")
+    #expect(await eventually { !Self.isRunning(number) })
+  }
+
+  @Test func whoIgnoresTheRequestIsMadeTo() async throws {
+    let script = "trap '' TERM; echo $$ > \(file); exec sleep 1000"
+    let task = Task { await run(script) }
+    let number = try await number()
+    task.cancel()
+    #expect(await task.value == "“sh” was ended by signal 9")
+    #expect(!Self.isRunning(number))
+  }
+
+  @Test func whatIsUnwantedBeforeItBeginsEnds() async {
+    let script = "sleep 1000"
+    let task = Task {
+      // Cancelled for sure.
+      while !Task.isCancelled { await Task.yield() }
+      return await run(script)
+    }
+    task.cancel()
+    #expect(await task.value == "“sh” was ended by signal 15")
+  }
+}
