@@ -53,6 +53,62 @@ import Testing
     await center.stop()
   }
 
+  /// The last change that is gone is known by who wrote it: an anchor behind it may be of a log that was put back from a copy.
+  @Test func anAnchorAtTheEdgeIsKnownByItsMark() throws {
+    let place = try TestDatabase()
+    let database = try place.open()
+    try database.commit((0..<20).map { change($0, at: 0) })
+    let edge = try database.anchor()
+    try database.commit((20..<30).map { change($0, at: 1) })
+    let other = Anchor(log: edge.log, sequence: edge.sequence, mark: edge.mark.map { $0 &+ 1 })
+    func isReset(_ anchor: Anchor) throws -> Bool {
+      if case .reset = try database.samples(after: anchor) { true } else { false }
+    }
+    #expect(try !isReset(edge) && isReset(other))
+    #expect(try database.compact(keeping: 10) == 20)
+    #expect(try !isReset(edge) && isReset(other))
+    // Also where nothing is left: the anchor that is handed out then has it.
+    let end = try database.anchor()
+    #expect(try database.compact(keeping: 0) == 10)
+    #expect(try database.anchor() == end && end.mark != nil && isReset(edge))
+  }
+
+  /// A burst while somebody reads leaves a long file of what was written last; the next commits cut it off, or the regular look.
+  @Test(arguments: [true, false]) func whatWasWrittenLastTakesLittleOfTheDisk(_ isQuiet: Bool) async throws {
+    let place = try TestDatabase()
+    let database = try place.open()
+    @Sendable func size() throws -> Int64 {
+      let attributes = try FileManager.default.attributesOfItem(atPath: place.path + "-wal")
+      return (attributes[.size] as? NSNumber)?.int64Value ?? 0
+    }
+    @Sendable func burst() throws {
+      for _ in 0..<8 {
+        try database.commit(
+          (0..<500).map { number in
+            let value = [UInt8](repeating: UInt8(number % 200), count: 4000)
+            return HomeUpdate([.attribute(5, .init(1, 6, 0), value: value)], at: HostClock.unixMicroseconds())
+          })
+      }
+    }
+    try await database.pool.read { reader in
+      _ = try Int.fetchOne(reader, sql: "SELECT count(*) FROM log")
+      try burst()
+    }
+    #expect(try size() > 2 * HomeDatabase.journalSize)
+    guard isQuiet else {
+      // One takes everything over, and the next begins the file anew.
+      try burst()
+      for number in 0..<2 { try database.commit([change(number, at: HostClock.unixMicroseconds())]) }
+      return #expect(try size() <= HomeDatabase.journalSize)
+    }
+    let center = ObserverCenter(
+      database, after: try database.anchor(), on: HostMachine().nextEventLoop(), QueueWorker(),
+      retention: .init(), machine: ChangedMachine(sharesFiles: false))
+    try await center.start(inBackground: true)
+    #expect(await eventually { (try? size()).map { $0 <= HomeDatabase.journalSize } ?? false })
+    await center.stop()
+  }
+
   @Test func theFileIsBounded() throws {
     let place = try TestDatabase()
     let database = try place.open()

@@ -1,4 +1,5 @@
 internal import GRDB
+internal import Glibc
 internal import Synchronization
 
 // The log does not grow for ever: it is bounded in number, in age, and in what the file takes of the disk.
@@ -23,15 +24,11 @@ extension HomeDatabase {
         database.cachedStatement(sql: "SELECT batch FROM log WHERE sequence = ? AND batch <= ?"),
         arguments: [limit + 1, limit])
       let end = try LogGaps.before(divided.map { $0 - 1 } ?? limit, database)
+      let mark = try self.mark(at: end, database)
       try database.cachedStatement(sql: "DELETE FROM log WHERE sequence <= ?").execute(arguments: [end])
       let removed = database.changesCount
       if removed > 0 {
-        try database.execute(
-          sql: """
-            INSERT INTO meta (key, value) VALUES ('compacted', ?)
-            ON CONFLICT (key) DO UPDATE SET value = max(value, excluded.value)
-            """, arguments: [end])
-        try LogGaps.forget(before: end, database)
+        try self.noteCompaction(upTo: end, mark, database)
       }
       // What belongs to nobody comes of reports on their way while a device was removed: not worth a look each time.
       guard removed > 0 || !self.isSwept.exchange(true, ordering: .relaxed) else { return removed }
@@ -40,6 +37,29 @@ extension HomeDatabase {
       }
       return removed
     }
+  }
+
+  /// The log begins behind a place from now on.
+  /// - Parameter mark: of the change there, for those who have it in an anchor; nil: nobody has.
+  func noteCompaction(upTo end: Int64, _ mark: UInt32?, _ database: Database) throws {
+    try database.execute(
+      sql: "INSERT OR REPLACE INTO meta (key, value) VALUES ('compacted', ?), ('compactedMark', ?)",
+      arguments: [end, mark.map { Int64($0) } ?? Self.unmarked])
+    try LogGaps.forget(before: end, database)
+  }
+
+  /// Where there is no mark of a change.
+  private static let unmarked: Int64 = -1
+
+  /// Of the last change that is not in the log any more, if it is this one.
+  func compactedMark(at sequence: Int64, _ database: Database) throws -> UInt32? {
+    let value = try Int64.fetchOne(
+      database.cachedStatement(
+        sql: """
+          SELECT value FROM meta WHERE key = 'compactedMark'
+          AND EXISTS (SELECT 1 FROM meta WHERE key = 'compacted' AND value = ?)
+          """), arguments: [sequence])
+    return value.flatMap { UInt32(exactly: $0) }
   }
 
   /// The same, and shorter still where the file is too large: half of the log goes, the older one, until it takes three quarters of
@@ -67,6 +87,16 @@ extension HomeDatabase {
       let page = try number("page_size")
       let pages = try number("page_count")
       return (pages * page, (pages - (try number("freelist_count"))) * page)
+    }
+  }
+
+  /// Takes over what was written last, and cuts off its file where that is larger than it has to be. SQLite does so by itself, but not
+  /// while anybody reads, and then not before somebody writes again; and all that ``giveBack(beyond:)`` writes goes there.
+  func cutJournal() throws(HomeError) {
+    var status = stat()
+    guard !isPassing, stat("\(path)-wal", &status) == 0, Int64(status.st_size) > Self.journalSize else { return }
+    do { try pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) } } catch {
+      throw Self.failure(error, path)
     }
   }
 

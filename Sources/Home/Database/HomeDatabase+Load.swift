@@ -124,10 +124,11 @@ extension HomeDatabase {
     Anchor(log: logID, sequence: sequence, mark: try mark(at: sequence, database))
   }
 
-  /// Nil where the change is not in the log any more.
+  /// Of a change in the log, or of the last that was in it; nil of others.
   func mark(at sequence: Int64, _ database: Database) throws -> UInt32? {
     let statement = try database.cachedStatement(sql: "SELECT writer FROM log WHERE sequence = ?")
-    return try Int64.fetchOne(statement, arguments: [sequence]).map { Self.mark(of: $0) }
+    if let writer = try Int64.fetchOne(statement, arguments: [sequence]) { return Self.mark(of: writer) }
+    return try compactedMark(at: sequence, database)
   }
 
   /// Tells those who write apart in little room. They are drawn anew each time that a file is opened.

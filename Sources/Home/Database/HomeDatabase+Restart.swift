@@ -27,12 +27,7 @@ extension HomeDatabase {
       if database.changesCount == 0 {
         try database.execute(sql: "INSERT INTO sqlite_sequence (seq, name) VALUES (?, 'log')", arguments: [place])
       }
-      try database.execute(
-        sql: """
-          INSERT INTO meta (key, value) VALUES ('compacted', ?)
-          ON CONFLICT (key) DO UPDATE SET value = max(value, excluded.value)
-          """, arguments: [place])
-      try LogGaps.forget(before: place, database)
+      try self.noteCompaction(upTo: place, nil, database)
       try database.execute(sql: "DELETE FROM trial")
       var update = HomeUpdate(changes, at: time)
       update.trials = home.trials

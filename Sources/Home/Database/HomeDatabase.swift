@@ -26,6 +26,10 @@ public final class HomeDatabase: Sendable {
   /// Whether it was looked, since the file was opened, for what belongs to nobody.
   let isSwept = Atomic(false)
 
+  /// How large the file of what was written last stays, in bytes, once all of it is in the home's own file: what SQLite lets come
+  /// together before it takes it over, 1000 pages, so that in quiet times the file is neither made longer nor cut off.
+  static let journalSize: Int64 = 1000 * 4096
+
   /// Opens a home, makes it where there is none yet, and brings it up to this version's form.
   /// - Parameters:
   ///   - path: of the file. It and what SQLite puts beside it are for the user alone (0600).
@@ -68,6 +72,7 @@ public final class HomeDatabase: Sendable {
       configuration.prepareDatabase { database in
         // A commit waits for no disk: after a kill nothing is lost, after a power cut the last moments may be. See LogGaps.
         try database.execute(sql: "PRAGMA synchronous = NORMAL")
+        try database.execute(sql: "PRAGMA journal_size_limit = \(Self.journalSize)")
       }
       try HomeSchema.check(path)
       let pool = try DatabasePool(path: path, configuration: configuration)

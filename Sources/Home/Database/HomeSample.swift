@@ -164,7 +164,7 @@ public enum AnchoredResult: Sendable {
   ///   - next: the anchor to ask with the next time.
   ///   - isComplete: whether these are all; else there are more behind `next`.
   case samples([HomeSample], next: Anchor, isComplete: Bool)
-  /// The log goes no further back than this home, or never came as far as the anchor: take the home, and go on from its
+  /// The log goes no further back than this home, never came as far as the anchor, or is one that others went on with from a copy: take the home, and go on from its
   /// anchor.
   case reset(StoredHome)
 

@@ -10,7 +10,7 @@ struct Watch: AsyncParsableCommand {
     discussion: """
       Values, events, connectivity with its reason, and devices, rooms and names that come, go or change. Each has the time \
       and its anchor, a place in the home's log: --since goes on behind it, and nothing is lost or told twice. Where the log \
-      does not go back so far, a line says reset, {"reset":true,"anchor":…} with all devices, rooms and values as they are at \
+      does not have what followed, a line says reset, {"reset":true,"anchor":…} with all devices, rooms and values as they are at \
       that place, and what follows is new.
 
       With a grace time (`hearth home grace`) it also tells when a device counts as away at last, and when it is back after \

@@ -26,7 +26,7 @@ struct SampleReport {
     return (json, Self.line(sample.time, sample.anchor, told.text))
   }
 
-  /// What is said where the log does not go back to where somebody wants to go on from. The lines that follow are behind it.
+  /// What is said where the log does not have what followed a place: it does not go back so far, or is another one by now. The lines that follow are behind it.
   /// - Parameter devices: those of the home that are wanted.
   mutating func reset(_ home: StoredHome, _ devices: [HomeDevice], at time: Int64) -> (json: JSON, text: String) {
     names = home.state
@@ -42,7 +42,8 @@ struct SampleReport {
       ],
       Self.line(
         time, home.anchor,
-        "reset: the log does not go back so far; `hearth devices` shows the home as it is, what follows is new")
+        "reset: the log can't say what has happened since; `hearth devices` shows the home as it is, what follows is new"
+      )
     )
   }
 
