@@ -21,7 +21,10 @@ struct ChangedMachine: Machine {
 
   func nextEventLoop() -> any EventLoop { host.nextEventLoop() }
   var taskExecutor: (any TaskExecutor)? { host.taskExecutor }
-  func unixMicroseconds() -> Int64 { host.unixMicroseconds() }
+  /// By how much the clock of the day is set ahead, in days.
+  let days = Tally()
+
+  func unixMicroseconds() -> Int64 { host.unixMicroseconds() + Int64(days.count) * 86_400_000_000 }
   func makeRandom() -> any RandomSource { host.makeRandom() }
   var signatures: any SignatureScheme { host.signatures }
   func openTransport(

@@ -10,6 +10,22 @@ import Testing
 
 /// The grace time that the user sets, and the settled connectivity by it.
 @Suite("Grace time", .timeLimit(.minutes(10))) struct GraceTests {
+  /// What a hub tells its clients goes by the home's own clock, also in the moment when that of the day is set.
+  @Test func whatIsOnTrialDoesNotHearOfTheClockFirst() async throws {
+    let machine = ChangedMachine()
+    let open = try await OpenHome(ScratchDirectory(), grace: .seconds(3600), machine: machine)
+    await open.meet(.lamp(5))
+    await open.take(.lost(5, .timedOut))
+    let controller = open.controller
+    let remaining = try await controller.eventLoop.submit {
+      // In one piece: nobody looks at the clock in between.
+      machine.days.add()
+      return controller.settling.trials["5"]?.remaining
+    }.get()
+    #expect(try #require(remaining) > .seconds(1800))
+    await open.home.close()
+  }
+
   private func settled(_ home: Home) async -> ConnectivityState? {
     await home.backend.device("5")?.settledConnectivity.connectivityState
   }

@@ -149,8 +149,9 @@ public actor HomeController {
   public func close() async {
     polling?.cancel()
     contactKeeping?.cancel()
-    await center?.end()
-    center = nil
+    // Whoever is about to take over finds that there is nobody to do so.
+    let ending = center.take()
+    await ending?.end()
     let drops = drops
     if !drops.isEmpty {
       let text = drops.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
@@ -246,6 +247,11 @@ public actor HomeController {
       engine.noteClock(machine.unixMicroseconds(), at: now)
       engine.perform(at: now) { controller, _ in controller.setCurrentTime(isRight ? seconds : nil) }
     }
+  }
+
+  /// What clients need to say the same of how devices have been lately. To be asked on the home's own loop.
+  package nonisolated var settling: SettlingState {
+    edge.value.host.perform { engine, now in engine.settlingState(at: now) }
   }
 
   /// The numbers that devices gave the subscriptions that stand now. To be asked on the home's own loop.

@@ -198,6 +198,9 @@ public struct HomeEngine: Engine {
     }
   }
 
+  /// What is on trial, and for how much longer.
+  func settlingState(at now: Instant) -> SettlingState { reducer.settlingState(at: clock.time(of: now)) }
+
   /// Microseconds since 1970 of an instant.
   func time(of instant: Instant) -> Int64 { clock.time(of: instant) }
 

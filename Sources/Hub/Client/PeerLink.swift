@@ -113,15 +113,15 @@ actor PeerLink: RouteLink {
   private func take(_ news: RouteNews, of number: Int) { if number == attempt { tell(news) } }
 
   private func watch(_ home: Home, _ number: Int) {
-    let (loop, patience, machine) = (eventLoop, client.connectTimeout, options.machine)
+    guard let controller = try? home.controller else { return }
+    let (loop, patience) = (eventLoop, client.connectTimeout)
     let report: RouteEar = { [weak self] news in
       guard let self else { return }
       loop.execute { self.assumeIsolated { $0.take(news, of: number) } }
     }
-    let backend = home.backend
-    backend.eventLoop.execute {
-      let watch = PeerWatch(machine, report)
-      backend.view.observers.addEar { news in
+    controller.eventLoop.execute {
+      let watch = PeerWatch(controller, report)
+      controller.view.observers.addEar { news in
         switch news {
         case .update(let update, let reducer): watch.take(update, reducer)
         case .reloaded(let reducer, _, _): watch.reload(reducer)
@@ -130,9 +130,9 @@ actor PeerLink: RouteLink {
         }
         return true
       }
-      watch.look(backend.view.reducer)
-      let bound = NIOLoopBound(watch, eventLoop: backend.eventLoop)
-      backend.eventLoop.scheduleTask(in: .nanoseconds(patience.nanoseconds)) { bound.value.giveUp() }
+      watch.look(controller.view.reducer)
+      let bound = NIOLoopBound(watch, eventLoop: controller.eventLoop)
+      controller.eventLoop.scheduleTask(in: .nanoseconds(patience.nanoseconds)) { bound.value.giveUp() }
     }
   }
 
@@ -149,17 +149,19 @@ actor PeerLink: RouteLink {
 
 /// Whether a controller reaches anything. Confined to its event loop.
 private final class PeerWatch {
-  private let machine: any Machine
+  private let controller: HomeController
   private let report: RouteEar
   private var isUp = false
   private var isGivenUp = false
   private var grace: Duration?
 
-  init(_ machine: any Machine, _ report: @escaping RouteEar) { (self.machine, self.report) = (machine, report) }
+  init(_ controller: HomeController, _ report: @escaping RouteEar) {
+    (self.controller, self.report) = (controller, report)
+  }
 
   private func settling(_ reducer: HomeReducer) -> SettlingState {
     grace = reducer.grace
-    return reducer.settlingState(at: machine.unixMicroseconds())
+    return controller.settling
   }
 
   func take(_ update: HomeUpdate, _ reducer: HomeReducer) {

@@ -325,10 +325,7 @@ public actor Hub {
     connection.send(.synchronized(journal.position))
   }
 
-  /// What clients need to say the same of how devices have been lately.
-  private var settling: HubNews {
-    .settling(controller.view.reducer.settlingState(at: controller.options.machine.unixMicroseconds()))
-  }
+  private var settling: HubNews { .settling(controller.settling) }
 
   /// Lets a client in: tells what it missed where that is known, else everything.
   func welcome(_ connection: HubConnection, _ role: HomeRole, from position: HubPosition?) {
