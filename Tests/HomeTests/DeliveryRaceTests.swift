@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import MatterModel
 import NIOPosix
 import Testing
@@ -42,6 +43,91 @@ import Testing
     try await center.restoreDeliveries()
     #expect(await center.entries[.delivery(id)]?.schedule.isSuspended == false)
     await center.stop()
+  }
+
+  /// The row says still that it is not suspended: nobody has resumed it for that.
+  @Test func whatCouldNotBeStoredResumesNothing() async throws {
+    let place = try TestDatabase()
+    let gate = place.directory + "/gate"
+    let (database, id) = try database(in: place, "while ! test -e \(gate); do sleep 0.05; done; false")
+    let center = ObserverCenter(database, after: try database.anchor(), on: loop, QueueWorker(), limits: limits)
+    try await center.start(inBackground: true)
+    #expect(await eventually { (try? database.backgroundDeliveries()[0].begun) != nil })
+    try await center.work { try $0.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 1") } }
+    _ = FileManager.default.createFile(atPath: gate, contents: nil)
+    #expect(await eventually { await center.entries[.delivery(id)]?.schedule.isSuspended == true })
+    #expect(try database.backgroundDeliveries()[0].isSuspended == false)
+    try await center.restoreDeliveries()
+    #expect(await center.entries[.delivery(id)]?.schedule.isSuspended == true)
+    await center.stop()
+  }
+
+  /// Another process resumes it while it waits for its next attempt, and while it fails once more.
+  @Test func whoIsResumedInItsBackOffIsWokenAtOnce() async throws {
+    let place = try TestDatabase()
+    let file = place.directory + "/told"
+    let (database, id) = try database(in: place, "echo x >> \(file); false")
+    let patient = DeliverySchedule.Limits(patience: .seconds(120), firstRetry: .seconds(3600))
+    let center = ObserverCenter(database, after: try database.anchor(), on: loop, QueueWorker(), limits: patient)
+    try await center.start(inBackground: true)
+    @Sendable func attempts() -> Int {
+      (try? String(contentsOfFile: file, encoding: .utf8))?.split(separator: "\n").count ?? 0
+    }
+    #expect(await eventually { (try? database.backgroundDeliveries()[0].strikes) == 1 })
+    #expect(attempts() == 1)
+    let process = try place.open()
+    try process.resumeBackgroundDelivery(id)
+    // It fails again, and that is the first failure.
+    #expect(await eventually { attempts() == 2 })
+    #expect(await eventually { (try? database.backgroundDeliveries()[0].strikes) == 1 })
+    await center.stop()
+    // What is stored late does not take it back.
+    var late = try database.backgroundDeliveries()[0]
+    try process.resumeBackgroundDelivery(id)
+    (late.strikes, late.isSuspended, late.delivered) = (3, true, 7)
+    try database.record(late)
+    let stored = try database.backgroundDeliveries()[0]
+    #expect(stored.strikes == 0 && !stored.isSuspended && stored.delivered == 7)
+  }
+
+  /// One attempt that was given up ends while the next one runs: that one is still a failure if we are killed.
+  @Test func anAttemptThatEndsLateEndsNoOther() async throws {
+    let place = try TestDatabase()
+    let path = place.directory
+    // Both wait, the first is asked to end and completes with that when it may.
+    let script =
+      "echo x > \(path)/$HEARTH_ATTEMPT; trap 'while ! test -e \(path)/gate; do sleep 0.05; done; exit 0' TERM; "
+      + "while :; do sleep 0.05; done"
+    let (database, _) = try database(in: place, script)
+    let brief = DeliverySchedule.Limits(patience: .seconds(10), firstRetry: .milliseconds(10), strikes: 100)
+    let center = ObserverCenter(database, after: try database.anchor(), on: loop, QueueWorker(), limits: brief)
+    try await center.start(inBackground: true)
+    #expect(await eventually { FileManager.default.fileExists(atPath: path + "/2") })
+    let begun = try #require(try database.backgroundDeliveries()[0].begun)
+    _ = FileManager.default.createFile(atPath: path + "/gate", contents: nil)
+    #expect(await eventually { (try? database.backgroundDeliveries()[0].delivered) != nil })
+    // Or it was given up, too, on a machine that is slow.
+    let stored = try database.backgroundDeliveries()[0]
+    #expect(stored.begun == begun || stored.strikes > 0)
+    await center.end()
+  }
+
+  /// Its observer was removed while it ran: it is ended all the same, and waited for.
+  @Test func whatRunsForNobodyIsWaitedForToo() async throws {
+    let place = try TestDatabase()
+    let file = place.directory + "/pid"
+    let (database, id) = try database(in: place, "trap '' TERM; echo $$ >> \(file); exec sleep 1000")
+    let center = ObserverCenter(database, after: try database.anchor(), on: loop, QueueWorker(), limits: limits)
+    try await center.start(inBackground: true)
+    @Sendable func number() -> Int32? {
+      (try? String(contentsOfFile: file, encoding: .utf8))?.split(separator: "\n").first.flatMap { Int32($0) }
+    }
+    #expect(await eventually { number() != nil })
+    try database.removeBackgroundDelivery(id)
+    try await center.restoreDeliveries()
+    #expect(await center.entries.isEmpty)
+    await center.end()
+    #expect(kill(try #require(number()), 0) != 0)
   }
 
   /// It ends between the decision to wake and the waking.

@@ -102,6 +102,20 @@ import Testing
     #expect(schedule.deadline == at(163))
   }
 
+  @Test func whoIsResumedInItsBackOffIsWokenAtOnce() {
+    var schedule = DeliverySchedule(.init(period: .seconds(60), patience: .seconds(30), firstRetry: .seconds(5)))
+    #expect(schedule.change(at: at(0)) == [.deliver(run: 1)] && schedule.fail(run: 1, at: at(1)) == [])
+    #expect(schedule.resume(at: at(2)) == [.deliver(run: 2)] && schedule.strikes == 0)
+    #expect(schedule.finish(run: 2, at: at(3)) == [])
+    // Of one that does not fail the period holds.
+    #expect(schedule.change(at: at(4)) == [] && schedule.resume(at: at(5)) == [] && schedule.deadline == at(62))
+    // One that runs goes on, and only one.
+    #expect(schedule.advance(to: at(62)) == [.deliver(run: 3)] && schedule.fail(run: 3, at: at(63)) == [])
+    #expect(schedule.advance(to: at(122)) == [.deliver(run: 4)])
+    #expect(schedule.resume(at: at(123)) == [] && schedule.isRunning(4) && schedule.strikes == 0)
+    #expect(schedule.finish(run: 4, at: at(124)) == [] && !schedule.isPending)
+  }
+
   @Test func aSuspendedOneStaysSoAfterARestart() {
     var schedule = DeliverySchedule(strikes: 3, isSuspended: true)
     #expect(schedule.change(at: at(0)) == [])

@@ -61,6 +61,7 @@ import Testing
     """,
     "CREATE TABLE wish (node INTEGER PRIMARY KEY, name TEXT, room TEXT, room_name TEXT, structure TEXT);",
     "ALTER TABLE observer ADD COLUMN begun INTEGER;",
+    "ALTER TABLE observer ADD COLUMN resumes INTEGER NOT NULL DEFAULT 0;",
   ]
 
   /// A home with a room, a lamp in it that is on, its log, and an observer; made without any code of ours.
@@ -78,7 +79,7 @@ import Testing
     INSERT INTO observer (definition, sequence) VALUES ('{"filter":{"type":"all"},"command":["true"]}', 1);
     """
 
-  @Test(arguments: 1...8) func becomesThisOne(_ version: Int) throws {
+  @Test(arguments: 1...9) func becomesThisOne(_ version: Int) throws {
     let place = try TestDatabase()
     let earlier = try DatabaseQueue(path: place.path)
     try earlier.writeWithoutTransaction { database in
@@ -107,7 +108,7 @@ import Testing
     #expect(try database.clients().isEmpty)
     let observer = try #require(try database.backgroundDeliveries().first)
     #expect(observer.target == .command(["true"]) && observer.anchor == Anchor(log: 77, sequence: 1, mark: 1))
-    #expect(observer.earliest == nil && observer.begun == nil)
+    #expect(observer.earliest == nil && observer.begun == nil && observer.resumes == 0)
     guard case .samples(let samples, _, true) = try database.samples(after: observer.anchor) else {
       Issue.record("a gap")
       return

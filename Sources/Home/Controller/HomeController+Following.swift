@@ -80,7 +80,7 @@ extension HomeController {
     }
     // What the one before us wrote last comes before what the devices tell us.
     try await center.catchUp()
-    guard !edge.value.host.isStopped else { return }
+    guard self.center === center, !edge.value.host.isStopped else { return }
     follower = lock
     options.machine.task { await center.keepLogShort() }
     edge.value.host.perform { engine, now in
@@ -96,7 +96,7 @@ extension HomeController {
     let isShared = options.machine.sharesFiles
     guard let lock = isShared ? try FollowerLock.acquire(options.state.home + "/waker") : .undisputed else { return }
     try await center.deliverInBackground()
-    if !edge.value.host.isStopped { waker = lock }
+    if self.center === center, !edge.value.host.isStopped { waker = lock }
   }
 
   // MARK: Others

@@ -41,6 +41,8 @@ public struct BackgroundDelivery: Hashable, Sendable, Identifiable {
   /// When the attempt began that has not ended, in microseconds since 1970. Where nobody makes it any more, the process that did
   /// was ended by something: that is a failure, too.
   public internal(set) var begun: Int64?
+  /// How often somebody resumed it: that is how whoever wakes it notices.
+  var resumes: Int64 = 0
   /// Why the last attempt failed.
   public internal(set) var failure: String?
   /// When it was delivered to last, in microseconds since 1970.
@@ -74,7 +76,7 @@ extension HomeDatabase {
       let rows = try Row.fetchAll(
         database.cachedStatement(
           sql: """
-            SELECT id, definition, sequence, strikes, suspended, failure, delivered, earliest, begun
+            SELECT id, definition, sequence, strikes, suspended, failure, delivered, earliest, begun, resumes
             FROM observer ORDER BY id
             """))
       return try rows.map { try self.delivery($0, database) }
@@ -116,11 +118,16 @@ extension HomeDatabase {
     }
   }
 
-  /// Wakes a suspended observer again, with all that happened since its anchor.
+  /// Forgives an observer its failures: one that is suspended, or waits after a failure, is woken at once, with all that happened
+  /// since its anchor.
   /// - Throws: ``HomeError`` `notFound`.
   public func resumeBackgroundDelivery(_ id: Int64) throws(HomeError) {
     try alter(
-      id, "UPDATE observer SET suspended = 0, strikes = 0, failure = NULL, earliest = NULL, begun = NULL WHERE id = ?")
+      id,
+      """
+      UPDATE observer
+      SET suspended = 0, strikes = 0, failure = NULL, earliest = NULL, begun = NULL, resumes = resumes + 1 WHERE id = ?
+      """)
   }
 
   /// - Throws: ``HomeError`` `notFound`.
@@ -135,17 +142,17 @@ extension HomeDatabase {
     }
   }
 
-  /// Stores how far a delivery is; one that was removed stays removed.
-  func record(_ delivery: BackgroundDelivery) throws(HomeError) {
+  /// Stores how far a delivery is; one that was removed stays removed. Failures that were forgiven meanwhile stay forgiven.
+  /// - Parameter endsAttempt: whether the attempt that began last has ended.
+  func record(_ delivery: BackgroundDelivery, endsAttempt: Bool = true) throws(HomeError) {
     try write { database in
       try database.execute(
-        sql: """
-          UPDATE observer SET sequence = ?, strikes = ?, suspended = ?, failure = ?, delivered = ?, earliest = ?, begun = ?
-          WHERE id = ?
-          """,
+        sql: "UPDATE observer SET sequence = ?, delivered = ?, begun = iif(?, NULL, begun) WHERE id = ?",
+        arguments: [delivery.anchor.sequence, delivery.delivered, endsAttempt, delivery.id])
+      try database.execute(
+        sql: "UPDATE observer SET strikes = ?, suspended = ?, failure = ?, earliest = ? WHERE id = ? AND resumes = ?",
         arguments: [
-          delivery.anchor.sequence, delivery.strikes, delivery.isSuspended, delivery.failure, delivery.delivered,
-          delivery.earliest, delivery.begun, delivery.id,
+          delivery.strikes, delivery.isSuspended, delivery.failure, delivery.earliest, delivery.id, delivery.resumes,
         ])
     }
   }
@@ -187,6 +194,7 @@ extension HomeDatabase {
     delivery.delivered = row[6]
     delivery.earliest = row[7]
     delivery.begun = row[8]
+    delivery.resumes = row[9]
     return delivery
   }
 }

@@ -134,13 +134,12 @@ public struct DeliverySchedule: Hashable, Sendable {
     return actions + [.deliver(run: run)]
   }
 
-  /// The user wants it again: at once.
+  /// The user forgives its failures and wants it again: at once. One that did not fail, or runs just now, goes on as it is.
   public mutating func resume(at now: Instant) -> [Action] {
-    guard isSuspended else { return [] }
+    guard isSuspended || strikes > 0 else { return [] }
     isSuspended = false
     strikes = 0
-    isPending = true
-    notBefore = nil
+    if !isRunning { (isPending, notBefore) = (true, nil) }
     return advance(to: now)
   }
 

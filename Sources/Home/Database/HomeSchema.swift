@@ -59,8 +59,12 @@ enum HomeSchema {
     migrator.registerMigration("6") { try $0.execute(sql: version6) }
     migrator.registerMigration("7") { try $0.execute(sql: version7) }
     migrator.registerMigration("8") { try $0.execute(sql: version8) }
+    migrator.registerMigration("9") { try $0.execute(sql: version9) }
     return migrator
   }
+
+  /// How often an observer was resumed.
+  private static let version9 = "ALTER TABLE observer ADD COLUMN resumes INTEGER NOT NULL DEFAULT 0;"
 
   /// When an observer was woken that has not ended, in microseconds since 1970.
   private static let version8 = "ALTER TABLE observer ADD COLUMN begun INTEGER;"

@@ -4,7 +4,6 @@ internal import Runtime
 extension ObserverCenter {
   /// Takes over what the database has: deliveries of earlier runs, and what other processes added, removed or resumed.
   func restoreDeliveries() async throws(HomeError) {
-    let before = stores
     let stored = try await work { try $0.backgroundDeliveries() }
     guard deliversInBackground else { return }
     let known = Set(stored.map(\.id))
@@ -17,10 +16,12 @@ extension ObserverCenter {
         restore(delivery, observer)
         continue
       }
-      if entry.schedule.isSuspended, !delivery.isSuspended, entry.stored <= before {
-        entries[observer]?.kind = .delivery(delivery)
-        with(observer) { $0.resume(at: $1) }
-      }
+      // How far it is, we know better than what was read.
+      guard case .delivery(var known) = entry.kind, delivery.resumes > known.resumes else { continue }
+      (known.resumes, known.strikes, known.isSuspended) = (delivery.resumes, 0, false)
+      (known.failure, known.earliest) = (nil, nil)
+      entries[observer]?.kind = .delivery(known)
+      with(observer) { $0.resume(at: $1) }
     }
     arm()
   }
@@ -37,7 +38,7 @@ extension ObserverCenter {
       delivery.failure = "the process that woke it was ended before it was completed"
       let pause = DeliverySchedule(own, strikes: delivery.strikes).longestWait
       delivery.earliest = max(delivery.earliest ?? .min, begun + pause.nanoseconds / 1000)
-      store(delivery, observer)
+      store(delivery)
     }
     var schedule = DeliverySchedule(own, strikes: delivery.strikes, isSuspended: delivery.isSuspended)
     if let earliest = delivery.earliest {
@@ -47,15 +48,23 @@ extension ObserverCenter {
         own, strikes: delivery.strikes, isSuspended: delivery.isSuspended, notBefore: now + wait)
     }
     entries[observer] = Entry(
-      number: nextNumber(), kind: .delivery(delivery), filter: delivery.filter, schedule: schedule, stored: stores)
+      number: nextNumber(), kind: .delivery(delivery), filter: delivery.filter, schedule: schedule)
     // Whether there is anything is looked when it begins.
     with(observer) { $0.change(at: $1) }
   }
 
   /// Wakes a target, where there is something that it does not know.
   func begin(_ delivery: BackgroundDelivery, _ observer: Observer, run: Int) {
-    entries[observer]?.task = machine.task { await self.run(delivery, observer, run: run) }
+    let number = nextNumber()
+    let task = machine.task {
+      await self.run(delivery, observer, run: run)
+      await self.left(number)
+    }
+    entries[observer]?.task = task
+    runs[number] = task
   }
+
+  private func left(_ number: Int) { runs[number] = nil }
 
   private func run(_ delivery: BackgroundDelivery, _ observer: Observer, run: Int) async {
     // It may have been given up before it could begin: then nobody would take back that it has begun.
@@ -72,10 +81,6 @@ extension ObserverCenter {
       }
       guard entries[observer]?.schedule.isRunning(run) == true else { return }
       guard let until else { return withdraw(observer, run: run) }
-      if case .delivery(var known)? = entries[observer]?.kind {
-        known.begun = begun
-        entries[observer]?.kind = .delivery(known)
-      }
       let notice = DeliveryNotice(
         observer: delivery.id, type: delivery.filter.type, after: delivery.anchor, until: until,
         attempt: delivery.strikes + 1)
@@ -104,10 +109,7 @@ extension ObserverCenter {
     guard let entry = entries[observer], case .delivery(var delivery) = entry.kind, entry.schedule.isOpen(run) else {
       return
     }
-    if entry.schedule.isRunning(run) {
-      entries[observer]?.task = nil
-      delivery.begun = nil
-    }
+    if entry.schedule.isRunning(run) { entries[observer]?.task = nil }
     if failure == nil {
       // One that was given up may be completed after the next one was.
       if until.sequence > delivery.anchor.sequence { delivery.anchor = until }
@@ -115,11 +117,15 @@ extension ObserverCenter {
       delivery.strikes = 0
       delivery.isSuspended = false
       delivery.failure = nil
+      // The next one begins from here.
+      entries[observer]?.kind = .delivery(delivery)
+      // One that was given up ends beside the next: that one has not ended by it.
+      let endsAttempt = entry.schedule.isRunning(run) || !entry.schedule.isRunning
+      with(observer) { $0.finish(run: run, at: $1) }
       delivery.earliest = delivery.frequency.period > .zero ? earliest(observer) : nil
       entries[observer]?.kind = .delivery(delivery)
-      // Asked for before the next one begins: what was delivered is not delivered again, also after a kill behind that.
-      store(delivery, observer)
-      with(observer) { $0.finish(run: run, at: $1) }
+      // Asked for before the next one says that it begins: what was delivered is not delivered again, also after a kill behind that.
+      store(delivery, endsAttempt: endsAttempt)
     } else if entry.schedule.isRunning(run) {
       with(observer) { $0.fail(run: run, at: $1) }
       note(delivery, observer, failure: failure)
@@ -136,10 +142,9 @@ extension ObserverCenter {
     delivery.strikes = entry.schedule.strikes
     delivery.isSuspended = entry.schedule.isSuspended
     delivery.failure = failure
-    delivery.begun = nil
     delivery.earliest = earliest(observer)
     entries[observer]?.kind = .delivery(delivery)
-    store(delivery, observer)
+    store(delivery)
   }
 
   /// A delivery is given up since we end, which is no fault of the target's.
@@ -151,10 +156,8 @@ extension ObserverCenter {
     }
   }
 
-  private func store(_ delivery: BackgroundDelivery, _ observer: Observer) {
-    stores += 1
-    entries[observer]?.stored = stores
+  private func store(_ delivery: BackgroundDelivery, endsAttempt: Bool = true) {
     // Where it can't be written, a delivery is repeated after a restart, and none is lost.
-    _ = worker.submit(on: eventLoop) { [database] in try database.record(delivery) }
+    _ = worker.submit(on: eventLoop) { [database] in try database.record(delivery, endsAttempt: endsAttempt) }
   }
 }

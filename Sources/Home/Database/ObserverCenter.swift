@@ -43,8 +43,6 @@ public actor ObserverCenter {
     var calls: HandlerCalls?
     /// The delivery that runs.
     var task: Task<Void, Never>?
-    /// The number of what was stored of a delivery last: what was read before does not know of it.
-    var stored = 0
   }
 
   public nonisolated let eventLoop: any EventLoop
@@ -55,8 +53,8 @@ public actor ObserverCenter {
   let worker: any Worker
   var entries: [Observer: Entry] = [:]
   private var lastNumber = 0
-  /// How often something was stored of a delivery.
-  var stores = 0
+  /// All deliveries that run, also those that were given up or whose observer was removed.
+  var runs: [Int: Task<Void, Never>] = [:]
   /// Those who came first are told first: a simulated home does the same each time.
   private var inOrder: [(key: Observer, value: Entry)] { entries.sorted { $0.value.number < $1.value.number } }
   var limits: DeliverySchedule.Limits
@@ -176,7 +174,7 @@ public actor ObserverCenter {
 
   /// Ends, and waits until nothing runs any more that was given up: whoever wakes next has it for himself.
   func end() async {
-    let running = entries.values.compactMap(\.task)
+    let running = runs.values
     stop()
     for task in running { await task.value }
   }
@@ -252,6 +250,7 @@ public actor ObserverCenter {
       if !machine.sharesFiles || polls % 300 == 0 {
         try await compact()
         try await giveBack()
+        if ownsLog { try await work { try $0.cutJournal() } }
       }
     } catch {
       // The disk is full, or another process writes for long: the next look does it.

@@ -75,7 +75,7 @@ struct Observe: AsyncParsableCommand {
 
   struct Resume: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Wake a suspended observer again, with all that happened since.")
+      abstract: "Wake an observer that failed again: at once, with all that happened since.")
     @OptionGroup var options: GlobalOptions
     @Argument(help: "Its number.") var id: Int64
 
