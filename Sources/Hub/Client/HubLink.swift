@@ -101,7 +101,7 @@ actor HubLink: RouteLink {
   private func dial(_ secret: [UInt8]?, _ number: Int) async {
     guard number == attempt, case .connecting = phase else { return }
     let (link, machine) = (self, options.machine)
-    let bootstrap = ClientBootstrap(group: eventLoop)
+    let bootstrap = ClientBootstrap(group: eventLoop.forSockets)
       .connectTimeout(.nanoseconds(options.connectTimeout.nanoseconds))
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {

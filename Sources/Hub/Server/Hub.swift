@@ -120,7 +120,7 @@ public actor Hub {
   /// - Parameter mode: who may knock at a socket of this machine; all but its owner need a token.
   private func listen(_ address: HubAddress, mode: mode_t) async throws(HomeError) {
     let isLocal = if case .socket = address { true } else { false }
-    var bootstrap = ServerBootstrap(group: eventLoop)
+    var bootstrap = ServerBootstrap(group: eventLoop.forSockets)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelOption(
         .writeBufferWaterMark, value: .init(low: options.backlog / 8, high: max(options.backlog, 8))

@@ -1,10 +1,11 @@
 package import Dispatch
 internal import MatterProtocol
 package import NIOCore
+internal import Runtime
 internal import Synchronization
 
 /// An event loop whose clock goes faster than that of another one, or slower; all it does it does on that other one's thread.
-package final class DriftingEventLoop: NIOSerialEventLoopExecutor {
+package final class DriftingEventLoop: ClockedEventLoop, NIOSerialEventLoopExecutor {
   private struct Timer {
     /// By the clock of this loop.
     let deadline: Instant
