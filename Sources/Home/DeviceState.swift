@@ -103,7 +103,7 @@ extension HomeDevice {
 
 extension Home {
   /// Waits until it is known of all these devices whether they can be reached, or until the time is over: then those that
-  /// did not answer can't be.
+  /// did not answer can't be. Of those that nobody waits for any more, as the task was cancelled, nothing is said.
   public func waitForConnectivity(of devices: Set<String>, timeout: Duration) async {
     let snapshots = self.devices().batched()
     let waiting = Tasks.start {
@@ -114,9 +114,13 @@ extension Home {
       }
     }
     let timer = backend.eventLoop.scheduleTask(in: .nanoseconds(timeout.nanoseconds)) { waiting.cancel() }
-    await waiting.value
+    await withTaskCancellationHandler {
+      await waiting.value
+    } onCancel: {
+      waiting.cancel()
+    }
     timer.cancel()
-    await backend.stopWaiting(for: devices)
+    if !Task.isCancelled { await backend.stopWaiting(for: devices) }
   }
 
   /// Takes in what is known of a device without its having reported it.

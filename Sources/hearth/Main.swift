@@ -5,6 +5,8 @@ import Home
 /// Starts the command that was asked for, and turns whatever comes of it into an exit code of the contract.
 @main enum Main {
   static func main() async {
+    // Whoever started us may ignore the ends of his children; we want to know of ours.
+    signal(SIGCHLD, SIG_DFL)
     // A command that has something to put in order takes the signal over.
     signal(SIGINT) { _ in _exit(ProcessExit.interrupted.rawValue) }
     let arguments = Array(CommandLine.arguments.dropFirst())

@@ -237,10 +237,11 @@ import Testing
     try await center.start(inBackground: true)
     try await Task.sleep(for: .milliseconds(300))
     #expect(try String(contentsOfFile: file, encoding: .utf8) == (1...3).map { "\($0) \(start)\n" }.joined())
-    // Another process resumes it.
+    // Another process resumes it; a second time there is nothing to forgive.
     _ = FileManager.default.createFile(atPath: gate, contents: nil)
     let process = try place.open()
-    try process.resumeBackgroundDelivery(id)
+    #expect(try process.resumeBackgroundDelivery(id))
+    #expect(try !process.resumeBackgroundDelivery(id))
     try await until("it is delivered") { try database.backgroundDeliveries()[0].anchor == (try database.anchor()) }
     #expect(try String(contentsOfFile: file, encoding: .utf8).hasSuffix("3 \(start)\n1 \(start)\n"))
     let now = try database.backgroundDeliveries()[0]
@@ -332,9 +333,9 @@ import Testing
     let next = try #require(await later.entries[.delivery(one.id)]?.schedule.notBefore)
     #expect(next - now <= .seconds(3600))
     await later.stop()
-    // Who resumes it, wants it now.
-    try place.open().resumeBackgroundDelivery(one.id)
-    #expect(try database.backgroundDeliveries()[0].earliest == nil)
+    // It has not failed: there is nothing to forgive, and its period goes on.
+    #expect(try !place.open().resumeBackgroundDelivery(one.id))
+    #expect(try database.backgroundDeliveries()[0].earliest != nil)
   }
 
   /// The process that woke it was killed: nobody says how it ended.

@@ -78,6 +78,17 @@ import Testing
     #expect(await eventually { !Self.isRunning(number) })
   }
 
+  /// The shell ends at once, and what it started puts its things in order.
+  @Test func whatItStartedHasItsTimeToo() async throws {
+    let left = place.directory + "/left"
+    let inner = "trap 'sleep 1; echo left > \(left); exit' TERM; echo $$ > \(file); while :; do sleep 0.1; done"
+    let task = Task { await run("sh -c \"$INNER\" & wait", ["INNER": inner]) }
+    _ = try await number()
+    task.cancel()
+    #expect(await task.value == "“sh” was ended by signal 15")
+    #expect(FileManager.default.fileExists(atPath: left))
+  }
+
   @Test func whoIgnoresTheRequestIsMadeTo() async throws {
     let script = "trap '' TERM; echo $$ > \(file); exec sleep 1000"
     let task = Task { await run(script) }

@@ -10,6 +10,36 @@ import Testing
     kind: .commissionable(instance: 7), hostName: "0011223344FF", port: 5540,
     text: [.init("D", "3840"), .init("CM", "1")])
 
+  private func at(_ seconds: Int64) -> Instant { .zero + .seconds(seconds) }
+
+  private func text(_ events: [ServiceDiscovery.Event]) -> [String] {
+    events.map { if case .found = $0 { "found" } else { "lost" } }
+  }
+
+  /// What goes while news of it are under way is believed for as long as its records live, and no longer.
+  @Test func whatIsHeardOfWhatIsGoneIsForgotten() {
+    var heard = HeardService()
+    heard.look(light, at: at(0)) { .seconds(5) }
+    heard.look(nil, at: at(2)) { nil }
+    #expect(text(heard.hear(until: at(5), hasWay: true)) == ["found"])
+    #expect(heard.hear(until: at(121), hasWay: true).isEmpty)
+    #expect(text(heard.hear(until: at(122), hasWay: true)) == ["lost"])
+    #expect(heard.isOver)
+  }
+
+  /// A goodbye is under way, what was said after it was lost, and then there is nothing: it is to be found another time.
+  @Test func whatWasSaidLastIsWhatIsUnderWay() {
+    var heard = HeardService()
+    heard.look(light, at: at(0)) { .zero }
+    #expect(text(heard.hear(until: at(0), hasWay: true)) == ["found"])
+    heard.goodbye(at: at(1)) { .seconds(5) }
+    heard.look(light, at: at(2)) { nil }
+    heard.look(nil, at: at(3)) { nil }
+    #expect(text(heard.hear(until: at(6), hasWay: true)) == ["lost"])
+    heard.look(light, at: at(7)) { .zero }
+    #expect(text(heard.hear(until: at(7), hasWay: true)) == ["found"])
+  }
+
   @Test func whatIsPublishedIsFound() throws {
     let world = World(seed: 1)
     let (pinger, ponger) = world.addPair()

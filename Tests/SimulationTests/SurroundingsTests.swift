@@ -86,8 +86,8 @@ import Testing
 
   /// Milliseconds of Unix time: the beginning of 2000 and a second, which is where a clock without a battery begins; 2010;
   /// 2099. Nil: no clock.
-  @Test(arguments: [nil, 946_684_801_000, 1_262_304_000_000, 4_070_908_800_000] as [UInt64?])
-  func aDeviceWhoseClockIsWrong(epoch: UInt64?) throws {
+  @Test(arguments: [nil, 946_684_801_000, 1_262_304_000_000, 4_070_908_800_000] as [Int64?])
+  func aDeviceWhoseClockIsWrong(epoch: Int64?) throws {
     let home = try SimulatedHome {
       $0.epoch = epoch
     } controller: {
@@ -101,8 +101,8 @@ import Testing
   }
 
   /// Seconds since 2000 as the controller has them: none, 2099.
-  @Test(arguments: [nil, 3_124_224_000] as [Int64?], [nil, 1_795_305_600_000] as [UInt64?])
-  func aControllerWhoseClockIsWrong(time: Int64?, epoch: UInt64?) throws {
+  @Test(arguments: [nil, 3_124_224_000] as [Int64?], [nil, 1_795_305_600_000] as [Int64?])
+  func aControllerWhoseClockIsWrong(time: Int64?, epoch: Int64?) throws {
     let home = try SimulatedHome {
       $0.epoch = epoch
     } controller: {

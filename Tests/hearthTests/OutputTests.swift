@@ -1,8 +1,10 @@
-@testable import Home
+import Logging
 import MatterModel
 import MatterProtocol
+import Synchronization
 import Testing
 
+@testable import Home
 @testable import hearth
 
 @Suite("Output") struct OutputTests {
@@ -48,6 +50,17 @@ import Testing
     #expect(pipe.isNews(["a"], "just now", at: 1000))
     #expect(!pipe.isNews(["a"], "2 min ago", at: 120_000))
     #expect(pipe.isNews(["b"], "2 min ago", at: 120_000))
+  }
+
+  /// What a device calls itself may have a terminal do something.
+  @Test func aLogIsLettersAlone() {
+    let lines = Mutex<[String]>([])
+    var logger = Logger(label: "test") { _ in ShownLog(Lines { line in lines.withLock { $0.append(line) } }) }
+    logger.logLevel = .info
+    logger[metadataKey: "node"] = "7\u{1B}c"
+    logger.info("found \u{1B}[2JLamp\nand more", metadata: ["name": "a\nb\u{9B}"])
+    logger.debug("nothing")
+    #expect(lines.withLock(\.self) == ["found <U+001B>[2JLamp\nand more name a<U+000A>b<U+009B> node 7<U+001B>c"])
   }
 
   @Test func aTableThatATerminalDoesNotHoldIsCut() {
@@ -198,5 +211,24 @@ import Testing
     #expect(report.qrText == nil)
     #expect(report.text(picture: true).contains("Not allowed"))
     #expect(report.json.text.contains(#""valid":false"#))
+  }
+}
+
+/// A log of which each line is looked at.
+private struct Lines: LogHandler {
+  let note: @Sendable (String) -> Void
+  var metadata: Logger.Metadata = [:]
+  var logLevel = Logger.Level.info
+
+  init(_ note: @escaping @Sendable (String) -> Void) { self.note = note }
+
+  func log(event: LogEvent) {
+    let all = (event.metadata ?? [:]).merging(metadata) { $1 }.sorted { $0.key < $1.key }
+    note(([event.message.description] + all.map { "\($0) \($1)" }).joined(separator: " "))
+  }
+
+  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { metadata[key] }
+    set { metadata[key] = newValue }
   }
 }

@@ -57,6 +57,24 @@ import Testing
     #expect(watch.process.terminationStatus == 130)
   }
 
+  /// A device that says nothing is waited for as long as the user said, and no longer than he wants to.
+  @Test(.timeLimit(.minutes(10)), arguments: [["devices"], ["wait", "lamp", "--for", "connectivity=online"]])
+  func whoWaitsCanBeInterrupted(command: [String]) async throws {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    let fleet = try await Fleet(hearth, lamp: "Silent " + UUID().uuidString.prefix(8))
+    defer { fleet.stop() }
+    #expect(try hearth("pair", fleet.code, "--name", "Lamp").status == 0)
+    fleet.stop()
+    let waiter = try Follower(hearth, command + ["--timeout", "1h", "--json"])
+    defer { kill(waiter.process.processIdentifier, SIGKILL) }
+    try await Task.sleep(for: .seconds(2))
+    waiter.process.interrupt()
+    #expect(try await waits { !waiter.process.isRunning })
+    #expect(waiter.process.terminationStatus == 130)
+    #expect(waiter.lines.isEmpty)
+  }
+
   /// Whoever wakes observers ends in order: the command that is under way is ended with it, and is no strike.
   @Test(.timeLimit(.minutes(10)), arguments: [["devices", "--watch"], ["watch"]])
   func anInterruptedWatchEndsWhatItHasBegun(command: [String]) async throws {
@@ -159,7 +177,7 @@ import Testing
     let reset = try hearth("watch", "--since", beyond, "--for", "0s", "--json")
     #expect(reset.status == 0)
     #expect(reset.output.hasPrefix(#"{"ok":true,"data":{"reset":true,"time":"#))
-    #expect(try hearth("watch", "--since", beyond, "--for", "0s").output.contains("reset: the log does not go back"))
+    #expect(try hearth("watch", "--since", beyond, "--for", "0s").output.contains("reset: the log can't say what"))
 
     // A log that is really too short: the home as it is, and nothing that was.
     let database = try HomeDatabase.open(StateDirectory(hearth.state).database)

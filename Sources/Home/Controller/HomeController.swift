@@ -157,7 +157,7 @@ public actor HomeController {
       let text = drops.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
       options.logger.debug("messages that were not taken in: \(text)")
     }
-    let contacts = edge.value.reducer.contacts
+    let contacts = edge.value.ownContacts
     edge.value.stop()
     _ = try? await edge.value.keeper.close(contacts).get()
     // The next process begins with what is stored: not before everything is.

@@ -60,8 +60,13 @@ final class HomeEdge: HomeView {
     host.perform { (engine: inout HomeEngine, now: Instant) in engine.take(input, at: now) }
   }
 
+  /// When devices were heard, as far as it is this process that says so: who follows them knows better.
+  var ownContacts: [NodeID: Contact] {
+    host.perform { engine, _ in engine.isPassive ? [:] : engine.reducer.contacts }
+  }
+
   /// Has it stored when devices were heard.
-  func keepContacts() { if !host.isStopped { keeper.keep(reducer.contacts) } }
+  func keepContacts() { if !host.isStopped { keeper.keep(ownContacts) } }
 
   /// Another process stored when it heard the devices.
   func take(_ contacts: [NodeID: Contact]) {

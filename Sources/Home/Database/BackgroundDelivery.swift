@@ -120,14 +120,22 @@ extension HomeDatabase {
 
   /// Forgives an observer its failures: one that is suspended, or waits after a failure, is woken at once, with all that happened
   /// since its anchor.
+  /// - Returns: false where there was nothing to forgive: then it goes on as it is.
   /// - Throws: ``HomeError`` `notFound`.
-  public func resumeBackgroundDelivery(_ id: Int64) throws(HomeError) {
-    try alter(
-      id,
-      """
-      UPDATE observer
-      SET suspended = 0, strikes = 0, failure = NULL, earliest = NULL, begun = NULL, resumes = resumes + 1 WHERE id = ?
-      """)
+  @discardableResult
+  public func resumeBackgroundDelivery(_ id: Int64) throws(HomeError) -> Bool {
+    try write { database in
+      guard try Bool.fetchOne(database, sql: "SELECT TRUE FROM observer WHERE id = ?", arguments: [id]) != nil else {
+        throw HomeError(.notFound, "there is no observer \(id)")
+      }
+      try database.execute(
+        sql: """
+          UPDATE observer
+          SET suspended = 0, strikes = 0, failure = NULL, earliest = NULL, begun = NULL, resumes = resumes + 1
+          WHERE id = ? AND (suspended OR strikes > 0)
+          """, arguments: [id])
+      return database.changesCount > 0
+    }
   }
 
   /// - Throws: ``HomeError`` `notFound`.

@@ -1,12 +1,14 @@
 internal import Foundation
 internal import Glibc
+internal import MatterProtocol
 internal import Runtime
 internal import Synchronization
 
 /// A command that a delivery wakes, with a process group of its own: what it starts is asked to end with it. Asked to end, made to
 /// where it does not, and answered for once.
 final class RunningCommand: Sendable {
-  /// So long a command that is to end has for it, and so long one that was made to is waited for.
+  /// So long a command that is to end has for it, and what it started has once it has ended; so long one that was made to is waited
+  /// for.
   static let lastWords = Duration.seconds(3)
 
   private enum Life {
@@ -24,6 +26,7 @@ final class RunningCommand: Sendable {
     var answer: CheckedContinuation<String?, Never>?
   }
 
+  private static let starting = Mutex(())
   private let name: String
   private let state = Mutex(State())
 
@@ -38,7 +41,8 @@ final class RunningCommand: Sendable {
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         command.state.withLock { $0.answer = continuation }
-        switch spawn(["env"] + arguments, environment, input) {
+        // One at a time: none has the pipe of another, which would never see its end.
+        switch starting.withLock({ _ in spawn(["env"] + arguments, environment, input) }) {
         case .success(let number): command.started(number)
         case .failure(let error):
           command.answer("“\(command.name)” can't be run: \(String(cString: strerror(error.code)))")
@@ -63,16 +67,30 @@ final class RunningCommand: Sendable {
   private func wait(for number: pid_t) {
     var information = siginfo_t()
     while waitid(P_PID, id_t(number), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
-    state.withLock { state in
-      // As long as nobody has taken note of its end, its number is nobody else's. What it should have ended and did not goes now.
-      if case .ending = state.life { kill(-number, SIGKILL) }
-      state.life = .gone
+    // As long as nobody has taken note of its end, its number is nobody else's.
+    let isEnding = state.withLock { state in
+      defer { state.life = .gone }
+      if case .ending = state.life { return true }
+      return false
     }
     var status: Int32 = 0
-    while waitpid(number, &status, 0) < 0, errno == EINTR {}
+    var found = waitpid(number, &status, 0)
+    while found < 0, errno == EINTR { found = waitpid(number, &status, 0) }
+    guard found == number else { return answer("nobody can say how “\(name)” ended") }
+    if isEnding { Self.endRest(of: number) }
     let (signal, code) = (status & 0x7F, status >> 8 & 0xFF)
     answer(
       signal != 0 ? "“\(name)” was ended by signal \(signal)" : code != 0 ? "“\(name)” ended with \(code)" : nil)
+  }
+
+  /// What a command started and did not end itself was asked to end, too, and has its time for it.
+  private static func endRest(of group: pid_t) {
+    // As long as anybody is in it, its number is nobody else's.
+    for _ in 0..<30 {
+      guard kill(-group, 0) == 0 else { return }
+      usleep(useconds_t(lastWords.milliseconds * 1000 / 30))
+    }
+    kill(-group, SIGKILL)
   }
 
   /// Only the first one counts.

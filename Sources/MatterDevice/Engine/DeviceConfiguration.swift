@@ -51,7 +51,7 @@ public struct DeviceConfiguration: Sendable {
   /// Name of the interface in Network Commissioning, at most 32 bytes.
   public var networkName = "eth0"
   /// Milliseconds from 1970-01-01 UTC to the zero of the engine's clock, if the host knows it.
-  public var epoch: UInt64?
+  public var epoch: Int64?
   /// Where nodes are that its endpoints may be bound to; others, and those that are not there, are looked for by DNS-SD.
   public var peers: [NodeID: SocketAddress] = [:]
   /// The key that test event triggers need, 16 bytes; nil: there are none to be triggered. Matter Core § 11.12.7.1.

@@ -27,15 +27,16 @@ extension DeviceEngine {
   }
 
   /// The host's clock was set: the node has no other, so that its own shows as much more or less, whoever told it the time.
-  /// - Parameter epoch: what the host's shows at the zero of the engine's clock, in milliseconds of Unix time; nil: before 1970.
-  public mutating func noteClock(epoch: UInt64?, at now: Instant) {
+  /// - Parameter epoch: what the host's shows at the zero of the engine's clock, in milliseconds of Unix time.
+  public mutating func noteClock(epoch: Int64, at now: Instant) {
     advance(to: now)
-    let (old, new) = (configuration.epoch, epoch)
-    configuration.epoch = new
-    if context.node.utc == nil {
-      context.node.utc = new.flatMap { UTCClock(epoch: $0) }
-    } else if let old, let new {
-      context.node.utc?.move(milliseconds: Int64(clamping: new) - Int64(clamping: old))
+    let old = configuration.epoch
+    configuration.epoch = epoch
+    if let utc = context.node.utc, let old {
+      let (step, overflow) = epoch.subtractingReportingOverflow(old)
+      context.node.utc = overflow ? nil : utc.moved(milliseconds: step, at: now)
+    } else {
+      context.node.utc = UTCClock(epoch: epoch, at: now)
     }
     context.call(TimeSynchronizationServer.clockWasSet, (), on: .root)
     settle()

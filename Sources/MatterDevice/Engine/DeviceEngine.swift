@@ -65,7 +65,7 @@ public struct DeviceEngine: Engine {
       NodeState(
         endpoints: self.endpoints, stored: stored, commissioning: commissioning, random: random, signatures: signatures,
         at: now))
-    context.node.utc = configuration.epoch.flatMap { UTCClock(epoch: $0) }
+    context.node.utc = configuration.epoch.flatMap { UTCClock(epoch: $0, at: now) }
     if stored[StoreKey.shutDown] != nil {
       // It ended by itself: what starts it again is no loss of power.
       context.node.bootReason = .softwareReset

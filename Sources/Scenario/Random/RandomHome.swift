@@ -311,11 +311,11 @@ private struct RandomPlay {
         if now - since >= .seconds(90) { return since - healed }
       } else {
         agreed = nil
-        if now - healed > RandomHome.bound {
-          throw Failure(
-            description: "\((now - healed).nanoseconds / 1_000_000_000) s after the network healed: "
-              + wrong.map(\.description).joined(separator: "; "))
-        }
+      }
+      if (agreed ?? now) - healed > RandomHome.bound {
+        throw Failure(
+          description: "\((now - healed).nanoseconds / 1_000_000_000) s after the network healed: "
+            + (wrong.isEmpty ? "all agreed too late" : wrong.map(\.description).joined(separator: "; ")))
       }
       try await world.simulation.sleep(for: .seconds(2))
     }

@@ -14,14 +14,14 @@ extension SimulatedHome {
     let keeper = ScoreKeeper()
     let end = await simulation.now + time
     var looks = 0
-    var ears: (home: ObjectIdentifier, listener: HomeListener)?
+    var ears: (home: Home, listener: HomeListener)?
     defer { ears?.listener.close() }
     while true {
       let now = await simulation.now
       if let home = opened {
-        if ears?.home != ObjectIdentifier(home) {
+        if ears?.home !== home {
           ears?.listener.close()
-          ears = (ObjectIdentifier(home), await listen(to: home, keeper))
+          ears = (home, await listen(to: home, keeper))
         }
         // Values are looked at less often: that is the dear part.
         if looks.isMultiple(of: 2) { keeper.stale = Set(staleValues(await home.state).map(\.device)) }

@@ -1,6 +1,7 @@
 internal import Glibc
 
 /// A stack for what is done at a signal, on the thread that makes it: one that has used its own up has nothing else to tell of it on.
+/// The threads of simulations have one, those of NIO, on which scenarios run in real time, have not.
 struct SignalStack {
   /// Enough for a backtrace.
   private static let size = 64 << 10

@@ -37,8 +37,9 @@ package struct HeardService: Sendable {
   ///   - way: how long what is said now takes; nil: it gets lost.
   package mutating func look(_ service: MatterService?, at now: Instant, way: () -> Duration?) {
     guard let service else {
-      if repetition != nil { (said, repetition) = (known, nil) }
-      if known != nil, expiry == nil { expiry = now + Self.recordLifetime }
+      if repetition != nil { (said, repetition) = (underWay.isEmpty ? known : underWay.last?.news, nil) }
+      // Also where the news are still under way: nobody says then that it is gone.
+      if known != nil || !underWay.isEmpty, expiry == nil { expiry = now + Self.recordLifetime }
       return
     }
     expiry = nil

@@ -93,8 +93,8 @@ package final class VirtualDevice {
   }
 
   /// The device has the machine's wall clock, however wrong that is: counted from the zero of the clock that engines see.
-  private func epoch(at now: Instant) -> UInt64? {
-    UInt64(exactly: (surroundings.machine.unixMicroseconds() - now.nanoseconds / 1000) / 1000)
+  private func epoch(at now: Instant) -> Int64 {
+    (surroundings.machine.unixMicroseconds() - now.nanoseconds / 1000) / 1000
   }
 
   /// The machine's wall clock was set.

@@ -33,6 +33,7 @@ struct Devices: AsyncParsableCommand {
     try await home.withHomeUntilInterrupted(options) { session in
       try await session.follow()
       await session.waitForConnectivity(of: Set(wanted.map(\.id) + awaited), timeout: patience)
+      try Task.checkCancellation()
       guard watch else { return try await show(session, room) }
       let screen = TableScreen(isInPlace: !home.output.json && isatty(STDOUT_FILENO) == 1)
       // Several changes at a time are one.

@@ -80,10 +80,12 @@ struct Observe: AsyncParsableCommand {
     @Argument(help: "Its number.") var id: Int64
 
     func run() async throws {
-      try StoredNames(try options.stateDirectory).withDatabase { database throws(HomeError) in
+      let isResumed = try StoredNames(try options.stateDirectory).withDatabase { database throws(HomeError) in
         try database.resumeBackgroundDelivery(id)
       }
-      options.output.result(["id": .string("\(id)"), "resumed": true], "observer \(id) is woken again")
+      options.output.result(
+        ["id": .string("\(id)"), "resumed": .bool(isResumed)],
+        isResumed ? "observer \(id) is woken again" : "observer \(id) has not failed; it is woken as ever")
     }
   }
 

@@ -10,13 +10,21 @@ final class StopSignals {
   init() {
     let (stream, continuation) = AsyncStream<Int32>.makeStream()
     self.stream = stream
-    sources = [SIGINT, SIGTERM].map { number in
+    // A terminal that is closed says so, but not to what was started to outlive it.
+    let numbers = [SIGINT, SIGTERM] + (Self.isIgnored(SIGHUP) ? [] : [SIGHUP])
+    sources = numbers.map { number in
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler { continuation.yield(number) }
       source.resume()
       return source
     }
+  }
+
+  private static func isIgnored(_ number: Int32) -> Bool {
+    var action = sigaction()
+    guard sigaction(number, nil, &action) == 0 else { return false }
+    return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 
   /// The first signal that comes.

@@ -38,7 +38,7 @@ struct GlobalOptions: ParsableArguments {
 
   /// A logger that writes to standard error.
   var logger: Logger {
-    var logger = Logger(label: "hearth") { StreamLogHandler.standardError(label: $0) }
+    var logger = Logger(label: "hearth") { ShownLog(StreamLogHandler.standardError(label: $0)) }
     logger.logLevel = quiet ? .error : verbose >= 3 ? .trace : verbose == 2 ? .debug : verbose == 1 ? .info : .warning
     return logger
   }

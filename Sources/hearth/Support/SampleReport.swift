@@ -26,7 +26,8 @@ struct SampleReport {
     return (json, Self.line(sample.time, sample.anchor, told.text))
   }
 
-  /// What is said where the log does not have what followed a place: it does not go back so far, or is another one by now. The lines that follow are behind it.
+  /// What is said where the log does not have what followed a place: it does not go back so far, or is another one by now. The
+  /// lines that follow are behind it.
   /// - Parameter devices: those of the home that are wanted.
   mutating func reset(_ home: StoredHome, _ devices: [HomeDevice], at time: Int64) -> (json: JSON, text: String) {
     names = home.state

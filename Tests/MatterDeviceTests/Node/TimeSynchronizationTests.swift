@@ -51,7 +51,7 @@ extension Lab {
 
 @Test func theHostsClockIsShownUntilSomebodySetsAnother() throws {
   let unix: UInt64 = (835_000_000 + 946_684_800) * 1000
-  var lab = try Lab { $0.epoch = unix }
+  var lab = try Lab { $0.epoch = Int64(unix) }
   try lab.addAdministrator()
   lab.advance(by: .seconds(3))
   let session = try lab.commission()
@@ -66,6 +66,36 @@ extension Lab {
   #expect(try lab.read(Time.timeSource, on: session) == .admin)
   lab.crash()
   #expect(lab.device.value(Time.utcTime, on: 0) == .value(start + 3 * second), "its host's again")
+}
+
+/// Before 2000 there is no time; from then on there is, and from whom is not known.
+@Test func aHostsClockThatIsSetIsFollowed() throws {
+  let unix: Int64 = (835_000_000 + 946_684_800) * 1000
+  var lab = try Lab { $0.epoch = unix }
+  try lab.addAdministrator()
+  let session = try lab.commission()
+  func told() throws -> [Nullable<UInt64>] {
+    [
+      try lab.read(Time.utcTime, on: session), .value(UInt64(try lab.read(Time.granularity, on: session).rawValue)),
+      .value(UInt64(try lab.read(Time.timeSource, on: session).rawValue)),
+    ]
+  }
+  let begin = try #require(try told()[0].wrapped)
+  lab.device.noteClock(epoch: unix + 3_600_000, at: lab.now)
+  #expect(try told() == [.value(begin + 3600 * second), .value(1), .value(1)])
+  // 1996, 1910, and as far as a clock goes.
+  for past in [820_454_400_000, -1_893_456_000_000, .min] as [Int64] {
+    lab.device.noteClock(epoch: past, at: lab.now)
+    #expect(try told() == [.null, .value(0), .value(0)])
+  }
+  lab.device.noteClock(epoch: .max, at: lab.now)
+  #expect(try told()[0] == .null)
+  lab.device.noteClock(epoch: unix, at: lab.now)
+  #expect(try told() == [.value(begin), .value(1), .value(1)])
+  // What somebody said goes on from there, as much later or earlier.
+  #expect(try lab.setTime(start, on: session) == .success)
+  lab.device.noteClock(epoch: unix - 60_000, at: lab.now)
+  #expect(try told() == [.value(start - 60 * second), .value(3), .value(2)])
 }
 
 @Test func zonesAreCheckedAndFollowEachOther() throws {

@@ -30,16 +30,15 @@ enum TimeSynchronizationServer {
       .initial(TimeSynchronization.timeZoneListMaxSize, UInt8(zoneLimit))
       .initial(TimeSynchronization.dstOffsetListMaxSize, UInt8(savingLimit))
       .onStart { context in
-        if context.node.utc != nil {
-          // Who sets the host's clock, and how well, is not known: any administrator may know better.
-          context[TimeSynchronization.granularity] = .minutesGranularity
-          context[TimeSynchronization.timeSource] = .unknown
-        }
+        noteSource(&context)
         context[scratch: Told.self] = Told(zone: context[TimeSynchronization.timeZone].first)
         catchUp(&context)
       }
       .onTimer(timer) { catchUp(&$0) }
-      .hook(clockWasSet) { context, _ in catchUp(&context) }
+      .hook(clockWasSet) { context, _ in
+        noteSource(&context)
+        catchUp(&context)
+      }
       .on(TimeSynchronization.setUTCTime) { context, request throws(StatusError) in
         // A clock of one's own that is finer than what is offered is kept.
         guard
@@ -112,6 +111,18 @@ enum TimeSynchronizationServer {
 
   private static func isValid(_ saving: TimeSynchronization.DSTOffsetStruct, _ utc: UInt64) -> Bool {
     saving.validStarting <= utc && utc < saving.validUntil.wrapped ?? .max
+  }
+
+  /// Says from where the node has its time, if it has one by now, or has none any more.
+  private static func noteSource(_ context: inout ServerContext) {
+    if context.node.utc == nil {
+      context[TimeSynchronization.granularity] = .noTimeGranularity
+      context[TimeSynchronization.timeSource] = .none
+    } else if context[TimeSynchronization.granularity] == .noTimeGranularity {
+      // Who sets the host's clock, and how well, is not known: any administrator may know better.
+      context[TimeSynchronization.granularity] = .minutesGranularity
+      context[TimeSynchronization.timeSource] = .unknown
+    }
   }
 
   /// Drops what is over, tells what changed, and waits for what changes next.

@@ -14,14 +14,23 @@ struct UTCClock: Sendable {
   }
 
   /// - Parameter epoch: milliseconds of Unix time at the zero of the engine's clock. Before 2000 there is no time.
-  init?(epoch: UInt64) {
-    let (milliseconds, overflow) = epoch.subtractingReportingOverflow(Self.matterEpoch * 1000)
-    guard !overflow, milliseconds <= .max / 1000 else { return nil }
-    self.init(microseconds: milliseconds * 1000, at: .zero)
+  init?(epoch: Int64, at now: Instant) {
+    let (milliseconds, overflow) = epoch.subtractingReportingOverflow(Int64(Self.matterEpoch) * 1000)
+    guard !overflow, abs(milliseconds) <= .max / 4000 else { return nil }
+    zero = milliseconds * 1000
+    guard isOfItsTime(at: now) else { return nil }
   }
 
-  /// Somebody puts the clock forward, or back.
-  mutating func move(milliseconds: Int64) { zero = zero.addingReportingOverflow(milliseconds &* 1000).partialValue }
+  /// Somebody puts the clock forward, or back: so that it shows no time at all, if that is before 2000.
+  func moved(milliseconds: Int64, at now: Instant) -> UTCClock? {
+    guard abs(milliseconds) <= .max / 4000 else { return nil }
+    var clock = self
+    let (moved, overflow) = zero.addingReportingOverflow(milliseconds * 1000)
+    clock.zero = moved
+    return !overflow && clock.isOfItsTime(at: now) ? clock : nil
+  }
+
+  private func isOfItsTime(at now: Instant) -> Bool { zero >= -(now.nanoseconds / 1000) }
 
   /// Milliseconds of Unix time.
   func unixMilliseconds(at now: Instant) -> UInt64 { microseconds(at: now) / 1000 + Self.matterEpoch * 1000 }
