@@ -60,13 +60,9 @@ enum RandomHomes {
       if outcome.failure != nil { failures.append(outcome) }
       if verbose { print("seed \(seed): \(String(outcome.digest, radix: 16)) \(outcome.failure ?? "agrees")") }
     }
-    // Of many that fail in one way a few are made smaller; all are named.
-    for failed in failures.dropFirst(5) {
-      print("seed \(failed.plan.seed) FAILED: \(failed.failure ?? "")")
-      print("  again: \(command) \(failed.plan.arguments)")
-    }
-    for failed in failures.prefix(5) {
-      let least = await RandomHome.shrink(failed, mutant: mutant)
+    // Of many that fail most do in one way: for the first ones more is done to make them small.
+    for (index, failed) in failures.enumerated() {
+      let least = await RandomHome.shrink(failed, attempts: index < 5 ? 60 : 10, mutant: mutant)
       print("seed \(failed.plan.seed) FAILED: \(failed.failure ?? "")")
       print("  shrunk: \(least.failure ?? "")")
       for line in least.plan.lines { print("    \(line)") }
