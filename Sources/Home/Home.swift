@@ -43,7 +43,7 @@ public final class Home: Sendable {
 
   /// Everything that happens from now on, in order. An update without changes means that everything may be different: it is
   /// not known any more what happened.
-  public func updates() -> AsyncStream<HomeUpdate> { backend.updates() }
+  public func updates() -> HomeEvents { HomeEvents(stream: backend.updates()) }
 
   /// The wall clock in milliseconds since 1970.
   public static func now() -> Int64 { HostClock.unixMicroseconds() / 1000 }

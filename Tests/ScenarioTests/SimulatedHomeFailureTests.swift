@@ -115,6 +115,11 @@ import VirtualDevices
       try await waits(.seconds(60)) { home, _ in
         for await _ in try await Self.lamp(home).device.types.subscribe(DimmableLightDeviceType.self) {}
       } == ["Lamp to report a change of its DimmableLightDeviceType"])
+    #expect(try await waits(.seconds(60)) { home, _ in for await _ in home.updates() {} } == ["the home to change"])
+    #expect(
+      try await waits(.seconds(60)) { home, _ in
+        for await _ in try home.controller.reports(of: try await Self.lamp(home).device.id) {}
+      } == ["Lamp to report a change"])
     #expect(
       try await waits(.seconds(6)) { home, world in
         try await world.befall("Lamp", .partition)

@@ -100,8 +100,9 @@ extension HomeController: HomeBackend {
   /// - Parameter node: that it is reached by.
   private func comesOnline(_ node: NodeID, _ reports: DeviceReports, within time: Duration) async -> Bool {
     let found = Tasks.start { () -> Bool in
-      for await report in reports where report.device.source?.status.connectivity.connectivityState == .online {
-        return true
+      var reports = reports.makeAsyncIterator()
+      while let report = await reports.report(isolation: nil) {
+        if report.device.source?.status.connectivity.connectivityState == .online { return true }
       }
       return false
     }

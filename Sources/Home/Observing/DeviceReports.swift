@@ -1,3 +1,5 @@
+internal import Runtime
+
 /// What happens to one device, as it is then: now, and after each update that is about it.
 ///
 /// To be gone through once. Whoever keeps it keeps all that came since.
@@ -27,13 +29,26 @@ public struct DeviceReports: AsyncSequence, Sendable {
     var next: Place?
     let reading: Reading
     let access: (any HomeAccess)?
+    /// How the home called the device last.
+    private(set) var name = "a device"
+
+    init(next: Place, reading: Reading, access: (any HomeAccess)?) {
+      (self.next, self.reading, self.access) = (next, reading, access)
+    }
 
     public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> DeviceReport? {
+      let wait = Waits.begin("\(name) to report a change")
+      defer { wait?.end() }
+      return await report(isolation: actor)
+    }
+
+    /// The next one, for those who say themselves what they wait for.
+    mutating func report(isolation actor: isolated (any Actor)?) async -> DeviceReport? {
       guard case .element(let report, let following)? = await next?.content() else {
         next = nil
         return nil
       }
-      next = following
+      (next, name) = (following, report.device.name)
       guard let access else { return report }
       return DeviceReport(device: report.device.asked(through: access), changed: report.changed)
     }

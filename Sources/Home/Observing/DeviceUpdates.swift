@@ -30,18 +30,15 @@ public struct DeviceUpdates<Element: Sendable>: HomeUpdates {
     /// Nil: it has ended.
     var reports: DeviceReports.AsyncIterator?
     var last: Element?
-    /// How the home called the device last.
-    private var name: String?
 
     init(updates: DeviceUpdates, reports: DeviceReports.AsyncIterator) {
       (self.updates, self.reports) = (updates, reports)
     }
 
     public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> Element? {
-      let wait = Waits.begin("\(name ?? "a device") to report a change of its \(Element.self)")
+      let wait = Waits.begin("\(reports?.name ?? "a device") to report a change of its \(Element.self)")
       defer { wait?.end() }
-      while let report = await reports?.next(isolation: actor), let element = updates.select(report.device) {
-        name = report.device.name
+      while let report = await reports?.report(isolation: actor), let element = updates.select(report.device) {
         if let last, !updates.hasChanged(last, element, report.changed) { continue }
         last = element
         return element

@@ -25,3 +25,35 @@ extension HomeUpdates {
     return ObservationHandle(task)
   }
 }
+
+/// What happens to a home. See ``Home/updates()``. Ends when the home is closed.
+///
+/// To be gone through once. Whoever keeps it keeps all that came since.
+public struct HomeEvents: HomeUpdates {
+  let stream: AsyncStream<HomeUpdate>
+  public func makeAsyncIterator() -> UpdateIterator<HomeUpdate> {
+    UpdateIterator(stream, waitingFor: "the home to change")
+  }
+}
+
+/// One who goes through what becomes of a home, or of something in it.
+public struct UpdateIterator<Element: Sendable>: AsyncIteratorProtocol {
+  private var stream: AsyncStream<Element>.Iterator
+  /// To be told if it never comes.
+  private let what: String
+
+  init(_ stream: AsyncStream<Element>, waitingFor what: String) {
+    (self.stream, self.what) = (stream.makeAsyncIterator(), what)
+  }
+
+  init<Item>(_ stream: AsyncStream<Element>, changeOf items: Item.Type) {
+    self.init(stream, waitingFor: "a change of what the home has: \(items)")
+  }
+
+  /// What comes next; nil: the home was closed, or the task cancelled.
+  public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> Element? {
+    let wait = Waits.begin(what)
+    defer { wait?.end() }
+    return await stream.next(isolation: actor)
+  }
+}

@@ -72,30 +72,13 @@ public enum CollectionChange<Item: Sendable>: Sendable {
 /// See ``Query/batched()``. Ends when the home is closed.
 public struct CollectionSnapshots<Item: Identifiable & Sendable>: HomeUpdates {
   let begin: @Sendable () -> AsyncStream<[Item]>
-  public func makeAsyncIterator() -> CollectionIterator<[Item]> { CollectionIterator(begin(), of: "\(Item.self)") }
+  public func makeAsyncIterator() -> UpdateIterator<[Item]> { UpdateIterator(begin(), changeOf: Item.self) }
 }
 
 /// See ``Query/stream()``. Ends when the home is closed.
 public struct CollectionChanges<Item: Identifiable & Sendable>: HomeUpdates {
   let begin: @Sendable () -> AsyncStream<CollectionChange<Item>>
-  public func makeAsyncIterator() -> CollectionIterator<CollectionChange<Item>> {
-    CollectionIterator(begin(), of: "\(Item.self)")
-  }
-}
-
-/// One who goes through what becomes of a collection.
-public struct CollectionIterator<Element: Sendable>: AsyncIteratorProtocol {
-  private var stream: AsyncStream<Element>.Iterator
-  private let items: String
-
-  init(_ stream: AsyncStream<Element>, of items: String) {
-    (self.stream, self.items) = (stream.makeAsyncIterator(), items)
-  }
-
-  /// What comes next; nil: the home was closed, or the task cancelled.
-  public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> Element? {
-    let wait = Waits.begin("a change of what the home has: \(items)")
-    defer { wait?.end() }
-    return await stream.next(isolation: actor)
+  public func makeAsyncIterator() -> UpdateIterator<CollectionChange<Item>> {
+    UpdateIterator(begin(), changeOf: Item.self)
   }
 }

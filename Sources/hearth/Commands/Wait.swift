@@ -57,7 +57,7 @@ struct Wait: AsyncParsableCommand {
 
   /// - Returns: false when the time is over.
   private func comesTrue(
-    _ conditions: [DeviceCondition], of device: String, _ updates: AsyncStream<HomeUpdate>, _ session: Home
+    _ conditions: [DeviceCondition], of device: String, _ updates: HomeEvents, _ session: Home
   ) async throws -> Bool {
     @Sendable func isTrue() async -> Bool {
       await DeviceCondition.check(conditions, of: device, in: session).allSatisfy(\.holds)

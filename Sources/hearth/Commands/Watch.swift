@@ -69,7 +69,7 @@ struct Watch: AsyncParsableCommand {
     }
   }
 
-  private func tell(_ reader: LogReader, _ session: Home, _ updates: AsyncStream<HomeUpdate>) async throws {
+  private func tell(_ reader: LogReader, _ session: Home, _ updates: HomeEvents) async throws {
     let (bell, settled) = (WatchBell(), SettledQueue())
     try await session.execute(bell.query)
     let collecting = Task { await collect(settled, updates, session, bell) }
@@ -93,7 +93,7 @@ struct Watch: AsyncParsableCommand {
   }
 
   private func collect(
-    _ settled: SettledQueue, _ updates: AsyncStream<HomeUpdate>, _ session: Home, _ bell: WatchBell
+    _ settled: SettledQueue, _ updates: HomeEvents, _ session: Home, _ bell: WatchBell
   ) async {
     var news = SettledNews((try? await session.devices().list()) ?? [])
     for await update in updates {
