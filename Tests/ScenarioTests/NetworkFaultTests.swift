@@ -191,6 +191,27 @@ import Testing
     #expect(before.count == 2 && after.count == 2 && Set(before).isDisjoint(with: after))
   }
 
+  /// Where a home knows of more addresses than it tries at a time it waits for the end of an attempt, and does nothing meanwhile.
+  @Test func ofManyAddressesAFewAreTried() async throws {
+    let scenario = try ScenarioFileTests.load(
+      """
+      devices:
+        - { name: Plug, type: plug }
+      steps:
+        - net: { hub: no ipv6 }
+        - move: plug
+        - do: on plug
+        - expect: { actual plug.onOff: true, plug.onOff: true, within: 60s }
+        - move: plug
+        - power: { plug: off }
+        - expect: { plug.connectivity: offline, within: 3m }
+        - power: { plug: on }
+        - expect: { plug.connectivity: online, within: 60s }
+      """)
+    let result = await scenario.simulate(seed: 1).result
+    #expect(result.isPassed, "\(result)")
+  }
+
   @Test func whoMovesWithoutIPv6HasItAgainAfterwards() async throws {
     let run = await simulate(try SimulatedHomeTests.definition(), seed: 1) { _, world in
       let machine = try await world.machine(of: "Lamp")

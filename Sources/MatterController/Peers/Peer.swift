@@ -66,7 +66,8 @@ struct Connecting: Sendable {
   /// ask for more time than that.
   var wakeUp: Instant? {
     var result: Instant? = retries.map(\.at).min()
-    if !untried.isEmpty { result = .earlier(result, impatientAt) }
+    // Where as many are under way as may be, the end of one of them comes first.
+    if !untried.isEmpty, attempts.count < Self.maximumAttempts { result = .earlier(result, impatientAt) }
     for attempt in attempts { result = .earlier(result, attempt.restartAt) }
     return attempts.isEmpty && result == nil ? patienceEnd : result
   }
