@@ -60,7 +60,7 @@ import Testing
   @Test func theEdgesOfALink() async throws {
     let run = await simulate(try SimulatedHomeTests.definition(), seed: 1) { _, world in
       let edges: [(Int, GroundTruth.Route, Bool)] = [
-        (29, .none, false), (30, .ipv6, true), (1231, .ipv6, true), (1232, .ipv6, false),
+        (41, .none, false), (42, .ipv6, true), (1231, .ipv6, true), (1232, .ipv6, false),
       ]
       for (size, route, isNarrow) in edges {
         try await befall(world, size)
@@ -93,5 +93,21 @@ import Testing
     #expect(enough == (greatest, true, [true], 0), "\(enough)")
     let less = try await contact(greatest - 1)
     #expect(less == (less.greatest, false, [false], 0), "\(less)")
+  }
+
+  /// The least that a subscription goes on with; with one byte less nobody is there, from the moment on at which it is so.
+  @Test(arguments: [(42, true), (41, false), (35, false)]) func whatKeepsASubscription(_ size: Int, _ isKept: Bool)
+    async throws
+  {
+    let run = await simulate(try SimulatedHomeTests.definition(), seed: 1) { _, world in
+      try await befall(world, size)
+      #expect(await world.truth().map(\.isReachable) == [isKept])
+      let card = try await world.score(for: .seconds(3600))
+      #expect(await world.truth().map(\.isReachable) == [isKept])
+      #expect(try await isSaidOnline(world) == isKept)
+      return card
+    }
+    let card = try run.result.get()
+    #expect(card.noticedGone.count == (isKept ? 0 : 1) && card.falseOffline + card.falseOnline == 0, "\(card.lines)")
   }
 }

@@ -93,7 +93,9 @@ extension SimulatedHome {
             device: truth.path, what: "it is \(truth.isReachable ? "there" : "away"), and the home says \(state)"))
       }
     }
-    return result + staleValues(await home.state)
+    // Who can't be reached may be otherwise than it was.
+    let reachable = Set(truth.filter(\.isReachable).map(\.path))
+    return result + staleValues(await home.state).filter { reachable.contains($0.device) }
   }
 
   /// What the home says of each device, by its unique id. A bridge is there when it answers, whatever is behind it.

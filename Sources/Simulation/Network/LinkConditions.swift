@@ -65,7 +65,7 @@ public struct LinkConditions: Hashable, Sendable {
     self.duplication = duplication
   }
 
-  /// Whether no message gets through at all: all are lost, or the least of Matter's that are encrypted is too long.
+  /// Whether nothing gets through that anybody could be followed by: all is lost, or the least that keeps a subscription is too long.
   public var carriesNothing: Bool { !carries(Self.leastDatagramSize) }
 
   /// Whether datagrams of so many bytes get through, some of them at least.
@@ -74,8 +74,9 @@ public struct LinkConditions: Hashable, Sendable {
     return !isLost && (maximumDatagramSize == 0 || maximumDatagramSize >= size)
   }
 
-  /// A message header, a protocol header and the tag of the encryption, with nothing in between. Matter Core § 4.4, § 4.8.
-  static let leastDatagramSize = 8 + 6 + 16
+  /// What keeps a subscription takes a report without anything in it, 41 bytes, and the answer to that, which is longer: a message
+  /// header, a protocol header with an acknowledgement, a status and the tag of the encryption. Matter Core § 4.4, § 4.8, § 10.7.2.
+  static let leastDatagramSize = 8 + 10 + 8 + 16
 
   /// The conditions of a way that leads over this link and then another one.
   public func followed(by other: LinkConditions) -> LinkConditions {

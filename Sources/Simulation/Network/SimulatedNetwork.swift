@@ -142,7 +142,7 @@ public struct SimulatedNetwork: Sendable {
   public func isConnected(_ from: HostID, to: HostID) -> Bool { !cuts.contains(Link(from: from, to: to)) }
 
   /// Whether datagrams of so many bytes get from one host to the other, by the cuts and by the link's own conditions.
-  /// - Parameter size: nil: any that are encrypted messages.
+  /// - Parameter size: nil: those that keep a subscription.
   public func carries(_ size: Int? = nil, from: HostID, to: HostID) -> Bool {
     isConnected(from, to: to)
       && (links[Link(from: from, to: to)] ?? conditions).carries(size ?? LinkConditions.leastDatagramSize)
