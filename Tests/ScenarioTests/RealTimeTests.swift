@@ -1,7 +1,11 @@
+import Glibc
 import MatterProtocol
-import Scenario
+import NIOCore
+import Simulation
 import Testing
 import VirtualDevices
+
+@testable import Scenario
 
 /// What can be done to a home in virtual time can be done to it on real sockets, with the same outcome.
 @Suite(.serialized) struct RealTimeTests {
@@ -112,5 +116,22 @@ import VirtualDevices
     let scenario = try ScenarioFileTests.load(text)
     #expect(await scenario.playInRealTime().isPassed)
     #expect(await !scenario.playInRealTime(mutant: .ignoresReachable).isPassed)
+  }
+
+  /// Whoever uses up all of the stack there can be told of still, as in virtual time.
+  @Test func thereIsAnotherStackForSignals() async throws {
+    let home = try RealHome(
+      try ScenarioFileTests.load("devices:\n  - { name: Plug, type: plug }\nsteps:\n  - wait: 1s\n").home)
+    for loop in home.loops {
+      let (size, isSame) = try await loop.submit { () -> (Int, Bool) in
+        var (stack, next) = (stack_t(), stack_t())
+        // Not “disabled”.
+        guard sigaltstack(nil, &stack) == 0, stack.ss_flags & 2 == 0 else { return (0, false) }
+        SignalStack.keep()
+        return (stack.ss_size, sigaltstack(nil, &next) == 0 && stack.ss_sp == next.ss_sp)
+      }.get()
+      #expect(size >= 32 << 10 && isSame)
+    }
+    await home.close()
   }
 }

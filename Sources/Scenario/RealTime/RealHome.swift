@@ -7,6 +7,7 @@ internal import MatterModel
 internal import MatterProtocol
 internal import NIOCore
 internal import Runtime
+internal import Simulation
 internal import VirtualDevices
 
 /// The devices of a definition and a home that follows them, on the loopback interface and the real clock.
@@ -50,7 +51,11 @@ actor RealHome: Stage {
     try FileManager.default.createDirectory(atPath: registry, withIntermediateDirectories: true)
     discovery = try host.openDiscovery(.builtin, .loopback, registry: registry, on: loop, logger: logger)
     start = HostClock.now()
+    for loop in loops { loop.execute { SignalStack.keep() } }
   }
+
+  /// What devices and home run on.
+  nonisolated var loops: [any EventLoop] { [loop, hub.nextEventLoop()] }
 
   /// Devices of the same name may run on this host already, as those of `hearth run` or of another test: they would have the same
   /// codes, and be taken for ours.
