@@ -162,6 +162,31 @@ import Testing
       String(decoding: text.prefix(max(0, count)), as: UTF8.self).contains("<testsuites tests=\"1\" failures=\"0\""))
   }
 
+  /// Where nobody ever reads them, stopping it twice ends it: while the runs go on, and when they are over.
+  @Test(.timeLimit(.minutes(10)), arguments: ["1..1000000", "1..1"]) func whoStopsItTwiceDoesNotWait(_ seeds: String)
+    throws
+  {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = try write("t.yaml", "steps:\n  - wait: 1s\n")
+    let pipe = folder.appending(path: "out.pipe").path
+    #expect(mkfifo(pipe, 0o600) == 0)
+    let (output, errors) = (folder.appending(path: "out.txt"), folder.appending(path: "err.txt"))
+    let process = try hearth.start(
+      ["test", file, "--seeds", seeds, "--junit", pipe], output: output, errors: errors)
+    while process.isRunning, try String(contentsOf: output, encoding: .utf8).isEmpty { usleep(10_000) }
+    // What is sent twice at once is one stop.
+    for _ in 0..<2 { kill(process.processIdentifier, SIGINT) }
+    while process.isRunning, try String(contentsOf: errors, encoding: .utf8).isEmpty { usleep(10_000) }
+    usleep(500_000)
+    #expect(process.isRunning)
+    usleep(1_000_000)
+    kill(process.processIdentifier, SIGINT)
+    process.waitUntilExit()
+    #expect(process.terminationReason == .exit && process.terminationStatus == 130)
+  }
+
   @Test(.timeLimit(.minutes(10))) func whatDoesNotComeInRealTimeIsToldTheSame() throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }

@@ -1,11 +1,14 @@
 import Foundation
 import Glibc
+import MatterProtocol
+import Runtime
 
 /// Has something said before a signal ends the process: the user's, the system's, or a crash's.
 ///
 /// In the moment of a crash nothing may be done that takes memory or a lock. So a handler only rings a bell, at which a thread of its
 /// own says what there is to say. Whoever crashed waits until it has, though not for long: it may hold a lock that this needs. Whoever a
-/// stop has come to goes on, for the same reason: there is no hurry.
+/// stop has come to goes on, for the same reason: there is no hurry. Who stops it once more has waited long enough: then it ends at once,
+/// whatever is said by then.
 enum LastWords {
   /// What a user or a service manager ends it by.
   static let stops = [SIGINT, SIGTERM]
@@ -20,12 +23,22 @@ enum LastWords {
   }()
   /// Two pipes: by the first a handler says which signal came, by the second it hears that all is said.
   nonisolated(unsafe) fileprivate static let bell = UnsafeMutablePointer<Int32>.allocate(capacity: 4)
+  /// When the first stop came, in nanoseconds; 0: none has.
+  nonisolated(unsafe) fileprivate static let firstStop = {
+    let time = UnsafeMutablePointer<Int64>.allocate(capacity: 1)
+    time.pointee = 0
+    return time
+  }()
+  /// A stop is often sent twice by those who send it: only after so many nanoseconds is it another one.
+  fileprivate static let stopPause: Int64 = 1_000_000_000
 
   /// To be called once in a process.
   /// - Parameter speak: called on a thread of its own, with the signal; says whether a stop is to end the process, which may be
   ///   about to end by itself.
   static func prepare(_ speak: @escaping @Sendable (Int32) -> Bool) {
     guard pipe(bell) == 0, pipe(bell + 2) == 0 else { return }
+    // Made here, and not in a handler.
+    _ = (before, firstStop)
     let thread = Thread {
       // Else the handler might be called here, and wait for itself.
       var all = sigset_t()
@@ -51,7 +64,7 @@ enum LastWords {
     action.__sigaction_handler.sa_sigaction = ringAndWait
     action.sa_flags = SA_ONSTACK | SA_SIGINFO
     for number in crashes { sigaction(number, &action, before + Int(number)) }
-    action.__sigaction_handler.sa_sigaction = ring
+    action.__sigaction_handler.sa_sigaction = ringOrEnd
     action.sa_flags |= SA_RESTART
     for number in stops { sigaction(number, &action, before + Int(number)) }
   }
@@ -67,6 +80,17 @@ private func ring(_ number: Int32, _: UnsafeMutablePointer<siginfo_t>?, _: Unsaf
   var byte = UInt8(truncatingIfNeeded: number)
   _ = write(LastWords.bell[1], &byte, 1)
   errno = error
+}
+
+/// The same.
+private func ringOrEnd(_ number: Int32, _ info: UnsafeMutablePointer<siginfo_t>?, _ context: UnsafeMutableRawPointer?) {
+  let now = HostClock.now().nanoseconds
+  if LastWords.firstStop.pointee == 0 {
+    LastWords.firstStop.pointee = now
+  } else if now - LastWords.firstStop.pointee >= LastWords.stopPause {
+    _exit(ProcessExit.interrupted.rawValue)
+  }
+  ring(number, info, context)
 }
 
 /// The same.

@@ -16,7 +16,8 @@ struct Test: AsyncParsableCommand {
         hearth test lamp.yaml --seeds 1..100 --junit results.xml --trace traces
 
       Exit code 11 where something that was expected did not come; the seed and the command that repeats it are printed. \
-      Interrupted, it writes the results that there are, with the run that was going on as one that failed.
+      Interrupted, it writes the results that there are, with the run that was going on as one that failed; interrupted once \
+      more, it ends at once.
       """)
   @OptionGroup var options: GlobalOptions
   // Whatever follows is meant for the option: else “-1” would be told as a missing value.
@@ -148,16 +149,20 @@ struct Test: AsyncParsableCommand {
   /// Writes the results, and prints what was going on when a signal ended it.
   /// - Returns: false where all is said already.
   private func tell(_ progress: TestProgress, endedBy signal: Int32) -> Bool {
-    guard let (results, running) = progress.interrupt() else { return false }
+    guard let (results, running) = progress.interrupt() else {
+      options.output.note("hearth: the results are being written; stopped once more, it ends without them")
+      return false
+    }
     let reason = LastWords.stops.contains(signal) ? "interrupted" : "the process crashed (signal \(signal))"
     let result = running?.result(reason)
     for line in result?.failure?.timeline.suffix(12) ?? [] { options.output.note("    \(line)") }
+    let what = running.map { "\(reason) in \($0.name); again: \($0.again)" } ?? reason
+    options.output.failure(HomeError(LastWords.stops.contains(signal) ? .interrupted : .internalError, what))
+    // Last, as it may have to wait for somebody who reads.
     if let junit {
       let all = results + [result].compactMap(\.self)
       do { try Scenarios.write(JUnitReport.text(all), to: junit) } catch { options.output.note("hearth: \(error)") }
     }
-    let what = running.map { "\(reason) in \($0.name); again: \($0.again)" } ?? reason
-    options.output.failure(HomeError(LastWords.stops.contains(signal) ? .interrupted : .internalError, what))
     return true
   }
 
