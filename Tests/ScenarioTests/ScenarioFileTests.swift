@@ -155,4 +155,29 @@ import VirtualDevices
     }
     guard case .power("Plug", .cycle) = scenario.steps[1].action else { Issue.record("\(scenario.steps)"); return }
   }
+
+  /// What befalls a machine can't befall what is behind a bridge: that has none of its own.
+  @Test(arguments: [
+    "net: { spot: partition }", "cut: { spot: 3 }", "move: spot", "clock: { spot: 1h }", "drift: { spot: 50ppm }",
+    "expect: { spot.messages: 0 }",
+  ]) func whatIsBehindABridgeHasNoMachine(_ step: String) throws {
+    func load(_ step: String) throws -> ScenarioDefinition {
+      try Self.load(
+        """
+        devices:
+          - name: Bridge
+            type: bridge
+            devices:
+              - { name: Spot, type: on/off light }
+        steps:
+          - \(step)
+        """)
+    }
+    let error = #expect(throws: DefinitionError.self) { try load(step) }
+    let text = error.map { "\($0)" } ?? ""
+    #expect(text.contains("found device “spot”, expected a device on a machine of its own"), "\(text)")
+    #expect(text.contains("“Bridge”"), "\(text)")
+    for name in ["bridge", "hub"] { _ = try load(step.replacing("spot", with: name)) }
+    _ = try load("power: { spot: off }")
+  }
 }

@@ -10,10 +10,18 @@ struct DeviceNames: Sendable {
   }
 
   private(set) var devices: [DeviceDefinition] = []
+  /// By what is behind it.
+  private var bridges: [String: String] = [:]
 
   init() {}
 
-  init(_ home: HomeDefinition) { devices = home.devices.flatMap { [$0] + $0.bridged } }
+  init(_ home: HomeDefinition) {
+    devices = home.devices.flatMap { [$0] + $0.bridged }
+    for device in home.devices { for bridged in device.bridged { bridges[bridged.path] = device.path } }
+  }
+
+  /// The path of the bridge that a device is behind; nil: it is behind none.
+  func bridge(of path: String) -> String? { bridges[path] }
 
   /// What tells them from all others, by their paths.
   var uniqueIDs: [String: String] {

@@ -69,7 +69,7 @@ extension ScenarioReader {
     let front = String(path.dropLast(last.count + 1))
     switch last {
     case "messages":
-      guard let device = device(front, key, orHub: true), let comparison = comparison(text, value) else { return nil }
+      guard let device = machine(front, key), let comparison = comparison(text, value) else { return nil }
       return .messages(of: device, comparison)
     case "connectivity":
       let states = ConnectivityState.allCases.map(\.rawValue)
@@ -130,6 +130,18 @@ extension ScenarioReader {
         suggestions: miss.candidates.isEmpty ? names.suggestions(for: name) : [])
       return nil
     }
+  }
+
+  mutating func machine(_ node: Node) -> String? { machine(node.scalar?.string ?? "", node) }
+
+  /// A device that has a machine of its own, or the hub. What befell one behind a bridge would befall all of the bridge.
+  mutating func machine(_ name: String, _ node: Node) -> String? {
+    guard let device = device(name, node, orHub: true) else { return nil }
+    guard let bridge = names.bridge(of: device) else { return device }
+    report(
+      at: document.mark(of: node), found: "device “\(name)”",
+      expected: "a device on a machine of its own, such as the bridge that it is behind, “\(bridge)”")
+    return nil
   }
 
   mutating func attribute(_ node: Node) -> (device: String, AttributePlace)? {

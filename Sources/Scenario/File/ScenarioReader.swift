@@ -115,7 +115,7 @@ struct ScenarioReader {
       return [(.wait(time), "wait \(TimeText.text(time))")]
     case "expect": return expectation(node, within)
     case "do": return command(node).map { [(.command($0), "do \(node.scalar?.string ?? "")")] } ?? []
-    case "move": return device(node).map { [(.address(device: $0), "move \($0) to another address")] } ?? []
+    case "move": return machine(node).map { [(.address(device: $0), "move \($0) to another address")] } ?? []
     default: break
     }
     guard case .mapping(let mapping) = node else {
@@ -140,23 +140,23 @@ struct ScenarioReader {
       guard let device = device(nameNode, orHub: true), let power = one(of: PowerAction.self, value) else { return nil }
       return .power(device: device, power)
     case "cut":
-      guard let device = device(nameNode, orHub: true) else { return nil }
+      guard let device = machine(nameNode) else { return nil }
       guard let count = value.scalar.flatMap({ Int($0.string) }), count >= 0 else {
         report(value, expected: "the number of effects after which the power goes")
         return nil
       }
       return .powerCut(device: device, afterEffects: count)
     case "net":
-      guard let device = device(nameNode, orHub: true), let fault = fault(value) else { return nil }
+      guard let device = machine(nameNode), let fault = fault(value) else { return nil }
       return .network(device: device, fault)
     case "rival":
       guard let device = device(nameNode) else { return nil }
       return rival(at: device, value)
     case "clock":
-      guard let device = device(nameNode, orHub: true), let time = duration(value, signed: true) else { return nil }
+      guard let device = machine(nameNode), let time = duration(value, signed: true) else { return nil }
       return .clock(device: device, by: time)
     case "drift":
-      guard let device = device(nameNode, orHub: true), let drift = drift(value) else { return nil }
+      guard let device = machine(nameNode), let drift = drift(value) else { return nil }
       return .drift(device: device, millionths: drift)
     case "press":
       guard let device = device(nameNode), let press = one(of: Press.self, value) else { return nil }
