@@ -18,8 +18,8 @@ import Testing
   init() {
     let loop = MultiThreadedEventLoopGroup.singleton.any()
     (lamp, hub) = (FaultyMachine(on: loop, in: networks), FaultyMachine(on: loop, in: networks))
-    networks.sends(from: source.port, lamp)
-    networks.sends(from: hubs.port, hub)
+    networks.sends(from: [source, SocketAddress(.loopback4, port: source.port)], lamp)
+    networks.sends(from: [hubs, SocketAddress(.loopback4, port: hubs.port)], hub)
   }
 
   /// When the copies of a datagram from the lamp come to the hub.

@@ -196,14 +196,15 @@ import Testing
   }
 
   /// A home's discovery in a world of its own, where time is virtual, and a plug that it has found.
+  /// - Parameter body: is given, among others, what has the plug take its service back, and the discovery beneath forget it.
   private func found(
     _ body: (
-      _ world: World, _ hub: FaultyMachine, _ plug: FaultyMachine, _ finder: Finder, _ lost: () -> Int
+      _ world: World, _ hub: FaultyMachine, _ plug: FaultyMachine, _ end: (_ silently: Bool) -> Void, _ lost: () -> Int
     ) throws -> Void
   ) throws {
     let world = World(seed: 1)
     let loop = world.addMachine("loop").eventLoop
-    let (plug, hub, _) = Self.machines(on: loop)
+    let (plug, hub, publisher) = Self.machines(on: loop)
     let found = Atomic(0)
     let lost = Atomic(0)
     let finder = Finder(Self.service, loop)
@@ -213,7 +214,12 @@ import Testing
     }
     try world.run(for: .seconds(1))
     #expect(found.load(ordering: .relaxed) == 1)
-    try body(world, hub, plug, finder) { lost.load(ordering: .relaxed) }
+    try body(
+      world, hub, plug,
+      { isSilent in
+        publisher.withdraw(Self.service, silently: isSilent)
+        finder.takeBack()
+      }, { lost.load(ordering: .relaxed) })
   }
 
   /// What a machine has found it forgets when it has heard nothing for as long as records live.
@@ -286,17 +292,17 @@ import Testing
 
   /// A goodbye takes its way, and is said once.
   @Test func aGoodbyeIsOfTheLink() throws {
-    try found { world, _, plug, finder, lost in
+    try found { world, _, plug, end, lost in
       plug.befall(.conditions(LinkConditions(latency: .seconds(3))))
-      finder.takeBack()
+      end(false)
       try world.run(for: .milliseconds(2_900))
       #expect(lost() == 0)
       try world.run(for: .milliseconds(200))
       #expect(lost() == 1)
     }
-    try found { world, _, plug, finder, lost in
+    try found { world, _, plug, end, lost in
       plug.befall(.conditions(LinkConditions(loss: Ratio(999_999, of: 1_000_000))))
-      finder.takeBack()
+      end(false)
       try world.run(for: .seconds(1))
       plug.befall(.heal)
       try world.run(for: .seconds(118))
@@ -305,6 +311,96 @@ import Testing
       #expect(lost() == 1)
     }
   }
+
+  /// Who loses its power says none: what the records of the discovery beneath were good for is over with them, on a bad link as well.
+  @Test func whatHasExpiredIsForgottenAtOnce() throws {
+    for conditions in [LinkConditions(loss: Ratio(999_999, of: 1_000_000)), LinkConditions(latency: .seconds(3)), nil] {
+      try found { world, _, plug, end, lost in
+        if let conditions { plug.befall(.conditions(conditions)) }
+        end(true)
+        try world.run(for: .milliseconds(100))
+        #expect(lost() == 1)
+        // Nor is it news again.
+        try world.run(for: .seconds(1_000))
+        #expect(lost() == 1)
+      }
+    }
+  }
+
+  // MARK: Another address
+
+  /// Who moves is told of with what is another: the IPv4 address, where both ends have one.
+  @Test func whoMovesIsFoundElsewhere() async throws {
+    let loop = HostMachine().nextEventLoop()
+    let networks = RealNetworks()
+    let (plug, hub) = (FaultyMachine(on: loop, in: networks), FaultyMachine(on: loop, in: networks))
+    var service = Self.service
+    networks.publishes(service.kind, plug)
+    func told(_ addresses: [IPAddress]) -> [IPAddress] {
+      service.addresses = addresses
+      return networks.told(service, to: hub).addresses
+    }
+    #expect(told([.loopback6, .loopback4]) == [.loopback6, .loopback4])
+    try await loop.submit { try plug.move() }.get()
+    let new = plug.address4
+    #expect(new != .loopback4 && new.isLoopback && hub.address4 == .loopback4)
+    #expect(told([.loopback6, .loopback4, new]) == [new])
+    // Who has no IPv4 finds it at the IPv6 address that there is.
+    hub.befall(.family(.v4, isOn: false))
+    #expect(told([.loopback6, new]) == [.loopback6, new])
+    hub.befall(.heal)
+    // What is known of a family that it has lost is not taken in.
+    plug.befall(.family(.v4, isOn: false))
+    #expect(told([.loopback6, new]) == [.loopback6])
+    plug.befall(.heal)
+    plug.befall(.family(.v6, isOn: false))
+    #expect(told([.loopback6, .loopback4]) == [.loopback4])
+    try await loop.submit { try plug.move() }.get()
+    #expect(plug.address4 != new)
+  }
+
+  /// Its sockets are there, and nobody is where it was; what it opens later is there, too.
+  @Test func whoMovesHasSocketsElsewhere() async throws {
+    let loop = HostMachine().nextEventLoop()
+    try await loop.submit {
+      let plug = FaultyMachine(on: loop, in: RealNetworks())
+      let transport = try plug.openTransport(.loopback, port: nil, on: loop)
+      let before = Set(transport.addresses)
+      try plug.move()
+      #expect(before.isDisjoint(with: transport.addresses), "\(transport.addresses)")
+      #expect(transport.addresses.contains { $0.ip == plug.address4 })
+      // Whoever looks what the host has finds what it had before.
+      #expect(transport.follow(try NetworkInterfaces.select(.loopback)).isEmpty)
+      #expect(transport.addresses.contains { $0.ip == plug.address4 })
+      let next = try plug.openTransport(.loopback, port: nil, on: loop)
+      #expect(next.addresses.contains { $0.ip == plug.address4 } && !next.addresses.contains { $0.ip == .loopback4 })
+      for transport in [transport, next] { transport.close() }
+    }.get()
+  }
+
+  /// A home finds it there, in each family that both have, and nowhere else; and it comes back there.
+  @Test(.timeLimit(.minutes(10)), arguments: ["", "plug: no ipv6", "plug: no ipv4", "hub: no ipv4", "hub: no ipv6"])
+  func whoMovesIsReachedElsewhere(_ fault: String) async throws {
+    let text =
+      "devices:\n  - { name: Plug, type: plug }\nsteps:\n" + (fault.isEmpty ? "" : "  - net: { \(fault) }\n") + """
+          - move: plug
+          - do: on plug
+          - expect: { actual plug.onOff: true, plug.onOff: true, within: 60s }
+          - move: plug
+          - power: { plug: cycle }
+          - expect: { plug.connectivity: online, within: 60s }
+          - move: hub
+          - do: off plug
+          - expect: { actual plug.onOff: false, plug.onOff: false, within: 60s }
+        """
+    let scenario = try ScenarioFileTests.load(text)
+    let simulated = await scenario.simulate(seed: 1).result
+    #expect(simulated.isPassed, "\(simulated)")
+    let real = await scenario.playInRealTime()
+    #expect(real.isPassed, "\(real)")
+  }
+
+  // MARK: Slow and bad links
 
   /// What both ends add to the way is added to that of service discovery.
   @Test(.timeLimit(.minutes(10))) func whatIsFoundOverASlowLinkIsFoundLater() async throws {

@@ -97,7 +97,7 @@ final class FaultyDiscovery: NodeDiscovery {
       owner.execute { [weak self] in
         switch event {
         case .found(let service): self?.look(service.kind, number) { $0.published = service }
-        case .lost(let service): self?.look(service.kind, number, saysGoodbye: true) { $0.published = nil }
+        case .lost(let service): self?.look(service.kind, number, isLost: true) { $0.published = nil }
         }
       }
     }
@@ -105,9 +105,11 @@ final class FaultyDiscovery: NodeDiscovery {
 
   /// Looks how it stands with a service now, tells what is heard of it, and comes back when there is more to hear. Belongs to the
   /// search's loop.
-  /// - Parameter change: what is new about it.
+  /// - Parameters:
+  ///   - isLost: whether the discovery beneath does not know it any more, which may be for either of two reasons.
+  ///   - change: what is new about it.
   private func look(
-    _ kind: MatterService.Kind, _ number: UInt64, saysGoodbye: Bool = false,
+    _ kind: MatterService.Kind, _ number: UInt64, isLost: Bool = false,
     _ change: (inout Sighting) -> Void = { _ in }
   ) {
     let (events, handler) = state.withLock { state -> ([ServiceDiscovery.Event], Search.Handler?) in
@@ -118,10 +120,15 @@ final class FaultyDiscovery: NodeDiscovery {
       let (networks, question) = (machine.networks, search.question)
       let isFound = state.sees && networks.isFound(kind, by: machine, question: question)
       var events = sighting.heard.hear(until: now, hasWay: isFound)
-      if saysGoodbye, isFound {
-        sighting.heard.goodbye(at: now) { [machine] in networks.way(of: kind, to: machine, question: 0) }
+      if isLost, isFound {
+        if networks.saidGoodbye(to: kind) {
+          sighting.heard.goodbye(at: now) { [machine] in networks.way(of: kind, to: machine, question: 0) }
+        } else {
+          sighting.heard.expire(at: now)
+        }
       }
-      sighting.heard.look(isFound ? sighting.published : nil, at: now) { [machine] in
+      let published = isFound ? sighting.published.map { networks.told($0, to: machine) } : nil
+      sighting.heard.look(published, at: now) { [machine] in
         networks.way(of: kind, to: machine, question: question)
       }
       events += sighting.heard.hear(until: now, hasWay: isFound)
@@ -136,7 +143,7 @@ final class FaultyDiscovery: NodeDiscovery {
     for event in events { handler?(event) }
   }
 
-  /// A node is reached at another port.
+  /// A node is reached at another port, and at the machine's other address.
   func move(from old: UInt16, to new: UInt16) {
     state.withLock { state in
       for (kind, publication) in state.publications where publication.service.port == old {
@@ -149,9 +156,8 @@ final class FaultyDiscovery: NodeDiscovery {
 
   private func announce(_ publication: Publication, _ state: borrowing State) {
     var service = publication.service
-    if !state.familiesOff.isEmpty, service.addresses.isEmpty {
-      // The loopback interface has one address of either family.
-      service.addresses = [.loopback6, .loopback4].filter { !state.familiesOff.contains($0.family) }
+    if service.addresses.isEmpty, machine.address4 != .loopback4 || !state.familiesOff.isEmpty {
+      service.addresses = [.loopback6, machine.address4].filter { !state.familiesOff.contains($0.family) }
     }
     discovery.publish(service, on: publication.owner, onConflict: publication.onConflict)
   }
@@ -174,7 +180,9 @@ final class FaultyDiscovery: NodeDiscovery {
     let takesEffect = machine.takesEffect()
     state.withLock { state in
       guard state.publications.removeValue(forKey: service.kind) != nil, state.isSeen else { return }
-      discovery.withdraw(service, silently: silently || !takesEffect)
+      let saysGoodbye = takesEffect && !silently
+      if saysGoodbye { machine.networks.saysGoodbye(to: service.kind) }
+      discovery.withdraw(service, silently: !saysGoodbye)
     }
   }
 

@@ -14,6 +14,7 @@ final class FaultyMachine: Machine {
   private struct State {
     var sent = 0
     var clockOffset: Duration = .zero
+    var address4 = IPAddress.loopback4
     var isPowered = true
     var effectsUntilPowerCut: Int?
     var onPowerCut: (@Sendable () -> Void)?
@@ -55,14 +56,31 @@ final class FaultyMachine: Machine {
     }
   }
 
-  /// Gives its nodes other ports, and tells the new ones by DNS-SD: the loopback interface has no other address to give. Belongs
-  /// to the loop.
+  /// Its IPv4 address: one of those that the loopback interface has, 127.0.0.1 until it moves.
+  var address4: IPAddress { state.withLock(\.address4) }
+
+  /// Gives its nodes another IPv4 address and, as the loopback interface has one IPv6 address only, other ports, and tells them by
+  /// DNS-SD. Belongs to the loop.
   func move() throws {
+    let new = networks.newAddress()
+    state.withLock { $0.address4 = new }
     for transport in transports.withLock(\.self) {
       let old = transport.value.port
       guard try transport.value.move() else { continue }
-      networks.sends(from: transport.value.port, self)
+      networks.sends(from: transport.value.addresses, self)
       for discovery in discoveries.withLock(\.self) { discovery.move(from: old, to: transport.value.port) }
+    }
+  }
+
+  /// The interfaces as it has them: with its own address in the place of the one that all machines begin with.
+  func own(_ interfaces: [NetworkInterface]) -> [NetworkInterface] {
+    let address4 = address4
+    return interfaces.map { interface in
+      var interface = interface
+      for index in interface.addresses.indices where interface.addresses[index].ip == .loopback4 {
+        interface.addresses[index].ip = address4
+      }
+      return interface
     }
   }
 
@@ -158,11 +176,11 @@ final class FaultyMachine: Machine {
   func openTransport(
     _ interfaces: InterfaceSelection, port: UInt16?, on eventLoop: any EventLoop
   ) throws -> any DatagramTransport {
-    let base = loop.base
-    let transport = FaultyTransport(
-      try host.openTransport(interfaces, port: port, on: base), self, on: eventLoop
-    ) { [host] in try host.openTransport(interfaces, port: nil, on: base) }
-    networks.sends(from: transport.port, self)
+    let open = { [base = loop.base] (port: UInt16?) in
+      UDPTransport(try BoundSockets(self.own(try NetworkInterfaces.select(interfaces)), port: port), on: base)
+    }
+    let transport = FaultyTransport(try open(port), self, on: eventLoop) { try open(nil) }
+    networks.sends(from: transport.addresses, self)
     let bound = NIOLoopBound(transport, eventLoop: eventLoop)
     transports.withLock { all in
       all.removeAll { $0.value.isClosed }

@@ -14,7 +14,7 @@ final class FaultyTransport: DatagramTransport {
   /// The machine's own, on the thread of the sockets'.
   let eventLoop: any EventLoop
 
-  /// - Parameter reopen: opens sockets on another port.
+  /// - Parameter reopen: opens sockets where the machine is now, on another port.
   init(
     _ sockets: any DatagramTransport, _ machine: FaultyMachine, on eventLoop: any EventLoop,
     reopen: @escaping () throws -> any DatagramTransport
@@ -28,7 +28,7 @@ final class FaultyTransport: DatagramTransport {
     sockets.onDatagram = { [machine] bytes, source in machine.take(bytes, from: source, to: port) }
   }
 
-  /// Changes the sockets for others, on another port.
+  /// Changes the sockets for others, where the machine is now.
   /// - Returns: false if it is closed.
   func move() throws -> Bool {
     guard !isClosed else { return false }
@@ -63,7 +63,7 @@ final class FaultyTransport: DatagramTransport {
     sockets.leave(group)
   }
 
-  func follow(_ interfaces: [NetworkInterface]) -> [NetworkError] { sockets.follow(interfaces) }
+  func follow(_ interfaces: [NetworkInterface]) -> [NetworkError] { sockets.follow(machine.own(interfaces)) }
 
   func close() {
     isClosed = true

@@ -4,7 +4,7 @@ internal import Simulation
 internal import Synchronization
 
 /// The networks that the machines of a home in real time are in: what befell each machine, who publishes what, and who sends from
-/// which port. It decides what becomes of a datagram as a ``/Simulation/SimulatedNetwork`` does, at the same two moments: when it is
+/// where. It decides what becomes of a datagram as a ``/Simulation/SimulatedNetwork`` does, at the same two moments: when it is
 /// sent, and again when it arrives.
 final class RealNetworks: Sendable {
   /// The way from one machine to another; nil: somebody who is none of ours.
@@ -13,14 +13,24 @@ final class RealNetworks: Sendable {
     let to: ObjectIdentifier
   }
 
+  /// Who publishes a service.
+  fileprivate struct Publication {
+    let publisher: ObjectIdentifier
+    /// Where it stands among all that was announced and asked.
+    let number: Int
+    /// Whether it was taken back aloud.
+    var saidGoodbye = false
+  }
+
   fileprivate struct State {
     /// By machine; nothing is wrong with those that are not named.
     var faults: [ObjectIdentifier: MachineFaults] = [:]
-    /// Who publishes what, and where that stands among all that was announced and asked.
-    var publications: [MatterService.Kind: (publisher: ObjectIdentifier, number: Int)] = [:]
+    var publications: [MatterService.Kind: Publication] = [:]
     var lastNumber = 0
-    /// Who sends from which port.
-    var senders: [UInt16: ObjectIdentifier] = [:]
+    /// Who sends from where.
+    var senders: [SocketAddress: ObjectIdentifier] = [:]
+    /// The last one of 127.0.0.0/8 that a machine got.
+    var lastAddress: UInt32 = 0x7F00_0001
     /// When a slow link is done with what was given to it.
     var busyUntil: [Link: Instant] = [:]
 
@@ -47,8 +57,16 @@ final class RealNetworks: Sendable {
 
   // MARK: Datagrams
 
-  func sends(from port: UInt16, _ machine: FaultyMachine) {
-    state.withLock { $0.senders[port] = ObjectIdentifier(machine) }
+  func sends(from addresses: [SocketAddress], _ machine: FaultyMachine) {
+    state.withLock { state in for address in addresses { state.senders[address] = ObjectIdentifier(machine) } }
+  }
+
+  /// An address of the loopback interface that no machine of these networks has had: the host has all of 127.0.0.0/8.
+  func newAddress() -> IPAddress {
+    state.withLock { state in
+      state.lastAddress += 1
+      return .v4(state.lastAddress)
+    }
   }
 
   /// Whether a machine has addresses of a family.
@@ -72,7 +90,7 @@ final class RealNetworks: Sendable {
     of size: Int, from source: SocketAddress, to machine: FaultyMachine, isMulticast: Bool, at now: Instant
   ) -> [Duration] {
     state.withLock { state in
-      let link = Link(from: state.senders[source.port], to: ObjectIdentifier(machine))
+      let link = Link(from: state.senders[source], to: ObjectIdentifier(machine))
       let (sender, receiver) = (state[link.from], state[link.to])
       guard !receiver.isDeaf, !receiver.familiesOff.contains(source.ip.family),
         !isMulticast || sender.hasMulticast && receiver.hasMulticast && sender.place == receiver.place
@@ -92,7 +110,7 @@ final class RealNetworks: Sendable {
   /// Whether the way is still there at the end of it: there may have been a cut meanwhile, or an address less.
   func reaches(_ machine: FaultyMachine, from source: SocketAddress) -> Bool {
     state.withLock { state in
-      let (sender, receiver) = (state[state.senders[source.port]], state[ObjectIdentifier(machine)])
+      let (sender, receiver) = (state[state.senders[source]], state[ObjectIdentifier(machine)])
       return !sender.isMute && !receiver.isDeaf && !receiver.familiesOff.contains(source.ip.family)
     }
   }
@@ -103,8 +121,18 @@ final class RealNetworks: Sendable {
   func publishes(_ service: MatterService.Kind, _ machine: FaultyMachine) {
     state.withLock { state in
       state.lastNumber += 1
-      state.publications[service] = (ObjectIdentifier(machine), state.lastNumber)
+      state.publications[service] = Publication(publisher: ObjectIdentifier(machine), number: state.lastNumber)
     }
+  }
+
+  /// A machine takes a service back, and says so.
+  func saysGoodbye(to service: MatterService.Kind) {
+    state.withLock { $0.publications[service]?.saidGoodbye = true }
+  }
+
+  /// Whether it was said that a service is gone. Where not, who does not know it any more has had its records expire.
+  func saidGoodbye(to service: MatterService.Kind) -> Bool {
+    state.withLock { $0.publications[service]?.saidGoodbye ?? false }
   }
 
   /// A machine asks for services.
@@ -131,15 +159,28 @@ final class RealNetworks: Sendable {
     }
   }
 
+  /// What a machine takes in of a service: the addresses of the families that its publisher has, whatever else is known still. Of
+  /// one that has moved it is the IPv4 address alone, if both ends have that family: the IPv6 address is the same as before.
+  func told(_ service: MatterService, to machine: FaultyMachine) -> MatterService {
+    state.withLock { state in
+      let there = state[state.publications[service.kind]?.publisher].familiesOff
+      var service = service
+      service.addresses.removeAll { there.contains($0.family) }
+      let others = service.addresses.filter { $0.family == .v4 && $0 != .loopback4 }
+      if !others.isEmpty, !state[ObjectIdentifier(machine)].familiesOff.contains(.v4) { service.addresses = others }
+      return service
+    }
+  }
+
   /// How much longer news of a service take to a machine, as they are sent now; nil: they get lost.
   /// - Parameter question: as for ``isFound(_:by:question:)``: it takes its way, too. 0: nobody asked.
   func way(of service: MatterService.Kind, to machine: FaultyMachine, question: Int) -> Duration? {
     state.withLock { state in
       let finder = ObjectIdentifier(machine)
-      guard let (publisher, number) = state.publications[service], publisher != finder else { return .zero }
-      guard let conditions = state[publisher].conditions(towards: state[finder]) else { return .zero }
+      guard let publication = state.publications[service], publication.publisher != finder else { return .zero }
+      guard let conditions = state[publication.publisher].conditions(towards: state[finder]) else { return .zero }
       var time = Duration.zero
-      for _ in 0..<(number < question ? 2 : 1) {
+      for _ in 0..<(publication.number < question ? 2 : 1) {
         if conditions.loss.happens() { return nil }
         time += conditions.delay()
       }
@@ -168,5 +209,5 @@ extension LinkConditions {
 
 extension Ratio {
   /// Whether it happens this time, by the system's chance.
-  func happens() -> Bool { numerator > 0 && UInt64.random(in: 0..<max(1, denominator)) < numerator }
+  func happens() -> Bool { numerator > 0 && denominator > 0 && UInt64.random(in: 0..<denominator) < numerator }
 }

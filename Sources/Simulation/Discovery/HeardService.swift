@@ -64,6 +64,11 @@ package struct HeardService: Sendable {
     send(nil, at: now + time)
   }
 
+  /// Its records are over, as somebody knows who kept them: to be heard at once.
+  package mutating func expire(at now: Instant) {
+    if known != nil || !underWay.isEmpty { expiry = now }
+  }
+
   private mutating func send(_ news: MatterService?, at arrival: Instant) {
     // What comes behind this is older, and not heard any more.
     underWay.removeAll { $0.arrival > arrival }
