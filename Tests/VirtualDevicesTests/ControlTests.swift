@@ -135,6 +135,73 @@ import Testing
     }
   }
 
+  /// The network around a device is as it was made, whatever becomes of its power; what can't be is refused.
+  @Test(.timeLimit(.minutes(10))) func aNetworkIsMadeABadOne() async throws {
+    let home =
+      Self.lamp + """
+          - name: Bridge
+            type: bridge
+            devices:
+              - { name: Spot, type: on/off light }
+        """
+    try await running(home) { (fleet: Running) async throws in
+      func networks() async throws -> [DeviceNetwork?] {
+        try #require(try await fleet.send(.status).fleet).devices.map(\.network)
+      }
+      func befall(_ fault: DeviceNetwork.Fault) async throws {
+        _ = try await fleet.send(.network(device: "Den/Lamp", fault))
+      }
+      #expect(try await networks() == [nil, nil])
+      let conditions = LinkConditions(latency: .milliseconds(80), loss: Ratio(30, of: 100))
+      try await befall(.conditions(conditions))
+      try await befall(.partition)
+      let network = try #require(try await networks()[0])
+      #expect(network.isPartitioned && network.conditions == conditions)
+      _ = try await fleet.send(.power(device: "Den/Lamp", .off))
+      #expect(try await networks() == [network, nil])
+      _ = try await fleet.send(.power(device: "Den/Lamp", .on))
+      #expect(try await networks() == [network, nil])
+      try await befall(.heal)
+      #expect(try await networks() == [nil, nil])
+      #expect(try await fleet.refusal(.network(device: "Spot", .partition)) == .refused)
+      for bad in [
+        LinkConditions(latency: .seconds(-1)), LinkConditions(jitter: .seconds(1 << 62)),
+        LinkConditions(latency: .seconds(90_000)),
+      ] { #expect(try await fleet.refusal(.network(device: "Den/Lamp", .conditions(bad))) == .badRequest) }
+      #expect(try await networks() == [nil, nil])
+    }
+  }
+
+  /// What is sent to a device that is cut off it never gets.
+  @Test(.timeLimit(.minutes(10))) func whoIsCutOffHearsNothing() async throws {
+    try await running { (fleet: Running) async throws in
+      let port = try #require(try await fleet.send(.status).fleet?.devices.first?.port)
+      let loop = HostMachine().nextEventLoop()
+      let sender = try await loop.submit {
+        NIOLoopBound(try HostMachine().openTransport(.loopback, port: nil, on: loop), eventLoop: loop)
+      }.get()
+      func shout(_ bytes: [UInt8]) async throws {
+        try await sender.eventLoop.submit { sender.value.send(bytes, to: SocketAddress(.loopback4, port: port)) }.get()
+      }
+      func drops() async throws -> [String: Int] {
+        try #require(try await fleet.send(.status).fleet?.devices.first).drops
+      }
+      for fault in [DeviceNetwork.Fault.partition, .conditions(LinkConditions(latency: .zero, loss: .always))] {
+        let before = try await drops()["malformedHeader", default: 0]
+        _ = try await fleet.send(.network(device: "Den/Lamp", fault))
+        for _ in 0..<3 { try await shout([0, 1]) }
+        try await Task.sleep(for: .milliseconds(200))
+        _ = try await fleet.send(.network(device: "Den/Lamp", .heal))
+        try await shout([0, 1])
+        for _ in 0..<12_000 where try await drops()["malformedHeader", default: 0] == before {
+          try await Task.sleep(for: .milliseconds(10))
+        }
+        #expect(try await drops()["malformedHeader"] == before + 1)
+      }
+      try await sender.eventLoop.submit { sender.value.close() }.get()
+    }
+  }
+
   @Test(.timeLimit(.minutes(10))) func powerGoesAndComes() async throws {
     try await running { (fleet: Running) async throws in
       let onOff = ControlRequest.get(

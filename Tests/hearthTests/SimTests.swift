@@ -30,6 +30,60 @@ import Testing
     #expect(try hearth("sim", "drops", "Nobody").status == 3)
   }
 
+  /// A lamp that is cut off does not answer; healed, it does.
+  @Test(.timeLimit(.minutes(10))) func theNetworkOfALampIsMadeABadOne() async throws {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    let fleet = try await Fleet(hearth, lamp: "Lamp")
+    defer { fleet.stop() }
+    #expect(try hearth("pair", fleet.code, "--name", "Lamp", "-q").status == 0)
+    #expect(try hearth("sim", "net", "lamp").output == "nothing is wrong with it\n")
+
+    #expect(try hearth("sim", "net", "lamp", "--partition").status == 0)
+    #expect(try hearth("sim", "net", "lamp").output == "partitioned\n")
+    #expect(try hearth("on", "lamp", "--timeout", "3s").status != 0)
+    #expect(try hearth("sim", "get", "lamp.onOff.onOff").output == "false\n")
+    #expect(try hearth("sim", "net", "lamp", "--heal").output.isEmpty)
+    #expect(try hearth("on", "lamp").status == 0)
+    #expect(try hearth("sim", "get", "lamp.onOff.onOff").output == "true\n")
+
+    // What is named is so, the rest as it should be.
+    _ = try hearth("sim", "net", "lamp", "--loss", "30%", "--reorder", "2%")
+    let set = try hearth(
+      "sim", "net", "lamp", "--loss", "0.5%", "--latency", "80ms", "--jitter", "40ms", "--duplicate", "1%", "--json")
+    #expect(
+      set.output
+        == #"{"ok":true,"data":{"device":"Lamp","partitioned":false,"lossPercent":0.5,"latencyMilliseconds":80,"#
+        + #""jitterMilliseconds":40,"duplicatePercent":1.0,"reorderPercent":0.0}}"# + "\n")
+    #expect(try hearth("sim", "net", "lamp").output == "loss 0.5%, latency 80 ms, jitter 40 ms, duplicate 1%\n")
+    for _ in 0..<100 where try !hearth("sim", "ps").output.contains("; loss 0.5%") {
+      try await Task.sleep(for: .milliseconds(50))
+    }
+    #expect(try hearth("sim", "ps").output.contains("; loss 0.5%, latency 80 ms, jitter 40 ms, duplicate 1%"))
+    #expect(try hearth("sim", "ps", "--json").output.contains(#""network":{"partitioned":false,"lossPercent":0.5"#))
+    #expect(try hearth("toggle", "lamp").status == 0)
+
+    for (arguments, expected) in [
+      (["--loss", "30"], "expected a share from 0% to 100%"),
+      (["--reorder", "101%"], "expected a share from 0% to 100%"),
+      (["--latency", "soon"], "expected a time such as 2s"),
+      (["--loss", "30%", "--partition"], "either conditions, such as --loss 30%, or --partition, or --heal"),
+      (["--heal", "--partition"], "either conditions, such as --loss 30%, or --partition, or --heal"),
+    ] {
+      let told = try hearth.run(["sim", "net", "lamp"] + arguments)
+      #expect(told.status == 2 && told.errors.contains(expected), "\(told.errors)")
+    }
+    #expect(try hearth("sim", "net", "nobody", "--heal").status == 3)
+  }
+
+  /// Where nothing runs there is nothing to see or to touch.
+  @Test(.timeLimit(.minutes(10)), arguments: [["ps"], ["set", "lamp.onOff.onOff=true"], ["net", "lamp", "--heal"]])
+  func nothingRuns(_ arguments: [String]) throws {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    #expect(try hearth.run(["sim"] + arguments).status == 13)
+  }
+
   private func shout(_ bytes: [UInt8], to port: UInt16) {
     let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
     defer { close(descriptor) }

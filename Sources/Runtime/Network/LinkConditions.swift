@@ -1,7 +1,7 @@
-import MatterCrypto
+internal import MatterProtocol
 
 /// A probability as a ratio of whole numbers, so that a draw is the same on every machine.
-public struct Ratio: Hashable, Sendable {
+public struct Ratio: Hashable, Codable, Sendable {
   /// How many …
   public var numerator: UInt64
   /// … of so many; 0 makes the ratio zero.
@@ -12,6 +12,15 @@ public struct Ratio: Hashable, Sendable {
     self.numerator = numerator
     self.denominator = denominator
   }
+
+  /// A share as people write it: 30% or 0.5%. Nil for what is none, or is more than all.
+  public init?(percent text: String) {
+    guard text.hasSuffix("%"), let percent = Double(text.dropLast()), (0...100).contains(percent) else { return nil }
+    self.init(UInt64((percent * 10_000).rounded()), of: 1_000_000)
+  }
+
+  /// The share in per cent.
+  public var percent: Double { denominator > 0 ? Double(numerator) * 100 / Double(denominator) : 0 }
 
   public static let never = Ratio(0, of: 1), always = Ratio(1, of: 1)
 
@@ -28,7 +37,7 @@ public struct Ratio: Hashable, Sendable {
   }
 
   /// Whether it happens this time. Draws once, unless the answer is known beforehand.
-  func happens(_ random: inout some RandomNumberGenerator) -> Bool {
+  package func happens(_ random: inout some RandomNumberGenerator) -> Bool {
     guard numerator > 0, denominator > 0 else { return false }
     guard numerator < denominator else { return true }
     return UInt64.random(in: 0..<denominator, using: &random) < numerator
@@ -36,7 +45,7 @@ public struct Ratio: Hashable, Sendable {
 }
 
 /// How a link treats datagrams in one direction.
-public struct LinkConditions: Hashable, Sendable {
+public struct LinkConditions: Hashable, Codable, Sendable {
   /// The least time that a datagram takes.
   public var latency: Duration
   /// What is added to it at most; drawn for each datagram, in whole microseconds. Datagrams may overtake each other by it.
@@ -76,7 +85,7 @@ public struct LinkConditions: Hashable, Sendable {
 
   /// What keeps a subscription takes a report without anything in it, 41 bytes, and the answer to that, which is longer: a message
   /// header, a protocol header with an acknowledgement, a status and the tag of the encryption. Matter Core § 4.4, § 4.8, § 10.7.2.
-  static let leastDatagramSize = 8 + 10 + 8 + 16
+  package static let leastDatagramSize = 8 + 10 + 8 + 16
 
   /// The conditions of a way that leads over this link and then another one.
   public func followed(by other: LinkConditions) -> LinkConditions {

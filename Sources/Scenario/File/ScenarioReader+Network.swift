@@ -52,12 +52,9 @@ extension ScenarioReader {
 
   /// A share such as 30% or 0.5%, as whole numbers.
   private mutating func ratio(_ node: Node) -> Ratio? {
-    let text = node.scalar?.string ?? ""
-    guard text.hasSuffix("%"), let percent = Double(text.dropLast()), (0...100).contains(percent) else {
-      report(node, expected: "a share from 0% to 100%")
-      return nil
-    }
-    return Ratio(UInt64((percent * 10_000).rounded()), of: 1_000_000)
+    if let ratio = Ratio(percent: node.scalar?.string ?? "") { return ratio }
+    report(node, expected: "a share from 0% to 100%")
+    return nil
   }
 
   /// Bytes in a second, such as 500B/s, 20kB/s or 1MB/s.

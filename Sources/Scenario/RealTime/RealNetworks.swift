@@ -1,5 +1,7 @@
 internal import MatterCrypto
+internal import MatterCrypto
 internal import MatterProtocol
+internal import Runtime
 internal import Simulation
 internal import Synchronization
 
@@ -31,8 +33,8 @@ final class RealNetworks: Sendable {
     var senders: [SocketAddress: ObjectIdentifier] = [:]
     /// The last one of 127.0.0.0/8 that a machine got.
     var lastAddress: UInt32 = 0x7F00_0001
-    /// When a slow link is done with what was given to it.
-    var busyUntil: [Link: Instant] = [:]
+    /// What they have been given to carry.
+    var links: [Link: DatagramLink] = [:]
 
     subscript(machine: ObjectIdentifier?) -> MachineFaults { machine.flatMap { faults[$0] } ?? MachineFaults() }
   }
@@ -48,7 +50,7 @@ final class RealNetworks: Sendable {
       var faults = state[id]
       faults.befall(fault)
       state.faults[id] = faults
-      if fault == .heal { state.busyUntil = state.busyUntil.filter { $0.key.from != id && $0.key.to != id } }
+      if fault == .heal { state.links = state.links.filter { $0.key.from != id && $0.key.to != id } }
       return faults
     }
   }
@@ -96,14 +98,7 @@ final class RealNetworks: Sendable {
         !isMulticast || sender.hasMulticast && receiver.hasMulticast && sender.place == receiver.place
       else { return [] }
       guard let conditions = sender.conditions(towards: receiver) else { return [.zero] }
-      if conditions.maximumDatagramSize > 0, size > conditions.maximumDatagramSize { return [] }
-      if conditions.loss.happens() { return [] }
-      let isHeld = conditions.reordering.happens()
-      let copies = conditions.duplication.happens() ? 2 : 1
-      let queued = state.queue(size, link, conditions, at: now)
-      return (0..<copies).map { copy in
-        queued + conditions.delay() + (isHeld && copy == 0 ? conditions.holding : .zero)
-      }
+      return state.links[link, default: DatagramLink()].carry(size, conditions, at: now)
     }
   }
 
@@ -179,35 +174,12 @@ final class RealNetworks: Sendable {
       let finder = ObjectIdentifier(machine)
       guard let publication = state.publications[service], publication.publisher != finder else { return .zero }
       guard let conditions = state[publication.publisher].conditions(towards: state[finder]) else { return .zero }
-      var time = Duration.zero
+      var (time, random) = (Duration.zero, SystemRandomSource())
       for _ in 0..<(publication.number < question ? 2 : 1) {
-        if conditions.loss.happens() { return nil }
-        time += conditions.delay()
+        if conditions.loss.happens(&random) { return nil }
+        time += conditions.delay(&random)
       }
       return time
     }
   }
-}
-
-extension RealNetworks.State {
-  /// How long a link takes until it is done with a datagram that is given to it now.
-  fileprivate mutating func queue(
-    _ size: Int, _ link: RealNetworks.Link, _ conditions: LinkConditions, at now: Instant
-  ) -> Duration {
-    guard conditions.bytesPerSecond > 0 else { return .zero }
-    let end =
-      max(now, busyUntil[link] ?? now) + .nanoseconds(Int64(size) * 1_000_000_000 / Int64(conditions.bytesPerSecond))
-    busyUntil[link] = end
-    return end - now
-  }
-}
-
-extension LinkConditions {
-  /// Latency and jitter, by the system's chance.
-  fileprivate func delay() -> Duration { latency + .nanoseconds(Int64.random(in: 0...max(0, jitter.nanoseconds))) }
-}
-
-extension Ratio {
-  /// Whether it happens this time, by the system's chance.
-  func happens() -> Bool { numerator > 0 && denominator > 0 && UInt64.random(in: 0..<denominator) < numerator }
 }

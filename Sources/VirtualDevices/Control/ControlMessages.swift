@@ -12,6 +12,8 @@ public enum ControlRequest: Codable, Sendable, Hashable {
   case move(device: String, button: Int, moves: [Move])
   /// What is done to a device's plug.
   case power(device: String, Power)
+  /// What befalls the network around a device.
+  case network(device: String, DeviceNetwork.Fault)
 
   /// One movement of a hand at a switch.
   public struct Move: Codable, Sendable, Hashable {
@@ -34,7 +36,9 @@ public enum ControlRequest: Codable, Sendable, Hashable {
   var device: String? {
     switch self {
     case .status: nil
-    case .set(let device, _, _, _, _), .get(let device, _, _, _), .move(let device, _, _), .power(let device, _): device
+    case .set(let device, _, _, _, _), .get(let device, _, _, _), .move(let device, _, _), .power(let device, _),
+      .network(let device, _):
+      device
     }
   }
 }

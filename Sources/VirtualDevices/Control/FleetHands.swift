@@ -37,6 +37,13 @@ struct FleetHands: Sendable {
     board.eventLoop.makeSucceededFuture(ControlReply(error: error))
   }
 
+  private static func isPossible(_ fault: DeviceNetwork.Fault) -> Bool {
+    guard case .conditions(let conditions) = fault else { return true }
+    let times = [conditions.latency, conditions.jitter, conditions.holding]
+    return times.allSatisfy { (Duration.zero...Duration.milliseconds(longestPause)).contains($0) }
+      && conditions.bytesPerSecond >= 0 && conditions.maximumDatagramSize >= 0
+  }
+
   /// On the device's loop.
   private func carryOut(
     _ request: ControlRequest, _ path: String, on bound: NIOLoopBound<VirtualDevice>
@@ -57,6 +64,12 @@ struct FleetHands: Sendable {
             return ControlReply(error: error)
           }
         }.futureResult
+      case .network(_, let fault):
+        guard Self.isPossible(fault) else {
+          throw ControlError(
+            .badRequest, "no network is like that: times are from nothing to a day, sizes and rates not below 0")
+        }
+        try device.befall(fault, at: place)
       case .set(_, let endpoint, let cluster, let attribute, let value):
         try device.set(ClusterID(cluster), AttributeID(attribute), value, on: place.endpoints(endpoint))
       case .get(_, let endpoint, let cluster, let attribute):

@@ -30,6 +30,8 @@ public struct DeviceStatus: Codable, Sendable, Hashable {
   public var isCommissionable = false
   /// Whether it has its power; without, the rest is as it was last.
   public var isPowered = true
+  /// What is wrong with the network around it; nil: nothing is.
+  public var network: DeviceNetwork?
   /// Nil: it has none.
   public var onOff: Bool?
   /// 1 to 254; nil: it has none.

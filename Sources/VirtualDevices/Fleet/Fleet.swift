@@ -87,11 +87,14 @@ public final class Fleet: Sendable {
         devices.append(
           try await loop.submit {
             let random: any RandomSource = seed.map { SeededRandomSource(seed: $0) } ?? SystemRandomSource()
+            let link = DeviceLink()
             var surroundings = VirtualDevice.Surroundings(
-              machine: HostMachine(), discovery: discovery, loop: loop, interfaces: options.interfaces,
+              machine: LinkedMachine(host: HostMachine(), link: link), discovery: LinkedDiscovery(discovery, link),
+              loop: loop, interfaces: options.interfaces,
               directory: options.devicesDirectory + "/" + definition.uniqueID, logger: logger,
               onChange: { board.changed() })
             surroundings.peers = options.peers
+            surroundings.link = link
             let device = try VirtualDevice(
               definition, port: port, random: random, isFresh: options.isFresh, in: surroundings)
             return NIOLoopBound(device, eventLoop: loop)

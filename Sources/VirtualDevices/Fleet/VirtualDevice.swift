@@ -23,6 +23,8 @@ package final class VirtualDevice {
     package let onChange: @Sendable () -> Void
     /// Where nodes are that the device may be bound to.
     package var peers: [NodeID: MatterProtocol.SocketAddress] = [:]
+    /// What may befall the network around it; nil: nothing may, or it is somebody else's affair.
+    package var link: DeviceLink?
     /// For tests alone.
     package var mutant: Mutant?
 
@@ -133,6 +135,24 @@ package final class VirtualDevice {
     host = nil
   }
 
+  // MARK: The network
+
+  /// What the network around it is like, where anything is wrong with it.
+  private var network: DeviceNetwork? {
+    surroundings.link.map(\.network).flatMap { $0 == DeviceNetwork() ? nil : $0 }
+  }
+
+  /// Something befalls the network around it.
+  func befall(_ fault: DeviceNetwork.Fault, at place: Place) throws(ControlError) {
+    guard place.bridged == nil else {
+      throw ControlError(
+        .refused, "it has no network of its own; say it of the bridge that it is behind, “\(definition.path)”")
+    }
+    guard let link = surroundings.link else { throw ControlError(.refused, "nothing can befall its network") }
+    link.befall(fault)
+    surroundings.onChange()
+  }
+
   // MARK: Interfaces
 
   /// The host has other interfaces or addresses.
@@ -161,8 +181,13 @@ package final class VirtualDevice {
       manualCode: (try? payload.manualCode) ?? "", qrCode: (try? payload.qrText) ?? "",
       vendorID: definition.vendorID, productID: definition.productID, serialNumber: definition.serialNumber,
       uniqueID: definition.uniqueID)
-    guard let host else { return lastStatus ?? status }
-    status.drops = drops
+    guard let host else {
+      // Its power is off, not its network.
+      var last = lastStatus ?? status
+      last.network = network
+      return last
+    }
+    (status.network, status.drops) = (network, drops)
     host.perform { engine, _ in
       status.fabrics = engine.fabrics.map {
         .init(

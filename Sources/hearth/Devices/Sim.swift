@@ -6,7 +6,7 @@ import VirtualDevices
 struct Sim: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "The virtual devices that run now, and what hands do to them.",
-    subcommands: [List.self, SimSet.self, SimGet.self, SimPress.self, SimPower.self, SimDrops.self])
+    subcommands: [List.self, SimSet.self, SimGet.self, SimPress.self, SimPower.self, SimNet.self, SimDrops.self])
 
   struct List: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -8,7 +8,8 @@ enum VirtualDeviceReport {
       let nodes = device.nodeIDs.map { $0.drop { $0 == "0" } }.joined(separator: " ")
       table.add(
         device.name, device.room.isEmpty ? "–" : device.room, device.type, nodes.isEmpty ? "–" : nodes,
-        "\(device.port)", dashed(device.manualCode), "\(device.discriminator)", "\(device.fabrics.count)", device.state)
+        "\(device.port)", dashed(device.manualCode), "\(device.discriminator)", "\(device.fabrics.count)",
+        [device.state, text(device.network) ?? ""].filter { !$0.isEmpty }.joined(separator: "; "))
       for bridged in device.bridged {
         // Behind the device of the line above.
         table.add(
@@ -48,6 +49,7 @@ enum VirtualDeviceReport {
           "position": device.position.map { .integer($0) } ?? .null, "state": .string(device.state),
           "powered": .bool(device.isPowered), "buttons": .array(device.buttons.map { .string($0) }),
           "bridged": .array(device.bridged.map(json)),
+          "network": device.network.map { json($0) } ?? .null,
           "drops": json(device.drops.sorted { $0.key < $1.key }),
         ]
       })

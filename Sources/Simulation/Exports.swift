@@ -1,0 +1,3 @@
+// Links are described in the words of `Runtime`, for the host's own network and for one that is simulated: whoever tests a home has them
+// with the simulation.
+@_exported public import Runtime

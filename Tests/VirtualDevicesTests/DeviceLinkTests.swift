@@ -1,0 +1,177 @@
+import Logging
+import MatterModel
+import MatterProtocol
+import NIOCore
+import Runtime
+import Synchronization
+import Testing
+
+@testable import VirtualDevices
+
+/// The network around one device, as somebody has made it.
+@Suite(.serialized) struct DeviceLinkTests {
+  /// Datagrams of one byte each, as they came.
+  private final class Heard: Sendable {
+    let bytes = Mutex<[UInt8]>([])
+
+    /// Whether it comes, on however busy a machine.
+    func has(_ byte: UInt8) async -> Bool {
+      for _ in 0..<12_000 {
+        if bytes.withLock({ $0.contains(byte) }) { return true }
+        try? await Task.sleep(for: .milliseconds(10))
+      }
+      return false
+    }
+  }
+
+  private typealias Ends = (
+    link: DeviceLink, device: NIOLoopBound<any DatagramTransport>, other: NIOLoopBound<any DatagramTransport>,
+    heard: (device: Heard, other: Heard)
+  )
+
+  /// A device's sockets behind a link, and somebody else's.
+  private func ends(on loop: any EventLoop) async throws -> Ends {
+    let (link, device, other) = (DeviceLink(), Heard(), Heard())
+    return try await loop.submit {
+      let sockets = try LinkedMachine(host: HostMachine(), link: link).openTransport(.loopback, port: nil, on: loop)
+      let others = try HostMachine().openTransport(.loopback, port: nil, on: loop)
+      sockets.onDatagram = { bytes, _ in device.bytes.withLock { $0 += bytes } }
+      others.onDatagram = { bytes, _ in other.bytes.withLock { $0 += bytes } }
+      return (link, NIOLoopBound(sockets, eventLoop: loop), NIOLoopBound(others, eventLoop: loop), (device, other))
+    }.get()
+  }
+
+  private func send(
+    _ byte: UInt8, from: NIOLoopBound<any DatagramTransport>, to: NIOLoopBound<any DatagramTransport>
+  ) async throws {
+    try await from.eventLoop.submit {
+      from.value.send([byte], to: SocketAddress(.loopback4, port: to.value.port))
+    }.get()
+  }
+
+  /// Each way for itself; what comes later shows that what came before was lost.
+  @Test(
+    .timeLimit(.minutes(10)),
+    arguments: [DeviceNetwork.Fault.partition, .conditions(LinkConditions(latency: .zero, loss: .always))])
+  func nothingGetsThrough(_ fault: DeviceNetwork.Fault) async throws {
+    let (link, device, other, heard) = try await ends(on: HostMachine().nextEventLoop())
+    #expect(!link.isCut)
+    link.befall(fault)
+    #expect(link.isCut)
+    try await send(1, from: device, to: other)
+    try await send(1, from: other, to: device)
+    // Who is in the middle of it may still hear it: it is read when it comes.
+    try await Task.sleep(for: .milliseconds(200))
+    link.befall(.heal)
+    #expect(!link.isCut && link.network == DeviceNetwork())
+    try await send(2, from: device, to: other)
+    try await send(2, from: other, to: device)
+    #expect(await heard.device.has(2))
+    #expect(await heard.other.has(2))
+    #expect(heard.device.bytes.withLock(\.self) == [2] && heard.other.bytes.withLock(\.self) == [2])
+    try await device.eventLoop.submit {
+      device.value.close()
+      other.value.close()
+    }.get()
+  }
+
+  @Test(.timeLimit(.minutes(10))) func whatIsSlowComesLater() async throws {
+    let (link, device, other, heard) = try await ends(on: HostMachine().nextEventLoop())
+    link.befall(
+      .conditions(LinkConditions(latency: .milliseconds(300), jitter: .milliseconds(50), duplication: .always)))
+    for (from, to, ear) in [(device, other, heard.other), (other, device, heard.device)] {
+      let begin = HostClock.now()
+      try await send(1, from: from, to: to)
+      #expect(await ear.has(1))
+      #expect(HostClock.now() - begin >= .milliseconds(300))
+      for _ in 0..<12_000 where ear.bytes.withLock(\.count) < 2 { try await Task.sleep(for: .milliseconds(10)) }
+      #expect(ear.bytes.withLock(\.self) == [1, 1])
+    }
+    // What is under way when the way is cut is lost, in either direction.
+    link.befall(.conditions(LinkConditions(latency: .seconds(2))))
+    try await send(3, from: device, to: other)
+    try await send(3, from: other, to: device)
+    try await Task.sleep(for: .milliseconds(200))
+    link.befall(.partition)
+    try await Task.sleep(for: .milliseconds(2_500))
+    link.befall(.heal)
+    try await send(4, from: device, to: other)
+    try await send(4, from: other, to: device)
+    #expect(await heard.other.has(4))
+    #expect(await heard.device.has(4))
+    #expect(!heard.other.bytes.withLock { $0.contains(3) } && !heard.device.bytes.withLock { $0.contains(3) })
+    try await device.eventLoop.submit {
+      device.value.close()
+      other.value.close()
+    }.get()
+  }
+
+  // MARK: Service discovery
+
+  private final class Ledger: NodeDiscovery {
+    let loop: any EventLoop
+    private let asked = Mutex<[String]>([])
+    init(_ loop: any EventLoop) { self.loop = loop }
+
+    /// What it was asked for since this was asked last.
+    var news: [String] {
+      asked.withLock { asked in
+        defer { asked = [] }
+        return asked
+      }
+    }
+
+    private func note(_ what: String) { asked.withLock { $0.append(what) } }
+
+    func publish(_: MatterService, on _: (any EventLoop)?, onConflict _: (@Sendable (ServiceConflict) -> Void)?) {
+      note("publish")
+    }
+    func withdraw(_: MatterService, silently: Bool) { note(silently ? "hide" : "withdraw") }
+    func browse(
+      _: DiscoveryQuery, on _: any EventLoop, _: @escaping @Sendable (ServiceDiscovery.Event) -> Void
+    ) -> ServiceDiscovery.Browse {
+      note("browse")
+      return ServiceDiscovery.Browse(number: 1)
+    }
+    func stop(_: ServiceDiscovery.Browse) { note("stop") }
+    func stop() -> EventLoopFuture<Void> { loop.makeSucceededVoidFuture() }
+  }
+
+  private static let service = MatterService(
+    kind: .commissionable(instance: 7), hostName: "0011223344FF", port: 5540, text: [])
+
+  @Test func whoIsCutOffIsNotSeenAndSeesNobody() {
+    let loop = HostMachine().nextEventLoop()
+    let (ledger, link) = (Ledger(loop), DeviceLink())
+    let discovery = LinkedDiscovery(ledger, link)
+    discovery.publish(Self.service, on: nil, onConflict: nil)
+    let browse = discovery.browse(.commissionable(), on: loop) { _ in }
+    #expect(ledger.news == ["publish", "browse"])
+    link.befall(.conditions(LinkConditions(loss: Ratio(99, of: 100))))
+    #expect(ledger.news.isEmpty)
+    for fault in [DeviceNetwork.Fault.partition, .conditions(LinkConditions(loss: .always))] {
+      link.befall(fault)
+      #expect(ledger.news == ["hide", "stop"])
+      link.befall(fault)
+      #expect(ledger.news.isEmpty)
+      link.befall(.heal)
+      #expect(ledger.news == ["publish", "browse"])
+    }
+    // What is said meanwhile is not heard; it counts afterwards.
+    link.befall(.partition)
+    _ = ledger.news
+    discovery.withdraw(Self.service, silently: false)
+    discovery.stop(browse)
+    #expect(ledger.news.isEmpty)
+    link.befall(.heal)
+    #expect(ledger.news.isEmpty)
+    link.befall(.partition)
+    discovery.publish(Self.service, on: nil, onConflict: nil)
+    _ = discovery.browse(.commissionable(), on: loop) { _ in }
+    #expect(ledger.news.isEmpty)
+    link.befall(.heal)
+    #expect(ledger.news == ["publish", "browse"])
+    discovery.withdraw(Self.service, silently: false)
+    #expect(ledger.news == ["withdraw"])
+  }
+}
