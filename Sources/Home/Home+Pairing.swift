@@ -125,7 +125,15 @@ extension Home {
 
   /// What is there by another way, too, stays by that way.
   package func remove(_ device: DeviceRecord, force: Bool) async throws(HomeError) -> (DeviceRecord, Bool) {
-    guard let device = device.isBridged ? device.by(where: { !$0.id.isBridged }) : device else {
+    let isNode = !device.isBridged && !device.nodeID.isTemporaryLocal
+    guard let device = isNode ? device : device.by(where: { !$0.id.isBridged && !$0.id.isCloud }) else {
+      if device.ways.allSatisfy(\.id.isCloud) {
+        let account = try await controller.cloud(of: device.nodeID).account.name
+        throw HomeError(
+          .badArguments,
+          "it is a device of the cloud account “\(account)”; remove it there, or all of them with "
+            + "`hearth home cloud remove \(account)`", device: device.name)
+      }
       throw HomeError(
         .badArguments,
         "a device behind a bridge can't be removed by itself; remove it at its bridge, or remove the bridge",

@@ -62,6 +62,17 @@ import Testing
     "CREATE TABLE wish (node INTEGER PRIMARY KEY, name TEXT, room TEXT, room_name TEXT, structure TEXT);",
     "ALTER TABLE observer ADD COLUMN begun INTEGER;",
     "ALTER TABLE observer ADD COLUMN resumes INTEGER NOT NULL DEFAULT 0;",
+    """
+    CREATE TABLE cloud_account (
+      name TEXT PRIMARY KEY COLLATE NOCASE, address TEXT NOT NULL, token TEXT NOT NULL,
+      revision INTEGER NOT NULL, orders INTEGER NOT NULL DEFAULT 0, contact INTEGER, failure TEXT
+    ) WITHOUT ROWID;
+    CREATE TABLE cloud_device (
+      account TEXT NOT NULL COLLATE NOCASE, device TEXT NOT NULL, node INTEGER NOT NULL, endpoint INTEGER NOT NULL,
+      description BLOB NOT NULL, PRIMARY KEY (account, device), UNIQUE (node, endpoint)
+    ) WITHOUT ROWID;
+    CREATE TABLE cloud_number (last INTEGER PRIMARY KEY AUTOINCREMENT);
+    """,
   ]
 
   /// A home with a room, a lamp in it that is on, its log, and an observer; made without any code of ours.
@@ -79,7 +90,7 @@ import Testing
     INSERT INTO observer (definition, sequence) VALUES ('{"filter":{"type":"all"},"command":["true"]}', 1);
     """
 
-  @Test(arguments: 1...9) func becomesThisOne(_ version: Int) throws {
+  @Test(arguments: 1...10) func becomesThisOne(_ version: Int) throws {
     let place = try TestDatabase()
     let earlier = try DatabaseQueue(path: place.path)
     try earlier.writeWithoutTransaction { database in
@@ -105,7 +116,7 @@ import Testing
     #expect(home.state.value(5, .init(1, 6, 0)) == [0x09] && home.state.lastEvents[5] == 12)
     #expect(home.contacts == [5: Contact(last: 1000, nextReport: 2000)] && home.versions == [5: [.init(1, 6): 9]])
     #expect(home.anchor.log == 77 && home.trials.isEmpty && home.wishes.isEmpty)
-    #expect(try database.clients().isEmpty)
+    #expect(try database.clients().isEmpty && database.cloudAccounts().isEmpty && database.cloudNodes().isEmpty)
     let observer = try #require(try database.backgroundDeliveries().first)
     #expect(observer.target == .command(["true"]) && observer.anchor == Anchor(log: 77, sequence: 1, mark: 1))
     #expect(observer.earliest == nil && observer.begun == nil && observer.resumes == 0)
@@ -119,7 +130,10 @@ import Testing
     #expect(try database.samples(after: home.anchor).added.count == 1)
     func form(_ database: HomeDatabase) throws -> [String] {
       try database.read { file in
-        try ["structure", "observer", "client", "gap", "log", "trial", "wish"].flatMap { table in
+        try [
+          "structure", "observer", "client", "gap", "log", "trial", "wish", "cloud_account", "cloud_device",
+          "cloud_number",
+        ].flatMap { table in
           try Row.fetchAll(file, sql: "SELECT name, type, \"notnull\" FROM pragma_table_info('\(table)') ORDER BY name")
             .map { "\(table) \($0)" }
         }

@@ -55,7 +55,9 @@ extension CloudDevice {
     matterOriginalVendorID = identity.matterOriginalVendorID
     matterOriginalProductID = identity.matterOriginalProductID
     matterUniqueID = identity.matterUniqueID.isEmpty ? nil : identity.matterUniqueID
-    otherDeviceIDs = device.entry.sources.map { OtherID(agentID: agentID, deviceID: "\($0.id)\(part)") }
+    otherDeviceIDs = device.entry.sources.filter { !$0.id.isCloud }.map {
+      OtherID(agentID: agentID, deviceID: "\($0.id)\(part)")
+    }
   }
 }
 

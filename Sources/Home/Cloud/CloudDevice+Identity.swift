@@ -18,16 +18,21 @@ extension DeviceIdentity {
 
   private static func number(_ text: String) -> UInt16? {
     let text = text.lowercased()
-    return text.hasPrefix("0x") ? UInt16(text.dropFirst(2), radix: 16) : nil
+    // Some say 0 of what they don't know; it is nobody's.
+    return text.hasPrefix("0x") ? UInt16(text.dropFirst(2), radix: 16).flatMap { $0 == 0 ? nil : $0 } : nil
   }
 }
 
 extension CloudDevice {
   /// Whether it is this device of a home: the same unique id, from the same maker as far as both tell.
   public func isSameDevice(as device: HomeDevice) -> Bool {
+    identity.isSameDevice(as: device.identity)
+  }
+
+  /// Who made it, as far as the cloud tells.
+  var identity: DeviceIdentity {
     DeviceIdentity(
       matterOriginalVendorID: matterOriginalVendorID, matterOriginalProductID: matterOriginalProductID,
-      matterUniqueID: matterUniqueID ?? ""
-    ).isSameDevice(as: device.identity)
+      matterUniqueID: matterUniqueID ?? "")
   }
 }

@@ -109,7 +109,10 @@ extension HomeController: HomeBackend {
     let calling = eventLoop.scheduleRepeatedTask(initialDelay: .zero, delay: Self.waitingInterval) { [weak self] _ in
       guard let self else { return }
       // On the loop that the actor lives on.
-      assumeIsolated { $0.edge.value.host.perform { engine, now in engine.hurry(node, at: now) } }
+      assumeIsolated { controller in
+        controller.edge.value.host.perform { engine, now in engine.hurry(node, at: now) }
+        if node.isTemporaryLocal { for link in controller.clouds.values { link.hurryNow() } }
+      }
     }
     let timer = eventLoop.scheduleTask(in: .nanoseconds(time.nanoseconds)) { found.cancel() }
     defer {

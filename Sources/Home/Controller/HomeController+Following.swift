@@ -17,6 +17,7 @@ extension HomeController {
       keeper.database, after: keeper.anchor, on: eventLoop, keeper.worker, retention: .init(), machine: options.machine,
       onForeignWrite: { [weak self] in
         await self?.readSettings()
+        if await self?.isFollower == true { await self?.readClouds() }
         await self?.noteWishes()
       }
     ) { [weak self] in
@@ -88,6 +89,7 @@ extension HomeController {
       engine.isPassive = false
     }
     edge.value.observers.tell(hubState)
+    await readClouds()
   }
 
   /// Wakes observers from now on, if nobody does any more.

@@ -8,6 +8,7 @@ extension HomeController {
   public func read(
     _ node: NodeID, _ paths: [AttributePath], isFabricFiltered: Bool = true, timeout: Duration? = nil
   ) async throws(HomeError) -> ReassembledReport {
+    if node.isTemporaryLocal { return try await readCloud(node, paths) }
     let timeout = timeout ?? options.timeout
     let outcome = try await run("a reading", node) { engine, now in
       engine.read(node, paths, isFabricFiltered: isFabricFiltered, timeout: timeout, at: now)
@@ -21,6 +22,7 @@ extension HomeController {
   public func write(
     _ node: NodeID, _ writes: [AttributeWrite], isTimed: Bool = false
   ) async throws(HomeError) -> [AttributeStatus] {
+    if node.isTemporaryLocal { return try await writeCloud(node, writes) }
     let timeout = options.timeout
     let outcome = try await run("a writing", node) { engine, now in
       engine.write(
@@ -36,6 +38,10 @@ extension HomeController {
   public func invoke(
     _ node: NodeID, _ command: CommandData, isTimed: Bool = false
   ) async throws(HomeError) -> CommandData? {
+    if node.isTemporaryLocal {
+      try await invokeCloud(node, command)
+      return nil
+    }
     let timeout = options.timeout
     let outcome = try await run(
       "\(ElementNames.cluster(command.path.cluster)).\(ElementNames.command(command.path.command, of: command.path.cluster))",

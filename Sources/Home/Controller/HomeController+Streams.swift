@@ -34,6 +34,10 @@ extension HomeController {
     _ node: NodeID, _ request: SubscriptionRequest
   ) -> AsyncThrowingStream<SubscriptionNews, any Error> {
     let (stream, continuation) = AsyncThrowingStream.makeStream(of: SubscriptionNews.self)
+    do throws(HomeError) { try checkFabric(node) } catch {
+      continuation.finish(throwing: error)
+      return stream
+    }
     point(node)
     let id = edge.value.begin(
       node,

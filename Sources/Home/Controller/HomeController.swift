@@ -39,6 +39,8 @@ public actor HomeController {
     public var mutant: Mutant?
     /// What the controller runs on.
     public var machine: any Machine = HostMachine()
+    /// How the clouds of makers are asked that the home has accounts at.
+    public var clouds = CloudOptions()
     public var logger: Logger
 
     public init(state: StateDirectory, logger: Logger) {
@@ -70,6 +72,10 @@ public actor HomeController {
   var contactsRead: NIODeadline?
   /// Readings of the grace time: how many were begun, and the last one that came into force.
   var graceReadings = (begun: 0, inForce: 0)
+  /// The accounts at makers' clouds that were needed yet, by name; where we follow the devices, all.
+  var clouds: [String: CloudLink] = [:]
+  /// How often the accounts were read.
+  var cloudReadings = 0
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
@@ -149,6 +155,7 @@ public actor HomeController {
   public func close() async {
     polling?.cancel()
     contactKeeping?.cancel()
+    endClouds()
     // Whoever is about to take over finds that there is nobody to do so.
     let ending = center.take()
     await ending?.end()
@@ -171,6 +178,7 @@ public actor HomeController {
     assumeIsolated { controller in
       controller.polling?.cancel()
       controller.contactKeeping?.cancel()
+      controller.endClouds()
       controller.center?.assumeIsolated { $0.stop(recording: false) }
       controller.center = nil
       (controller.follower, controller.waker) = (nil, nil)
@@ -206,7 +214,10 @@ public actor HomeController {
     _ what: @autoclosure () -> String, _ node: NodeID? = nil, onEvent: ((ControllerEvent) -> Void)? = nil,
     _ start: (inout ControllerEngine, Instant) -> OperationID
   ) async throws(HomeError) -> OperationOutcome {
-    if let node { point(node) }
+    if let node {
+      try checkFabric(node)
+      point(node)
+    }
     lookForFollower()
     noteClock()
     let wait = Waits.begin("\(name(of: node)) to answer \(what())")

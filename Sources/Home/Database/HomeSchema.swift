@@ -60,8 +60,23 @@ enum HomeSchema {
     migrator.registerMigration("7") { try $0.execute(sql: version7) }
     migrator.registerMigration("8") { try $0.execute(sql: version8) }
     migrator.registerMigration("9") { try $0.execute(sql: version9) }
+    migrator.registerMigration("10") { try $0.execute(sql: version10) }
     return migrator
   }
+
+  /// Accounts at makers' clouds, and their devices with the endpoints that they are. `revision` counts what the user did to an
+  /// account, `orders` what was done through it; `contact` is in microseconds since 1970. A number is never given twice.
+  private static let version10 = """
+    CREATE TABLE cloud_account (
+      name TEXT PRIMARY KEY COLLATE NOCASE, address TEXT NOT NULL, token TEXT NOT NULL,
+      revision INTEGER NOT NULL, orders INTEGER NOT NULL DEFAULT 0, contact INTEGER, failure TEXT
+    ) WITHOUT ROWID;
+    CREATE TABLE cloud_device (
+      account TEXT NOT NULL COLLATE NOCASE, device TEXT NOT NULL, node INTEGER NOT NULL, endpoint INTEGER NOT NULL,
+      description BLOB NOT NULL, PRIMARY KEY (account, device), UNIQUE (node, endpoint)
+    ) WITHOUT ROWID;
+    CREATE TABLE cloud_number (last INTEGER PRIMARY KEY AUTOINCREMENT);
+    """
 
   /// How often an observer was resumed.
   private static let version9 = "ALTER TABLE observer ADD COLUMN resumes INTEGER NOT NULL DEFAULT 0;"

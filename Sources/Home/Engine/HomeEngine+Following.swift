@@ -119,7 +119,11 @@ extension HomeEngine {
     where !uncalled.contains(node) && calls[node].map({ $0 <= over }) ?? true
       && reducer.status(of: node).connectivity.connectivityState == .unknown
     {
-      take(.lost(node, controller.node(node)?.address == nil ? .noAddress : .timedOut), at: now)
+      let reason: OfflineReason =
+        if node.isTemporaryLocal { .cloudUnreachable } else {
+          controller.node(node)?.address == nil ? .noAddress : .timedOut
+        }
+      take(.lost(node, reason), at: now)
     }
   }
 

@@ -127,6 +127,12 @@ public enum OfflineReason: String, Hashable, Sendable, CaseIterable, Codable {
   case bridgeSaysUnreachable
   /// It said that it shuts down.
   case poweredOffAnnounced
+  /// The cloud of its maker does not answer.
+  case cloudUnreachable
+  /// The cloud of its maker does not let us in: the account's token is not valid, or not any more.
+  case cloudRefused
+  /// The cloud of its maker says that it can't reach it.
+  case cloudSaysUnreachable
   /// The hub that it is seen through can't be reached, nor any other way to it.
   case hubUnreachable
 
@@ -139,7 +145,20 @@ public enum OfflineReason: String, Hashable, Sendable, CaseIterable, Codable {
     case .subscriptionLost: "subscription lost"
     case .bridgeSaysUnreachable: "bridge says unreachable"
     case .poweredOffAnnounced: "powered off announced"
+    case .cloudUnreachable: "cloud unreachable"
+    case .cloudRefused: "cloud refuses the account"
+    case .cloudSaysUnreachable: "cloud says unreachable"
     case .hubUnreachable: "hub unreachable"
+    }
+  }
+
+  /// Whether it says more than that nobody answers: something is there, and that is why.
+  var isAnswer: Bool {
+    switch self {
+    case .sessionRefused, .cloudRefused, .cloudSaysUnreachable: true
+    case .noAddress, .timedOut, .subscriptionLost, .bridgeSaysUnreachable, .poweredOffAnnounced, .cloudUnreachable,
+      .hubUnreachable:
+      false
     }
   }
 }

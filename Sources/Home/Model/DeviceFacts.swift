@@ -1,6 +1,7 @@
 public import MatterModel
 
-/// A place in our fabric where a device is found: a whole node, or a bridged endpoint with what is below it.
+/// A place where a device is found: a whole node of our fabric, a bridged endpoint with what is below it, or, by the temporary
+/// local node id that the home gave it, what a cloud account tells of.
 public struct SourceID: Hashable, Comparable, Sendable, CustomStringConvertible {
   public var node: NodeID
   /// `.root` for the whole node; else the endpoint of the bridged device.
@@ -24,6 +25,9 @@ public struct SourceID: Hashable, Comparable, Sendable, CustomStringConvertible 
 
   /// Whether it is an endpoint of a bridge.
   public var isBridged: Bool { endpoint != .root }
+
+  /// Whether it is a way through a maker's cloud.
+  public var isCloud: Bool { node.isTemporaryLocal }
 
   /// `5`, or `7/3` for what is behind a bridge.
   public var description: String { isBridged ? "\(node.rawValue)/\(endpoint)" : "\(node.rawValue)" }

@@ -29,8 +29,8 @@ public struct HomeDevice: Sendable, Identifiable {
   public var structureID: String? { entry.structureID }
   /// Nil: the room for the entire home.
   public var roomID: String? { entry.roomID }
-  /// Whether it was commissioned into our fabric, or is behind a bridge that was.
-  public var isMatterDevice: Bool { !entry.sources.isEmpty }
+  /// Whether it was commissioned into our fabric, or is behind a bridge that was. Others are told of by a cloud account alone.
+  public var isMatterDevice: Bool { entry.sources.contains { !$0.id.isCloud } }
   /// Why it is offline, if it is.
   public var offlineReason: OfflineReason? { source?.status.reason }
   /// Who made it.

@@ -14,6 +14,11 @@ public struct SourceStatus: Hashable, Sendable {
   }
 
   public static let unknown = Self(.unknown)
+
+  /// A node that answers: itself, or the cloud that tells of it.
+  static func online(by node: NodeID) -> Self {
+    Self(SourceConnectivity(.online, node.isTemporaryLocal ? .remote : .peer))
+  }
 }
 
 /// One way to a device: where it is found, and what it is there.

@@ -113,12 +113,12 @@ public struct HomeReducer: Sendable {
     case .report(let report): take(report, &update)
     case .established(let node, let deadline):
       contacts[node] = Contact(last: time, nextReport: deadline)
-      set(SourceStatus(SourceConnectivity(.online, .peer)), of: node, &update)
+      set(.online(by: node), of: node, &update)
     case .heard(let node, let deadline):
       contacts[node] = Contact(last: time, nextReport: deadline)
     case .answered(let node):
       contacts[node, default: Contact()].last = time
-      set(SourceStatus(SourceConnectivity(.online, .peer)), of: node, &update)
+      set(.online(by: node), of: node, &update)
     case .lost(let node, let reason): lose(node, reason, &update)
     case .update(let foreign):
       update = HomeUpdate([], at: foreign.time, origin: foreign.origin)
@@ -218,7 +218,8 @@ public struct HomeReducer: Sendable {
   private mutating func take(_ report: NodeReport, _ update: inout HomeUpdate) {
     let node = report.node
     let before = contacts[node]?.last
-    contacts[node, default: Contact()].last = update.time
+    // What a cloud says of a device need not come of the device.
+    if !node.isTemporaryLocal { contacts[node, default: Contact()].last = update.time }
     if let deadline = report.deadline { contacts[node]?.nextReport = deadline }
     var isTopology = false
     var reachability = false
@@ -398,8 +399,8 @@ public struct HomeReducer: Sendable {
   private mutating func lose(_ node: NodeID, _ reason: OfflineReason, _ update: inout HomeUpdate) {
     let old = nodes[node] ?? .unknown
     contacts[node]?.nextReport = nil
-    // The first reason is why it went; that it can't be reached then is no news. That it is there and refuses us is.
-    if old.connectivity.connectivityState == .offline, old.reason == reason || reason != .sessionRefused { return }
+    // The first reason is why it went; that it can't be reached then is no news. That something is there and refuses us is.
+    if old.connectivity.connectivityState == .offline, old.reason == reason || !reason.isAnswer { return }
     // A device that was never reached since we started gives no data from anywhere.
     set(
       SourceStatus(SourceConnectivity(.offline, old.connectivity.dataSourceLocality), reason: reason), of: node, &update

@@ -7,8 +7,8 @@ public enum HubRoute: Sendable {
   case peer(HomeController.Options)
   /// A hub on the local network.
   case local(HubAddress)
-  /// A hub that is reached through the internet, or the cloud of a maker who serves his devices as a hub does. Others can be no
-  /// route; what they tell of a device is found to be one of the home by ``DeviceIdentity``.
+  /// A hub that is reached through the internet. The cloud of a maker is no route to a home: it is a way to some of its devices,
+  /// for whoever follows these, and what it tells is `remote` whatever route it is seen by.
   case remote(HubAddress)
 
   /// Of what comes this way.

@@ -101,6 +101,10 @@ public struct NodeID: Identifier {
   public var isOperational: Bool { (1...0xFFFF_FFEF_FFFF_FFFF).contains(rawValue) }
   /// Whether this carries a CASE authenticated tag.
   public var isTag: Bool { rawValue >> 32 == 0xFFFF_FFFD }
+  /// Whether this names something that is no node of any fabric, for whoever gave it the name alone. Matter Core § 2.5.5.4.
+  public var isTemporaryLocal: Bool { rawValue >> 32 == 0xFFFF_FFFE }
+  /// The temporary local node id of this number.
+  public static func temporaryLocal(_ number: UInt32) -> Self { .init(0xFFFF_FFFE_0000_0000 | UInt64(number)) }
   /// The node id that stands for a group.
   public static func group(_ id: GroupID) -> Self { .init(0xFFFF_FFFF_FFFF_0000 | UInt64(id.rawValue)) }
   /// The node id that stands for all who carry a tag.

@@ -117,6 +117,7 @@ public actor SimulatedHome {
     options.discovery = .builtin
     options.machine = machine
     options.following = self.options.following
+    options.clouds = self.options.clouds
     options.mutant = self.options.mutant
     return options
   }
@@ -168,6 +169,8 @@ public struct SimulatedHomeOptions: Sendable {
   public var isPaired = true
   /// How the home follows its devices.
   public var following = HomeConfiguration()
+  /// How the home asks the clouds that it has accounts at; on its own, none answers.
+  public var clouds: CloudOptions
   /// A fault that is built into the devices and the home, for tests of tests.
   public var mutant: Mutant?
   /// How long the body may wait without anything happening to it, while nothing is to come at a time of its own: then the run
@@ -180,5 +183,16 @@ public struct SimulatedHomeOptions: Sendable {
   var timeline: Timeline?
   public var logger = Logger(label: "hearth") { _ in SwiftLogNoOpLogHandler() }
 
-  public init() {}
+  /// As a test has it that wants nothing else.
+  public init() {
+    clouds = CloudOptions()
+    clouds.transport = NoClouds()
+  }
+}
+
+/// There is no internet in a simulation.
+private struct NoClouds: CloudTransport {
+  func post(_ body: [UInt8], to address: String, token: String, limit: Int) async throws -> CloudReply {
+    throw CloudTransportError.unreachable("there is no way to the internet")
+  }
 }

@@ -65,6 +65,12 @@ enum ArticleSnippets {
     }
   }
 
+  static func clouds(_ home: Home) async throws {
+    for account in try await home.cloudAccounts {
+      print(account.name, account.failure ?? "works", "\(account.devices.count) devices")
+    }
+  }
+
   static func query(_ home: Home) async throws {
     let query = ObserverQuery(SampleType.connectivity) { _, completion, _ in
       // A doorbell: it brings no data. Read them, then say that you have.

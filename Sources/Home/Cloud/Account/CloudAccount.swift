@@ -1,0 +1,71 @@
+internal import Foundation
+
+/// An account at the cloud of a maker, as the home has it. Its token is not told.
+public struct CloudAccount: Hashable, Sendable {
+  /// What the user calls it.
+  public var name: String
+  /// Where its cloud-to-cloud fulfilment is: `https://…`.
+  public var address: String
+  /// When its cloud answered last, in microseconds since 1970, give or take a minute; nil: never.
+  public var lastContact: Int64?
+  /// What is wrong with it now, for people; nil: nothing, or it was not asked yet.
+  public var failure: String?
+  /// The ids of its devices in the home, with those that have another way, too.
+  public var devices: [String] = []
+}
+
+extension CloudAccount {
+  /// The longest token that is taken.
+  static let longestToken = 16_384
+
+  /// An address that a token may be sent to: of HTTPS, or on this machine.
+  /// - Throws: `badArguments`.
+  static func checked(address: String) throws(HomeError) -> String {
+    guard let parts = URLComponents(string: address), let host = parts.host, !host.isEmpty, parts.user == nil,
+      parts.password == nil, parts.fragment == nil
+    else {
+      throw HomeError(.badArguments, "“\(address)” is no address; expected one as https://example.com/fulfillment")
+    }
+    switch parts.scheme?.lowercased() {
+    case "https": return address
+    case "http" where isThisMachine(host): return address
+    case "http": throw HomeError(.badArguments, "a token is not sent unencrypted; expected an address with https://")
+    default: throw HomeError(.badArguments, "“\(address)” is no address of the web; expected one with https://")
+    }
+  }
+
+  private static func isThisMachine(_ host: String) -> Bool {
+    let host = host.lowercased()
+    if host == "localhost" || host == "::1" || host == "[::1]" { return true }
+    let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+    return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+  }
+
+  /// A token without what is around it in a file.
+  /// - Throws: `badArguments` for one that can't be in a header.
+  static func checked(token: String) throws(HomeError) -> String {
+    let token = token.trimmingCharacters(in: .whitespacesAndNewlines)
+    guard !token.isEmpty else { throw HomeError(.badArguments, "the token is empty") }
+    guard token.utf8.count <= longestToken, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+      throw HomeError(.badArguments, "that is no token; expected one line without blanks")
+    }
+    return token
+  }
+}
+
+/// An account as it is kept.
+struct StoredCloudAccount: Hashable, Sendable {
+  var account: CloudAccount
+  var token: String
+  /// Another one after each thing that the user did to it.
+  var revision: Int64
+  /// How much was done through it, by whatever process.
+  var orders: Int64
+
+  var name: String { account.name }
+
+  /// Whether it is asked in the same way: what it answered is as good as what that one would have.
+  func isSame(as other: StoredCloudAccount) -> Bool {
+    (account.address, token, revision) == (other.account.address, other.token, other.revision)
+  }
+}

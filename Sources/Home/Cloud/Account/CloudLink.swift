@@ -1,0 +1,345 @@
+internal import Foundation
+internal import Logging
+internal import MatterCrypto
+internal import MatterModel
+internal import MatterProtocol
+internal import NIOCore
+internal import Runtime
+
+/// One account at a maker's cloud: asks it, one thing at a time, and tells the home what it says. An actor on the event loop of the
+/// home's controller.
+///
+/// Whoever follows the devices asks by himself, from time to time; anybody may have something done.
+actor CloudLink {
+  nonisolated let eventLoop: any EventLoop
+  nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
+
+  private nonisolated let edge: NIOLoopBound<HomeEdge>
+  private nonisolated let options: HomeController.Options
+  private var random: any RandomSource
+  /// The account as it was read last.
+  private(set) var account: StoredCloudAccount
+  /// What of it is a device of the home.
+  private(set) var nodes: [NodeID: CloudNode]
+  /// Those that the account did not list when it was asked last.
+  private var missing: Set<NodeID> = []
+
+  private var isFollowing = false
+  private var isEnded = false
+  /// When it is asked next, while somebody follows.
+  private var next: Scheduled<Void>?
+  private var isPolling = false
+  /// When it was asked last, and when it said last what devices there are.
+  private var asked: NIODeadline?
+  private var synced: NIODeadline?
+  /// How often in a row it did not answer.
+  private var failures = 0
+  /// When it is noted next that it answered, and what is noted of what is wrong with it.
+  private var noted: (contact: Int64?, failure: String?)
+
+  /// The request that is under way, and who waits for it to be over.
+  private var exchange: NIOLoopBound<CloudExchange>?
+  private var isBusy = false
+  private var queue: [CheckedContinuation<Void, Never>] = []
+  private static let mostWaiting = 32
+  /// It is noted once in so long that an account answers, in microseconds.
+  private static let contactPause: Int64 = 60_000_000
+
+  init(
+    _ account: StoredCloudAccount, _ nodes: [NodeID: CloudNode], _ edge: NIOLoopBound<HomeEdge>,
+    _ options: HomeController.Options
+  ) {
+    (self.account, self.nodes, self.edge, self.options) = (account, nodes, edge, options)
+    eventLoop = edge.eventLoop
+    random = options.machine.makeRandom()
+    noted = (account.account.lastContact, account.account.failure)
+  }
+
+  private var settings: CloudOptions { options.clouds }
+
+  // MARK: Following
+
+  /// Asks the account from now on, by itself.
+  func follow() {
+    guard !isFollowing, !isEnded else { return }
+    isFollowing = true
+    // What is known of earlier are its devices, whether it answers now or not.
+    for node in nodes.keys.sorted() { edge.value.take(.node(node)) }
+    ask(in: .zero)
+  }
+
+  /// The account as another process left it.
+  func update(_ account: StoredCloudAccount, _ nodes: [NodeID: CloudNode]) {
+    let old = self.account
+    self.account = account
+    noted = (account.account.lastContact, account.account.failure)
+    if !isFollowing { self.nodes = nodes }
+    guard isFollowing else { return }
+    if !account.isSame(as: old) {
+      (synced, failures) = (nil, 0)
+      ask(in: .zero)
+    } else if account.orders != old.orders {
+      ask(in: settings.settlingTime)
+    }
+  }
+
+  /// Asks no more. Who waits for an answer is told that there is none.
+  func end() {
+    isEnded = true
+    isFollowing = false
+    next?.cancel()
+    next = nil
+    exchange?.value.end(.failure(.ended))
+    let waiting = queue
+    queue = []
+    for one in waiting { one.resume() }
+  }
+
+  /// Somebody waits for a device of it: it is asked soon, however long it did not answer.
+  func hurry() {
+    guard isFollowing, failures > 0, asked.map({ $0 + .seconds(5) <= eventLoop.now }) ?? true else { return }
+    ask(in: .zero)
+  }
+
+  /// Asks at a time, if not before.
+  private func ask(in time: Duration) {
+    guard isFollowing else { return }
+    let deadline = eventLoop.now + .nanoseconds(time.nanoseconds)
+    if let due, due <= deadline { return }
+    schedule(at: deadline)
+  }
+
+  private var due: NIODeadline?
+
+  private func schedule(at deadline: NIODeadline) {
+    next?.cancel()
+    due = deadline
+    next = eventLoop.scheduleTask(deadline: deadline) { [weak self] in
+      guard let self else { return }
+      options.machine.task { await self.poll() }
+    }
+  }
+
+  private func poll() async {
+    guard isFollowing else { return }
+    (next, due) = (nil, nil)
+    guard !isPolling else { return ask(in: settings.settlingTime) }
+    isPolling = true
+    defer { isPolling = false }
+    let (asked, revision) = (eventLoop.now, account.revision)
+    self.asked = asked
+    do throws(CloudFailure) {
+      let period = TimeAmount.nanoseconds(settings.syncInterval.nanoseconds)
+      if synced.map({ $0 + period <= asked }) ?? true || !missing.isEmpty {
+        try await sync()
+        synced = asked
+      }
+      try await query(Array(nodes.keys))
+      guard isFollowing else { return }
+      failures = 0
+      note(nil)
+      ask(in: settings.queryInterval)
+    } catch {
+      // What was asked in another way than it would be now says nothing.
+      guard isFollowing, error != .ended else { return }
+      guard revision == account.revision else { return ask(in: .zero) }
+      failed(error)
+    }
+  }
+
+  private func failed(_ failure: CloudFailure) {
+    failures += 1
+    options.logger.warning("the cloud account “\(account.name)” \(failure.text)")
+    for node in nodes.keys.sorted() { edge.value.take(.lost(node, failure.reason)) }
+    note(failure)
+    let doublings = min(failures - 1, 10)
+    ask(in: min(settings.queryInterval * (1 << doublings), max(settings.longestRetry, settings.queryInterval)))
+  }
+
+  /// Notes for other processes how the account is doing.
+  private func note(_ failure: CloudFailure?) {
+    let now = options.machine.unixMicroseconds()
+    let contact = failure == nil ? now : nil
+    let isOld = contact != nil && noted.contact.map { now &- $0 >= Self.contactPause } ?? true
+    guard isOld || noted.failure != failure?.text else { return }
+    noted = (contact ?? noted.contact, failure?.text)
+    // Where it can't be noted, it is of no use to say so: the home itself can't be stored then.
+    _ = edge.value.keeper.perform { [account] in try $0.note(contact: contact, failure: failure?.text, of: account) }
+  }
+
+  /// Asks for everything once, whoever follows.
+  func refresh() async throws(HomeError) {
+    do throws(CloudFailure) {
+      try await sync()
+      try await query(Array(nodes.keys))
+      note(nil)
+    } catch {
+      note(error)
+      throw error.homeError(of: account.name)
+    }
+  }
+
+  // MARK: SYNC
+
+  /// Asks what devices there are. Of one that is listed no more the cloud may think better: it is out of reach, and gone when it is not
+  /// listed the next time either.
+  private func sync() async throws(CloudFailure) {
+    let asked = account
+    let (parts, problems) = try await send("SYNC", nil) { answer throws(CloudFailure) in try CloudIntent.devices(answer)
+    }
+    for problem in problems {
+      options.logger.warning("the cloud account “\(account.name)” has a device that is left out: \(problem)")
+    }
+    let kept: [NodeID: CloudNode]?
+    do {
+      kept = try await edge.value.keeper.perform { try $0.keep(parts, of: asked) }.get()
+    } catch {
+      throw .unreadable("its devices can't be stored: \(HomeError(error))")
+    }
+    guard !isEnded, var kept else { throw .ended }
+    let listed = Set(parts.map(\.device.id))
+    var unlisted: [String] = []
+    for (node, known) in kept.sorted(by: { $0.key < $1.key }) {
+      let gone = known.parts.filter { !listed.contains($0.value.device.id) }
+      guard !gone.isEmpty else {
+        missing.remove(node)
+        continue
+      }
+      guard missing.contains(node) else {
+        missing.insert(node)
+        continue
+      }
+      unlisted += gone.values.map(\.device.id)
+      for endpoint in gone.keys { kept[node]?.parts[endpoint] = nil }
+      missing.remove(node)
+      guard kept[node]?.parts.isEmpty == true else { continue }
+      kept[node] = nil
+      edge.value.take(.nodeRemoved(node))
+    }
+    nodes = kept
+    if !unlisted.isEmpty {
+      _ = edge.value.keeper.perform { [unlisted] in try $0.forget(unlisted, of: asked.name) }
+    }
+    for (node, known) in nodes.sorted(by: { $0.key < $1.key }) {
+      // What there is no word for in Matter is no device of the home.
+      guard known.parts.values.contains(where: { !$0.device.matter.clusters.isEmpty }) else { continue }
+      edge.value.take(.node(node))
+      edge.value.take(.report(NodeReport(node, known.description, isWhole: false)))
+    }
+  }
+
+  // MARK: QUERY
+
+  /// Asks how devices are.
+  /// - Returns: what it told of them.
+  @discardableResult
+  func query(_ wanted: [NodeID]) async throws(CloudFailure) -> [NodeID: [AttributeData]] {
+    let known = wanted.sorted().compactMap { nodes[$0] }
+    guard !known.isEmpty else { return [:] }
+    let requests = known.flatMap(\.orderedParts).map(\.part.request)
+    let states = try await send("QUERY", ["devices": .array(requests)]) { answer throws(CloudFailure) in
+      try CloudIntent.states(answer)
+    }
+    guard !isEnded else { throw .ended }
+    var told: [NodeID: [AttributeData]] = [:]
+    for node in known where nodes[node.node] != nil { told[node.node] = take(states, of: node) }
+    return told
+  }
+
+  /// Takes in how a node's devices are.
+  /// - Returns: what that is in attributes.
+  @discardableResult
+  private func take(_ states: [String: CloudJSON], of node: CloudNode) -> [AttributeData] {
+    let parts = node.orderedParts.compactMap { endpoint, part in
+      states[part.device.id].map { (endpoint: endpoint, part: part, state: $0) }
+    }.filter { CloudIntent.isOnline($0.state) }
+    guard !parts.isEmpty else {
+      edge.value.take(.lost(node.node, .cloudSaysUnreachable))
+      return []
+    }
+    let attributes = parts.flatMap { $0.part.attributes($0.state, on: $0.endpoint) }
+    // It is there before it says how it is, as a device that is subscribed to.
+    let patience = (settings.queryInterval + settings.timeout).nanoseconds / 1000
+    edge.value.take(.established(node.node, deadline: options.machine.unixMicroseconds() + patience))
+    edge.value.take(.report(NodeReport(node.node, attributes, isWhole: false)))
+    return attributes
+  }
+
+  // MARK: EXECUTE
+
+  /// Has something done to a device.
+  func execute(_ order: CloudOrder, on endpoint: EndpointID, of node: NodeID) async throws(HomeError) {
+    guard let known = nodes[node], let part = known.parts[endpoint] else {
+      throw HomeError(.notFound, "the cloud account “\(account.name)” has no such device any more")
+    }
+    guard !order.executions.isEmpty else { return }
+    let command: CloudJSON = ["devices": [part.request], "execution": .array(order.executions)]
+    let id = part.device.id
+    let outcome: CloudJSON
+    do throws(CloudFailure) {
+      outcome = try await send("EXECUTE", ["commands": [command]]) { answer throws(CloudFailure) in
+        try CloudIntent.outcome(answer, of: id)
+      }
+    } catch { throw error.homeError(of: account.name) }
+    // It may not be done yet, and the cloud may not know what came of it.
+    if isFollowing {
+      ask(in: settings.settlingTime)
+    } else {
+      _ = edge.value.keeper.perform { [name = account.name] in try $0.noteOrder(through: name) }
+    }
+    if outcome["status"]?.text == "OFFLINE" { edge.value.take(.lost(node, .cloudSaysUnreachable)) }
+    // Where only one of several is away, the next question tells.
+    if let states = outcome["states"], CloudIntent.isOnline(states) || known.parts.count == 1 {
+      take([id: states], of: CloudNode(node: node, parts: [endpoint: part]))
+    }
+    try CloudIntent.check(outcome, account: account.name)
+  }
+
+  // MARK: Requests
+
+  /// Sends a request when those before it are over, and reads the answer.
+  private func send<Answer: Sendable>(
+    _ intent: String, _ payload: CloudJSON?, _ read: @escaping @Sendable (CloudJSON) throws(CloudFailure) -> Answer
+  ) async throws(CloudFailure) -> Answer {
+    guard queue.count < Self.mostWaiting else { throw .busy }
+    let wait = Waits.begin("the cloud account \(account.name) to answer \(intent)")
+    defer { wait?.end() }
+    if isBusy { await withCheckedContinuation { queue.append($0) } } else { isBusy = true }
+    defer { if queue.isEmpty { isBusy = false } else { queue.removeFirst().resume() } }
+    guard !isEnded else { throw .ended }
+    let id = hexadecimal(random.bytes(16))
+    let answer = await post(CloudIntent.request(intent, payload, id: id), read)
+    return try answer.get()
+  }
+
+  private func post<Answer: Sendable>(
+    _ request: CloudJSON, _ read: @escaping @Sendable (CloudJSON) throws(CloudFailure) -> Answer
+  ) async -> Result<Answer, CloudFailure> {
+    let (settings, account) = (settings, account)
+    let result = await withCheckedContinuation { continuation in
+      let exchange = NIOLoopBound(CloudExchange(continuation), eventLoop: eventLoop)
+      self.exchange = exchange
+      let task = options.machine.task { [eventLoop] in
+        let result = await CloudExchange.run(request, account, settings, read)
+        eventLoop.execute { exchange.value.end(result.map { $0 as any Sendable }) }
+      }
+      exchange.value.begin(
+        task,
+        timer: eventLoop.scheduleTask(in: .nanoseconds(settings.timeout.nanoseconds)) {
+          exchange.value.end(.failure(.timedOut))
+        })
+    }
+    exchange = nil
+    return result.flatMap { ($0 as? Answer).map { .success($0) } ?? .failure(.unreadable("it is another's")) }
+  }
+}
+
+// For the controller, which is on the loop: what it says is done when it goes on.
+extension CloudLink {
+  nonisolated func followNow() { assumeIsolated { $0.follow() } }
+  nonisolated func endNow() { assumeIsolated { $0.end() } }
+  nonisolated func hurryNow() { assumeIsolated { $0.hurry() } }
+  nonisolated func updateNow(_ account: StoredCloudAccount, _ nodes: [NodeID: CloudNode]) {
+    assumeIsolated { $0.update(account, nodes) }
+  }
+}

@@ -1,0 +1,80 @@
+internal import Foundation
+internal import Synchronization
+
+#if canImport(FoundationNetworking)
+  internal import FoundationNetworking
+#endif
+
+/// Posts to clouds by HTTP. It follows no redirection: the token is for the account's own address alone.
+public struct WebTransport: CloudTransport {
+  public init() {}
+
+  public func post(_ body: [UInt8], to address: String, token: String, limit: Int) async throws -> CloudReply {
+    guard let url = URL(string: address) else { throw CloudTransportError.unreachable("“\(address)” is no address") }
+    var request = URLRequest(url: url)
+    request.httpMethod = "POST"
+    request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+    request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
+    request.httpBody = Data(body)
+    let exchange = WebExchange(limit: limit)
+    let session = URLSession(configuration: .ephemeral, delegate: exchange, delegateQueue: nil)
+    defer { session.invalidateAndCancel() }
+    let task = session.dataTask(with: request)
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        exchange.begin(continuation)
+        task.resume()
+      }
+    } onCancel: {
+      task.cancel()
+    }
+  }
+}
+
+/// One request and its answer, as far as it has come.
+private final class WebExchange: NSObject, URLSessionDataDelegate, Sendable {
+  private struct State {
+    var continuation: CheckedContinuation<CloudReply, any Error>?
+    var body: [UInt8] = []
+    var isTooLarge = false
+  }
+
+  private let limit: Int
+  private let state = Mutex(State())
+
+  init(limit: Int) { self.limit = limit }
+
+  func begin(_ continuation: CheckedContinuation<CloudReply, any Error>) {
+    state.withLock { $0.continuation = continuation }
+  }
+
+  func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+    let isTooLarge = state.withLock { state in
+      state.isTooLarge = state.isTooLarge || state.body.count + data.count > limit
+      if state.isTooLarge { state.body = [] } else { state.body += data }
+      return state.isTooLarge
+    }
+    if isTooLarge { dataTask.cancel() }
+  }
+
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+    newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+  ) {
+    completionHandler(nil)
+  }
+
+  func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+    let (continuation, body, isTooLarge) = state.withLock { state in
+      (state.continuation.take(), state.body, state.isTooLarge)
+    }
+    if isTooLarge {
+      continuation?.resume(throwing: CloudTransportError.tooLarge)
+    } else if let status = (task.response as? HTTPURLResponse)?.statusCode, error == nil {
+      continuation?.resume(returning: CloudReply(status: status, body: body))
+    } else {
+      let reason = error?.localizedDescription ?? "it gave no status"
+      continuation?.resume(throwing: CloudTransportError.unreachable(reason))
+    }
+  }
+}

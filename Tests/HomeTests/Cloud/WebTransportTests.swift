@@ -1,0 +1,132 @@
+import Foundation
+import Glibc
+import Synchronization
+import Testing
+
+@testable import Home
+
+/// What goes over the wire to a cloud, and what of its answers is taken in.
+@Suite("Requests to clouds") struct WebTransportTests {
+  private func post(_ server: OneAnswer, limit: Int = 1 << 20) async throws -> CloudReply {
+    try await WebTransport().post(
+      Array("{\"a\":1}".utf8), to: "http://127.0.0.1:\(server.port)/fulfillment", token: "secret", limit: limit)
+  }
+
+  @Test func aRequestHasTheTokenAndTheJSON() async throws {
+    let server = try OneAnswer("HTTP/1.1 401 No\r\nContent-Length: 4\r\nConnection: close\r\n\r\nno!\n")
+    defer { server.close() }
+    let reply = try await post(server)
+    #expect(reply == CloudReply(status: 401, body: Array("no!\n".utf8)))
+    let request = try #require(server.requests.first)
+    #expect(request.hasPrefix("POST /fulfillment HTTP/1.1\r\n") && request.hasSuffix("\r\n\r\n{\"a\":1}"))
+    #expect(request.contains("Authorization: Bearer secret\r\n"))
+    #expect(request.contains("Content-Type: application/json\r\n"))
+  }
+
+  /// The token is for one address.
+  @Test(arguments: [301, 302, 307, 308]) func noRedirectionIsFollowed(_ status: Int) async throws {
+    let other = try OneAnswer("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}")
+    let server = try OneAnswer(
+      "HTTP/1.1 \(status) There\r\nLocation: http://127.0.0.1:\(other.port)/x\r\nContent-Length: 0\r\n"
+        + "Connection: close\r\n\r\n")
+    defer {
+      other.close()
+      server.close()
+    }
+    let reply = try? await post(server)
+    #expect(reply?.status ?? status == status)
+    #expect(server.requests.count == 1 && other.requests.isEmpty)
+  }
+
+  @Test func anAnswerWithoutEndIsGivenUp() async throws {
+    let server = try OneAnswer("HTTP/1.1 200 OK\r\nContent-Length: 90000000\r\n\r\n", filling: 20_000_000)
+    defer { server.close() }
+    await #expect(throws: CloudTransportError.tooLarge) { try await post(server, limit: 100_000) }
+  }
+
+  @Test func nobodyThereIsAnError() async throws {
+    let server = try OneAnswer("")
+    server.close()
+    await #expect(throws: CloudTransportError.self) { try await post(server) }
+    await #expect(throws: CloudTransportError.self) {
+      try await WebTransport().post([], to: "http://[", token: "t", limit: 10)
+    }
+  }
+
+  @Test func whoWaitsNoLongerIsNotKept() async throws {
+    let server = try OneAnswer("", holding: true)
+    defer { server.close() }
+    let waiting = Task { try await post(server) }
+    #expect(await eventually { !server.requests.isEmpty })
+    waiting.cancel()
+    await #expect(throws: CloudTransportError.self) { try await waiting.value }
+  }
+}
+
+/// Gives the same answer to everybody, on loopback.
+private final class OneAnswer: Sendable {
+  let port: Int
+  private let listener: Int32
+  private let inside = Mutex<[String]>([])
+
+  /// - Parameters:
+  ///   - filling: so many bytes follow the answer.
+  ///   - holding: whether it keeps the connection, and says nothing.
+  init(_ answer: String, filling: Int = 0, holding: Bool = false) throws {
+    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    try #require(listener >= 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let bound = withUnsafeMutableBytes(of: &address) { bytes in
+      bytes.withMemoryRebound(to: sockaddr.self) { pointer in
+        bind(listener, pointer.baseAddress, length) == 0 && listen(listener, 16) == 0
+          && getsockname(listener, pointer.baseAddress, &length) == 0
+      }
+    }
+    try #require(bound)
+    port = Int(UInt16(bigEndian: address.sin_port))
+    self.listener = listener
+    Thread.detachNewThread { [self] in serve(Array(answer.utf8), filling, holding) }
+  }
+
+  var requests: [String] { inside.withLock { $0 } }
+
+  func close() {
+    _ = shutdown(listener, Int32(SHUT_RDWR))
+    _ = Glibc.close(listener)
+  }
+
+  private func serve(_ answer: [UInt8], _ filling: Int, _ holding: Bool) {
+    while true {
+      let connection = accept(listener, nil, nil)
+      guard connection >= 0 else { return }
+      if let request = Self.request(connection) {
+        inside.withLock { $0.append(request) }
+        if holding {
+          // Until the other end goes.
+          var byte: UInt8 = 0
+          while recv(connection, &byte, 1, 0) > 0 {}
+        }
+        _ = send(connection, answer, answer.count, Int32(MSG_NOSIGNAL))
+        let block = [UInt8](repeating: 32, count: 65536)
+        var left = filling
+        while left > 0, send(connection, block, block.count, Int32(MSG_NOSIGNAL)) > 0 { left -= block.count }
+      }
+      _ = Glibc.close(connection)
+    }
+  }
+
+  private static func request(_ connection: Int32) -> String? {
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while true {
+      let text = String(decoding: bytes, as: UTF8.self)
+      if text.contains("\r\n\r\n"), text.hasSuffix("}") { return text }
+      let count = recv(connection, &buffer, buffer.count, 0)
+      guard count > 0 else { return nil }
+      bytes += buffer[..<count]
+    }
+  }
+}

@@ -1,0 +1,301 @@
+import Home
+import MatterClusters
+import MatterModel
+import MatterProtocol
+import Scenario
+import Simulation
+import Synchronization
+import Testing
+
+/// A maker's cloud as a way to devices, on virtual time. HOME.md, “Routes”.
+@Suite("Clouds") struct CloudTests {
+  private static let address = "https://acme.example/fulfillment"
+
+  /// A home with a lamp on the network, and an account at a cloud.
+  private func run<R: Sendable>(
+    _ cloud: FakeCloud, seed: UInt64 = 1, _ body: @escaping @Sendable (Home, SimulatedHome) async throws -> R
+  ) async throws -> R {
+    var options = SimulatedHomeOptions()
+    options.clouds.transport = cloud
+    let run = await simulate(try SimulatedHomeTests.definition(), seed: seed, options) { home, world in
+      cloud.with { $0.world = world.simulation }
+      try await home.addCloudAccount("Acme", address: Self.address, token: "secret")
+      try await world.simulation.sleep(for: .seconds(1))
+      return try await body(home, world)
+    }
+    return try run.result.get()
+  }
+
+  private func device(_ name: String, _ home: Home) async throws -> HomeDevice {
+    try #require(try await home.devices().list().first { $0.name == name })
+  }
+
+  private func light(_ device: HomeDevice) throws -> MatterTraits {
+    try #require(device.types.get(DimmableLightDeviceType.self)).matterTraits
+  }
+
+  /// The cloud's entry of a device that the home has.
+  private func identity(of device: HomeDevice) -> String {
+    let identity = device.identity
+    return """
+      ,"matterUniqueId":"\(identity.matterUniqueID)","matterOriginalVendorId":"\(identity.matterOriginalVendorID)",\
+      "matterOriginalProductId":"\(identity.matterOriginalProductID)"
+      """
+  }
+
+  // MARK: A device of the cloud alone
+
+  @Test func aDeviceOfACloudIsThereAndSwitched() async throws {
+    let cloud = FakeCloud()
+    cloud.addLamp("p", name: "Porch", also: ",\"customData\":{\"key\":7}")
+    let (before, after) = try await run(cloud) { home, world in
+      let before = try await device("Porch", home)
+      try await light(before).onOffTrait?.toggle()
+      try await light(before).levelControlTrait?.moveToLevelWithOnOff(level: 191)
+      try await world.simulation.sleep(for: .seconds(1))
+      return (before, try await device("Porch", home))
+    }
+    #expect(!before.isMatterDevice && before.sourceConnectivity == SourceConnectivity(.online, .remote))
+    #expect(try light(before).onOffTrait?.attributes.onOff == false)
+    #expect(try light(before).levelControlTrait?.attributes.currentLevel == 102)
+    #expect(try light(after).onOffTrait?.attributes.onOff == true)
+    // What a cloud wants to be told of a device is told each time.
+    #expect(cloud.orders.count == 2 && cloud.orders.allSatisfy { $0.contains(#""customData":{"key":7}"#) })
+    #expect(cloud.orders.first?.contains(#""command":"action.devices.commands.OnOff","params":{"on":true}"#) == true)
+    #expect(cloud.orders.last?.contains(#"BrightnessAbsolute","params":{"brightness":75}"#) == true)
+    #expect(cloud.with { $0.mostAtOnce } == 1)
+  }
+
+  @Test func itIsAskedFromTimeToTimeAndSoonAfterACommand() async throws {
+    let cloud = FakeCloud()
+    cloud.addLamp("p", name: "Porch")
+    let (asked, soon, isOn) = try await run(cloud) { home, world in
+      try await world.simulation.sleep(for: .seconds(1000))
+      let asked = cloud.intents
+      // The cloud says that it is going to do it, and does it a second later.
+      cloud.with { $0.outcomes["p"] = "\"status\":\"PENDING\"" }
+      try await light(device("Porch", home)).onOffTrait?.on()
+      cloud.with { $0.states["p"] = "\"online\":true,\"on\":true" }
+      try await world.simulation.sleep(for: .seconds(3))
+      return (
+        asked, cloud.intents.count - asked.count, try await light(device("Porch", home)).onOffTrait?.attributes.onOff
+      )
+    }
+    #expect(asked.count { $0 == "SYNC" } == 2 && (33...35).contains(asked.count { $0 == "QUERY" }))
+    #expect(soon == 2 && isOn == true)
+  }
+
+  // MARK: A device of both
+
+  @Test func aDeviceOfBothIsOneAndIsReachedTheNearestWayThatWorks() async throws {
+    let cloud = FakeCloud()
+    let (devices, seen, orders) = try await run(cloud) { home, world in
+      let lamp = try await device("Lamp", home)
+      cloud.addLamp("l", name: "Cloud Lamp", also: identity(of: lamp))
+      let told = Told()
+      let handle = home.device(id: lamp.id).batched().sink { told.add($0.first?.sourceConnectivity) }
+      defer { handle.cancel() }
+      try await world.simulation.sleep(for: .seconds(960))
+      let devices = try await home.devices().list()
+      try await world.cutPower(of: "Lamp")
+      try await world.simulation.sleep(for: .seconds(200))
+      // A value of the time when it was reached by itself switches it through the cloud.
+      try await light(lamp).onOffTrait?.on()
+      let orders = cloud.orders
+      try await world.simulation.sleep(for: .seconds(5))
+      let isOn = try await light(device("Lamp", home)).onOffTrait?.attributes.onOff
+      #expect(isOn == true)
+      try await world.restorePower(of: "Lamp")
+      try await world.simulation.sleep(for: .seconds(120))
+      try await light(device("Lamp", home)).onOffTrait?.off()
+      #expect(cloud.orders.count == orders.count)
+      return (devices, told.all, orders)
+    }
+    #expect(devices.map(\.name) == ["Lamp"] && devices.first?.isMatterDevice == true)
+    #expect(devices.first?.sourceConnectivity == SourceConnectivity(.online, .peer))
+    let (online, remote) = (SourceConnectivity(.online, .peer), SourceConnectivity(.online, .remote))
+    #expect(seen == [online, remote, online])
+    #expect(orders.count == 1)
+  }
+
+  // MARK: What goes wrong
+
+  @Test func aCloudThatSaysNoOrNothingIsToldFor() async throws {
+    let cloud = FakeCloud()
+    cloud.addLamp("p", name: "Porch")
+    let reasons = try await run(cloud) { home, world in
+      var reasons: [OfflineReason?] = []
+      func now(_ mood: FakeCloud.Mood) async throws {
+        cloud.with { $0.mood = mood }
+        try await world.simulation.sleep(for: .seconds(60))
+        let device = try await device("Porch", home)
+        reasons.append(device.offlineReason)
+        #expect((device.sourceConnectivity.connectivityState == .online) == (device.offlineReason == nil))
+        #expect(try await self.device("Lamp", home).sourceConnectivity == SourceConnectivity(.online, .peer))
+        // It is asked less and less often, but again at last.
+        cloud.with { $0.mood = .works }
+        try await world.simulation.sleep(for: .seconds(120))
+        reasons.append(try await self.device("Porch", home).offlineReason)
+      }
+      try await now(.unreachable)
+      try await now(.answers(401, "401: Unauthorized"))
+      try await now(.answers(500, "no"))
+      try await now(.answers(200, "{\"payload\":"))
+      try await now(.answers(200, String(repeating: "[", count: 100_000)))
+      try await now(.answers(200, String(repeating: " ", count: 2 << 20)))
+      try await now(.answers(200, "{\"payload\":{\"errorCode\":\"authExpired\"}}"))
+      try await now(.slow(.seconds(3600)))
+      return reasons
+    }
+    let wrong: [OfflineReason] = [
+      .cloudUnreachable, .cloudRefused, .cloudUnreachable, .cloudUnreachable, .cloudUnreachable, .cloudUnreachable,
+      .cloudRefused, .cloudUnreachable,
+    ]
+    #expect(reasons == wrong.flatMap { [$0, nil] })
+  }
+
+  @Test func aNewTokenIsUsedAtOnce() async throws {
+    let cloud = FakeCloud()
+    cloud.addLamp("p", name: "Porch")
+    let (failure, then, after) = try await run(cloud) { home, world in
+      cloud.with { $0.token = "other" }
+      try await world.simulation.sleep(for: .seconds(3600))
+      let failure = try await home.cloudAccounts.first?.failure
+      let count = cloud.intents.count
+      do { try await light(device("Porch", home)).onOffTrait?.on() } catch {
+        #expect(HomeError(error).code == .accessDenied)
+      }
+      try await home.addCloudAccount("acme", address: Self.address, token: "other")
+      try await world.simulation.sleep(for: .seconds(1))
+      let device = try await device("Porch", home)
+      return ((failure, count), device.offlineReason, try await home.cloudAccounts)
+    }
+    #expect(failure.0?.contains("refuses the token") == true)
+    // Thirty seconds, then twice as long each time, and ten minutes at most.
+    #expect(failure.1 < 16)
+    #expect(then == nil && after.map(\.name) == ["Acme"] && after.first?.failure == nil)
+    #expect(after.first?.devices.count == 1)
+  }
+
+  @Test func itIsAwayWhenTheCloudSaysSo() async throws {
+    let cloud = FakeCloud()
+    cloud.addLamp("p", name: "Porch")
+    try await run(cloud) { home, world in
+      cloud.with { $0.states["p"] = "\"online\":false" }
+      try await world.simulation.sleep(for: .seconds(31))
+      let away = try await device("Porch", home)
+      #expect(away.offlineReason == .cloudSaysUnreachable)
+      #expect(away.sourceConnectivity == SourceConnectivity(.offline, .remote))
+      // It was heard when it was there, and not since.
+      #expect(try light(away).onOffTrait?.attributes.onOff == false)
+      let last = try #require(away.contact.last)
+      try await world.simulation.sleep(for: .seconds(100))
+      #expect(try await device("Porch", home).contact.last == last)
+      // A command that the cloud took for a device that is not there was not carried out.
+      await #expect { try await light(away).onOffTrait?.on() } throws: { HomeError($0).code == .unreachable }
+      cloud.with { $0.outcomes["p"] = "\"status\":\"ERROR\",\"errorCode\":\"alreadyOn\"" }
+      try await light(away).onOffTrait?.on()
+      cloud.with { $0.outcomes["p"] = "\"status\":\"ERROR\",\"errorCode\":\"challengeNeeded\"" }
+      await #expect { try await light(away).onOffTrait?.on() } throws: { HomeError($0).code == .accessDenied }
+      cloud.with { $0.outcomes["p"] = "\"status\":\"EXCEPTIONS\",\"errorCode\":\"lowBattery\"" }
+      await #expect { try await light(away).onOffTrait?.on() } throws: { HomeError($0).code == .refused }
+      cloud.with { $0.outcomes["p"] = "\"status\":\"OFFLINE\"" }
+      await #expect { try await light(away).onOffTrait?.on() } throws: { HomeError($0).code == .unreachable }
+    }
+  }
+
+  // MARK: What lasts
+
+  @Test func aRestartShowsTheLastValuesAndTheSameDevices() async throws {
+    let cloud = FakeCloud()
+    cloud.addLamp("p", name: "Porch", isOn: true)
+    cloud.addLamp("q", name: "Quay")
+    try await run(cloud) { home, world in
+      let ids = try await home.devices().list().map(\.id)
+      try await home.rename(device("Quay", home).id, to: "Pier")
+      cloud.with { $0.mood = .unreachable }
+      try await world.cutPower(of: "hub")
+      try await world.restorePower(of: "hub")
+      try await world.simulation.sleep(for: .seconds(1))
+      let again = try await world.home.devices().list()
+      #expect(again.map(\.id) == ids && again.map(\.name) == ["Lamp", "Porch", "Pier"])
+      let porch = again[1]
+      #expect(porch.offlineReason == .cloudUnreachable && !porch.isMatterDevice)
+      #expect(porch.sourceConnectivity.dataSourceLocality == .unspecified)
+      #expect(try light(porch).onOffTrait?.attributes.onOff == true)
+      cloud.with { $0.mood = .works }
+      try await world.simulation.sleep(for: .seconds(120))
+      let back = try await world.home.devices().list()
+      #expect(back.map(\.id) == ids && back.allSatisfy { $0.sourceConnectivity.connectivityState == .online })
+    }
+  }
+
+  @Test func anAccountGoesWithItsDevicesButNotWithWhatHasAnotherWay() async throws {
+    let cloud = FakeCloud()
+    cloud.addLamp("p", name: "Porch")
+    try await run(cloud) { home, world in
+      let lamp = try await device("Lamp", home)
+      cloud.addLamp("l", name: "Cloud Lamp", also: identity(of: lamp))
+      try await world.simulation.sleep(for: .seconds(960))
+      #expect(try await home.cloudAccounts.first?.devices.count == 2)
+      #expect(try await device("Lamp", home).sourceConnectivity == SourceConnectivity(.online, .peer))
+      #expect(try await home.removeCloudAccount("ACME") == ["Porch"])
+      let asked = cloud.intents.count
+      try await world.simulation.sleep(for: .seconds(2000))
+      #expect(try await home.devices().list().map(\.name) == ["Lamp"])
+      #expect(cloud.intents.count == asked)
+      // One that comes again is a new one.
+      try await home.addCloudAccount("Acme", address: Self.address, token: "secret")
+      try await world.simulation.sleep(for: .seconds(1))
+      #expect(try await home.devices().list().map(\.name) == ["Lamp", "Porch"])
+    }
+  }
+
+  @Test func whatIsNotListedTwiceIsGone() async throws {
+    let cloud = FakeCloud()
+    cloud.addLamp("p", name: "Porch")
+    cloud.addLamp("q", name: "Quay")
+    try await run(cloud) { home, world in
+      let entry = cloud.with { inside in inside.devices.removeFirst() }
+      try await world.simulation.sleep(for: .seconds(905))
+      #expect(try await device("Porch", home).offlineReason == .cloudSaysUnreachable)
+      // It was not meant so.
+      cloud.with { $0.devices.insert(entry, at: 0) }
+      try await world.simulation.sleep(for: .seconds(60))
+      #expect(try await device("Porch", home).offlineReason == nil)
+      cloud.with { _ = $0.devices.removeFirst() }
+      try await world.simulation.sleep(for: .seconds(1000))
+      #expect(try await home.devices().list().map(\.name) == ["Lamp", "Quay"])
+    }
+  }
+
+  @Test func aStripIsOneDeviceAndABadDeviceIsLeftOut() async throws {
+    let cloud = FakeCloud()
+    for id in ["a", "b"] {
+      cloud.add(
+        id, name: "Strip \(id)", type: "OUTLET", traits: ["OnOff"], state: "\"online\":true,\"on\":false",
+        also: ",\"matterUniqueId\":\"s\",\"matterOriginalVendorId\":\"0xfff1\"")
+    }
+    cloud.with { $0.devices.insert(("x", "{\"id\":5,\"type\":[],\"traits\":null}"), at: 0) }
+    try await run(cloud) { home, world in
+      let strip = try await device("Strip a", home)
+      #expect(try await home.devices().list().count == 2)
+      let outlets = strip.types.filter { $0.matterTraits.onOffTrait != nil }
+      #expect(outlets.map(\.endpoint) == [1, 2])
+      try await outlets.last?.matterTraits.onOffTrait?.on()
+      #expect(cloud.orders.last?.contains(#""id":"b""#) == true)
+      let now = try await device("Strip a", home).types.compactMap { $0.matterTraits.onOffTrait?.attributes.onOff }
+      #expect(now == [false, true])
+    }
+  }
+}
+
+/// What a device's connectivity was, one after the other.
+private final class Told: Sendable {
+  private let inside = Mutex<[SourceConnectivity]>([])
+  var all: [SourceConnectivity] { inside.withLock { $0 } }
+  func add(_ connectivity: SourceConnectivity?) {
+    guard let connectivity else { return }
+    inside.withLock { if $0.last != connectivity { $0.append(connectivity) } }
+  }
+}
