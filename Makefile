@@ -4,7 +4,7 @@ BUILD ?= debug
 HEARTH = .build/$(BUILD)/hearth
 
 .DEFAULT_GOAL := help
-.PHONY: help run up build release test lint format bench fuzz flood kill simulate scenarios example interop dnssd clean
+.PHONY: help run up build release test lint format bench fuzz fuzz-build flood kill simulate scenarios example interop dnssd clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -39,6 +39,10 @@ bench: release ## figures, with a blocking-socket UDP echo as the floor
 fuzz: ## hostile input to every decoder and engine, SECONDS=60 for each target
 	@scripts/bootstrap
 	@scripts/fuzz $(or $(SECONDS),60) $(TARGETS)
+
+fuzz-build: # what `make fuzz` builds first, alone
+	@scripts/bootstrap
+	@scripts/fuzz --build
 
 flood: build ## 20,000 hostile packets a second at a light, on the loopback interface, for a few seconds
 	@.build/$(BUILD)/hearth-bench flood 8

@@ -14,6 +14,7 @@ parser.add_argument("--lab", default="hearth-lab")
 parser.add_argument("--directory", default="/tmp")
 parser.add_argument("--trust-store", required=True)
 parser.add_argument("--only", action="append", default=[])
+parser.add_argument("--but", action="append", default=[])
 parser.add_argument("--list", action="store_true")
 arguments = parser.parse_args()
 
@@ -44,10 +45,12 @@ from checks_home import LABEL as HOME, HOME_CHECKS, HubHome  # noqa: E402
 from checks_bridge import BRIDGE_CHECKS, run_bridge  # noqa: E402
 import speed  # noqa: E402
 from devices import TYPES, DeviceProcess, Target  # noqa: E402
-from harness import CHECKS, FIRST_TYPE, Report, expect, reason_of, run_one, run_target, selected  # noqa: E402
+from harness import CHECKS, FIRST_TYPE, Report, Selection, expect, reason_of, run_one, run_target  # noqa: E402
 from partner import Partner  # noqa: E402
 from stranger import LABEL, STRANGER_CHECKS, Stranger  # noqa: E402
 
+
+arguments.selection = Selection(tuple(arguments.only), tuple(arguments.but))
 
 # How many checks may pass at their second try only, before the run counts as failed.
 SECOND_TRIES = 3
@@ -74,11 +77,13 @@ async def run(report: Report, processes: DeviceProcess, partner: Partner):
         if not mine:
             report.not_ok(label, f"no such device among {[(entry.get('name'), entry.get('type')) for entry in entries]}")
             continue
+        if not any(f"{label}: {entry.name}" in arguments.selection for entry in CHECKS):
+            continue
         target = Target(label, type_id, mine[0], processes, partner)
-        await run_target(report, target, arguments.only)
+        await run_target(report, target, arguments.selection)
         if not processes.alive:
             report.not_ok(f"{label}: the devices still run", "the process ended by itself")
-        if selected(f"{label}: speed", arguments.only) and type_id == FIRST_TYPE:
+        if type_id == FIRST_TYPE and f"{label}: speed" in arguments.selection:
             try:
                 async with asyncio.timeout(30):
                     await target.join()
@@ -123,7 +128,7 @@ async def run_stranger(report: Report):
 
 
 async def run_on_stranger(report: Report, label: str, checks: list, device: Stranger, pair):
-    chosen = [entry for entry in checks if selected(entry.name, arguments.only)]
+    chosen = [entry for entry in checks if entry.name in arguments.selection]
     if not chosen:
         return
     try:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Awaitable, Callable
 
 from devices import DeviceProcess
-from harness import Failed, Report, expect, expect_equal, run_one, selected
+from harness import Failed, Report, expect, expect_equal, run_one
 from partner import Clusters, Partner, Status, decode_code, status_of
 
 LABEL = "bridge"
@@ -284,7 +284,7 @@ async def power(house: House):
 
 async def run_bridge(report: Report, partner: Partner, arguments):
     """All of it, on devices of their own."""
-    chosen = [entry for entry in BRIDGE_CHECKS if selected(entry.name, arguments.only)]
+    chosen = [entry for entry in BRIDGE_CHECKS if entry.name in arguments.selection]
     if not chosen:
         return
     directory = os.path.join(arguments.directory, "bridge")

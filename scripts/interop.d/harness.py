@@ -128,11 +128,22 @@ async def run_one(report: Report, name: str, body: Callable[[], Awaitable[None]]
     return reason is None
 
 
-def selected(name: str, patterns: list[str]) -> bool:
-    return not patterns or any(fnmatch.fnmatch(name, p) or fnmatch.fnmatch(name, f"*{p}*") for p in patterns)
+@dataclass(frozen=True)
+class Selection:
+    """Which checks run: those that one of the patterns `only` names (none: all), but for what one of `but` names."""
+
+    only: tuple[str, ...] = ()
+    but: tuple[str, ...] = ()
+
+    def __contains__(self, name: str) -> bool:
+        return (not self.only or self._names(self.only, name)) and not self._names(self.but, name)
+
+    @staticmethod
+    def _names(patterns: tuple[str, ...], name: str) -> bool:
+        return any(fnmatch.fnmatch(name, p) or fnmatch.fnmatch(name, f"*{p}*") for p in patterns)
 
 
-async def run_target(report: Report, target, patterns: list[str]):
+async def run_target(report: Report, target, selection: Selection):
     """Runs every selected check on one device, and brings the device into the state that each of them wants.
 
     A check that fails has a second try, on a device that was just made, and says so. Native code and a loaded machine
@@ -140,7 +151,7 @@ async def run_target(report: Report, target, patterns: list[str]):
     """
     for entry in CHECKS:
         name = f"{target.label}: {entry.name}"
-        if not selected(name, patterns) or not entry.is_for(target.type_id, target.clusters):
+        if name not in selection or not entry.is_for(target.type_id, target.clusters):
             continue
 
         async def body(entry=entry):
