@@ -144,7 +144,7 @@ import Testing
     let stored = try process.load()
     _ = try await late.controller.eventLoop.submit { [edge = late.controller.edge] in edge.value.reload(stored) }.get()
     #expect(try await states(late) == [.offline, .online])
-    let snapshot = late.home.devices(of: stored)
+    let snapshot = await late.home.devices(of: stored)
     #expect(snapshot.map(\.settledConnectivity.connectivityState) == [.online])
     // It lasted long enough: for both, and for one that comes then, whatever time is set later.
     try await open.home.setGraceTime(.milliseconds(20))

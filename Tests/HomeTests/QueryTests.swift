@@ -355,6 +355,9 @@ import Testing
     #expect(try await first.home.controller.isFollower)
     #expect(try await !second.home.controller.isFollower)
     let batches = second.home.devices().batched().makeAsyncIterator()
+    // One value for each report, also where another process hears the devices.
+    let lights = try await second.device("5").types.subscribe(OnOffLightDeviceType.self).makeAsyncIterator()
+    for isOn in [false, true, true, false, true] { await first.take(NodeModel.report(5, self.isOn, isOn.tlv)) }
     // What the devices of the first say, and what people say to it; and back.
     await first.take(NodeModel.report(5, isOn, false.tlv))
     await first.take(.lost(5, .subscriptionLost))
@@ -386,5 +389,8 @@ import Testing
         "Device 5 true online", "Device 5 true offline", "Desk true offline", "Desk false offline",
         "Desk false unknown",
       ])
+    let told = await rest(lights, of: DeviceUpdates<OnOffLightDeviceType>.self)
+    let online = told.prefix { $0.metadata.sourceConnectivity.connectivityState == .online }
+    #expect(online.map { $0.matterTraits.onOffTrait?.attributes.onOff } == [true, false, true, false, true, false])
   }
 }

@@ -54,6 +54,18 @@ import Testing
     #expect(try HomeDatabase.open(directory.state.database).anchor() == before)
   }
 
+  @Test func nothingIsKnownOfAHomeThatIsToldWholeEither() async throws {
+    let directory = try await stored()
+    let open = try await OpenHome(directory)
+    let stored = try HomeDatabase.open(directory.state.database).load()
+    let device = try #require(await open.home.devices(of: stored).first)
+    #expect(device.sourceConnectivity == .unknown)
+    #expect(device.types.get(OnOffLightDeviceType.self)?.matterTraits.onOffTrait?.isLast == true)
+    await open.take(.answered(5))
+    #expect(await open.home.devices(of: stored).map(\.sourceConnectivity) == [SourceConnectivity(.online, .peer)])
+    await open.home.close()
+  }
+
   @Test func whatAnotherProcessSaysIsTrue() async throws {
     let directory = try await stored()
     var lock = try FollowerLock.acquire(directory.state)

@@ -50,7 +50,7 @@ extension Hearth {
     #expect(try hearth("room", "rename", "attic", "Loft").status == 3)
     #expect(try hearth("rooms").output == "ROOM   DEVICES\nStudy  Lamp\nHall   –\n–      Plug\n")
     #expect(try hearth("room", "remove", "hall").output == "removed Hall\n")
-    #expect((try hearth.data("room", "remove", "STUDY") as? [String: String]) == ["name": "Study"])
+    #expect((try hearth.data("room", "remove", "STUDY") as? [String: String]) == ["id": "r1", "name": "Study"])
     // Its devices stay.
     #expect(try hearth("rooms").output == "ROOM  DEVICES\n–     Lamp, Plug\n")
   }
@@ -59,7 +59,10 @@ extension Hearth {
     let hearth = try seeded()
     defer { hearth.cleanUp() }
     #expect(try hearth("room", "assign", "lamp", "plug", "hall").output == "Lamp is in Hall now\nPlug is in Hall now\n")
-    #expect(try hearth("rooms").output == "ROOM  DEVICES\nDen   –\nHall  Lamp, Plug\n")
+    let table = try hearth("rooms").output
+    #expect(table == "ROOM  DEVICES\nDen   –\nHall  Lamp, Plug\n")
+    // A pipe gets no colour.
+    #expect(!table.contains("\u{1B}"))
     #expect(try hearth("room", "assign", "--none", "hall/lamp").output == "Lamp is in no room now\n")
     #expect(try hearth("rooms").output == "ROOM  DEVICES\nDen   –\nHall  Plug\n–     Lamp\n")
     let moved = try hearth.data("room", "assign", "plug", "--none") as? [[String: Any]]
@@ -81,6 +84,18 @@ extension Hearth {
     let again = try #require(try hearth.data("rename", "desk", long) as? [String: Any])
     #expect(again["wasCut"] as? Bool == true && again["name"] as? String == cut)
     #expect(try hearth("rename", "plug", "  ").status == 2)
+    // Whatever has a name.
+    for result in try [
+      hearth("room", "add", long), hearth("room", "rename", "hall", "y" + long), hearth("home", "add", long),
+      hearth("home", "rename", cut, "y" + long),
+    ] {
+      #expect(result.status == 0 && result.errors == "the name was cut at 60 characters\n")
+    }
+    for (arguments, name) in [(["room", "rename", cut, "Attic"], "Attic"), (["home", "add", "Cottage"], "Cottage")] {
+      let result = try hearth.run(arguments + ["--json"])
+      #expect(result.errors.isEmpty && result.output.contains(#""name":"\#(name)""#))
+      #expect(result.output.contains(#""wasCut":false"#))
+    }
   }
 
   @Test func devicesAreListedByRoomKindAndReach() throws {

@@ -78,6 +78,13 @@ import Testing
     #expect(TableScreen(isInPlace: false).text("a\nb\nc", rows: 3) == "a\nb\nc")
   }
 
+  @Test func whatIsWaitedForIsSaid() {
+    #expect(WaitingNotes.text([]) == nil)
+    #expect(WaitingNotes.text(["Lamp to answer onOff.on"]) == "waiting for Lamp to answer onOff.on")
+    #expect(WaitingNotes.text(["a", "b"]) == "waiting for a, and for b")
+    #expect(WaitingNotes.text(["a", "b", "a", "c", "d"]) == "waiting for a, for b, and for 2 more")
+  }
+
   @Test func devicesHaveTheKeysOfTheContract() {
     let json = DeviceTable.json(row(.online))
     guard case .object(let members) = json else {

@@ -159,6 +159,13 @@ import Testing
     ])
   func conditionsAreCompared(_ text: String, holds: Bool) throws { #expect(try Self.holds(text) == holds) }
 
+  @Test func aHubNearbyHasTwoNames() throws {
+    var state = Self.state()
+    state.apply(.connectivity(SourceID(5), .init(.init(.online, .local))))
+    #expect(try Self.holds("locality=local", in: state) && Self.holds("locality=localPeer", in: state))
+    #expect(try !Self.holds("locality=direct", in: state))
+  }
+
   @Test func whatAnOfflineDeviceSaidDoesNotHold() throws {
     var state = Self.state()
     state.apply(.connectivity(SourceID(5), .init(.init(.offline, .peer), reason: .timedOut)))

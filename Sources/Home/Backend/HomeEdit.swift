@@ -21,13 +21,31 @@ public enum HomeEdit: Hashable, Sendable {
   /// Nil: takes it out of its room.
   case moveDevice(String, roomID: String?)
 
+  /// The name that it gives, as it was asked for.
+  private var name: String? {
+    switch self {
+    case .addStructure(let name), .renameStructure(_, let name), .addRoom(let name, _), .renameRoom(_, let name),
+      .renameDevice(_, let name):
+      name
+    case .removeStructure, .choosePrimaryStructure, .removeRoom, .moveDevice: nil
+    }
+  }
+
+  /// Whether the name that it gives is longer than a name may be.
+  fileprivate var cutsName: Bool {
+    get throws(HomeError) {
+      guard let name else { return false }
+      return try HomeNames.checked(name).wasCut
+    }
+  }
+
   /// What came of an edit.
   public struct Result: Hashable, Sendable {
     /// The structure that was added.
     public var structure: Structure?
     /// The room that was added.
     public var room: Room?
-    /// Whether the name was cut.
+    /// Whether the name was cut, at 60 Unicode code points.
     public var wasCut = false
 
     package init(structure: Structure? = nil, room: Room? = nil, wasCut: Bool = false) {
@@ -79,9 +97,10 @@ extension HomeState {
       changes = made
     case .renameRoom(let id, let name): changes = try renamingRoom(id, to: name)
     case .removeRoom(let id): changes = try removingRoom(id)
-    case .renameDevice(let id, let name): (result.wasCut, changes) = try renamingDevice(id, to: name)
+    case .renameDevice(let id, let name): changes = try renamingDevice(id, to: name).changes
     case .moveDevice(let id, let roomID): changes = try movingDevice(id, to: roomID)
     }
+    result.wasCut = try edit.cutsName
     return (changes, result)
   }
 }

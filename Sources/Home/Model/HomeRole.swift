@@ -6,7 +6,7 @@ public enum HomeRole: String, Hashable, Comparable, Sendable, CaseIterable, Coda
   case guest
   /// May control the devices, too.
   case member
-  /// May do everything.
+  /// May do everything; but devices are paired and removed, and the grace time is set, where the hub runs.
   case owner
 
   /// The privilege that a device would have to grant for it: what the role may do with a device is what the standard lets

@@ -26,14 +26,8 @@ extension Home {
     try await backend.samples(after: query.anchor, query.filter, limit: query.limit)
   }
 
-  /// The devices of a home that was loaded, as a reset has it: node by node.
-  public func devices(of stored: StoredHome) -> [HomeDevice] {
-    // What is on trial there had not settled: whoever follows the devices ends that.
-    let reducer = HomeReducer(
-      stored.state, contacts: stored.contacts, grace: HomeDatabase.longestGrace, trials: stored.trials,
-      at: Self.now() * 1000)
-    return stored.state.orderedDevices.map { backend.value(of: $0, reducer) }
-  }
+  /// The devices of a home that was loaded, as a reset has it: node by node. Where nobody follows them, nobody knows how they are.
+  public func devices(of stored: StoredHome) async -> [HomeDevice] { await backend.devices(of: stored) }
 
   /// Begins to ring for a query, until it is stopped or the home is closed. Its handler is called once at first.
   /// - Throws: ``HomeError`` `badArguments` where the query was executed already, or nobody follows the home: see
@@ -42,6 +36,17 @@ extension Home {
 
   /// The query's handler is called no more.
   public func stop(_ query: ObserverQuery) async { await backend.stop(query) }
+}
+
+extension HomeBackend {
+  fileprivate func devices(of stored: StoredHome) -> [HomeDevice] {
+    // What is on trial there had not settled: whoever follows the devices ends that.
+    var reducer = HomeReducer(
+      stored.state, contacts: stored.contacts, grace: HomeDatabase.longestGrace, trials: stored.trials,
+      at: Home.now() * 1000)
+    reducer.takeVisibility(of: view.reducer)
+    return stored.state.orderedDevices.map { value(of: $0, reducer) }
+  }
 }
 
 extension HomeController {

@@ -168,6 +168,9 @@ public struct HomeReducer: Sendable {
     return update.settled.isEmpty ? nil : update
   }
 
+  /// Says of who follows the nodes what another one says, of the same home at this moment.
+  mutating func takeVisibility(of other: HomeReducer) { (isRestored, seen) = (other.isRestored, other.seen) }
+
   private func devices(of node: NodeID) -> [String] {
     state.sources(of: node).compactMap { state.device(of: $0.id)?.id }
   }

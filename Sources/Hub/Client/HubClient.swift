@@ -352,6 +352,8 @@ public actor HubClient {
     try await reach(within: options.timeout)
     guard let active else { throw HomeError(.unreachable, "no way leads to the home now") }
     let route = routes[active]
+    let wait = Waits.begin("the hub to answer")
+    defer { wait?.end() }
     let reply = try await route.link.send(request, origin: origin, within: request.limit(options.timeout)).get()
     return (reply, route.locality)
   }

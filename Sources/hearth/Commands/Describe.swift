@@ -14,11 +14,13 @@ struct Describe: AsyncParsableCommand {
     var options = try home.options(patience: patience)
     options.following.wakesObservers = false
     try await home.withHome(options) { session in
-      let record = try await session.registry.resolve(device).device
+      // One that was paired and has not told yet what it is, is in the home all the same.
+      let record = try HomeRegistry(await session.awaited().home).resolve(device).device
       try await session.follow()
       await session.waitForConnectivity(of: [record.id], timeout: patience)
       // It may have become another since.
-      let found = try await session.device(id: record.id).list().first
+      var found = try await session.device(id: record.id).list().first
+      if found == nil { found = await session.awaited().devices.first { $0.id == record.id } }
       guard let found, let now = found.record(room: record.room) else {
         throw HomeError(.notFound, "it is not in the home any more", device: record.name)
       }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 import Home
 import MatterModel
+import Runtime
 
 /// `hearth devices`.
 struct Devices: AsyncParsableCommand {
@@ -32,7 +33,9 @@ struct Devices: AsyncParsableCommand {
     options.following.wakesObservers = watch
     try await home.withHomeUntilInterrupted(options) { session in
       try await session.follow()
-      await session.waitForConnectivity(of: Set(wanted.map(\.id) + awaited), timeout: patience)
+      await Waits.$board.withValue(WaitingNotes(home.output)) {
+        await session.waitForConnectivity(of: Set(wanted.map(\.id) + awaited), timeout: patience)
+      }
       try Task.checkCancellation()
       guard watch else { return try await show(session, room) }
       let screen = TableScreen(isInPlace: !home.output.json && isatty(STDOUT_FILENO) == 1)

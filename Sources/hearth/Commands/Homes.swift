@@ -40,7 +40,9 @@ extension HomeCommands {
         ([.addStructure(name: name)], state.structures.isEmpty)
       }
       guard let structure = results.first?.structure else { throw HomeError(.internalError, "the new home is missing") }
-      options.output.result(HomeReport.json(structure, isPrimary: isFirst), "added \(structure.name)")
+      options.output.result(
+        HomeReport.json(structure, isPrimary: isFirst).adding("wasCut", options.noteCut(results)),
+        "added \(structure.name)")
     }
   }
 
@@ -52,7 +54,7 @@ extension HomeCommands {
 
     func run() async throws {
       let (home, name) = (home, name)
-      let (told, _) = try await options.names.edit { state throws(HomeError) in
+      let (told, results) = try await options.names.edit { state throws(HomeError) in
         let old = try state.knownStructure(home)
         var new = old
         new.name = try HomeNames.checked(name).name
@@ -60,7 +62,8 @@ extension HomeCommands {
         return ([.renameStructure(old.id, name: name)], (old: old, new: new, isPrimary: isPrimary))
       }
       options.output.result(
-        HomeReport.json(told.new, isPrimary: told.isPrimary), "\(told.old.name) is now \(told.new.name)")
+        HomeReport.json(told.new, isPrimary: told.isPrimary).adding("wasCut", options.noteCut(results)),
+        "\(told.old.name) is now \(told.new.name)")
     }
   }
 

@@ -69,6 +69,7 @@ struct Pair: AsyncParsableCommand {
       home.output.progress("  trusting \(store.rootCount) roots, \(store.declarationSignerCount) declaration signers")
       options.trust = store
     }
+    if let name, try HomeNames.checked(name).wasCut { home.output.note(HomeNames.cutNote) }
     let paired = try await Home.pair(request, name: name, room: room, options) { step, progress in
       steps.report(step, progress)
     }

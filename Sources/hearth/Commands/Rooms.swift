@@ -58,6 +58,20 @@ struct NamesOptions: ParsableArguments {
 
   var output: Output { global.output }
   var names: Names { Names(global: global, hub: hub) }
+
+  /// Says that a name was too long, if it was.
+  /// - Parameter results: of the edits that gave it.
+  /// - Returns: `wasCut`, for the result.
+  func noteCut(_ results: [HomeEdit.Result]) -> JSON {
+    let wasCut = results.contains { $0.wasCut }
+    if wasCut { output.note(HomeNames.cutNote) }
+    return .bool(wasCut)
+  }
+}
+
+extension HomeNames {
+  /// What is said of a name that was too long.
+  static let cutNote = "the name was cut at \(longestName) characters"
 }
 
 /// `hearth room`.
@@ -78,7 +92,8 @@ struct Room: AsyncParsableCommand {
         return ([.addRoom(name: name, structureID: structure?.id)], ())
       }
       guard let room = results.first?.room else { throw HomeError(.internalError, "the new room is missing") }
-      options.output.result(["id": .string(room.id), "name": .string(room.name)], "added \(room.name)")
+      options.output.result(
+        ["id": .string(room.id), "name": .string(room.name), "wasCut": options.noteCut(results)], "added \(room.name)")
     }
   }
 
@@ -90,11 +105,13 @@ struct Room: AsyncParsableCommand {
 
     func run() async throws {
       let (room, name) = (room, name)
-      let (names, _) = try await options.names.edit { state throws(HomeError) in
+      let (names, results) = try await options.names.edit { state throws(HomeError) in
         let known = try state.knownRoom(room)
-        return ([.renameRoom(known.id, name: name)], (old: known.name, new: try HomeNames.checked(name).name))
+        return ([.renameRoom(known.id, name: name)], (old: known, new: try HomeNames.checked(name).name))
       }
-      options.output.result(["name": .string(names.new)], "\(names.old) is now \(names.new)")
+      options.output.result(
+        ["id": .string(names.old.id), "name": .string(names.new), "wasCut": options.noteCut(results)],
+        "\(names.old.name) is now \(names.new)")
     }
   }
 
@@ -107,9 +124,9 @@ struct Room: AsyncParsableCommand {
       let room = room
       let (old, _) = try await options.names.edit { state throws(HomeError) in
         let known = try state.knownRoom(room)
-        return ([.removeRoom(known.id)], known.name)
+        return ([.removeRoom(known.id)], known)
       }
-      options.output.result(["name": .string(old)], "removed \(old)")
+      options.output.result(["id": .string(old.id), "name": .string(old.name)], "removed \(old.name)")
     }
   }
 
@@ -160,9 +177,7 @@ struct Rename: AsyncParsableCommand {
       new.name = try HomeNames.checked(name).name
       return ([.renameDevice(old.id, name: name)], (old: old, new: new))
     }
-    let wasCut = results.first?.wasCut == true
-    if wasCut { options.output.note("the name was cut at \(HomeNames.longestName) characters") }
     options.output.result(
-      names.new.jsonNames.adding("wasCut", .bool(wasCut)), "\(names.old.name) is now \(names.new.name)")
+      names.new.jsonNames.adding("wasCut", options.noteCut(results)), "\(names.old.name) is now \(names.new.name)")
   }
 }

@@ -39,6 +39,10 @@ struct Wait: AsyncParsableCommand {
       let updates = session.updates()
       try await session.follow()
       let device = target.device
+      let notes = WaitingNotes(home.output)
+      let note = notes.begin(
+        "\(device.name): " + conditions.map { "\($0.name) to be \($0.value)" }.joined(separator: ", "))
+      defer { if let note { notes.end(note) } }
       guard try await comesTrue(conditions, of: device.id, updates, session) else {
         let now = await DeviceCondition.check(conditions, of: device.id, in: session)
         let failed = zip(conditions, now).filter { !$1.holds }.map { "\($0.name) is \($1.actual), not \($0.value)" }

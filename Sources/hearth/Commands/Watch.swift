@@ -148,7 +148,7 @@ actor LogReader {
         anchor = next
         if isComplete { return false }
       case .reset(let home):
-        let devices = session.devices(of: home).filter { device in
+        let devices = await session.devices(of: home).filter { device in
           targets.isEmpty || targets.contains { $0.device.id == device.id }
         }
         print(report.reset(home, devices, at: Home.now() * 1000), counts: false)

@@ -2,6 +2,7 @@ import ArgumentParser
 import Home
 import Hub
 import MatterModel
+import Runtime
 
 /// What the commands that talk to devices share.
 struct HomeOptions: ParsableArguments {
@@ -40,8 +41,14 @@ struct HomeOptions: ParsableArguments {
     try await withHome(try options(patience: patience), body)
   }
 
-  /// The same with options of the caller's.
+  /// The same with options of the caller's. What it waits for is said where that takes long.
   func withHome<R>(_ options: HomeController.Options, _ body: (Home) async throws -> R) async throws -> R {
+    try await Waits.$board.withValue(WaitingNotes(output)) { try await withSilentHome(options, body) }
+  }
+
+  private func withSilentHome<R>(
+    _ options: HomeController.Options, _ body: (Home) async throws -> R
+  ) async throws -> R {
     let session = try await open(options)
     do {
       let result = try await body(session)
@@ -58,7 +65,7 @@ struct HomeOptions: ParsableArguments {
   func withHomeUntilInterrupted<R: Sendable>(
     _ options: HomeController.Options, _ body: @escaping @Sendable (Home) async throws -> R
   ) async throws -> R {
-    try await withHome(options) { session in
+    try await withSilentHome(options) { session in
       try await withThrowingTaskGroup(of: R?.self) { group in
         group.addTask {
           _ = await StopSignals().wait()

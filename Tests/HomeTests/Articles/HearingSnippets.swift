@@ -52,7 +52,7 @@ enum HearingSnippets {
           isComplete = isLast
         case .reset(let stored):
           // The log does not go back so far: begin with the whole.
-          for device in home.devices(of: stored) { print(device.name) }
+          for device in await home.devices(of: stored) { print(device.name) }
         }
         anchor = result.next
       }

@@ -1,0 +1,101 @@
+import Foundation
+import Home
+import MatterModel
+import Testing
+
+@testable import hearth
+
+/// The keys that programs go by are those that the README says. CLI.md, “Output”.
+@Suite("Documented keys", .serialized, .timeLimit(.minutes(10))) struct DocumentedKeyTests {
+  /// By command: all words in its row of the table that are written as keys are.
+  private static func documented() throws -> [String: Set<String>] {
+    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    let readme = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
+    var rows: [String: Set<String>] = [:]
+    for line in readme.split(separator: "\n") where line.hasPrefix("| ") {
+      let cells = line.split(separator: " | ")
+      guard cells.count == 2 else { continue }
+      for command in words(cells[0]) { rows[command, default: []].formUnion(words(cells[1])) }
+    }
+    return rows
+  }
+
+  private static func words(_ text: some StringProtocol) -> [String] {
+    text.split(separator: "`", omittingEmptySubsequences: false).enumerated().filter { $0.offset % 2 == 1 }
+      .map { String($0.element) }
+  }
+
+  private func seeded() throws -> Hearth {
+    let hearth = Hearth()
+    let lamp = SourceID(5)
+    try hearth.seed([
+      .structureAdded(HomeReducer.firstStructure), .roomAdded(Room(id: "r1", name: "Den", structureID: "home")),
+      .deviceAdded(id: "5", name: "Lamp", roomID: "r1", structureID: "home"), .sourceAdded(lamp, device: "5"),
+      .topology(
+        lamp, [DeviceEndpoint(id: 0, parts: [1]), DeviceEndpoint(id: 1, deviceTypes: [0x100], servers: [6])],
+        DeviceIdentity()),
+      .attribute(5, .init(1, 6, 0), value: [0x09]),
+    ])
+    return hearth
+  }
+
+  @Test func resultsHaveTheKeysOfTheReadme() throws {
+    let hearth = try seeded()
+    defer { hearth.cleanUp() }
+    let documented = try Self.documented()
+    for command in [
+      "devices --timeout 200ms --mdns off", "describe lamp --timeout 200ms --mdns off", "rooms", "room add Attic",
+      "room rename attic Loft", "room assign lamp loft", "room remove loft", "rename lamp Desk", "home list",
+      "home add Cabin", "home rename cabin Cottage", "home primary", "home remove cottage", "home grace",
+      "home sync", "observe add --attribute --webhook http://127.0.0.1:1/", "observe list", "observe resume 1",
+      "observe remove 1",
+    ] {
+      let words = command.split(separator: " ").map { String($0) }
+      let result = try hearth.run(words + ["--json"])
+      let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any]
+      let data = (object?["data"] as? [[String: Any]])?.first ?? object?["data"] as? [String: Any]
+      let keys = Set(try #require(data, "\(command): \(result.output)\(result.errors)").keys)
+      let names = ["\(words[0])", words.prefix(2).joined(separator: " ")]
+      var row = try #require(names.lazy.compactMap { documented[$0] }.first, "\(command) is not in the README")
+      if words[0] == "describe" { row = row.subtracting(["devices"]).union(documented["devices"] ?? []) }
+      #expect(keys.isSubset(of: row), "\(command) has \(keys.subtracting(row).sorted()), which the README does not")
+      // And the other way round, but for what only some have.
+      var rest = row.subtracting(keys)
+      if ["home primary", "room remove"].contains(names[1]) { rest.subtract(["rooms", "devices", "wasCut"]) }
+      if words[0] == "observe" { rest.subtract(["run", "webhook", "resumed", "removed"]) }
+      #expect(rest.isEmpty, "the README has \(rest.sorted()), which \(command) does not")
+    }
+  }
+
+  @Test func whatTakesLongIsSaid() throws {
+    let hearth = try seeded()
+    defer { hearth.cleanUp() }
+    let slow = try hearth("describe", "lamp", "--timeout", "1500ms")
+    #expect(slow.status == 0 && slow.errors == "waiting for Lamp to answer\n", "\(slow.errors)")
+    #expect(try hearth("describe", "lamp", "--timeout", "1500ms", "--quiet").errors.isEmpty)
+    #expect(try hearth("describe", "lamp", "--timeout", "300ms").errors.isEmpty)
+    let wait = try hearth("wait", "lamp", "--for", "onOff=false", "--timeout", "1500ms")
+    #expect(wait.status == 11 && wait.errors.hasPrefix("waiting for Lamp: onOff to be false\n"), "\(wait.errors)")
+  }
+
+  @Test func linesOfWatchHaveTheKeysOfTheReadme() throws {
+    let hearth = try seeded()
+    defer { hearth.cleanUp() }
+    let row = try #require(Self.documented()["watch"])
+    let before = try StoredNames(StateDirectory(hearth.state)).withDatabase { database throws(HomeError) in
+      "\(try database.anchor())"
+    }
+    #expect(try hearth("rename", "lamp", "Desk").status == 0)
+    #expect(try hearth("room", "add", "Attic").status == 0)
+    let result = try hearth.run(["watch", "--since", before, "--for", "0s", "--json", "--mdns", "off"])
+    let lines = result.output.split(separator: "\n")
+    #expect(lines.count == 2)
+    for line in lines {
+      let whole = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+      let object = try #require(whole["data"] as? [String: Any])
+      #expect(Set(object.keys).isSubset(of: row), "\(Set(object.keys).subtracting(row).sorted())")
+      #expect(Set(object.keys).isSuperset(of: ["type", "change", "time", "anchor"]))
+    }
+  }
+}
