@@ -32,7 +32,7 @@ import Testing
     let client = try await served.client()
     let updates = client.updates()
     let lamp = try #require(try await client.devices().list().first)
-    let lights = lamp.types.subscribe(DimmableLightDeviceType.self)
+    var lights = lamp.types.subscribe(DimmableLightDeviceType.self).makeAsyncIterator()
     for level in 2...40 { try await served.report(level: UInt8(level)) }
     try await served.home.controller.take(.lost(5, .timedOut))
     var seen: [UInt8] = []
@@ -45,9 +45,10 @@ import Testing
     #expect(seen == Array(2...40))
     // One value for the state at first, and one for each report.
     var levels: [UInt8?] = []
-    for await light in lights where light.metadata.sourceConnectivity.connectivityState == .online {
+    while let light = await lights.next() {
+      // Then it is away.
+      guard light.metadata.sourceConnectivity.connectivityState == .online else { break }
       levels.append(light.matterTraits.levelControlTrait?.attributes.currentLevel)
-      if levels.count == 40 { break }
     }
     #expect(levels == Array(1...40))
     await client.close()
