@@ -69,7 +69,6 @@ class Report:
     def __init__(self, stream):
         self.stream = stream
         self.passed = self.failed = 0
-        self.second_tries = 0
 
     def line(self, text: str):
         print(text, file=self.stream, flush=True)
@@ -78,7 +77,6 @@ class Report:
     def ok(self, name: str, seconds: float, first: str | None = None):
         """A check that passed, and the reason why it had failed before if this was its second try."""
         self.passed += 1
-        self.second_tries += first is not None
         self.line(f"ok {name} {seconds:.3f} s" + (f" (second try; the first: {one_line(first)})" if first else ""))
 
     def not_ok(self, name: str, reason: str):
