@@ -180,6 +180,9 @@ struct Follower {
     ((try? String(contentsOf: output, encoding: .utf8)) ?? "").split(separator: "\n").map(String.init)
   }
 
+  /// The same on standard error.
+  var errors: String { (try? String(contentsOf: output.appendingPathExtension("err"), encoding: .utf8)) ?? "" }
+
   /// Whether a text comes so often within some seconds.
   func waits(for text: String, times: Int = 1, within seconds: Int = 10) async -> Bool {
     for _ in 0..<(20 * seconds) {

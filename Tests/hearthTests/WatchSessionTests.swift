@@ -68,7 +68,8 @@ import Testing
     fleet.stop()
     let waiter = try Follower(hearth, command + ["--timeout", "1h", "--json"])
     defer { kill(waiter.process.processIdentifier, SIGKILL) }
-    try await Task.sleep(for: .seconds(2))
+    // It says so before it is found that nobody answers.
+    #expect(try await waits { waiter.errors.contains("waiting for Lamp") })
     waiter.process.interrupt()
     #expect(try await waits { !waiter.process.isRunning })
     #expect(waiter.process.terminationStatus == 130)

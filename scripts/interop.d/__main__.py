@@ -65,6 +65,8 @@ def type_of(entry: dict) -> int | None:
 
 
 async def run(report: Report, processes: DeviceProcess, partner: Partner):
+    if not any(f"{label}: {entry.name}" in arguments.selection for label, _ in TYPES.values() for entry in CHECKS):
+        return
     if not await run_one(report, "the devices start", lambda: start(processes), 30):
         return
     entries = processes.list()
