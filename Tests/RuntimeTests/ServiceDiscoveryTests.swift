@@ -213,6 +213,29 @@ import Testing
     #expect(told.all == ["mine true", "yours true"])
   }
 
+  @Test func `what is heard on a second interface is told once, what is announced anew is told again`() async throws {
+    let told = Collector<ServiceDiscovery.Event>()
+    var here = service()
+    here.addresses = [.loopback4]
+    let service = here
+    let loop = loops.next()
+    try await loop.submit {
+      let core = DiscoveryCore(logger: quiet)
+      let provider = SilentProvider()
+      core.add {
+        provider.onNews = $0
+        return provider
+      }
+      let browse = ServiceDiscovery.Browse(number: 1)
+      core.browse(.commissionable(), as: browse, on: loop) { told.add($0) }
+      provider.onNews?(.heard(browse, service, on: InterfaceID(1)))
+      provider.onNews?(.heard(browse, service, on: InterfaceID(2)))
+      #expect(told.all == [.found(service)])
+      provider.onNews?(.heard(browse, service, on: InterfaceID(2)))
+      #expect(told.all == [.found(service), .found(service)])
+    }.get()
+  }
+
   @Test func `off does nothing, and Avahi is refused on loopback`() async throws {
     let off = try discovery(mode: .off)
     off.publish(service())

@@ -40,6 +40,7 @@ import VirtualDevices
     "router-reboot.yaml": "lamp 1.connectivity: online: it is offline (subscription lost)",
     "stolen-sessions.yaml": "lamp.onOff: true: it is false",
     "subscription-flood.yaml": "lamp.onOff: true: it is false",
+    "unnoticed-restart.yaml": "lamp.onOff: false: it is true",
   ]
 
   @Test(arguments: files) func findsItsFault(_ file: String) async throws {

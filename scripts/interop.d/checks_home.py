@@ -192,6 +192,24 @@ async def away_and_back(home):
         await watch.close()
 
 
+@home_check("started again before anybody misses it, it is heard again within 2 s of its saying so", limit=40)
+async def started_again(home):
+    watch, _ = await home.watch_from_now_on()
+    try:
+        await home.by_hand("2 201")
+        await watch.next(path=f"{home.node}/2/8/0", value=201)
+        watch.told = []
+        Stranger.stop(home)
+        await home.start()
+        announced = time.monotonic()
+        await home.by_hand("2 202")
+        _, heard = await watch.next(8, path=f"{home.node}/2/8/0", value=202)
+        expect(heard - announced < 2, f"it took {heard - announced:.1f} s")
+        expect(not any(told["change"] == "connectivity" for told in watch.told), f"it was missed: {watch.told}")
+    finally:
+        await watch.close()
+
+
 @home_check("a command is run for what is done at the device, and what was done while no hub ran is not lost", limit=40)
 async def delivered(home):
     rung = os.path.join(home.directory, "rung")

@@ -50,7 +50,8 @@ class Sockets:
 class Advertiser:
     """What CircuitMatter wants advertised, by python-zeroconf.
 
-    That knows no subtypes, so a search by discriminator finds nothing: a controller has to look at all devices.
+    That has one pointer for each service. What can be commissioned gets that of its type, so a search by discriminator finds
+    nothing: a controller has to look at all devices. What is commissioned gets that of its fabric, by which homes listen.
     """
 
     def __init__(self, interface: str, port: int):
@@ -65,7 +66,8 @@ class Advertiser:
         self.withdraw("_matterc")
         kind = f"{service_type}.{protocol}.local."
         packed = [socket.inet_pton(socket.AF_INET6 if ":" in ip else socket.AF_INET, ip) for ip in self.addresses]
-        service = ServiceInfo(kind, f"{instance_name}.{kind}", port=self.port, properties=dict(txt_records),
+        pointer = f"{subtypes[0]}.local." if service_type == "_matter" else kind
+        service = ServiceInfo(pointer, f"{instance_name}.{kind}", port=self.port, properties=dict(txt_records),
                               server=f"circuit-{self.port}.local.", addresses=packed)
         self.services.setdefault(service_type, []).append(service)
         self.zeroconf.register_service(service)

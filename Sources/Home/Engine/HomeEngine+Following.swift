@@ -11,6 +11,10 @@ struct Followed: Sendable {
   var wasEstablished = false
   /// Its service was withdrawn while its subscription stood.
   var wasWithdrawn = false
+  /// Since when its subscription stands.
+  var establishedAt: Instant?
+  /// When it was asked last whether it still knows us.
+  var askedAt: Instant?
 }
 
 // One subscription to everything that a node has: connectivity follows it.
@@ -43,6 +47,7 @@ extension HomeEngine {
       if let handle = followed.removeValue(forKey: node)?.handle { handles[handle] = nil }
       uncalled.removeAll { $0 == node }
       calls[node] = nil
+      doubts[node] = nil
       reduce(.nodeRemoved(node))
     }
     for node in added {
@@ -93,6 +98,8 @@ extension HomeEngine {
     calls[node] = nil
     followed[node]?.wasEstablished = true
     followed[node]?.wasWithdrawn = false
+    followed[node]?.establishedAt = now
+    doubts[node] = nil
     reduce(.established(node, deadline: deadline(of: node) ?? time))
     callMore(at: now)
   }
@@ -100,6 +107,7 @@ extension HomeEngine {
   mutating func lost(_ handle: SubscriptionHandle, _ error: ControllerError, at now: Instant) {
     guard let node = handles[handle] else { return }
     calls[node] = nil
+    doubts[node] = nil
     let wasEstablished = followed[node]?.wasEstablished == true
     followed[node]?.wasEstablished = false
     let hasAddress = controller.node(node)?.address != nil
@@ -148,6 +156,8 @@ extension HomeEngine {
     } else if followed[node]?.wasWithdrawn == true || !isOnline(node) {
       // It went and came back: what it knew of us is gone.
       perform(at: now) { controller, now in controller.renew(handle, at: now) }
+    } else {
+      doubt(node, at: now)
     }
   }
 
@@ -158,8 +168,7 @@ extension HomeEngine {
       return
     }
     followed[node]?.wasWithdrawn = true
-    let path = AttributePath(BasicInformation.dataModelRevision.path(on: .root))
-    _ = begin(node, at: now) { controller, now in controller.read(node, [path], timeout: .seconds(10), at: now) }
+    ask(node, for: .seconds(10), at: now)
   }
 
   private func isOnline(_ node: NodeID) -> Bool {

@@ -57,6 +57,8 @@ public struct HomeEngine: Engine {
   var uncalled: [NodeID] = []
   /// Those that are being called, and until when the others wait for each of them.
   var calls: [NodeID: Instant] = [:]
+  /// Those that may have forgotten us without anybody having noticed.
+  var doubts: [NodeID: Doubt] = [:]
   /// Tells which nodes announce themselves.
   var announcements: OperationID?
   /// Whether it subscribes to all devices, and to those that come.
@@ -217,10 +219,11 @@ public struct HomeEngine: Engine {
     controller.advance(to: now)
     if let update = reducer.advance(to: time) { tell(update) }
     callMore(at: now)
+    settleDoubts(at: now)
   }
 
   public var nextDeadline: Instant? {
-    var next = Instant?.earlier(controller.nextDeadline, callDeadline)
+    var next = Instant?.earlier(controller.nextDeadline, .earlier(callDeadline, doubtDeadline))
     if let settled = reducer.nextDeadline {
       next = .earlier(next, Instant(nanoseconds: (settled - clock.epoch) * 1000))
     }
@@ -340,6 +343,7 @@ public struct HomeEngine: Engine {
   private mutating func forget(_ node: NodeID) {
     if let handle = followed.removeValue(forKey: node)?.handle { handles[handle] = nil }
     calls[node] = nil
+    doubts[node] = nil
     reduce(.nodeRemoved(node))
   }
 }

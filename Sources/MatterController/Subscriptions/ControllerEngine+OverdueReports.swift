@@ -1,15 +1,34 @@
 internal import MatterModel
-internal import MatterProtocol
+public import MatterProtocol
 
 // A report that does not come need not mean that the device is away. It is away when it can't be reached by the deadline.
 extension ControllerEngine {
   /// A report is overdue. The device may have been away for a moment, and have ended the subscription because of a report
-  /// that we did not hear; or it was started again, and knows neither subscription nor session. If it grants a new one over a
-  /// new session before the deadline, nothing was lost.
-  mutating func renewBesideTheOld(_ handle: SubscriptionHandle, at now: Instant) {
+  /// that we did not hear; or it was started again, and knows neither subscription nor session.
+  mutating func renewIfOverdue(_ handle: SubscriptionHandle, at now: Instant) {
     guard subscriptions[handle]?.overdueAt.map({ $0 <= now }) == true else { return }
     subscriptions[handle]?.overdueAt = nil
     schedule(subscriptions[handle]?.deadline)
+    askForAnother(handle, at: now)
+  }
+
+  /// Asks for a subscription anew that may be gone, over a new session. It stands until its own deadline, so that nothing is
+  /// lost if the device grants another one by then, nor if a report shows that it stood all the time.
+  public mutating func renewBesideTheOld(_ handle: SubscriptionHandle, at now: Instant) {
+    guard isEstablished(handle) else { return }
+    askForAnother(handle, at: now)
+    settle(at: now)
+  }
+
+  /// Whether a subscription that stands is asked for anew.
+  public func isRenewing(_ handle: SubscriptionHandle) -> Bool { subscriptions[handle]?.isRenewing == true }
+
+  /// When the device was heard last over the session that reports come on; nil if there is none.
+  public func lastHeard(_ handle: SubscriptionHandle) -> Instant? {
+    subscriptions[handle]?.session.flatMap { core.session($0)?.lastHeard }
+  }
+
+  private mutating func askForAnother(_ handle: SubscriptionHandle, at now: Instant) {
     guard subscriptions[handle]?.isRenewing == false else { return }
     subscriptions[handle]?.isRenewing = true
     operations[handle]?.wasRepeated = false
@@ -48,7 +67,7 @@ extension ControllerEngine {
     return !done.isEmpty
   }
 
-  /// Gives up what ``renewBesideTheOld(_:at:)`` began.
+  /// Gives up what ``renewBesideTheOld(_:at:)`` began, or a report that is overdue.
   mutating func stopRenewing(_ handle: SubscriptionHandle, at now: Instant) {
     guard let subscription = subscriptions[handle], subscription.isRenewing else { return }
     subscriptions[handle]?.isRenewing = false

@@ -214,7 +214,7 @@ extension ControllerEngine {
   mutating func advanceSubscription(_ handle: SubscriptionHandle, at now: Instant) {
     switch subscriptions[handle]?.state {
     case .established where subscriptions[handle]?.deadline.map({ $0 > now }) == true:
-      renewBesideTheOld(handle, at: now)
+      renewIfOverdue(handle, at: now)
     case .established(_, let session, _):
       // The session is most likely as dead as the subscription: not to be used for the renewal.
       core.close(session, notifyingPeer: false, at: now)

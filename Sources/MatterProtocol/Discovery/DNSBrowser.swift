@@ -10,7 +10,8 @@ public struct BrowseID: Hashable, Comparable, Sendable {
 public enum BrowseEvent: Hashable, Sendable {
   /// A service with all that is needed to talk to it: port, TXT record and at least one address.
   case found(BrowseID, MatterService, on: InterfaceID)
-  /// The same instance with another port, host, TXT record or other addresses.
+  /// The same instance with another port, host, TXT record or other addresses; or as it was, announced without having been
+  /// asked for: its node may have begun anew. RFC 6762 § 8.3.
   case updated(BrowseID, MatterService, on: InterfaceID)
   /// The service said goodbye, or was not heard again before its records ran out.
   case lost(BrowseID, MatterService, on: InterfaceID)
@@ -85,6 +86,8 @@ public struct DNSBrowser: Sendable {
   var heardOn: Set<InterfaceID> = []
   /// Instances to look at again because something about them has changed.
   var dirty: Set<CacheKey> = []
+  /// When somebody asked last for all instances of a type on an interface, so that what comes then is an answer.
+  var askedForAll: [CacheKey: Instant] = [:]
   var agenda = DNSAgenda()
   var outbox = OutputQueue()
   private var events: [BrowseEvent] = []
@@ -183,9 +186,16 @@ public struct DNSBrowser: Sendable {
   ) {
     if !message.isOrdinary {
       counters.notOrdinary += 1
-    } else if message.isResponse && !browses.isEmpty {
+    } else if browses.isEmpty {
+      // Nobody wants to know.
+    } else if message.isResponse {
       learn(message.answers + message.additionals, on: interface, at: now)
       settle(at: now)
+    } else if message.authorities.isEmpty {
+      noteAsked(message.questions, on: interface, at: now)
+    } else {
+      // One with authorities asks only whether a name is taken.
+      noteProbe(message.authorities, on: interface)
     }
     advance(to: now)
   }

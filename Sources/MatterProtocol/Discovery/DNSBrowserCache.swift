@@ -107,6 +107,14 @@ struct CachedInstance: Sendable {
   var pointers: [DNSName: Lifetime] = [:]
   var service: Service?
   var text: Text?
+  /// When somebody asked for it last.
+  var askedAt: Instant?
+  /// When something of it was told last.
+  var toldAt: Instant?
+  /// Somebody is about to announce it. RFC 6762 § 8.1.
+  var isProbed = false
+  /// It was heard again although nobody had asked, and that is not told yet.
+  var isAnnounced = false
   /// What each search was told.
   var reported: [BrowseID: MatterService] = [:]
   /// How often its missing records were asked for, and when they are next.

@@ -87,6 +87,10 @@ extension DNSBrowser {
         if instance.service == nil { return }
       } else if let known = instance.service, known.port == port, known.host == host {
         instances[key]?.service?.lifetime = known.lifetime.merged(with: lifetime)
+        if record.cacheFlush, isAnnouncement(key, instance, at: now) {
+          instances[key]?.isAnnounced = true
+          dirty.insert(key)
+        }
       } else {
         setService(.init(lifetime: lifetime, port: port, host: host), of: key)
         dirty.insert(key)
@@ -153,6 +157,40 @@ extension DNSBrowser {
     }
   }
 
+  // MARK: - Asked and unasked
+
+  /// For how long what comes may be an answer, as a responder may take its time, or a repetition of what was announced: that
+  /// comes a second later. RFC 6762 § 6, § 8.3.
+  private static let answerTime = Duration.seconds(2)
+
+  /// Takes note of what was asked, by us or by others.
+  mutating func noteAsked(_ questions: [DNSQuestion], on interface: InterfaceID, at now: Instant) {
+    for question in questions {
+      instances[CacheKey(interface: interface, name: question.name)]?.askedAt = now
+      for type in MatterServiceNames.types where question.name == type || question.name.parent.parent == type {
+        askedForAll[CacheKey(interface: interface, name: type)] = now
+      }
+    }
+  }
+
+  /// Takes note of what somebody means to announce.
+  mutating func noteProbe(_ records: [DNSRecord], on interface: InterfaceID) {
+    for record in records {
+      var name = record.name
+      if case .ptr(let target) = record.data { name = target }
+      instances[CacheKey(interface: interface, name: name)]?.isProbed = true
+    }
+  }
+
+  /// Whether what comes of an instance, the same as before, is nobody's answer.
+  private func isAnnouncement(_ key: CacheKey, _ instance: CachedInstance, at now: Instant) -> Bool {
+    if instance.isProbed { return true }
+    let type = CacheKey(interface: key.interface, name: instance.kind.typeName)
+    return ![instance.askedAt, askedForAll[type], instance.toldAt].contains {
+      $0.map { now - $0 < Self.answerTime } ?? false
+    }
+  }
+
   // MARK: - Telling
 
   /// Tells what has changed about the instances marked as dirty.
@@ -175,13 +213,16 @@ extension DNSBrowser {
 
   private mutating func evaluate(_ key: CacheKey, at now: Instant) {
     guard let instance = instances[key] else { return }
+    instances[key]?.isAnnounced = false
     let service = resolved(key, instance)
     let wanted = instance.pointers.keys.flatMap { searches[$0] ?? [] } + (searches[key.name] ?? [])
     for id in Set(wanted).union(instance.reported.keys).sorted() {
       let before = instance.reported[id]
       let after = wanted.contains(id) ? service : nil
-      if before == after { continue }
+      if before == after && !(after != nil && instance.isAnnounced) { continue }
       instances[key]?.reported[id] = after
+      instances[key]?.toldAt = now
+      instances[key]?.isProbed = false
       if after == nil { browses[id]?.reported.remove(key) } else { browses[id]?.reported.insert(key) }
       switch (before, after) {
       case (nil, let after?): emit(.found(id, after, on: key.interface))

@@ -125,6 +125,7 @@ extension DNSBrowser {
   /// Sends questions to wherever they have to go.
   private mutating func send(_ questions: [DNSQuestion], at now: Instant) {
     if questions.isEmpty { return }
+    for interface in heardOn { noteAsked(questions, on: interface, at: now) }
     if options.interfaces.isEmpty {
       let packets = packets(questions, known: nil, at: now)
       for bytes in packets {

@@ -6,6 +6,8 @@ public enum MatterServiceNames {
   public static let commissionable = DNSName("_matterc._udp.local")
   /// Commissioners that a device can ask to commission it. § 4.3.3.
   public static let commissioner = DNSName("_matterd._udp.local")
+  /// All of these.
+  static let types = [operational, commissionable, commissioner]
   /// Under this name stand the types of all services. RFC 6763 § 9.
   public static let enumeration = DNSName("_services._dns-sd._udp.local")
 

@@ -20,7 +20,7 @@ public protocol Engine {
 public enum Input: Sendable {
   /// A UDP datagram.
   case datagram([UInt8], from: SocketAddress)
-  /// DNS-SD found or updated a service that the engine browses for.
+  /// DNS-SD found or updated a service that the engine browses for, or heard it announced anew as it was.
   case serviceFound(MatterService)
   /// A service went away.
   case serviceLost(MatterService)

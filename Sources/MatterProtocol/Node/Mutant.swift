@@ -27,6 +27,8 @@ public struct Mutant: RawRepresentable, Hashable, Sendable, CaseIterable {
 
   /// A home does not care that a device announces itself.
   public static let ignoresAnnouncements = Mutant(rawValue: "ignoresAnnouncements")
+  /// A home that has a subscription with a device takes it to stand, whatever the device announces.
+  public static let trustsSubscriptions = Mutant(rawValue: "trustsSubscriptions")
   /// A home does not care what a bridge says of the devices behind it.
   public static let ignoresReachable = Mutant(rawValue: "ignoresReachable")
   /// A home that starts follows as many devices as it calls at once, and no more.
@@ -36,7 +38,7 @@ public struct Mutant: RawRepresentable, Hashable, Sendable, CaseIterable {
 
   public static let allCases: [Mutant] = [
     .sendsOnce, .evictsAnybody, .keepsHalfCommissioning, .ignoresStartUp, .reportsOneAtATime,
-    .endsOldestSubscription, .staysAtAddress, .needsDiscovery, .ignoresAnnouncements, .ignoresReachable,
-    .followsFirstCallsOnly, .trustsAnyClock,
+    .endsOldestSubscription, .staysAtAddress, .needsDiscovery, .ignoresAnnouncements,
+    .trustsSubscriptions, .ignoresReachable, .followsFirstCallsOnly, .trustsAnyClock,
   ]
 }

@@ -75,7 +75,9 @@ final class DiscoveryCore {
   private func take(_ news: DiscoveryNews) {
     switch news {
     case .heard(let browse, let service, let interface):
-      update(browse, service.kind) { reported in
+      // The same on the same interface: it was announced anew.
+      let isAnew = searches[browse]?.reported[service.kind]?.heard[interface] == service
+      update(browse, service.kind, isNews: isAnew) { reported in
         reported.heard[interface] = service
         return service
       }
@@ -108,9 +110,12 @@ final class DiscoveryCore {
   }
 
   /// Tells a service once, with all its addresses, on however many interfaces it was heard.
-  /// - Parameter change: notes what was heard, and gives the service as it is now, nil when it is gone.
+  /// - Parameters:
+  ///   - isNews: whether it is told even if it is as it was told before.
+  ///   - change: notes what was heard, and gives the service as it is now, nil when it is gone.
   private func update(
-    _ id: ServiceDiscovery.Browse, _ kind: MatterService.Kind, _ change: (inout Reported) -> MatterService?
+    _ id: ServiceDiscovery.Browse, _ kind: MatterService.Kind, isNews: Bool = false,
+    _ change: (inout Reported) -> MatterService?
   ) {
     guard var reported = searches[id]?.reported[kind] ?? (searches[id] == nil ? nil : Reported()) else { return }
     let told = reported.told
@@ -123,7 +128,7 @@ final class DiscoveryCore {
       reported.told = service
       searches[id]?.reported[kind] = reported
       // The order of the addresses says nothing.
-      if told.map({ Self.isSame($0, service) }) ?? false { return }
+      if !isNews, told.map({ Self.isSame($0, service) }) ?? false { return }
       deliver(.found(service), to: id)
     } else {
       searches[id]?.reported[kind] = nil

@@ -24,7 +24,7 @@ extension DiscoveryProvider {
 
 /// What a provider has to tell.
 enum DiscoveryNews {
-  /// A service is there on an interface, or says something new about itself there.
+  /// A service is there on an interface, or says something new about itself there, or the same anew.
   case heard(ServiceDiscovery.Browse, MatterService, on: InterfaceID)
   /// A service is not there any more on an interface.
   case gone(ServiceDiscovery.Browse, MatterService.Kind, on: InterfaceID)

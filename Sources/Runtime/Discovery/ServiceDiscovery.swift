@@ -39,7 +39,8 @@ public final class ServiceDiscovery: NodeDiscovery {
 
   /// What a search tells.
   public enum Event: Hashable, Sendable {
-    /// A service that was not there before, or one that says something new about itself.
+    /// A service that was not there before, or one that says something new about itself, or one that announces anew what it
+    /// said before, as a node does that has just started. (Of such a node Avahi tells nothing.)
     case found(MatterService)
     /// A service said goodbye, or was not heard of for as long as it had said.
     case lost(MatterService)

@@ -29,6 +29,8 @@ final class FaultyDiscovery: NodeDiscovery {
   private struct Sighting {
     /// What the discovery beneath says of it.
     var published: MatterService?
+    /// How often it said so.
+    var announcements = 0
     var heard = HeardService()
     var timer: Scheduled<Void>?
   }
@@ -96,7 +98,11 @@ final class FaultyDiscovery: NodeDiscovery {
     discovery.browse(search.query, on: search.owner) { [weak self, owner = search.owner] event in
       owner.execute { [weak self] in
         switch event {
-        case .found(let service): self?.look(service.kind, number) { $0.published = service }
+        case .found(let service):
+          self?.look(service.kind, number) {
+            $0.published = service
+            $0.announcements += 1
+          }
         case .lost(let service): self?.look(service.kind, number, isLost: true) { $0.published = nil }
         }
       }
@@ -128,7 +134,7 @@ final class FaultyDiscovery: NodeDiscovery {
         }
       }
       let published = isFound ? sighting.published.map { networks.told($0, to: machine) } : nil
-      sighting.heard.look(published, at: now) { [machine] in
+      sighting.heard.look(published, announced: sighting.announcements, at: now) { [machine] in
         networks.way(of: kind, to: machine, question: question)
       }
       events += sighting.heard.hear(until: now, hasWay: isFound)

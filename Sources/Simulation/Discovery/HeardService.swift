@@ -12,12 +12,18 @@ package struct HeardService: Sendable {
   /// How long what nobody refreshes is believed: the lifetime of host and service records. RFC 6762 § 10.
   package static let recordLifetime = Duration.seconds(120)
 
+  /// A service as it was announced. Who begins anew announces the same as before, and that is news.
+  private struct Announcement: Equatable {
+    let service: MatterService
+    let number: Int
+  }
+
   /// What its host takes to be there.
-  private var known: MatterService?
+  private var known: Announcement?
   /// What was said to it last, whether or not it has heard that; nil: nothing, or goodbye.
-  private var said: MatterService?
+  private var said: Announcement?
   /// What it will hear of that, in order; nil: goodbye.
-  private var underWay: [(arrival: Instant, news: MatterService?)] = []
+  private var underWay: [(arrival: Instant, news: Announcement?)] = []
   /// When that is said again, as it was lost, and how long after that.
   private var repetition: (at: Instant, pause: Duration)?
   /// When it is forgotten.
@@ -34,8 +40,11 @@ package struct HeardService: Sendable {
   /// Takes in what there is within earshot.
   /// - Parameters:
   ///   - service: what is published there; nil: nothing is, or it is out of earshot.
+  ///   - number: another one when it is announced anew, be it as it was.
   ///   - way: how long what is said now takes; nil: it gets lost.
-  package mutating func look(_ service: MatterService?, at now: Instant, way: () -> Duration?) {
+  package mutating func look(
+    _ service: MatterService?, announced number: Int = 0, at now: Instant, way: () -> Duration?
+  ) {
     guard let service else {
       if repetition != nil { (said, repetition) = (underWay.isEmpty ? known : underWay.last?.news, nil) }
       // Also where the news are still under way: nobody says then that it is gone.
@@ -44,16 +53,17 @@ package struct HeardService: Sendable {
     }
     expiry = nil
     var pause = Duration.seconds(1)
-    if service == said {
+    let announcement = Announcement(service: service, number: number)
+    if announcement == said {
       guard let due = repetition, due.at <= now else { return }
       pause = due.pause
     }
-    (said, repetition) = (service, nil)
+    (said, repetition) = (announcement, nil)
     guard let time = way() else {
       repetition = (now + pause, min(pause * 2, .seconds(3600)))
       return
     }
-    send(service, at: now + time)
+    send(announcement, at: now + time)
   }
 
   /// Its publisher, which is within earshot, takes it back.
@@ -69,7 +79,7 @@ package struct HeardService: Sendable {
     if known != nil || !underWay.isEmpty { expiry = now }
   }
 
-  private mutating func send(_ news: MatterService?, at arrival: Instant) {
+  private mutating func send(_ news: Announcement?, at arrival: Instant) {
     // What comes behind this is older, and not heard any more.
     underWay.removeAll { $0.arrival > arrival }
     underWay.append((arrival, news))
@@ -94,9 +104,9 @@ package struct HeardService: Sendable {
     return events
   }
 
-  private mutating func believe(_ service: MatterService?) -> ServiceDiscovery.Event? {
-    defer { known = service }
-    if service == nil { expiry = nil }
-    return service == known ? nil : service.map { .found($0) } ?? known.map { .lost($0) }
+  private mutating func believe(_ news: Announcement?) -> ServiceDiscovery.Event? {
+    defer { known = news }
+    if news == nil { expiry = nil }
+    return news == known ? nil : news.map { .found($0.service) } ?? known.map { .lost($0.service) }
   }
 }

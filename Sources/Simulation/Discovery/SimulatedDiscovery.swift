@@ -14,6 +14,8 @@ public struct SimulatedDiscovery: Sendable {
     var service: MatterService
     /// Where it stands among all that was announced and asked.
     var number: Int
+    /// Who begins anew announces what he announced before as another: the ``number`` of its first.
+    var announcement: Int
   }
   /// One question of one host.
   private struct Browser: Sendable {
@@ -62,8 +64,12 @@ public struct SimulatedDiscovery: Sendable {
   ) {
     var service = service
     if service.addresses.isEmpty { service.addresses = deadAddresses[host, default: []] + addresses }
-    let new = Publication(host: host, service: service, number: nextNumber())
-    if let index = publications.firstIndex(where: { $0.host == host && $0.service.kind == service.kind }) {
+    let index = publications.firstIndex { $0.host == host && $0.service.kind == service.kind }
+    let number = nextNumber()
+    var new = Publication(host: host, service: service, number: number, announcement: number)
+    if let index {
+      // The same again is no news, but for who has not heard it.
+      if publications[index].service == service { new.announcement = publications[index].announcement }
       publications[index] = new
       // Who does not look for what it is now is told that it is not any more what it was.
       sayGoodbye(service.kind, by: host, &network, at: now) { !$0.matches(service) }
@@ -78,6 +84,7 @@ public struct SimulatedDiscovery: Sendable {
     for index in publications.indices where publications[index].host == host {
       publications[index].service.addresses = deadAddresses[host, default: []] + new
       publications[index].number = number
+      publications[index].announcement = number
     }
   }
 
@@ -149,7 +156,9 @@ public struct SimulatedDiscovery: Sendable {
       guard network.hears(host, source), !isAsked || network.carries(from: host, to: source) else { continue }
       let place = browsers[index].place(of: publication.service.kind, by: source)
       if place < isThere.count { isThere[place] = true } else { isThere.append(true) }
-      browsers[index].services[place].heard.look(publication.service, at: now) { [latency] in
+      browsers[index].services[place].heard.look(
+        publication.service, announced: publication.announcement, at: now
+      ) { [latency] in
         let question = isAsked ? network.takesPacket(from: host, to: source) : .zero
         guard let question, let answer = network.takesPacket(from: source, to: host) else { return nil }
         return latency + question + answer

@@ -52,6 +52,8 @@ struct Discover: AsyncParsableCommand {
           for try await news in stream {
             switch news {
             case .found(let service):
+              // What is announced anew as it was is no news for people.
+              if services[service.kind] == service { break }
               reporter.found(service, isNew: services[service.kind] == nil)
               services[service.kind] = service
             case .lost(let service):

@@ -94,7 +94,9 @@ func queriesFindWhatTheyName(_ query: DiscoveryQuery, _ expected: [UInt64]) {
   link.hosts[0].responder.withdraw(.lamp(), at: link.now)
   link.hosts[0].responder.publish(.lamp(), at: link.now)
   link.run(for: .seconds(200))
-  #expect(link.hosts[1].events.count == 1)
+  // It was announced anew, and that is all.
+  #expect(link.hosts[1].events.count == 2 && found(link.hosts[1].events).count == 1)
+  #expect(lost(link.hosts[1].events).isEmpty)
 }
 
 @Test func changesAreTold() throws {
@@ -116,6 +118,35 @@ func queriesFindWhatTheyName(_ query: DiscoveryQuery, _ expected: [UInt64]) {
   link.run(for: .seconds(10))
   let now = try #require(link.hosts[1].browser.found(id).first?.service)
   #expect(now.addresses.contains(.v4(0x0A00_00AA)))
+}
+
+/// Who begins anew announces what he announced before: told once. What others ask for, and what is refreshed, is no news.
+@Test func whatIsAnnouncedAnewIsTold() {
+  var link = VirtualLink(hosts: 3)
+  link.hosts[0].responder.publish(.node(1), at: link.now)
+  _ = link.hosts[1].browser.browse(.operational(compressedFabricID: nil, nodeID: nil), at: link.now)
+  link.run(for: .seconds(5))
+  #expect(link.hosts[1].events.count == 1)
+  // Somebody else comes to look, for all and for this one; and records are asked for again before they run out.
+  _ = link.hosts[2].browser.browse(.operational(compressedFabricID: nil, nodeID: nil), at: link.now)
+  link.run(for: .seconds(60))
+  _ = link.hosts[2].browser.browse(.operational(compressedFabricID: 1, nodeID: 1), at: link.now)
+  link.run(for: .seconds(10_000))
+  #expect(link.hosts[1].events.count == 1)
+  // However soon it begins anew, it asks first whether the name is free.
+  for (restart, pause) in zip(1..., [20_000, 20_000, 1600, 20_000] as [Int64]) {
+    let addresses = [VirtualLink.interface: [link.hosts[0].v4, link.hosts[0].v6]]
+    link.hosts[0].responder = DNSResponder(random: SeededRandomSource(seed: UInt64(restart)))
+    link.hosts[0].responder.setInterfaces(addresses, at: link.now)
+    link.hosts[0].responder.publish(.node(1), at: link.now)
+    link.run(for: .milliseconds(pause))
+    let news = link.hosts[1].events.dropFirst(restart)
+    guard case .updated(_, let service, _)? = news.first else {
+      Issue.record("\(restart): \(news)")
+      return
+    }
+    #expect(news.count == 1 && found(link.hosts[1].events) == [service])
+  }
 }
 
 @Test func deadDevicesRunOutAndLivingOnesStay() {

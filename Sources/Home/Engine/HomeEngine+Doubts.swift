@@ -1,0 +1,80 @@
+internal import MatterClusters
+internal import MatterController
+internal import MatterModel
+internal import MatterProtocol
+
+/// A node announced itself while its subscription stood: it may have been started again, and know nothing of it.
+struct Doubt: Sendable {
+  /// When it was announced.
+  let since: Instant
+  /// When it was asked, or is to be.
+  var due: Instant
+  var isAsked = false
+}
+
+// Who was started again in less time than a report takes is not missed by anybody, and what it says until then is said to nobody.
+extension HomeEngine {
+  /// Somebody who begins anew must look for others of his name for so long before he announces himself. RFC 6762 § 8.1. So an
+  /// announcement that comes sooner after our subscription is of the node that granted it.
+  private static let probingTime: Duration = .milliseconds(750)
+  /// What is told within this time is one announcement, heard on several interfaces.
+  private static let announcingTime: Duration = .milliseconds(500)
+  /// No node is asked more often.
+  private static let questionPeriod: Duration = .seconds(5)
+  /// How long a node has for a sign that it knows us. Nothing comes from one that does not: it has no session to say so on.
+  private static let answerTime: Duration = .seconds(1)
+
+  /// A node was announced that is taken to be there. Whether it knows us it is asked over the session that we have with it.
+  mutating func doubt(_ node: NodeID, at now: Instant) {
+    guard mutant != .trustsSubscriptions, let followed = followed[node], let handle = followed.handle,
+      !controller.isRenewing(handle)
+    else { return }
+    if let establishedAt = followed.establishedAt, now - establishedAt < Self.probingTime { return }
+    // One that still has not answered is asked no second time.
+    if let doubt = doubts[node], now - doubt.since < Self.announcingTime || doubt.isAsked && !isHeard(node, doubt) {
+      return
+    }
+    doubts[node] = Doubt(since: now, due: followed.askedAt.map { max(now, $0 + Self.questionPeriod) } ?? now)
+    settleDoubts(at: now)
+  }
+
+  var doubtDeadline: Instant? { doubts.values.map(\.due).min() }
+
+  /// Asks those that are to be asked, and makes the subscriptions of those anew that gave no sign. No more of them at a time
+  /// than are called at the start: after a power cut it may be all.
+  mutating func settleDoubts(at now: Instant) {
+    guard doubtDeadline.map({ $0 <= now }) == true else { return }
+    for (node, doubt) in doubts.sorted(by: { ($0.value.due, $0.key) < ($1.value.due, $1.key) }) where doubt.due <= now {
+      guard let handle = followed[node]?.handle, !isHeard(node, doubt) else {
+        doubts[node] = nil
+        continue
+      }
+      guard doubt.isAsked else {
+        doubts[node] = Doubt(since: doubt.since, due: now + Self.answerTime, isAsked: true)
+        followed[node]?.askedAt = now
+        ask(node, for: Self.answerTime, at: now)
+        continue
+      }
+      calls = calls.filter { $0.value > now }
+      if calls.count >= configuration.maximumCalls, let room = calls.values.min() {
+        doubts[node]?.due = room
+        continue
+      }
+      doubts[node] = nil
+      calls[node] = now + configuration.callPatience
+      perform(at: now) { controller, now in controller.renewBesideTheOld(handle, at: now) }
+    }
+  }
+
+  /// Whether it has been heard since, over the session that its reports come on; or nothing stands any more.
+  private func isHeard(_ node: NodeID, _ doubt: Doubt) -> Bool {
+    guard let handle = followed[node]?.handle, let heard = controller.lastHeard(handle) else { return true }
+    return heard > doubt.since
+  }
+
+  /// A small question, for any sign of the node.
+  mutating func ask(_ node: NodeID, for time: Duration, at now: Instant) {
+    let path = AttributePath(BasicInformation.dataModelRevision.path(on: .root))
+    _ = begin(node, at: now) { controller, now in controller.read(node, [path], timeout: time, at: now) }
+  }
+}

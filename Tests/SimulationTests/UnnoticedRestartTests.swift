@@ -1,0 +1,137 @@
+import MatterClusters
+import MatterController
+import MatterDevice
+import MatterModel
+import MatterProtocol
+import Testing
+
+@testable import Home
+@testable import Simulation
+
+/// A device is started again before anybody misses it. All that tells is that it announces itself, the same as before.
+@Suite struct UnnoticedRestartTests {
+  /// - Parameter echoes: when it is heard again what it announced, in milliseconds: on other interfaces, or repeated.
+  @Test(arguments: [[], [100], [300, 700], [990]] as [[Int64]]) func whatItSaysIsHeardSoon(_ echoes: [Int64]) throws {
+    let home = try FollowedHome()
+    try home.start()
+    try home.world.run(for: .seconds(20))
+    let (wasOn, count) = (try home.lampState(), home.log.count)
+    home.lamp.cutPower()
+    try home.world.run(for: .milliseconds(800))
+    home.lamp.powerOn()
+    home.lamp.command { engine, now in try? engine.act(set: OnOff.onOff, !wasOn, on: 1, at: now) }
+    let (announced, service) = (home.world.now, try #require(home.service(of: 1)))
+    for echo in echoes {
+      try home.world.run(until: announced + .milliseconds(echo))
+      home.home.command { engine, now in engine.handle(.serviceFound(service), at: now) }
+    }
+    #expect(try home.run(for: announced + .seconds(2) - home.world.now) { home.lampIsOn($0) == !wasOn })
+    // It was there all the time, as far as anybody can say, and the others were.
+    try home.world.run(for: .seconds(100))
+    let changes = home.log.dropFirst(count).flatMap(\.changes)
+    #expect(!changes.contains { if case .connectivity = $0 { true } else { false } }, "\(changes)")
+    home.lamp.command { engine, now in try? engine.act(set: OnOff.onOff, wasOn, on: 1, at: now) }
+    #expect(try home.run(for: .seconds(1)) { home.lampIsOn($0) == wasOn })
+  }
+
+  @Test func aBridgesChildrenAreHeardToo() throws {
+    let home = try FollowedHome()
+    try home.start()
+    try home.world.run(for: .seconds(20))
+    home.bridge.restart()
+    home.bridge.command { engine, now in try? engine.power(false, bridgedOn: 3, at: now) }
+    #expect(try home.run(for: .seconds(2)) { $0.devices["2/3"]?.isOnline == false })
+    #expect(home.isOnline("2/2") && home.isOnline("1"))
+  }
+
+  /// Time and again: each is heard of, and no node is asked more often than every 5 s.
+  @Test func whoRestartsAllTheTimeIsHeardEachTime() throws {
+    let home = try FollowedHome()
+    try home.start()
+    for pause in [20, 1, 2, 7, 1, 1] as [Int64] {
+      try home.world.run(for: .seconds(pause))
+      home.lamp.restart()
+      let isOn = try home.lampState()
+      home.lamp.command { engine, now in try? engine.act(set: OnOff.onOff, !isOn, on: 1, at: now) }
+      #expect(try home.run(for: .seconds(7)) { home.lampIsOn($0) == !isOn }, "\(pause)")
+    }
+  }
+
+  /// It is where it was, and says something else of itself, ten times in ten seconds: that is worth a small read or two.
+  @Test func whoOnlyAnnouncesIsAskedALittle() throws {
+    let home = try FollowedHome()
+    try home.start()
+    try home.world.run(for: .seconds(20))
+    let sessions = home.home.engine?.controller.standingSubscriptions.sorted()
+    let before = home.world.network.packetCount
+    let service = try #require(home.service(of: 1))
+    for number in 0..<10 {
+      home.home.command { engine, now in
+        var service = service
+        service.text.append(.init("X", "\(number)"))
+        engine.handle(.serviceFound(service), at: now)
+      }
+      try home.world.run(for: .seconds(1))
+    }
+    try home.world.run(for: .seconds(3))
+    // A read, its report, and at most an acknowledgement of each; at 0 s, 5 s and 10 s.
+    #expect(home.world.network.packetCount - before <= 12, "\(home.world.network.packetCount - before)")
+    #expect(home.home.engine?.controller.standingSubscriptions.sorted() == sessions)
+    #expect(home.home.engine?.doubts.isEmpty == true)
+  }
+
+  /// Each interface that an announcement is heard on tells of it.
+  @Test func whatIsHeardOnSeveralInterfacesIsOneAnnouncement() throws {
+    let home = try FollowedHome()
+    try home.start()
+    try home.world.run(for: .seconds(20))
+    let (before, service) = (home.world.network.packetCount, try #require(home.service(of: 1)))
+    for _ in 0..<3 {
+      home.home.command { engine, now in engine.handle(.serviceFound(service), at: now) }
+      try home.world.run(for: .milliseconds(200))
+    }
+    try home.world.run(for: .seconds(8))
+    #expect(home.world.network.packetCount - before <= 4, "\(home.world.network.packetCount - before)")
+  }
+
+  /// What is told while it is heard, and what comes right after we subscribed, is worth nothing.
+  @Test func anAnnouncementWithASubscriptionIsNone() throws {
+    let home = try FollowedHome()
+    try home.start()
+    let service = try #require(home.service(of: 1))
+    home.lamp.cutPower()
+    #expect(try home.run(for: .seconds(120)) { $0.devices["1"]?.isOnline == false })
+    home.lamp.powerOn()
+    #expect(try home.run(for: .seconds(2)) { $0.devices["1"]?.isOnline == true })
+    home.home.command { engine, now in engine.handle(.serviceFound(service), at: now) }
+    #expect(home.home.engine?.doubts.isEmpty == true)
+  }
+
+  /// All of a house at a time: no more are called at once than when it starts.
+  @Test func theyAreCalledInTurn() throws {
+    let home = try FollowedHome { $0.maximumCalls = 1 }
+    try home.start()
+    try home.world.run(for: .seconds(20))
+    let isOn = try home.lampState()
+    home.lamp.restart()
+    home.bridge.restart()
+    home.lamp.command { engine, now in try? engine.act(set: OnOff.onOff, !isOn, on: 1, at: now) }
+    home.bridge.command { engine, now in try? engine.power(false, bridgedOn: 3, at: now) }
+    var most = 0
+    let isHeard = try home.run(for: .seconds(5)) {
+      most = max(most, home.home.engine?.calls.count ?? 0)
+      return home.lampIsOn($0) == !isOn && $0.devices["2/3"]?.isOnline == false
+    }
+    #expect(isHeard && most == 1, "\(most)")
+  }
+}
+
+extension FollowedHome {
+  /// What a node of ours announces.
+  fileprivate func service(of node: NodeID) -> MatterService? {
+    guard let fabric = home.engine?.controller.fabric.compressedFabricID else { return nil }
+    return world.discovery.publications.map(\.service).first {
+      $0.kind == .operational(compressedFabricID: fabric, nodeID: node.rawValue)
+    }
+  }
+}
