@@ -1,8 +1,12 @@
+import Home
+import MatterClusters
+import MatterModel
 import MatterProtocol
 import NIOPosix
 import Simulation
 import Synchronization
 import Testing
+import VirtualDevices
 
 @testable import Scenario
 
@@ -224,5 +228,44 @@ import Testing
     let (meanwhile, after) = try run.result.get()
     #expect(meanwhile.map(\.isIPv6) == [false])
     #expect(after.map(\.isIPv6) == [true, false])
+  }
+
+  /// Each of several buttons is pressed by its name, or by its number, in virtual time and in real time.
+  @Test(.timeLimit(.minutes(10))) func aButtonOfSeveralIsPressed() async throws {
+    let scenario = try ScenarioFileTests.load(
+      """
+      devices:
+        - { name: Remote, type: generic switch, buttons: [On, Off] }
+      steps:
+        - press: { remote: { press: long, button: "off" } }
+        - press: { remote: { button: 1 } }
+      """)
+    let buttons = scenario.steps.map { step -> String in
+      if case .press(let device, let press, let button) = step.action { "\(device) \(press) \(button)" } else { "" }
+    }
+    #expect(buttons == ["Remote long 1", "Remote short 0"])
+    let simulated = await scenario.simulate(seed: 1).result
+    #expect(simulated.isPassed, "\(simulated)")
+    let real = await scenario.playInRealTime()
+    #expect(real.isPassed, "\(real)")
+    let run = await simulate(scenario.home, seed: 1) { _, world in
+      try await world.press("Remote", .long, button: 2)
+      let held = try await world.positions(of: "Remote")
+      try await world.simulation.sleep(for: .seconds(3))
+      await #expect(throws: HomeError.self) { try await world.press("Remote", .long, button: 3) }
+      return (held, try await world.positions(of: "Remote"))
+    }
+    let (held, after) = try run.result.get()
+    #expect(held == [0, 1] && after == [0, 0])
+  }
+}
+
+extension SimulatedHome {
+  /// Where the two buttons of a switch are.
+  fileprivate func positions(of name: String) throws -> [UInt8] {
+    let device = try find(name).device
+    return try [EndpointID(1), EndpointID(2)].map {
+      try UInt8(tlv: device.find(Switch.id, Switch.currentPosition.id, on: [$0]).value)
+    }
   }
 }

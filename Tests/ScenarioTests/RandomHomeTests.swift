@@ -1,8 +1,11 @@
-import Home
+import MatterClusters
+import MatterController
+import MatterModel
 import MatterProtocol
 import Simulation
 import Testing
 
+@testable import Home
 @testable import Scenario
 
 @Suite struct RandomHomeTests {
@@ -91,5 +94,37 @@ import Testing
     let (before, after, disagreements) = try run.result.get()
     #expect(before == after)
     #expect(disagreements.isEmpty)
+  }
+
+  /// Whoever agrees too late, or not at all, is told so, with what is wrong.
+  @Test func theBoundIsKept() async throws {
+    /// - Parameter late: how long ago the network healed.
+    func converge(_ late: Duration, _ body: @escaping @Sendable (SimulatedHome) async throws -> Void = { _ in })
+      async throws
+      -> Duration
+    {
+      let run = await simulate(try SimulatedHomeTests.definition(), seed: 1) { _, world in
+        try await world.simulation.sleep(for: .seconds(1000))
+        try await body(world)
+        let healed = await world.simulation.now + (.zero - late)
+        return try await RandomPlay(RandomPlan(seed: 1), world).converge(since: healed)
+      }
+      return try run.result.get()
+    }
+    #expect(try await converge(.zero) == .zero)
+    #expect(try await converge(RandomHome.bound) == RandomHome.bound)
+    let late = await #expect(throws: RandomPlay.Failure.self) { _ = try await converge(RandomHome.bound + .seconds(1)) }
+    #expect(late?.description == "601 s after the network healed: all agreed too late")
+    let never = await #expect(throws: RandomPlay.Failure.self) {
+      _ = try await converge(.zero) { world in
+        // It has forgotten a value, and nobody has a reason to tell it again.
+        let controller = try await world.home.controller
+        let node = try #require(await controller.nodes.first).nodeID
+        let path = OnOff.onOff.path(on: 1)
+        try await controller.change { _ throws(HomeError) in ([.attribute(node, path, value: nil)], ()) }
+      }
+    }
+    let text = try #require(never?.description)
+    #expect(text.hasPrefix("602 s after") && text.hasSuffix("and the home has none"), "\(text)")
   }
 }

@@ -79,6 +79,8 @@ import VirtualDevices
     ("steps:\n  - cut: { lamp: $n }", "the number of effects after which the power goes"),
     ("steps:\n  - { at: -5s, do: on lamp }", "expected a time such as 2s"),
     ("steps:\n  - press: { lamp: hard }", "expected short, long, double"),
+    ("steps:\n  - press: { lamp: { press: long, button: 2 } }", "found 2, expected 1, as it has one button"),
+    ("steps:\n  - press: { lamp: { press: long, knob: 2 } }", "found key “knob”, expected one of press, button"),
     ("steps:\n  - { at: 5s, do: on lamp }\n  - { at: 4s, do: off lamp }", "steps in the order of their times"),
   ]) func isWrong(_ text: String, _ expected: String) {
     let problems = Self.problems(Self.lamp + text)

@@ -187,6 +187,84 @@ import Testing
     #expect(process.terminationReason == .exit && process.terminationStatus == 130)
   }
 
+  /// What a home in real time has stored, keys among it, goes with it; and each step is told as it begins.
+  @Test(.timeLimit(.minutes(10)), arguments: [SIGINT, SIGTERM]) func nothingIsLeftOfARunInRealTime(_ signal: Int32)
+    throws
+  {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = try write("r.yaml", "steps:\n  - do: on lamp\n  - wait: 5h\n")
+    let temporary = folder.appending(path: "temporary")
+    try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: true)
+    let errors = folder.appending(path: "err.txt")
+    let process = try hearth.start(
+      ["test", file, "--realtime"], output: folder.appending(path: "out.txt"), errors: errors,
+      environment: ["TMPDIR": temporary.path])
+    func told() throws -> String { try String(contentsOf: errors, encoding: .utf8) }
+    while process.isRunning, try !told().contains("r.yaml:6:5: wait") { usleep(10_000) }
+    let steps = try told()
+    #expect(steps.contains("0 s: \(file):5:5: do on lamp\n"), "\(steps)")
+    #expect(try !FileManager.default.contentsOfDirectory(atPath: temporary.path).isEmpty)
+    kill(process.processIdentifier, signal)
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 130)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.path) == [])
+  }
+
+  /// Whoever reads results meanwhile has the old ones or the new ones, and never half of them.
+  @Test(.timeLimit(.minutes(10))) func resultsAreThereAsAWhole() throws {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = try write("w.yaml", "steps:\n  - wait: 1s\n")
+    let junit = folder.appending(path: "out.xml")
+    try "of before".write(to: junit, atomically: false, encoding: .utf8)
+    let before = try FileHandle(forReadingFrom: junit)
+    #expect(try hearth("test", file, "--junit", junit.path).status == 0)
+    #expect(try before.readToEnd().map { String(decoding: $0, as: UTF8.self) } == "of before")
+    #expect(try String(contentsOf: junit, encoding: .utf8).contains("failures=\"0\""))
+  }
+
+  /// The keys that scripts go by.
+  @Test(.timeLimit(.minutes(10))) func theKeysOfAResultStay() throws {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = try write(
+      "k.yaml",
+      "vary: { n: 1..2 }\nsteps:\n  - { do: on lamp, times: $n }\n  - expect: { lamp.onOff: false, within: 2s }\n")
+    func keys(_ text: String) throws -> [Set<String>] {
+      try text.split(separator: "\n").map { line in
+        let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+        return Set(((object?["data"] ?? object?["error"]) as? [String: Any] ?? [:]).keys)
+      }
+    }
+    let all: Set = ["scenario", "variant", "seed", "passed", "milliseconds", "digest"]
+    let traces = folder.appending(path: "traces").path
+    let result = try hearth("test", file, "--variant", "2", "--json", "--trace", traces)
+    #expect(result.status == 11)
+    #expect(
+      try keys(result.output) == [
+        all.union(["message", "again", "place", "timeline"]), ["code", "message", "device"],
+      ])
+    #expect(result.output.contains("\"variant\":2,\"seed\":\"1\",\"passed\":false"), "\(result.output)")
+    #expect(result.output.contains("{\"ok\":false,\"error\":{\"code\":\"expectationFailed\""))
+    let fine = try write("l.yaml", "steps:\n  - wait: 1s\n")
+    let passed = try hearth("test", fine, "--json", "--trace", traces)
+    #expect(try keys(passed.output) == [all])
+    let replayed = try hearth("replay", traces + "/l-1.trace", "--json")
+    #expect(try keys(replayed.output) == [["entries", "digest"]])
+    // The fault that was built in is in the command that repeats it.
+    let mutant = try hearth("test", file, "--variant", "1", "--mutant", "sendsOnce")
+    #expect(
+      mutant.output.contains("again: hearth test \(file) --seed 1 --variant 1 --mutant sendsOnce"), "\(mutant.output)")
+    for option in [["--seed", "1"], ["--seeds", "1..2"], ["--trace", traces]] {
+      let refused = try hearth.run(["test", fine, "--realtime"] + option)
+      #expect(refused.status == 2 && refused.errors.contains("in real time chance is real"), "\(refused.errors)")
+    }
+  }
+
   @Test(.timeLimit(.minutes(10))) func whatDoesNotComeInRealTimeIsToldTheSame() throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
@@ -228,6 +306,15 @@ import Testing
     #expect(other.status == 11)
     #expect(other.errors.contains("entry 5 (line 6) differs at byte"))
     #expect(try hearth("replay", file).status == 12, "it is no trace")
+    // One of the two may end before the other.
+    let recorded = try String(contentsOfFile: traces + "/b-5.trace", encoding: .utf8).split(separator: "\n")
+    for (lines, told) in [
+      (recorded.dropLast(), "recorded: nothing more"), (recorded + ["1 - note -  x"], "now:      nothing more"),
+    ] {
+      try (lines.joined(separator: "\n") + "\n").write(toFile: traces + "/c.trace", atomically: true, encoding: .utf8)
+      let other = try hearth("replay", traces + "/c.trace")
+      #expect(other.status == 11 && other.errors.contains(told), "\(other.errors)")
+    }
 
     // Nor is one whose seed is none, or whose fault nobody knows.
     let whole = try String(contentsOfFile: traces + "/b-5.trace", encoding: .utf8)

@@ -37,6 +37,9 @@ struct DeviceNames: Sendable {
     }
   }
 
+  /// The names of a device's buttons, if it has several.
+  func buttons(of path: String) -> [String] { devices.first { $0.path == path }?.buttons ?? [] }
+
   /// - Parameter name: `room/name`, or the name where only one device has it; any case.
   func find(_ name: String) -> Result<DeviceDefinition, Miss> {
     let wanted = name.lowercased()

@@ -73,7 +73,7 @@ public struct ScenarioStep: Sendable {
     /// What somebody does to the device itself.
     case set(device: String, AttributePlace, value: [UInt8])
     /// Somebody presses a switch.
-    case press(device: String, Press)
+    case press(device: String, Press, button: Int)
     /// All claims hold at one moment within this time.
     case expect([Claim], within: Duration)
   }

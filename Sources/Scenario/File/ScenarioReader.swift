@@ -159,8 +159,8 @@ struct ScenarioReader {
       guard let device = machine(nameNode), let drift = drift(value) else { return nil }
       return .drift(device: device, millionths: drift)
     case "press":
-      guard let device = device(nameNode), let press = one(of: Press.self, value) else { return nil }
-      return .press(device: device, press)
+      guard let device = device(nameNode) else { return nil }
+      return press(device, value)
     case "set":
       guard let (device, place) = attribute(nameNode), let text = scalar(value),
         let encoded = encoded(text, place, value)
@@ -168,6 +168,30 @@ struct ScenarioReader {
       return .set(device: device, place, value: encoded)
     default: return nil
     }
+  }
+
+  /// `long`, or `{ press: long, button: Off }` where a switch has several: its name, or its number from 1.
+  private mutating func press(_ device: String, _ node: Node) -> ScenarioStep.Action? {
+    guard case .mapping = node else {
+      return one(of: Press.self, node).map { .press(device: device, $0, button: 0) }
+    }
+    guard let fields = fields(of: node, known: ["press", "button"], what: "how a button is pressed"),
+      let press = fields["press"].map({ one(of: Press.self, $0) }) ?? .short
+    else { return nil }
+    guard let wanted = fields["button"] else { return .press(device: device, press, button: 0) }
+    let buttons = names.buttons(of: device)
+    let text = wanted.scalar?.string ?? ""
+    if let index = buttons.firstIndex(where: { $0.lowercased() == text.lowercased() }) {
+      return .press(device: device, press, button: index)
+    }
+    if let number = Int(text), (1...max(1, buttons.count)).contains(number) {
+      return .press(device: device, press, button: number - 1)
+    }
+    report(
+      wanted,
+      expected: buttons.isEmpty ? "1, as it has one button" : "one of \(buttons.joined(separator: ", ")), or its number"
+    )
+    return nil
   }
 
   /// What a second administrator wants too much of: sessions, or subscriptions.

@@ -180,11 +180,16 @@ extension SimulatedHome {
     try found.device.set(place.cluster, place.attribute, value, on: found.place.endpoints(nil))
   }
 
-  /// Presses the first button of a switch.
-  public func press(_ device: String, _ press: Press) throws {
+  /// Presses a button of a switch.
+  /// - Parameter button: which of several, from 1.
+  /// - Throws: ``HomeError`` `notFound` where it has no such device or button, and what the device says against it.
+  public func press(_ device: String, _ press: Press, button: Int = 1) throws {
     let found = try find(device)
-    tell("press \(device) \(press.rawValue)")
-    try found.device.move(press.moves, on: found.place.application[0])
+    guard found.place.application.indices.contains(button - 1) else {
+      throw HomeError(.notFound, "“\(device)” has no button \(button)")
+    }
+    tell("press \(device) \(press.rawValue)\(button == 1 ? "" : ", button \(button)")")
+    try found.device.move(press.moves, on: found.place.application[button - 1])
   }
 
   /// What the device itself holds; nil where it has no power, or no such attribute.

@@ -118,7 +118,7 @@ public enum RandomHome {
 }
 
 /// What is done to one random home.
-private struct RandomPlay {
+struct RandomPlay {
   struct Failure: Error, CustomStringConvertible { let description: String }
 
   let plan: RandomPlan

@@ -8,6 +8,7 @@ internal import MatterProtocol
 internal import NIOCore
 internal import Runtime
 internal import Simulation
+internal import Synchronization
 internal import VirtualDevices
 
 /// The devices of a definition and a home that follows them, on the loopback interface and the real clock.
@@ -51,6 +52,7 @@ actor RealHome: Stage {
     try FileManager.default.createDirectory(atPath: registry, withIntermediateDirectories: true)
     discovery = try host.openDiscovery(.builtin, .loopback, registry: registry, on: loop, logger: logger)
     start = HostClock.now()
+    Self.directories.withLock { _ = $0.insert(directory) }
     for loop in loops { loop.execute { SignalStack.keep() } }
   }
 
@@ -60,11 +62,13 @@ actor RealHome: Stage {
   /// Devices of the same name may run on this host already, as those of `hearth run` or of another test: they would have the same
   /// codes, and be taken for ours.
   private static func withCodesOfItsOwn(_ definition: HomeDefinition) -> HomeDefinition {
-    var definition = definition
+    var (definition, random) = (definition, SystemRandomSource())
     for index in definition.devices.indices {
-      definition.devices[index].discriminator = UInt16.random(in: 0...4095)
+      definition.devices[index].discriminator = UInt16.random(in: 0...4095, using: &random)
       var passcode: UInt32
-      repeat { passcode = UInt32.random(in: SetupPasscode.range) } while !SetupPasscode.isValid(passcode)
+      repeat {
+        passcode = UInt32.random(in: SetupPasscode.range, using: &random)
+      } while !SetupPasscode.isValid(passcode)
       definition.devices[index].passcode = passcode
     }
     return definition
@@ -126,7 +130,22 @@ actor RealHome: Stage {
     guests = []
     for part in parts { try? await loop.submit { part.device.value.stop() }.get() }
     try? await discovery.stop().get()
+    Self.remove(directory)
+  }
+
+  /// What homes that are not closed yet have stored, keys among it.
+  private static let directories = Mutex<Set<String>>([])
+
+  private static func remove(_ directory: String) {
     try? FileManager.default.removeItem(atPath: directory)
+    directories.withLock { _ = $0.remove(directory) }
+  }
+
+  /// Removes all that, for the last word of a process: whoever is about to end may hold the lock, and then there is none of it.
+  static func removeAll() {
+    for directory in directories.withLockIfAvailable(\.self) ?? [] {
+      try? FileManager.default.removeItem(atPath: directory)
+    }
   }
 
   // MARK: Stage
@@ -187,8 +206,12 @@ actor RealHome: Stage {
       try await with(device) { found, at in
         try found.set(place.cluster, place.attribute, value, on: at.endpoints(nil))
       }
-    case .press(let device, let press):
-      try await with(device) { found, at in try found.move(press.moves, on: at.application[0]) }
+    case .press(let device, let press, let button):
+      try await with(device) { found, at in
+        // The file was read with the same definition.
+        guard at.application.indices.contains(button) else { return }
+        try found.move(press.moves, on: at.application[button])
+      }
     }
   }
 

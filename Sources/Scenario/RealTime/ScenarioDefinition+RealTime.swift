@@ -21,6 +21,9 @@ extension ScenarioDefinition {
       remarks: timeline.remarks)
   }
 
+  /// Removes what runs in real time have stored that are not over, for a process that is about to end: they can't go on.
+  public static func removeRealTimeStores() { RealHome.removeAll() }
+
   private func play(on home: RealHome, _ timeline: Timeline, mutant: Mutant?) async -> ScenarioResult.Failure? {
     let failure = await withTaskGroup(of: ScenarioResult.Failure?.self) { group in
       group.addTask {

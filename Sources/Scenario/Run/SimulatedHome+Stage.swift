@@ -28,7 +28,7 @@ extension SimulatedHome: Stage {
     case .clock(let device, let time): try moveWallClock(of: device, by: time)
     case .drift(let device, let millionths): try machine(of: device).setDrift(millionths)
     case .set(let device, let place, let value): try set(place, of: device, to: value)
-    case .press(let device, let press): try self.press(device, press)
+    case .press(let device, let press, let button): try self.press(device, press, button: button + 1)
     }
   }
 

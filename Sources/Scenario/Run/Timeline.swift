@@ -12,8 +12,10 @@ public final class Timeline: Sendable {
 
   private static let limit = 40
   private let state = Mutex(State())
+  private let onStep: (@Sendable (String) -> Void)?
 
-  public init() {}
+  /// - Parameter onStep: is told each step as it begins, with its time and its line in the file.
+  public init(onStep: (@Sendable (String) -> Void)? = nil) { self.onStep = onStep }
 
   var lines: [String] { state.withLock(\.lines) }
   /// The line of the step that was begun last.
@@ -37,6 +39,7 @@ public final class Timeline: Sendable {
   func begin(_ step: ScenarioStep, at time: Duration) {
     state.withLock { $0.mark = step.mark }
     add(time, step.text)
+    onStep?("\(TimeText.text(time)): \(step.mark): \(step.text)")
   }
 }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Glibc
 import Home
 import MatterProtocol
 import Scenario
@@ -104,6 +105,9 @@ struct Test: AsyncParsableCommand {
     if !options.json { options.output.text("\(results.count) runs passed") }
   }
 
+  /// Whether somebody may be waiting: in real time all takes its time, and at a terminal somebody looks.
+  private var showsSteps: Bool { realtime || isatty(STDERR_FILENO) != 0 }
+
   /// All runs, in their order; there may be more than anybody could list.
   private func runs(
     of scenarios: [(path: String, ScenarioDefinition)]
@@ -112,7 +116,9 @@ struct Test: AsyncParsableCommand {
     return scenarios.lazy.flatMap { path, scenario in
       (realtime ? 0...0 : range).lazy.map { number -> (path: String, running: TestProgress.Running) in
         let seed = realtime ? nil : number
-        return (path, TestProgress.Running(scenario: scenario, seed: seed, again: again(scenario, seed, path)))
+        var run = TestProgress.Running(scenario: scenario, seed: seed, again: again(scenario, seed, path))
+        if showsSteps { run.timeline = Timeline { [output = options.output] in output.progress("  \($0)") } }
+        return (path, run)
       }
     }
   }
@@ -155,6 +161,7 @@ struct Test: AsyncParsableCommand {
     }
     let reason = LastWords.stops.contains(signal) ? "interrupted" : "the process crashed (signal \(signal))"
     let result = running?.result(reason)
+    if realtime { ScenarioDefinition.removeRealTimeStores() }
     for line in result?.failure?.timeline.suffix(12) ?? [] { options.output.note("    \(line)") }
     let what = running.map { "\(reason) in \($0.name); again: \($0.again)" } ?? reason
     options.output.failure(HomeError(LastWords.stops.contains(signal) ? .interrupted : .internalError, what))
@@ -170,7 +177,8 @@ struct Test: AsyncParsableCommand {
   /// - Parameter again: the command that repeats it.
   private func report(_ result: ScenarioResult, _ again: String) {
     var json: JSON = [
-      "scenario": .string(result.scenario), "seed": .optional(result.seed.map(String.init)),
+      "scenario": .string(result.scenario), "variant": result.variant.map { .integer($0) } ?? .null,
+      "seed": .optional(result.seed.map(String.init)),
       "passed": .bool(result.isPassed), "milliseconds": .integer(result.duration.milliseconds),
       "digest": .string(String(result.digest, radix: 16)),
     ]

@@ -12,7 +12,7 @@ final class TestProgress: Sendable {
     /// The command that repeats it.
     var again: String
     /// What happens in it.
-    let timeline = Timeline()
+    var timeline = Timeline()
 
     /// `Lamp, seed 7`.
     var name: String { seed.map { "\(scenario.name), seed \($0)" } ?? scenario.name }
