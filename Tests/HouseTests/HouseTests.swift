@@ -52,6 +52,8 @@ enum House {
     ("Task.sleep", ["Runtime", "hearth", "Home"], "take an injected clock"),
     ("ContinuousClock", ["Runtime", "hearth"], "time comes in as an Instant"),
     ("Date()", ["Runtime", "hearth"], "time comes in as an Instant, or as epoch seconds in a configuration"),
+    (" Task {", ["Runtime", "Simulation", "hearth", "hearth-bench", "hearth-fuzz"], "Tasks.start, or a task group"),
+    (" Task(", ["Runtime", "Simulation", "hearth", "hearth-bench", "hearth-fuzz"], "Tasks.start, or a task group"),
     ("SuspendingClock", ["Runtime"], "time comes in as an Instant"),
     ("DispatchTime", ["Runtime"], "time comes in as an Instant"),
     ("Date.now", ["Runtime"], "time comes in as an Instant, or as epoch seconds in a configuration"),
@@ -65,6 +67,7 @@ enum House {
     ("as!", [], "cast with as? and handle the failure"),
     ("precondition(", [], "throw: nothing from outside may end the process"),
     ("clock_gettime", ["Runtime"], "time comes in as an Instant"),
+    ("DeterministicSignatures", ["MatterCrypto", "Simulation", "hearth-fuzz"], "sign as the machine does"),
   ]
 
   static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -142,6 +145,16 @@ enum House {
             "\(path):\(line): \(target) may not import \(module); \(users.isEmpty ? "nobody may" : "only \(users.joined(separator: ", ")) may")"
           )
         }
+      }
+    }
+  }
+
+  /// The standard library's own dice are thrown where nobody says whose.
+  @Test func whoDrawsSaysFromWhat() {
+    for (_, path, text) in House.sources {
+      for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        let code = House.code(line)
+        #expect(!code.contains(".random(in:") || code.contains("using:"), "\(path):\(number + 1)")
       }
     }
   }

@@ -34,7 +34,6 @@ import VirtualDevices
     "dying-children.yaml": "spot 1.connectivity: offline: it is online",
     "flood.yaml": "lamp.levelControl.onLevel: 40: it is null",
     "loss.yaml": "lamp.onOff: true: it is false",
-    "many-devices.yaml": "lamp 250.connectivity: online: it is unknown",
     "networks.yaml": "lamp.connectivity: online: it is offline (timed out)",
     "power-loss.yaml": "lamp.connectivity: online: it is offline (subscription lost)",
     "router-reboot.yaml": "lamp 1.connectivity: online: it is offline (subscription lost)",

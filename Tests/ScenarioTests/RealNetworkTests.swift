@@ -109,6 +109,24 @@ import Testing
     #expect(real.isPassed, "\(real)")
   }
 
+  /// Without an address to send from nothing is sent, and nothing is counted, whatever the home tries.
+  @Test(.timeLimit(.minutes(10))) func whoHasNoAddressSendsNothing() async throws {
+    let scenario = try ScenarioFileTests.load(
+      """
+      devices:
+        - { name: Plug, type: plug }
+      steps:
+        - net: { hub: no ipv4 }
+        - net: { hub: no ipv6 }
+        - do: on plug
+        - expect: { hub.messages: 0, actual plug.onOff: false }
+      """)
+    let simulated = await scenario.simulate(seed: 1).result
+    #expect(simulated.isPassed, "\(simulated)")
+    let real = await scenario.playInRealTime()
+    #expect(real.isPassed, "\(real)")
+  }
+
   /// A service discovery that finds everything at once, and knows what it was asked for.
   private final class Finder: NodeDiscovery {
     let service: MatterService

@@ -134,4 +134,40 @@ import VirtualDevices
     }
     await home.close()
   }
+
+  /// What has to hold all the time is looked at all the time: of the home, of what a device holds, and of the messages.
+  @Test(
+    .timeLimit(.minutes(10)),
+    arguments: [
+      ("always:\n  - { plug.connectivity: online }", "power: { plug: off }"),
+      ("always:\n  - { actual plug.onOff: false }", "do: on plug"),
+      ("never:\n  - { plug.onOff: true }", "do: on plug"), ("never:\n  - { actual plug.onOff: true }", "do: on plug"),
+      ("always:\n  - { plug.messages: 0 }", "do: on plug"), ("never:\n  - { messages: \"> 0\" }", "do: on plug"),
+    ]) func whatHoldsAlwaysHoldsInRealTimeToo(_ rule: String, _ step: String) async throws
+  {
+    let text = "devices:\n  - { name: Plug, type: plug }\n\(rule)\nsteps:\n"
+    let fine = try ScenarioFileTests.load(text + "  - expect: { plug.locality: peer }\n")
+    let real = await fine.playInRealTime()
+    #expect(real.isPassed, "\(real)")
+    let wrong = try ScenarioFileTests.load(text + "  - \(step)\n  - wait: 3m\n")
+    let result = await wrong.playInRealTime()
+    #expect(result.failure?.mark?.line == 4, "\(result)")
+    // As soon as it is so, and not at the end.
+    #expect(result.duration < .seconds(170), "\(result)")
+  }
+
+  @Test(.timeLimit(.minutes(10))) func aButtonIsPressedInRealTimeToo() async throws {
+    let scenario = try ScenarioFileTests.load(
+      """
+      devices:
+        - { name: Button, type: generic switch }
+      never:
+        - { button.currentPosition: 1 }
+      steps:
+        - press: { button: long }
+        - wait: 60s
+      """)
+    let result = await scenario.playInRealTime()
+    #expect(result.failure?.mark?.line == 4, "\(result)")
+  }
 }

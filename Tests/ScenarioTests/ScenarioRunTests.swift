@@ -319,4 +319,25 @@ import VirtualDevices
     #expect(text.contains("message=\"5 &lt; 6 &amp; &quot;so&quot;\""))
     #expect(try XMLDocument(xmlString: text).rootElement()?.name == "testsuites")
   }
+
+  /// What is wrong about where data come from is told with what is the case.
+  @Test func aLocalityThatIsWrongFails() async throws {
+    for (state, isRight) in [("peer", true), ("local", false), ("remote", false), ("unspecified", false)] {
+      let result = try await Self.result("steps:\n  - expect: { lamp.locality: \(state) }")
+      #expect(result.isPassed == isRight)
+      if !isRight { #expect(result.failure?.message == "expected lamp.locality: \(state): it is peer", "\(result)") }
+    }
+  }
+
+  /// The scenario that the README begins with, with some of the seeds that it names.
+  @Test func theReadmesScenarioPasses() async throws {
+    let file = LibraryTests.folder + "/../../README.md"
+    let text = try String(contentsOfFile: file, encoding: .utf8)
+    let rest = try #require(text.components(separatedBy: "$ cat lamp.yaml\n").last)
+    let scenario = try ScenarioFileTests.load(try #require(rest.components(separatedBy: "$ hearth test").first))
+    for seed in [1, 50, 100] as [UInt64] {
+      let result = await scenario.simulate(seed: seed).result
+      #expect(result.isPassed, "\(result)")
+    }
+  }
 }

@@ -1,9 +1,11 @@
+import MatterClusters
 import MatterController
 import MatterModel
 import MatterProtocol
 import NIOCore
 import Simulation
 import Testing
+import VirtualDevices
 
 @testable import Home
 @testable import Scenario
@@ -176,6 +178,55 @@ import Testing
     #expect(before.isEmpty)
     #expect(after.count == 1 && after.allSatisfy { $0.hasSuffix("and the home has none") }, "\(after)")
     #expect(card.stale == .seconds(20))
+  }
+}
+
+/// What is true of devices, and where a home is wrong about it.
+@Suite struct TruthTests {
+  /// Who is away, and said to be, may be switched by hand: nobody is wrong about that.
+  @Test func whoIsAwayMayBeOtherwise() async throws {
+    let run = await simulate(try SimulatedHomeTests.definition(), seed: 5) { _, world in
+      try await world.befall("Lamp", .partition)
+      try await world.simulation.sleep(for: .seconds(120))
+      let before = try await world.disagreements()
+      let value = try #require(await world.value(of: AttributePlace(OnOff.id, OnOff.onOff.id), in: "Lamp"))
+      let other = try !Bool(tlv: value)
+      try await world.set(AttributePlace(OnOff.id, OnOff.onOff.id), of: "Lamp", to: other.tlv)
+      return (before, try await world.disagreements())
+    }
+    let (before, after) = try run.result.get()
+    #expect(before.isEmpty && after.isEmpty, "\(after)")
+  }
+
+  /// Behind a bridge each is for itself, and none is there without the bridge.
+  @Test func whoIsBehindABridgeIsThereForItself() async throws {
+    let definition = try ScenarioFileTests.load(
+      """
+      devices:
+        - name: Bridge
+          type: bridge
+          devices:
+            - { name: Dead, type: on/off light }
+            - { name: Living, type: on/off light }
+      steps: []
+      """
+    ).home
+    let run = await simulate(definition, seed: 5) { _, world in
+      func truth() async -> [String] {
+        await world.truth().map { "\($0.path) \($0.isPowered) \($0.route) \($0.isReachable)" }
+      }
+      try await world.cutPower(of: "Dead")
+      try await world.simulation.sleep(for: .seconds(10))
+      #expect(await truth() == ["Bridge true ipv6 true", "Dead false bridge false", "Living true bridge true"])
+      #expect(try await world.disagreements().isEmpty)
+      try await world.restorePower(of: "Dead")
+      try await world.cutPower(of: "Living")
+      try await world.simulation.sleep(for: .seconds(10))
+      #expect(await truth() == ["Bridge true ipv6 true", "Dead true bridge true", "Living false bridge false"])
+      try await world.cutPower(of: "Bridge")
+      #expect(await world.truth().map(\.isReachable) == [false, false, false])
+    }
+    _ = try run.result.get()
   }
 }
 

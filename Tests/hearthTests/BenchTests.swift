@@ -47,4 +47,36 @@ import Testing
     // Two devices, for ten minutes each.
     #expect(lines.contains { $0.hasPrefix("stale values:") && $0.contains("of 1200") }, "\(text)")
   }
+
+  /// A seed that fails is told with less that fails in the same way, and with the command that repeats that.
+  @Test(.timeLimit(.minutes(10))) func aSeedThatFailsIsMadeSmaller() throws {
+    let bench = try #require(Hearth.path).deletingLastPathComponent().appending(path: "hearth-bench")
+    func run(_ arguments: [String], _ environment: [String: String]) throws -> (status: Int32, text: String) {
+      let process = Process()
+      let output = Pipe()
+      (process.executableURL, process.arguments, process.standardOutput) = (bench, arguments, output)
+      process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+      try process.run()
+      let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      process.waitUntilExit()
+      return (process.terminationStatus, text)
+    }
+    let fault = ["MUTANT": "staysAtAddress"]
+    let (status, text) = try run(["random", "1", "3"], fault)
+    #expect(status == 1 && text.contains("1 random homes from seed 3 on, 1 failed"), "\(text)")
+    func part(behind words: String) throws -> String {
+      try #require(
+        text.components(separatedBy: words).dropFirst().first?.split(separator: "\n").first.map(String.init), "\(text)")
+    }
+    // A number of seconds may be another one.
+    let kind = try part(behind: "  shrunk: ").filter { !$0.isNumber }
+    let again = try part(behind: "  again: ").split(separator: " ").map(String.init)
+    #expect(again.first == "MUTANT=staysAtAddress" && again.dropFirst(2).first == "random", "\(again)")
+    let (failed, told) = try run(Array(again.dropFirst(2)), fault)
+    #expect(failed == 1)
+    let failure = told.components(separatedBy: "FAILED: ").last?.split(separator: "\n").first.map(String.init) ?? ""
+    #expect(failure.filter { !$0.isNumber } == kind, "\(told)")
+    // Without the fault all is well.
+    #expect(try run(Array(again.dropFirst(2)), [:]).status == 0)
+  }
 }

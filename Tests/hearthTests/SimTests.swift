@@ -97,4 +97,15 @@ import Testing
       }
     }
   }
+
+  @Test(.timeLimit(.minutes(10))) func whatCanBeSimulatedIsListed() throws {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    let lines = try hearth("types").output.split(separator: "\n")
+    #expect(lines.first?.split(separator: " ").prefix(3) == ["TYPE", "ID", "CLUSTERS"])
+    #expect(lines.contains { $0.hasPrefix("dimmable light ") && $0.contains("LevelControl") }, "\(lines)")
+    let json = try hearth("types", "--json").output
+    #expect(
+      json.hasPrefix(#"{"ok":true,"data":[{"name":""#) && json.contains(#""name":"dimmable light","id":""#), "\(json)")
+  }
 }
