@@ -128,17 +128,36 @@ import Testing
     }
     func withdraw(_: MatterService, silently: Bool) { note(silently ? "hide" : "withdraw") }
     func browse(
-      _: DiscoveryQuery, on _: any EventLoop, _: @escaping @Sendable (ServiceDiscovery.Event) -> Void
+      _: DiscoveryQuery, on _: any EventLoop, _ handler: @escaping @Sendable (ServiceDiscovery.Event) -> Void
     ) -> ServiceDiscovery.Browse {
       note("browse")
+      handler(.found(DeviceLinkTests.service))
       return ServiceDiscovery.Browse(number: 1)
     }
     func stop(_: ServiceDiscovery.Browse) { note("stop") }
     func stop() -> EventLoopFuture<Void> { loop.makeSucceededVoidFuture() }
   }
 
-  private static let service = MatterService(
+  fileprivate static let service = MatterService(
     kind: .commissionable(instance: 7), hostName: "0011223344FF", port: 5540, text: [])
+
+  /// What is known already is told at once: whoever hears it may ask for more, or take something back.
+  @Test(.timeLimit(.minutes(10))) func whoHearsSomethingMayAskForMore() async throws {
+    let loop = HostMachine().nextEventLoop()
+    let (ledger, link) = (Ledger(loop), DeviceLink())
+    let discovery = LinkedDiscovery(ledger, link)
+    let browse = Mutex<ServiceDiscovery.Browse?>(nil)
+    try await loop.submit {
+      browse.withLock {
+        $0 = discovery.browse(.commissionable(), on: loop) { _ in
+          discovery.publish(Self.service, on: nil, onConflict: nil)
+          if let browse = browse.withLock(\.self) { discovery.stop(browse) }
+        }
+      }
+    }.get()
+    try await loop.submit {}.get()
+    #expect(ledger.news == ["browse", "publish", "stop"])
+  }
 
   @Test func whoIsCutOffIsNotSeenAndSeesNobody() {
     let loop = HostMachine().nextEventLoop()

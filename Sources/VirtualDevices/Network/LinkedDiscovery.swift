@@ -55,7 +55,10 @@ final class LinkedDiscovery: NodeDiscovery {
   }
 
   private func begin(_ search: Search) -> ServiceDiscovery.Browse {
-    discovery.browse(search.query, on: search.owner, search.handler)
+    // What is known already may be told at once: not while we are locked, as whoever hears it may have something to ask.
+    discovery.browse(search.query, on: search.owner) { [owner = search.owner, handler = search.handler] event in
+      owner.execute { handler(event) }
+    }
   }
 
   // MARK: NodeDiscovery
