@@ -32,11 +32,12 @@ final class ServedHome: Sendable {
   /// With one lamp, node 5, which is online; or with nothing at all.
   init(
     _ scratch: Scratch = Scratch(), grace: Duration = .zero, isEmpty: Bool = false,
-    _ change: (inout Hub.Options) -> Void = { _ in }
+    cloud: (any CloudTransport)? = nil, _ change: (inout Hub.Options) -> Void = { _ in }
   ) async throws {
     self.scratch = scratch
     var options = Self.options(scratch)
     options.following.grace = grace
+    if let cloud { options.clouds.transport = cloud }
     home = try await Home(options)
     current = Mutex(nil)
     try await home.follow()

@@ -142,14 +142,15 @@ import Testing
       try await now(.answers(500, "no"))
       try await now(.answers(200, "{\"payload\":"))
       try await now(.answers(200, String(repeating: "[", count: 100_000)))
-      try await now(.answers(200, String(repeating: " ", count: 2 << 20)))
+      try await now(.answers(200, String(repeating: "[", count: 500) + String(repeating: "]", count: 500)))
+      try await now(.answers(200, "{\"payload\":{\"devices\":{}}}" + String(repeating: " ", count: 2 << 20)))
       try await now(.answers(200, "{\"payload\":{\"errorCode\":\"authExpired\"}}"))
       try await now(.slow(.seconds(3600)))
       return reasons
     }
     let wrong: [OfflineReason] = [
       .cloudUnreachable, .cloudRefused, .cloudUnreachable, .cloudUnreachable, .cloudUnreachable, .cloudUnreachable,
-      .cloudRefused, .cloudUnreachable,
+      .cloudUnreachable, .cloudRefused, .cloudUnreachable,
     ]
     #expect(reasons == wrong.flatMap { [$0, nil] })
   }

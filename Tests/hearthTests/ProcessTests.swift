@@ -97,7 +97,10 @@ struct Hearth {
       (["observe", "remove", "7"], 3), (["home", "sync"], 0),
       (["home", "list"], 0), (["home", "primary"], 3), (["home", "primary", "Cabin"], 3),
       (["home", "remove", "Cabin"], 3), (["home", "grace"], 0), (["home", "grace", "25h"], 2),
-      (["home", "grace", "soon"], 2),
+      (["home", "grace", "soon"], 2), (["home", "cloud", "list"], 0), (["home", "cloud", "remove", "Acme"], 3),
+      (["home", "cloud", "add", "Acme", "https://acme.example"], 2),
+      (["home", "cloud", "add", "Acme", "https://acme.example", "--token-file", "/none"], 3),
+      (["home", "cloud", "add", "Acme", "http://acme.example", "--token-file", "/proc/version"], 2),
       (["home", "add"], 2), (["room", "add", "Den", "--home", "Cabin"], 3),
     ] as [([String], Int32)])
   func exitsAsTheContractSays(_ arguments: [String], status: Int32) throws {

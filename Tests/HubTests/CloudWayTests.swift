@@ -1,0 +1,55 @@
+import Home
+import MatterClusters
+import Synchronization
+import Testing
+
+/// A device of a maker's cloud, seen through a hub. HOME.md, “Connectivity and locality”.
+@Suite("Clouds behind a hub", .timeLimit(.minutes(10))) struct CloudWayTests {
+  @Test func itIsFarAwayHoweverNearTheHub() async throws {
+    let cloud = OneLamp()
+    let served = try await ServedHome(isEmpty: true, cloud: cloud)
+    let client = try await served.client(through: [.local(served.socket)])
+    try await served.home.addCloudAccount("Acme", address: "https://acme.example/", token: "t")
+    let isThere = await eventually {
+      try await client.devices().list().first?.sourceConnectivity == SourceConnectivity(.online, .remote)
+    }
+    #expect(isThere)
+    let porch = try #require(try await client.devices().list().first)
+    #expect(porch.name == "Porch" && !porch.isMatterDevice)
+    try await porch.types.get(OnOffLightDeviceType.self)?.matterTraits.onOffTrait?.on()
+    #expect(cloud.isOn)
+    let isTold = await eventually {
+      let now = try await client.devices().list().first
+      return now?.types.get(OnOffLightDeviceType.self)?.matterTraits.onOffTrait?.attributes.onOff == true
+    }
+    #expect(isTold)
+    // Its accounts are the business of whoever has the home.
+    await #expect(throws: HomeError.self) { try await client.cloudAccounts }
+    await client.close()
+    await served.close()
+  }
+}
+
+/// A cloud with one lamp.
+private final class OneLamp: CloudTransport {
+  private let inside = Mutex(false)
+  var isOn: Bool { inside.withLock { $0 } }
+
+  func post(_ body: [UInt8], to address: String, token: String, limit: Int) async throws -> CloudReply {
+    let text = String(decoding: body, as: UTF8.self)
+    if text.contains("EXECUTE") { inside.withLock { $0 = text.contains("\"on\":true") } }
+    let state = "\"online\":true,\"on\":\(isOn)"
+    let payload =
+      if text.contains("SYNC") {
+        """
+        "devices":[{"id":"p","type":"action.devices.types.LIGHT","traits":["action.devices.traits.OnOff"],\
+        "name":{"name":"Porch"}}]
+        """
+      } else if text.contains("QUERY") {
+        "\"devices\":{\"p\":{\(state)}}"
+      } else {
+        "\"commands\":[{\"ids\":[\"p\"],\"status\":\"SUCCESS\",\"states\":{\(state)}}]"
+      }
+    return CloudReply(status: 200, body: Array("{\"requestId\":\"1\",\"payload\":{\(payload)}}".utf8))
+  }
+}
