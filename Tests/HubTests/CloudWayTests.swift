@@ -1,4 +1,5 @@
 import Home
+import Hub
 import MatterClusters
 import Synchronization
 import Testing
