@@ -85,6 +85,35 @@ import Testing
     #expect(soon == 2 && isOn == true)
   }
 
+  @Test func oneThingIsAskedAtATime() async throws {
+    let cloud = FakeCloud()
+    cloud.addLamp("p", name: "Porch")
+    let time = try await run(cloud) { home, world in
+      cloud.with { $0.mood = .slow(.seconds(2)) }
+      let trait = try #require(try light(device("Porch", home)).onOffTrait)
+      let begin = await world.simulation.now
+      async let first: Void = trait.on()
+      async let second: Void = trait.off()
+      async let third: Void = trait.on()
+      _ = try await (first, second, third)
+      let time = await world.simulation.now - begin
+      // More than anybody means to ask is refused, and of the device that says nothing.
+      let codes = await withTaskGroup(of: HomeError.Code?.self) { group in
+        for _ in 0..<40 {
+          group.addTask {
+            do { try await trait.on() } catch { return HomeError(error).code }
+            return nil
+          }
+        }
+        return await group.reduce(into: []) { $0.append($1) }
+      }
+      #expect(codes.count { $0 == .refused } >= 6 && codes.count { $0 == nil } >= 30)
+      #expect(try await device("Porch", home).offlineReason == nil)
+      return time
+    }
+    #expect(time >= .seconds(6) && cloud.with { $0.mostAtOnce } == 1)
+  }
+
   // MARK: A device of both
 
   @Test func aDeviceOfBothIsOneAndIsReachedTheNearestWayThatWorks() async throws {
@@ -182,7 +211,14 @@ import Testing
     let cloud = FakeCloud()
     cloud.addLamp("p", name: "Porch")
     try await run(cloud) { home, world in
-      cloud.with { $0.states["p"] = "\"online\":false" }
+      cloud.with { $0.mood = .unreachable }
+      try await world.simulation.sleep(for: .seconds(31))
+      #expect(try await device("Porch", home).offlineReason == .cloudUnreachable)
+      // It is worth more to know that the device is away.
+      cloud.with {
+        $0.mood = .works
+        $0.states["p"] = "\"online\":false"
+      }
       try await world.simulation.sleep(for: .seconds(31))
       let away = try await device("Porch", home)
       #expect(away.offlineReason == .cloudSaysUnreachable)
@@ -190,7 +226,9 @@ import Testing
       // It was heard when it was there, and not since.
       #expect(try light(away).onOffTrait?.attributes.onOff == false)
       let last = try #require(away.contact.last)
-      try await world.simulation.sleep(for: .seconds(100))
+      // The cloud goes on telling what it is.
+      try await world.simulation.sleep(for: .seconds(1000))
+      #expect(cloud.intents.count { $0 == "SYNC" } == 2)
       #expect(try await device("Porch", home).contact.last == last)
       // A command that the cloud took for a device that is not there was not carried out.
       await #expect { try await light(away).onOffTrait?.on() } throws: { HomeError($0).code == .unreachable }
@@ -202,6 +240,24 @@ import Testing
       await #expect { try await light(away).onOffTrait?.on() } throws: { HomeError($0).code == .refused }
       cloud.with { $0.outcomes["p"] = "\"status\":\"OFFLINE\"" }
       await #expect { try await light(away).onOffTrait?.on() } throws: { HomeError($0).code == .unreachable }
+    }
+  }
+
+  @Test func whoeverWaitsForItIsNotLeftForLong() async throws {
+    let cloud = FakeCloud()
+    cloud.addLamp("p", name: "Porch")
+    try await run(cloud) { home, world in
+      cloud.with { $0.mood = .unreachable }
+      try await world.simulation.sleep(for: .seconds(3600))
+      let porch = try await device("Porch", home)
+      let trait = try #require(try light(porch).onOffTrait)
+      async let waiting: Void = trait.waiting(.seconds(60)).on()
+      try await world.simulation.sleep(for: .seconds(10))
+      cloud.with { $0.mood = .works }
+      let before = await world.simulation.now
+      try await waiting
+      #expect(await world.simulation.now - before < .seconds(10))
+      #expect(cloud.orders.count == 1)
     }
   }
 
@@ -278,9 +334,12 @@ import Testing
         also: ",\"matterUniqueId\":\"s\",\"matterOriginalVendorId\":\"0xfff1\"")
     }
     cloud.with { $0.devices.insert(("x", "{\"id\":5,\"type\":[],\"traits\":null}"), at: 0) }
+    // What there is no word for in Matter is none of the home's, and is not asked for.
+    cloud.add("v", name: "Vacuum", type: "VACUUM", traits: ["Dock", "EnergyStorage"], state: "\"online\":true")
     try await run(cloud) { home, world in
       let strip = try await device("Strip a", home)
       #expect(try await home.devices().list().count == 2)
+      #expect(!cloud.with { $0.asked.contains("\"v\"") })
       let outlets = strip.types.filter { $0.matterTraits.onOffTrait != nil }
       #expect(outlets.map(\.endpoint) == [1, 2])
       try await outlets.last?.matterTraits.onOffTrait?.on()

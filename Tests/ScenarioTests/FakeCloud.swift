@@ -26,6 +26,8 @@ final class FakeCloud: CloudTransport {
     /// What was asked: the intents, and of EXECUTE the whole.
     var intents: [String] = []
     var orders: [String] = []
+    /// The last QUERY.
+    var asked = ""
     var mostAtOnce = 0
     var atOnce = 0
     var world: SimulatedWorld?
@@ -84,6 +86,7 @@ final class FakeCloud: CloudTransport {
       let devices = inside.devices.map(\.json).joined(separator: ",")
       return "{\"requestId\":\"1\",\"payload\":{\"agentUserId\":\"u\",\"devices\":[\(devices)]}}"
     case "QUERY":
+      inside.asked = text
       let asked = inside.devices.filter { text.contains("\"id\":\"\($0.id)\"") }
       let states = asked.map { "\"\($0.id)\":{\(inside.states[$0.id] ?? "\"online\":false")}" }
       return "{\"requestId\":\"1\",\"payload\":{\"devices\":{\(states.joined(separator: ","))}}}"

@@ -9,11 +9,12 @@ internal import Runtime
 extension HomeController {
   /// Takes the accounts as the database has them now.
   func readClouds() async {
+    guard cloudReadings < .max else { return }
     cloudReadings += 1
     let reading = cloudReadings
     let read = try? await edge.value.keeper.perform { (try $0.storedCloudAccounts(), try $0.cloudNodes()) }.get()
     // Where it can't be read now, what was read before holds; who began later knows better.
-    guard let (accounts, nodes) = read, reading == cloudReadings, !edge.value.host.isStopped else { return }
+    guard let (accounts, nodes) = read, reading == cloudReadings else { return }
     for (name, link) in clouds where !accounts.contains(where: { $0.name == name }) {
       clouds[name] = nil
       link.endNow()
@@ -28,6 +29,8 @@ extension HomeController {
 
   /// Asks no cloud any more.
   func endClouds() {
+    // What is being read of them comes too late.
+    cloudReadings = .max
     let all = clouds
     clouds = [:]
     for (_, link) in all.sorted(by: { $0.key < $1.key }) { link.endNow() }

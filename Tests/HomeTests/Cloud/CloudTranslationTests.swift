@@ -137,6 +137,13 @@ import Testing
       parts.map(\.device.name.name) == ["n"] && problems == ["a device: it has no id", "d: another one has its id"])
   }
 
+  @Test func whatACloudCallsAnErrorIsAWord() throws {
+    let answer = try json(#"{"payload":{"errorCode":"\u001b[31mno\n\u202e"}}"#)
+    #expect(throws: CloudFailure.error("mno")) { try CloudIntent.states(answer) }
+    #expect(throws: CloudFailure.error("unknownError")) { try CloudIntent.states(try json(#"{"errorCode":{}}"#)) }
+    #expect(throws: CloudFailure.self) { try CloudIntent.states(try json("null")) }
+  }
+
   // MARK: What it says
 
   @Test func statesOfLights() throws {

@@ -6,7 +6,7 @@ import Testing
 @testable import Home
 
 /// What goes over the wire to a cloud, and what of its answers is taken in.
-@Suite("Requests to clouds") struct WebTransportTests {
+@Suite("Requests to clouds", .timeLimit(.minutes(5))) struct WebTransportTests {
   private func post(_ server: OneAnswer, limit: Int = 1 << 20) async throws -> CloudReply {
     try await WebTransport().post(
       Array("{\"a\":1}".utf8), to: "http://127.0.0.1:\(server.port)/fulfillment", token: "secret", limit: limit)

@@ -111,7 +111,7 @@ enum CloudIntent {
 
   private static func payload(_ answer: CloudJSON) throws(CloudFailure) -> CloudJSON {
     // Some tell what is wrong beside the payload.
-    if let code = answer["payload"]?["errorCode"]?.text ?? answer["errorCode"]?.text { throw .error(code) }
+    if let code = answer["payload"]?["errorCode"] ?? answer["errorCode"] { throw .error(Self.word(code)) }
     guard let payload = answer["payload"] else { throw .unreadable("it has no payload") }
     return payload
   }
@@ -135,11 +135,19 @@ enum CloudIntent {
     // It was done, and there is something to be said about it; where nothing is said of the device, it was not.
     case "EXCEPTIONS" where outcome["states"] != nil: return
     case let status:
-      let code = outcome["errorCode"]?.text ?? outcome["debugString"]?.text ?? status ?? "no status"
+      let code = Self.word(outcome["errorCode"] ?? .text(status ?? "no status"))
       // It is as it was to be.
       if code.hasPrefix("already") || code == "targetAlreadyReached" { return }
       throw HomeError(Self.code(code), "the cloud account “\(account)” refused: \(code)")
     }
+  }
+
+  /// A word of the cloud's, to be shown to people.
+  private static func word(_ json: CloudJSON) -> String {
+    let letters = (json.text ?? "").unicodeScalars.filter {
+      $0 == " " || $0.properties.isAlphabetic || (48...57) ~= $0.value
+    }
+    return letters.isEmpty ? "unknownError" : String(String.UnicodeScalarView(letters.prefix(64)))
   }
 
   /// https://developers.home.google.com/cloud-to-cloud/primer/errors

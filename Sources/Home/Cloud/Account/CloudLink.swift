@@ -49,7 +49,8 @@ actor CloudLink {
     _ account: StoredCloudAccount, _ nodes: [NodeID: CloudNode], _ edge: NIOLoopBound<HomeEdge>,
     _ options: HomeController.Options
   ) {
-    (self.account, self.nodes, self.edge, self.options) = (account, nodes, edge, options)
+    (self.account, self.edge, self.options) = (account, edge, options)
+    self.nodes = nodes.filter(\.value.isDevice)
     eventLoop = edge.eventLoop
     random = options.machine.makeRandom()
     noted = (account.account.lastContact, account.account.failure)
@@ -73,7 +74,7 @@ actor CloudLink {
     let old = self.account
     self.account = account
     noted = (account.account.lastContact, account.account.failure)
-    if !isFollowing { self.nodes = nodes }
+    if !isFollowing { self.nodes = nodes.filter(\.value.isDevice) }
     guard isFollowing else { return }
     if !account.isSame(as: old) {
       (synced, failures) = (nil, 0)
@@ -97,7 +98,7 @@ actor CloudLink {
 
   /// Somebody waits for a device of it: it is asked soon, however long it did not answer.
   func hurry() {
-    guard isFollowing, failures > 0, asked.map({ $0 + .seconds(5) <= eventLoop.now }) ?? true else { return }
+    guard isFollowing, asked.map({ $0 + .seconds(5) <= eventLoop.now }) ?? true else { return }
     ask(in: .zero)
   }
 
@@ -143,6 +144,8 @@ actor CloudLink {
       // What was asked in another way than it would be now says nothing.
       guard isFollowing, error != .ended else { return }
       guard revision == account.revision else { return ask(in: .zero) }
+      // It is we who have too much to ask; of the devices that says nothing.
+      guard error != .busy else { return ask(in: settings.settlingTime) }
       failed(error)
     }
   }
@@ -212,17 +215,14 @@ actor CloudLink {
       unlisted += gone.values.map(\.device.id)
       for endpoint in gone.keys { kept[node]?.parts[endpoint] = nil }
       missing.remove(node)
-      guard kept[node]?.parts.isEmpty == true else { continue }
-      kept[node] = nil
-      edge.value.take(.nodeRemoved(node))
     }
-    nodes = kept
     if !unlisted.isEmpty {
       _ = edge.value.keeper.perform { [unlisted] in try $0.forget(unlisted, of: asked.name) }
     }
+    let before = nodes
+    nodes = kept.filter(\.value.isDevice)
+    for node in before.keys.sorted() where nodes[node] == nil { edge.value.take(.nodeRemoved(node)) }
     for (node, known) in nodes.sorted(by: { $0.key < $1.key }) {
-      // What there is no word for in Matter is no device of the home.
-      guard known.parts.values.contains(where: { !$0.device.matter.clusters.isEmpty }) else { continue }
       edge.value.take(.node(node))
       edge.value.take(.report(NodeReport(node, known.description, isWhole: false)))
     }

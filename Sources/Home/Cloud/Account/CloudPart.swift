@@ -21,6 +21,9 @@ struct CloudNode: Hashable, Sendable {
   /// So many of one account may be one to their maker.
   static let mostParts: UInt16 = 64
 
+  /// Whether there is a word for any of it in Matter. What has none is no device of the home.
+  var isDevice: Bool { parts.values.contains { !$0.device.matter.clusters.isEmpty } }
+
   /// In the order of their endpoints.
   var orderedParts: [(endpoint: EndpointID, part: CloudPart)] {
     parts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
