@@ -7,15 +7,15 @@ internal import Runtime
 // Devices that are reached through a maker's cloud. Whoever follows the devices asks the accounts; whoever has something to be
 // done by one asks that one for it.
 extension HomeController {
-  /// Takes the accounts as the database has them now.
+  /// Takes the accounts as the database has them now. When it returns they are as they were when it was called, or newer.
   func readClouds() async {
-    guard cloudReadings < .max else { return }
-    cloudReadings += 1
-    let reading = cloudReadings
+    cloudReadings.begun += 1
+    let reading = cloudReadings.begun
     let read = try? await edge.value.keeper.perform { (try $0.storedCloudAccounts(), try $0.cloudNodes()) }.get()
-    // Where it can't be read now, what was read before holds; who began later knows better.
-    guard let (accounts, nodes) = read, reading == cloudReadings else { return }
-    for (name, link) in clouds where !accounts.contains(where: { $0.name == name }) {
+    // Where it can't be read now, what was read before holds; who began later knows better, and has said so.
+    guard let (accounts, nodes) = read, reading > cloudReadings.inForce else { return }
+    cloudReadings.inForce = reading
+    for (name, link) in clouds.sorted(by: { $0.key < $1.key }) where !accounts.contains(where: { $0.name == name }) {
       clouds[name] = nil
       link.endNow()
     }
@@ -25,12 +25,23 @@ extension HomeController {
       if clouds.updateValue(link, forKey: account.name) != nil { link.updateNow(account, nodes) }
       if isFollower { link.followNow() }
     }
+    if isFollower { await removeStrays(nodes.values.reduce(into: []) { $0.formUnion($1.keys) }) }
+  }
+
+  /// Removes devices of clouds that are of no account any more: their account went while it was answering.
+  /// - Parameter known: nodes that are of an account.
+  private func removeStrays(_ known: Set<NodeID>) async {
+    let nodes = Set(state.devices.values.flatMap(\.sources).map(\.id.node))
+    let strays = nodes.filter { $0.isTemporaryLocal && !known.contains($0) }
+    // What is in the home was in its account before: whether it is still is read after that is known.
+    guard !strays.isEmpty, let now = try? await edge.value.keeper.perform({ try $0.cloudNodes() }).get() else { return }
+    for node in strays.sorted() where now.values.allSatisfy({ $0[node] == nil }) { take(.nodeRemoved(node)) }
   }
 
   /// Asks no cloud any more.
   func endClouds() {
     // What is being read of them comes too late.
-    cloudReadings = .max
+    cloudReadings.inForce = .max
     let all = clouds
     clouds = [:]
     for (_, link) in all.sorted(by: { $0.key < $1.key }) { link.endNow() }
@@ -67,17 +78,32 @@ extension HomeController {
   /// Reads what is known of a device when its cloud has been asked.
   func readCloud(_ node: NodeID, _ paths: [AttributePath]) async throws(HomeError) -> ReassembledReport {
     let link = try await cloud(of: node)
-    let told: [AttributeData]
-    do throws(CloudFailure) { told = try await link.query([node])[node] ?? [] } catch {
-      throw error.homeError(of: await link.account.name)
+    let values = try await asked(link, node)
+    // What a part was that is away is no answer.
+    let away = values.endpointIDs.filter(values.isAway)
+    if paths.compactMap(\.endpoint).contains(where: away.contains) {
+      throw await CloudIntent.away(link.account.name)
     }
-    var values = state.values[node] ?? NodeValues()
-    for attribute in told { values[attribute.path] = attribute.value }
-    let all = values.attributes.filter { attribute in paths.contains { $0.matches(attribute.path) } }
+    let all = values.attributes.filter { attribute in
+      !away.contains(attribute.path.endpoint) && paths.contains { $0.matches(attribute.path) }
+    }
     let statuses = paths.filter { path in !path.isWildcard && !all.contains { path.matches($0.path) } }.map {
       AttributeStatus($0, status: Status(.unsupportedAttribute))
     }
     return ReassembledReport(all, statuses)
+  }
+
+  /// What is known of a node when its cloud has been asked.
+  /// - Throws: `unreachable` where the cloud itself does not reach it.
+  private func asked(_ link: CloudLink, _ node: NodeID) async throws(HomeError) -> NodeValues {
+    let told: [AttributeData]?
+    do throws(CloudFailure) { told = try await link.query([node])[node] } catch {
+      throw error.homeError(of: await link.account.name)
+    }
+    guard let told else { throw await CloudIntent.away(link.account.name) }
+    var values = state.values[node] ?? NodeValues()
+    for attribute in told { values[attribute.path] = attribute.value }
+    return values
   }
 
   func invokeCloud(_ node: NodeID, _ command: CommandData) async throws(HomeError) {
@@ -86,11 +112,11 @@ extension HomeController {
       throw HomeError(.notFound, "there is no such endpoint by the cloud of its maker")
     }
     var values = state.values[node] ?? NodeValues()
-    // What it is to be the opposite of has to be known now.
-    if command.path.cluster == OnOff.id, command.path.command == OnOff.toggle.id {
-      do throws(CloudFailure) {
-        for attribute in try await link.query([node])[node] ?? [] { values[attribute.path] = attribute.value }
-      } catch { throw error.homeError(of: await link.account.name) }
+    // What it is to be the opposite of has to be known now; and so has whether it is on, where only what is on changes.
+    let isToggle = command.path.cluster == OnOff.id && command.path.command == OnOff.toggle.id
+    if isToggle || command.path.cluster == LevelControl.id || command.path.cluster == ColorControl.id {
+      values = try await asked(link, node)
+      guard !values.isAway(endpoint) else { throw await CloudIntent.away(link.account.name) }
     }
     let order = try CloudOrder(command, on: endpoint, of: part.device, values)
     try await link.execute(order, on: endpoint, of: node)
@@ -98,13 +124,18 @@ extension HomeController {
 
   func writeCloud(_ node: NodeID, _ writes: [AttributeWrite]) async throws(HomeError) -> [AttributeStatus] {
     let link = try await cloud(of: node)
+    // Which set point a temperature is depends on the mode, and that has to be known now.
+    let isAsked = writes.contains { $0.path.cluster == Thermostat.id }
+    var values = isAsked ? try await asked(link, node) : state.values[node] ?? NodeValues()
     // All can be done, or nothing is.
     var orders: [(CloudOrder, EndpointID)] = []
     for write in writes {
       guard let endpoint = write.path.endpoint, let part = await link.nodes[node]?.parts[endpoint] else {
         throw HomeError(.notFound, "there is no such endpoint by the cloud of its maker")
       }
-      orders.append((try CloudOrder(write, of: part.device), endpoint))
+      orders.append((try CloudOrder(write, on: endpoint, of: part.device, values), endpoint))
+      // What comes behind it is meant for what is then.
+      if let path = write.path.concrete { values[path] = write.value }
     }
     for (order, endpoint) in orders { try await link.execute(order, on: endpoint, of: node) }
     return writes.map { AttributeStatus($0.path, status: Status(.success)) }
@@ -112,6 +143,11 @@ extension HomeController {
 }
 
 extension NodeValues {
+  /// Whether an endpoint is a part that its cloud does not reach, of several.
+  fileprivate func isAway(_ endpoint: EndpointID) -> Bool {
+    value(BridgedDeviceBasicInformation.reachable, on: endpoint) == false
+  }
+
   /// All that is known, in the order of paths.
   fileprivate var attributes: [AttributeData] {
     endpointIDs.flatMap { endpoint in

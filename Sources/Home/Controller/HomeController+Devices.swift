@@ -111,7 +111,7 @@ extension HomeController: HomeBackend {
       // On the loop that the actor lives on.
       assumeIsolated { controller in
         controller.edge.value.host.perform { engine, now in engine.hurry(node, at: now) }
-        if node.isTemporaryLocal { for link in controller.clouds.values { link.hurryNow() } }
+        if node.isTemporaryLocal { for link in controller.clouds.values { link.hurryNow(for: node) } }
       }
     }
     let timer = eventLoop.scheduleTask(in: .nanoseconds(time.nanoseconds)) { found.cancel() }

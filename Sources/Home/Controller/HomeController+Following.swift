@@ -160,13 +160,26 @@ extension HomeController {
     origin: String? = nil,
     _ body: @escaping @Sendable (HomeState) throws(HomeError) -> (changes: [HomeChange], result: R)
   ) async throws(HomeError) -> R {
+    try await commit(origin: origin) { database, origin, time throws(HomeError) in
+      try database.change(origin: origin, at: time, body)
+    }
+  }
+
+  /// - Parameter body: changes the home in the database: gets who does, and when.
+  func commit<R: Sendable>(
+    origin: String? = nil,
+    _ body:
+      @escaping @Sendable (HomeDatabase, String?, Int64) throws(HomeError) -> (
+        update: HomeUpdate, anchor: Anchor, result: R
+      )
+  ) async throws(HomeError) -> R {
     noteClock()
     let time = options.machine.unixMicroseconds()
     let origin = origin ?? options.following.origin
     let edge = edge
     let done: (anchor: Anchor, result: R)
     do {
-      done = try await edge.value.keeper.perform { try $0.change(origin: origin, at: time, body) }
+      done = try await edge.value.keeper.perform { try body($0, origin, time) }
         .map { update, anchor, result in
           // At once: what is read of the log from now on is put into order with it.
           edge.value.written(update, at: anchor)

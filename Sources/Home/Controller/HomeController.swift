@@ -74,8 +74,8 @@ public actor HomeController {
   var graceReadings = (begun: 0, inForce: 0)
   /// The accounts at makers' clouds that were needed yet, by name; where we follow the devices, all.
   var clouds: [String: CloudLink] = [:]
-  /// How often the accounts were read.
-  var cloudReadings = 0
+  /// How often it was begun to read the accounts, and which reading is the one in force.
+  var cloudReadings = (begun: 0, inForce: 0)
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 

@@ -68,28 +68,29 @@ extension HomeDatabase {
   public func removeCloudAccount(_ name: String, at time: Int64) throws(HomeError) -> (
     account: CloudAccount, devices: [String]
   ) {
-    let (account, nodes) = try forgetCloudAccount(name)
-    let devices = try change(origin: nil, at: time) { state throws(HomeError) in state.removing(nodes) }
-    return (account, devices.result)
+    try removeCloudAccount(name, origin: nil, at: time).result
   }
 
-  /// Forgets an account, but not what the home has of it. That goes after it: whoever asks the account meanwhile finds that it is
-  /// there no more, and brings nothing back.
-  func forgetCloudAccount(_ name: String) throws(HomeError) -> (account: CloudAccount, nodes: [NodeID]) {
-    let known = try cloudAccounts()
-    guard let account = known.first(where: { HomeNames.same($0.name, name) }) else {
-      throw HomeError(
-        .notFound, "there is no cloud account “\(name)”",
-        candidates: NearestName.suggestions(for: name, in: known.map(\.name)))
-    }
-    let nodes = try write { database in
-      let nodes = try Int64.fetchAll(
-        database, sql: "SELECT DISTINCT node FROM cloud_device WHERE account = ?", arguments: [account.name])
-      try database.execute(sql: "DELETE FROM cloud_device WHERE account = ?", arguments: [account.name])
-      try database.execute(sql: "DELETE FROM cloud_account WHERE name = ?", arguments: [account.name])
-      return nodes.map { Self.node($0) }
-    }
-    return (account, nodes)
+  /// All of it at once, so that no device is left of which nobody knows whose it is.
+  func removeCloudAccount(
+    _ name: String, origin: String?, at time: Int64
+  ) throws(HomeError) -> (update: HomeUpdate, anchor: Anchor, result: (account: CloudAccount, devices: [String])) {
+    try change(
+      origin: origin, at: time,
+      beside: { database, state in
+        let known = try self.cloudAccounts(database).map(\.account)
+        guard let account = known.first(where: { HomeNames.same($0.name, name) }) else {
+          throw HomeError(
+            .notFound, "there is no cloud account “\(name)”",
+            candidates: NearestName.suggestions(for: name, in: known.map(\.name)))
+        }
+        let nodes = try Int64.fetchAll(
+          database, sql: "SELECT DISTINCT node FROM cloud_device WHERE account = ?", arguments: [account.name])
+        try database.execute(sql: "DELETE FROM cloud_device WHERE account = ?", arguments: [account.name])
+        try database.execute(sql: "DELETE FROM cloud_account WHERE name = ?", arguments: [account.name])
+        let (changes, devices) = state.removing(nodes.map { Self.node($0) })
+        return (changes, (account, devices))
+      })
   }
 
   // MARK: Devices
@@ -103,17 +104,16 @@ extension HomeDatabase {
       database.cachedStatement(sql: "SELECT account, node, endpoint, description FROM cloud_device"))
     while let row = try rows.next() {
       let node = Self.node(row[1])
-      // A later version of ours may describe it otherwise: then the cloud is asked again.
-      guard let part = try? JSONDecoder().decode(CloudPart.self, from: Data(try Self.bytes(row, 3) ?? [])) else {
-        continue
-      }
+      // A later version of ours may describe it otherwise: then the cloud is asked again. It is the account's all the same.
+      let part = try? JSONDecoder().decode(CloudPart.self, from: Data(try Self.bytes(row, 3) ?? []))
       accounts[row[0], default: [:]][node, default: CloudNode(node: node)].parts[EndpointID(row[2])] = part
     }
     return accounts
   }
 
   /// Keeps what an account said that it has. A device that is known is the node and the endpoint that it was; one that is another
-  /// part of a known one is its next endpoint; any other is a new node.
+  /// part of a known one is its next endpoint, be it that only now both say so; any other is a new node.
+  /// What would be more than anybody has is left out.
   /// - Returns: the account's nodes, with those that it did not list as they were; nil where the account is there no more, or is
   ///   not the one that was asked.
   func keep(_ parts: [CloudPart], of account: StoredCloudAccount) throws(HomeError) -> [NodeID: CloudNode]? {
@@ -123,23 +123,46 @@ extension HomeDatabase {
         return nil
       }
       var nodes = try self.cloudNodes(database)[account.name] ?? [:]
+      var places = try self.cloudPlaces(database, of: account.name)
       for part in parts {
-        let (node, endpoint) = try nodes.place(of: part) {
-          .temporaryLocal(UInt32(truncatingIfNeeded: try Self.drawCloudNumber(database)))
+        let id = part.device.id
+        guard
+          let place = try places.place(
+            of: part, nodes,
+            draw: {
+              .temporaryLocal(UInt32(truncatingIfNeeded: try Self.drawCloudNumber(database)))
+            })
+        else { continue }
+        if let before = places.updateValue(place, forKey: id), before != place {
+          nodes[before.node]?.parts[before.endpoint] = nil
+          if !places.values.contains(where: { $0.node == before.node }) { nodes[before.node] = nil }
         }
-        if nodes[node]?.parts[endpoint] == part { continue }
-        nodes[node, default: CloudNode(node: node)].parts[endpoint] = part
+        if nodes[place.node]?.parts[place.endpoint] == part { continue }
+        nodes[place.node, default: CloudNode(node: place.node)].parts[place.endpoint] = part
         try database.execute(
           sql: """
             INSERT INTO cloud_device (account, device, node, endpoint, description) VALUES (?, ?, ?, ?, ?)
-            ON CONFLICT (account, device) DO UPDATE SET description = excluded.description
+            ON CONFLICT (account, device) DO UPDATE
+            SET node = excluded.node, endpoint = excluded.endpoint, description = excluded.description
             """,
           arguments: [
-            account.name, part.device.id, Self.stored(node), Int(endpoint.rawValue), try JSONEncoder().encode(part),
+            account.name, id, Self.stored(place.node), Int(place.endpoint.rawValue), try JSONEncoder().encode(part),
           ])
       }
       return nodes
     }
+  }
+
+  /// Where the devices of an account are, whether their description can be read or not: ids last.
+  private func cloudPlaces(_ database: Database, of account: String) throws -> [String: CloudPlace] {
+    var places: [String: CloudPlace] = [:]
+    let rows = try Row.fetchCursor(
+      database.cachedStatement(sql: "SELECT device, node, endpoint FROM cloud_device WHERE account = ?"),
+      arguments: [account])
+    while let row = try rows.next() {
+      places[row[0]] = CloudPlace(node: Self.node(row[1]), endpoint: EndpointID(row[2]))
+    }
+    return places
   }
 
   private static func drawCloudNumber(_ database: Database) throws -> Int64 {
@@ -178,20 +201,31 @@ extension HomeDatabase {
   }
 }
 
-extension [NodeID: CloudNode] {
-  /// Where a device of an account is, or is to be.
-  /// - Parameter new: draws the id of a node.
+/// Which endpoint of which node a device of an account is.
+private struct CloudPlace: Hashable {
+  var node: NodeID
+  var endpoint: EndpointID
+}
+
+extension [String: CloudPlace] {
+  /// Where a device of an account is to be; nil: nowhere, since there are too many.
+  /// - Parameter draw: draws the id of a node.
   fileprivate func place(
-    of part: CloudPart, _ new: () throws -> NodeID
-  ) rethrows -> (node: NodeID, endpoint: EndpointID) {
-    for node in values {
-      if let known = node.parts.first(where: { $0.value.device.id == part.device.id }) { return (node.node, known.key) }
+    of part: CloudPart, _ nodes: [NodeID: CloudNode], draw: () throws -> NodeID
+  ) rethrows -> CloudPlace? {
+    let known = self[part.device.id]
+    // One of several stays with them, whatever it says of itself.
+    if let known, values.contains(where: { $0.node == known.node && $0 != known }) { return known }
+    let others = nodes.values.filter { other in
+      other.node != known?.node && other.parts.values.contains { $0.isSameDevice(as: part) }
     }
-    let others = values.filter { $0.parts.values.contains { $0.isSameDevice(as: part) } }
-    guard let other = others.min(by: { $0.node < $1.node }), let last = other.parts.keys.max(),
-      last.rawValue < CloudNode.mostParts
-    else { return (try new(), 1) }
-    return (other.node, EndpointID(last.rawValue + 1))
+    guard let other = others.map(\.node).min() else {
+      if known == nil, count >= CloudIntent.mostDevices { return nil }
+      return try known ?? CloudPlace(node: draw(), endpoint: 1)
+    }
+    let last = values.lazy.filter { $0.node == other }.map(\.endpoint).max() ?? .root
+    guard last.rawValue < CloudNode.mostParts else { return known }
+    return CloudPlace(node: other, endpoint: EndpointID(last.rawValue + 1))
   }
 }
 

@@ -52,8 +52,15 @@ extension HomeDatabase {
     origin: String?, at time: Int64,
     _ body: (HomeState) throws(HomeError) -> (changes: [HomeChange], result: R)
   ) throws(HomeError) -> (update: HomeUpdate, anchor: Anchor, result: R) {
+    try change(origin: origin, at: time, beside: { _, state in try body(state) })
+  }
+
+  /// Changes the home in one transaction with what `body` does to the database.
+  func change<R: Sendable>(
+    origin: String?, at time: Int64, beside body: (Database, HomeState) throws -> (changes: [HomeChange], result: R)
+  ) throws(HomeError) -> (update: HomeUpdate, anchor: Anchor, result: R) {
     let (logged, result) = try write { database in
-      let (changes, result) = try body(try self.names(database))
+      let (changes, result) = try body(database, try self.names(database))
       let update = HomeUpdate(changes, at: time, origin: origin)
       var writer = ChangeWriter(database, writer: self.writer, after: try self.lastSequence(database))
       let (written, devices) = try writer.write(update)

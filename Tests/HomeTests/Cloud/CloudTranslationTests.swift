@@ -270,16 +270,31 @@ import Testing
     let curtain = try part("CURTAIN", ["OpenClose", "StartStop"])
     #expect(try order(WindowCovering.stopMotion, by: curtain) == [#"StartStop {"start":false}"#])
     func write<C: Cluster, Value: ModelValue>(
-      _ attribute: Attribute<C, Value>, _ value: Value, _ part: CloudPart
+      _ attribute: Attribute<C, Value>, _ value: Value, _ part: CloudPart, _ state: String = "{}"
     ) throws -> [String] {
-      texts(try CloudOrder(AttributeWrite(AttributePath(attribute.path(on: 1)), value: value.tlv), of: part.device))
+      let write = AttributeWrite(AttributePath(attribute.path(on: 1)), value: value.tlv)
+      return texts(try CloudOrder(write, on: 1, of: part.device, try values(part, state)))
     }
     let climate = try part("THERMOSTAT", ["TemperatureSetting"], #"{"availableThermostatModes":["off","heat","cool"]}"#)
     #expect(try write(Thermostat.systemMode, .cool, climate) == [#"ThermostatSetMode {"thermostatMode":"cool"}"#])
     #expect(throws: HomeError.self) { try write(Thermostat.systemMode, .auto, climate) }
     #expect(
-      try write(Thermostat.occupiedHeatingSetpoint, 2150, climate)
+      try write(Thermostat.occupiedHeatingSetpoint, 2150, climate, #"{"thermostatMode":"heat"}"#)
         == [#"ThermostatTemperatureSetpoint {"thermostatTemperatureSetpoint":21.5}"#])
+    // A cloud takes a temperature for the mode that is on: what is meant for cooling must not heat.
+    for state in [#"{"thermostatMode":"heat"}"#, #"{"thermostatMode":"off"}"#, "{}"] {
+      #expect(throws: HomeError.self) { try write(Thermostat.occupiedCoolingSetpoint, 2600, climate, state) }
+    }
+    #expect(
+      try write(Thermostat.occupiedCoolingSetpoint, 2600, climate, #"{"thermostatMode":"cool"}"#)
+        == [#"ThermostatTemperatureSetpoint {"thermostatTemperatureSetpoint":26}"#])
+    let both = try part("THERMOSTAT", ["TemperatureSetting"], #"{"availableThermostatModes":["off","heatcool"]}"#)
+    let state =
+      #"{"thermostatMode":"heatcool","thermostatTemperatureSetpointLow":20,"thermostatTemperatureSetpointHigh":25}"#
+    #expect(
+      try write(Thermostat.occupiedCoolingSetpoint, 2600, both, state) == [
+        #"ThermostatTemperatureSetRange {"thermostatTemperatureSetpointHigh":26,"thermostatTemperatureSetpointLow":20}"#
+      ])
     let fan = try part("FAN", ["FanSpeed"], #"{"supportsFanSpeedPercent":true}"#)
     #expect(try write(FanControl.percentSetting, .value(40), fan) == [#"SetFanSpeed {"fanSpeedPercent":40}"#])
     #expect(throws: HomeError.self) { try write(FanControl.percentSetting, .value(140), fan) }

@@ -26,6 +26,9 @@ enum CloudFailure: Error, Hashable, Sendable {
     }
   }
 
+  /// Whether the cloud may have done what it was asked for all the same.
+  var isAfterSending: Bool { self != .busy && self != .ended }
+
   /// What went wrong, for people: goes behind “the cloud account “X””.
   var text: String {
     switch self {
@@ -111,7 +114,10 @@ enum CloudIntent {
 
   private static func payload(_ answer: CloudJSON) throws(CloudFailure) -> CloudJSON {
     // Some tell what is wrong beside the payload.
-    if let code = answer["payload"]?["errorCode"] ?? answer["errorCode"] { throw .error(Self.word(code)) }
+    for code in [answer["payload"]?["errorCode"], answer["errorCode"]] {
+      // Some write each field that there is, whether it says something or not.
+      if let code, code != .null, code.text != "" { throw .error(Self.word(code)) }
+    }
     guard let payload = answer["payload"] else { throw .unreadable("it has no payload") }
     return payload
   }
@@ -124,13 +130,18 @@ enum CloudIntent {
     }
   }
 
+  /// What is said of a device that its cloud does not reach.
+  static func away(_ account: String) -> HomeError {
+    HomeError(.unreachable, "the cloud account “\(account)” says that it can't reach it")
+  }
+
   /// What a command came to.
   static func check(_ outcome: CloudJSON, account: String) throws(HomeError) {
     // Some say that it worked, and beside it that the device is not there.
     let isOffline = outcome["states"]?["online"]?.isTrue == false
     switch outcome["status"]?.text {
     case let status where isOffline || status == "OFFLINE":
-      throw HomeError(.unreachable, "the cloud account “\(account)” says that it can't reach it")
+      throw away(account)
     case "SUCCESS", "PENDING": return
     // It was done, and there is something to be said about it; where nothing is said of the device, it was not.
     case "EXCEPTIONS" where outcome["states"] != nil: return

@@ -5,6 +5,8 @@ enum CloudJSON: Hashable, Sendable {
   case null
   case bool(Bool)
   case number(Double)
+  /// A whole number that would be another as a `number`: an id that a cloud wants back.
+  case large(Int64)
   case text(String)
   indirect case array([CloudJSON])
   indirect case object([String: CloudJSON])
@@ -26,7 +28,13 @@ enum CloudJSON: Hashable, Sendable {
   subscript(name: String) -> CloudJSON? { object?[name] }
 
   var isTrue: Bool? { if case .bool(let value) = self { value } else { nil } }
-  var number: Double? { if case .number(let value) = self, value.isFinite { value } else { nil } }
+  var number: Double? {
+    switch self {
+    case .number(let value): value.isFinite ? value : nil
+    case .large(let value): Double(value)
+    default: nil
+    }
+  }
   var text: String? { if case .text(let value) = self { value } else { nil } }
   var array: [CloudJSON]? { if case .array(let value) = self { value } else { nil } }
   var object: [String: CloudJSON]? { if case .object(let value) = self { value } else { nil } }
@@ -44,7 +52,8 @@ extension CloudJSON: Codable {
     } else if let value = try? container.decode(Bool.self) {
       self = .bool(value)
     } else if let value = try? container.decode(Double.self) {
-      self = .number(value)
+      let whole = Int64(exactly: value) == nil || abs(value) >= 0x1p53 ? try? container.decode(Int64.self) : nil
+      self = whole.map { .large($0) } ?? .number(value)
     } else if let value = try? container.decode([String: CloudJSON].self) {
       self = .object(value)
     } else {
@@ -60,6 +69,7 @@ extension CloudJSON: Codable {
     // Who expects a whole number gets one.
     case .number(let value):
       if let whole = Int64(exactly: value) { try container.encode(whole) } else { try container.encode(value) }
+    case .large(let value): try container.encode(value)
     case .text(let value): try container.encode(value)
     case .array(let value): try container.encode(value)
     case .object(let value): try container.encode(value)

@@ -21,8 +21,8 @@ actor CloudLink {
   private(set) var account: StoredCloudAccount
   /// What of it is a device of the home.
   private(set) var nodes: [NodeID: CloudNode]
-  /// Those that the account did not list when it was asked last.
-  private var missing: Set<NodeID> = []
+  /// The ids of the devices that the account does not list now, and since when.
+  private var missing: [String: NIODeadline] = [:]
 
   private var isFollowing = false
   private var isEnded = false
@@ -41,7 +41,7 @@ actor CloudLink {
   private var exchange: NIOLoopBound<CloudExchange>?
   private var isBusy = false
   private var queue: [CheckedContinuation<Void, Never>] = []
-  private static let mostWaiting = 32
+  private static let mostWaiting = CloudIntent.mostDevices
   /// It is noted once in so long that an account answers, in microseconds.
   private static let contactPause: Int64 = 60_000_000
 
@@ -97,8 +97,8 @@ actor CloudLink {
   }
 
   /// Somebody waits for a device of it: it is asked soon, however long it did not answer.
-  func hurry() {
-    guard isFollowing, asked.map({ $0 + .seconds(5) <= eventLoop.now }) ?? true else { return }
+  func hurry(for node: NodeID) {
+    guard isFollowing, nodes[node] != nil, asked.map({ $0 + .seconds(5) <= eventLoop.now }) ?? true else { return }
     ask(in: .zero)
   }
 
@@ -131,7 +131,9 @@ actor CloudLink {
     self.asked = asked
     do throws(CloudFailure) {
       let period = TimeAmount.nanoseconds(settings.syncInterval.nanoseconds)
-      if synced.map({ $0 + period <= asked }) ?? true || !missing.isEmpty {
+      // What has gone just now may be back soon.
+      let isNew = missing.values.contains { $0 + period > asked }
+      if synced.map({ $0 + period <= asked }) ?? true || isNew {
         try await sync()
         synced = asked
       }
@@ -184,15 +186,18 @@ actor CloudLink {
 
   // MARK: SYNC
 
-  /// Asks what devices there are. Of one that is listed no more the cloud may think better: it is out of reach, and gone when it is not
-  /// listed the next time either.
+  /// Asks what devices there are. Of one that is listed no more the cloud may think better: it is out of reach, and gone when it has
+  /// not been listed for a day.
   private func sync() async throws(CloudFailure) {
     let asked = account
-    let (parts, problems) = try await send("SYNC", nil) { answer throws(CloudFailure) in try CloudIntent.devices(answer)
+    let (told, problems) = try await send("SYNC", nil) { answer throws(CloudFailure) in try CloudIntent.devices(answer)
     }
     for problem in problems {
       options.logger.warning("the cloud account “\(account.name)” has a device that is left out: \(problem)")
     }
+    // Of one that it does not reach it may tell less, so that there is no word for it: that is as if it were not listed.
+    let words = Set(nodes.values.flatMap(\.parts.values).filter(\.hasWords).map(\.device.id))
+    let parts = told.filter { $0.hasWords || !words.contains($0.device.id) }
     let kept: [NodeID: CloudNode]?
     do {
       kept = try await edge.value.keeper.perform { try $0.keep(parts, of: asked) }.get()
@@ -200,45 +205,48 @@ actor CloudLink {
       throw .unreadable("its devices can't be stored: \(HomeError(error))")
     }
     guard !isEnded, var kept else { throw .ended }
-    let listed = Set(parts.map(\.device.id))
-    var unlisted: [String] = []
-    for (node, known) in kept.sorted(by: { $0.key < $1.key }) {
-      let gone = known.parts.filter { !listed.contains($0.value.device.id) }
-      guard !gone.isEmpty else {
-        missing.remove(node)
-        continue
-      }
-      guard missing.contains(node) else {
-        missing.insert(node)
-        continue
-      }
-      unlisted += gone.values.map(\.device.id)
-      for endpoint in gone.keys { kept[node]?.parts[endpoint] = nil }
-      missing.remove(node)
+    let known = Set(kept.values.flatMap(\.parts.values).map(\.device.id))
+    if parts.contains(where: { !known.contains($0.device.id) }) {
+      options.logger.warning("the cloud account “\(account.name)” has more devices than are taken in")
     }
-    if !unlisted.isEmpty {
-      _ = edge.value.keeper.perform { [unlisted] in try $0.forget(unlisted, of: asked.name) }
-    }
+    note(missing: known.subtracting(parts.map(\.device.id)), isAll: parts.isEmpty)
+    let gone = missing.filter { $0.value + .nanoseconds(settings.patience.nanoseconds) <= eventLoop.now }.keys.sorted()
+    kept = kept.mapValues { $0.without(gone) }
     let before = nodes
     nodes = kept.filter(\.value.isDevice)
     for node in before.keys.sorted() where nodes[node] == nil { edge.value.take(.nodeRemoved(node)) }
+    // Behind it: what is in the home is in its account.
+    if !gone.isEmpty {
+      for id in gone { missing[id] = nil }
+      _ = edge.value.keeper.perform { try $0.forget(gone, of: asked.name) }
+    }
     for (node, known) in nodes.sorted(by: { $0.key < $1.key }) {
       edge.value.take(.node(node))
       edge.value.take(.report(NodeReport(node, known.description, isWhole: false)))
     }
   }
 
+  /// - Parameter isAll: an account that has nothing any more is more often one that does not know at the moment what it has: that
+  ///   does not count.
+  private func note(missing ids: Set<String>, isAll: Bool) {
+    missing = missing.filter { ids.contains($0.key) }
+    for id in ids where isAll || missing[id] == nil { missing[id] = eventLoop.now }
+  }
+
   // MARK: QUERY
 
   /// Asks how devices are.
-  /// - Returns: what it told of them.
+  /// - Returns: what it told of those that it reaches.
   @discardableResult
   func query(_ wanted: [NodeID]) async throws(CloudFailure) -> [NodeID: [AttributeData]] {
     let known = wanted.sorted().compactMap { nodes[$0] }
     guard !known.isEmpty else { return [:] }
-    let requests = known.flatMap(\.orderedParts).map(\.part.request)
-    let states = try await send("QUERY", ["devices": .array(requests)]) { answer throws(CloudFailure) in
-      try CloudIntent.states(answer)
+    let listed = known.flatMap(\.orderedParts).map(\.part).filter { missing[$0.device.id] == nil }
+    var states: [String: CloudJSON] = [:]
+    if !listed.isEmpty {
+      states = try await send("QUERY", ["devices": .array(listed.map(\.request))]) { answer throws(CloudFailure) in
+        try CloudIntent.states(answer)
+      }
     }
     guard !isEnded else { throw .ended }
     var told: [NodeID: [AttributeData]] = [:]
@@ -246,23 +254,23 @@ actor CloudLink {
     return told
   }
 
-  /// Takes in how a node's devices are.
-  /// - Returns: what that is in attributes.
+  /// Takes in how a node's devices are: all of them, of which one that is not told of is away.
+  /// - Returns: what that is in attributes; nil where all are away.
   @discardableResult
-  private func take(_ states: [String: CloudJSON], of node: CloudNode) -> [AttributeData] {
-    let parts = node.orderedParts.compactMap { endpoint, part in
-      states[part.device.id].map { (endpoint: endpoint, part: part, state: $0) }
-    }.filter { CloudIntent.isOnline($0.state) }
-    guard !parts.isEmpty else {
+  private func take(_ states: [String: CloudJSON], of node: CloudNode) -> [AttributeData]? {
+    guard let attributes = node.attributes(states) else {
       edge.value.take(.lost(node.node, .cloudSaysUnreachable))
-      return []
+      return nil
     }
-    let attributes = parts.flatMap { $0.part.attributes($0.state, on: $0.endpoint) }
+    say(attributes, of: node.node)
+    return attributes
+  }
+
+  private func say(_ attributes: [AttributeData], of node: NodeID) {
     // It is there before it says how it is, as a device that is subscribed to.
     let patience = (settings.queryInterval + settings.timeout).nanoseconds / 1000
-    edge.value.take(.established(node.node, deadline: options.machine.unixMicroseconds() + patience))
-    edge.value.take(.report(NodeReport(node.node, attributes, isWhole: false)))
-    return attributes
+    edge.value.take(.established(node, deadline: options.machine.unixMicroseconds() + patience))
+    edge.value.take(.report(NodeReport(node, attributes, isWhole: false)))
   }
 
   // MARK: EXECUTE
@@ -280,33 +288,47 @@ actor CloudLink {
       outcome = try await send("EXECUTE", ["commands": [command]]) { answer throws(CloudFailure) in
         try CloudIntent.outcome(answer, of: id)
       }
-    } catch { throw error.homeError(of: account.name) }
-    // It may not be done yet, and the cloud may not know what came of it.
+    } catch {
+      // It may have been done all the same.
+      if error.isAfterSending { askAfterOrder() }
+      throw error.homeError(of: account.name)
+    }
+    askAfterOrder()
+    // The account may have gone in the meantime. Where one of several is away, the next question tells.
+    guard !isEnded, nodes[node] != nil else { return try CloudIntent.check(outcome, account: account.name) }
+    let isAway = outcome["status"]?.text == "OFFLINE" || outcome["states"].map { !CloudIntent.isOnline($0) } ?? false
+    if isAway {
+      if known.parts.count == 1 { edge.value.take(.lost(node, .cloudSaysUnreachable)) }
+    } else if let states = outcome["states"] {
+      say(part.attributes(states, on: endpoint), of: node)
+    }
+    try CloudIntent.check(outcome, account: account.name)
+  }
+
+  /// It may not be done yet, and the cloud may not know what came of it.
+  private func askAfterOrder() {
     if isFollowing {
       ask(in: settings.settlingTime)
     } else {
       _ = edge.value.keeper.perform { [name = account.name] in try $0.noteOrder(through: name) }
     }
-    if outcome["status"]?.text == "OFFLINE" { edge.value.take(.lost(node, .cloudSaysUnreachable)) }
-    // Where only one of several is away, the next question tells.
-    if let states = outcome["states"], CloudIntent.isOnline(states) || known.parts.count == 1 {
-      take([id: states], of: CloudNode(node: node, parts: [endpoint: part]))
-    }
-    try CloudIntent.check(outcome, account: account.name)
   }
 
   // MARK: Requests
 
-  /// Sends a request when those before it are over, and reads the answer.
+  /// Sends a request when those before it are over, and reads the answer. Not when whoever wants it has given up meanwhile, or will
+  /// have: what is done too late is done when nobody means it any more.
   private func send<Answer: Sendable>(
     _ intent: String, _ payload: CloudJSON?, _ read: @escaping @Sendable (CloudJSON) throws(CloudFailure) -> Answer
   ) async throws(CloudFailure) -> Answer {
     guard queue.count < Self.mostWaiting else { throw .busy }
     let wait = Waits.begin("the cloud account \(account.name) to answer \(intent)")
     defer { wait?.end() }
+    let begun = eventLoop.now
     if isBusy { await withCheckedContinuation { queue.append($0) } } else { isBusy = true }
     defer { if queue.isEmpty { isBusy = false } else { queue.removeFirst().resume() } }
     guard !isEnded else { throw .ended }
+    guard !Task.isCancelled, eventLoop.now <= begun + .nanoseconds(settings.timeout.nanoseconds) else { throw .busy }
     let id = hexadecimal(random.bytes(16))
     let answer = await post(CloudIntent.request(intent, payload, id: id), read)
     return try answer.get()
@@ -338,7 +360,7 @@ actor CloudLink {
 extension CloudLink {
   nonisolated func followNow() { assumeIsolated { $0.follow() } }
   nonisolated func endNow() { assumeIsolated { $0.end() } }
-  nonisolated func hurryNow() { assumeIsolated { $0.hurry() } }
+  nonisolated func hurryNow(for node: NodeID) { assumeIsolated { $0.hurry(for: node) } }
   nonisolated func updateNow(_ account: StoredCloudAccount, _ nodes: [NodeID: CloudNode]) {
     assumeIsolated { $0.update(account, nodes) }
   }

@@ -58,7 +58,9 @@ extension CloudNode {
     table.describe(.root, rootTypes, root, parts: endpoints.map(\.endpoint))
     if let first = endpoints.first { table.tell(first.part.device) }
     for (endpoint, part) in endpoints {
-      let (types, clusters) = part.device.matter
+      var (types, clusters) = part.device.matter
+      // One of several may be away when the others are not.
+      if endpoints.count > 1 { clusters.append(CloudCluster(BridgedDeviceBasicInformation.self)) }
       table.describe(endpoint, types, clusters)
       part.device.tellLimits(of: clusters, on: endpoint, in: &table)
     }

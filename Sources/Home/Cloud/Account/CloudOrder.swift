@@ -170,8 +170,11 @@ struct CloudOrder: Hashable, Sendable {
 
   // MARK: Writes
 
+  /// - Parameter values: of the device's node, as far as they are known.
   /// - Throws: `badArguments` for a value that can't be read; `refused` for an attribute that no cloud can set.
-  init(_ write: AttributeWrite, of device: CloudDevice) throws(HomeError) {
+  init(
+    _ write: AttributeWrite, on endpoint: EndpointID, of device: CloudDevice, _ values: NodeValues
+  ) throws(HomeError) {
     guard let cluster = write.path.cluster, let attribute = write.path.attribute else {
       throw HomeError(.badArguments, "a write is of one attribute")
     }
@@ -181,8 +184,6 @@ struct CloudOrder: Hashable, Sendable {
         throw HomeError(.badArguments, "the value can't be read: \(error)", cause: error)
       }
     }
-    func celsius() throws(HomeError) -> CloudJSON { .number(Double(try value(Int16.self)) / 100) }
-    let isAuto = device.attributes.availableThermostatModes?.contains("heatcool") == true
     switch (cluster, attribute) {
     case (Thermostat.id, Thermostat.systemMode.id) where isThere:
       let mode = try value(Thermostat.SystemMode.self)
@@ -192,9 +193,10 @@ struct CloudOrder: Hashable, Sendable {
         throw HomeError(.refused, "its cloud has no such mode; it has \(modes.joined(separator: ", "))")
       }
       add("ThermostatSetMode", ["thermostatMode": .text(name)])
-    case (Thermostat.id, Thermostat.occupiedHeatingSetpoint.id) where isThere && !isAuto,
-      (Thermostat.id, Thermostat.occupiedCoolingSetpoint.id) where isThere && !isAuto:
-      add("ThermostatTemperatureSetpoint", ["thermostatTemperatureSetpoint": try celsius()])
+    case (Thermostat.id, Thermostat.occupiedHeatingSetpoint.id) where isThere:
+      try add(heating: try value(Int16.self), nil, device, values, on: endpoint)
+    case (Thermostat.id, Thermostat.occupiedCoolingSetpoint.id) where isThere:
+      try add(heating: nil, try value(Int16.self), device, values, on: endpoint)
     case (FanControl.id, FanControl.percentSetting.id) where isThere:
       guard let percent = try value(Nullable<UInt8>.self).wrapped, percent <= 100 else {
         throw HomeError(.badArguments, "a speed is from 0 to 100")
@@ -202,5 +204,32 @@ struct CloudOrder: Hashable, Sendable {
       add("SetFanSpeed", ["fanSpeedPercent": .number(Double(percent))])
     default: throw Self.unknown(cluster, ElementNames.attribute(attribute, of: cluster))
     }
+  }
+
+  /// One of the two set points. A cloud takes a temperature for the mode that the thermostat is in, whichever that is.
+  private mutating func add(
+    heating: Int16?, _ cooling: Int16?, _ device: CloudDevice, _ values: NodeValues, on endpoint: EndpointID
+  ) throws(HomeError) {
+    func celsius(_ hundredths: Int16) -> CloudJSON { .number(Double(hundredths) / 100) }
+    switch values.value(Thermostat.systemMode, on: endpoint) {
+    case .heat:
+      guard let heating else { break }
+      return add("ThermostatTemperatureSetpoint", ["thermostatTemperatureSetpoint": celsius(heating)])
+    case .cool:
+      guard let cooling else { break }
+      return add("ThermostatTemperatureSetpoint", ["thermostatTemperatureSetpoint": celsius(cooling)])
+    case .auto where device.attributes.availableThermostatModes?.contains("heatcool") == true:
+      guard let low = heating ?? values.value(Thermostat.occupiedHeatingSetpoint, on: endpoint),
+        let high = cooling ?? values.value(Thermostat.occupiedCoolingSetpoint, on: endpoint)
+      else { break }
+      return add(
+        "ThermostatTemperatureSetRange",
+        ["thermostatTemperatureSetpointLow": celsius(low), "thermostatTemperatureSetpointHigh": celsius(high)])
+    default: break
+    }
+    let mode = heating == nil ? "cool" : "heat"
+    throw HomeError(
+      .refused,
+      "the cloud of its maker sets the temperature of the mode that it is in, which does not \(mode); set that first")
   }
 }

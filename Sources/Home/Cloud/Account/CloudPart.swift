@@ -6,6 +6,9 @@ struct CloudPart: Hashable, Sendable, Codable {
   /// `customData` of the SYNC response, which is to be sent back as it is.
   var customData: CloudJSON?
 
+  /// Whether there is a word for it in Matter.
+  var hasWords: Bool { !device.matter.clusters.isEmpty }
+
   /// As it is named in a request.
   var request: CloudJSON {
     var members: [String: CloudJSON] = ["id": .text(device.id)]
@@ -22,7 +25,11 @@ struct CloudNode: Hashable, Sendable {
   static let mostParts: UInt16 = 64
 
   /// Whether there is a word for any of it in Matter. What has none is no device of the home.
-  var isDevice: Bool { parts.values.contains { !$0.device.matter.clusters.isEmpty } }
+  var isDevice: Bool { parts.values.contains(where: \.hasWords) }
+
+  func without(_ ids: [String]) -> CloudNode {
+    CloudNode(node: node, parts: parts.filter { !ids.contains($0.value.device.id) })
+  }
 
   /// In the order of their endpoints.
   var orderedParts: [(endpoint: EndpointID, part: CloudPart)] {

@@ -4,6 +4,22 @@ internal import MatterProtocol
 
 // What a cloud says of how a device is, as Matter's attributes: the states of QUERY, and those that EXECUTE gives back.
 
+extension CloudNode {
+  /// The attributes that the states of its devices tell of, by their ids; nil where none of them is there. One of several that is
+  /// away says so by the cluster that bridges have for that.
+  func attributes(_ states: [String: CloudJSON]) -> [AttributeData]? {
+    func isThere(_ part: CloudPart) -> Bool { states[part.device.id].map(CloudIntent.isOnline) ?? false }
+    guard parts.values.contains(where: isThere) else { return nil }
+    var table = CloudAttributeTable()
+    var attributes: [AttributeData] = []
+    for (endpoint, part) in orderedParts {
+      if parts.count > 1 { table.set(BridgedDeviceBasicInformation.reachable, isThere(part), on: endpoint) }
+      if isThere(part), let state = states[part.device.id] { attributes += part.attributes(state, on: endpoint) }
+    }
+    return table.attributes + attributes
+  }
+}
+
 extension CloudPart {
   /// The attributes that a state tells of; what there is no word for, or what is not as it should be, is left out.
   func attributes(_ state: CloudJSON, on endpoint: EndpointID) -> [AttributeData] {

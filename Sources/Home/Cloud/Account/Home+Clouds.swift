@@ -43,8 +43,10 @@ extension Home {
   @discardableResult
   public func removeCloudAccount(_ name: String) async throws(HomeError) -> [String] {
     let controller = try controller
-    let nodes = try await controller.withDatabase { try $0.forgetCloudAccount(name).nodes }
+    let removed = try await controller.commit { database, origin, time throws(HomeError) in
+      try database.removeCloudAccount(name, origin: origin, at: time)
+    }
     await controller.readClouds()
-    return try await controller.change { state throws(HomeError) in state.removing(nodes) }
+    return removed.devices
   }
 }
