@@ -106,16 +106,19 @@ extension Home {
   /// did not answer can't be. Of those that nobody waits for any more, as the task was cancelled, nothing is said.
   public func waitForConnectivity(of devices: Set<String>, timeout: Duration) async {
     let snapshots = self.devices().batched()
-    let names = await backend.state.devices.filter { devices.contains($0.key) }.map(\.value.name)
-    let wait = Waits.begin("\(devices.count == 1 ? names.first ?? "the device" : "\(devices.count) devices") to answer")
-    defer { wait?.end() }
+    let state = await backend.state
+    let waits = devices.compactMap { id in
+      Waits.begin("\(state.devices[id]?.name ?? "device \(id)") to answer").map { (id, $0) }
+    }
+    defer { for (_, wait) in waits { wait.end() } }
     // This is what is waited for, not the changes by which it is noticed.
     let waiting = Waits.$board.withValue(nil) {
       Tasks.start {
         for await all in snapshots {
-          let known = all.lazy.filter { $0.source?.status.connectivity.connectivityState != .unknown }.map(\.id)
+          let known = Set(all.lazy.filter { $0.source?.status.connectivity.connectivityState != .unknown }.map(\.id))
+          for (id, wait) in waits where known.contains(id) { wait.end() }
           // One that has not told yet what it is, is none of them.
-          if devices.isSubset(of: Set(known)) { return }
+          if devices.isSubset(of: known) { return }
         }
       }
     }

@@ -64,8 +64,14 @@ def type_of(entry: dict) -> int | None:
     return names.get(name)
 
 
+def chosen(label: str) -> bool:
+    """Whether anything is to be done with a type of device."""
+    names = [entry.name for entry in CHECKS] + ["speed"]
+    return any(f"{label}: {name}" in arguments.selection for name in names)
+
+
 async def run(report: Report, processes: DeviceProcess, partner: Partner):
-    if not any(f"{label}: {entry.name}" in arguments.selection for label, _ in TYPES.values() for entry in CHECKS):
+    if not any(chosen(label) for label, _ in TYPES.values()):
         return
     if not await run_one(report, "the devices start", lambda: start(processes), 30):
         return
@@ -76,7 +82,7 @@ async def run(report: Report, processes: DeviceProcess, partner: Partner):
         if not mine:
             report.not_ok(label, f"no such device among {[(entry.get('name'), entry.get('type')) for entry in entries]}")
             continue
-        if not any(f"{label}: {entry.name}" in arguments.selection for entry in CHECKS):
+        if not chosen(label):
             continue
         target = Target(label, type_id, mine[0], processes, partner)
         await run_target(report, target, arguments.selection)

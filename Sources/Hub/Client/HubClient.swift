@@ -190,6 +190,9 @@ public actor HubClient {
   private func wait(
     _ timeout: Duration, until isTrue: (isolated HubClient) throws(HomeError) -> Bool
   ) async throws(HomeError) {
+    if try isTrue(self) { return }
+    let wait = Waits.begin("the hub to be there")
+    defer { wait?.end() }
     let deadline = eventLoop.now + .nanoseconds(timeout.nanoseconds)
     var timer: Scheduled<Void>?
     defer { timer?.cancel() }

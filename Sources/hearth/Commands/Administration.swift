@@ -12,7 +12,9 @@ struct Remove: AsyncParsableCommand {
 
   func run() async throws {
     let options = try home.controller(patience: force ? .seconds(4) : .seconds(10))
-    let (device, wasTold) = try await Home.remove(device, force: force, options)
+    let (device, wasTold) = try await home.output.tellingWaits {
+      try await Home.remove(self.device, force: force, options)
+    }
     home.output.result(
       device.jsonNames.adding("deviceWasTold", .bool(wasTold)),
       wasTold

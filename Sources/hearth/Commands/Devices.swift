@@ -2,7 +2,6 @@ import ArgumentParser
 import Glibc
 import Home
 import MatterModel
-import Runtime
 
 /// `hearth devices`.
 struct Devices: AsyncParsableCommand {
@@ -33,7 +32,7 @@ struct Devices: AsyncParsableCommand {
     options.following.wakesObservers = watch
     try await home.withHomeUntilInterrupted(options) { session in
       try await session.follow()
-      await Waits.$board.withValue(WaitingNotes(home.output)) {
+      try await home.output.tellingWaits {
         await session.waitForConnectivity(of: Set(wanted.map(\.id) + awaited), timeout: patience)
       }
       try Task.checkCancellation()

@@ -149,14 +149,16 @@ enum HubReport {
   static func withHub<R>(_ options: GlobalOptions, _ body: (Home) async throws -> R) async throws -> R {
     var client = try HubOptions.client([.local(.socket(try options.stateDirectory.hubSocket))], options)
     client.token = nil
-    let home = try await Home(through: client)
-    do {
-      let result = try await body(home)
-      await home.close()
-      return result
-    } catch {
-      await home.close()
-      throw error
+    return try await options.output.tellingWaits {
+      let home = try await Home(through: client)
+      do {
+        let result = try await body(home)
+        await home.close()
+        return result
+      } catch {
+        await home.close()
+        throw error
+      }
     }
   }
 

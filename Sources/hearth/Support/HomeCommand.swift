@@ -2,7 +2,6 @@ import ArgumentParser
 import Home
 import Hub
 import MatterModel
-import Runtime
 
 /// What the commands that talk to devices share.
 struct HomeOptions: ParsableArguments {
@@ -43,7 +42,7 @@ struct HomeOptions: ParsableArguments {
 
   /// The same with options of the caller's. What it waits for is said where that takes long.
   func withHome<R>(_ options: HomeController.Options, _ body: (Home) async throws -> R) async throws -> R {
-    try await Waits.$board.withValue(WaitingNotes(output)) { try await withSilentHome(options, body) }
+    try await output.tellingWaits { try await withSilentHome(options, body) }
   }
 
   private func withSilentHome<R>(

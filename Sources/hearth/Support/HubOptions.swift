@@ -72,7 +72,7 @@ struct Names {
   /// The home without the values of its devices.
   func state() async throws -> HomeState {
     guard let options = try hub.client(global) else { return try StoredNames(try global.stateDirectory).state() }
-    return try await withHome(options) { await $0.state }
+    return try await global.output.tellingWaits { try await withHome(options) { await $0.state } }
   }
 
   /// The ids that devices will have that were paired and have not told yet what they are; a hub tells of none.
@@ -91,9 +91,11 @@ struct Names {
         return (changes, (own, results))
       }
     }
-    return try await withHome(options) { home in
-      let (wanted, own) = try edits(await home.state)
-      return (own, try await home.perform(wanted))
+    return try await global.output.tellingWaits {
+      try await withHome(options) { home in
+        let (wanted, own) = try edits(await home.state)
+        return (own, try await home.perform(wanted))
+      }
     }
   }
 

@@ -60,3 +60,10 @@ final class WaitingNotes: WaitBoard {
     }
   }
 }
+
+extension Output {
+  /// Does something, and says what it waits for where that takes long.
+  func tellingWaits<R>(_ body: () async throws -> R) async throws -> R {
+    try await Waits.$board.withValue(WaitingNotes(self)) { try await body() }
+  }
+}
