@@ -145,12 +145,9 @@ final class DiscoveryCore {
     return left == right
   }
 
+  /// Never at once: what is known already is found while the search begins, and who began it would not know it yet.
   private func deliver(_ event: ServiceDiscovery.Event, to id: ServiceDiscovery.Browse) {
     guard let search = searches[id] else { return }
-    if search.owner.inEventLoop {
-      search.handler(event)
-    } else {
-      search.owner.execute { search.handler(event) }
-    }
+    search.owner.execute { search.handler(event) }
   }
 }

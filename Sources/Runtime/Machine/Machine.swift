@@ -123,7 +123,7 @@ public protocol NodeDiscovery: AnyObject, Sendable {
   /// Takes a service back, with a goodbye unless it is `silently`.
   func withdraw(_ service: MatterService, silently: Bool)
   /// Starts a search.
-  /// - Parameter owner: the loop that `handler` is called on.
+  /// - Parameter owner: the loop that `handler` is called on; where that is the caller's, not before this has returned.
   func browse(
     _ query: DiscoveryQuery, on owner: any EventLoop, _ handler: @escaping @Sendable (ServiceDiscovery.Event) -> Void
   ) -> ServiceDiscovery.Browse
