@@ -48,7 +48,7 @@ public struct Ratio: Hashable, Codable, Sendable {
 public struct LinkConditions: Hashable, Codable, Sendable {
   /// The least time that a datagram takes.
   public var latency: Duration
-  /// What is added to it at most; drawn for each datagram, in whole microseconds. Datagrams may overtake each other by it.
+  /// What is added to it at most; drawn for each datagram. Datagrams may overtake each other by it.
   public var jitter: Duration
   /// How many never arrive.
   public var loss: Ratio

@@ -1,5 +1,4 @@
 internal import MatterCrypto
-internal import MatterCrypto
 internal import MatterProtocol
 internal import Runtime
 internal import Simulation
@@ -102,7 +101,7 @@ final class RealNetworks: Sendable {
     }
   }
 
-  /// Whether the way is still there at the end of it: there may have been a cut meanwhile, or an address less.
+  /// Whether the way is there at the end of it: there may be a cut by then, or an address less. What was cut and is healed is there.
   func reaches(_ machine: FaultyMachine, from source: SocketAddress) -> Bool {
     state.withLock { state in
       let (sender, receiver) = (state[state.senders[source]], state[ObjectIdentifier(machine)])

@@ -3,8 +3,8 @@ internal import NIOCore
 internal import Runtime
 internal import Synchronization
 
-/// Service discovery as a device has it whose link may be cut: then it is not seen, and sees nobody. No goodbye is said: what others
-/// know of it they believe until its records expire. May be called from anywhere.
+/// Service discovery as a device has it whose link may be cut: then it is not seen, and sees nobody. No goodbye is said where
+/// that can be (Avahi always says one): what others know of it they believe until its records expire. May be called from anywhere.
 final class LinkedDiscovery: NodeDiscovery {
   private struct Publication {
     let service: MatterService
