@@ -161,6 +161,10 @@ import Testing
       #expect(try await networks() == [network, nil])
       _ = try await fleet.send(.power(device: "Den/Lamp", .on))
       #expect(try await networks() == [network, nil])
+      // What is not named is as it should be.
+      try await befall(.conditions(conditions))
+      let mended = try #require(try await networks()[0])
+      #expect(!mended.isPartitioned && mended.conditions == conditions)
       try await befall(.heal)
       #expect(try await networks() == [nil, nil])
       #expect(try await fleet.refusal(.network(device: "Spot", .partition)) == .refused)

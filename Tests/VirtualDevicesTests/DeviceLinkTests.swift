@@ -106,6 +106,88 @@ import Testing
     }.get()
   }
 
+  /// Sockets that write down what is sent, and how often somebody asks for their loop.
+  private final class Sockets: DatagramTransport {
+    let loop: any EventLoop
+    let heard: Heard
+    var looks = 0
+    var onDatagram: ((consuming [UInt8], MatterProtocol.SocketAddress) -> Void)?
+    init(_ loop: any EventLoop, _ heard: Heard) { (self.loop, self.heard) = (loop, heard) }
+
+    var eventLoop: any EventLoop {
+      looks += 1
+      return loop
+    }
+    var port: UInt16 { 5540 }
+    var addresses: [MatterProtocol.SocketAddress] { [] }
+    var counters: UDPTransport.Counters { UDPTransport.Counters() }
+    func send(_ bytes: [UInt8], to _: MatterProtocol.SocketAddress) { heard.bytes.withLock { $0 += bytes } }
+    func join(_: IPAddress, port _: UInt16) -> [NetworkError] { [] }
+    func leave(_: IPAddress) {}
+    func follow(_: [NetworkInterface]) -> [NetworkError] { [] }
+    func close() {}
+  }
+
+  private static let somewhere = MatterProtocol.SocketAddress(.loopback4, port: 5540)
+  private static let slow = DeviceNetwork.Fault.conditions(LinkConditions(latency: .seconds(3_600)))
+
+  /// The packet path of every device leads through here: neither the clock nor anything else is asked where nothing is wrong.
+  @Test func aGoodLinkCostsNothing() async throws {
+    let loop = HostMachine().nextEventLoop()
+    let (out, into, link) = (Heard(), Heard(), DeviceLink())
+    let looks = try await loop.submit {
+      let sockets = Sockets(loop, out)
+      let transport = LinkedTransport(sockets, link)
+      transport.onDatagram = { bytes, _ in into.bytes.withLock { $0 += bytes } }
+      transport.send([1], to: Self.somewhere)
+      sockets.onDatagram?([2], Self.somewhere)
+      let before = sockets.looks
+      link.befall(.conditions(LinkConditions(latency: .zero)))
+      transport.send([3], to: Self.somewhere)
+      sockets.onDatagram?([4], Self.somewhere)
+      return [before, sockets.looks]
+    }.get()
+    #expect(looks == [0, 2])
+    #expect(out.bytes.withLock(\.self) == [1, 3] && into.bytes.withLock(\.self) == [2, 4])
+  }
+
+  /// What a device says last, over however slow a link, is heard; unless that is cut.
+  @Test(arguments: [false, true]) func whatWasSentBeforeTheEndArrives(isCut: Bool) async throws {
+    let loop = HostMachine().nextEventLoop()
+    let (out, into, link) = (Heard(), Heard(), DeviceLink())
+    try await loop.submit {
+      let sockets = Sockets(loop, out)
+      let transport = LinkedTransport(sockets, link)
+      transport.onDatagram = { bytes, _ in into.bytes.withLock { $0 += bytes } }
+      link.befall(Self.slow)
+      for byte in UInt8(1)...20 { transport.send([byte], to: Self.somewhere) }
+      sockets.onDatagram?([21], Self.somewhere)
+      if isCut { link.befall(.partition) }
+      transport.close()
+      transport.close()
+    }.get()
+    #expect(out.bytes.withLock(\.self) == (isCut ? [] : [UInt8](1...20)))
+    #expect(into.bytes.withLock(\.self).isEmpty)
+  }
+
+  /// It counts how the link is when a datagram arrives, as in a simulation.
+  @Test(.timeLimit(.minutes(10))) func whatIsHealedInTimeHarmsNothing() async throws {
+    let loop = HostMachine().nextEventLoop()
+    let (out, into, link) = (Heard(), Heard(), DeviceLink())
+    try await loop.submit {
+      let sockets = Sockets(loop, out)
+      let transport = LinkedTransport(sockets, link)
+      transport.onDatagram = { bytes, _ in into.bytes.withLock { $0 += bytes } }
+      link.befall(.conditions(LinkConditions(latency: .milliseconds(50))))
+      transport.send([1], to: Self.somewhere)
+      sockets.onDatagram?([2], Self.somewhere)
+      link.befall(.partition)
+      link.befall(.heal)
+    }.get()
+    #expect(await out.has(1))
+    #expect(await into.has(2))
+  }
+
   // MARK: Service discovery
 
   private final class Ledger: NodeDiscovery {

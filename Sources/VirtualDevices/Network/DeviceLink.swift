@@ -16,6 +16,7 @@ package final class DeviceLink: Sendable {
   }
 
   private let state = Mutex(State())
+  private let bad = Atomic(false)
 
   package init() {}
 
@@ -26,11 +27,15 @@ package final class DeviceLink: Sendable {
   func befall(_ fault: DeviceNetwork.Fault) {
     let (isCut, handlers) = state.withLock { state in
       state.network.befall(fault)
+      bad.store(state.network != DeviceNetwork(), ordering: .relaxed)
       if fault == .heal { (state.out, state.into) = (DatagramLink(), DatagramLink()) }
       return (state.network.isCut, state.onChange)
     }
     for handler in handlers { handler(isCut) }
   }
+
+  /// Whether anything is wrong with it: asked for each datagram, and cheap.
+  var isBad: Bool { bad.load(ordering: .relaxed) }
 
   /// Whether nothing gets through.
   var isCut: Bool { network.isCut }

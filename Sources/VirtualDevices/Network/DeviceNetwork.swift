@@ -6,7 +6,7 @@ public struct DeviceNetwork: Codable, Sendable, Hashable {
   public enum Fault: Codable, Sendable, Hashable {
     /// Nothing gets through any more.
     case partition
-    /// Datagrams are treated so in either direction, whatever was said before.
+    /// Datagrams get through, and are treated so in either direction, whatever was said before.
     case conditions(LinkConditions)
     /// All is well again.
     case heal
@@ -22,7 +22,7 @@ public struct DeviceNetwork: Codable, Sendable, Hashable {
   mutating func befall(_ fault: Fault) {
     switch fault {
     case .partition: isPartitioned = true
-    case .conditions(let conditions): self.conditions = conditions
+    case .conditions(let conditions): (isPartitioned, self.conditions) = (false, conditions)
     case .heal: self = DeviceNetwork()
     }
   }

@@ -3,35 +3,52 @@ internal import NIOCore
 internal import Runtime
 
 /// A device's sockets behind a link that may be a bad one. Confined to its loop.
+///
+/// What is under way is lost if the link is cut when it arrives, as in a simulation.
 final class LinkedTransport: DatagramTransport {
+  /// A datagram that was sent and is not out yet.
+  private struct Departure {
+    let due: Instant
+    let bytes: [UInt8]
+    let destination: MatterProtocol.SocketAddress
+  }
+
   private let sockets: any DatagramTransport
   private let link: DeviceLink
-  private var isClosed = false
+  private var departures: [UInt64: Departure] = [:]
+  private var lastDeparture: UInt64 = 0
   var onDatagram: ((consuming [UInt8], MatterProtocol.SocketAddress) -> Void)?
 
   init(_ sockets: any DatagramTransport, _ link: DeviceLink) {
     (self.sockets, self.link) = (sockets, link)
-    sockets.onDatagram = { [weak self] bytes, source in
-      let bytes = bytes
-      self?.pass(bytes.count, .into) { $0.onDatagram?(bytes, source) }
+    sockets.onDatagram = { [weak self] bytes, source in self?.received(bytes, from: source) }
+  }
+
+  private func received(_ bytes: consuming [UInt8], from source: MatterProtocol.SocketAddress) {
+    guard link.isBad else {
+      onDatagram?(bytes, source)
+      return
+    }
+    let bytes = bytes
+    for delay in link.carry(bytes.count, .into, at: now) {
+      if delay > .zero {
+        after(delay) { if !$0.link.isCut { $0.onDatagram?(bytes, source) } }
+      } else {
+        onDatagram?(bytes, source)
+      }
     }
   }
 
-  /// Lets a datagram through as often, and as late, as the link has it: what is under way when that is cut is lost.
-  private func pass(_ size: Int, _ direction: DeviceLink.Direction, _ deliver: @escaping (LinkedTransport) -> Void) {
-    let now = Instant(nanoseconds: Int64(clamping: eventLoop.now.uptimeNanoseconds))
-    for delay in link.carry(size, direction, at: now) {
-      guard delay > .zero else {
-        deliver(self)
-        continue
-      }
-      let deliver = NIOLoopBound(deliver, eventLoop: eventLoop)
-      let bound = NIOLoopBound(self, eventLoop: eventLoop)
-      eventLoop.scheduleTask(in: .nanoseconds(delay.nanoseconds)) {
-        guard !bound.value.isClosed, !bound.value.link.isCut else { return }
-        deliver.value(bound.value)
-      }
-    }
+  private func depart(_ number: UInt64) {
+    guard let departure = departures.removeValue(forKey: number), !link.isCut else { return }
+    sockets.send(departure.bytes, to: departure.destination)
+  }
+
+  private var now: Instant { Instant(nanoseconds: Int64(clamping: eventLoop.now.uptimeNanoseconds)) }
+
+  private func after(_ delay: Duration, _ body: @escaping (LinkedTransport) -> Void) {
+    let bound = NIOLoopBound((transport: self, body: body), eventLoop: eventLoop)
+    eventLoop.scheduleTask(in: .nanoseconds(delay.nanoseconds)) { bound.value.body(bound.value.transport) }
   }
 
   // MARK: DatagramTransport
@@ -42,7 +59,17 @@ final class LinkedTransport: DatagramTransport {
   var counters: UDPTransport.Counters { sockets.counters }
 
   func send(_ bytes: [UInt8], to destination: MatterProtocol.SocketAddress) {
-    pass(bytes.count, .out) { $0.sockets.send(bytes, to: destination) }
+    guard link.isBad else { return sockets.send(bytes, to: destination) }
+    let now = now
+    for delay in link.carry(bytes.count, .out, at: now) {
+      guard delay > .zero else {
+        sockets.send(bytes, to: destination)
+        continue
+      }
+      lastDeparture += 1
+      departures[lastDeparture] = Departure(due: now + delay, bytes: bytes, destination: destination)
+      after(delay) { [number = lastDeparture] in $0.depart(number) }
+    }
   }
 
   func join(_ group: IPAddress, port: UInt16) -> [NetworkError] { sockets.join(group, port: port) }
@@ -51,8 +78,9 @@ final class LinkedTransport: DatagramTransport {
   func goesOn(afterEffects count: Int) -> Bool { sockets.goesOn(afterEffects: count) }
 
   func close() {
-    isClosed = true
     onDatagram = nil
+    // What is under way has left the device. Nobody can bring it when the sockets are closed: so it comes early, in its order.
+    for (_, number) in departures.map({ ($1.due, $0) }).sorted(by: <) { depart(number) }
     sockets.close()
   }
 }

@@ -10,7 +10,9 @@ struct SimNet: ParsableCommand {
     commandName: "net", abstract: "Make the network around a device a bad one, and mend it.",
     discussion: """
       It goes for what the device sends and for what it is sent, until --heal, or until the devices are stopped; what is not \
-      named is as it should be. Service discovery gets through unless nothing does. Without options it says how it is. \
+      named is as it should be: conditions end a partition. What is under way is lost if nothing gets through when it arrives; \
+      what the device sent before it was stopped comes early. Service discovery gets through unless nothing does. Without \
+      options it says how it is. \
       For example:
         hearth sim net Kitchen/Lamp --loss 30% --latency 80ms --jitter 40ms
         hearth sim net Kitchen/Lamp --partition
