@@ -1,8 +1,6 @@
 # Hearth. `make` alone prints what there is.
 SWIFT ?= swift
 BUILD ?= debug
-# For every build and test: SWIFT_FLAGS=--disable-index-store takes a fifth less time where no editor looks at what is built.
-export SWIFT_FLAGS ?=
 HEARTH = .build/$(BUILD)/hearth
 
 .DEFAULT_GOAL := help
@@ -19,11 +17,11 @@ up: build ## the devices of devices/demo.yaml, running until you press Ctrl-C
 
 build: ## a debug build
 	@scripts/bootstrap
-	@$(SWIFT) build $(SWIFT_FLAGS)
+	@$(SWIFT) build
 
 release: ## an optimised build
 	@scripts/bootstrap
-	@$(SWIFT) build $(SWIFT_FLAGS) -c release
+	@$(SWIFT) build -c release
 
 test: ## all tests; no root, no network beyond loopback
 	@scripts/bootstrap
@@ -58,7 +56,7 @@ scenarios: build ## the scenarios of devices/scenarios, one of them on real sock
 
 example: ## a package that tests a home with this one, built as its user would
 	@scripts/bootstrap
-	@$(SWIFT) test $(SWIFT_FLAGS) --package-path Tests/Example --scratch-path .build/example
+	@$(SWIFT) test --package-path Tests/Example --scratch-path .build/example
 
 simulate: build ## random homes in which everything goes wrong, heals, and has to agree again (SEEDS=200, FIRST=1)
 	@.build/$(BUILD)/hearth-bench random $(or $(SEEDS),200) $(FIRST)
