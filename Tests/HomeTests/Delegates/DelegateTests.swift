@@ -2,6 +2,7 @@ import MatterClusters
 import MatterCrypto
 import MatterModel
 import MatterProtocol
+import NIOCore
 import Testing
 
 @testable import Home
@@ -224,8 +225,12 @@ import Testing
     try await Task.sleep(for: .seconds(1))
     // It was switched on; the answer is lost.
     try await offline.make([.attribute(5, OnOff.onOff.path(on: 1), value: true.tlv)])
-    try await offline.home.controller.take(.established(5, deadline: .max))
-    try await offline.home.controller.take(.lost(5, .timedOut))
+    // At one moment: the command may not fail in between.
+    let controller = try offline.home.controller
+    try await controller.eventLoop.submit { [edge = controller.edge] in
+      edge.value.take(.established(5, deadline: .max))
+      edge.value.take(.lost(5, .timedOut))
+    }.get()
     #expect(await client.delegate.waits(for: "Lamp 5 unreachable"))
     let before = client.delegate.messages
     await #expect(throws: HomeError.self) { try await command.value }
