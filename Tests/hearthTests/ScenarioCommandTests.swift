@@ -204,7 +204,7 @@ import Testing
     func told() throws -> String { try String(contentsOf: errors, encoding: .utf8) }
     while process.isRunning, try !told().contains("r.yaml:6:5: wait") { usleep(10_000) }
     let steps = try told()
-    #expect(steps.contains("0 s: \(file):5:5: do on lamp\n"), "\(steps)")
+    #expect(steps.contains("s: \(file):5:5: do on lamp\n"), "\(steps)")
     #expect(try !FileManager.default.contentsOfDirectory(atPath: temporary.path).isEmpty)
     kill(process.processIdentifier, signal)
     process.waitUntilExit()
