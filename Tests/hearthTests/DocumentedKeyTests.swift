@@ -71,11 +71,11 @@ import Testing
   @Test func whatTakesLongIsSaid() throws {
     let hearth = try seeded()
     defer { hearth.cleanUp() }
-    let slow = try hearth("describe", "lamp", "--timeout", "1500ms")
+    let slow = try hearth("describe", "lamp", "--timeout", "5s")
     #expect(slow.status == 0 && slow.errors == "waiting for Lamp to answer\n", "\(slow.errors)")
-    #expect(try hearth("describe", "lamp", "--timeout", "1500ms", "--quiet").errors.isEmpty)
+    #expect(try hearth("describe", "lamp", "--timeout", "5s", "--quiet").errors.isEmpty)
     #expect(try hearth("describe", "lamp", "--timeout", "300ms").errors.isEmpty)
-    let wait = try hearth("wait", "lamp", "--for", "onOff=false", "--timeout", "1500ms")
+    let wait = try hearth("wait", "lamp", "--for", "onOff=false", "--timeout", "5s")
     #expect(wait.status == 11 && wait.errors.hasPrefix("waiting for Lamp: onOff to be false\n"), "\(wait.errors)")
   }
 
