@@ -101,6 +101,18 @@ extension CloudTests {
     #expect(isOn == true)
   }
 
+  @Test func aLightIsAskedWhetherItIsOnBeforeItIsDimmed() async throws {
+    let cloud = FakeCloud()
+    cloud.addLamp("p", name: "Porch")
+    try await run(cloud) { home, world in
+      let porch = try await device("Porch", home)
+      // Somebody switched it on by the maker's own app, a moment ago.
+      cloud.with { $0.states["p"] = "\"online\":true,\"on\":true,\"brightness\":40" }
+      try await light(porch).levelControlTrait?.moveToLevel(level: 191)
+      #expect(cloud.orders.last?.contains(#"BrightnessAbsolute","params":{"brightness":75}"#) == true)
+    }
+  }
+
   @Test func oneOfSeveralIsAwayByItself() async throws {
     let cloud = FakeCloud()
     for id in ["a", "b"] {

@@ -1,6 +1,8 @@
 import Foundation
 import GRDB
+import MatterClusters
 import MatterModel
+import MatterProtocol
 import Testing
 
 @testable import Home
@@ -52,6 +54,17 @@ import Testing
     #expect(try Set(database.cloudNodes()["Acme"]?.keys ?? [:].keys) == Set(nodes.keys))
     #expect(try keep(part("a"), part("b")) == nodes)
     #expect(try database.cloudNodes() == ["Acme": nodes])
+  }
+
+  @Test func oneOfSeveralTellsOfTheBattery() throws {
+    var parts: [EndpointID: CloudPart] = [1: try part("a"), 2: try part("b"), 3: try part("c")]
+    for endpoint: EndpointID in [2, 3] { parts[endpoint]?.device.traits.append("action.devices.traits.EnergyStorage") }
+    func state(_ percent: Int) throws -> CloudJSON {
+      try CloudJSON(Array("{\"capacityRemaining\":[{\"rawValue\":\(percent),\"unit\":\"PERCENTAGE\"}]}".utf8))
+    }
+    let node = CloudNode(node: .temporaryLocal(1), parts: parts)
+    let all = try #require(try node.attributes(["a": state(10), "b": state(50), "c": state(80)]))
+    #expect(all.filter { $0.path.cluster == PowerSource.id }.map(\.value) == [Nullable(UInt8(100)).tlv])
   }
 
   @Test func whatIsToBeSentBackIsSentBackAsItIs() throws {

@@ -23,6 +23,16 @@ import Testing
     #expect(request.contains("Content-Type: application/json\r\n"))
   }
 
+  @Test func noProxyGetsAToken() {
+    for name in ["http_proxy", "all_proxy", "ALL_PROXY"] {
+      #expect(WebTransport.isSentElsewhere("127.0.0.1", [name: "http://proxy:3128"]))
+      #expect(WebTransport.isSentElsewhere("127.0.0.1", [name: "http://proxy:3128", "no_proxy": "localhost"]))
+      #expect(!WebTransport.isSentElsewhere("127.0.0.1", [name: "http://proxy:3128", "no_proxy": "a, 127.0.0.1"]))
+      #expect(!WebTransport.isSentElsewhere("127.0.0.1", [name: "http://proxy:3128", "NO_PROXY": "*"]))
+    }
+    #expect(!WebTransport.isSentElsewhere("127.0.0.1", ["http_proxy": "", "https_proxy": "http://proxy:3128"]))
+  }
+
   /// The token is for one address.
   @Test(arguments: [301, 302, 307, 308]) func noRedirectionIsFollowed(_ status: Int) async throws {
     let other = try OneAnswer("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}")

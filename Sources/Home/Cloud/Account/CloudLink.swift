@@ -300,7 +300,7 @@ actor CloudLink {
     if isAway {
       if known.parts.count == 1 { edge.value.take(.lost(node, .cloudSaysUnreachable)) }
     } else if let states = outcome["states"] {
-      say(part.attributes(states, on: endpoint), of: node)
+      say(known.attributes(states, of: part, on: endpoint), of: node)
     }
     try CloudIntent.check(outcome, account: account.name)
   }

@@ -27,6 +27,9 @@ struct CloudNode: Hashable, Sendable {
   /// Whether there is a word for any of it in Matter. What has none is no device of the home.
   var isDevice: Bool { parts.values.contains(where: \.hasWords) }
 
+  /// Which of its endpoints tells of the battery, which is the node's: two would contradict each other.
+  var batteryEndpoint: EndpointID? { orderedParts.first { $0.part.device.has("EnergyStorage") }?.endpoint }
+
   func without(_ ids: [String]) -> CloudNode {
     CloudNode(node: node, parts: parts.filter { !ids.contains($0.value.device.id) })
   }

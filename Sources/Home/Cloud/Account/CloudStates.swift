@@ -14,9 +14,16 @@ extension CloudNode {
     var attributes: [AttributeData] = []
     for (endpoint, part) in orderedParts {
       if parts.count > 1 { table.set(BridgedDeviceBasicInformation.reachable, isThere(part), on: endpoint) }
-      if isThere(part), let state = states[part.device.id] { attributes += part.attributes(state, on: endpoint) }
+      guard isThere(part), let state = states[part.device.id] else { continue }
+      attributes += self.attributes(state, of: part, on: endpoint)
     }
     return table.attributes + attributes
+  }
+
+  /// The attributes that the state of one of its devices tells of.
+  func attributes(_ state: CloudJSON, of part: CloudPart, on endpoint: EndpointID) -> [AttributeData] {
+    let all = part.attributes(state, on: endpoint)
+    return endpoint == batteryEndpoint ? all : all.filter { $0.path.cluster != PowerSource.id }
   }
 }
 

@@ -11,6 +11,11 @@ public struct WebTransport: CloudTransport {
 
   public func post(_ body: [UInt8], to address: String, token: String, limit: Int) async throws -> CloudReply {
     guard let url = URL(string: address) else { throw CloudTransportError.unreachable("“\(address)” is no address") }
+    if url.scheme?.lowercased() == "http",
+      Self.isSentElsewhere(url.host ?? "", ProcessInfo.processInfo.environment)
+    {
+      throw CloudTransportError.unreachable("a proxy is set in the environment, which would get the token")
+    }
     var request = URLRequest(url: url)
     request.httpMethod = "POST"
     request.setValue("application/json", forHTTPHeaderField: "Content-Type")
@@ -28,6 +33,18 @@ public struct WebTransport: CloudTransport {
     } onCancel: {
       task.cancel()
     }
+  }
+}
+
+extension WebTransport {
+  /// Whether an unencrypted request goes to a proxy, which the environment may name for all programs, this machine's own addresses
+  /// included. A session can't be told otherwise.
+  static func isSentElsewhere(_ host: String, _ environment: [String: String]) -> Bool {
+    guard ["http_proxy", "all_proxy", "ALL_PROXY"].contains(where: { environment[$0]?.isEmpty == false }) else {
+      return false
+    }
+    let exempt = (environment["no_proxy"] ?? environment["NO_PROXY"] ?? "").split { $0 == "," || $0 == " " }
+    return !exempt.contains { $0 == "*" || $0 == host }
   }
 }
 
