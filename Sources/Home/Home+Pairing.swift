@@ -44,6 +44,14 @@ extension Home {
     _ request: CommissioningRequest, name: String? = nil, room: String? = nil,
     onStep: @escaping @Sendable (CommissioningStep, StepProgress) -> Void = { _, _ in }
   ) async throws(HomeError) -> PairedDevice {
+    try await pair(request, name: name, room: room, origin: nil, onStep: onStep)
+  }
+
+  /// - Parameter origin: the client that asks for it; nil: the one that the home is opened for, if any.
+  func pair(
+    _ request: CommissioningRequest, name: String?, room: String?, origin: String?,
+    onStep: @escaping @Sendable (CommissioningStep, StepProgress) -> Void
+  ) async throws(HomeError) -> PairedDevice {
     let controller = try controller
     // A name that can't be is to be found out before anything happens.
     let name = try name.map { name throws(HomeError) in try HomeNames.checked(name).name }
@@ -52,6 +60,23 @@ extension Home {
       wished.room = try await controller.state.roomToBe(called: room, controller.options.machine.makeRandom())
     }
     let wishes = try await controller.keep(wished, for: request)
+    await controller.attribute(Array(wishes.keys), to: origin)
+    do throws(HomeError) {
+      let paired = try await pair(request, wished, wishes, origin: origin, onStep: onStep)
+      await controller.attribute(Array(wishes.keys), to: nil)
+      return paired
+    } catch {
+      await controller.attribute(Array(wishes.keys), to: nil)
+      throw error
+    }
+  }
+
+  /// - Parameter wishes: what holds for the device, by the ids of which it gets one.
+  private func pair(
+    _ request: CommissioningRequest, _ wished: PairingWish, _ wishes: [NodeID: PairingWish], origin: String?,
+    onStep: @escaping @Sendable (CommissioningStep, StepProgress) -> Void
+  ) async throws(HomeError) -> PairedDevice {
+    let controller = try controller
     let result: CommissioningResult
     do throws(HomeError) {
       result = try await controller.commission(request, onStep: onStep)
@@ -63,7 +88,7 @@ extension Home {
     let node = result.nodeID
     var wish = wishes[node] ?? wished
     if let room = wish.room {
-      wish.room = try await controller.change { state throws(HomeError) in state.making(room) }
+      wish.room = try await controller.change(origin: origin) { state throws(HomeError) in state.making(room) }
     }
     await controller.take(.node(node, wish: wish))
     // It is in the fabric already: what can't be read now does not undo that.
@@ -71,7 +96,7 @@ extension Home {
     // Another process may have heard it meanwhile, which is not told here yet.
     var heard: DeviceRecord?
     if await controller.state.source(SourceID(node)) == nil {
-      heard = try await controller.change { [wish] state throws(HomeError) in
+      heard = try await controller.change(origin: origin) { [wish] state throws(HomeError) in
         (DeviceFacts.changes(node, result.information, wish, state), HomeRegistry(state).device(node))
       }
     }
@@ -95,11 +120,25 @@ extension Home {
   static func remove(
     device id: String, force: Bool, _ options: HomeController.Options
   ) async throws(HomeError) -> (device: DeviceRecord, wasTold: Bool) {
-    try await remove(force: force, options) { registry throws(HomeError) in
-      guard let device = registry.devices.first(where: { $0.id == id }) else {
-        throw HomeError(.notFound, "there is no device \(id) in the home")
-      }
-      return device
+    try await remove(force: force, options) { registry throws(HomeError) in try registry.device(withID: id) }
+  }
+
+  /// Takes the device with this id out of the fabric and the home. For a home that has its state for itself.
+  /// - Parameter origin: the client that asks for it.
+  func remove(
+    device id: String, force: Bool, origin: String
+  ) async throws(HomeError) -> (device: DeviceRecord, wasTold: Bool) {
+    let controller = try controller
+    let device = try HomeRegistry(await awaited().home).device(withID: id)
+    let nodes = [device.nodeID] + device.ways.map(\.id.node)
+    await controller.attribute(nodes, to: origin)
+    do throws(HomeError) {
+      let (device, wasTold) = try await remove(device, force: force)
+      await controller.attribute(nodes, to: nil)
+      return (device, wasTold)
+    } catch {
+      await controller.attribute(nodes, to: nil)
+      throw error
     }
   }
 
@@ -187,5 +226,14 @@ enum DeviceFacts {
         structureID: structure.id),
       .sourceAdded(source, device: id), .topology(source, endpoints, identity),
     ]
+  }
+}
+
+extension HomeRegistry {
+  fileprivate func device(withID id: String) throws(HomeError) -> DeviceRecord {
+    guard let device = devices.first(where: { $0.id == id }) else {
+      throw HomeError(.notFound, "there is no device \(id) in the home")
+    }
+    return device
   }
 }

@@ -1,4 +1,5 @@
 import MatterModel
+import NIOCore
 import Testing
 
 @testable import Home
@@ -74,6 +75,74 @@ import Testing
     await hub.close()
   }
 
+  /// Neither is a change: they are told from time to time, as a hub tells them.
+  @Test func aControllerOfOurOwnTellsContactsAndTheGraceTime() async throws {
+    let own = try await ServedHome()
+    await own.stopHub()
+    var options = ServedHome.clientOptions("test", [.peer(ServedHome.options(own.scratch))])
+    options.heartbeat = .milliseconds(20)
+    let client = try await Home(through: options)
+    let manager = HomeManager(client)
+    try await own.home.controller.take(.heard(5, deadline: 77))
+    let contact = try await own.home.devices().list().first?.contact
+    #expect(contact?.nextReport == 77)
+    try await own.home.controller.storeContacts()
+    try await own.home.setGraceTime(.seconds(77))
+    #expect(await eventually { try await client.devices().list().first?.contact == contact })
+    #expect(await eventually { manager.primaryHome?.accessories.first?.contact == contact })
+    #expect(
+      await eventually {
+        try await client.backend.eventLoop.submit { client.backend.view.reducer.grace == .seconds(77) }.get()
+      })
+    await client.close()
+    await own.close()
+  }
+
+  @Test func whoFollowsTheDevicesIsToldByEachRoute() async throws {
+    let (own, hub) = (try await ServedHome(isEmpty: true), try await ServedHome())
+    await own.stopHub()
+    let client = try await hub.client(through: [.peer(ServedHome.options(own.scratch)), .local(hub.socket)])
+    let manager = HomeManager(client)
+    try await HomeManager(client).addHome("Cabin")
+    #expect(await eventually { manager.primaryHome?.hubState == .connected })
+    // Nobody else is on its state any more.
+    await own.close()
+    #expect(await eventually { manager.primaryHome?.hubState == .thisProcess })
+    let other = try await hub.client()
+    let theirs = HomeManager(other)
+    #expect(await eventually { theirs.primaryHome?.hubState == .connected })
+    await client.close()
+    await other.close()
+    await hub.close()
+  }
+
+  /// What followed a place in one log another log can't say.
+  @Test func anAnchorOfAnotherRouteIsAnsweredWithTheWhole() async throws {
+    let (own, hub) = (try await ServedHome(), try await ServedHome())
+    await own.stopHub()
+    let client = try await hub.client(through: [.peer(ServedHome.options(own.scratch)), .local(hub.socket)])
+    var told = connectivities(client).makeAsyncIterator()
+    #expect(await told.next() == .init(.online, .peer))
+    let anchor = try await client.anchor()
+    try await own.home.controller.take(.lost(5, .timedOut))
+    #expect(await told.next() == .init(.online, .local))
+    guard case .reset(let home) = try await client.samples(after: anchor) else {
+      Issue.record("no reset")
+      return
+    }
+    #expect(try await home.anchor == hub.home.anchor() && home.state.devices["5"]?.name == "Lamp")
+    guard case .samples([], _, true) = try await client.samples(after: home.anchor) else {
+      Issue.record("it does not go on from there")
+      return
+    }
+    // One that none of its routes gave is an error as ever.
+    let stranger = try await ServedHome(isEmpty: true)
+    let strange = try await stranger.home.anchor()
+    #expect(await code { _ = try await client.samples(after: strange) } == .badArguments)
+    await client.close()
+    for home in [own, hub, stranger] { await home.close() }
+  }
+
   @Test func whereNoRouteLeadsItIsSaidAtOnce() async throws {
     let scratch = Scratch()
     let options = ServedHome.clientOptions("test", [.local(.socket(scratch.state.hubSocket))])
@@ -91,4 +160,9 @@ import Testing
     await client.close()
     await served.close()
   }
+}
+
+extension HomeController {
+  /// Has it stored now when devices were heard.
+  func storeContacts() { edge.value.keepContacts() }
 }

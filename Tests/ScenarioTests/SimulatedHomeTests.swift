@@ -1,10 +1,12 @@
 import Foundation
 import Home
 import MatterClusters
+import MatterController
 import MatterModel
 import MatterProtocol
 import Scenario
 import Simulation
+import Synchronization
 import Testing
 import VirtualDevices
 
@@ -184,6 +186,48 @@ import VirtualDevices
     }
     let (before, after) = try run.result.get()
     #expect(before > 0 && after > before)
+  }
+
+  /// A home that has its state for itself is the one where a client's devices come and go.
+  @Test func aClientAddsAndRemovesADevice() async throws {
+    var options = SimulatedHomeOptions()
+    options.isPaired = false
+    let run = await simulate(try Self.definition(), seed: 1, options) { home, world in
+      try await world.simulation.sleep(for: .seconds(5))
+      let (own, other) = (Watcher(), Watcher())
+      let (manager, second) = (HomeManager(home), HomeManager(home))
+      (manager.homeDelegate, second.homeDelegate) = (own, other)
+      let lamp = world.definition.devices[0]
+      let paired = try await manager.addAccessory(
+        CommissioningRequest(passcode: lamp.passcode, target: .discriminator(.long(lamp.discriminator))), name: "Sun",
+        room: "Sky")
+      var seen = [try await home.devices().list().map { "\($0.id) \($0.name)" }]
+      try await world.simulation.sleep(for: .seconds(20))
+      seen.append(manager.primaryHome?.accessories.map { "\($0.id) \($0.name)" } ?? [])
+      // What it hears of it is as it is elsewhere.
+      let contacts = (
+        try await home.devices().list().map(\.contact), manager.primaryHome?.accessories.map(\.contact)
+      )
+      try await manager.removeAccessory(paired.device.id)
+      seen.append(try await home.devices().list().map(\.name))
+      try await world.simulation.sleep(for: .seconds(20))
+      return (paired.device.id, seen, contacts, own.messages, other.messages)
+    }
+    let (id, seen, contacts, own, other) = try run.result.get()
+    #expect(seen == [["\(id) Sun"], ["\(id) Sun"], []])
+    #expect(contacts.0 == contacts.1 && contacts.0.first?.last != nil)
+    #expect(own == [] && other == ["+Sun", "-Sun"])
+  }
+
+  private final class Watcher: HomeDelegate {
+    private let all = Mutex<[String]>([])
+    var messages: [String] { all.withLock { $0 } }
+    func home(_ home: ManagedHome, didAdd accessory: HomeDevice) async {
+      all.withLock { $0.append("+\(accessory.name)") }
+    }
+    func home(_ home: ManagedHome, didRemove accessory: HomeDevice) async {
+      all.withLock { $0.append("-\(accessory.name)") }
+    }
   }
 
   /// Both ends have their faults; when one is healed the other's are still there.

@@ -54,6 +54,19 @@ import Testing
     #expect((contact.nextReport ?? 0) > now)
   }
 
+  /// It said that it would go, and is there all the same.
+  @Test func aReportOfWhoHadSaidThatItGoesIsOneUpdate() throws {
+    let home = try FollowedHome()
+    try home.start()
+    let isOn = try home.lampState()
+    home.home.command { engine, now in engine.take(.lost(1, .poweredOffAnnounced), at: now) }
+    #expect(try home.run { $0.devices["1"]?.isOnline == false })
+    let before = home.log.count
+    home.lamp.command { engine, now in try? engine.act(set: OnOff.onOff, !isOn, on: 1, at: now) }
+    #expect(try home.run { home.lampIsOn($0) == !isOn })
+    #expect(home.isOnline("1") && home.log.count == before + 1)
+  }
+
   /// Offline at most one maximum interval plus the allowance after a device dies; the last value stays.
   @Test func aDeadDeviceIsOffline() throws {
     let home = try FollowedHome()

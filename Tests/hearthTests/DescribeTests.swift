@@ -52,7 +52,10 @@ import Testing
     let whole = try row().device.sourceConnectivity
     #expect(whole == SourceConnectivity(.partiallyOnline, .peer))
     #expect(lines[first + 1] == "  clusters  onOff (online)")
-    #expect(lines[second + 1] == "  clusters  onOff (offline), bridgedDeviceBasicInformation (offline)")
+    #expect(
+      lines[second + 1]
+        == "  clusters  onOff (offline: bridge says unreachable), "
+        + "bridgedDeviceBasicInformation (offline: bridge says unreachable)")
     #expect(lines[second + 2] == "  controls  levelControl")
     #expect(lines.contains("Connectivity   partiallyOnline"))
   }
@@ -96,6 +99,12 @@ import Testing
     #expect(try row(.offline, nextReport: 7).essence == before.essence)
   }
 
+  @Test func aTraitSaysWhyItIsOffline() throws {
+    func reasons(_ row: DeviceRow) -> [OfflineReason?] { row.device.traits.map(\.metadata.offlineReason) }
+    #expect(try reasons(row()) == [nil, nil, .bridgeSaysUnreachable, .bridgeSaysUnreachable])
+    #expect(try reasons(row(.offline, reason: .timedOut)) == [.timedOut, .timedOut, .timedOut, .timedOut])
+  }
+
   @Test func whatIsReachedAsItsDeviceSaysNothing() throws {
     let text = DeviceDescription.text(try row(.offline), nil)
     #expect(!text.contains("(online)") && text.contains("  clusters  onOff\n"))
@@ -125,6 +134,8 @@ import Testing
     let states = endpoints.map { endpoint in
       (endpoint["clusters"] as? [[String: Any]] ?? []).map { $0["connectivityState"] as? String }
     }
+    let reasons = endpoints.flatMap { ($0["clusters"] as? [[String: Any]] ?? []) }.map { $0["connectivityReason"] }
+    #expect(reasons.map { $0 as? String } == [nil, nil, "bridge says unreachable", "bridge says unreachable"])
     #expect(states == [["online"], ["online"], ["offline", "offline"]])
     let localities = endpoints.flatMap { ($0["clusters"] as? [[String: Any]] ?? []) }.map { $0["dataSourceLocality"] }
     #expect(localities.allSatisfy { $0 as? String == "peer" })

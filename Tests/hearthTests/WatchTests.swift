@@ -124,6 +124,42 @@ import Testing
     #expect(isNews(.online, alone: false, "6"))
   }
 
+  @Test func routesAreToldAndNothingThatIsInTheLog() throws {
+    var home = Self.state()
+    var news = RouteNews(home)
+    func becomes(_ state: ConnectivityState, _ locality: DataSourceLocality, _ reason: OfflineReason? = nil) -> Bool {
+      home.apply(.connectivity(SourceID(5), SourceStatus(SourceConnectivity(state, locality), reason: reason)))
+      return news.take(home) == ["5"]
+    }
+    #expect(news.take(home) == [])
+    #expect(becomes(.online, .local) && becomes(.online, .remote) && !becomes(.online, .remote))
+    #expect(becomes(.offline, .remote, .hubUnreachable) && becomes(.online, .local))
+    // These are in the hub's log.
+    #expect(!becomes(.offline, .local, .timedOut) && !becomes(.offline, .local, .sessionRefused))
+    #expect(!becomes(.online, .local) && becomes(.offline, .local, .hubUnreachable))
+    #expect(!becomes(.offline, .remote, .timedOut))
+    #expect(becomes(.offline, .local, .timedOut))
+  }
+
+  @Test func aLineSaysByWhichRouteADeviceIsReached() throws {
+    var state = Self.state()
+    func line(_ status: SourceStatus) throws -> (json: JSON, text: String) {
+      state.apply(.connectivity(SourceID(5), status))
+      let device = HomeDevice(
+        try #require(state.devices["5"]), values: NodeValues(), contact: Contact(), settled: status.connectivity,
+        home: OutputTests.NoHome())
+      return try #require(SampleReport(state).routed(device, at: 1_000_000, Anchor(log: 0xA, sequence: 7)))
+    }
+    let remote = try line(SourceStatus(SourceConnectivity(.online, .remote)))
+    #expect(remote.text.hasSuffix("  ha-7  Den/Lamp  online (remote)"))
+    #expect(
+      remote.json.text
+        == #"{"type":"connectivity","change":"connectivity","id":"5","room":"Den","device":"Lamp","nodeID":"5","connectivityState":"online","connectivityReason":null,"dataSourceLocality":"remote","source":"5","time":"1970-01-01T00:00:01.000Z","anchor":"ha-7"}"#
+    )
+    let none = try line(SourceStatus(SourceConnectivity(.offline, .remote), reason: .hubUnreachable))
+    #expect(none.text.hasSuffix("  ha-7  Den/Lamp  offline (hub unreachable)"))
+  }
+
   @Test func aLineSaysWhatSettled() throws {
     let state = Self.state()
     let entry = try #require(state.devices["5"])

@@ -130,7 +130,7 @@ extension HomeBackend {
         switch news {
         case .update(let update, _): continuation.yield(update)
         case .reloaded(_, _, let time): continuation.yield(HomeUpdate([], at: time))
-        case .hub: break
+        case .hub, .contacts: break
         case .ended: continuation.finish()
         }
         return true

@@ -55,6 +55,11 @@ extension HomeController {
     return (new.map { value(of: $0, reducer) }, home)
   }
 
+  /// What becomes of these nodes is a client's doing from now on; nil: nobody's.
+  func attribute(_ nodes: [NodeID], to origin: String?) {
+    edge.value.host.perform { (engine: inout HomeEngine, _) in engine.attribute(nodes, to: origin) }
+  }
+
   // MARK: Wishes
 
   /// Stores what is asked for a device that is about to be paired.

@@ -54,6 +54,7 @@ extension HomeController {
       }
       options.machine.task {
         try? await self.takeOver()
+        await self.readContacts()
         if isToAdopt { await self.adoptIfDue() }
       }
     }

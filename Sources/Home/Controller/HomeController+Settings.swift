@@ -40,12 +40,20 @@ extension HomeController {
 
   /// Another process wrote into the database: the user may have set something there.
   func readSettings() async {
-    guard let center else { return }
+    guard center != nil else { return }
     // Where it can't be read now, what was set before holds. That nothing is set is an answer, too.
     try? await readGrace()
+    isContactReadingDue = true
+    await readContacts()
+  }
+
+  /// Takes in when devices were heard, as the process that follows them wrote it down: what came too soon after the last time is
+  /// read a little later.
+  func readContacts() async {
     // Who follows the devices knows better when they were heard.
-    guard !isFollower, contactsRead.map({ $0 + Self.contactPause <= eventLoop.now }) ?? true else { return }
-    contactsRead = eventLoop.now
+    guard isContactReadingDue, !isFollower, let center else { return }
+    guard contactsRead.map({ $0 + Self.contactPause <= eventLoop.now }) ?? true else { return }
+    (contactsRead, isContactReadingDue) = (eventLoop.now, false)
     if let contacts = try? await center.work({ try $0.contacts() }), !isFollower { edge.value.take(contacts) }
   }
 

@@ -70,6 +70,8 @@ public actor HomeController {
   var isAdoptionDue = false
   /// When it was read last what another process knows of that.
   var contactsRead: NIODeadline?
+  /// Whether another process may know more by now.
+  var isContactReadingDue = false
   /// Readings of the grace time: how many were begun, and the last one that came into force.
   var graceReadings = (begun: 0, inForce: 0)
   /// The accounts at makers' clouds that were needed yet, by name; where we follow the devices, all.

@@ -174,7 +174,8 @@ final class HomeEdge: HomeView {
   private func received(_ event: HomeEvent) {
     switch event {
     case .controller(let event): received(event)
-    case .updated where isLeaving: break
+    case .updated where isLeaving, .contacts where isLeaving: break
+    case .contacts(let contacts): observers.tell(contacts)
     case .updated(let update):
       let reducer = reducer
       sinceReload?.append(update)

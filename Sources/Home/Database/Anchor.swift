@@ -32,6 +32,12 @@ public struct Anchor: Hashable, Sendable, Codable, LosslessStringConvertible {
     "h\(String(log, radix: 16))-\(sequence)" + (mark.map { "-" + String($0, radix: 16) } ?? "")
   }
 
+  /// A place that this anchor's log never came to, which it answers with the home as it is; nil: the other anchor is of the same
+  /// log, and needs none.
+  package func beyondTheEnd(notOf other: Anchor) -> Anchor? {
+    log == other.log ? nil : Anchor(log: log, sequence: .max)
+  }
+
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     let text = try container.decode(String.self)
@@ -45,4 +51,16 @@ public struct Anchor: Hashable, Sendable, Codable, LosslessStringConvertible {
     var container = encoder.singleValueContainer()
     try container.encode(description)
   }
+}
+
+/// The logs that somebody has seen places of.
+package struct KnownLogs: Sendable {
+  private var logs: Set<UInt32> = []
+
+  package init() {}
+
+  package mutating func note(_ anchor: Anchor) { logs.insert(anchor.log) }
+
+  /// Whether a place is of one of them.
+  package func contains(_ anchor: Anchor) -> Bool { logs.contains(anchor.log) }
 }

@@ -68,14 +68,26 @@ extension HomeManager {
     _ request: CommissioningRequest, name: String? = nil, room: String? = nil,
     onStep: @escaping @Sendable (CommissioningStep, StepProgress) -> Void = { _, _ in }
   ) async throws(HomeError) -> PairedDevice {
-    try await Home.pair(request, name: name, room: room, try options, onStep: onStep)
+    if try isAlone {
+      return try await home.pair(request, name: name, room: room, origin: id, onStep: onStep)
+    }
+    return try await Home.pair(request, name: name, room: room, try options, onStep: onStep)
   }
 
   /// Takes a device out of the fabric and the home; of a bridge, with all that is behind it.
   /// - Parameter force: also where it can't be told.
   /// - Throws: ``HomeError`` `badArguments` for a device behind a bridge: that can't be removed by itself.
   public func removeAccessory(_ accessory: String, force: Bool = false) async throws(HomeError) {
-    _ = try await Home.remove(device: accessory, force: force, try options)
+    if try isAlone {
+      _ = try await home.remove(device: accessory, force: force, origin: id)
+    } else {
+      _ = try await Home.remove(device: accessory, force: force, try options)
+    }
+  }
+
+  /// Whether the home has its state for itself: nobody else could open it, and what another engine did it would not learn.
+  private var isAlone: Bool {
+    get throws(HomeError) { try home.controller.options.access == .exclusive }
   }
 
   /// To open the home with for a while, in this client's name.

@@ -152,6 +152,7 @@ public final class HomeManager: Sendable {
         // As after a suspension: what happened meanwhile nobody knows.
         inside.mirror = HomeMirror(reducer, hub: inside.mirror?.hubState ?? .notAvailable, for: client)
         updated(&inside)
+      case .contacts(let contacts): inside.mirror?.take(contacts)
       case .hub(let state): post(inside.mirror?.take(state) ?? [], &inside)
       case .ended: return false
       }

@@ -95,6 +95,9 @@ struct HomeMirror: Sendable {
     return messages(old, values)
   }
 
+  /// Devices were heard, which is nothing to tell.
+  mutating func take(_ known: [NodeID: Contact]) { contacts.merge(known) { $1 } }
+
   /// What was there before the first change of it.
   private struct Before {
     var names: HomeMirror?

@@ -30,6 +30,8 @@ public struct HomeConfiguration: Hashable, Sendable {
 public enum HomeEvent: Sendable {
   /// Something changed. The engine's state has it already.
   case updated(HomeUpdate)
+  /// Devices were heard, which is no change. The engine's state has it already.
+  case contacts([NodeID: Contact])
   /// What the controller has to say to whoever asked it for something.
   case controller(ControllerEvent)
 }
@@ -68,6 +70,10 @@ public struct HomeEngine: Engine {
 
   private var events: [HomeEvent] = []
   private var eventsTaken = 0
+  /// Whose contacts are others than were told last.
+  private var heard: Set<NodeID> = []
+  /// In whose name something is done to nodes: what comes of it is that client's.
+  private var origins: [NodeID: String] = [:]
 
   /// - Parameters:
   ///   - state: what is stored of the home.
@@ -99,7 +105,9 @@ public struct HomeEngine: Engine {
   /// trial or due goes on for as long as it still had.
   /// - Parameter time: microseconds since 1970.
   public mutating func noteClock(_ time: Int64, at now: Instant) {
-    if let step = clock.note(time, at: now) { reducer.moveClock(by: step) }
+    guard let step = clock.note(time, at: now) else { return }
+    reducer.moveClock(by: step)
+    heard.formUnion(reducer.contacts.keys)
   }
 
   // MARK: Commands
@@ -130,7 +138,15 @@ public struct HomeEngine: Engine {
   }
 
   /// Takes over when devices were heard, from the process that hears them.
-  public mutating func take(_ known: [NodeID: Contact]) { reducer.take(known) }
+  public mutating func take(_ known: [NodeID: Contact]) {
+    reducer.take(known)
+    heard.formUnion(known.keys)
+  }
+
+  /// What becomes of these nodes is a client's doing from now on; nil: nobody's.
+  mutating func attribute(_ nodes: some Sequence<NodeID>, to origin: String?) {
+    for node in nodes { origins[node] = origin }
+  }
 
   /// How long a device must be away from now on before its settled connectivity says so; those that are away already, too.
   public mutating func setGrace(_ grace: Duration, at now: Instant) {
@@ -157,6 +173,7 @@ public struct HomeEngine: Engine {
     isFollowing = true
     // How they are is unknown before anything else is said of them.
     reduce(.started)
+    heard.formUnion(reducer.contacts.keys)
     noteFollowers()
   }
 
@@ -171,8 +188,9 @@ public struct HomeEngine: Engine {
 
   mutating func reduce(_ input: HomeInput) {
     if isPassive, let node = input.telling, !reducer.state.sources(of: node).isEmpty { return }
+    if let node = input.telling { heard.insert(node) }
     if var update = reducer.reduce(input, at: time) {
-      if !update.isLogged { update.origin = configuration.origin }
+      if !update.isLogged { update.origin = input.subject.flatMap { origins[$0] } ?? configuration.origin }
       for (node, versions) in update.versions { followed[node, default: Followed()].versions.merge(versions) { $1 } }
       forgetVersions(update)
       tell(update)
@@ -211,7 +229,9 @@ public struct HomeEngine: Engine {
   public mutating func handle(_ input: consuming Input, at now: Instant) {
     self.now = now
     controller.handle(input, at: now)
-    if let node = controller.takeHeard() { reducer.heard(node, at: time) }
+    guard let node = controller.takeHeard() else { return }
+    reducer.heard(node, at: time)
+    heard.insert(node)
   }
 
   public mutating func advance(to now: Instant) {
@@ -241,7 +261,9 @@ public struct HomeEngine: Engine {
         eventsTaken = 0
       }
       switch controller.nextEffect() {
-      case nil: return nil
+      case nil:
+        guard let contacts = takeContacts() else { return nil }
+        return .emit(.contacts(contacts))
       case .emit(let event):
         // What changes by it is told first: who waits for an answer finds the home as the answer says.
         notice(event)
@@ -256,6 +278,14 @@ public struct HomeEngine: Engine {
       case .stopBrowsing(let query): return .stopBrowsing(query)
       }
     }
+  }
+
+  private mutating func takeContacts() -> [NodeID: Contact]? {
+    guard !heard.isEmpty else { return nil }
+    var contacts: [NodeID: Contact] = [:]
+    for node in heard { contacts[node] = reducer.contacts[node] }
+    heard = []
+    return contacts.isEmpty ? nil : contacts
   }
 
   // MARK: What the controller says
@@ -298,10 +328,13 @@ public struct HomeEngine: Engine {
     guard let node = handles[id] ?? owners[id] else { return }
     let deadline = deadline(of: node)
     // It said that it would go, and is there all the same.
-    if handles[id] != nil, controller.isEstablished(id), let deadline { reduce(.established(node, deadline: deadline)) }
+    let isThere = handles[id] != nil && deadline != nil && controller.isEstablished(id)
     if var report = reports.removeValue(forKey: id) {
       report.deadline = deadline
+      report.isOfEstablished = isThere
       reduce(.report(report))
+    } else if isThere, let deadline {
+      reduce(.established(node, deadline: deadline))
     } else {
       reduce(.heard(node, deadline: deadline))
     }
@@ -349,6 +382,14 @@ public struct HomeEngine: Engine {
 }
 
 extension HomeInput {
+  /// The node that it is about, if it is about one.
+  fileprivate var subject: NodeID? {
+    switch self {
+    case .node(let node, _), .nodeRemoved(let node): node
+    case .report, .established, .heard, .answered, .lost, .started, .update, .route: telling
+    }
+  }
+
   /// The node that tells something of itself by it.
   fileprivate var telling: NodeID? {
     switch self {

@@ -1,5 +1,5 @@
 internal import MatterClusters
-internal import MatterModel
+package import MatterModel
 
 /// Who wants to know of a home, and of what in it. Confined to the event loop.
 ///
@@ -42,6 +42,8 @@ package final class HomeObservers {
     /// Everything may be different.
     case reloaded(HomeReducer, from: HomeReducer, at: Int64)
     case hub(HubState)
+    /// Devices were heard: that is no change.
+    case contacts([NodeID: Contact])
     /// The home is closed: nothing follows.
     case ended
   }
@@ -66,6 +68,9 @@ package final class HomeObservers {
     hubState = hub
     tell(.hub(hub))
   }
+
+  /// Devices were heard.
+  package func tell(_ contacts: [NodeID: Contact]) { if !ears.isEmpty, !contacts.isEmpty { tell(.contacts(contacts)) } }
 
   package func removeEar(_ id: Int) { ears[id] = nil }
 

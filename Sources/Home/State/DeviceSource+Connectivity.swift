@@ -39,6 +39,13 @@ extension DeviceSource {
     return connectivity(of: endpoint, isOnline ? endpoints.unreachable(values) : [])
   }
 
+  /// The same, and why it is so.
+  func metadata(of endpoint: EndpointID, _ values: NodeValues) -> TraitMetadata {
+    let own = connectivity(of: endpoint, values)
+    let isPart = own.connectivityState == .offline && status.connectivity.connectivityState == .online
+    return TraitMetadata(sourceConnectivity: own, offlineReason: isPart ? .bridgeSaysUnreachable : status.reason)
+  }
+
   private func connectivity(of endpoint: EndpointID, _ unreachable: Set<EndpointID>) -> SourceConnectivity {
     unreachable.contains(endpoint)
       ? SourceConnectivity(.offline, status.connectivity.dataSourceLocality) : status.connectivity

@@ -42,7 +42,8 @@ extension HomeInput {
   var showing: NodeID? {
     switch self {
     case .established(let node, _), .answered(let node), .lost(let node, _): node
-    case .node, .nodeRemoved, .started, .report, .heard, .update, .route: nil
+    case .report(let report): report.isOfEstablished ? report.node : nil
+    case .node, .nodeRemoved, .started, .heard, .update, .route: nil
     }
   }
 }

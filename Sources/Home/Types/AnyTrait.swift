@@ -25,8 +25,12 @@ public struct TraitID: Hashable, Comparable, Sendable, CustomStringConvertible {
 public struct TraitMetadata: Hashable, Sendable {
   /// Of the subscription that feeds it, and of the bridged device that it belongs to.
   public var sourceConnectivity: SourceConnectivity
+  /// Why it is offline, if it is: for the reason that its device is, or since the bridge does not reach this part of it.
+  public var offlineReason: OfflineReason?
 
-  public init(sourceConnectivity: SourceConnectivity) { self.sourceConnectivity = sourceConnectivity }
+  public init(sourceConnectivity: SourceConnectivity, offlineReason: OfflineReason? = nil) {
+    (self.sourceConnectivity, self.offlineReason) = (sourceConnectivity, offlineReason)
+  }
 }
 
 /// A cluster of an endpoint as it was at one moment, whichever cluster it is; ``Trait`` knows its attributes by name.
@@ -42,11 +46,11 @@ public struct AnyTrait: Sendable, Identifiable, Equatable {
   var patience: Duration?
 
   init(
-    _ id: TraitID, by way: SourceID, _ connectivity: SourceConnectivity, _ values: ClusterValues, home: any HomeAccess
+    _ id: TraitID, by way: SourceID, _ metadata: TraitMetadata, _ values: ClusterValues, home: any HomeAccess
   ) {
     self.id = id
     self.way = way
-    metadata = TraitMetadata(sourceConnectivity: connectivity)
+    self.metadata = metadata
     self.values = values
     self.home = home
   }

@@ -24,7 +24,7 @@ extension HomeDevice {
     guard let source else { return nil }
     return AnyTrait(
       TraitID(device: id, endpoint: endpoint, cluster: cluster), by: source.id,
-      source.connectivity(of: endpoint, values),
+      source.metadata(of: endpoint, values),
       values[endpoint, cluster] ?? ClusterValues(), home: home)
   }
 

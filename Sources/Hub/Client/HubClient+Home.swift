@@ -83,14 +83,33 @@ extension HubClient: HomeBackend {
 
   package func anchor() async throws(HomeError) -> Anchor {
     guard case .anchor(let anchor) = try await ask(.anchor) else { throw Self.surprise() }
+    logs.note(anchor)
     return anchor
   }
 
   package func samples(
     after anchor: Anchor?, _ filter: SampleFilter, limit: Int
   ) async throws(HomeError) -> AnchoredResult {
+    do throws(HomeError) {
+      return try await ask(after: anchor, filter, limit)
+    } catch {
+      // A place that one of our routes gave, and another one leads to another log now: what followed it nobody can say here.
+      guard error.code == .badArguments, let anchor, logs.contains(anchor) else { throw error }
+      let now = try await self.anchor()
+      guard let beyond = now.beyondTheEnd(notOf: anchor) else { throw error }
+      return try await ask(after: beyond, filter, limit)
+    }
+  }
+
+  private func ask(
+    after anchor: Anchor?, _ filter: SampleFilter, _ limit: Int
+  ) async throws(HomeError) -> AnchoredResult {
     let (reply, locality) = try await send(.samples(after: anchor, filter, limit: limit))
     guard case .samples(let result) = reply else { throw Self.surprise() }
+    switch result {
+    case .samples(_, let next, _): logs.note(next)
+    case .reset(let home): logs.note(home.anchor)
+    }
     return result.seen(by: locality)
   }
 

@@ -63,6 +63,8 @@ public actor HubClient {
     public var connectTimeout: Duration = .seconds(5)
     /// A hub that says nothing for so long is gone; it says something every five seconds.
     public var silence: Duration = .seconds(20)
+    /// So often a controller of our own tells when it heard the devices.
+    package var heartbeat: Duration = .seconds(5)
     /// For observer queries, all but the period: how long their handlers may take, and how often they may fail.
     public var delivery = DeliverySchedule.Limits()
     public var logger: Logger
@@ -105,6 +107,8 @@ public actor HubClient {
   private var settling: Scheduled<Void>?
   private var clock: HomeClock
   private var queries: [ObjectIdentifier: HubDoorbell] = [:]
+  /// The logs that places came of: each route may lead to another one.
+  var logs = KnownLogs()
 
   init(_ options: Options) {
     self.options = options
@@ -225,15 +229,15 @@ public actor HubClient {
     case .loaded(let home):
       // Only a controller of our own knows what happened while no route worked.
       let isKnown = !box.value.reducer.isCutOff || locality == .peer
-      guard use(index) else { return }
+      guard use(index, home.hub) else { return }
       if isKnown { move(to: home, by: locality) } else { reload(home, by: locality) }
     case .reloaded(let home):
       // Another route may have told what was missed on this one.
       let isKnown = source != index && !box.value.reducer.isCutOff
-      guard use(index) else { return }
+      guard use(index, home.hub) else { return }
       if isKnown { move(to: home, by: locality) } else { reload(home, by: locality) }
     case .resumed:
-      guard use(index) else { return }
+      guard use(index, .connected) else { return }
       reduce(.resumed)
       // Nothing was missed here, but whoever was reading when the route broke has not got it.
       for bell in queries.values { bell.ring() }
@@ -241,8 +245,9 @@ public actor HubClient {
     case .update(let update, let contacts):
       guard index == active else { return }
       tell(update, contacts, by: locality)
-    case .contacts(let contacts): if index == active { box.value.reducer.take(contacts) }
+    case .contacts(let contacts): if index == active { know(contacts) }
     case .settling(let settling): if index == active { reduce(.settling(settling, by: locality)) }
+    case .hub(let state): if index == active { box.value.observers.tell(state) }
     case .down(let error):
       options.logger.info("route down", metadata: ["route": "\(locality)", "why": "\(error)"])
       routes[index].isFailing = true
@@ -258,7 +263,8 @@ public actor HubClient {
   }
 
   /// A route works: it is used unless a nearer one is.
-  private func use(_ index: Int) -> Bool {
+  /// - Parameter hub: who follows the devices there.
+  private func use(_ index: Int, _ hub: HubState) -> Bool {
     routes[index].isFailing = false
     if let active, active < index { return false }
     if let source, source != index {
@@ -266,13 +272,13 @@ public actor HubClient {
     }
     (active, source) = (index, index)
     arrange()
-    box.value.observers.tell(.connected)
+    box.value.observers.tell(hub)
     return true
   }
 
   /// The home is as it is told now: what is another than before is told on.
   private func move(to home: ToldHome, by locality: DataSourceLocality) {
-    box.value.reducer.take(home.contacts)
+    know(home.contacts)
     reduce(.home(home.state, home.settling, by: locality))
     // What was and is not any more can't be told by what is different.
     for bell in queries.values { bell.ring() }
@@ -290,9 +296,14 @@ public actor HubClient {
     wakeUp()
   }
 
+  private func know(_ contacts: [NodeID: Contact]) {
+    box.value.reducer.take(contacts)
+    box.value.observers.tell(contacts)
+  }
+
   /// Something happened, and is in the hub's log.
   private func tell(_ update: HomeUpdate, _ contacts: [NodeID: Contact], by locality: DataSourceLocality) {
-    box.value.reducer.take(contacts)
+    know(contacts)
     guard !queries.isEmpty else { return reduce(.update(update, by: locality)) }
     let before = update.changes.map { box.value.reducer.state.deviceID(about: $0) }
     reduce(.update(update, by: locality))

@@ -3,7 +3,9 @@ internal import MatterModel
 
 /// A way to a home. HOME.md, “Routes”.
 public enum HubRoute: Sendable {
-  /// A controller of our own, on the home's state: straight to the devices.
+  /// A controller of our own, on the home's state: straight to the devices. Which route is the nearest that works is a matter of
+  /// the home as a whole: this one works as long as any device can be reached by it, and a device that it alone does not reach is
+  /// offline, whatever a further route would say of it.
   case peer(HomeController.Options)
   /// A hub on the local network.
   case local(HubAddress)
@@ -26,6 +28,8 @@ struct ToldHome: Sendable {
   var state = HomeState()
   var contacts: [NodeID: Contact] = [:]
   var settling = SettlingState()
+  /// Who follows its devices.
+  var hub = HubState.connected
 }
 
 /// What a route tells the client that uses it.
@@ -39,6 +43,8 @@ enum RouteNews: Sendable {
   case update(HomeUpdate, [NodeID: Contact])
   case contacts([NodeID: Contact])
   case settling(SettlingState)
+  /// Somebody else follows the devices now.
+  case hub(HubState)
   case down(HomeError)
 }
 

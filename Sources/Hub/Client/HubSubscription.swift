@@ -84,7 +84,7 @@ final class HubSubscription {
           values(of: reducer).filter { old.state.value(node, $0.path) != $0.value }.map { .attribute($0, value: $1) })
       }
       look(reducer)
-    case .hub: break
+    case .hub, .contacts: break
     case .ended: finish(nil)
     }
   }

@@ -114,19 +114,23 @@ actor PeerLink: RouteLink {
 
   private func watch(_ home: Home, _ number: Int) {
     guard let controller = try? home.controller else { return }
-    let (loop, patience) = (eventLoop, client.connectTimeout)
+    let (loop, patience, heartbeat) = (eventLoop, client.connectTimeout, client.heartbeat)
     let report: RouteEar = { [weak self] news in
       guard let self else { return }
       loop.execute { self.assumeIsolated { $0.take(news, of: number) } }
     }
     controller.eventLoop.execute {
       let watch = PeerWatch(controller, report)
+      watch.beginBeating(each: heartbeat)
       controller.view.observers.addEar { news in
         switch news {
         case .update(let update, let reducer): watch.take(update, reducer)
         case .reloaded(let reducer, _, _): watch.reload(reducer)
-        case .hub: break
-        case .ended: return false
+        case .contacts: break
+        case .hub(let state): watch.take(state)
+        case .ended:
+          watch.end()
+          return false
         }
         return true
       }
@@ -154,6 +158,8 @@ private final class PeerWatch {
   private var isUp = false
   private var isGivenUp = false
   private var grace: Duration?
+  private var toldContacts: [NodeID: Contact] = [:]
+  private var heartbeat: RepeatedTask?
 
   init(_ controller: HomeController, _ report: @escaping RouteEar) {
     (self.controller, self.report) = (controller, report)
@@ -169,9 +175,37 @@ private final class PeerWatch {
     look(reducer)
     guard wasUp, isUp else { return }
     let nodes = Set(update.changes.compactMap(\.node))
-    if !update.changes.isEmpty { report(.update(update, reducer.contacts.filter { nodes.contains($0.key) })) }
+    if !update.changes.isEmpty {
+      let contacts = reducer.contacts.filter { nodes.contains($0.key) }
+      toldContacts.merge(contacts) { $1 }
+      report(.update(update, contacts))
+    }
     if reducer.grace != grace { report(.settling(settling(reducer))) }
   }
+
+  func take(_ state: HubState) { if isUp { report(.hub(state)) } }
+
+  // MARK: From time to time
+
+  /// That a device was heard is no change, nor is a grace time that somebody sets: it is told as often as a hub tells it.
+  func beginBeating(each period: Duration) {
+    let (bound, loop) = (NIOLoopBound(self, eventLoop: controller.eventLoop), controller.eventLoop)
+    let pause = TimeAmount.nanoseconds(period.nanoseconds)
+    heartbeat = loop.scheduleRepeatedTask(initialDelay: pause, delay: pause) { _ in bound.value.beat() }
+  }
+
+  private func beat() {
+    guard isUp else { return }
+    let reducer = controller.view.reducer
+    let news = reducer.contacts.filter { toldContacts[$0.key] != $0.value }
+    toldContacts = reducer.contacts
+    if !news.isEmpty { report(.contacts(news)) }
+    if reducer.grace != grace { report(.settling(settling(reducer))) }
+  }
+
+  func end() { heartbeat?.cancel() }
+
+  // MARK: Working
 
   /// Everything may be different.
   func reload(_ reducer: HomeReducer) {
@@ -186,7 +220,10 @@ private final class PeerWatch {
     let works = states.isEmpty || states.contains(.online) || states.contains(.partiallyOnline)
     if works {
       if !isUp {
-        let told = ToldHome(state: reducer.state, contacts: reducer.contacts, settling: settling(reducer))
+        let told = ToldHome(
+          state: reducer.state, contacts: reducer.contacts, settling: settling(reducer),
+          hub: controller.view.observers.hubState)
+        toldContacts = reducer.contacts
         report(isKnown ? .loaded(told) : .reloaded(told))
       }
     } else if isUp || (!isGivenUp && !states.contains(.unknown)) {

@@ -229,7 +229,7 @@ public actor Hub {
     switch news {
     case .update(let update, let reducer): tell(update, reducer)
     case .reloaded(let reducer, _, _): startOver(reducer)
-    case .hub: break
+    case .hub, .contacts: break
     case .ended: return false
     }
     return true

@@ -28,7 +28,7 @@ final class HomeListener: Sendable {
         switch news {
         case .update(let update, let reducer): tell(reducer, update.changes)
         case .reloaded(let reducer, _, _): tell(reducer, [])
-        case .hub: break
+        case .hub, .contacts: break
         case .ended: return false
         }
         return true

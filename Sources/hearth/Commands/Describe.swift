@@ -82,18 +82,18 @@ enum DeviceDescription {
     return now.connectivityState == settled.connectivityState ? nil : settled.connectivityState.rawValue
   }
 
-  /// How a cluster is reached, where that is otherwise than the device as a whole: " (offline)".
+  /// How a cluster is reached, where that is otherwise than the device as a whole: " (offline: bridge says unreachable)".
   private static func own(_ row: DeviceRow, _ endpoint: EndpointID, _ cluster: ClusterID) -> String {
-    let (whole, own) = (row.device.sourceConnectivity, connectivity(row, endpoint, cluster))
+    let (whole, metadata) = (row.device.sourceConnectivity, metadata(row, endpoint, cluster))
+    let own = metadata.sourceConnectivity
     if own == whole { return "" }
-    let locality = own.dataSourceLocality.rawValue
-    return own.connectivityState == whole.connectivityState ? " (\(locality))" : " (\(own.connectivityState.rawValue))"
+    if own.connectivityState == whole.connectivityState { return " (\(own.dataSourceLocality.rawValue))" }
+    return " (\(own.connectivityState.rawValue)" + (metadata.offlineReason.map { ": \($0.text)" } ?? "") + ")"
   }
 
-  private static func connectivity(_ row: DeviceRow, _ endpoint: EndpointID, _ cluster: ClusterID) -> SourceConnectivity
-  {
-    row.device.traits.first { $0.endpoint == endpoint && $0.id.cluster == cluster }?.metadata.sourceConnectivity
-      ?? .unknown
+  private static func metadata(_ row: DeviceRow, _ endpoint: EndpointID, _ cluster: ClusterID) -> TraitMetadata {
+    row.device.traits.first { $0.endpoint == endpoint && $0.id.cluster == cluster }?.metadata
+      ?? TraitMetadata(sourceConnectivity: .unknown)
   }
 
   /// "1 (this home)", "2 Another Home".
@@ -118,10 +118,12 @@ enum DeviceDescription {
           }),
         "clusters": .array(
           endpoint.servers.map { cluster in
-            let own = connectivity(row, endpoint.id, cluster)
+            let metadata = metadata(row, endpoint.id, cluster)
+            let own = metadata.sourceConnectivity
             return [
               "id": .integer(cluster.rawValue), "name": .string(ElementNames.cluster(cluster)),
               "connectivityState": .string(own.connectivityState.rawValue),
+              "connectivityReason": .optional(metadata.offlineReason?.text),
               "dataSourceLocality": .string(own.dataSourceLocality.rawValue),
             ]
           }),

@@ -14,7 +14,8 @@ struct Watch: AsyncParsableCommand {
       that place, and what follows is new.
 
       With a grace time (`hearth home grace`) it also tells when a device counts as away at last, and when it is back after \
-      that: settledConnectivity. That is not in the log, and not told again by --since.
+      that: settledConnectivity. That is not in the log, and not told again by --since. Nor is what becomes of the routes of \
+      --hub: that devices are reached by another one now, or by none.
 
       Runs until interrupted, or as long as --for and --count say; --for 0s tells what there is. While it runs it follows the \
       devices, and, where it runs until interrupted, wakes the observers of `hearth observe`, unless another process does so \
@@ -70,15 +71,15 @@ struct Watch: AsyncParsableCommand {
   }
 
   private func tell(_ reader: LogReader, _ session: Home, _ updates: HomeEvents) async throws {
-    let (bell, settled) = (WatchBell(), SettledQueue())
+    let (bell, unlogged) = (WatchBell(), UnloggedQueue())
     try await session.execute(bell.query)
-    let collecting = Task { await collect(settled, updates, session, bell) }
+    let collecting = Task { await collect(unlogged, updates, session, bell) }
     defer { collecting.cancel() }
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
         for try await _ in bell.rings {
           // What it came of stands before it.
-          let waiting = settled.take()
+          let waiting = unlogged.take()
           if try await readOn(reader) { return }
           await reader.tell(waiting)
         }
@@ -93,15 +94,21 @@ struct Watch: AsyncParsableCommand {
   }
 
   private func collect(
-    _ settled: SettledQueue, _ updates: HomeEvents, _ session: Home, _ bell: WatchBell
+    _ unlogged: UnloggedQueue, _ updates: HomeEvents, _ session: Home, _ bell: WatchBell
   ) async {
     var news = SettledNews((try? await session.devices().list()) ?? [])
+    var routes = home.hub.hubs.isEmpty ? nil : RouteNews(await session.state)
     for await update in updates {
+      for id in routes?.take(await session.state) ?? [] {
+        guard let device = try? await session.device(id: id).list().first else { continue }
+        unlogged.add(.route, of: device, at: update.time)
+        bell.ring()
+      }
       for id in update.settled.sorted() {
         guard let device = try? await session.device(id: id).list().first,
           news.isNews(id, device.settledConnectivity.connectivityState, isAlone: update.changes.isEmpty)
         else { continue }
-        settled.add(device, at: update.time)
+        unlogged.add(.settled, of: device, at: update.time)
         bell.ring()
       }
     }
@@ -158,10 +165,15 @@ actor LogReader {
     return true
   }
 
-  /// Prints which devices have settled. That is at no place of its own in the log: it is told at the last one.
-  func tell(_ settled: [SettledQueue.Entry]) {
-    for entry in settled where targets.isEmpty || targets.contains(where: { $0.device.id == entry.device.id }) {
-      if let line = report.settled(entry.device, at: entry.time, anchor) { print(line, counts: false) }
+  /// Prints what is in no log, and so at no place of its own there: it is told at the last one.
+  func tell(_ unlogged: [UnloggedQueue.Entry]) {
+    for entry in unlogged where targets.isEmpty || targets.contains(where: { $0.device.id == entry.device.id }) {
+      let line =
+        switch entry.kind {
+        case .settled: report.settled(entry.device, at: entry.time, anchor)
+        case .route: report.routed(entry.device, at: entry.time, anchor)
+        }
+      if let line { print(line, counts: false) }
     }
   }
 

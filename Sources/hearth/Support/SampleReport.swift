@@ -65,6 +65,23 @@ struct SampleReport {
     )
   }
 
+  /// What is said of a device that is reached by another route than before, or by none.
+  /// - Parameters:
+  ///   - time: in microseconds since 1970.
+  ///   - anchor: what came before it.
+  func routed(_ device: HomeDevice, at time: Int64, _ anchor: Anchor) -> (json: JSON, text: String)? {
+    guard let record = device.record(room: device.roomID.flatMap { names.room($0)?.name }), let source = device.source
+    else { return nil }
+    let told = Self.told(.connectivity(source.id, source.status), nil, record, raw: raw)
+    let json: JSON = [
+      "type": "connectivity", "change": .string(told.kind), "id": .string(record.id), "room": .optional(record.room),
+    ]
+    return (
+      json.adding(told.json).adding("time", .string(ClockText.iso(milliseconds: time / 1000)))
+        .adding("anchor", .string("\(anchor)")), Self.line(time, anchor, told.text)
+    )
+  }
+
   /// A device with all that is known of it.
   private func snapshot(_ device: HomeDevice) -> JSON? {
     guard let record = device.record(room: device.roomID.flatMap { names.room($0)?.name }) else { return nil }

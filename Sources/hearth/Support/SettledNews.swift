@@ -28,9 +28,17 @@ struct SettledNews {
   }
 }
 
-/// Settled states that nobody has told of yet.
-final class SettledQueue: Sendable {
+/// What is in no log, and nobody has told of yet.
+final class UnloggedQueue: Sendable {
+  enum Kind: Sendable {
+    /// It has been as it is for the home's grace time.
+    case settled
+    /// It is reached by another route, or by none.
+    case route
+  }
+
   struct Entry: Sendable {
+    var kind: Kind
     var device: HomeDevice
     /// In microseconds since 1970.
     var time: Int64
@@ -38,7 +46,9 @@ final class SettledQueue: Sendable {
 
   private let entries = Mutex<[Entry]>([])
 
-  func add(_ device: HomeDevice, at time: Int64) { entries.withLock { $0.append(Entry(device: device, time: time)) } }
+  func add(_ kind: Kind, of device: HomeDevice, at time: Int64) {
+    entries.withLock { $0.append(Entry(kind: kind, device: device, time: time)) }
+  }
 
   func take() -> [Entry] {
     entries.withLock { entries in

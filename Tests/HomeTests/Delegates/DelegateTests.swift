@@ -248,6 +248,21 @@ import Testing
     await offline.home.close()
   }
 
+  /// That a device was heard is nothing to tell, and is known all the same.
+  @Test func contactIsAsItIsElsewhere() async throws {
+    let offline = try await OfflineHome(directory)
+    try await offline.make(HomeSamples.lamp(5))
+    try await offline.home.controller.take(.established(5, deadline: 1))
+    let client = await RecordingClient(offline.home)
+    for input: HomeInput in [.heard(5, deadline: 2), .heard(5, deadline: 3), .heard(5, deadline: nil)] {
+      try await offline.home.controller.take(input)
+      let contact = try #require(try await offline.home.devices().list().first).contact
+      #expect(await eventually { client.manager.primaryHome?.accessories.first?.contact == contact })
+    }
+    #expect(client.delegate.messages.isEmpty)
+    await offline.home.close()
+  }
+
   /// As everybody else: what is stored of how the devices are holds as long as somebody follows them.
   @Test func whereNobodyFollowsNothingIsReachable() async throws {
     let first = try await OfflineHome(directory)

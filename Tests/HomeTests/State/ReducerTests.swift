@@ -134,6 +134,21 @@ import Testing
     #expect(home.status("5") == SourceStatus(SourceConnectivity(.offline, .unspecified), reason: .timedOut))
   }
 
+  /// It said that it would go, and is there all the same.
+  @Test func aReportThatBringsADeviceBackIsOneUpdate() {
+    var home = CheckedReducer()
+    home.meet(.lamp(5))
+    home.take(.lost(5, .poweredOffAnnounced))
+    guard case .report(var report) = NodeModel.report(5, OnOff.onOff.path(on: 1), false.tlv) else { return }
+    (report.isOfEstablished, report.deadline) = (true, 7)
+    let update = home.take(.report(report))
+    #expect(update?.changes.count == 2 && home.status("5") == SourceStatus(SourceConnectivity(.online, .peer)))
+    #expect(home.reducer.contacts[5]?.nextReport == 7)
+    // What was promised to the process before is promised to nobody.
+    home.take(.started)
+    #expect(home.reducer.contacts[5]?.nextReport == nil && home.reducer.contacts[5]?.last != nil)
+  }
+
   @Test func aRestartBeginsWhereTheLastOneEnded() {
     var home = CheckedReducer()
     home.meet(.bridge(7))
