@@ -102,6 +102,18 @@ import VirtualDevices
     #expect(result.duration < .seconds(60))
   }
 
+  /// Where a device can't be paired when the home is set up, it is told how far that had come.
+  @Test(.timeLimit(.minutes(10))) func whatHappenedWhileTheHomeWasSetUpIsToldInRealTimeToo() async throws {
+    let scenario = try ScenarioFileTests.load("devices:\n  - { name: Plug, type: plug }\nsteps:\n  - wait: 1s\n")
+    let timeline = Timeline()
+    let home = try RealHome(scenario.home, timeline)
+    try await home.perform(.network(device: "hub", .partition))
+    let failure = try #require(await scenario.play(on: home, timeline, mutant: nil))
+    #expect(failure.timeline.count == 1, "\(failure)")
+    #expect(failure.timeline.first?.hasPrefix("setting up, ") == true, "\(failure)")
+    #expect(failure.timeline.first?.hasSuffix(": pair Plug, discover") == true, "\(failure)")
+  }
+
   @Test(.timeLimit(.minutes(10))) func aFaultThatIsBuiltInIsThereInRealTimeToo() async throws {
     let text = """
       devices:

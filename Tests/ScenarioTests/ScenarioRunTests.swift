@@ -21,6 +21,34 @@ import VirtualDevices
     #expect(JUnitReport.text([result]).contains("do on lamp"))
   }
 
+  /// How far the setting up had come is told where it never came to an end: each pairing in a line, the one that goes on with its
+  /// steps.
+  @Test func whatHappenedWhileTheHomeWasSetUpIsTold() async throws {
+    let text = "devices:\n  - { name: Lamp, type: on/off light, count: 40 }\nlimit: 2s\nsteps:\n  - do: on lamp 1\n"
+    let result = await (try ScenarioFileTests.load(text)).simulate(seed: 1).result
+    let failure = try #require(result.failure)
+    #expect(failure.message.hasPrefix("the time is over"), "\(failure)")
+    let lines = failure.timeline
+    #expect(lines.first?.hasPrefix("setting up, ") == true, "\(lines)")
+    #expect(lines.first?.hasSuffix(" pair Lamp 1, complete") == true, "\(lines)")
+    #expect(lines.last?.contains(", discover 20 ms, connectByPasscode 12 ms, ") == true, "\(lines)")
+    #expect(JUnitReport.text([result]).contains("pair Lamp 1, complete"))
+  }
+
+  /// Time begins with the steps, and what is paired by one of them is no part of the setting up.
+  @Test func aPairingIsToldWithItsSteps() async throws {
+    let text = ScenarioFileTests.lamp + "paired: false\nsteps:\n  - wait: 3s\n  - do: pair lamp\n"
+    let scenario = try ScenarioFileTests.load(text + "  - expect: { lamp.connectivity: offline }\n")
+    let lines = try #require(await scenario.simulate(seed: 1).result.failure).timeline
+    #expect(lines.contains { $0 == "3 s: pair Kitchen/Lamp, complete" }, "\(lines)")
+    // A first report is one line, and hides nothing.
+    #expect(lines.contains { $0.hasPrefix("3 s: do pair Kitchen/Lamp") || $0.hasPrefix("3 s: do pair lamp") }, "\(lines)")
+    #expect(lines.contains { $0.hasSuffix(" attributes") }, "\(lines)")
+    let paired = try #require(try await Self.result("steps:\n  - expect: { lamp.connectivity: offline }\n").failure)
+    #expect(paired.timeline.first == "setting up, 0 s: pair Kitchen/Lamp, complete", "\(paired)")
+    #expect(paired.timeline.contains("0 s: expect lamp.connectivity: offline"), "\(paired)")
+  }
+
   static func result(_ steps: String, seed: UInt64 = 1) async throws -> ScenarioResult {
     let scenario = try ScenarioFileTests.load(ScenarioFileTests.lamp + steps)
     return await scenario.simulate(seed: seed).result

@@ -143,10 +143,11 @@ public actor SimulatedHome {
     let request = CommissioningRequest(
       passcode: definition.passcode, target: .discriminator(.long(definition.discriminator)))
     let home = try home
-    tell("pair \(device)")
+    let onStep = (options.pairings ?? options.timeline)?.beginPairing(device, at: now)
     return try await simulation.naming("\(device) to be commissioned by the home on \(hub.name)") {
       () throws(HomeError) in
-      try await home.pair(request, name: definition.name, room: definition.room)
+      try await home.pair(
+        request, name: definition.name, room: definition.room, onStep: onStep ?? { _, _ in })
     }
   }
 
@@ -181,6 +182,8 @@ public struct SimulatedHomeOptions: Sendable {
   public var keepsTrace = true
   /// Where it is written down what happens, if anybody wants to know.
   var timeline: Timeline?
+  /// Where pairings are written down, if not there: of a scenario all the rest is its player's to tell.
+  var pairings: Timeline?
   public var logger = Logger(label: "hearth") { _ in SwiftLogNoOpLogHandler() }
 
   /// As a test has it that wants nothing else.

@@ -35,7 +35,7 @@ extension SimulatedHome: CustomStringConvertible {
     guard let timeline = options.timeline else { return nil }
     let world = simulation.world
     return await HomeListener(to: home, DeviceNames(definition).uniqueIDs) { view, changes in
-      for change in changes { timeline.add(world.value.now - .zero, view.text(of: change)) }
+      for line in view.lines(of: changes) { timeline.add(world.value.now - .zero, line) }
     }
   }
 }

@@ -26,6 +26,8 @@ actor RealHome: Stage {
   }
 
   private let definition: HomeDefinition
+  /// Where pairings are written down.
+  private let timeline: Timeline
   private let directory: String
   private let hub: FaultyMachine
   private let networks = RealNetworks()
@@ -42,7 +44,8 @@ actor RealHome: Stage {
   private var mutant: Mutant?
   private let start: Instant
 
-  init(_ definition: HomeDefinition) throws {
+  init(_ definition: HomeDefinition, _ timeline: Timeline = Timeline()) throws {
+    self.timeline = timeline
     self.definition = Self.withCodesOfItsOwn(definition)
     directory = FileManager.default.temporaryDirectory.appendingPathComponent("hearth-\(UUID().uuidString)").path
     let host = HostMachine()
@@ -178,7 +181,9 @@ actor RealHome: Stage {
     let definition = try find(device).definition
     let request = CommissioningRequest(
       passcode: definition.passcode, target: .discriminator(.long(definition.discriminator)))
-    _ = try await home.pair(request, name: definition.name, room: definition.room)
+    let home = try home
+    _ = try await home.pair(
+      request, name: definition.name, room: definition.room, onStep: timeline.beginPairing(device, at: now))
   }
 
   func perform(_ action: ScenarioStep.Action) async throws {

@@ -12,9 +12,9 @@ extension ScenarioDefinition {
     let start = HostClock.now()
     let failure: ScenarioResult.Failure?
     do {
-      failure = await play(on: try RealHome(home), timeline, mutant: mutant)
+      failure = await play(on: try RealHome(home, timeline), timeline, mutant: mutant)
     } catch {
-      failure = .init(message: "\(error)", mark: nil, timeline: [])
+      failure = .init(message: "\(error)", mark: nil, timeline: timeline.lines)
     }
     return ScenarioResult(
       scenario: name, variant: variant, seed: nil, failure: failure, duration: HostClock.now() - start, digest: 0,
@@ -24,13 +24,16 @@ extension ScenarioDefinition {
   /// Removes what runs in real time have stored that are not over, for a process that is about to end: they can't go on.
   public static func removeRealTimeStores() { RealHome.removeAll() }
 
-  private func play(on home: RealHome, _ timeline: Timeline, mutant: Mutant?) async -> ScenarioResult.Failure? {
+  /// Sets the home up, and plays.
+  /// - Returns: why it did not pass.
+  func play(on home: RealHome, _ timeline: Timeline, mutant: Mutant?) async -> ScenarioResult.Failure? {
+    timeline.beginSettingUp()
     let failure = await withTaskGroup(of: ScenarioResult.Failure?.self) { group in
       group.addTask {
         do {
           try await home.begin(isPaired: isPaired, mutant: mutant)
         } catch {
-          return .init(message: "\(error)", mark: nil, timeline: [])
+          return .init(message: "\(error)", mark: nil, timeline: timeline.lines)
         }
         return await Self.play(self, on: home, timeline, pace: .milliseconds(20))
       }

@@ -58,8 +58,23 @@ struct HomeView: Sendable {
     state.device(of: source).flatMap { entry in devices.first { $0.id == entry.id } }.map(path) ?? "\(source)"
   }
 
-  /// A change as a line of a report.
-  func text(of change: HomeChange) -> String {
+  /// What somebody reads of one report each by itself; of more, as a first report has, only how many there are.
+  private static let mostAttributes = 8
+
+  /// The changes of one update as lines of a report.
+  func lines(of changes: [HomeChange]) -> [String] {
+    var counts: [NodeID: Int] = [:]
+    for case .attribute(let node, _, _) in changes { counts[node, default: 0] += 1 }
+    return changes.compactMap { change in
+      guard case .attribute(let node, _, _) = change, let count = counts[node], count > Self.mostAttributes else {
+        return text(of: change)
+      }
+      // In the place of the first one.
+      return counts.updateValue(.max, forKey: node) == .max ? nil : "\(name(of: SourceID(node))): \(count) attributes"
+    }
+  }
+
+  private func text(of change: HomeChange) -> String {
     switch change {
     case .attribute(let node, let path, let value):
       let device = state.deviceID(of: node, path.endpoint).flatMap { id in devices.first { $0.id == id } }

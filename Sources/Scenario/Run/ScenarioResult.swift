@@ -52,6 +52,8 @@ extension ScenarioDefinition {
     var options = SimulatedHomeOptions()
     options.isPaired = isPaired
     options.mutant = mutant
+    options.pairings = timeline
+    timeline.beginSettingUp()
     let (scenario, given) = (self, options)
     let run = await Simulation.run(
       seed: seed, limit: limit, prepare: { $0.trace.keepsEntries = keepsTrace }

@@ -35,6 +35,7 @@ actor ScenarioRunner {
   /// - Throws: ``ScenarioFailure`` for what did not come, or did though it must not.
   func play() async throws {
     start = stage.now
+    timeline.beginSteps(at: start)
     messagesAtStart = await messageCounts()
     try await begin()
     defer { listener?.close() }
@@ -99,7 +100,7 @@ actor ScenarioRunner {
   // MARK: Steps
 
   private func perform(_ step: ScenarioStep) async throws {
-    timeline.begin(step, at: elapsed)
+    timeline.begin(step, at: stage.now)
     // What is expected of messages is meant from the beginning of the last thing that was done.
     if step.doesSomething, step.isFirst { messages = await messageCounts() }
     switch step.action {
@@ -110,7 +111,7 @@ actor ScenarioRunner {
         try await perform(command)
       } catch {
         // What the home says against it is what a person would see, and no end of the story.
-        timeline.add(elapsed, "\(step.text): \(error)")
+        timeline.add(stage.now, "\(step.text): \(error)")
       }
     default:
       do {
@@ -191,9 +192,9 @@ actor ScenarioRunner {
     listener?.close()
     guard let home = try? await stage.home else { return }
     listener = await HomeListener(to: home, uniqueIDs) { [stage, timeline, rules, start] view, changes in
-      let time = stage.now - start
-      for change in changes { timeline.add(time, view.text(of: change)) }
-      for rule in rules.aboutHome { rules.note(rule, view.check(rule.claim), at: time) }
+      let now = stage.now
+      for line in view.lines(of: changes) { timeline.add(now, line) }
+      for rule in rules.aboutHome { rules.note(rule, view.check(rule.claim), at: now - start) }
     }
   }
 

@@ -1,4 +1,5 @@
 internal import Home
+internal import MatterController
 public import VirtualDevices
 internal import Synchronization
 
@@ -6,6 +7,11 @@ internal import Synchronization
 public final class Timeline: Sendable {
   private struct State {
     var lines: [String] = []
+    /// How many lines were before those.
+    var forgotten = 0
+    /// When the time of the lines began.
+    var start = Duration.zero
+    var isSettingUp = false
     var mark: SourceMark?
     var remarks: [String] = []
   }
@@ -29,17 +35,61 @@ public final class Timeline: Sendable {
 
   func remark(_ text: String, at mark: SourceMark) { state.withLock { $0.remarks.append("\(mark): \(text)") } }
 
-  func add(_ time: Duration, _ text: String) {
+  /// - Parameter now: the time of the stage.
+  func add(_ now: Duration, _ text: String) { _ = append(now, text) }
+
+  /// - Returns: the line and its number, for what is to be added to it.
+  private func append(_ now: Duration, _ text: String) -> (line: String, number: Int) {
     state.withLock { state in
-      if state.lines.count >= Self.limit { state.lines.removeFirst() }
-      state.lines.append("\(TimeText.text(time)): \(text)")
+      if state.lines.count >= Self.limit {
+        state.lines.removeFirst()
+        state.forgotten += 1
+      }
+      let line = "\(state.isSettingUp ? "setting up, " : "")\(TimeText.text(now - state.start)): \(text)"
+      state.lines.append(line)
+      return (line, state.forgotten + state.lines.count - 1)
     }
   }
 
-  func begin(_ step: ScenarioStep, at time: Duration) {
-    state.withLock { $0.mark = step.mark }
-    add(time, step.text)
-    onStep?("\(TimeText.text(time)): \(step.mark): \(step.text)")
+  /// Changes a line, if it is still there.
+  private func change(line number: Int, _ body: (inout String) -> Void) {
+    state.withLock { state in
+      guard state.lines.indices.contains(number - state.forgotten) else { return }
+      body(&state.lines[number - state.forgotten])
+    }
+  }
+
+  // MARK: A scenario
+
+  /// What happens from now on belongs to the setting up, until the steps begin.
+  func beginSettingUp() { state.withLock { $0.isSettingUp = true } }
+
+  /// The time of the lines begins anew.
+  func beginSteps(at now: Duration) { state.withLock { ($0.isSettingUp, $0.start) = (false, now) } }
+
+  func begin(_ step: ScenarioStep, at now: Duration) {
+    let time = state.withLock { state in
+      state.mark = step.mark
+      return TimeText.text(now - state.start)
+    }
+    add(now, step.text)
+    onStep?("\(time): \(step.mark): \(step.text)")
+  }
+
+  // MARK: Pairing
+
+  /// Writes down that a device is paired: one line, with the steps and how long each took, until all are done.
+  func beginPairing(_ device: String, at now: Duration) -> @Sendable (CommissioningStep, StepProgress) -> Void {
+    let (line, number) = append(now, "pair \(device)")
+    return { step, progress in
+      self.change(line: number) { text in
+        switch progress {
+        case .started: text += ", \(step.rawValue)"
+        case .finished where step == .complete: text = line + ", complete"
+        case .finished(let time): text += " \(TimeText.text(time))"
+        }
+      }
+    }
   }
 }
 
