@@ -92,6 +92,35 @@ import VirtualDevices
     #expect(real.isPassed, "\(real)")
   }
 
+  /// Whoever is somewhere else when it starts is not found where it was; and where it went while it ran it is after a start, too.
+  @Test(.timeLimit(.minutes(10))) func whoHasMovedStartsWhereItIs() async throws {
+    let text = """
+      devices:
+        - { name: Plug, type: plug }
+      steps:
+        - net: { plug: { network: iot } }
+        - power: { hub: off, plug: off }
+        - move: plug
+        - power: { plug: on, hub: on }
+        - expect: { plug.connectivity: offline, within: 60s }
+        - net: { plug: heal }
+        - expect: { plug.connectivity: online, within: 60s }
+        - move: plug
+        - do: on plug
+        - expect: { actual plug.onOff: true, plug.connectivity: online, within: 60s }
+        - net: { plug: { network: iot } }
+        - power: { hub: off, plug: cycle }
+        - power: { plug: cycle }
+        - power: { hub: on }
+        - expect: { plug.connectivity: online, within: 60s }
+      """
+    let scenario = try ScenarioFileTests.load(text)
+    let simulated = await scenario.simulate(seed: 1).result
+    #expect(simulated.isPassed, "\(simulated)")
+    let real = await scenario.playInRealTime()
+    #expect(real.isPassed, "\(real)")
+  }
+
   @Test(.timeLimit(.minutes(10))) func aLimitIsOneInRealTimeToo() async throws {
     let scenario = try ScenarioFileTests.load(
       "devices:\n  - { name: Plug, type: plug }\npaired: false\nlimit: 2s\nsteps:\n  - wait: 1h")

@@ -39,13 +39,16 @@ final class SessionCache: NodeStore {
     // Nobody else will need them: they are with the rest.
     guard machine.sharesFiles else { return try base.commit(changes) }
     try base.commit(changes.filter { !$0.key.hasPrefix(PeerRecord.resumptionPrefix) })
+    var isOutdated = false
     for change in changes where Self.digits(of: change.key) != nil {
+      if change.key.hasPrefix(PeerRecord.prefix), let old = state[change.key], old != change.value { isOutdated = true }
       state[change.key] = change.value
       changed[change.key] = .some(change.value)
     }
-    // At once, lest a kill loses it, but not time and again while a whole home is connected.
+    // At once, lest a kill loses it, but not time and again while a whole home is connected: unless the file has an address that
+    // is none any more, and would lie over the store's.
     let now = machine.unixMicroseconds()
-    if now - savedAt >= 1_000_000 {
+    if isOutdated || now - savedAt >= 1_000_000 {
       savedAt = now
       save()
     }

@@ -15,6 +15,7 @@ final class FaultyMachine: Machine {
     var sent = 0
     var clockOffset: Duration = .zero
     var address4 = IPAddress.loopback4
+    var ports = MachinePorts()
     var isPowered = true
     var effectsUntilPowerCut: Int?
     var onPowerCut: (@Sendable () -> Void)?
@@ -63,11 +64,15 @@ final class FaultyMachine: Machine {
   /// DNS-SD. Belongs to the loop.
   func move() throws {
     let new = networks.newAddress()
-    state.withLock { $0.address4 = new }
+    state.withLock { state in
+      state.address4 = new
+      state.ports.leave()
+    }
     for transport in transports.withLock(\.self) {
       let old = transport.value.port
       guard try transport.value.move() else { continue }
       networks.sends(from: transport.value.addresses, self)
+      state.withLock { $0.ports.move(from: old, to: transport.value.port) }
       for discovery in discoveries.withLock(\.self) { discovery.move(from: old, to: transport.value.port) }
     }
   }
@@ -179,7 +184,10 @@ final class FaultyMachine: Machine {
     let open = { [base = loop.base] (port: UInt16?) in
       UDPTransport(try BoundSockets(self.own(try NetworkInterfaces.select(interfaces)), port: port), on: base)
     }
-    let transport = FaultyTransport(try open(port), self, on: eventLoop) { try open(nil) }
+    let transport = FaultyTransport(
+      try open(state.withLock { $0.ports.port(for: port) }), self, on: eventLoop
+    ) { try open(nil) }
+    state.withLock { $0.ports.open(transport.port, for: port) }
     networks.sends(from: transport.addresses, self)
     let bound = NIOLoopBound(transport, eventLoop: eventLoop)
     transports.withLock { all in
