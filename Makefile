@@ -4,7 +4,7 @@ BUILD ?= debug
 HEARTH = .build/$(BUILD)/hearth
 
 .DEFAULT_GOAL := help
-.PHONY: help run up build release test lint format bench fuzz fuzz-build flood kill simulate scenarios example interop dnssd clean
+.PHONY: help run up build release test lint format bench fuzz fuzz-build flood kill simulate scenarios realtime example interop dnssd clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -51,8 +51,11 @@ kill: build ## devices and commands killed with -9 at random moments: what was a
 	@.build/$(BUILD)/hearth-bench kill $(or $(KILLS),20) $(SEED)
 	@.build/$(BUILD)/hearth-bench log $(or $(SECONDS),20) $(or $(KILLS),20) $(SEED)
 
-scenarios: build ## the scenarios of devices/scenarios, one of them on real sockets, and their traces played again
+scenarios: build ## the scenarios of devices/scenarios, and their traces played again
 	@HEARTH=$(HEARTH) scripts/scenarios
+
+realtime: build ## the scenarios that don't wait for long on real sockets (5 min)
+	@HEARTH=$(HEARTH) scripts/realtime
 
 example: ## a package that tests a home with this one, built as its user would
 	@scripts/bootstrap
