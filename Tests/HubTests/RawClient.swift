@@ -45,7 +45,9 @@ final class RawClient: Sendable {
   var isClosed: Bool { inside.withLock { $0.isClosed } }
 
   /// What kinds of news came, without the hub's heartbeat, which may come at any time.
-  var kinds: [String] { news.map { "\($0)".prefix { $0.isLetter }.description }.filter { $0 != "contacts" } }
+  var kinds: [String] {
+    news.map { Mirror(reflecting: $0).children.first?.label ?? "\($0)" }.filter { $0 != "contacts" }
+  }
 
   func send(_ bytes: [UInt8]) { channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil) }
   func send(_ message: HubMessage) { channel.writeAndFlush(Frame.buffer(message.bytes, .init()), promise: nil) }

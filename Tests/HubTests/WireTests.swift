@@ -60,26 +60,67 @@ import Testing
     await served.close()
   }
 
-  @Test func whoIsSlowStallsNobodyAndLoadsAgain() async throws {
-    let served = try await ServedHome { $0.backlog = 1 << 14 }
-    let quick = try await served.client()
-    let slow = try await RawClient(served.scratch.state.hubSocket, reads: false)
-    slow.send(.hello(HubHello(name: "slow")))
-    #expect(await eventually { try await served.hub.status.clients.count == 2 })
-    let path = ConcreteAttributePath(1, 0xFFF1_FC00, 0)
-    var count = 0
-    // Until the hub sees that nobody reads.
-    while try await !served.hub.isAnybodyBehind, count < 2000 {
-      count += 1
-      let text = [UInt8](repeating: UInt8(count % 100), count: 8000)
-      let data = AttributeData(path, dataVersion: 0, value: text)
+  /// The lamp says so much that the hub sees that somebody does not read, and then more than he takes at a time; at the end its
+  /// level is 77.
+  /// - Returns: what it said before that.
+  private func fill(_ served: ServedHome) async throws -> [[UInt8]] {
+    var said: [[UInt8]] = []
+    var rest = 200
+    while rest > 0, said.count < 1500 {
+      if try await served.hub.isAnybodyBehind { rest -= 1 }
+      said.append([UInt8](repeating: UInt8(said.count % 100), count: 8000))
+      let data = AttributeData(Self.text, dataVersion: 0, value: said[said.count - 1])
       try await served.home.controller.take(.report(NodeReport(5, [data], isWhole: false)))
     }
-    #expect(count < 2000)
+    #expect(rest == 0)
     try await served.report(level: 77)
+    return said
+  }
+
+  private static let text = ConcreteAttributePath(1, 0xFFF1_FC00, 0)
+
+  /// A client of a hub that does not read.
+  private func slowClient(of served: ServedHome) async throws -> RawClient {
+    let slow = try await RawClient(served.scratch.state.hubSocket, reads: false)
+    slow.send(.hello(HubHello(name: "slow")))
+    #expect(await eventually { try await served.hub.status.clients.contains { $0.name == "slow" } })
+    return slow
+  }
+
+  @Test func whoIsSlowStallsNobodyAndIsToldEachReport() async throws {
+    let served = try await ServedHome { $0.backlog = 1 << 14 }
+    let quick = try await served.client()
+    let slow = try await slowClient(of: served)
+    let said = try await fill(served)
     #expect(await eventually { await quick.state.value(5, ServedHome.level) == [0x04, 77] })
     #expect(try await served.hub.backlog < 1 << 20)
-    // It reads again: the whole home, and what comes after that.
+    // It reads again: what it missed, in pieces, and what comes after that.
+    slow.read()
+    #expect(await eventually { slow.kinds.count { $0 == "synchronized" } == 2 })
+    try await served.report(level: 78)
+    #expect(await eventually { slow.kinds.last == "update" })
+    #expect(slow.kinds.count { $0 == "reset" } == 1)
+    var (heard, levels, places): ([[UInt8]], [UInt8], [UInt64]) = ([], [], [])
+    for case .update(let update, _, let position) in slow.news {
+      places.append(position.count)
+      for case .attribute(_, let path, let value?) in update.changes {
+        if path == Self.text { heard.append(value) } else { levels.append(value[1]) }
+      }
+    }
+    #expect(heard == said && levels == [77, 78])
+    #expect(zip(places, places.dropFirst()).allSatisfy { $0 + 1 == $1 })
+    // When the lamp was heard last was told beside it.
+    let contacts = slow.news.compactMap { if case .contacts(let contacts) = $0 { contacts[5] } else { nil } }
+    #expect(contacts.count >= 2)
+    await quick.close()
+    await served.close()
+  }
+
+  @Test func whoIsTooSlowForTheJournalLoadsAgain() async throws {
+    let served = try await ServedHome { ($0.backlog, $0.journal) = (1 << 14, 1) }
+    let slow = try await slowClient(of: served)
+    _ = try await fill(served)
+    try await served.report(level: 79)
     slow.read()
     #expect(await eventually { slow.kinds.count { $0 == "reset" } == 2 && slow.kinds.last == "synchronized" })
     try await served.report(level: 78)
@@ -88,8 +129,7 @@ import Testing
     for case .part(let changes) in slow.news {
       for case .attribute(_, ServedHome.level, let value?) in changes { level = value[1] }
     }
-    #expect(level == 77)
-    await quick.close()
+    #expect(level == 79)
     await served.close()
   }
 

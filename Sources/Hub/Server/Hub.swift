@@ -15,9 +15,9 @@ public actor Hub {
   public struct Options: Sendable {
     /// Where to listen besides the socket in the state directory.
     public var addresses: [HubAddress] = []
-    /// How many updates are kept for clients that were away.
+    /// How many updates are kept for clients that were away, or are slow. Who missed more loads the home again.
     public var journal = 4096
-    /// What may wait for a client that is slow before it has to load the home again, in bytes.
+    /// What may wait for a client that is slow, in bytes. What happens meanwhile it is told when it has taken that.
     public var backlog = 1 << 19
     /// How often a client is told that the hub is there.
     public var heartbeat: Duration = .seconds(5)
@@ -241,7 +241,8 @@ public actor Hub {
     toldContacts = reducer.contacts
     for (_, connection) in connections.sorted(by: { $0.key < $1.key }) {
       guard let role = connection.role else { continue }
-      if connection.channel.isWritable { tellAll(connection, role) } else { connection.isBehind = true }
+      connection.isBehind = true
+      catchUp(connection, role)
     }
   }
 
@@ -263,6 +264,7 @@ public actor Hub {
       let frame =
         frames[role] ?? Self.news(update, contacts, position, role).map { Frame.buffer($0.bytes, .init()) }
       frames[role] = frame
+      connection.position = position
       if let frame { connection.send(frame) }
     }
   }
@@ -306,23 +308,44 @@ public actor Hub {
   func canTakeMore(_ number: Int) {
     guard let connection = connections[number], let role = connection.role else { return }
     connection.stalled = nil
-    guard connection.isBehind else { return }
-    connection.isBehind = false
-    options.logger.info("a slow client loads the home again", metadata: ["name": "\(connection.name)"])
-    tellAll(connection, role)
+    if connection.isBehind { catchUp(connection, role) }
+  }
+
+  /// Tells a client what it missed, one update after another, for as long as it takes them: its place in the journal is all that
+  /// is kept for it. Where the journal does not go back so far any more, it is given the whole, and told so by that.
+  private func catchUp(_ connection: HubConnection, _ role: HomeRole) {
+    // That it takes more may be noticed while it is being told.
+    guard !connection.isCatchingUp, connection.channel.isWritable else { return }
+    connection.isCatchingUp = true
+    defer { connection.isCatchingUp = false }
+    guard let missed = connection.position.flatMap({ journal.entries(after: $0) }) else {
+      options.logger.info("a client loads the home again", metadata: ["name": "\(connection.name)"])
+      return tellAll(connection, role)
+    }
+    for (entry, position) in missed {
+      guard connection.channel.isWritable else { return }
+      connection.position = position
+      if let news = Self.news(entry.update, entry.contacts, position, role) { connection.send(news) }
+    }
+    tellPlace(connection)
   }
 
   private func tellAll(_ connection: HubConnection, _ role: HomeRole) {
-    let reducer = controller.view.reducer
     connection.send(.reset)
-    var rest = HubVisibility.of(role).changes(of: reducer.state)[...]
+    var rest = HubVisibility.of(role).changes(of: controller.view.reducer.state)[...]
     while !rest.isEmpty {
       connection.send(.part(Array(rest.prefix(512))))
       rest = rest.dropFirst(512)
     }
-    connection.send(.contacts(reducer.contacts))
+    tellPlace(connection)
+  }
+
+  /// A client has been told all changes: what is told beside them, and where in the journal it is now.
+  private func tellPlace(_ connection: HubConnection) {
+    connection.send(.contacts(controller.view.reducer.contacts))
     connection.send(settling)
     connection.send(.synchronized(journal.position))
+    (connection.position, connection.isBehind) = (journal.position, false)
   }
 
   private var settling: HubNews { .settling(controller.settling) }
@@ -338,15 +361,11 @@ public actor Hub {
     }
     connection.state = .open(role)
     connection.frameLimit.longest = Frame.longestMessage
-    let missed = position.flatMap { journal.entries(after: $0) }
-    connection.send(.welcome(role, client: connection.id, isResumed: missed != nil))
+    let isResumed = position.map { journal.entries(after: $0) != nil } ?? false
+    connection.send(.welcome(role, client: connection.id, isResumed: isResumed))
     options.logger.info("client", metadata: ["name": "\(connection.name)", "role": "\(role)"])
-    guard let missed else { return tellAll(connection, role) }
-    for (entry, position) in missed {
-      if let news = Self.news(entry.update, entry.contacts, position, role) { connection.send(news) }
-    }
-    connection.send(.contacts(controller.view.reducer.contacts))
-    connection.send(settling)
-    connection.send(.synchronized(journal.position))
+    guard isResumed else { return tellAll(connection, role) }
+    (connection.position, connection.isBehind) = (position, true)
+    catchUp(connection, role)
   }
 }

@@ -37,8 +37,11 @@ final class HubConnection {
   var isReading = false
   /// Since when it takes nothing.
   var stalled: NIODeadline?
-  /// Whether there was more to tell than it took: it gets the whole home when it takes again.
+  /// How far it was told what happened; nil: nothing yet.
+  var position: HubPosition?
+  /// Whether there is more to tell than it takes: it is told the rest when it takes again.
   var isBehind = false
+  var isCatchingUp = false
 
   struct Asked {
     var id: UInt64
