@@ -1,6 +1,7 @@
 import MatterClusters
 import MatterModel
 import NIOCore
+import Runtime
 import Synchronization
 import Testing
 
@@ -105,6 +106,31 @@ import Testing
         == [[.unknown], [SourceConnectivity(.online, .peer)]])
   }
 
+  /// Nobody feeds what another process said of it, and it may have gone with that one.
+  @Test func whoTakesOverKnowsNothingOfADeviceBeforeItAnswers() async throws {
+    let directory = try await stored()
+    var lock = try FollowerLock.acquire(directory.state)
+    #expect(lock != nil)
+    let open = try await OpenHome(directory, grace: .seconds(600))
+    try await open.home.follow()
+    let online = SourceConnectivity(.online, .peer)
+    #expect(try await open.device("5").sourceConnectivity == online)
+    let before = try await open.home.anchor()
+    let batches = open.home.devices().batched().makeAsyncIterator()
+    lock = nil
+    #expect(await eventually { await open.controller.isFollower })
+    let device = try await open.device("5")
+    #expect(device.sourceConnectivity == .unknown && device.settledConnectivity == online)
+    #expect(
+      try await open.home.samples(after: before).added.map(\.change) == [.connectivity(SourceID(5), .unknown)])
+    await open.take(.established(5, deadline: 9))
+    await open.home.close()
+    #expect(
+      await rest(batches, of: CollectionSnapshots<HomeDevice>.self).map { $0.map(\.sourceConnectivity) }
+        == [[online], [.unknown], [online]])
+    _ = consume lock
+  }
+
   /// Of a thousand devices, too.
   @Test func aRestartIsWrittenAndToldOnce() async throws {
     let directory = ScratchDirectory()
@@ -169,6 +195,36 @@ import Testing
     try process.commit([], contacts: [5: newer])
     await reader.home.close()
     #expect(try process.contacts()[5] == newer)
+  }
+
+  /// Whoever follows the device learns of it, and whoever comes then.
+  @Test func whatIsHeardBesideAnotherProcessIsStored() async throws {
+    let directory = try await stored()
+    let follower = try await OpenHome(directory)
+    try await follower.home.follow()
+    await follower.take(.established(5, deadline: 77))
+    let reader = try await OpenHome(directory)
+    let before = try #require(try await reader.device("5").contact.last)
+    try await Task.sleep(for: .milliseconds(5))
+    let (edge, loop) = (reader.controller.edge, reader.controller.eventLoop)
+    try await loop.submit { edge.value.host.perform { (engine: inout HomeEngine, _) in engine.hear(5) } }.get()
+    let heard = try #require(try await reader.device("5").contact.last)
+    #expect(heard > before)
+    // What the other one knows is older.
+    let process = try HomeDatabase.open(directory.state.database)
+    let known = try process.contacts()
+    try await loop.submit { edge.value.take(known, isFollower: false) }.get()
+    #expect(try await reader.device("5").contact.last == heard)
+    #expect(try process.contacts()[5]?.last != heard)
+    await reader.home.close()
+    let contact = Contact(last: heard, nextReport: 77)
+    #expect(try process.contacts()[5]?.last == heard)
+    #expect(await eventually { await follower.home.backend.device("5")?.contact == contact })
+    // What is older changes nothing.
+    try process.note(heard: [5: before, 6: before])
+    #expect(try process.contacts()[5]?.last == heard && process.contacts().count == 1)
+    await follower.home.close()
+    #expect(try process.contacts()[5] == contact)
   }
 
   @Test func whoLooksOnLearnsWhenDevicesWereHeard() async throws {

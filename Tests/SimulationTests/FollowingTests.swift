@@ -54,6 +54,21 @@ import Testing
     #expect((contact.nextReport ?? 0) > now)
   }
 
+  /// Any authenticated message is contact, whoever follows the node: who does not says so when it is asked.
+  @Test func whatIsHeardOfWhatAnotherFollowsIsKept() throws {
+    let home = try FollowedHome()
+    try home.start()
+    func overheard() -> [NodeID: Int64] { home.home.command { engine, _ in engine.takeOverheard() } ?? [:] }
+    try home.world.run(for: .seconds(120))
+    #expect(overheard().isEmpty)
+    home.home.command { engine, _ in engine.isPassive = true }
+    try home.world.run(for: .seconds(120))
+    let heard = try #require(overheard()[1])
+    #expect(heard == home.home.engine?.reducer.contacts[1]?.last)
+    #expect(try heard > #require(home.home.engine?.time) - 70_000_000)
+    #expect(overheard().isEmpty)
+  }
+
   /// It said that it would go, and is there all the same.
   @Test func aReportOfWhoHadSaidThatItGoesIsOneUpdate() throws {
     let home = try FollowedHome()

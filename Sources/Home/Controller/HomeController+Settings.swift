@@ -47,14 +47,14 @@ extension HomeController {
     await readContacts()
   }
 
-  /// Takes in when devices were heard, as the process that follows them wrote it down: what came too soon after the last time is
-  /// read a little later.
+  /// Takes in when devices were heard, as other processes wrote it down: what came too soon after the last time is read a little
+  /// later.
   func readContacts() async {
-    // Who follows the devices knows better when they were heard.
-    guard isContactReadingDue, !isFollower, let center else { return }
+    guard isContactReadingDue, let center else { return }
     guard contactsRead.map({ $0 + Self.contactPause <= eventLoop.now }) ?? true else { return }
     (contactsRead, isContactReadingDue) = (eventLoop.now, false)
-    if let contacts = try? await center.work({ try $0.contacts() }), !isFollower { edge.value.take(contacts) }
+    guard let contacts = try? await center.work({ try $0.contacts() }) else { return }
+    edge.value.take(contacts, isFollower: isFollower)
   }
 
   /// Begins to have it stored from time to time when devices were heard.

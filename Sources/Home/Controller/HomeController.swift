@@ -167,6 +167,7 @@ public actor HomeController {
       options.logger.debug("messages that were not taken in: \(text)")
     }
     let contacts = edge.value.ownContacts
+    edge.value.keepOverheard()
     edge.value.stop()
     _ = try? await edge.value.keeper.close(contacts).get()
     // The next process begins with what is stored: not before everything is.

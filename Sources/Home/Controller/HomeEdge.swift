@@ -66,12 +66,26 @@ final class HomeEdge: HomeView {
   }
 
   /// Has it stored when devices were heard.
-  func keepContacts() { if !host.isStopped { keeper.keep(ownContacts) } }
+  func keepContacts() {
+    guard !host.isStopped else { return }
+    keeper.keep(ownContacts)
+    keepOverheard()
+  }
+
+  /// Has it stored when devices were heard by this process that another one follows.
+  func keepOverheard() {
+    let overheard = host.perform { (engine: inout HomeEngine, _) in engine.takeOverheard() }
+    // Where it can't be stored, it is as if nobody had been listening.
+    if !overheard.isEmpty { _ = keeper.perform { try $0.note(heard: overheard) } }
+  }
 
   /// Another process stored when it heard the devices.
-  func take(_ contacts: [NodeID: Contact]) {
+  /// - Parameter isFollower: whether this one follows them: then it knows better, but for what it could not hear.
+  func take(_ contacts: [NodeID: Contact], isFollower: Bool) {
     keeper.know(contacts)
-    host.perform { (engine: inout HomeEngine, _) in engine.take(contacts) }
+    host.perform { (engine: inout HomeEngine, _) in
+      if isFollower { engine.learn(contacts) } else { engine.take(contacts) }
+    }
   }
 
   // MARK: Changes of our own

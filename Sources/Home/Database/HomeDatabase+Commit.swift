@@ -41,6 +41,16 @@ extension HomeDatabase {
     return CommittedUpdates(anchor: logged.end, anchors: logged.updates.map(\.anchor))
   }
 
+  /// Stores that nodes were heard by a process that does not follow them, where nobody has heard them since. Not logged.
+  /// - Parameter times: in microseconds since 1970.
+  func note(heard times: [NodeID: Int64]) throws(HomeError) {
+    try write { database in
+      let statement = try database.cachedStatement(
+        sql: "UPDATE contact SET last = ? WHERE node = ? AND (last IS NULL OR last < ?)")
+      for (node, time) in times { try statement.execute(arguments: [time, HomeDatabase.stored(node), time]) }
+    }
+  }
+
   /// Changes names, rooms or devices: several processes may, and each sees what the others did before.
   /// - Parameters:
   ///   - origin: the client whose call it is.

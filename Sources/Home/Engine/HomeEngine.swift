@@ -72,6 +72,8 @@ public struct HomeEngine: Engine {
   private var eventsTaken = 0
   /// Whose contacts are others than were told last.
   private var heard: Set<NodeID> = []
+  /// When nodes were heard here that another process follows, which does not know that.
+  private var overheard: [NodeID: Int64] = [:]
   /// In whose name something is done to nodes: what comes of it is that client's.
   private var origins: [NodeID: String] = [:]
 
@@ -137,10 +139,29 @@ public struct HomeEngine: Engine {
     reduce(input)
   }
 
-  /// Takes over when devices were heard, from the process that hears them.
+  /// Takes over when devices were heard, from the process that follows them. What was heard here since is no less true.
   public mutating func take(_ known: [NodeID: Contact]) {
+    var known = known
+    for (node, time) in overheard where known[node]?.last.map({ $0 < time }) ?? true { known[node]?.last = time }
     reducer.take(known)
     heard.formUnion(known.keys)
+  }
+
+  /// Takes over when others heard the devices that this process follows, where that is later than it did.
+  mutating func learn(_ known: [NodeID: Contact]) {
+    for (node, contact) in known {
+      guard let own = reducer.contacts[node], let last = contact.last, last <= time, own.last ?? .min < last else {
+        continue
+      }
+      reducer.heard(node, at: last)
+      heard.insert(node)
+    }
+  }
+
+  /// When nodes were heard here that another process follows, since this was asked last.
+  package mutating func takeOverheard() -> [NodeID: Int64] {
+    defer { overheard = [:] }
+    return overheard
   }
 
   /// What becomes of these nodes is a client's doing from now on; nil: nobody's.
@@ -167,11 +188,13 @@ public struct HomeEngine: Engine {
     if let update = reducer.setRestored(!isPassive && !isFollowing, at: time) { tell(update) }
   }
 
-  /// This process follows them from now on.
+  /// This process follows them from now on, and how they are is unknown before anything else is said of them. Also where another
+  /// process has followed them until now: no subscription feeds what that one said, and a device that has gone since, or that it is
+  /// not the turn of for a while, would be online for as long as nobody asks it. HOME.md, “Connectivity and locality”. The settled
+  /// connectivity is for who does not want to hear of such moments.
   mutating func beginFollowing(at now: Instant) {
     self.now = now
     isFollowing = true
-    // How they are is unknown before anything else is said of them.
     reduce(.started)
     heard.formUnion(reducer.contacts.keys)
     noteFollowers()
@@ -229,9 +252,14 @@ public struct HomeEngine: Engine {
   public mutating func handle(_ input: consuming Input, at now: Instant) {
     self.now = now
     controller.handle(input, at: now)
-    guard let node = controller.takeHeard() else { return }
+    if let node = controller.takeHeard() { hear(node) }
+  }
+
+  /// An authenticated message of a node came. Who follows a node writes down when; whoever else hears it says so when it is done.
+  mutating func hear(_ node: NodeID) {
     reducer.heard(node, at: time)
     heard.insert(node)
+    if isPassive { overheard[node] = time }
   }
 
   public mutating func advance(to now: Instant) {
