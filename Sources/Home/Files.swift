@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Glibc
+internal import Runtime
 
 /// Small files that are read whole and replaced whole.
 package enum Files {
@@ -68,6 +69,8 @@ public struct HomeLock: ~Copyable, Sendable {
     guard descriptor >= 0 else { throw HomeError(.internalError, "\(path) can't be opened: \(systemError())") }
     let pause = Duration.milliseconds(50)
     var waited = Duration.zero
+    var wait: Wait?
+    defer { wait?.end() }
     while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
       guard errno == EWOULDBLOCK || errno == EINTR, waited < patience, !Task.isCancelled else {
         close(descriptor)
@@ -75,6 +78,7 @@ public struct HomeLock: ~Copyable, Sendable {
           .internalError,
           "another hearth is changing the home in \(state.root); wait for it to end, or choose another --state")
       }
+      wait = wait ?? Waits.begin("another hearth to be done with changing the home")
       try? await Task.sleep(for: pause)
       waited += pause
     }

@@ -1,6 +1,8 @@
 import Foundation
 import MatterController
 import MatterModel
+import Runtime
+import Synchronization
 import Testing
 
 @testable import Home
@@ -177,17 +179,38 @@ final class ScratchDirectory: Sendable {
   @Test func oneAtATimeMayChangeAHome() async throws {
     let scratch = ScratchDirectory()
     let first = try await HomeLock.acquire(scratch.state)
-    do {
-      let second = try await HomeLock.acquire(scratch.state, patience: .milliseconds(120))
-      _ = consume second
-      Issue.record("two have the lock")
-    } catch {
-      #expect(error.message.contains("another hearth"))
+    let waits = HeldWaits()
+    await Waits.$board.withValue(waits) {
+      do throws(HomeError) {
+        let second = try await HomeLock.acquire(scratch.state, patience: .milliseconds(120))
+        _ = consume second
+        Issue.record("two have the lock")
+      } catch {
+        #expect(error.message.contains("another hearth"))
+      }
     }
+    // It says what it waits for while it does.
+    #expect(waits.begun == ["another hearth to be done with changing the home"] && waits.ended == 1)
     _ = consume first
     let third = try await HomeLock.acquire(scratch.state, patience: .zero)
     _ = consume third
   }
+}
+
+/// Keeps what is waited for.
+private final class HeldWaits: WaitBoard {
+  private let inside = Mutex<(begun: [String], ended: Int)>(([], 0))
+  var begun: [String] { inside.withLock { $0.begun } }
+  var ended: Int { inside.withLock { $0.ended } }
+
+  func begin(_ what: String) -> Int? {
+    inside.withLock {
+      $0.begun.append(what)
+      return $0.begun.count
+    }
+  }
+
+  func end(_ number: Int) { inside.withLock { $0.ended += 1 } }
 }
 
 @Suite("What a device does") struct DeviceStateTests {

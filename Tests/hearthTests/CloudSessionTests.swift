@@ -16,6 +16,13 @@ import Testing
     try "t0ken-of-ours\n".write(toFile: file, atomically: true, encoding: .utf8)
 
     #expect(try hearth("home", "cloud", "list").output.isEmpty)
+    // It says what it waits for.
+    cloud.pauses(true)
+    let adding = try Follower(hearth, "home", "cloud", "add", "Acme", address, "--token-file", file)
+    #expect(try await waits { adding.errors.contains("waiting for the cloud account Acme to answer SYNC") })
+    cloud.pauses(false)
+    adding.process.waitUntilExit()
+    #expect(adding.process.terminationStatus == 0)
     let added = try hearth("home", "cloud", "add", "Acme", address, "--token-file", file, "--json")
     #expect(added.status == 0 && added.output.contains(#""devices":["Porch"],"state":"ok""#), "\(added)")
     #expect(cloud.tokens == ["Bearer t0ken-of-ours"])
@@ -58,6 +65,7 @@ private final class LampCloud: Sendable {
   private struct Inside {
     var isOn = false
     var refuses = false
+    var isPausing = false
     var tokens: Set<String> = []
   }
 
@@ -86,6 +94,8 @@ private final class LampCloud: Sendable {
 
   var isOn: Bool { inside.withLock { $0.isOn } }
   var tokens: Set<String> { inside.withLock { $0.tokens } }
+  /// Whether it says nothing for now.
+  func pauses(_ isPausing: Bool) { inside.withLock { $0.isPausing = isPausing } }
   func refuse() { inside.withLock { $0.refuses = true } }
 
   func close() {
@@ -98,6 +108,7 @@ private final class LampCloud: Sendable {
       let connection = accept(listener, nil, nil)
       guard connection >= 0 else { return }
       if let request = Self.request(connection) {
+        while inside.withLock({ $0.isPausing }) { usleep(10_000) }
         let (status, body) = inside.withLock { Self.answer(request, &$0) }
         let answer = Array(
           "HTTP/1.1 \(status) Said\r\nContent-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)".utf8)

@@ -37,6 +37,14 @@ extension HomeCommands.Cloud {
 
     func run() async throws {
       let token = try token()
+      let (account, devices) = try await options.output.tellingWaits { try await add(token) }
+      options.output.result(
+        CloudReport.json(account, devices),
+        "added \(account.name)" + (devices.isEmpty ? "" : ": \(devices.joined(separator: ", "))"))
+    }
+
+    /// - Returns: the account, and the names of its devices as far as it told them.
+    private func add(_ token: String) async throws -> (account: CloudAccount, devices: [String]) {
       var home = HomeController.Options(state: try options.stateDirectory, logger: options.logger)
       // No Matter device is looked for.
       home.discovery = .off
@@ -51,10 +59,7 @@ extension HomeCommands.Cloud {
         result = .success((account, CloudReport.devices(of: account, await session.state)))
       } catch { result = .failure(error) }
       await session.close()
-      let (account, devices) = try result.get()
-      options.output.result(
-        CloudReport.json(account, devices),
-        "added \(account.name)" + (devices.isEmpty ? "" : ": \(devices.joined(separator: ", "))"))
+      return try result.get()
     }
 
     private func token() throws -> String {

@@ -70,8 +70,8 @@ struct Pair: AsyncParsableCommand {
       options.trust = store
     }
     if let name, try HomeNames.checked(name).wasCut { home.output.note(HomeNames.cutNote) }
-    let paired = try await Home.pair(request, name: name, room: room, options) { step, progress in
-      steps.report(step, progress)
+    let paired = try await home.output.tellingWaits {
+      try await Home.pair(request, name: name, room: room, options) { step, progress in steps.report(step, progress) }
     }
     if let failure = paired.result.attestationFailure {
       home.output.note("it could not prove that it is a certified device: \(failure.explanation) (\(failure))")
