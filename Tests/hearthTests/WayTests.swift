@@ -88,6 +88,45 @@ import Testing
     #expect(try check("onOff=true", of: "other", parsedIn: back, in: back).holds)
   }
 
+  private static func sample(_ source: SourceID, _ status: SourceStatus) -> HomeSample {
+    HomeSample(
+      anchor: Anchor(log: 0xA, sequence: 7), time: 1, change: .connectivity(source, status), device: "5", origin: nil,
+      update: 7)
+  }
+
+  @Test func aDeviceIsToldToBeAsTheWayIsThatCounts() {
+    var report = SampleReport(Self.state())
+    func words(_ source: SourceID, _ status: SourceStatus) -> Substring? {
+      report.report(Self.sample(source, status)).text?.split(separator: "  ").last
+    }
+    // The bridge goes and comes: it is online all the while.
+    #expect(words(Self.bridged, Self.offline) == nil && words(Self.bridged, Self.online) == nil)
+    let json = report.report(Self.sample(Self.bridged, Self.offline)).json.text
+    for part in [
+      #""connectivityState":"offline""#, #""source":"7/2""#, #""deviceConnectivityState":"online""#,
+      #""deviceDataSourceLocality":"peer""#,
+    ] { #expect(json.contains(part), "\(json)") }
+    #expect(words(Self.own, Self.offline) == "offline (timed out)")
+    // Reached another way, or not any more.
+    let remote = SourceStatus(SourceConnectivity(.online, .remote))
+    #expect(words(Self.bridged, remote) == "online (remote)")
+    #expect(words(Self.own, Self.online) == "online (peer)" && words(Self.bridged, Self.offline) == nil)
+    #expect(words(Self.bridged, remote) == nil && words(Self.own, Self.offline) == "online (remote)")
+  }
+
+  /// Of the log from a place on: the home that is known is the one of now.
+  @Test func whereTheLogIsReadFromAnEarlierPlaceNothingIsLeftOut() {
+    let now = Self.state(id: "5", [.connectivity(Self.own, Self.offline)])
+    func told(isPast: Bool) -> [Substring?] {
+      var report = SampleReport(now, isPast: isPast)
+      return [Self.offline, Self.online, Self.offline].map {
+        report.report(Self.sample(Self.own, $0)).text?.split(separator: "  ").last
+      }
+    }
+    #expect(told(isPast: true) == ["online (peer)", "online (peer)", "online (peer)"])
+    #expect(told(isPast: false) == [nil, "online (peer)", "online (peer)"])
+  }
+
   @Test func nodeIDsAreNodeIDs() throws {
     let state = Self.state()
     var report = SampleReport(state)

@@ -13,6 +13,9 @@ struct Watch: AsyncParsableCommand {
       does not have what followed, a line says reset, {"reset":true,"anchor":…} with all devices, rooms and values as they are at \
       that place, and what follows is new.
 
+      A device that is reached several ways, as by Matter and by its maker's cloud, is as the way is that counts: of the others \
+      only --json tells, with the way as source and the device as deviceConnectivityState and deviceDataSourceLocality.
+
       With a grace time (`hearth home grace`) it also tells when a device counts as away at last, and when it is back after \
       that: settledConnectivity. That is not in the log, and not told again by --since. Nor is what becomes of the routes of \
       --hub: that devices are reached by another one now, or by none.
@@ -49,7 +52,7 @@ struct Watch: AsyncParsableCommand {
       if anchor == nil { anchor = try await session.anchor() }
       guard let anchor else { return }
       let reader = LogReader(
-        session, home.output, SampleReport(await session.state, raw: raw), wanted, after: anchor,
+        session, home.output, SampleReport(await session.state, raw: raw, isPast: since != nil), wanted, after: anchor,
         until: count)
       if try await reader.read() || time?.duration == .zero { return }
       let updates = session.updates()
@@ -186,8 +189,9 @@ actor LogReader {
     }
   }
 
-  private func print(_ line: (json: JSON, text: String), counts: Bool = true) {
-    output.text(output.json ? (["ok": true, "data": line.json] as JSON).text : line.text)
+  private func print(_ line: (json: JSON, text: String?), counts: Bool = true) {
+    guard let text = output.json ? (["ok": true, "data": line.json] as JSON).text : line.text else { return }
+    output.text(text)
     if counts, let left = rest { rest = left - 1 }
   }
 }

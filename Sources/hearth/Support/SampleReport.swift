@@ -7,24 +7,44 @@ struct SampleReport {
   /// Devices as they were seen last: what is gone still has a name in the lines that say so.
   private var seen: [String: DeviceRecord] = [:]
   private let raw: Bool
+  /// Whether the changes that follow are older than the home it began with, and of which ways they have said how they are.
+  private let isPast: Bool
+  private var reread: Set<SourceID> = []
 
-  /// - Parameter names: the home as it is; changes that are older than it may follow, and bring it back to where it was.
-  init(_ names: HomeState, raw: Bool = false) { (self.names, self.raw) = (names, raw) }
+  /// - Parameters:
+  ///   - names: the home as it is.
+  ///   - isPast: whether changes that are older than it follow, and bring it back to where it was.
+  init(_ names: HomeState, raw: Bool = false, isPast: Bool = false) {
+    (self.names, self.raw, self.isPast) = (names, raw, isPast)
+  }
 
-  /// A sample's line and its object, each with time and anchor.
-  mutating func report(_ sample: HomeSample) -> (json: JSON, text: String) {
+  /// A sample's line and its object, each with time and anchor. No line where it says nothing of a device as a whole: that a way to
+  /// it comes or goes that does not count. The object says so, too.
+  mutating func report(_ sample: HomeSample) -> (json: JSON, text: String?) {
     let before = device(of: sample)
     let room = room(of: sample.change)
+    let counted = way(of: sample)
     apply(sample.change)
     let after = sample.isDeletion ? before : device(of: sample)
     let told = Self.told(sample, before, after, room: room, raw: raw)
     var json: JSON = ["type": .string(sample.type.rawValue), "change": .string(told.kind)]
     if let after { json = json.adding("id", .string(after.id)).adding("room", .optional(after.room)) }
-    json = json.adding(told.json).adding("time", .string(ClockText.iso(milliseconds: sample.time / 1000)))
+    json = json.adding(told.json)
+    var text: String? = told.text
+    if case .connectivity(let source, _) = sample.change, let after, let now = way(of: sample) {
+      json = json.adding(Self.whole(now.status))
+      // How a way was before it is read of is not known, and so not which one counted.
+      let isNews = isPast && reread.insert(source).inserted || counted?.id == source || now.id == source
+      text = isNews ? "\(after.fullName)  \(Self.words(now.status))" : nil
+    }
+    json = json.adding("time", .string(ClockText.iso(milliseconds: sample.time / 1000)))
       .adding("anchor", .string("\(sample.anchor)"))
     if let origin = sample.origin { json = json.adding("origin", .string(origin)) }
-    return (json, Self.line(sample.time, sample.anchor, told.text))
+    return (json, text.map { Self.line(sample.time, sample.anchor, $0) })
   }
+
+  /// The way that counts to the device that a sample is about.
+  private func way(of sample: HomeSample) -> DeviceSource? { sample.device.flatMap { names.devices[$0]?.active } }
 
   /// What is said where the log does not have what followed a place: it does not go back so far, or is another one by now. The
   /// lines that follow are behind it.
@@ -77,8 +97,8 @@ struct SampleReport {
       "type": "connectivity", "change": .string(told.kind), "id": .string(record.id), "room": .optional(record.room),
     ]
     return (
-      json.adding(told.json).adding("time", .string(ClockText.iso(milliseconds: time / 1000)))
-        .adding("anchor", .string("\(anchor)")), Self.line(time, anchor, told.text)
+      json.adding(told.json).adding(Self.whole(source.status))
+        .adding("time", .string(ClockText.iso(milliseconds: time / 1000))).adding("anchor", .string("\(anchor)")), Self.line(time, anchor, told.text)
     )
   }
 
@@ -170,6 +190,20 @@ struct SampleReport {
     )
   }
 
+  /// How a device is as a whole, by the way that counts.
+  private static func whole(_ status: SourceStatus) -> JSON {
+    [
+      "deviceConnectivityState": .string(status.connectivity.connectivityState.rawValue),
+      "deviceDataSourceLocality": .string(status.connectivity.dataSourceLocality.rawValue),
+    ]
+  }
+
+  private static func words(_ status: SourceStatus) -> String {
+    let (state, locality) = (status.connectivity.connectivityState, status.connectivity.dataSourceLocality)
+    return status.reason.map { "\(state.rawValue) (\($0.text))" }
+      ?? (state == .online ? "online (\(locality.rawValue))" : state.rawValue)
+  }
+
   private static func told(_ change: HomeChange, _ oldName: String?, _ device: DeviceRecord, raw: Bool) -> Told {
     func about(_ kind: String, _ words: String, _ more: JSON = [:]) -> Told {
       let json: JSON = ["device": .string(device.name), "nodeID": .string("\(device.nodeID.rawValue)")]
@@ -191,11 +225,8 @@ struct SampleReport {
     case .connectivity(let source, let status):
       let state = status.connectivity.connectivityState
       let locality = status.connectivity.dataSourceLocality
-      let words =
-        status.reason.map { "\(state.rawValue) (\($0.text))" }
-        ?? (state == .online ? "online (\(locality.rawValue))" : state.rawValue)
       return about(
-        "connectivity", words,
+        "connectivity", words(status),
         [
           "connectivityState": .string(state.rawValue), "connectivityReason": .optional(status.reason?.text),
           "dataSourceLocality": .string(locality.rawValue), "source": .string("\(source)"),
