@@ -158,6 +158,25 @@ import Testing
     for home in [last, late, open] { await home.home.close() }
   }
 
+  /// A home that has another clock than this host, as in a simulation.
+  @Test func whatIsStoredIsLookedAtByTheClockOfTheHome() async throws {
+    let (directory, machine) = (ScratchDirectory(), ChangedMachine())
+    for _ in 0..<30 { machine.days.add() }
+    let open = try await OpenHome(directory, machine: machine)
+    try await open.home.follow()
+    await open.meet(.lamp(5))
+    try await open.home.setGraceTime(.seconds(600))
+    await open.take(.lost(5, .subscriptionLost))
+    try await open.controller.flush()
+    var stored = try HomeDatabase.open(directory.state.database).load()
+    // It has been so for longer than anybody is patient.
+    let since = machine.unixMicroseconds() - 2 * 86_400_000_000
+    stored.trials["5"] = SettlingTrial(settled: SourceConnectivity(.online, .peer), since: since)
+    let snapshot = await open.home.devices(of: stored)
+    #expect(snapshot.map(\.settledConnectivity.connectivityState) == [.offline])
+    await open.home.close()
+  }
+
   @Test func whoFollowsAfterARestartGoesOnWhereItStood() async throws {
     let directory = ScratchDirectory()
     let open = try await OpenHome(directory)

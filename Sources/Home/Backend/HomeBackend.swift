@@ -2,6 +2,7 @@ package import MatterController
 package import MatterModel
 package import MatterProtocol
 package import NIOCore
+package import Runtime
 
 /// A home as it is, and who observes it. Confined to the event loop.
 package protocol HomeView: AnyObject {
@@ -12,6 +13,8 @@ package protocol HomeView: AnyObject {
 /// What a ``Home`` stands on: the controller of this process, or the hub that it goes through.
 package protocol HomeBackend: HomeAccess, Actor {
   nonisolated var eventLoop: any EventLoop { get }
+  /// What the home runs on, whose clock is its own.
+  nonisolated var machine: any Machine { get }
   /// To be asked for on the event loop alone.
   nonisolated var view: any HomeView { get }
 

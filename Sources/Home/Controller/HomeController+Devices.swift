@@ -1,11 +1,12 @@
 internal import MatterModel
 public import MatterProtocol
 internal import NIOCore
-internal import Runtime
+package import Runtime
 
 // The home as values: what a device needs of it, and who observes it.
 extension HomeController: HomeBackend {
   package nonisolated var view: any HomeView { edge.value }
+  package nonisolated var machine: any Machine { options.machine }
 
   /// It was loaded when it was opened.
   package func synchronize(within timeout: Duration) {}

@@ -1,4 +1,5 @@
 internal import NIOCore
+internal import Runtime
 
 // The home's log, for who must not lose anything: what happened is read from it, and queries ring when there is more.
 // HOME.md, “Observer queries”.
@@ -43,7 +44,7 @@ extension HomeBackend {
     // What is on trial there had not settled: whoever follows the devices ends that.
     var reducer = HomeReducer(
       stored.state, contacts: stored.contacts, grace: HomeDatabase.longestGrace, trials: stored.trials,
-      at: Home.now() * 1000)
+      at: machine.unixMicroseconds())
     reducer.takeVisibility(of: view.reducer)
     return stored.state.orderedDevices.map { value(of: $0, reducer) }
   }

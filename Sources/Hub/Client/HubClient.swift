@@ -120,6 +120,7 @@ public actor HubClient {
   }
 
   package nonisolated var view: any HomeView { box.value }
+  package nonisolated var machine: any Machine { options.machine }
 
   static func surprise() -> HomeError { HomeError(.internalError, "the hub answered something else than was asked") }
 
