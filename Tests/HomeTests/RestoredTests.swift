@@ -203,6 +203,7 @@ import Testing
     let follower = try await OpenHome(directory)
     try await follower.home.follow()
     await follower.take(.established(5, deadline: 77))
+    try await follower.controller.flush()
     let reader = try await OpenHome(directory)
     let before = try #require(try await reader.device("5").contact.last)
     try await Task.sleep(for: .milliseconds(5))

@@ -50,6 +50,37 @@ extension CloudTests {
     }
   }
 
+  @Test(arguments: [429, 503]) func aCloudThatAsksForPatienceIsLeftAlone(_ status: Int) async throws {
+    let cloud = FakeCloud()
+    cloud.addLamp("p", name: "Porch")
+    try await run(cloud) { home, world in
+      func asked(in time: Int) async throws -> Int {
+        let before = cloud.intents.count
+        try await world.simulation.sleep(for: .seconds(time))
+        return cloud.intents.count - before
+      }
+      cloud.with { $0.mood = .answers(status, "", retryAfter: "900") }
+      #expect(try await asked(in: 60) == 1)
+      let failure = try await home.cloudAccounts.first?.failure
+      #expect(failure == "answered with \(status), and is not to be asked for 15 min")
+      #expect(try await device("Porch", home).offlineReason == .cloudUnreachable)
+      #expect(try await asked(in: 780) == 0)
+      // What somebody wants done it is told.
+      cloud.with { $0.mood = .works }
+      try await light(device("Porch", home)).onOffTrait?.on()
+      #expect(cloud.orders.count == 1)
+      #expect(try await asked(in: 100) > 0)
+      #expect(try await device("Porch", home).offlineReason == nil)
+      // However long it says, it is asked in an hour; however short, not all the time.
+      cloud.with { $0.mood = .answers(status, "", retryAfter: "99999999999999999999") }
+      #expect(try await asked(in: 3500) == 1)
+      #expect(try await asked(in: 200) == 1)
+      cloud.with { $0.mood = .answers(status, "", retryAfter: "1") }
+      try await world.simulation.sleep(for: .seconds(3600))
+      #expect(try await (8...12).contains(asked(in: 300)))
+    }
+  }
+
   @Test func whatIsAskedTooLateIsNotDone() async throws {
     let cloud = FakeCloud()
     cloud.addLamp("p", name: "Porch")

@@ -9,7 +9,7 @@ final class FakeCloud: CloudTransport {
     case works
     case unreachable
     /// A status of HTTP, and whatever comes with it.
-    case answers(Int, String)
+    case answers(Int, String, retryAfter: String? = nil)
     /// It says nothing for so long.
     case slow(Duration)
   }
@@ -71,7 +71,8 @@ final class FakeCloud: CloudTransport {
     switch mood {
     case .works: break
     case .unreachable: throw CloudTransportError.unreachable("connection refused")
-    case .answers(let status, let text): return CloudReply(status: status, body: Array(text.utf8))
+    case .answers(let status, let text, let retryAfter):
+      return CloudReply(status: status, body: Array(text.utf8), retryAfter: retryAfter)
     case .slow(let time): try await world?.sleep(for: time)
     }
     return with { inside in

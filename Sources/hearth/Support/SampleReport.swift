@@ -98,7 +98,8 @@ struct SampleReport {
     ]
     return (
       json.adding(told.json).adding(Self.whole(source.status))
-        .adding("time", .string(ClockText.iso(milliseconds: time / 1000))).adding("anchor", .string("\(anchor)")), Self.line(time, anchor, told.text)
+        .adding("time", .string(ClockText.iso(milliseconds: time / 1000))).adding("anchor", .string("\(anchor)")),
+      Self.line(time, anchor, told.text)
     )
   }
 

@@ -23,6 +23,25 @@ import Testing
     #expect(request.contains("Content-Type: application/json\r\n"))
   }
 
+  @Test func anAnswerSaysWhenToAskAgain() async throws {
+    let server = try OneAnswer(
+      "HTTP/1.1 503 Later\r\nRetry-After: 120\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+    defer { server.close() }
+    #expect(try await post(server) == CloudReply(status: 503, body: [], retryAfter: "120"))
+  }
+
+  @Test func patienceIsInSecondsOrUntilAMoment() {
+    let moment: Int64 = 784_111_777_000_000
+    func patience(_ field: String, at time: Int64 = moment) -> Duration? { CloudPatience.duration(field, at: time) }
+    #expect(patience(" 120 ") == .seconds(120) && patience("0") == .zero)
+    #expect(patience("99999999999999999999") == .seconds(3600) && patience("4000") == .seconds(3600))
+    let field = "Sun, 06 Nov 1994 08:49:37 GMT"
+    #expect(patience(field, at: moment - 90_000_000) == .seconds(90))
+    #expect(patience(field, at: 0) == .seconds(3600))
+    #expect(patience(field) == nil && patience(field, at: .max) == nil)
+    for nonsense in ["", "-1", "1.5", "soon", "Sun, 06 Nov 1994", "٣"] { #expect(patience(nonsense) == nil) }
+  }
+
   @Test func noProxyGetsAToken() {
     for name in ["http_proxy", "all_proxy", "ALL_PROXY"] {
       #expect(WebTransport.isSentElsewhere("127.0.0.1", [name: "http://proxy:3128"]))

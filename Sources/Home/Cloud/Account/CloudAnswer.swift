@@ -5,8 +5,8 @@ enum CloudFailure: Error, Hashable, Sendable {
   case timedOut
   /// The token is none, or is none any more.
   case refused(Int)
-  /// A status of HTTP that says that it did not work.
-  case status(Int)
+  /// A status of HTTP that says that it did not work, and for how long it wants not to be asked, if it says so.
+  case status(Int, after: Duration? = nil)
   /// The answer is larger than anybody's home.
   case tooLarge
   /// The answer is not what was asked for.
@@ -35,7 +35,8 @@ enum CloudFailure: Error, Hashable, Sendable {
     case .unreachable(let detail): "does not answer: \(detail)"
     case .timedOut: "did not answer in time"
     case .refused(let status): "refuses the token (\(status)); give it a new one with `hearth home cloud add`"
-    case .status(let status): "answered with \(status)"
+    case .status(let status, nil): "answered with \(status)"
+    case .status(let status, let pause?): "answered with \(status), and is not to be asked for \(TimeText.text(pause))"
     case .tooLarge: "answered with more than is taken in"
     case .unreadable(let detail): "gave an answer that can't be read: \(detail)"
     case .error(let code): "answered with the error \(code)"

@@ -20,8 +20,9 @@ final class CloudExchange {
   }
 
   /// Asks and reads, which may take its time: off the event loop.
+  /// - Parameter time: tells the time, in microseconds since 1970.
   static func run<Answer: Sendable>(
-    _ request: CloudJSON, _ account: StoredCloudAccount, _ settings: CloudOptions,
+    _ request: CloudJSON, _ account: StoredCloudAccount, _ settings: CloudOptions, time: @Sendable () -> Int64,
     _ read: @Sendable (CloudJSON) throws(CloudFailure) -> Answer
   ) async -> Result<Answer, CloudFailure> {
     let reply: CloudReply
@@ -38,6 +39,9 @@ final class CloudExchange {
     switch reply.status {
     case 200..<300: break
     case 401, 403: return .failure(.refused(reply.status))
+    case 429, 503:
+      return .failure(
+        .status(reply.status, after: reply.retryAfter.flatMap { CloudPatience.duration($0, at: time()) }))
     default: return .failure(.status(reply.status))
     }
     guard reply.body.count <= settings.largestAnswer else { return .failure(.tooLarge) }

@@ -32,6 +32,8 @@ actor CloudLink {
   /// When it was asked last, and when it said last what devices there are.
   private var asked: NIODeadline?
   private var synced: NIODeadline?
+  /// Until when it wants not to be asked; what people want done it is told all the same.
+  private var quietUntil: NIODeadline?
   /// How often in a row it did not answer.
   private var failures = 0
   /// When it is noted next that it answered, and what is noted of what is wrong with it.
@@ -77,7 +79,7 @@ actor CloudLink {
     if !isFollowing { self.nodes = nodes.filter(\.value.isDevice) }
     guard isFollowing else { return }
     if !account.isSame(as: old) {
-      (synced, failures) = (nil, 0)
+      (synced, failures, quietUntil) = (nil, 0, nil)
       ask(in: .zero)
     } else if account.orders != old.orders {
       ask(in: settings.settlingTime)
@@ -105,7 +107,7 @@ actor CloudLink {
   /// Asks at a time, if not before.
   private func ask(in time: Duration) {
     guard isFollowing else { return }
-    let deadline = eventLoop.now + .nanoseconds(time.nanoseconds)
+    let deadline = max(eventLoop.now + .nanoseconds(time.nanoseconds), quietUntil ?? .distantPast)
     if let due, due <= deadline { return }
     schedule(at: deadline)
   }
@@ -157,6 +159,8 @@ actor CloudLink {
     options.logger.warning("the cloud account “\(account.name)” \(failure.text)")
     for node in nodes.keys.sorted() { edge.value.take(.lost(node, failure.reason)) }
     note(failure)
+    // It knows best when it answers again, but is asked no more often than one that does.
+    if case .status(_, after: .some) = failure { return ask(in: settings.queryInterval) }
     let doublings = min(failures - 1, 10)
     ask(in: min(settings.queryInterval * (1 << doublings), max(settings.longestRetry, settings.queryInterval)))
   }
@@ -331,6 +335,9 @@ actor CloudLink {
     guard !Task.isCancelled, eventLoop.now <= begun + .nanoseconds(settings.timeout.nanoseconds) else { throw .busy }
     let id = hexadecimal(random.bytes(16))
     let answer = await post(CloudIntent.request(intent, payload, id: id), read)
+    if case .failure(.status(_, after: let pause?)) = answer {
+      quietUntil = eventLoop.now + .nanoseconds(pause.nanoseconds)
+    }
     return try answer.get()
   }
 
@@ -341,8 +348,9 @@ actor CloudLink {
     let result = await withCheckedContinuation { continuation in
       let exchange = NIOLoopBound(CloudExchange(continuation), eventLoop: eventLoop)
       self.exchange = exchange
-      let task = options.machine.task { [eventLoop] in
-        let result = await CloudExchange.run(request, account, settings, read)
+      let task = options.machine.task { [eventLoop, machine = options.machine] in
+        let result = await CloudExchange.run(
+          request, account, settings, time: { machine.unixMicroseconds() }, read)
         eventLoop.execute { exchange.value.end(result.map { $0 as any Sendable }) }
       }
       exchange.value.begin(

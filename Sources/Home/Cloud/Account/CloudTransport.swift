@@ -16,8 +16,12 @@ public struct CloudReply: Hashable, Sendable {
   public var status: Int
   /// The bytes of the answer.
   public var body: [UInt8]
+  /// The field Retry-After, where there is one.
+  public var retryAfter: String?
 
-  public init(status: Int, body: [UInt8]) { (self.status, self.body) = (status, body) }
+  public init(status: Int, body: [UInt8], retryAfter: String? = nil) {
+    (self.status, self.body, self.retryAfter) = (status, body, retryAfter)
+  }
 }
 
 /// What a transport itself has against an answer.

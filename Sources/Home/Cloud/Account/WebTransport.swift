@@ -87,8 +87,10 @@ private final class WebExchange: NSObject, URLSessionDataDelegate, Sendable {
     }
     if isTooLarge {
       continuation?.resume(throwing: CloudTransportError.tooLarge)
-    } else if let status = (task.response as? HTTPURLResponse)?.statusCode, error == nil {
-      continuation?.resume(returning: CloudReply(status: status, body: body))
+    } else if let response = task.response as? HTTPURLResponse, error == nil {
+      continuation?.resume(
+        returning: CloudReply(
+          status: response.statusCode, body: body, retryAfter: response.value(forHTTPHeaderField: "Retry-After")))
     } else {
       let reason = error?.localizedDescription ?? "it gave no status"
       continuation?.resume(throwing: CloudTransportError.unreachable(reason))
