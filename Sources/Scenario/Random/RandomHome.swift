@@ -6,7 +6,7 @@ internal import Simulation
 internal import VirtualDevices
 
 /// Runs random homes: first everything goes wrong, then the network heals, and within a bounded time the home must agree
-/// with every device.
+/// with every device. What happens after that it has to know soon.
 public enum RandomHome {
   /// How a run went.
   public struct Outcome: Sendable {
@@ -42,16 +42,21 @@ public enum RandomHome {
     let counted = Counted()
     do {
       let run = await simulate(
-        try plan.definition(), seed: plan.seed, limit: .seconds(7_200), options
+        try plan.definition(), seed: plan.seed, limit: .seconds(21_600), options
       ) { _, world in
         try await world.simulation.naming("the home to be set up") { try await RandomPlay.prepare(plan, world) }
         let play = RandomPlay(plan, world)
         let simulation = world.simulation
-        for step in plan.steps { try await simulation.naming("step \(step)") { try await play.take(step) } }
+        for step in plan.steps where !step.isAfterwards {
+          try await simulation.naming("step \(step)") { try await play.take(step) }
+        }
         try await simulation.naming("the network to heal") { try await play.heal() }
         let healed = await simulation.now
         try await simulation.naming("newcomers to be commissioned") { try await play.takeNewcomers(since: healed) }
         let time = try await simulation.naming("all to agree") { try await play.converge(since: healed) }
+        for step in plan.steps where step.isAfterwards {
+          try await simulation.naming("step \(step)") { try await play.take(afterwards: step) }
+        }
         counted.datagrams = await world.simulation.perform { $0.network.packetCount }
         return time
       }
@@ -184,7 +189,7 @@ struct RandomPlay {
     case .family(let family, let isOn): await world.simulation.perform { _ in machine.setFamily(family, isOn: isOn) }
     case .bridged(let isOn): await world.power(isOn, bridgedOn: name)
     case .heal: await network { $0.heal() }
-    case .cutSecondHome, .restoreSecondHome: break
+    case .cutSecondHome, .restoreSecondHome, .afterwards: break
     }
   }
 
@@ -286,7 +291,6 @@ struct RandomPlay {
         }
         do { try await world.pairDevice("D\(number)") } catch { last = "\(error)" }
         attempts += 1
-        if attempts == 3, try await !isKnown(number) { try await world.reset("D\(number)") }
         try await world.simulation.sleep(for: .seconds(5))
       }
     }

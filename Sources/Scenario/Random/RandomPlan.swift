@@ -15,6 +15,7 @@ public struct RandomPlan: Hashable, Sendable {
 
     var description: String {
       let who = device.map { "D\($0)" } ?? "hub"
+      if case .afterwards(let act) = act { return "\(number): when all agree, \(who): \(act)" }
       return "\(number): at \(at.nanoseconds / 1_000_000) ms, \(who): \(act)"
     }
   }
@@ -44,6 +45,8 @@ public struct RandomPlan: Hashable, Sendable {
     case partitionSecondHome
     case conditionsSecondHome(Weather)
     case heal
+    // What happens when all agree.
+    case afterwards(Aftermath)
   }
 
   /// What a link is like: times in milliseconds, chances in per cent, bytes.
@@ -101,6 +104,7 @@ public struct RandomPlan: Hashable, Sendable {
           : Step(number: number, at: at, device: device % count, act: Self.act(&random)))
     }
     if hasSecondHome { steps += Self.secondHome(seed: seed, devices: count, from: steps.count) }
+    steps += Self.aftermath(seed: seed, kinds: kinds, from: steps.count)
     self.steps = steps.sorted { ($0.at, $0.number) < ($1.at, $1.number) }
   }
 
@@ -197,6 +201,7 @@ public struct RandomPlan: Hashable, Sendable {
   func keeping(devices: [Int]) -> RandomPlan {
     var plan = self
     plan.kept = kept.filter(devices.contains)
+    plan.newcomers.formIntersection(plan.kept)
     plan.steps = steps.filter { $0.device.map(plan.kept.contains) ?? true }
     return plan
   }
