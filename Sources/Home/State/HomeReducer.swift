@@ -183,6 +183,7 @@ public struct HomeReducer: Sendable {
     if let deadline = report.deadline { contacts[node]?.nextReport = deadline }
     // One report is one update, also of who comes back by it.
     if report.isOfEstablished { set(.online(by: node), of: node, &update) }
+    let first = update.changes.count
     var isTopology = false
     var reachability = false
     var wasReachable = false
@@ -197,7 +198,10 @@ public struct HomeReducer: Sendable {
       wasReachable = wasReachable || old != nil
     }
     if report.isWhole { update.versions = Self.versions(report) }
-    if isTopology { describe(node, isWhole: report.isWhole, &update) }
+    if isTopology {
+      describe(node, isWhole: report.isWhole, &update)
+      Self.introduce(node, in: &update.changes[first...])
+    }
     var isShutDown = false
     for event in report.events where state.lastEvents[node].map({ event.number > $0 }) ?? true {
       make(.event(node, event), &update)
@@ -261,6 +265,23 @@ public struct HomeReducer: Sendable {
     let there = Set(topology.sources.map(\.id))
     for source in state.sources(of: node) where !there.contains(source.id) { removeSource(source.id, &update) }
     restore(known, of: node, &update)
+  }
+
+  /// What is new comes before what it says: whose a value is, is known to who reads one change after the other. Values that
+  /// went with a source, and were told again, stay where they are.
+  private static func introduce(_ node: NodeID, in changes: inout ArraySlice<HomeChange>) {
+    var isNew = false
+    for change in changes {
+      switch change {
+      case .sourceAdded(let source, _) where source.node == node: isNew = true
+      case .sourceRemoved: return
+      default: break
+      }
+    }
+    guard isNew else { return }
+    let values = changes.filter { $0.sampleType == .attribute }
+    changes.removeAll { $0.sampleType == .attribute }
+    changes += values
   }
 
   /// An endpoint's values go with the source that it belonged to; one that belongs to another source now keeps them.

@@ -36,6 +36,29 @@ import Testing
     #expect(home.faults.isEmpty)
   }
 
+  /// Who reads one change after the other, as the log does, knows whose each value is.
+  @Test func whatIsNewComesBeforeWhatItSays() throws {
+    var home = CheckedReducer()
+    var bridge = NodeModel.bridge(7)
+    var known = HomeState()
+    func read(_ update: HomeUpdate?) throws {
+      for change in try #require(update).changes {
+        if case .attribute = change {
+          let owner = known.deviceID(about: change)
+          #expect(owner != nil && owner == home.state.deviceID(about: change), "\(change)")
+        }
+        known.apply(change)
+      }
+      #expect(known == home.state)
+    }
+    try read(home.take(bridge.report()))
+    bridge.addBridged(4, "New")
+    bridge.endpoints[0]?.parts = [1, 2, 3, 4]
+    bridge.endpoints[1]?.parts = [2, 3, 4]
+    try read(home.take(bridge.report()))
+    #expect(home.ids == ["7", "7/2", "7/3", "7/4"])
+  }
+
   @Test(arguments: [true, false]) func partsListsOfBothForms(_ isTree: Bool) {
     var home = CheckedReducer()
     // 1 is an aggregator with a composed device, 2, of 3 and 4, and a nested bridge, 5, with 6.
