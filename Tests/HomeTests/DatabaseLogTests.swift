@@ -218,6 +218,11 @@ import Testing
     #expect(samples.map(\.isDeletion) == [false, false, true, true, true])
     #expect(Set(samples.map(\.origin)) == ["phone"] && Set(samples.map(\.update)).count == 1)
     #expect(result.deleted.count == 3 && result.added.count == 10)
+    // It is called so nowhere else any more.
+    #expect(samples.map(\.name) == [nil, nil, nil, nil, "Behind"])
+    // As earlier versions wrote it.
+    let nameless = ChangeRow(.deviceRemoved(id: "7/3"), device: nil)
+    #expect(try nameless.removedName == nil && nameless.change() == .deviceRemoved(id: "7/3"))
   }
 
   /// As the first version wrote it.

@@ -175,7 +175,7 @@ import Testing
     let contact = Contact(last: -1, nextReport: nil)
     let home = StoredHome(state: ServedHome.state, contacts: [5: contact], anchor: try #require(Anchor("h1-9")))
     let sample = HomeSample(
-      anchor: home.anchor, time: 7, change: .deviceRenamed(id: "5", name: "x"), device: "5", origin: nil, update: 8)
+      anchor: home.anchor, time: 7, change: .deviceRemoved(id: "5"), device: "5", name: "x", origin: nil, update: 8)
     let position = HubPosition(hub: .max, count: 3)
     let status = HubStatus(
       process: 7, isFollower: true, since: 1, devices: 2, devicesOnline: 1, addresses: ["a"],

@@ -79,6 +79,31 @@ import Testing
     #expect(wait.status == 11 && wait.errors.hasPrefix("waiting for Lamp: onOff to be false\n"), "\(wait.errors)")
   }
 
+  /// Of what is gone the log has the name, and so have the lines of the time before.
+  @Test func whatIsGoneIsCalledAsItWas() throws {
+    let hearth = try seeded()
+    defer { hearth.cleanUp() }
+    let before = try StoredNames(StateDirectory(hearth.state)).withDatabase { database throws(HomeError) in
+      "\(try database.anchor())"
+    }
+    try hearth.seed([
+      .attribute(5, .init(1, 6, 0), value: [0x08]), .deviceMoved(id: "5", roomID: nil), .roomRemoved(id: "r1"),
+      .sourceRemoved(SourceID(5)), .deviceRemoved(id: "5"),
+    ])
+    func lines(_ more: String...) throws -> [Substring] {
+      try hearth.run(["watch", "--since", before, "--for", "0s", "--mdns", "off"] + more).output.split(separator: "\n")
+    }
+    let words = try lines().map { $0.split(separator: "  ", maxSplits: 2).last.map { String($0) } }
+    #expect(
+      words == [
+        "Lamp/1.onOff.onOff  false", "Lamp  moved out of its room", "room Den  removed", "Lamp  no longer at 5",
+        "Lamp  removed",
+      ])
+    let json = try lines("--json")
+    #expect(json.filter { $0.contains(#""device":"Lamp","nodeID":"5""#) }.count == 4, "\(json)")
+    #expect(json.contains { $0.contains(#""change":"roomRemoved","id":"r1","name":"Den""#) }, "\(json)")
+  }
+
   @Test func linesOfWatchHaveTheKeysOfTheReadme() throws {
     let hearth = try seeded()
     defer { hearth.cleanUp() }

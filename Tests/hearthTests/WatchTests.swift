@@ -61,6 +61,9 @@ import Testing
     #expect(words(.deviceRemoved(id: "5")) == "Light  removed")
     #expect(words(.roomRemoved(id: "r"), device: nil) == "room Study  removed")
     #expect(words(.attribute(9, .init(1, 6, 0), value: [0x09]), device: "9") == "9/1.onOff.onOff  true")
+    // Of a node that is no device yet.
+    #expect(words(.attribute(9, .init(1, 6, 0), value: [0x09]), device: nil) == "9/1.onOff.onOff  true")
+    #expect(words(.sourceRemoved(SourceID(9)), device: nil) == "9  no longer at 9")
   }
 
   @Test func thePrimaryHomeIsNamed() throws {

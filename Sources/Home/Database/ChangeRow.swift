@@ -2,7 +2,8 @@ internal import Foundation
 internal import MatterModel
 internal import MatterProtocol
 
-/// A change as columns of the log. Every change has a row that gives exactly it again.
+/// A change as columns of the log. Every change has a row that gives exactly it again, and one that takes something away has its
+/// name beside it.
 struct ChangeRow: Hashable {
   /// Numbers in the file: never given to anything else.
   enum Kind: Int, CaseIterable {
@@ -23,6 +24,16 @@ struct ChangeRow: Hashable {
     case attribute = 15
     case event = 16
     case primaryStructure = 17
+
+    /// The table of what it takes away, if it does.
+    var removedFrom: String? {
+      switch self {
+      case .structureRemoved: "structure"
+      case .roomRemoved: "room"
+      case .deviceRemoved: "device"
+      default: nil
+      }
+    }
   }
 
   var kind: Kind
@@ -132,6 +143,20 @@ struct ChangeRow: Hashable {
         try known(node), .init(try known(endpoint), try known(cluster), AttributeID(try known(element))), value: value)
     case .event: .event(try known(node), try event())
     }
+  }
+
+  /// What it was called that is taken away.
+  var removedName: String? {
+    get throws(DamagedBlob) { kind.removedFrom != nil && value != nil ? try text() : nil }
+  }
+
+  /// Keeps what is taken away from being nameless.
+  /// - Parameter find: gives the name of what the change is about.
+  mutating func nameRemoved(_ find: (_ table: String, _ id: String) throws -> String?) rethrows {
+    guard let table = kind.removedFrom, let subject, let name = try find(table, subject) else { return }
+    var writer = BlobWriter()
+    writer.write(name)
+    value = writer.bytes
   }
 
   private func text() throws(DamagedBlob) -> String {

@@ -50,7 +50,11 @@ struct ChangeWriter {
       if try isThere(change) { continue }
       written.changes.append(change)
       // Whose it is has to be asked before the change: a source that is removed is nobody's afterwards.
-      let row = ChangeRow(change, device: try owner(of: change))
+      var row = ChangeRow(change, device: try owner(of: change))
+      try row.nameRemoved { table, id in
+        try String.fetchOne(
+          database.cachedStatement(sql: "SELECT name FROM \(table) WHERE id = ?"), arguments: [id])
+      }
       devices.append(row.kind.isOfDevice ? row.subject : nil)
       try log(row, update, batch: batch)
       try apply(change)

@@ -161,7 +161,7 @@ extension HomeDatabase {
     return HomeSample(
       anchor: Anchor(log: logID, sequence: row[0], mark: Self.mark(of: row[11])), time: row[2],
       change: try change.change(),
-      device: kind.isOfDevice ? change.subject : nil, origin: row[10], update: row[1])
+      device: kind.isOfDevice ? change.subject : nil, name: try change.removedName, origin: row[10], update: row[1])
   }
 
   /// The filter for SQLite: an `AND` and its conditions. Lets through what ``SampleFilter/contains(_:)`` does.

@@ -22,16 +22,20 @@ public struct HomeSample: Hashable, Sendable {
   public var change: HomeChange
   /// The device that it happened to, if it did to one.
   public var device: String?
+  /// What it was called, of a device, a room or a structure that is removed: it is found nowhere else any more. Nil in a log
+  /// that an earlier version wrote.
+  public var name: String?
   /// The client whose call it was; nil: nobody's, a device did it.
   public var origin: String?
   /// The same for all that belonged together: one report, one command, one loss.
   public var update: Int64
 
   package init(
-    anchor: Anchor, time: Int64, change: HomeChange, device: String?, origin: String?, update: Int64
+    anchor: Anchor, time: Int64, change: HomeChange, device: String?, name: String? = nil, origin: String?,
+    update: Int64
   ) {
     (self.anchor, self.time, self.change) = (anchor, time, change)
-    (self.device, self.origin, self.update) = (device, origin, update)
+    (self.device, self.name, self.origin, self.update) = (device, name, origin, update)
   }
 
   /// Grows with each sample of a log; has gaps.

@@ -2,7 +2,7 @@ package import Home
 package import MatterModel
 
 /// The version of the wire, told first: a hub of another version says so and hangs up.
-package let hubWireVersion: UInt64 = 4
+package let hubWireVersion: UInt64 = 5
 
 /// What a client sends.
 package enum HubMessage: Sendable {

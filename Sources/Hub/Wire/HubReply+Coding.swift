@@ -100,6 +100,7 @@ extension HomeSample {
     writer.write(UInt64(bitPattern: time))
     change.write(to: &writer)
     writer.write(device)
+    writer.write(name)
     writer.write(origin)
     writer.write(UInt64(bitPattern: update))
   }
@@ -107,8 +108,8 @@ extension HomeSample {
   fileprivate init(from reader: inout BlobReader) throws(DamagedBlob) {
     self.init(
       anchor: try reader.anchor(), time: Int64(bitPattern: try reader.number()),
-      change: try HomeChange(from: &reader), device: try reader.optionalText(), origin: try reader.optionalText(),
-      update: Int64(bitPattern: try reader.number()))
+      change: try HomeChange(from: &reader), device: try reader.optionalText(), name: try reader.optionalText(),
+      origin: try reader.optionalText(), update: Int64(bitPattern: try reader.number()))
   }
 }
 

@@ -51,13 +51,25 @@ struct Watch: AsyncParsableCommand {
       var anchor = since.flatMap { Anchor($0) }
       if anchor == nil { anchor = try await session.anchor() }
       guard let anchor else { return }
-      let reader = LogReader(
-        session, home.output, SampleReport(await session.state, raw: raw, isPast: since != nil), wanted, after: anchor,
-        until: count)
+      var report = SampleReport(await session.state, raw: raw, isPast: since != nil)
+      if since != nil { try await learnNames(of: session, after: anchor, &report) }
+      let reader = LogReader(session, home.output, report, wanted, after: anchor, until: count)
       if try await reader.read() || time?.duration == .zero { return }
       let updates = session.updates()
       try await session.follow()
       try await tell(reader, session, updates)
+    }
+  }
+
+  /// What is gone is called in the log as it was when it went, and what it said before comes before that.
+  private func learnNames(of session: Home, after anchor: Anchor, _ report: inout SampleReport) async throws {
+    var anchor = anchor
+    while case .samples(let samples, let next, let isComplete) = try await session.samples(
+      after: anchor, SampleFilter(.topology), limit: 1000)
+    {
+      report.learn(samples)
+      if isComplete { return }
+      anchor = next
     }
   }
 

@@ -18,11 +18,19 @@ struct SampleReport {
     (self.names, self.raw, self.isPast) = (names, raw, isPast)
   }
 
+  /// Takes in how that was called which is gone by now: samples that follow may be of the time before.
+  mutating func learn(_ samples: [HomeSample]) {
+    for sample in samples {
+      guard let name = sample.name, let id = sample.device, seen[id] == nil else { continue }
+      seen[id] = Self.unknown(id, name: name, room: nil)
+    }
+  }
+
   /// A sample's line and its object, each with time and anchor. No line where it says nothing of a device as a whole: that a way to
   /// it comes or goes that does not count. The object says so, too.
   mutating func report(_ sample: HomeSample) -> (json: JSON, text: String?) {
     let before = device(of: sample)
-    let room = room(of: sample.change)
+    let room = room(of: sample.change) ?? sample.name
     let counted = way(of: sample)
     apply(sample.change)
     let after = sample.isDeletion ? before : device(of: sample)
@@ -131,7 +139,7 @@ struct SampleReport {
 
   private mutating func device(of sample: HomeSample) -> DeviceRecord? {
     guard let id = sample.device else { return nil }
-    guard let entry = names.devices[id] else { return seen[id] ?? Self.unknown(id, name: id, room: nil) }
+    guard let entry = names.devices[id] else { return seen[id] ?? Self.unknown(id, name: sample.name ?? id, room: nil) }
     let room = entry.roomID.flatMap { names.room($0)?.name }
     let record = DeviceRecord(entry, room: room) ?? Self.unknown(id, name: entry.name, room: room)
     seen[id] = record
@@ -178,7 +186,11 @@ struct SampleReport {
       return place("primaryStructureChosen", "structure", id, "is the primary one")
     case .roomRenamed(let id, let name): return renamed("room", id, from: room, to: name)
     case .structureRenamed(let id, let name): return renamed("structure", id, from: room, to: name)
-    default: return (sample.type.rawValue, [:], sample.type.rawValue)
+    default:
+      // Of a node that is no device yet, or none any more.
+      guard let node = sample.node else { return (sample.type.rawValue, [:], sample.type.rawValue) }
+      let name = "\(node.rawValue)"
+      return told(sample.change, nil, unknown(name, name: name, room: nil), raw: raw)
     }
   }
 
