@@ -154,7 +154,7 @@ import Testing
 
   @Test func aHomeHasOneHub() async throws {
     let served = try await ServedHome()
-    #expect(await code { try await served.startHub() } == .internalError)
+    #expect(await code { try await served.startHub() } == .badArguments)
     let client = try await served.client()
     #expect(try await client.devices().list().count == 1)
     await client.close()

@@ -67,6 +67,8 @@ import Testing
     ]
     #expect(
       DeviceDescription.text(try row(), fabrics).contains("\nFabrics        1 (this home), 3 Another Home\n"))
+    let unknown = DeviceDescription.text(try row(.offline, reason: .timedOut), nil)
+    #expect(unknown.contains("\nFabrics        not known: timed out\n"), "\(unknown)")
     let json = DeviceDescription.json(try row(), fabrics).text
     let all = try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
     let told = try #require(all["fabrics"] as? [[String: Any]])

@@ -68,6 +68,20 @@ import Testing
     }
   }
 
+  @Test func whatThereIsNotIsSaid() throws {
+    let empty = Hearth()
+    defer { empty.cleanUp() }
+    #expect(try empty("rooms").errors.hasPrefix("There is no room yet"))
+    #expect(try empty("observe", "list").errors.hasPrefix("There is no observer yet"))
+    let hearth = try seeded()
+    defer { hearth.cleanUp() }
+    let banana = try hearth("devices", "--kind", "banana")
+    #expect(banana.status == 3 && banana.errors.contains("expected light, plug"), "\(banana.errors)")
+    #expect(try hearth("devices", "--kind", "ligth").errors.contains("did you mean “light”"))
+    // A kind of which there is none is no mistake.
+    #expect(try hearth("devices", "--kind", "locks").status == 0)
+  }
+
   @Test func whatTakesLongIsSaid() throws {
     let hearth = try seeded()
     defer { hearth.cleanUp() }

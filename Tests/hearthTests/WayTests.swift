@@ -127,6 +127,27 @@ import Testing
     #expect(told(isPast: false) == [nil, "online (peer)", "online (peer)"])
   }
 
+  @Test func aDeviceSaysWhereItIsAndWhereElse() throws {
+    let state = Self.state(id: "9", [.connectivity(Self.own, Self.offline)])
+    let entry = try #require(state.devices["9"])
+    let device = HomeDevice(
+      entry, values: NodeValues(), contact: Contact(), settled: .unknown, home: OutputTests.NoHome())
+    let row = DeviceRow(device: device, record: try #require(device.record(room: nil)))
+    let text = DeviceDescription.text(row, nil)
+    #expect(text.contains("\nNode           7/2\nAlso at        5 (offline: timed out)\n"), "\(text)")
+    let json = DeviceDescription.json(row, nil).text
+    for part in [
+      #""id":"9","nodeID":"7""#, #""source":"5","active":false,"connectivityState":"offline""#,
+      #""source":"7/2","active":true,"connectivityState":"online""#,
+    ] { #expect(json.contains(part), "\(json)") }
+    // Its node is removed, and it stays.
+    let lamp = try HomeRegistry(Self.state()).resolve("lamp").device
+    #expect(Remove.note(Remove.rest(of: lamp)) == "; it stays in the home, reached as 7/2")
+    let other = try HomeRegistry(Self.state()).resolve("other").device
+    #expect(Remove.note(Remove.rest(of: other)).isEmpty && "\(other.way)" == "7/1")
+    #expect(VirtualDeviceReport.decimal("000000000000000A") == "10")
+  }
+
   @Test func nodeIDsAreNodeIDs() throws {
     let state = Self.state()
     var report = SampleReport(state)

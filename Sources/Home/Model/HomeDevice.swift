@@ -38,6 +38,9 @@ public struct HomeDevice: Sendable, Identifiable {
   /// Where it is reached, or would be: the way that counts.
   public var source: DeviceSource? { entry.active }
 
+  /// All ways to it, in the order of their ids.
+  public var sources: [DeviceSource] { entry.sources }
+
   /// Gives the device another name in the home; its NodeLabel is another thing.
   /// - Parameter name: is cut at 60 Unicode code points.
   /// - Returns: a new value, and whether the name was cut.

@@ -67,6 +67,9 @@ public struct DeviceRecord: Hashable, Sendable {
   /// Whether it is behind a bridge.
   public var isBridged: Bool { mainEndpoint != .root }
 
+  /// The way that counts, as people name it: `10`, or `7/3` for what is behind a bridge. The device's id is its first one's.
+  public var way: SourceID { SourceID(nodeID, mainEndpoint) }
+
   /// The name with the room in front: `kitchen/lamp`.
   public var fullName: String { room.map { "\($0)/\(name)" } ?? name }
 

@@ -73,7 +73,7 @@ public actor Hub {
     let state = controller.options.state
     try Files.makeDirectory(state.run)
     guard let lock = try FollowerLock.acquire(state.run + "/hub.lock") else {
-      throw HomeError(.internalError, "another hub serves the home in \(state.root); see `hearth hub status`")
+      throw HomeError(.badArguments, "another hub serves the home in \(state.root); see `hearth hub status`")
     }
     try await home.follow()
     let hub = Hub(controller, options, lock, state.hubSocket)

@@ -15,10 +15,20 @@ struct Remove: AsyncParsableCommand {
     let (device, wasTold) = try await home.output.tellingWaits {
       try await Home.remove(self.device, force: force, options)
     }
-    home.output.result(
-      device.jsonNames.adding("deviceWasTold", .bool(wasTold)),
+    let rest = Self.rest(of: device)
+    let words =
       wasTold
-        ? "removed \(device.name)" : "forgot \(device.name); it could not be told and still thinks that it is ours")
+      ? "removed \(device.name)" : "forgot \(device.name); it could not be told and still thinks that it is ours"
+    home.output.result(
+      device.jsonNames.adding("deviceWasTold", .bool(wasTold))
+        .adding("remainingWays", .array(rest.map { .string("\($0)") })), words + Self.note(rest))
+  }
+
+  /// The ways by which a device stays in the home of which the node was removed.
+  static func rest(of device: DeviceRecord) -> [SourceID] { device.ways.map(\.id).filter { $0.node != device.nodeID } }
+
+  static func note(_ rest: [SourceID]) -> String {
+    rest.isEmpty ? "" : "; it stays in the home, reached as \(rest.map { "\($0)" }.joined(separator: ", "))"
   }
 }
 

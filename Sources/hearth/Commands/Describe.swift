@@ -39,7 +39,8 @@ enum DeviceDescription {
     let identity = device.identity
     let connectivity = row.device.sourceConnectivity.connectivityState.rawValue
     var rows: [(String, String?)] = [
-      ("Name", device.name), ("Room", device.room ?? "–"), ("Node", device.id),
+      ("Name", device.name), ("Room", device.room ?? "–"), ("Node", "\(device.way)"),
+      ("Also at", otherWays(row)),
       ("Types", device.typeNames.joined(separator: ", ")),
       ("Vendor", named(identity.vendorName, identity.vendorID?.description)),
       ("Product", named(identity.productName, identity.productID.map { VendorID($0).description })),
@@ -51,10 +52,8 @@ enum DeviceDescription {
       ("Last contact", DeviceTable.contact(row, now: Home.now())),
       ("Next report", row.device.contact.nextReport.map { ClockText.time(milliseconds: $0 / 1000) }),
     ]
-    if let fabrics {
-      rows.append(
-        ("Fabrics", fabrics.map { Self.text($0) }.joined(separator: ", ")))
-    }
+    let told = fabrics?.map { Self.text($0) }.joined(separator: ", ")
+    rows.append(("Fabrics", told ?? "not known: " + whyNot(row)))
     var lines = rows.compactMap { row -> String? in
       guard let value = row.1, !value.isEmpty else { return nil }
       return row.0 + String(repeating: " ", count: 15 - row.0.count) + value.shown()
@@ -74,6 +73,33 @@ enum DeviceDescription {
       }
     }
     return lines.joined(separator: "\n")
+  }
+
+  /// The ways to it besides the one that counts, and how they are: "7/5 (offline: timed out)".
+  private static func otherWays(_ row: DeviceRow) -> String? {
+    let others = row.device.sources.filter { $0.id != row.device.source?.id }
+    return others.isEmpty ? nil : others.map { "\($0.id) (\(words($0.status)))" }.joined(separator: ", ")
+  }
+
+  private static func words(_ status: SourceStatus) -> String {
+    status.connectivity.connectivityState.rawValue + (status.reason.map { ": \($0.text)" } ?? "")
+  }
+
+  /// Why nobody knows which fabrics it is in.
+  private static func whyNot(_ row: DeviceRow) -> String {
+    if row.record.isBridged { return "its bridge is in them" }
+    guard !row.isPartlyOnline else { return "it did not say" }
+    return row.device.offlineReason?.text ?? "it does not answer"
+  }
+
+  private static func json(_ source: DeviceSource, isActive: Bool) -> JSON {
+    let connectivity = source.status.connectivity
+    return [
+      "source": .string("\(source.id)"), "active": .bool(isActive),
+      "connectivityState": .string(connectivity.connectivityState.rawValue),
+      "connectivityReason": .optional(source.status.reason?.text),
+      "dataSourceLocality": .string(connectivity.dataSourceLocality.rawValue),
+    ]
   }
 
   /// What the connectivity is without short breaks, where that is otherwise.
@@ -132,7 +158,8 @@ enum DeviceDescription {
         "parts": .array(endpoint.parts.map { .integer($0.rawValue) }),
       ]
     }
-    return DeviceTable.json(row)
+    let ways = row.device.sources.map { json($0, isActive: $0.id == row.device.source?.id) }
+    return DeviceTable.json(row).adding("ways", .array(ways))
       .adding("vendorID", identity.vendorID.map { .integer($0.rawValue) } ?? .null)
       .adding("productID", identity.productID.map { .integer($0) } ?? .null)
       .adding("vendorName", .optional(identity.vendorName)).adding("productName", .optional(identity.productName))

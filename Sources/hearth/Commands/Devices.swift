@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import Home
+import MatterClusters
 import MatterModel
 
 /// `hearth devices`.
@@ -18,6 +19,7 @@ struct Devices: AsyncParsableCommand {
     let state = try await names.state()
     let registry = HomeRegistry(state)
     let room = try room.map { try state.knownRoom($0).id }
+    if let kind { try Self.check(kind, among: registry.devices) }
     let wanted = registry.devices.filter { isWanted($0, in: state.devices[$0.id]?.roomID, room) }
     try home.check(wanted)
     if wanted.isEmpty && awaited.isEmpty && !watch {
@@ -46,6 +48,18 @@ struct Devices: AsyncParsableCommand {
     }
   }
 
+  /// - Throws: `notFound` for what is no kind of device: neither a family, nor in the name of a type.
+  static func check(_ kind: String, among devices: [DeviceRecord]) throws(HomeError) {
+    let names = DeviceTypes.all.map { ElementNames.deviceType($0.id) } + devices.flatMap(\.typeNames)
+    guard DeviceFamily.named(kind) == nil, !names.contains(where: { $0.lowercased().contains(kind.lowercased()) })
+    else { return }
+    let families = DeviceFamily.all.map(\.name)
+    throw HomeError(
+      .notFound,
+      "there is no kind of device “\(kind)”; expected \(families.joined(separator: ", ")), or a type's name",
+      candidates: NearestName.suggestions(for: kind, in: families + names))
+  }
+
   /// - Parameters:
   ///   - place: the id of the room that it is in.
   ///   - room: the id of the one that was asked for; nil: none was.
@@ -71,7 +85,11 @@ struct Devices: AsyncParsableCommand {
     }
     let now = Home.now()
     let table = DeviceTable.text(reports, now: now)
-    guard let screen else { return home.output.result(.array(reports.map(DeviceTable.json)), table) }
+    guard let screen else {
+      home.output.result(.array(reports.map(DeviceTable.json)), reports.isEmpty ? "" : table)
+      if reports.isEmpty { home.output.progress(offline ? "No device is offline." : "No device is like that.") }
+      return
+    }
     guard screen.isNews(reports.map(\.essence), table, at: now) else { return }
     if home.output.json {
       home.output.result(.array(reports.map(DeviceTable.json)), "")

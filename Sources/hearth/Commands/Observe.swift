@@ -70,6 +70,7 @@ struct Observe: AsyncParsableCommand {
       let all = try names.withDatabase { database throws(HomeError) in try database.backgroundDeliveries() }
         .map { ObserverReport($0, registry) }
       options.output.result(.array(all.map(\.json)), all.isEmpty ? "" : ObserverReport.table(all, now: Home.now()))
+      if all.isEmpty { options.output.progress("There is no observer yet; add one with `hearth observe add`.") }
     }
   }
 

@@ -10,6 +10,7 @@ struct Rooms: AsyncParsableCommand {
     let state = try await names.names.state()
     let table = RoomReport.table(state)
     names.output.result(.array(RoomReport.json(state)), table.rows.isEmpty ? "" : table.text)
+    if table.rows.isEmpty { names.output.progress("There is no room yet; add one with `hearth room add NAME`.") }
   }
 }
 

@@ -5,7 +5,7 @@ enum VirtualDeviceReport {
   static func table(_ devices: [DeviceStatus]) -> String {
     var table = Table("NAME", "ROOM", "TYPE", "NODE", "PORT", "CODE", "DISCRIMINATOR", "FABRICS", "STATE")
     for device in devices {
-      let nodes = device.nodeIDs.map { $0.drop { $0 == "0" } }.joined(separator: " ")
+      let nodes = device.nodeIDs.map(decimal).joined(separator: " ")
       table.add(
         device.name, device.room.isEmpty ? "–" : device.room, device.type, nodes.isEmpty ? "–" : nodes,
         "\(device.port)", dashed(device.manualCode), "\(device.discriminator)", "\(device.fabrics.count)",
@@ -20,6 +20,9 @@ enum VirtualDeviceReport {
     return table.text
   }
 
+  /// A node id as every command takes and tells it; a status has it in hexadecimal.
+  static func decimal(_ nodeID: String) -> String { UInt64(nodeID, radix: 16).map { "\($0)" } ?? nodeID }
+
   /// As it is printed on a label.
   private static func dashed(_ code: String) -> String {
     guard code.count == 11 else { return code }
@@ -32,7 +35,7 @@ enum VirtualDeviceReport {
         [
           "name": .string(device.name), "room": .optional(device.room.isEmpty ? nil : device.room),
           "type": .string(device.type),
-          "nodeIDs": .array(device.nodeIDs.map { .string($0) }), "port": .integer(device.port),
+          "nodeIDs": .array(device.nodeIDs.map { .string(decimal($0)) }), "port": .integer(device.port),
           "passcode": .integer(device.passcode), "discriminator": .integer(device.discriminator),
           "manualCode": .string(device.manualCode), "qrCode": .string(device.qrCode),
           "vendorID": .integer(device.vendorID), "productID": .integer(device.productID),
@@ -41,7 +44,7 @@ enum VirtualDeviceReport {
           "fabrics": .array(
             device.fabrics.map {
               [
-                "index": .integer($0.index), "fabricID": .string($0.fabricID), "nodeID": .string($0.nodeID),
+                "index": .integer($0.index), "fabricID": .string($0.fabricID), "nodeID": .string(decimal($0.nodeID)),
                 "label": .string($0.label),
               ]
             }),
