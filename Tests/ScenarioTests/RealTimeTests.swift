@@ -122,11 +122,17 @@ import VirtualDevices
   }
 
   @Test(.timeLimit(.minutes(10))) func aLimitIsOneInRealTimeToo() async throws {
+    try await expectLimit("- wait: 1h", "s.yaml:6:5: wait 60 min")
+    try await expectLimit("- { after: 1h, do: on plug }", "s.yaml:6:5: do on plug, after 60 min")
+  }
+
+  private func expectLimit(_ step: String, _ waits: String) async throws {
     let scenario = try ScenarioFileTests.load(
-      "devices:\n  - { name: Plug, type: plug }\npaired: false\nlimit: 2s\nsteps:\n  - wait: 1h")
+      "devices:\n  - { name: Plug, type: plug }\npaired: false\nlimit: 2s\nsteps:\n  \(step)")
     let result = await scenario.playInRealTime()
     #expect(
-      result.failure?.message.hasPrefix("the time is over at 2.000 s, and there still waits") == true, "\(result)")
+      result.failure?.message
+        == "the time is over after 2 s (“limit:” of the scenario), and there still waits “\(waits)”", "\(result)")
     #expect(result.failure?.mark?.line == 6)
     #expect(result.duration < .seconds(60))
   }

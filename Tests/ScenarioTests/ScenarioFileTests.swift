@@ -53,6 +53,7 @@ import VirtualDevices
     ("stepps: []", "did you mean “steps”?"),
     ("seed: 5\nsteps: []", "s.yaml:4:1: found key “seed”, expected rooms, devices, scenario, home, paired, limit, "),
     ("always: lamp\nsteps: []", "a mapping such as {lamp.connectivity: online}"),
+    ("steps:\n  - net: { lamp: {} }", "s.yaml:5:18: found"),
     ("steps:\n  - net: { lamp: { rate: fast } }", "s.yaml:5:26: found “fast”, expected a rate such as 500B/s"),
     ("steps:\n  - net: { lamp: { mtu: 12 } }", "the size of an IP packet in bytes, from 49"),
     ("steps:\n  - net: { lamp: { hold: 5ms } }", "“hold” only beside “reorder”"),

@@ -16,6 +16,7 @@ import VirtualDevices
     let result = scenario.result(endedEarly: "interrupted", seed: 1, timeline)
     let failure = try #require(result.failure)
     #expect(failure.message == "interrupted" && failure.mark?.line == 6)
+    #expect(result.duration > .zero)
     #expect(failure.timeline.contains { $0.hasSuffix(": do on lamp") }, "\(failure.timeline)")
     #expect(failure.timeline.contains { $0.hasSuffix("onOff.onOff = true") }, "\(failure.timeline)")
     #expect(JUnitReport.text([result]).contains("do on lamp"))
@@ -247,9 +248,41 @@ import VirtualDevices
     let failure = try #require(
       try await Self.result("limit: 1m\nsteps:\n  - do: on lamp\n  - wait: 5m").failure)
     #expect(failure.mark?.line == 7)
-    #expect(failure.message.contains("the time is over at 60"))
+    #expect(failure.message.contains("the time is over after 1 min (“limit:” of the scenario)"))
     #expect(failure.message.contains("there still waits “s.yaml:7"))
     #expect(failure.timeline.contains { $0.contains("do on lamp") })
+  }
+
+  /// Whose time has not come yet is waited for like any other step.
+  @Test(arguments: [
+    ("- { at: 25h, do: on lamp }", "do on lamp, at 1500 min"),
+    ("- { after: 2h, do: on lamp }", "do on lamp, after 120 min"),
+    ("- { do: on lamp, times: 2, every: 1h }", "do on lamp, after 60 min"),
+  ]) func aRunWhoseTimeIsOverTellsWhichStepIsWaitedFor(_ step: String, _ waits: String) async throws {
+    let failure = try #require(try await Self.result("limit: 1h\nsteps:\n  - wait: 1s\n  \(step)").failure)
+    #expect(failure.mark?.line == 7)
+    #expect(
+      failure.message.hasPrefix("the time is over after 60 min (“limit:” of the scenario), and there still waits “"))
+    #expect(failure.message.contains("“s.yaml:7:5: \(waits)”"), "\(failure)")
+    #expect(!failure.message.contains("outside of virtual time"))
+  }
+
+  /// Events are told by their names, as attributes are.
+  @Test func anEventIsToldByName() async throws {
+    let text = """
+      devices:
+        - name: Bridge
+          type: bridge
+          devices:
+            - { name: Spot, type: dimmable light }
+      steps:
+        - power: { spot: off }
+        - expect: { spot.connectivity: offline, within: 60s }
+        - expect: { spot.connectivity: online }
+      """
+    let result = await (try ScenarioFileTests.load(text)).simulate(seed: 1).result
+    let lines = try #require(result.failure).timeline
+    #expect(lines.contains { $0.hasSuffix(": event Spot.bridgedDeviceBasicInformation.reachableChanged") }, "\(lines)")
   }
 
   @Test func aTraceReplays() async throws {

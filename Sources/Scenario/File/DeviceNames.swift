@@ -50,7 +50,10 @@ struct DeviceNames: Sendable {
   }
 
   func suggestions(for name: String) -> [String] {
-    NearestName.suggestions(for: name, in: devices.map(\.name) + devices.map(\.path))
+    // A name is known twice where two devices have it, or one that is in no room.
+    var known: Set<String> = []
+    let names = (devices.map(\.name) + devices.map(\.path)).filter { known.insert($0).inserted }
+    return NearestName.suggestions(for: name, in: names)
   }
 
   /// Where a device has an attribute of this name.

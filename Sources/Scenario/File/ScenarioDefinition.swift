@@ -13,7 +13,7 @@ public struct ScenarioDefinition: Sendable {
   public var home: HomeDefinition
   /// Whether all devices are commissioned when it begins.
   public var isPaired = true
-  /// How long it may take.
+  /// How long it may take, with the setting up.
   public var limit: Duration = .seconds(86_400)
   /// What has to hold all the time, from the beginning of the steps to their end.
   public var always: [Claim] = []
@@ -85,6 +85,17 @@ public struct ScenarioStep: Sendable {
   public var text: String
   /// Whether it is the first of those that the file says in one step, for several devices or several times.
   public var isFirst = true
+
+  /// What is told of it while it goes on: `lamp.yaml:7:5: power lamp off`.
+  var name: String { "\(mark): \(text)" }
+
+  /// The same while its time is waited for.
+  var nameWithTime: String {
+    switch time {
+    case .at(let point): "\(name), at \(TimeText.text(point))"
+    case .after(let pause): "\(name), after \(TimeText.text(pause))"
+    }
+  }
 
   /// Whether anything happens by it: not where it is only waited or looked.
   var doesSomething: Bool {

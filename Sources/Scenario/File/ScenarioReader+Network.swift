@@ -27,6 +27,9 @@ extension ScenarioReader {
         of: node, known: ["network", "loss", "latency", "jitter", "duplicate", "reorder", "hold", "rate", "mtu"],
         what: "what befalls the network")
     else { return nil }
+    if node.mapping?.isEmpty == true {
+      report(node, expected: "a mapping such as {loss: 30%, latency: 80ms}, or a word such as “partition”")
+    }
     if let node = fields["network"] {
       if fields.count > 1 { report(node, expected: "“network” with nothing beside it") }
       guard let name = node.scalar?.string, !name.isEmpty else {

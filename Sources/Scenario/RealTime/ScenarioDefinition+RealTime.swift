@@ -40,8 +40,7 @@ extension ScenarioDefinition {
       group.addTask {
         // Ended by a cancellation, it is not asked any more.
         try? await home.sleep(for: limit)
-        let error = SimulationError.timedOut(at: .zero + limit, waiting: timeline.lines.suffix(1))
-        return .init(message: "\(error)", mark: timeline.mark, timeline: timeline.lines)
+        return timeIsOver(timeline)
       }
       let first = await group.next() ?? nil
       group.cancelAll()

@@ -58,6 +58,10 @@ struct HomeView: Sendable {
     state.device(of: source).flatMap { entry in devices.first { $0.id == entry.id } }.map(path) ?? "\(source)"
   }
 
+  private func name(of node: NodeID, _ endpoint: EndpointID) -> String {
+    state.deviceID(of: node, endpoint).flatMap { id in devices.first { $0.id == id } }.map(path) ?? "node \(node)"
+  }
+
   /// What somebody reads of one report each by itself; of more, as a first report has, only how many there are.
   private static let mostAttributes = 8
 
@@ -77,13 +81,15 @@ struct HomeView: Sendable {
   private func text(of change: HomeChange) -> String {
     switch change {
     case .attribute(let node, let path, let value):
-      let device = state.deviceID(of: node, path.endpoint).flatMap { id in devices.first { $0.id == id } }
       let place = AttributePlace(path.cluster, path.attribute)
-      return "\(device.map(self.path) ?? "node \(node)").\(place.name) = \(value.map(place.text) ?? "gone")"
+      return "\(name(of: node, path.endpoint)).\(place.name) = \(value.map(place.text) ?? "gone")"
     case .connectivity(let source, let status):
       let reason = status.reason.map { " (\($0.text))" } ?? ""
       return "\(name(of: source)) \(status.connectivity.connectivityState.rawValue)\(reason)"
-    case .event(let node, let event): return "event of node \(node): \(event.path)"
+    case .event(let node, let event):
+      let (cluster, id) = (event.path.cluster, event.path.event)
+      return "event \(name(of: node, event.path.endpoint)).\(ElementNames.cluster(cluster))."
+        + ElementNames.event(id, of: cluster)
     case .topology(let source, let endpoints, _): return "\(name(of: source)) has \(endpoints.count) endpoints"
     case .sourceAdded(let source, _): return "\(source) added"
     case .sourceRemoved(let source): return "\(source) removed"

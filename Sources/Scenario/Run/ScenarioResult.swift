@@ -1,3 +1,4 @@
+internal import Home
 public import MatterProtocol
 public import Simulation
 public import VirtualDevices
@@ -66,6 +67,7 @@ extension ScenarioDefinition {
     let failure: ScenarioResult.Failure?
     switch run.result {
     case .success(let found): failure = found
+    case .failure(SimulationError.timedOut(_, let waits)): failure = timeIsOver(timeline, waiting: waits)
     case .failure(let error):
       failure = ScenarioResult.Failure(message: "\(error)", mark: timeline.mark, timeline: timeline.lines)
     }
@@ -77,16 +79,30 @@ extension ScenarioDefinition {
     )
   }
 
+  /// Why a run did not pass whose ``limit`` is reached.
+  /// - Parameter waits: all that is waited for, as far as that is known.
+  func timeIsOver(_ timeline: Timeline, waiting waits: [String] = []) -> ScenarioResult.Failure {
+    let waits = (waits.isEmpty ? [timeline.current] : waits).map { "“\($0)”" }.joined(separator: ", ")
+    return .init(
+      message:
+        "the time is over after \(TimeText.text(limit)) (“limit:” of the scenario), and there still waits \(waits)",
+      mark: timeline.mark, timeline: timeline.lines)
+  }
+
   /// What there is to say of a run of it that somebody ended, or that ended the process.
   /// - Parameters:
   ///   - reason: what happened, in one sentence.
   ///   - seed: nil: it was played in real time.
   ///   - timeline: that of the run.
-  public func result(endedEarly reason: String, seed: UInt64?, _ timeline: Timeline) -> ScenarioResult {
-    let (lines, mark) = timeline.last
+  ///   - elapsed: how long it went on; nil: until the last that its timeline tells.
+  public func result(
+    endedEarly reason: String, seed: UInt64?, _ timeline: Timeline, after elapsed: Duration? = nil
+  ) -> ScenarioResult {
+    let (lines, mark, time) = timeline.last
     return ScenarioResult(
       scenario: name, variant: variant, seed: seed,
-      failure: ScenarioResult.Failure(message: reason, mark: mark, timeline: lines), duration: .zero, digest: 0)
+      failure: ScenarioResult.Failure(message: reason, mark: mark, timeline: lines),
+      duration: elapsed ?? time, digest: 0)
   }
 
   /// - Returns: why it did not pass.

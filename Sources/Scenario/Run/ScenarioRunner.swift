@@ -53,7 +53,7 @@ actor ScenarioRunner {
     try rules.check()
     for step in scenario.steps {
       try await wait(for: step)
-      try await stage.naming("\(step.mark): \(step.text)") { try await self.perform(step) }
+      try await stage.naming(step.name) { try await self.perform(step) }
       try await lookAround()
     }
     // What the last step has led to may be on its way to the home's observers.
@@ -82,7 +82,8 @@ actor ScenarioRunner {
     case .after(let time): rest = time
     }
     guard rest > .zero else { return }
-    try await sleep(for: rest)
+    timeline.await(step)
+    try await stage.naming(step.nameWithTime) { try await self.sleep(for: rest) }
   }
 
   /// Lets time pass, and ends it early where something happens that must not.

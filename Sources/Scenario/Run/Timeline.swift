@@ -11,8 +11,12 @@ public final class Timeline: Sendable {
     var forgotten = 0
     /// When the time of the lines began.
     var start = Duration.zero
+    /// When the last that is told of happened, by the time of the stage.
+    var latest = Duration.zero
     var isSettingUp = false
     var mark: SourceMark?
+    /// The step that is waited for or goes on, with its line; nil: none was begun.
+    var current: String?
     var remarks: [String] = []
   }
 
@@ -27,8 +31,16 @@ public final class Timeline: Sendable {
   /// The line of the step that was begun last.
   var mark: SourceMark? { state.withLock(\.mark) }
 
-  /// Both, for the last word of a process: whoever crashed may be the one who holds them, and then there is none of it.
-  var last: (lines: [String], mark: SourceMark?) { state.withLockIfAvailable { ($0.lines, $0.mark) } ?? ([], nil) }
+  /// What there is to wait for: the step, with its line in the file; before the first one, that the home is set up.
+  var current: String {
+    state.withLock { $0.current ?? (["the home to be set up"] + $0.lines.suffix(1)).joined(separator: "; ") }
+  }
+
+  /// Both and the time of the last line, for the last word of a process: whoever crashed may be the one who holds them, and then
+  /// there is none of it.
+  var last: (lines: [String], mark: SourceMark?, time: Duration) {
+    state.withLockIfAvailable { ($0.lines, $0.mark, $0.latest) } ?? ([], nil, .zero)
+  }
 
   /// What whoever reads the result should know, whether or not it passed.
   var remarks: [String] { state.withLock(\.remarks) }
@@ -45,6 +57,7 @@ public final class Timeline: Sendable {
         state.lines.removeFirst()
         state.forgotten += 1
       }
+      state.latest = now
       let line = "\(state.isSettingUp ? "setting up, " : "")\(TimeText.text(now - state.start)): \(text)"
       state.lines.append(line)
       return (line, state.forgotten + state.lines.count - 1)
@@ -67,9 +80,12 @@ public final class Timeline: Sendable {
   /// The time of the lines begins anew.
   func beginSteps(at now: Duration) { state.withLock { ($0.isSettingUp, $0.start) = (false, now) } }
 
+  /// The time of a step is waited for.
+  func await(_ step: ScenarioStep) { state.withLock { ($0.mark, $0.current) = (step.mark, step.nameWithTime) } }
+
   func begin(_ step: ScenarioStep, at now: Duration) {
     let time = state.withLock { state in
-      state.mark = step.mark
+      (state.mark, state.current) = (step.mark, step.name)
       return TimeText.text(now - state.start)
     }
     add(now, step.text)
