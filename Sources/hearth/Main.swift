@@ -18,10 +18,18 @@ import Home
         try command.run()
       }
     } catch let error as ArgumentParser.ExitCode {
-      exit(error.rawValue)
+      end(error.rawValue)
     } catch {
-      exit(finish(error, arguments).rawValue)
+      end(finish(error, arguments).rawValue)
     }
+    end(ProcessExit.success.rawValue)
+  }
+
+  /// A command whose results went nowhere is not done, whatever it says itself.
+  private static func end(_ status: Int32) -> Never {
+    guard let lost = Output.lostResults else { exit(status) }
+    Output().note("hearth: \(lost)")
+    exit(status == ProcessExit.success.rawValue ? ProcessExit.internalError.rawValue : status)
   }
 
   /// Tells the user what went wrong.

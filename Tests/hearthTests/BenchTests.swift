@@ -8,6 +8,7 @@ import Testing
     .timeLimit(.minutes(10)),
     arguments: [
       (["random", "some"], "found “some” for SEEDS, expected a whole number from 0 to 18446744073709551615"),
+      (["random", "0"], "found “0” for SEEDS, expected at least 1"),
       (["random", "1", "-1"], "found “-1” for FIRST"),
       (["random", "2", "18446744073709551615"], "there are no 2 seeds"),
       (["kill", "1", "0x1"], "found “0x1” for SEED"), (["log", "1", "1", ""], "found “” for SEED"),

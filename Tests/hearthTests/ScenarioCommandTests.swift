@@ -43,6 +43,11 @@ import Testing
     let missing = try hearth("test", "nowhere.yaml")
     #expect(missing.status == 2 && missing.errors.contains("nowhere.yaml can't be read"), "\(missing.errors)")
     #expect(try hearth("replay", "nowhere.trace").status == 2)
+    for command in ["test", "replay"] {
+      let directory = try hearth.run([command, FileManager.default.temporaryDirectory.path])
+      #expect(
+        directory.status == 2 && directory.errors.contains("can't be read: it is a directory"), "\(directory.errors)")
+    }
     #expect(try hearth("test").status == 2)
 
     let wrong = try write("w.yaml", "steps:\n  - powr: { lamp: off }\n  - expect: { lmp.onOff: true }\n")
@@ -50,6 +55,7 @@ import Testing
     #expect(told.status == 12)
     #expect(told.errors.contains("w.yaml:5:5: found key “powr”") && told.errors.contains("did you mean “power”?"))
     #expect(told.errors.contains("w.yaml:6:15: found device “lmp”"), "\(told.errors)")
+    #expect(told.errors.contains("did you mean “Lamp”?"), "\(told.errors)")
 
     // Nothing is played of another one either.
     let fine = try write("f.yaml", "steps:\n  - wait: 1s\n")
@@ -57,6 +63,9 @@ import Testing
     #expect(refused.status == 12 && refused.output.isEmpty)
 
     #expect(try hearth("test", fine, "--seed", "1", "--seeds", "1..2").status == 2)
+    let unnamed = try hearth("test", fine, "--junit", "-")
+    #expect(unnamed.status == 2 && unnamed.errors.contains("--junit: expected a file"), "\(unnamed.errors)")
+    #expect(try hearth("test", fine).output.hasSuffix("\n1 run passed\n"))
     for (option, value, expected) in [
       ("--seed", "-1", "expected a whole number from 0 to 18446744073709551615"),
       ("--seeds", "5..3", "expected the smaller number first: 3..5"),
@@ -88,7 +97,7 @@ import Testing
     let stuck = try write("s.yaml", "limit: 5s\nsteps:\n  - do: on lamp\n  - wait: 1h\n")
     let over = try hearth("test", stuck)
     #expect(over.status == 11)
-    #expect(over.output.contains("s.yaml:7:5: the time is over at 5.000 s"), "\(over.output)")
+    #expect(over.output.contains("s.yaml:7:5: the time is over after 5 s (“limit:” of the scenario)"), "\(over.output)")
     #expect(over.output.contains("there still waits “\(stuck):7:5: wait 60 min”"), "\(over.output)")
   }
 
@@ -133,6 +142,28 @@ import Testing
     #expect(failures.first?.attribute(forName: "classname")?.stringValue == "Lamp & co")
     let text = try report.nodes(forXPath: "//failure").first?.stringValue ?? ""
     #expect(text.contains("again: hearth test \(file) --seed \(seed)"), "\(text)")
+  }
+
+  /// Results that nobody can ever read are none.
+  @Test(.timeLimit(.minutes(10)), arguments: [[], ["--json"]]) func resultsThatAreLostAreAnError(_ options: [String])
+    throws
+  {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = try write("f.yaml", "steps:\n  - wait: 1s\n")
+    let process = Process()
+    let errors = Pipe()
+    let executable: URL = try #require(Hearth.path)
+    process.executableURL = executable
+    process.arguments = ["test", file, "--state", hearth.state] + options
+    process.standardOutput = try FileHandle(forWritingTo: URL(filePath: "/dev/full"))
+    process.standardError = errors
+    try process.run()
+    let told = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 1)
+    #expect(told == "hearth: standard output can't be written: No space left on device\n", "\(told)")
   }
 
   /// Whoever ends it while it writes the results has them.
@@ -195,11 +226,11 @@ import Testing
     defer { hearth.cleanUp() }
     defer { try? FileManager.default.removeItem(at: folder) }
     let file = try write("r.yaml", "steps:\n  - do: on lamp\n  - wait: 5h\n")
-    let temporary = folder.appending(path: "temporary")
+    let (temporary, junit) = (folder.appending(path: "temporary"), folder.appending(path: "out.xml"))
     try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: true)
     let errors = folder.appending(path: "err.txt")
     let process = try hearth.start(
-      ["test", file, "--realtime"], output: folder.appending(path: "out.txt"), errors: errors,
+      ["test", file, "--realtime", "--junit", junit.path], output: folder.appending(path: "out.txt"), errors: errors,
       environment: ["TMPDIR": temporary.path])
     func told() throws -> String { try String(contentsOf: errors, encoding: .utf8) }
     while process.isRunning, try !told().contains("r.yaml:6:5: wait") { usleep(10_000) }
@@ -210,6 +241,10 @@ import Testing
     process.waitUntilExit()
     #expect(process.terminationStatus == 130)
     #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.path) == [])
+    // It took its time, and that is told.
+    let report = try XMLDocument(data: try Data(contentsOf: junit))
+    let time = try report.nodes(forXPath: "//testcase/@time").first?.stringValue.flatMap(Double.init)
+    #expect(time.map { $0 > 0 } == true, "\(report)")
   }
 
   /// Whoever reads results meanwhile has the old ones or the new ones, and never half of them.

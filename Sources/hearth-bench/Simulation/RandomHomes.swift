@@ -9,7 +9,8 @@ extension HearthBench {
   /// `VERBOSE` in the environment a line for each; with `MUTANT=sendsOnce` that fault is built in.
   static func randomHomes() {
     let words = Words()
-    let count = max(1, words.number(0, "SEEDS") ?? 200)
+    let count = words.number(0, "SEEDS") ?? 200
+    if count == 0 { words.refuse("found “0” for SEEDS, expected at least 1") }
     let first = words.number(1, "FIRST") ?? 1
     let (end, isTooFar) = first.addingReportingOverflow(count)
     if isTooFar { words.refuse("there are no \(count) seeds from \(first) on") }

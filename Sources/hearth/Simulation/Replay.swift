@@ -26,7 +26,7 @@ struct Replay: AsyncParsableCommand {
     } catch let error as DefinitionError {
       throw HomeError(.badDefinition, "\(error)", cause: error)
     } catch {
-      throw HomeError(.badArguments, "\(file) can't be read: \(error.localizedDescription)", cause: error)
+      throw Scenarios.unreadable(file, error)
     }
     let seed = recorded.header.seed
     let mutant = recorded.mutant

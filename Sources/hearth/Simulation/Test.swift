@@ -47,6 +47,10 @@ struct Test: AsyncParsableCommand {
   @Argument(help: "Scenario files.", completion: .file(extensions: ["yaml", "yml"])) var scenarios: [String]
 
   func validate() throws {
+    if junit == "-" {
+      throw ValidationError(
+        "--junit: expected a file; the results stand on standard output already (for a file of that name: ./-)")
+    }
     if seed != nil, seeds != nil { throw ValidationError("either --seed or --seeds") }
     if realtime, seed != nil || seeds != nil || trace != nil {
       throw ValidationError("in real time chance is real: no --seed, --seeds or --trace with --realtime")
@@ -102,7 +106,7 @@ struct Test: AsyncParsableCommand {
       throw HomeError(.expectationFailed, "\(failed) of \(results.count) runs failed")
     }
     if let unwritten { throw unwritten }
-    if !options.json { options.output.text("\(results.count) runs passed") }
+    if !options.json { options.output.text(results.count == 1 ? "1 run passed" : "\(results.count) runs passed") }
   }
 
   /// Whether somebody may be waiting: in real time all takes its time, and at a terminal somebody looks.
@@ -205,8 +209,16 @@ enum Scenarios {
     } catch let error as DefinitionError {
       throw HomeError(.badDefinition, "\(error)", cause: error)
     } catch {
-      throw HomeError(.badArguments, "\(path) can't be read: \(error.localizedDescription)", cause: error)
+      throw unreadable(path, error)
     }
+  }
+
+  /// Why a file can't be read. Of a directory Foundation has but a number to say.
+  static func unreadable(_ path: String, _ error: any Error) -> HomeError {
+    var isDirectory: ObjCBool = false
+    let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
+    let reason = exists && isDirectory.boolValue ? "it is a directory" : error.localizedDescription
+    return HomeError(.badArguments, "\(path) can't be read: \(reason)", cause: error)
   }
 
   /// Writes a file, all of it or nothing. What is no file but a pipe or a terminal is written to as it is.

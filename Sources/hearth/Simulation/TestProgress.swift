@@ -1,4 +1,5 @@
 import MatterProtocol
+import Runtime
 import Scenario
 import Synchronization
 
@@ -13,13 +14,15 @@ final class TestProgress: Sendable {
     var again: String
     /// What happens in it.
     var timeline = Timeline()
+    let began = HostClock.now()
 
     /// `Lamp, seed 7`.
     var name: String { seed.map { "\(scenario.name), seed \($0)" } ?? scenario.name }
 
     /// It, ended before its time.
     func result(_ reason: String) -> ScenarioResult {
-      var result = scenario.result(endedEarly: reason, seed: seed, timeline)
+      let elapsed = seed == nil ? HostClock.now() - began : nil
+      var result = scenario.result(endedEarly: reason, seed: seed, timeline, after: elapsed)
       result.failure?.again = again
       return result
     }

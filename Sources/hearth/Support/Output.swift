@@ -1,5 +1,6 @@
 import Glibc
 import Home
+import Synchronization
 import VirtualDevices
 
 /// Where a command's words go: results to standard output, everything else to standard error.
@@ -84,6 +85,15 @@ struct Output: Sendable {
     ]
   }
 
+  /// The error number of the first result that could not be written; 0: all were.
+  private static let lost = Atomic<Int32>(0)
+
+  /// Why a result is lost; nil: none is.
+  static var lostResults: String? {
+    let number = lost.load(ordering: .relaxed)
+    return number == 0 ? nil : "standard output can't be written: \(String(cString: strerror(number)))"
+  }
+
   private static func write(_ text: String, to descriptor: Int32) {
     var text = text
     text.withUTF8 { bytes in
@@ -91,8 +101,13 @@ struct Output: Sendable {
       while !rest.isEmpty {
         let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
         if count < 0 && errno == EINTR { continue }
-        // Nobody reads any more: there is no one to tell.
-        guard count > 0 else { return }
+        guard count > 0 else {
+          // Where nobody reads any more there is no one to tell. A full disk is another thing: somebody will read what is there.
+          if count < 0, errno != EPIPE, descriptor == STDOUT_FILENO {
+            _ = lost.compareExchange(expected: 0, desired: errno, ordering: .relaxed)
+          }
+          return
+        }
         rest = UnsafeRawBufferPointer(rebasing: rest[count...])
       }
     }
