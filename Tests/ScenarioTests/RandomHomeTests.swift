@@ -62,6 +62,17 @@ import Testing
     #expect(RandomPlan(seed: found.plan.seed).keeping(devices: words[2], steps: words[3]) == least.plan)
   }
 
+  /// A home that learns all only when a report is due agrees in the end, and is too slow for what happens then: each of these
+  /// seeds finds it by another thing.
+  @Test(arguments: [(3, "startUp"), (4, "restart"), (10, "absence")] as [(UInt64, String)])
+  func whatHappensWhenAllAgreeIsKnownSoon(_ seed: UInt64, _ act: String) async {
+    let outcome = await RandomHome.run(RandomPlan(seed: seed), mutant: .ignoresAnnouncements)
+    #expect(
+      outcome.failure?.hasPrefix("30 s after ") == true && outcome.failure?.contains(": when all agree, ") == true,
+      "\(outcome)")
+    #expect(outcome.failure?.contains(": \(act)") == true, "\(outcome)")
+  }
+
   @Test func aDeviceThatLosesItsPowerAsItStartsStartsAgain() async throws {
     let run = await simulate(try SimulatedHomeTests.definition(), seed: 71) { _, world in
       for count in 0..<12 {
