@@ -47,11 +47,13 @@ extension Home {
       throw HomeError(.notFound, "it has whites only; expected a temperature as 2700K", device: device.name)
     }
     let mode = values.first.flatMap { DeviceState.colorMode(of: $0.path.attribute) }
-    await heard(
-      from: node,
-      values + (mode.map { [.init(ColorControl.colorMode.path(on: endpoint), dataVersion: 0, value: $0.tlv)] } ?? []))
-    let state = DeviceState(await backend.state.values[node] ?? NodeValues(), [endpoint]).parts.first
-    return state ?? DeviceState.Part(endpoint: endpoint)
+    let told =
+      values + (mode.map { [.init(ColorControl.colorMode.path(on: endpoint), dataVersion: 0, value: $0.tlv)] } ?? [])
+    await heard(from: node, told)
+    // Where another process follows the device, the home has it when that one was told.
+    var known = await backend.state.values[node] ?? NodeValues()
+    for attribute in told { known[attribute.path] = attribute.value }
+    return DeviceState(known, [endpoint]).parts.first ?? DeviceState.Part(endpoint: endpoint)
   }
 
   /// By hue and saturation, as finely as the light has it.

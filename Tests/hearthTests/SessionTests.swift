@@ -137,13 +137,13 @@ final class Fleet: Sendable {
   let code: String
   private let process: Process
 
-  init(_ hearth: Hearth, lamp name: String) async throws {
+  init(_ hearth: Hearth, lamp name: String, type: String = "dimmable light") async throws {
     let state = URL(filePath: hearth.state)
     try FileManager.default.createDirectory(at: state, withIntermediateDirectories: true)
     let definition = state.appending(path: "home.yaml")
     let ready = state.appending(path: "ready")
     try? FileManager.default.removeItem(at: ready)
-    try "devices:\n  - name: \(name)\n    type: dimmable light\n"
+    try "devices:\n  - name: \(name)\n    type: \(type)\n"
       .write(to: definition, atomically: true, encoding: .utf8)
     process = try hearth.start(
       ["run", definition.path, "--ready-file", ready.path], output: state.appending(path: "fleet.out"),

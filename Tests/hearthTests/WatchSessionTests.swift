@@ -57,6 +57,22 @@ import Testing
     #expect(watch.process.terminationStatus == 130)
   }
 
+  /// Also where another process is told of it first.
+  @Test(.timeLimit(.minutes(10))) func aColorIsWhatWasAskedFor() async throws {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    let fleet = try await Fleet(
+      hearth, lamp: "Strip " + UUID().uuidString.prefix(8), type: "extended color light")
+    defer { fleet.stop() }
+    #expect(try hearth("pair", fleet.code, "--name", "Strip").status == 0)
+    let watch = try Follower(hearth, "watch", "--json")
+    defer { watch.process.terminate() }
+    #expect(await watch.waits(for: #""connectivityState":"online""#))
+    for color in ["#00ff00", "#0000ff", "3000K", "#ff0000", "5000K"] {
+      #expect(try hearth("color", "strip", color).output == "Strip: \(color)\n")
+    }
+  }
+
   /// A device that says nothing is waited for as long as the user said, and no longer than he wants to.
   @Test(.timeLimit(.minutes(10)), arguments: [["devices"], ["wait", "lamp", "--for", "connectivity=online"]])
   func whoWaitsCanBeInterrupted(command: [String]) async throws {
