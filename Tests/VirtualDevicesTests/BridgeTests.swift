@@ -117,6 +117,54 @@ import Testing
     #expect(last.changes.isEmpty)
   }
 
+  @Test func whatIsBehindABridgeIsNoOtherDeviceOfTheSameName() throws {
+    let bridged = try #require(try bridge("      - { name: Lamp, room: Hall, type: plug }\n").bridged.first)
+    let text = "devices: [{ name: Lamp, room: Hall, type: plug }]"
+    let lamp = try #require(try HomeDefinition.load(simulating: [("lamp.yaml", text)]).devices.first)
+    #expect(bridged.uniqueID != lamp.uniqueID && bridged.serialNumber != lamp.serialNumber)
+    let other = try HomeDefinition.load(
+      simulating: [
+        (
+          "other.yaml",
+          "devices: [{ name: Other, type: bridge, devices: [{ name: Lamp, room: Hall, type: plug }] }]"
+        )
+      ])
+    #expect(other.devices.first?.bridged.first?.uniqueID != bridged.uniqueID)
+  }
+
+  /// Unless its file says that it is: then it is one device that can be reached both ways.
+  @Test func aUniqueIDCanBeGiven() throws {
+    let id = "00112233445566778899aabbccddeeff"
+    func load(_ first: String, _ second: String) throws -> HomeDefinition {
+      let text = """
+        devices:
+          - { name: Lamp, type: plug, uniqueID: "\(id)" }
+          - { name: Plug, type: plug, uniqueID: "\(first)" }
+          - name: Bridge
+            type: bridge
+            devices:
+              - { name: Behind, type: plug, uniqueID: "\(id.uppercased())" }
+              - { name: Beside, type: plug, uniqueID: "\(second)" }
+
+        """
+      return try HomeDefinition.load(simulating: [("home.yaml", text)])
+    }
+    let others = (String(repeating: "1", count: 32), String(repeating: "2", count: 32))
+    let devices = try load(others.0, others.1).devices
+    #expect(devices.map(\.uniqueID).first == id.uppercased())
+    #expect(devices.last?.bridged.map(\.uniqueID) == [id.uppercased(), others.1])
+    // Not in one place, nor for several.
+    func complaint(_ body: () throws -> Void) -> String {
+      do { try body() } catch { return "\(error)" }
+      return ""
+    }
+    #expect(complaint { _ = try load(id, others.1) }.contains("“Lamp” has it (home.yaml:2)"))
+    #expect(complaint { _ = try load(others.0, id) }.contains("“Behind” has it (home.yaml:7)"))
+    let several = "devices: [{ name: A, type: plug, count: 2, uniqueID: \"\(id)\" }]"
+    let expected = "found one unique id for several devices, expected it at an entry without count"
+    #expect(complaint { _ = try HomeDefinition.load(simulating: [("home.yaml", several)]) }.contains(expected))
+  }
+
   @Test func whatIsBehindABridgeHasItsOwnNameAndMaker() throws {
     let device = try bridge("      - { name: Lamp, type: plug, vendorName: Elm, serial: S-1, vendor: 0xFFF2 }\n")
     let lamp = try #require(device.bridged.first)

@@ -74,7 +74,7 @@ struct DefinitionReader {
 
   private static let deviceKeys = [
     "name", "room", "type", "passcode", "discriminator", "port", "vendor", "product", "vendorName", "productName",
-    "serial", "enableKey", "attributes", "count", "labels", "switch", "buttons", "devices",
+    "serial", "uniqueID", "enableKey", "attributes", "count", "labels", "switch", "buttons", "devices",
   ]
   /// What a device behind a bridge has of its own: codes and ports are the bridge's.
   private static let bridgedKeys = deviceKeys.filter {
@@ -106,6 +106,10 @@ struct DefinitionReader {
     let vendorName = text(fields["vendorName"])
     let productName = text(fields["productName"])
     let serial = text(fields["serial"])
+    let uniqueID = fields["uniqueID"].flatMap { readUniqueID($0) }
+    if let uniqueID, fields["count"] != nil {
+      report(at: uniqueID.mark, found: "one unique id for several devices", expected: "it at an entry without count")
+    }
     let enableKey = fields["enableKey"].flatMap { readKey($0) }
     let count = number(fields["count"], in: 1...4096, expected: "a number from 1 to 4096")
     let values = fields["attributes"].map { readAttributes($0) } ?? []
@@ -117,8 +121,8 @@ struct DefinitionReader {
     return DeviceDraft(
       name: name, room: room, kind: kind, passcode: passcode, discriminator: discriminator?.narrowed(),
       port: port?.narrowed(), vendorID: vendor?.narrowed().value, productID: product?.narrowed().value,
-      vendorName: vendorName?.value, productName: productName?.value, serialNumber: serial, enableKey: enableKey,
-      initialValues: values,
+      vendorName: vendorName?.value, productName: productName?.value, serialNumber: serial, uniqueID: uniqueID,
+      enableKey: enableKey, initialValues: values,
       labels: labels, switchKind: parts.switchKind, buttons: parts.buttons, bridged: parts.bridged,
       count: count.map { Marked(value: Int($0.value), mark: $0.mark) }, mark: mark)
   }
@@ -141,6 +145,16 @@ struct DefinitionReader {
       return nil
     }
     return bytes
+  }
+
+  /// The address that a device makes up for its interface is made of it, too.
+  private mutating func readUniqueID(_ node: Node) -> Marked<String>? {
+    let text = node.scalar?.string ?? ""
+    guard text.utf8.count == 32, text.allSatisfy({ $0.isASCII && $0.isHexDigit }) else {
+      report(node, expected: "a unique id of 32 hexadecimal digits in quotation marks")
+      return nil
+    }
+    return Marked(value: text.uppercased(), mark: document.mark(of: node))
   }
 
   private mutating func readKind(_ node: Node) -> DeviceKind? {

@@ -11,11 +11,13 @@ struct DefinitionResolver {
     let draft: DeviceDraft
     let index: Int?
     var bridged: [Item] = []
+    /// What everything derived of the bridge in front of it depends on: nil where there is none.
+    var bridge: String?
 
     var name: String { index.map { "\(draft.name.value) \($0 + 1)" } ?? draft.name.value }
     var path: String { draft.room.map { "\($0)/\(name)" } ?? name }
-    /// What everything derived depends on.
-    var seed: String { "\(draft.room ?? "")/\(name)" }
+    /// What everything derived depends on. A device behind a bridge is another one than that of the same name in front of it.
+    var seed: String { (bridge.map { $0 + "/" } ?? "") + "\(draft.room ?? "")/\(name)" }
     var discriminator: UInt16? { draft.discriminator.map { $0.value &+ UInt16(clamping: index ?? 0) } }
     var port: UInt16? { draft.port.map { $0.value &+ UInt16(clamping: index ?? 0) } }
     var serialNumber: String? {
@@ -53,8 +55,17 @@ struct DefinitionResolver {
       draft.room = spelling(room)
     }
     let bridged = draft.bridged.flatMap { items(of: $0, add: add, spelling: spelling) }
-    guard let count = draft.count else { return [Item(draft: draft, index: nil, bridged: bridged)] }
-    return (0..<count.value).map { Item(draft: draft, index: $0, bridged: bridged) }
+    let indices: [Int?] = draft.count.map { Array(0..<$0.value) } ?? [nil]
+    return indices.map { index in
+      var item = Item(draft: draft, index: index)
+      let seed = item.seed
+      item.bridged = bridged.map { behind in
+        var behind = behind
+        behind.bridge = seed
+        return behind
+      }
+      return item
+    }
   }
 
   // MARK: Clashes
@@ -87,6 +98,14 @@ struct DefinitionResolver {
     report(
       items, at: { $0.draft.serialNumber?.mark }, by: { $0.serialNumber },
       found: { "serial “\($0.serialNumber ?? "")”" })
+    // The same once behind a bridge and once in front of it, or behind another one, is one device that can be reached both ways.
+    func reportUniqueIDs(_ items: [Item]) {
+      report(
+        items, at: { $0.draft.uniqueID?.mark }, by: { $0.draft.uniqueID?.value },
+        found: { "unique id “\($0.draft.uniqueID?.value ?? "")”" })
+    }
+    reportUniqueIDs(items.filter { $0.bridge == nil })
+    for bridge in items { reportUniqueIDs(bridge.bridged) }
   }
 
   /// Reports what occurs a second time, once for each draft.
@@ -134,7 +153,8 @@ struct DefinitionResolver {
         port: item.port, vendorID: draft.vendorID ?? 0xFFF1, productID: draft.productID ?? draft.kind.productID,
         vendorName: draft.vendorName ?? "Hearth", productName: draft.productName ?? draft.kind.title,
         serialNumber: item.serialNumber ?? Self.serialNumber(for: item.seed, taken: &serials),
-        uniqueID: StableHash.hexadecimal(StableHash.value(of: item.seed, for: "unique id 1"), digits: 16)
+        uniqueID: draft.uniqueID?.value
+          ?? StableHash.hexadecimal(StableHash.value(of: item.seed, for: "unique id 1"), digits: 16)
           + StableHash.hexadecimal(StableHash.value(of: item.seed, for: "unique id 2"), digits: 16),
         enableKey: draft.enableKey, initialValues: draft.initialValues, labels: draft.labels,
         switchKind: draft.switchKind,

@@ -27,6 +27,7 @@ struct DeviceDraft: Sendable {
   var vendorName: String?
   var productName: String?
   var serialNumber: Marked<String>?
+  var uniqueID: Marked<String>?
   var enableKey: [UInt8]?
   var initialValues: [InitialValue] = []
   var labels: [DeviceLabel] = []

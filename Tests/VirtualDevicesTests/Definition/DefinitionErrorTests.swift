@@ -51,6 +51,7 @@ struct DefinitionErrorTests {
       ("product: true", "4:14: found true, expected a product id from 0x0001 to 0xFFFF"),
       ("count: 0", "4:12: found 0, expected a number from 1 to 4096"),
       ("serial: {a: b}", "4:13: found a mapping, expected a text of 1 to 32 bytes"),
+      ("uniqueID: abc", "4:15: found “abc”, expected a unique id of 32 hexadecimal digits in quotation marks"),
       ("vendorName: \"\"", "4:17: found “”, expected a text of 1 to 32 bytes"),
       ("room: a/b", "4:11: found “a/b”, expected the room's name: 1 to 60 characters, none of them “/”"),
       ("attributes: 5", "4:17: found 5, expected a mapping such as { onOff.onOff: true }"),
@@ -97,7 +98,7 @@ struct DefinitionErrorTests {
     #expect(complaints("xyz: X\ndevices: []") == ["home.yaml:1:1: found key “xyz”, expected home, rooms or devices"])
     #expect(
       complaint(field: "[a]: 1") == "home.yaml:4:5: found key a list, expected name, room, type, passcode, "
-        + "discriminator, port, vendor, product, vendorName, productName, serial, enableKey, attributes, count, labels, switch, buttons or devices"
+        + "discriminator, port, vendor, product, vendorName, productName, serial, uniqueID, enableKey, attributes, count, labels, switch, buttons or devices"
     )
   }
 
