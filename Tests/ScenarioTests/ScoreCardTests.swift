@@ -198,6 +198,44 @@ import VirtualDevices
     #expect(before.isEmpty && after.isEmpty, "\(after)")
   }
 
+  /// It neither obeys nor holds anything, and starts up when its power is back.
+  @Test func whatHasNoPowerBehindABridgeDoesNothing() async throws {
+    let definition = try ScenarioFileTests.load(
+      """
+      devices:
+        - name: Bridge
+          type: bridge
+          devices:
+            - { name: Dead, type: on/off light, attributes: { onOff.startUpOnOff: 1 } }
+            - { name: Living, type: on/off light }
+      steps: []
+      """
+    ).home
+    let place = AttributePlace(OnOff.id, OnOff.onOff.id)
+    let run = await simulate(definition, seed: 5) { home, world in
+      func light(_ name: String) async throws -> OnOffTrait {
+        let device = try #require(try await home.devices().list().first { $0.name == name })
+        return try #require(device.types.get(OnOffLightDeviceType.self)?.matterTraits.onOffTrait)
+      }
+      try await world.set(place, of: "Dead", to: false.tlv)
+      try await world.cutPower(of: "Dead")
+      try await world.simulation.sleep(for: .seconds(1))
+      await #expect(throws: HomeError.self) { try await light("Dead").on() }
+      await #expect(throws: HomeError.self) { try await light("Dead").write(OnOff.startUpOnOff, .null) }
+      await #expect(throws: ControlError.self) { try await world.set(place, of: "Dead", to: true.tlv) }
+      #expect(await world.value(of: place, in: "Dead") == nil)
+      try await light("Living").on()
+      #expect(await world.value(of: place, in: "Living") == true.tlv)
+      try await world.restorePower(of: "Dead")
+      #expect(await world.value(of: place, in: "Dead") == true.tlv)
+      try await world.simulation.sleep(for: .seconds(1))
+      #expect(try await light("Dead").attributes.onOff == true)
+      try await light("Dead").off()
+      #expect(await world.value(of: place, in: "Dead") == false.tlv)
+    }
+    try run.result.get()
+  }
+
   /// Behind a bridge each is for itself, and none is there without the bridge.
   @Test func whoIsBehindABridgeIsThereForItself() async throws {
     let definition = try ScenarioFileTests.load(

@@ -22,9 +22,20 @@ extension DeviceEngine {
   /// - Throws: `unsupportedCluster` where no bridged device is.
   public mutating func power(_ isOn: Bool, bridgedOn endpoint: EndpointID, at now: Instant) throws(StatusError) {
     advance(to: now)
+    let wasOn = context.value(BridgedDeviceBasicInformation.reachable, on: endpoint)
     guard context.call(BridgedDeviceServer.power, isOn, on: endpoint) else { throw StatusError(.unsupportedCluster) }
+    if isOn, wasOn == false {
+      let parts = context.node.endpoint(endpoint)?.parts ?? []
+      start(context.node.clusters.indices.filter { index in
+        let place = context.node.clusters[index].path.endpoint
+        return place == endpoint || parts.contains(place)
+      })
+    }
     settle()
   }
+
+  /// Whether a cluster is one of a device behind this bridge that has no power: nothing can be done there.
+  public func isOutOfReach(_ path: ClusterPath) -> Bool { context.node.isOutOfReach(path) }
 
   /// The host's clock was set: the node has no other, so that its own shows as much more or less, whoever told it the time.
   /// - Parameter epoch: what the host's shows at the zero of the engine's clock, in milliseconds of Unix time.

@@ -141,12 +141,17 @@ public struct DeviceEngine: Engine {
       context.expireFailSafe()
       context.storeFailSafe()
     }
-    for cluster in context.node.clusters.indices {
+    start(Array(context.node.clusters.indices))
+    context.node.wantsWindow = configuration.isCommissionable
+  }
+
+  /// What clusters do when what they are of gets its power.
+  mutating func start(_ clusters: [Int]) {
+    for cluster in clusters {
       let id = context.node.clusters[cluster].path.cluster
       if configuration.limits.mutant == .ignoresStartUp, id == OnOff.id { continue }
       for start in context.node.clusters[cluster].server.starts { context.enterQuietly(cluster, start) }
     }
-    context.node.wantsWindow = configuration.isCommissionable
   }
 
   private mutating func runTimers() {

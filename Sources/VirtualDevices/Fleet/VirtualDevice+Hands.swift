@@ -37,9 +37,17 @@ extension VirtualDevice {
     }
   }
 
+  /// A device behind a bridge may have none while its bridge has.
+  private func checkPower(_ path: ClusterPath, _ host: EngineHost<DeviceEngine>) throws(ControlError) {
+    guard !host.perform({ engine, _ in engine.isOutOfReach(path) }) else {
+      throw ControlError(.noPower, "the device has no power")
+    }
+  }
+
   /// Moves a switch.
   package func move(_ moves: [SwitchMove], on endpoint: EndpointID) throws(ControlError) {
     guard let host else { throw ControlError(.noPower, "the device has no power") }
+    try checkPower(ClusterPath(endpoint, Switch.id), host)
     guard host.perform({ engine, _ in engine.value(Switch.currentPosition, on: endpoint) }) != nil else {
       // A light switch has no position to tell: it has what it is bound to switched over.
       if host.perform({ engine, _ in engine.value(Binding.binding, on: endpoint) }) != nil {
@@ -59,8 +67,9 @@ extension VirtualDevice {
     guard let host else { throw ControlError(.noPower, "the device has no power") }
     for endpoint in endpoints {
       let path = ConcreteAttributePath(endpoint, cluster, attribute)
-      let value = host.perform { engine, now in engine.value(of: path, at: now) }
-      if let value { return (endpoint, value) }
+      guard let value = host.perform({ engine, now in engine.value(of: path, at: now) }) else { continue }
+      try checkPower(ClusterPath(endpoint, cluster), host)
+      return (endpoint, value)
     }
     throw ControlError(.notFound, "it has no such attribute")
   }

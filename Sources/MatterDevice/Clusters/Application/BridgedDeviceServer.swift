@@ -74,3 +74,22 @@ public enum BridgedDeviceServer {
   /// Gives the bridged device its power, or takes it.
   static let power = ServerHook<BridgedDeviceBasicInformation, Bool>("power")
 }
+
+extension NodeState {
+  /// What a bridge keeps by itself of a device behind it, and can change while it does not reach the device.
+  private static let kept: Set<ClusterID> = [
+    Descriptor.id, BridgedDeviceBasicInformation.id, FixedLabel.id, UserLabel.id, Groups.id, Binding.id,
+  ]
+
+  /// Whether a cluster is one of a device that the bridge does not reach: nothing comes of commands and writes there.
+  func isOutOfReach(_ path: ClusterPath) -> Bool {
+    guard !Self.kept.contains(path.cluster) else { return false }
+    return isUnreachable(path.endpoint)
+      || endpoints.contains { $0.parts.contains(path.endpoint) && isUnreachable($0.id) }
+  }
+
+  private func isUnreachable(_ endpoint: EndpointID) -> Bool {
+    guard let index = index(ClusterPath(endpoint, BridgedDeviceBasicInformation.id)) else { return false }
+    return clusters[index].values[BridgedDeviceBasicInformation.reachable.id] == false.tlv
+  }
+}
