@@ -73,7 +73,20 @@ import Testing
     #expect(await watch.waits(for: #""change":"deviceRenamed""#, times: 2))
     #expect(await watch.waits(for: #""change":"deviceMoved""#))
 
+    // Whatever the guest has going on ends with the right to it.
+    let followers =
+      try [
+        ["devices", "--watch"], ["subscribe", "table.onOff.onOff"],
+        ["wait", "table", "--for", "connectivity=partiallyOnline"],
+      ].map { try Follower(other, $0 + ["--hub", hearth.state + "/run/hub.sock", "--token", guest]) } + [watch]
+    defer { for follower in followers { follower.process.terminate() } }
+    #expect(
+      try await waits { try hearth("hub", "status", "--json").output.components(separatedBy: "\"Gast\"").count >= 5 })
     #expect(try hearth("hub", "revoke", "gast").output == "revoked Gast\n")
+    for follower in followers {
+      follower.process.waitUntilExit()
+      #expect(follower.process.terminationStatus == 7)
+    }
     #expect(try !hearth("hub", "status").output.contains("Gast"))
     #expect(try visitor(guest, "devices").status == 7)
     #expect(try hearth("hub", "revoke", "gast").status == 3)

@@ -33,6 +33,12 @@ extension Home {
   /// Tells the hub that clients were invited or revoked.
   public func tellHubOfClients() async throws(HomeError) { _ = try await hub.ask(.lookAgain) }
 
+  /// Waits until no route leads to the home any more because the last one that did refuses this client: its invitation was taken
+  /// back. Where that is so it stays so, and what observes the home hears nothing of it but that the hub can't be reached.
+  /// - Returns: what the hub said; nil: the task was cancelled, or the home closed.
+  /// - Throws: ``HomeError`` `notRunning` where it is seen through no hub.
+  public func refusal() async throws(HomeError) -> HomeError? { await (try hub).refusal() }
+
   private var hub: HubClient {
     get throws(HomeError) {
       guard let client = backend as? HubClient else {
@@ -212,6 +218,18 @@ public actor HubClient {
           assumeIsolated { $0.wakeUp() }
         }
       await withCheckedContinuation { waiters.append($0) }
+    }
+  }
+
+  func refusal() async -> HomeError? {
+    await withTaskCancellationHandler {
+      while !isClosed, !Task.isCancelled {
+        if let failure, failure.code == .accessDenied, routes.allSatisfy(\.isFailing) { return failure }
+        await withCheckedContinuation { waiters.append($0) }
+      }
+      return nil
+    } onCancel: {
+      eventLoop.execute { self.assumeIsolated { $0.wakeUp() } }
     }
   }
 

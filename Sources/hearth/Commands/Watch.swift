@@ -80,7 +80,7 @@ struct Watch: AsyncParsableCommand {
     } catch let error as HomeError
       where !home.hub.hubs.isEmpty && [.unreachable, .notRunning, .timedOut].contains(error.code)
     {
-      home.output.note("\(error.message); going on when it is back")
+      if await reader.isNewlyAway() { home.output.note("\(error.message); going on when it is back") }
       return false
     }
   }
@@ -114,18 +114,20 @@ struct Watch: AsyncParsableCommand {
     var news = SettledNews((try? await session.devices().list()) ?? [])
     var routes = home.hub.hubs.isEmpty ? nil : RouteNews(await session.state)
     for await update in updates {
+      var isNews = false
       for id in routes?.take(await session.state) ?? [] {
         guard let device = try? await session.device(id: id).list().first else { continue }
         unlogged.add(.route, of: device, at: update.time)
-        bell.ring()
+        isNews = true
       }
       for id in update.settled.sorted() {
         guard let device = try? await session.device(id: id).list().first,
           news.isNews(id, device.settledConnectivity.connectivityState, isAlone: update.changes.isEmpty)
         else { continue }
         unlogged.add(.settled, of: device, at: update.time)
-        bell.ring()
+        isNews = true
       }
+      if isNews { bell.ring() }
     }
   }
 }
@@ -138,6 +140,8 @@ actor LogReader {
   private var report: SampleReport
   private var anchor: Anchor
   private var rest: Int?
+  /// Whether the home could not be read the last time.
+  private var isAway = false
 
   /// - Parameters:
   ///   - targets: the devices, or endpoints of them, that are wanted; empty: everything.
@@ -167,17 +171,24 @@ actor LogReader {
           print(line)
           if rest == 0 { return true }
         }
-        anchor = next
+        (anchor, isAway) = (next, false)
         if isComplete { return false }
       case .reset(let home):
         let devices = await session.devices(of: home).filter { device in
           targets.isEmpty || targets.contains { $0.device.id == device.id }
         }
         print(report.reset(home, devices, at: Home.now() * 1000), counts: false)
-        anchor = home.anchor
+        (anchor, isAway) = (home.anchor, false)
       }
     }
     return true
+  }
+
+  /// Notes that the home can't be read now.
+  /// - Returns: whether it could the last time.
+  func isNewlyAway() -> Bool {
+    defer { isAway = true }
+    return !isAway
   }
 
   /// Prints what is in no log, and so at no place of its own there: it is told at the last one.

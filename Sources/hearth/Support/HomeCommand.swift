@@ -71,6 +71,9 @@ struct HomeOptions: ParsableArguments {
           return nil
         }
         group.addTask { try await body(session) }
+        if !hub.hubs.isEmpty {
+          group.addTask { if let refusal = try await session.refusal() { throw refusal } else { throw CancellationError() } }
+        }
         defer { group.cancelAll() }
         guard let result = try await group.next() ?? nil else { throw CancellationError() }
         return result
