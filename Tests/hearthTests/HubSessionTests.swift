@@ -14,7 +14,7 @@ import Testing
     let hub = try Follower(hearth, "hub", "run", "--listen", "127.0.0.1:0", "--json")
     defer { hub.process.terminate() }
     #expect(await hub.waits(for: "hub.sock"))
-    #expect(try hearth("hub", "run").status == 1)
+    #expect(try hearth("hub", "run").status == 2)
 
     // The owner's processes need no word.
     #expect(
