@@ -26,10 +26,11 @@ extension DeviceEngine {
     guard context.call(BridgedDeviceServer.power, isOn, on: endpoint) else { throw StatusError(.unsupportedCluster) }
     if isOn, wasOn == false {
       let parts = context.node.endpoint(endpoint)?.parts ?? []
-      start(context.node.clusters.indices.filter { index in
-        let place = context.node.clusters[index].path.endpoint
-        return place == endpoint || parts.contains(place)
-      })
+      start(
+        context.node.clusters.indices.filter { index in
+          let place = context.node.clusters[index].path.endpoint
+          return place == endpoint || parts.contains(place)
+        })
     }
     settle()
   }

@@ -72,7 +72,7 @@ struct HomeOptions: ParsableArguments {
         }
         group.addTask { try await body(session) }
         if !hub.hubs.isEmpty {
-          group.addTask { if let refusal = try await session.refusal() { throw refusal } else { throw CancellationError() } }
+          group.addTask { throw try await session.refusal() ?? CancellationError() as any Error }
         }
         defer { group.cancelAll() }
         guard let result = try await group.next() ?? nil else { throw CancellationError() }
