@@ -104,11 +104,12 @@ import Testing
     defer { hearth.cleanUp() }
     let fleet = try await Fleet(hearth, lamp: "Kept " + UUID().uuidString.prefix(8))
     defer { fleet.stop() }
-    #expect(try hearth("pair", fleet.code, "--name", "Lamp").status == 0)
-    #expect(try hearth("off", "lamp").status == 0)
+    // It serves a home that nobody has used yet, and so knows nothing of the fabric that its first device is in.
     let hub = try Follower(hearth, "hub", "run")
     defer { hub.process.terminate() }
     #expect(await hub.waits(for: "hub.sock"))
+    #expect(try hearth("pair", fleet.code, "--name", "Lamp").status == 0)
+    #expect(try hearth("off", "lamp").status == 0)
     #expect(try hearth("wait", "lamp", "--hub", "here", "--for", "connectivity=online", "--timeout", "30s").status == 0)
 
     // The same lines as without a hub, but for the times.

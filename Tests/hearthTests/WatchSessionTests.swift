@@ -64,9 +64,9 @@ import Testing
     let fleet = try await Fleet(
       hearth, lamp: "Strip " + UUID().uuidString.prefix(8), type: "extended color light")
     defer { fleet.stop() }
-    #expect(try hearth("pair", fleet.code, "--name", "Strip").status == 0)
     let watch = try Follower(hearth, "watch", "--json")
     defer { watch.process.terminate() }
+    #expect(try hearth("pair", fleet.code, "--name", "Strip").status == 0)
     #expect(await watch.waits(for: #""connectivityState":"online""#))
     for color in ["#00ff00", "#0000ff", "3000K", "#ff0000", "5000K"] {
       #expect(try hearth("color", "strip", color).output == "Strip: \(color)\n")

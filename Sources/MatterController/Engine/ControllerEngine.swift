@@ -122,6 +122,13 @@ public struct ControllerEngine: Engine {
   /// Takes over the nodes that another process put into the store, and forgets those that it took out of it.
   /// - Parameter stored: what the store holds now.
   public mutating func adopt(_ stored: StoredState, at now: Instant) -> (added: [NodeID], removed: [NodeID]) {
+    // Ours was made when the store had none, and another process was the first to store one: that is the nodes'.
+    if let own = try? FabricAuthority(stored), own.fabric != authority.fabric {
+      authority = own
+      core.removeFabric(FabricAuthority.fabricIndex, at: now)
+      core.install(own.fabric)
+      installGroupKeys()
+    }
     var records: [NodeID: PeerRecord] = [:]
     for (key, value) in stored where key.hasPrefix(PeerRecord.prefix) {
       if let record = PeerRecord(tlv: value) { records[record.nodeID] = record }
