@@ -106,9 +106,9 @@ import Testing
     let begun = try #require(try database.backgroundDeliveries()[0].begun)
     _ = FileManager.default.createFile(atPath: path + "/gate", contents: nil)
     #expect(await eventually { (try? database.backgroundDeliveries()[0].delivered) != nil })
-    // Or it was given up, too, on a machine that is slow.
+    // Or, on a machine that is slow, it was given up, too: then a later one runs, or is about to.
     let stored = try database.backgroundDeliveries()[0]
-    #expect(stored.begun == begun || stored.strikes > 0)
+    #expect((stored.begun ?? 0) >= begun || stored.strikes > 0)
     await center.end()
   }
 
