@@ -116,7 +116,8 @@ public actor HomeController {
         case .readOnly: store = MemoryStore(nodes)
         case .exclusive: store = try machine.openStore(options.state.controller)
         }
-        let whole = SessionCache(over: store, in: options.state, on: machine)
+        let whole = SessionCache(
+          over: store, isReadOnly: options.access == .readOnly, in: options.state, on: machine, loop)
         // Valid from the beginning of time: devices have clocks that are behind by years, and so may this host.
         var configuration = ControllerConfiguration(
           notBefore: ControllerConfiguration.earliestNotBefore, attestation: try TestAttestation.verifier(),
