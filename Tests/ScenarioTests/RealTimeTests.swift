@@ -1,6 +1,9 @@
 import Glibc
+import Logging
 import MatterProtocol
 import NIOCore
+import NIOPosix
+import Runtime
 import Simulation
 import Testing
 import VirtualDevices
@@ -119,6 +122,46 @@ import VirtualDevices
     #expect(simulated.isPassed, "\(simulated)")
     let real = await scenario.playInRealTime()
     #expect(real.isPassed, "\(real)")
+  }
+
+  /// What is told for the first time where a device has come to is told of that place.
+  @Test(.timeLimit(.minutes(10))) func whoHasMovedLetsOthersInWhereItIs() async throws {
+    let text = """
+      devices:
+        - { name: Lamp, type: on/off light }
+      steps:
+        - move: lamp
+        - move: lamp
+        - rival: { lamp: 1 }
+        - do: on lamp
+        - expect: { actual lamp.onOff: true, within: 60s }
+      """
+    let real = await (try ScenarioFileTests.load(text)).playInRealTime()
+    #expect(real.isPassed, "\(real)")
+  }
+
+  /// Homes of the same definition may be played at once. Where a device of the one has moved is not where that of the other is.
+  @Test(.timeLimit(.minutes(10))) func hostsOfHomesSideBySideHaveDifferentNames() async throws {
+    let name = "Lamp \(UInt32.random(in: 0...UInt32.max))"
+    let scenario = try ScenarioFileTests.load("devices: [{ name: \(name), type: on/off light }]\nsteps: [{ wait: 1s }]\n")
+    let homes = try [RealHome(scenario.home), RealHome(scenario.home)]
+    for home in homes { try await home.begin(isPaired: false, mutant: nil) }
+    let loop = MultiThreadedEventLoopGroup.singleton.next()
+    let discovery = try HostMachine().openDiscovery(
+      .builtin, .loopback, registry: nil, on: loop, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    let (found, continuation) = AsyncStream.makeStream(of: MatterService.self)
+    let browse = discovery.browse(.commissionable(), on: loop) { event in
+      if case .found(let service) = event, service.deviceName == name { continuation.yield(service) }
+    }
+    var hosts: [MatterService.Kind: String] = [:]
+    for await service in found {
+      hosts[service.kind] = service.hostName
+      if hosts.count == homes.count { break }
+    }
+    #expect(Set(hosts.values).count == homes.count, "\(hosts)")
+    discovery.stop(browse)
+    try await discovery.stop().get()
+    for home in homes { await home.close() }
   }
 
   @Test(.timeLimit(.minutes(10))) func aLimitIsOneInRealTimeToo() async throws {

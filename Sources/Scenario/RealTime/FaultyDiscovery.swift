@@ -174,7 +174,10 @@ final class FaultyDiscovery: NodeDiscovery {
     _ service: MatterService, on owner: (any EventLoop)?, onConflict: (@Sendable (ServiceConflict) -> Void)?
   ) {
     guard machine.takesEffect() else { return }
-    state.withLock { state in
+    var service = service
+    // The node knows the port that it began with.
+    service.port = machine.port(ofWhoHad: service.port)
+    state.withLock { [service] state in
       machine.networks.publishes(service.kind, machine)
       let publication = Publication(service: service, owner: owner, onConflict: onConflict)
       state.publications[service.kind] = publication

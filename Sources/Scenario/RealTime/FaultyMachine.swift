@@ -60,6 +60,9 @@ final class FaultyMachine: Machine {
   /// Its IPv4 address: one of those that the loopback interface has, 127.0.0.1 until it moves.
   var address4: IPAddress { state.withLock(\.address4) }
 
+  /// The port by now of a node that began with this one.
+  func port(ofWhoHad port: UInt16) -> UInt16 { state.withLock { $0.ports.port(for: port) } ?? port }
+
   /// Gives its nodes another IPv4 address and, as the loopback interface has one IPv6 address only, other ports, and tells them by
   /// DNS-SD. Belongs to the loop.
   func move() throws {

@@ -81,11 +81,14 @@ actor RealHome: Stage {
   /// - Parameter mutant: a fault that is built in.
   func begin(isPaired: Bool, mutant: Mutant?) async throws {
     self.mutant = mutant
+    var random = SystemRandomSource()
     for device in definition.devices {
       let machine = FaultyMachine(on: loop, in: networks)
       var surroundings = VirtualDevice.Surroundings(
         machine: machine, discovery: machine.share(discovery), loop: machine.nextEventLoop(), interfaces: .loopback,
         directory: StateDirectory(directory).device(device.uniqueID), logger: logger)
+      // The same device of another test may be elsewhere: where it is would be said of this one, too.
+      surroundings.hostName = MatterService.hostName(drawnFrom: &random)
       surroundings.mutant = mutant
       let started = try await loop.submit { [loop, surroundings] in
         NIOLoopBound(

@@ -25,6 +25,8 @@ package final class VirtualDevice {
     package var peers: [NodeID: MatterProtocol.SocketAddress] = [:]
     /// What may befall the network around it; nil: nothing may, or it is somebody else's affair.
     package var link: DeviceLink?
+    /// What the device's host is called; nil: as its definition has it, which is the same for all that are made from that.
+    package var hostName: String?
     /// For tests alone.
     package var mutant: Mutant?
 
@@ -78,6 +80,7 @@ package final class VirtualDevice {
     if !numbers.changes.isEmpty { try store.commit(numbers.changes) }
     var configuration = try DeviceAssembly.configuration(
       of: definition, identity: identity, port: port ?? 0, addresses: transport.addresses.map(\.ip))
+    if let name = surroundings.hostName { configuration.hostName = name }
     configuration.limits.mutant = surroundings.mutant
     configuration.peers = surroundings.peers
     let now = Instant(nanoseconds: Int64(clamping: surroundings.loop.now.uptimeNanoseconds))
