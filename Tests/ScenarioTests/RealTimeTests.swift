@@ -143,7 +143,8 @@ import VirtualDevices
   /// Homes of the same definition may be played at once. Where a device of the one has moved is not where that of the other is.
   @Test(.timeLimit(.minutes(10))) func hostsOfHomesSideBySideHaveDifferentNames() async throws {
     let name = "Lamp \(UInt32.random(in: 0...UInt32.max))"
-    let scenario = try ScenarioFileTests.load("devices: [{ name: \(name), type: on/off light }]\nsteps: [{ wait: 1s }]\n")
+    let scenario = try ScenarioFileTests.load(
+      "devices: [{ name: \(name), type: on/off light }]\nsteps: [{ wait: 1s }]\n")
     let homes = try [RealHome(scenario.home), RealHome(scenario.home)]
     for home in homes { try await home.begin(isPaired: false, mutant: nil) }
     let loop = MultiThreadedEventLoopGroup.singleton.next()
