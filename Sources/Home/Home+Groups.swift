@@ -3,25 +3,6 @@ public import MatterController
 internal import MatterModel
 
 extension Home {
-  /// Opens the home for what changes groups or sends to them, with its lock held, and closes it again.
-  public static func withGroups<R: Sendable>(
-    _ options: HomeController.Options, _ body: (Home) async throws(HomeError) -> R
-  ) async throws(HomeError) -> R {
-    let lock = try await HomeLock.acquire(options.state)
-    var options = options
-    options.access = .exclusive
-    let session = try await Home(options)
-    let result: Result<R, HomeError>
-    do throws(HomeError) {
-      result = .success(try await body(session))
-    } catch {
-      result = .failure(error)
-    }
-    await session.close()
-    _ = consume lock
-    return try result.get()
-  }
-
   /// The group that a text names, or numbers.
   /// - Throws: `notFound`; `ambiguousTarget` where several have the name.
   public func group(_ text: String) async throws(HomeError) -> GroupRecord {

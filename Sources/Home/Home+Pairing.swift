@@ -12,25 +12,15 @@ public struct PairedDevice: Sendable {
 }
 
 extension Home {
-  /// Commissions a device, reads what it is, and gives it a name. To be called with the home's lock held.
+  /// Commissions a device, reads what it is, and gives it a name. To be called without the home's lock.
   /// - Parameter name: nil: what it calls itself.
   public static func pair(
     _ request: CommissioningRequest, name: String?, room: String?, _ options: HomeController.Options,
     onStep: @escaping @Sendable (CommissioningStep, StepProgress) -> Void
   ) async throws(HomeError) -> PairedDevice {
-    let lock = try await HomeLock.acquire(options.state)
-    var options = options
-    options.access = .exclusive
-    let home = try await Home(options)
-    let paired: Result<PairedDevice, HomeError>
-    do throws(HomeError) {
-      paired = .success(try await home.pair(request, name: name, room: room, onStep: onStep))
-    } catch {
-      paired = .failure(error)
+    try await owning(options) { home throws(HomeError) in
+      try await home.pair(request, name: name, room: room, onStep: onStep)
     }
-    await home.close()
-    _ = consume lock
-    return try paired.get()
   }
 
   /// Commissions a device, reads what it is, and gives it a name. For a home that has its state for itself.
@@ -60,14 +50,8 @@ extension Home {
       wished.room = try await controller.state.roomToBe(called: room, controller.options.machine.makeRandom())
     }
     let wishes = try await controller.keep(wished, for: request)
-    await controller.attribute(Array(wishes.keys), to: origin)
-    do throws(HomeError) {
-      let paired = try await pair(request, wished, wishes, origin: origin, onStep: onStep)
-      await controller.attribute(Array(wishes.keys), to: nil)
-      return paired
-    } catch {
-      await controller.attribute(Array(wishes.keys), to: nil)
-      throw error
+    return try await attributing(Array(wishes.keys), to: origin) { [wished] () throws(HomeError) in
+      try await pair(request, wished, wishes, origin: origin, onStep: onStep)
     }
   }
 
@@ -128,42 +112,25 @@ extension Home {
   func remove(
     device id: String, force: Bool, origin: String
   ) async throws(HomeError) -> (device: DeviceRecord, wasTold: Bool) {
-    let controller = try controller
     let device = try HomeRegistry(await awaited().home).device(withID: id)
-    let nodes = [device.nodeID] + device.ways.map(\.id.node)
-    await controller.attribute(nodes, to: origin)
-    do throws(HomeError) {
-      let (device, wasTold) = try await remove(device, force: force)
-      await controller.attribute(nodes, to: nil)
-      return (device, wasTold)
-    } catch {
-      await controller.attribute(nodes, to: nil)
-      throw error
+    return try await attributing([device.nodeID] + device.ways.map(\.id.node), to: origin) { () throws(HomeError) in
+      try await remove(device, force: force)
     }
   }
 
   private static func remove(
     force: Bool, _ options: HomeController.Options, _ find: (HomeRegistry) throws(HomeError) -> DeviceRecord
   ) async throws(HomeError) -> (device: DeviceRecord, wasTold: Bool) {
-    let lock = try await HomeLock.acquire(options.state)
-    var options = options
-    options.access = .exclusive
-    let home = try await Home(options)
-    let removed: Result<(DeviceRecord, Bool), HomeError>
-    do throws(HomeError) {
+    try await owning(options) { home throws(HomeError) in
       // One that never told what it is can be removed as well.
-      removed = .success(try await home.remove(try find(HomeRegistry(await home.awaited().home)), force: force))
-    } catch {
-      removed = .failure(error)
+      try await home.remove(try find(HomeRegistry(await home.awaited().home)), force: force)
     }
-    await home.close()
-    _ = consume lock
-    let (device, wasTold) = try removed.get()
-    return (device, wasTold)
   }
 
   /// What is there by another way, too, stays by that way.
-  package func remove(_ device: DeviceRecord, force: Bool) async throws(HomeError) -> (DeviceRecord, Bool) {
+  package func remove(
+    _ device: DeviceRecord, force: Bool
+  ) async throws(HomeError) -> (device: DeviceRecord, wasTold: Bool) {
     let isNode = !device.isBridged && !device.nodeID.isTemporaryLocal
     guard let device = isNode ? device : device.by(where: { !$0.id.isBridged && !$0.id.isCloud }) else {
       if device.ways.allSatisfy(\.id.isCloud) {

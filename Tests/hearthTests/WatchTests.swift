@@ -142,6 +142,12 @@ import Testing
     #expect(!becomes(.online, .local) && becomes(.offline, .local, .hubUnreachable))
     #expect(!becomes(.offline, .remote, .timedOut))
     #expect(becomes(.offline, .local, .timedOut))
+    // A client's own routes are told without a change, and those of the home with others.
+    let path = ConcreteAttributePath(1, 6, 0)
+    let value = HomeChange.attribute(5, path, value: [9])
+    #expect(!RouteNews.mayFollow(from: HomeUpdate([value], at: 0)))
+    #expect(RouteNews.mayFollow(from: HomeUpdate([], at: 0)))
+    #expect(RouteNews.mayFollow(from: HomeUpdate([value, .sourceRemoved(SourceID(5))], at: 0)))
   }
 
   @Test func aLineSaysByWhichRouteADeviceIsReached() throws {

@@ -113,7 +113,7 @@ struct Group: AsyncParsableCommand {
 
 extension HomeOptions {
   fileprivate func withGroups(_ body: (Home) async throws(HomeError) -> Void) async throws {
-    try await output.tellingWaits { try await Home.withGroups(try controller(), body) }
+    try await output.tellingWaits { try await Home.owning(try controller(), body) }
   }
 
   fileprivate func change(_ group: String, _ texts: [String], isMember: Bool) async throws {

@@ -115,7 +115,7 @@ struct Watch: AsyncParsableCommand {
     var routes = home.hub.hubs.isEmpty ? nil : RouteNews(await session.state)
     for await update in updates {
       var isNews = false
-      for id in routes?.take(await session.state) ?? [] {
+      for id in RouteNews.mayFollow(from: update) ? routes?.take(await session.state) ?? [] : [] {
         guard let device = try? await session.device(id: id).list().first else { continue }
         unlogged.add(.route, of: device, at: update.time)
         isNews = true

@@ -18,6 +18,17 @@ struct RouteNews {
     }
   }
 
+  /// Whether devices may be reached otherwise after an update: not where it tells of values alone, as most do.
+  static func mayFollow(from update: HomeUpdate) -> Bool {
+    update.changes.isEmpty
+      || !update.changes.allSatisfy {
+        switch $0 {
+        case .attribute, .event: true
+        default: false
+        }
+      }
+  }
+
   private static func isNews(_ old: SourceStatus, _ new: SourceStatus) -> Bool {
     if new.reason == .hubUnreachable { return true }
     // One that is away for another reason went meanwhile, and that is in the log.
