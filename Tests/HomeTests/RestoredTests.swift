@@ -1,3 +1,4 @@
+import Foundation
 import MatterClusters
 import MatterModel
 import NIOCore
@@ -53,6 +54,24 @@ import Testing
     let types = await rest(all, of: DeviceUpdates<DeviceTypeCollection>.self)
     #expect(types.map { $0.get(OnOffLightDeviceType.self)?.metadata.sourceConnectivity } == [.unknown, online])
     #expect(try HomeDatabase.open(directory.state.database).anchor() == before)
+  }
+
+  /// Nobody can take over from a process that is suspended, and after a while nobody believes what it said.
+  @Test(arguments: [true, false]) func whoFollowsHasToSayThatItIsThere(_ follows: Bool) async throws {
+    let directory = try await stored()
+    let lock = try #require(try FollowerLock.acquire(directory.state))
+    let open = try await OpenHome(directory)
+    if follows { try await open.home.follow() }
+    func becomes(_ connectivity: SourceConnectivity) async -> Bool {
+      await eventually { (try? await open.device("5"))?.sourceConnectivity == connectivity }
+    }
+    #expect(await becomes(SourceConnectivity(.online, .peer)))
+    let file = directory.state.home + "/follower"
+    try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSinceNow: -60)], ofItemAtPath: file)
+    #expect(await becomes(.unknown))
+    lock.refresh()
+    #expect(await becomes(SourceConnectivity(.online, .peer)))
+    await open.home.close()
   }
 
   @Test func nothingIsKnownOfAHomeThatIsToldWholeEither() async throws {

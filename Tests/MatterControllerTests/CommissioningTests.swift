@@ -156,7 +156,7 @@ import Testing
     #expect(world.error(of: nobody) == .commissioningFailed(.connectByPasscode, .unreachable))
     let bad = world.controller.commission(
       CommissioningRequest(passcode: 12_345_678, target: .any), at: world.now)
-    #expect(world.error(of: bad) == .invalidRequest("passcode 12345678"))
+    #expect(world.error(of: bad) == .invalidRequest("no device has the passcode 12345678"))
   }
 
   @Test func secondAddressIsTriedWhenTheFirstIsDead() throws {

@@ -122,7 +122,7 @@ import Testing
     let read = world.controller.read(OnOff.onOff, on: 1, of: 77, at: world.now)
     #expect(world.error(of: read) == .unknownNode(77))
     let invoke = world.controller.invoke(1, [], at: world.now)
-    #expect(world.error(of: invoke) == .invalidRequest("no commands"))
+    #expect(world.error(of: invoke) == .invalidRequest("there are no commands in it"))
   }
 
   @Test func busyDeviceIsAskedAgain() throws {

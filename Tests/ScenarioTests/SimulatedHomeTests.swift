@@ -106,6 +106,36 @@ import VirtualDevices
     #expect(try run.result.get())
   }
 
+  /// What is behind a bridge has its power for itself: it goes and comes while the bridge has none, and lasts longer than a start of
+  /// the bridge's.
+  @Test func whatIsBehindABridgeHasAPowerOfItsOwn() async throws {
+    let scenario = try ScenarioFileTests.load(
+      """
+      devices:
+        - name: Bridge
+          type: bridge
+          devices:
+            - { name: Spot, type: on/off light }
+            - { name: Desk, type: on/off light }
+      steps:
+        - expect: { spot.connectivity: online, desk.connectivity: online }
+        - power: { spot: off }
+        - expect: { spot.connectivity: offline, within: 2s }
+        - power: { bridge: cycle }
+        - wait: 30s
+        - expect: { spot.connectivity: offline, desk.connectivity: online }
+        - power: { bridge: off, desk: off }
+        - power: { spot: on }
+        - power: { bridge: on }
+        - wait: 30s
+        - expect: { spot.connectivity: online, desk.connectivity: offline }
+        - power: { desk: on }
+        - expect: { desk.connectivity: online, within: 2s }
+      """)
+    let simulated = await scenario.simulate(seed: 1).result
+    #expect(simulated.isPassed, "\(simulated)")
+  }
+
   /// It was behind a bridge first, and is paired then: one device, which goes on by the bridge when its node is removed.
   @Test func aLampThatWasBehindABridgeFirstIsPairedAndRemoved() async throws {
     var definition = try Self.definition(

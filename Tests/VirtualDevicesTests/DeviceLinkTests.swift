@@ -88,13 +88,20 @@ import Testing
       #expect(ear.bytes.withLock(\.self) == [1, 1])
     }
     // What is under way when the way is cut is lost, in either direction.
-    link.befall(.conditions(LinkConditions(latency: .seconds(2))))
-    try await send(3, from: device, to: other)
-    try await send(3, from: other, to: device)
-    try await Task.sleep(for: .milliseconds(200))
-    link.befall(.partition)
-    try await Task.sleep(for: .milliseconds(2_500))
-    link.befall(.heal)
+    // On a machine that stands still for long they have arrived by then: then they take longer.
+    for latency in [2, 20, 60] {
+      link.befall(.conditions(LinkConditions(latency: .seconds(latency))))
+      let begin = HostClock.now()
+      try await send(3, from: device, to: other)
+      try await send(3, from: other, to: device)
+      try await Task.sleep(for: .milliseconds(200))
+      link.befall(.partition)
+      let isInTime = HostClock.now() - begin < .seconds(latency)
+      try await Task.sleep(for: .seconds(latency) + .milliseconds(500))
+      link.befall(.heal)
+      if isInTime { break }
+      for ear in [heard.other, heard.device] { ear.bytes.withLock { $0.removeAll { $0 == 3 } } }
+    }
     try await send(4, from: device, to: other)
     try await send(4, from: other, to: device)
     #expect(await heard.other.has(4))

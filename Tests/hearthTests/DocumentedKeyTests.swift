@@ -73,6 +73,8 @@ import Testing
     defer { empty.cleanUp() }
     #expect(try empty("rooms").errors.hasPrefix("There is no room yet"))
     #expect(try empty("observe", "list").errors.hasPrefix("There is no observer yet"))
+    #expect(try empty("home", "list").errors.hasPrefix("There is no home yet"))
+    #expect(try empty("hub", "clients").errors.hasPrefix("Nobody is invited"))
     let hearth = try seeded()
     defer { hearth.cleanUp() }
     let banana = try hearth("devices", "--kind", "banana")

@@ -55,6 +55,17 @@ extension Hearth {
     #expect(try hearth("rooms").output == "ROOM  DEVICES\n–     Lamp, Plug\n")
   }
 
+  /// Who waits for a device that another process removes learns it, with a limit or without.
+  @Test func nobodyWaitsForWhatIsGone() async throws {
+    let hearth = try seeded()
+    defer { hearth.cleanUp() }
+    let waiting = try Follower(hearth, "wait", "lamp", "--for", "onOff=true", "--mdns", "off")
+    #expect(try await waits { waiting.errors.contains("waiting for Lamp") })
+    try hearth.seed([.sourceRemoved(SourceID(5)), .deviceRemoved(id: "5")])
+    waiting.process.waitUntilExit()
+    #expect(waiting.process.terminationStatus == 3 && waiting.errors.contains("it is not in the home any more"))
+  }
+
   @Test func devicesAreTakenOutOfTheirRooms() throws {
     let hearth = try seeded()
     defer { hearth.cleanUp() }

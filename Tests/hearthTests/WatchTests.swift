@@ -66,6 +66,25 @@ import Testing
     #expect(words(.sourceRemoved(SourceID(9)), device: nil) == "9  no longer at 9")
   }
 
+  /// What is called by its present name in the log of a place long ago was not called so before the first change that is told.
+  @Test func oldNamesAreThoseThatTheLogHasTold() {
+    var report = SampleReport(Self.state(), isPast: true)
+    func words(_ change: HomeChange, device: String? = "5") -> String {
+      let line = report.report(Self.sample(change, device: device))
+      return (line.text ?? "").split(separator: "  ", maxSplits: 2).last.map(String.init) ?? ""
+    }
+    #expect(words(.deviceRenamed(id: "5", name: "Light")) == "Den/Light  renamed")
+    #expect(words(.deviceRenamed(id: "5", name: "Lamp")) == "Den/Lamp  renamed, was Light")
+    #expect(words(.roomRenamed(id: "r", name: "Study"), device: nil) == "room Study  renamed")
+    #expect(words(.roomRenamed(id: "r", name: "Den"), device: nil) == "room Den  renamed, was Study")
+    #expect(words(.structureRenamed(id: "home", name: "House"), device: nil) == "structure House  renamed")
+    _ = words(.roomAdded(Room(id: "n", name: "New", structureID: "home")), device: nil)
+    #expect(words(.roomRenamed(id: "n", name: "Newer"), device: nil) == "room Newer  renamed, was New")
+    // From now on the home is as the log has it.
+    report.reachPresent()
+    #expect(words(.structureRenamed(id: "home", name: "Home"), device: nil) == "structure Home  renamed, was House")
+  }
+
   @Test func thePrimaryHomeIsNamed() throws {
     var report = SampleReport(Self.state())
     _ = report.report(Self.sample(.structureAdded(Structure(id: "c", name: "Cabin")), device: nil))

@@ -35,7 +35,23 @@ package final class FollowerLock: Sendable {
       close(descriptor)
       return nil
     }
-    return FollowerLock(descriptor)
+    let lock = FollowerLock(descriptor)
+    lock.refresh()
+    return lock
+  }
+
+  /// For how long who has the right may not say that he is there. Nobody can take it from a process that is suspended, but what it
+  /// says counts for nothing any more.
+  private static let patience = 30
+
+  /// Says that who has the right is there.
+  func refresh() { if let descriptor { futimens(descriptor, nil) } }
+
+  /// Whether a process has it now, and is there.
+  static func isAlive(_ state: StateDirectory) -> Bool {
+    var (status, now) = (stat(), timespec())
+    guard isHeld(state), stat(path(state), &status) == 0, clock_gettime(CLOCK_REALTIME, &now) == 0 else { return false }
+    return now.tv_sec - status.st_mtim.tv_sec < patience
   }
 
   /// Whether a process has it now.

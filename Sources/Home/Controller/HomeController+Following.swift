@@ -37,7 +37,7 @@ extension HomeController {
   /// Who follows the devices, as far as this process knows.
   public var hubState: HubState { isFollower ? .thisProcess : center == nil ? .notAvailable : .connected }
 
-  /// Begins to look from time to time who follows the devices.
+  /// Begins to look from time to time who follows the devices, and to say so where we do.
   func watchFollower() {
     guard options.machine.sharesFiles else { return }
     polling = eventLoop.scheduleRepeatedTask(initialDelay: Self.pollInterval, delay: Self.pollInterval) {
@@ -47,6 +47,7 @@ extension HomeController {
       assumeIsolated {
         $0.noteClock()
         $0.lookForFollower()
+        if $0.looks % 8 == 0 { $0.follower?.refresh() }
       }
       let isToAdopt = assumeIsolated { controller in
         controller.looks += 1
@@ -63,7 +64,7 @@ extension HomeController {
   /// Whoever does not follow the devices leaves what they say to the process that does, as long as there is one.
   func lookForFollower() {
     guard center == nil, options.machine.sharesFiles else { return }
-    let isFollowed = FollowerLock.isHeld(options.state)
+    let isFollowed = FollowerLock.isAlive(options.state)
     edge.value.host.perform { engine, _ in engine.isPassive = isFollowed }
   }
 
@@ -77,7 +78,8 @@ extension HomeController {
     guard follower == nil else { return }
     let isShared = options.machine.sharesFiles
     guard let lock = isShared ? try FollowerLock.acquire(options.state) : .undisputed else {
-      edge.value.host.perform { engine, _ in engine.isPassive = true }
+      let isFollowed = FollowerLock.isAlive(options.state)
+      edge.value.host.perform { engine, _ in engine.isPassive = isFollowed }
       return
     }
     // What the one before us wrote last comes before what the devices tell us.

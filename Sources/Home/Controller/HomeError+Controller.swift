@@ -50,7 +50,7 @@ extension HomeError {
           + "--allow-unverified commissions it all the same"
       )
     case .certificate(let text): (.internalError, "a certificate can't be read or made: \(text)")
-    case .invalidRequest(let text): (.badArguments, "out of range: \(text)")
+    case .invalidRequest(let text): (.badArguments, text)
     case .commissioningFailed(.discover, .notFound), .commissioningFailed(.discover, .timedOut):
       (
         .notFound,

@@ -45,6 +45,20 @@ public enum HomeChange: Hashable, Sendable {
   case event(NodeID, EventData)
 }
 
+extension HomeChange {
+  /// The node that was heard when it happened; nil: it need not have been one. What a cloud says of a device need not come of it.
+  var speaker: NodeID? {
+    let node: NodeID
+    switch self {
+    case .attribute(let speaker, _, value: _), .event(let speaker, _): node = speaker
+    case .connectivity(let source, let status) where status.connectivity.connectivityState == .online:
+      node = source.node
+    default: return nil
+    }
+    return node.isTemporaryLocal ? nil : node
+  }
+}
+
 /// Changes that belong together: one report, one command, one loss. They are stored together, and observers get them
 /// together.
 public struct HomeUpdate: Hashable, Sendable {

@@ -81,7 +81,12 @@ public struct HomeReducer: Sendable {
       update = HomeUpdate([], at: foreign.time, origin: foreign.origin)
       update.isLogged = true
       let known = nodes.keys.filter { !state.sources(of: $0).isEmpty }
-      for change in foreign.changes { makeForeign(change, &update) }
+      for change in foreign.changes {
+        makeForeign(change, &update)
+        // Of when nodes were heard the process that follows them tells much less often than of what they said.
+        guard let node = change.speaker else { continue }
+        contacts[node, default: Contact()].last = max(contacts[node]?.last ?? .min, foreign.time)
+      }
       // Nodes that others removed, and sources that others added.
       for node in known where state.sources(of: node).isEmpty { nodes[node] = nil }
       wishes = wishes.filter { state.sources(of: $0.key).isEmpty }

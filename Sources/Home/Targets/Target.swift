@@ -112,7 +112,10 @@ extension HomeRegistry {
       .ambiguousTarget, "“\(text)” may be any of \(found.count) devices; name one of them",
       candidates: found.map { device in
         let isAlone = names.count { $0 == device.fullName.lowercased() } == 1
-        return device.room != nil && isAlone ? device.fullName : "\(device.fullName) (node \(device.id))"
+        if device.room != nil && isAlone { return device.fullName }
+        // Another one may be known by the number that a bridge has given this one since.
+        let isOthers = devices.contains { $0.id == "\(device.way)" && $0.id != device.id }
+        return "\(device.fullName) (node \(isOthers ? device.id : "\(device.way)"))"
       })
   }
 

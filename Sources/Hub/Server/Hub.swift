@@ -150,7 +150,10 @@ public actor Hub {
       }
     } catch {
       if let known = error as? HomeError { throw known }
-      throw HomeError(.internalError, "nothing can listen at \(address): \(error)", cause: error)
+      let reason = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
+      throw HomeError(
+        .badArguments, "nothing can listen at \(address): \(reason); expected an address of this host and a free port",
+        cause: error)
     }
   }
 

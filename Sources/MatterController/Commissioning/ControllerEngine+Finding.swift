@@ -12,10 +12,17 @@ extension ControllerEngine {
     let node = request.nodeID ?? nextFreeNodeID
     commissionings[id] = Commissioning(request, node: node, at: now)
     guard SetupPasscode.isValid(request.passcode) else {
-      return complete(id, .failure(.invalidRequest("passcode \(request.passcode)")), at: now)
+      return complete(id, .failure(.invalidRequest("no device has the passcode \(request.passcode)")), at: now)
     }
-    guard canBeGiven(node), request.tags.count <= 3 else {
-      return complete(id, .failure(.invalidRequest("node id \(node)")), at: now)
+    guard node.isOperational else {
+      return complete(
+        id, .failure(.invalidRequest("\(node) is no id of a node; expected 1 to 0xFFFFFFEFFFFFFFFF")), at: now)
+    }
+    guard canBeGiven(node) else {
+      return complete(id, .failure(.invalidRequest("another node has the id \(node)")), at: now)
+    }
+    guard request.tags.count <= 3 else {
+      return complete(id, .failure(.invalidRequest("a node has at most 3 tags")), at: now)
     }
     // Reserved from now on, so that two commissionings don't give the same id.
     if let change = authority.take(node) { perform(.store([change])) }

@@ -42,7 +42,7 @@ extension ControllerEngine {
     _ node: NodeID, _ commands: [CommandData], timed: Duration? = nil, timeout: Duration = usualTimeout,
     at now: Instant
   ) -> OperationID {
-    guard !commands.isEmpty else { return refuse(.invalidRequest("no commands")) }
+    guard !commands.isEmpty else { return refuse(.invalidRequest("there are no commands in it")) }
     return start(.request(.invoke(commands, timed: timed)), node, timeout, at: now)
   }
 
@@ -94,7 +94,7 @@ extension ControllerEngine {
     guard SetupPasscode.isValid(passcode), discriminator <= 0xFFF, (16...32).contains(salt.count),
       (1000...100_000).contains(request.iterations),
       let verifier = try? SPAKE2PlusVerifier(passcode: passcode, salt: salt, iterations: Int(request.iterations))
-    else { return refuse(.invalidRequest("passcode, discriminator, iterations or salt")) }
+    else { return refuse(.invalidRequest("passcode, discriminator, iterations or salt are out of range")) }
     let fields = AdministratorCommissioning.OpenCommissioningWindowRequest(
       commissioningTimeout: seconds, pakePasscodeVerifier: OctetString(verifier.bytes), discriminator: discriminator,
       iterations: request.iterations, salt: OctetString(salt))

@@ -60,7 +60,7 @@ extension ControllerEngine {
       return true
     case .changeGroup(let change):
       guard let request = change.request(epochKey: groupEpochKey ?? []) else {
-        fail(id, .invalidRequest("too much for the node"), at: now)
+        fail(id, .invalidRequest("it is too much for one message to the node"), at: now)
         return true
       }
       return begin(request, for: id, on: session, isOld: isOld, at: now)

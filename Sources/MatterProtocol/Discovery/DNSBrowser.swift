@@ -189,7 +189,7 @@ public struct DNSBrowser: Sendable {
     } else if browses.isEmpty {
       // Nobody wants to know.
     } else if message.isResponse {
-      learn(message.answers + message.additionals, on: interface, at: now)
+      learn(message.answers, message.additionals, on: interface, at: now)
       settle(at: now)
     } else if message.authorities.isEmpty {
       noteAsked(message.questions, on: interface, at: now)

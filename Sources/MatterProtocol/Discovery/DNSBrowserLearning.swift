@@ -3,13 +3,18 @@
 extension DNSBrowser {
   /// Takes in the records of a response, pointers first and addresses last, so that each finds what it belongs to.
   /// What belongs to nothing that is searched for is not kept.
-  mutating func learn(_ records: [DNSRecord], on interface: InterfaceID, at now: Instant) {
+  mutating func learn(
+    _ answers: [DNSRecord], _ additionals: [DNSRecord], on interface: InterfaceID, at now: Instant
+  ) {
+    let records = answers + additionals
+    let listed = Set(answers.compactMap { if case .ptr(let target) = $0.data { target } else { nil } })
+    let whole = listed.intersection(answers.compactMap { if case .srv = $0.data { $0.name } else { nil } })
     for record in records where record.recordClass == 1 {
       if case .ptr(let target) = record.data { learnPointer(record, to: target, on: interface, at: now) }
     }
     for record in records where record.recordClass == 1 {
       switch record.data {
-      case .srv, .txt: learnInstance(record, on: interface, at: now)
+      case .srv, .txt: learnInstance(record, isWhole: whole.contains(record.name), on: interface, at: now)
       default: break
       }
     }
@@ -70,7 +75,10 @@ extension DNSBrowser {
     return true
   }
 
-  private mutating func learnInstance(_ record: DNSRecord, on interface: InterfaceID, at now: Instant) {
+  /// - Parameter isWhole: whether the answers of its message have a pointer to it, and where it is.
+  private mutating func learnInstance(
+    _ record: DNSRecord, isWhole: Bool, on interface: InterfaceID, at now: Instant
+  ) {
     let key = CacheKey(interface: interface, name: record.name)
     if instances[key] == nil {
       // Without a pointer only if it is searched for by its own name.
@@ -87,7 +95,7 @@ extension DNSBrowser {
         if instance.service == nil { return }
       } else if let known = instance.service, known.port == port, known.host == host {
         instances[key]?.service?.lifetime = known.lifetime.merged(with: lifetime)
-        if record.cacheFlush, isAnnouncement(key, instance, at: now) {
+        if record.cacheFlush, isAnnouncement(key, instance, isWhole: isWhole, at: now) {
           instances[key]?.isAnnounced = true
           dirty.insert(key)
         }
@@ -157,7 +165,7 @@ extension DNSBrowser {
     }
   }
 
-  // MARK: - Asked and unasked
+  // MARK: - Asked and whole
 
   /// For how long what comes may be an answer, as a responder may take its time, or a repetition of what was announced: that
   /// comes a second later. RFC 6762 § 6, § 8.3.
@@ -183,12 +191,14 @@ extension DNSBrowser {
   }
 
   /// Whether what comes of an instance, the same as before, is nobody's answer.
-  private func isAnnouncement(_ key: CacheKey, _ instance: CachedInstance, at now: Instant) -> Bool {
+  /// - Parameter isWhole: whether it came as an announcement does, with pointers and all else among the answers. Whoever asks for one
+  ///   alone, as others do time and again while it is away, gets no pointers, and whoever asks for all gets nothing else there.
+  private func isAnnouncement(_ key: CacheKey, _ instance: CachedInstance, isWhole: Bool, at now: Instant) -> Bool {
     if instance.isProbed { return true }
-    let type = CacheKey(interface: key.interface, name: instance.kind.typeName)
-    return ![instance.askedAt, askedForAll[type], instance.toldAt].contains {
-      $0.map { now - $0 < Self.answerTime } ?? false
-    }
+    func isRecent(_ time: Instant?) -> Bool { time.map { now - $0 < Self.answerTime } ?? false }
+    let isAsked = isRecent(instance.askedAt)
+    let isAskedForAll = isRecent(askedForAll[CacheKey(interface: key.interface, name: instance.kind.typeName)])
+    return !isRecent(instance.toldAt) && !(isWhole ? isAsked && isAskedForAll : isAsked || isAskedForAll)
   }
 
   // MARK: - Telling

@@ -11,7 +11,8 @@ public import MatterCrypto
 public struct DNSResponder: Sendable {
   /// How careful it is with names, and how much it sends at once.
   public struct Options: Hashable, Sendable {
-    /// Whether names are probed for 750 ms before they are used, as RFC 6762 § 8.1 asks for wherever others may have them.
+    /// Whether names are probed for 750 ms before they are used, as RFC 6762 § 8.1 asks for wherever others may have them. Where not,
+    /// they are probed for once, and used at once.
     public var probes = false
     /// How long a name is left alone that somebody else turned out to have.
     public var conflictPause = Duration.seconds(60)

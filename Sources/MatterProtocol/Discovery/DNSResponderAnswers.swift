@@ -63,6 +63,7 @@ extension DNSResponder {
     // A question that is repeated a thousand times in a packet is answered once.
     var asked: Set<DNSQuestion> = []
     for question in message.questions where asked.insert(question).inserted {
+      if isProbe && isOurs(question.name, in: message.authorities, on: interface) { continue }
       for reference in references(answering: question, on: interface) {
         if !known.isEmpty && isKnown(reference, known, on: interface, isLegacy: isLegacy) { continue }
         if isLegacy || question.wantsUnicast && (isProbe || isFresh(reference, unicast, at: now)) {
@@ -80,6 +81,13 @@ extension DNSResponder {
       let delay = delayed ? random.milliseconds(in: 20...120) : .zero
       merge(shared, interface: interface, isIPv6: isIPv6, due: now + delay)
     }
+  }
+
+  /// Whether somebody who probes for a name means to have of it what we have: that is no conflict, and may be ourselves.
+  private func isOurs(_ name: DNSName, in proposed: [DNSRecord], on interface: InterfaceID) -> Bool {
+    let proposed = proposed.filter { $0.name == name }
+    let ours = references(answering: DNSQuestion(name, .any), on: interface).flatMap { records($0, on: interface) }
+    return !proposed.isEmpty && proposed.allSatisfy { record in ours.contains { $0.data == record.data } }
   }
 
   /// Whether everybody on the link has the record: else what somebody asked for by himself is for all to hear, and for another
@@ -163,6 +171,9 @@ extension DNSResponder {
         service.phase = .probing(left: left - 1)
         service.nextStep = now + .milliseconds(250)
       case .announcing(let left):
+        // Nobody is waited for, and whoever has heard of it before knows by the probe that it begins anew: what is announced may look
+        // like an answer to somebody, or like a repetition.
+        if !options.probes && !service.wasAnnounced { probed.append(service) }
         announced += announcement(of: sequence)
         service.wasAnnounced = true
         service.phase = .announcing(left: max(0, left - 1))

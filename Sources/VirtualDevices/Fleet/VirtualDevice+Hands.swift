@@ -8,7 +8,10 @@ internal import Runtime
 extension VirtualDevice {
   /// Switches the power of the device, or of one behind it: then its bridge does not reach it.
   package func switchPower(_ isOn: Bool, at place: Place) throws(ControlError) {
-    if place.bridged != nil {
+    if let bridged = place.bridged {
+      if isOn { withoutPower.remove(bridged.path) } else { withoutPower.insert(bridged.path) }
+      // Where its bridge has none either it is heard of when that starts.
+      if host == nil { return }
       try withEngine { (engine, now) throws(StatusError) in
         try engine.power(isOn, bridgedOn: place.node, at: now)
       }

@@ -49,6 +49,8 @@ package final class VirtualDevice {
   private var random: any RandomSource
   private var port: UInt16?
   private var lastStatus: DeviceStatus?
+  /// Devices behind it that have no power, by path: that is theirs, and lasts while it has none itself.
+  var withoutPower: Set<String> = []
 
   /// Opens the device's sockets and state, and starts it. To be called on the loop.
   /// - Parameter isFresh: whether it forgets what it remembers of earlier runs.
@@ -85,9 +87,12 @@ package final class VirtualDevice {
     configuration.peers = surroundings.peers
     let now = Instant(nanoseconds: Int64(clamping: surroundings.loop.now.uptimeNanoseconds))
     configuration.epoch = epoch(at: now)
-    let engine = DeviceEngine(
+    var engine = DeviceEngine(
       configuration, endpoints: endpoints, stored: state, random: random.fork(), signatures: machine.signatures,
       at: now)
+    for bridged in definition.bridged where withoutPower.contains(bridged.path) {
+      try engine.power(false, bridgedOn: place(of: bridged).node, at: now)
+    }
     let logger = surroundings.logger
     let host = EngineHost(
       engine, transport: transport, store: store, discovery: surroundings.discovery, logger: logger)

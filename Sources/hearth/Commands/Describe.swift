@@ -26,15 +26,26 @@ struct Describe: AsyncParsableCommand {
       }
       let row = DeviceRow(device: found, record: now)
       // A part that it does not reach does not keep it from answering for itself.
-      let fabrics = row.isPartlyOnline && !now.isBridged ? try? await session.fabrics(of: now) : nil
-      home.output.result(DeviceDescription.json(row, fabrics), DeviceDescription.text(row, fabrics))
+      var (fabrics, refusal): ([FabricEntry]?, String?)
+      if row.isPartlyOnline && !now.isBridged {
+        do { fabrics = try await session.fabrics(of: now) } catch let error as HomeError
+          where error.code == .accessDenied
+        {
+          refusal = error.message
+        } catch {
+          // It did not say.
+        }
+      }
+      home.output.result(
+        DeviceDescription.json(row, fabrics), DeviceDescription.text(row, fabrics, refusal: refusal))
     }
   }
 }
 
 /// Everything about a device, for people and for programs.
 enum DeviceDescription {
-  static func text(_ row: DeviceRow, _ fabrics: [FabricEntry]?) -> String {
+  /// - Parameter refusal: why it was not asked which fabrics it is in.
+  static func text(_ row: DeviceRow, _ fabrics: [FabricEntry]?, refusal: String? = nil) -> String {
     let device = row.record
     let identity = device.identity
     let connectivity = row.device.sourceConnectivity.connectivityState.rawValue
@@ -53,7 +64,7 @@ enum DeviceDescription {
       ("Next report", row.device.contact.nextReport.map { ClockText.time(milliseconds: $0 / 1000) }),
     ]
     let told = fabrics?.map { Self.text($0) }.joined(separator: ", ")
-    rows.append(("Fabrics", told ?? "not known: " + whyNot(row)))
+    rows.append(("Fabrics", told ?? "not known: " + (refusal ?? whyNot(row))))
     var lines = rows.compactMap { row -> String? in
       guard let value = row.1, !value.isEmpty else { return nil }
       return row.0 + String(repeating: " ", count: 15 - row.0.count) + value.shown()

@@ -25,6 +25,9 @@ extension HomeCommands {
             .adding("rooms", .array(rooms.map { .string($0.name) }))
             .adding("devices", .array(devices.map { .string($0.name) })))
       }
+      if table.rows.isEmpty {
+        options.output.progress("There is no home yet; the first device makes one, or `hearth home add NAME`.")
+      }
       options.output.result(.array(json), table.rows.isEmpty ? "" : table.text)
     }
   }

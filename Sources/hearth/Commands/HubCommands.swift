@@ -118,6 +118,7 @@ struct HubCommands: AsyncParsableCommand {
       for client in clients {
         table.add(client.name, client.role.rawValue, ClockText.iso(milliseconds: client.created * 1000))
       }
+      if clients.isEmpty { options.output.progress("Nobody is invited; `hearth hub invite NAME` does that.") }
       options.output.result(.array(clients.map { HubReport.json($0) }), clients.isEmpty ? "" : table.text)
     }
   }

@@ -43,7 +43,7 @@ struct Wait: AsyncParsableCommand {
       let note = notes.begin(
         "\(device.name): " + conditions.map { "\($0.name) to be \($0.value)" }.joined(separator: ", "))
       defer { if let note { notes.end(note) } }
-      guard try await comesTrue(conditions, of: device.id, updates, session) else {
+      guard try await comesTrue(conditions, of: device, updates, session) else {
         let now = await DeviceCondition.check(conditions, of: device.id, in: session)
         let failed = zip(conditions, now).filter { !$1.holds }.map { "\($0.name) is \($1.actual), not \($0.value)" }
         throw HomeError(
@@ -60,16 +60,20 @@ struct Wait: AsyncParsableCommand {
   }
 
   /// - Returns: false when the time is over.
+  /// - Throws: `notFound` where the device is removed meanwhile.
   private func comesTrue(
-    _ conditions: [DeviceCondition], of device: String, _ updates: HomeEvents, _ session: Home
+    _ conditions: [DeviceCondition], of device: DeviceRecord, _ updates: HomeEvents, _ session: Home
   ) async throws -> Bool {
-    @Sendable func isTrue() async -> Bool {
-      await DeviceCondition.check(conditions, of: device, in: session).allSatisfy(\.holds)
+    @Sendable func isTrue() async throws -> Bool {
+      guard await session.state.devices[device.id] != nil else {
+        throw HomeError(.notFound, "it is not in the home any more", device: device.name)
+      }
+      return await DeviceCondition.check(conditions, of: device.id, in: session).allSatisfy(\.holds)
     }
     return try await withThrowingTaskGroup(of: Bool.self) { group in
       group.addTask {
-        if await isTrue() { return true }
-        for await _ in updates where await isTrue() { return true }
+        if try await isTrue() { return true }
+        for await _ in updates where try await isTrue() { return true }
         return false
       }
       if let timeout = home.network.timeout {

@@ -172,7 +172,9 @@ actor LogReader {
           if rest == 0 { return true }
         }
         (anchor, isAway) = (next, false)
-        if isComplete { return false }
+        guard isComplete else { continue }
+        report.reachPresent()
+        return false
       case .reset(let home):
         let devices = await session.devices(of: home).filter { device in
           targets.isEmpty || targets.contains { $0.device.id == device.id }

@@ -7,9 +7,11 @@ struct SampleReport {
   /// Devices as they were seen last: what is gone still has a name in the lines that say so.
   private var seen: [String: DeviceRecord] = [:]
   private let raw: Bool
-  /// Whether the changes that follow are older than the home it began with, and of which ways they have said how they are.
-  private let isPast: Bool
+  /// Whether the changes that follow are older than the home it began with, of which ways they have said how they are, and what by
+  /// how it is called.
+  private var isPast: Bool
   private var reread: Set<SourceID> = []
+  private var named: Set<String> = []
 
   /// - Parameters:
   ///   - names: the home as it is.
@@ -26,6 +28,23 @@ struct SampleReport {
     }
   }
 
+  /// All changes that are older than the home were told: it is where it was.
+  mutating func reachPresent() { isPast = false }
+
+  /// Whether the name that something has is the one that it had before a change. In the past it is the one of much later, until
+  /// the log has said another.
+  private mutating func knowsOldName(_ change: HomeChange) -> Bool {
+    guard isPast else { return true }
+    switch change {
+    case .deviceAdded(let id, name: _, roomID: _, structureID: _), .deviceRenamed(let id, name: _),
+      .roomRenamed(let id, name: _), .structureRenamed(let id, name: _):
+      return !named.insert(id).inserted
+    case .roomAdded(let room): return !named.insert(room.id).inserted
+    case .structureAdded(let structure): return !named.insert(structure.id).inserted
+    default: return true
+    }
+  }
+
   /// A sample's line and its object, each with time and anchor. No line where it says nothing of a device as a whole: that a way to
   /// it comes or goes that does not count. The object says so, too.
   mutating func report(_ sample: HomeSample) -> (json: JSON, text: String?) {
@@ -34,7 +53,7 @@ struct SampleReport {
     let counted = way(of: sample)
     apply(sample.change)
     let after = sample.isDeletion ? before : device(of: sample)
-    let told = Self.told(sample, before, after, room: room, raw: raw)
+    let told = Self.told(sample, knowsOldName(sample.change) ? before?.name ?? room : nil, after, room: room, raw: raw)
     var json: JSON = ["type": .string(sample.type.rawValue), "change": .string(told.kind)]
     if let after { json = json.adding("id", .string(after.id)).adding("room", .optional(after.room)) }
     json = json.adding(told.json)
@@ -58,7 +77,7 @@ struct SampleReport {
   /// lines that follow are behind it.
   /// - Parameter devices: those of the home that are wanted.
   mutating func reset(_ home: StoredHome, _ devices: [HomeDevice], at time: Int64) -> (json: JSON, text: String) {
-    names = home.state
+    (names, isPast) = (home.state, false)
     return (
       [
         "reset": true, "time": .string(ClockText.iso(milliseconds: time / 1000)), "anchor": .string("\(home.anchor)"),
@@ -170,9 +189,9 @@ struct SampleReport {
   private typealias Told = (kind: String, json: JSON, text: String)
 
   private static func told(
-    _ sample: HomeSample, _ before: DeviceRecord?, _ after: DeviceRecord?, room: String?, raw: Bool
+    _ sample: HomeSample, _ oldName: String?, _ after: DeviceRecord?, room: String?, raw: Bool
   ) -> Told {
-    if let device = after { return told(sample.change, before?.name, device, raw: raw) }
+    if let device = after { return told(sample.change, oldName, device, raw: raw) }
     func place(_ kind: String, _ thing: String, _ id: String, _ text: String) -> Told {
       let name = room ?? id
       return (kind, ["id": .string(id), "name": .string(name)], "\(thing) \(name)  \(text)")
@@ -184,8 +203,8 @@ struct SampleReport {
     case .structureRemoved(let id): return place("structureRemoved", "structure", id, "removed")
     case .primaryStructureChosen(let id):
       return place("primaryStructureChosen", "structure", id, "is the primary one")
-    case .roomRenamed(let id, let name): return renamed("room", id, from: room, to: name)
-    case .structureRenamed(let id, let name): return renamed("structure", id, from: room, to: name)
+    case .roomRenamed(let id, let name): return renamed("room", id, from: oldName, to: name)
+    case .structureRenamed(let id, let name): return renamed("structure", id, from: oldName, to: name)
     default:
       // Of a node that is no device yet, or none any more.
       guard let node = sample.node else { return (sample.type.rawValue, [:], sample.type.rawValue) }

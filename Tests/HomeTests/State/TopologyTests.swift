@@ -287,7 +287,7 @@ import Testing
     // The number means either of them now.
     let registry = HomeRegistry(home.state)
     let error = #expect(throws: HomeError.self) { try registry.resolve("7/3") }
-    #expect(error?.code == .ambiguousTarget && error?.candidates == ["Desk (node 7/3)", "Right (node 7/3-2)"])
+    #expect(error?.code == .ambiguousTarget && error?.candidates == ["Desk (node 9)", "Right (node 7/3-2)"])
     #expect(try registry.resolve("7/3-2").device.name == "Right")
     #expect(try registry.resolve("9").device.name == "Desk")
     // Once more, with the same again; and a node whose number another device has.

@@ -149,6 +149,54 @@ func queriesFindWhatTheyName(_ query: DiscoveryQuery, _ expected: [UInt64]) {
   }
 }
 
+/// Others may ask for one that is away, time and again, or for all: what it says when it is back is more than their answer. So it
+/// is when it had said it a moment ago, which it could repeat: it probes.
+@Test(arguments: [(0, true), (0, false), (1, true), (1, false), (2, true)]) func whatIsAnnouncedAnewIsToldWhoeverAsks(
+  _ asked: Int, _ probes: Bool
+) {
+  var link = VirtualLink(hosts: 3)
+  let addresses = [VirtualLink.interface: [link.hosts[0].v4, link.hosts[0].v6]]
+  let service = MatterService.node(1)
+  func start(_ seed: UInt64) {
+    link.hosts[0].responder = DNSResponder(random: SeededRandomSource(seed: seed))
+    link.hosts[0].responder.setInterfaces(addresses, at: link.now)
+    link.hosts[0].responder.publish(service, at: link.now)
+  }
+  func look(_ host: Int) {
+    link.hosts[2].browser = DNSBrowser(random: SeededRandomSource(seed: 3))
+    let query: DiscoveryQuery =
+      switch service.kind {
+      case .operational(let fabric, let node) where asked == 0: .operational(compressedFabricID: fabric, nodeID: node)
+      default: .operational(compressedFabricID: nil, nodeID: nil)
+      }
+    _ = link.hosts[host].browser.browse(query, at: link.now)
+  }
+  // A partner's responder, as many have them, that does not probe.
+  link.losesProbes = !probes
+  start(1)
+  _ = link.hosts[1].browser.browse(.operational(compressedFabricID: nil, nodeID: nil), at: link.now)
+  if asked == 2 {
+    link.run(for: .milliseconds(700))
+  } else {
+    link.run(for: .seconds(20))
+    #expect(link.hosts[1].events.count == 1)
+    // An answer is no news…
+    look(2)
+    link.run(for: .seconds(20))
+    #expect(link.hosts[1].events.count == 1 && !link.hosts[2].events.isEmpty)
+  }
+  // … and a new beginning is.
+  link.hosts[0].responder = DNSResponder(random: SeededRandomSource(seed: 2))
+  if asked < 2 {
+    link.run(for: .seconds(5))
+    look(2)
+    link.run(for: .milliseconds(500))
+  }
+  start(4)
+  link.run(for: .seconds(20))
+  #expect(link.hosts[1].events.count == 2, "\(link.hosts[1].events)")
+}
+
 @Test func deadDevicesRunOutAndLivingOnesStay() {
   var link = VirtualLink(hosts: 3)
   link.hosts[0].responder.publish(.node(1), at: link.now)

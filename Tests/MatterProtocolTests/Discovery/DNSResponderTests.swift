@@ -214,7 +214,13 @@ private func ask(
   responder.setInterfaces([on: [.v4(0x0A00_0001)]], at: .zero)
   responder.publish(.lamp(), at: .zero)
   responder.publish(.node(1), at: .zero)
-  let announced = drain(&responder, from: .zero)
+  let packets = drain(&responder, from: .zero)
+  // Whoever knew them is told that they begin anew, before anything looks like an answer.
+  let probes = try packets.filter { try !DNSMessage($0.output.bytes).authorities.isEmpty }
+  #expect(probes.map(\.at) == [.zero, .zero + .milliseconds(10)])
+  let announced = try packets.filter { try DNSMessage($0.output.bytes).isResponse }
+  #expect(
+    packets.count == probes.count + announced.count && (try? DNSMessage(packets[0].output.bytes))?.isResponse == false)
   let times = announced.map(\.at.nanoseconds).map { $0 / 1_000_000 }
   #expect(times == [0, 10, 1000, 1010])
   let first = try DNSMessage(announced[0].output.bytes)
