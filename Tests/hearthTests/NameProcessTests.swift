@@ -66,6 +66,46 @@ extension Hearth {
     #expect(waiting.process.terminationStatus == 3 && waiting.errors.contains("it is not in the home any more"))
   }
 
+  /// As `hearth watch | head -1` does, and `hearth watch > /mnt/full`.
+  @Test(arguments: [true, false]) func whoTellsChangesEndsWhereNobodyReadsThem(_ isPipe: Bool) async throws {
+    let hearth = try seeded()
+    defer { hearth.cleanUp() }
+    let pipe = hearth.state + "/pipe"
+    var reader: Int32 = -1
+    if isPipe {
+      try #require(mkfifo(pipe, 0o600) == 0)
+      reader = open(pipe, O_RDONLY | O_NONBLOCK)
+    }
+    let errors = URL(filePath: hearth.state + "/watch.err")
+    let process = try hearth.start(
+      ["watch", "--mdns", "off"], output: URL(filePath: isPipe ? pipe : "/dev/full"), errors: errors)
+    close(reader)
+    for number in 1...100 where process.isRunning {
+      _ = try hearth("rename", "5", "Lamp \(number)")
+      try await Task.sleep(for: .milliseconds(100))
+    }
+    guard !process.isRunning else {
+      process.terminate()
+      Issue.record("it goes on")
+      return
+    }
+    let told = try String(contentsOf: errors, encoding: .utf8)
+    if isPipe {
+      #expect(process.terminationStatus == 0 && told.isEmpty, "\(told)")
+    } else {
+      #expect(process.terminationStatus == 1 && told.contains("standard output can't be written"), "\(told)")
+    }
+  }
+
+  @Test func aStateDirectoryIsNoFile() throws {
+    let hearth = try seeded()
+    defer { hearth.cleanUp() }
+    let file = hearth.state + "/file"
+    try Data().write(to: URL(filePath: file))
+    let result = try Hearth(state: file).run(["devices"])
+    #expect(result.status == 2 && result.errors.contains("is a file"), "\(result.errors)")
+  }
+
   @Test func devicesAreTakenOutOfTheirRooms() throws {
     let hearth = try seeded()
     defer { hearth.cleanUp() }

@@ -11,8 +11,8 @@ struct Hearth {
 
   let state: String
 
-  init() {
-    state = FileManager.default.temporaryDirectory.path + "/hearth-cli-" + UUID().uuidString
+  init(state: String = FileManager.default.temporaryDirectory.path + "/hearth-cli-" + UUID().uuidString) {
+    self.state = state
   }
 
   /// Beside the test runner, where the package manager puts both.
@@ -46,8 +46,12 @@ struct Hearth {
     let place = ["--help", "--version"].contains(arguments[0]) ? [] : ["--state", state]
     process.arguments = arguments[..<own] + place + arguments[own...]
     process.standardInput = FileHandle.nullDevice
-    _ = FileManager.default.createFile(atPath: output.path, contents: nil)
-    _ = FileManager.default.createFile(atPath: errors.path, contents: nil)
+    for file in [output, errors] {
+      let type = try? FileManager.default.attributesOfItem(atPath: file.path)[.type] as? FileAttributeType
+      // A device or a pipe stays.
+      guard type == nil || type == .typeRegular else { continue }
+      _ = FileManager.default.createFile(atPath: file.path, contents: nil)
+    }
     process.standardOutput = try FileHandle(forWritingTo: output)
     process.standardError = try FileHandle(forWritingTo: errors)
     try process.run()

@@ -32,7 +32,12 @@ struct GlobalOptions: ParsableArguments {
         return try StateDirectory.standard(environment: ProcessInfo.processInfo.environment)
       }
       guard !state.isEmpty else { throw HomeError(.badArguments, "--state needs the name of a directory") }
-      return StateDirectory(URL(filePath: state).standardizedFileURL.path)
+      let path = URL(filePath: state).standardizedFileURL.path
+      var isDirectory: ObjCBool = true
+      guard !FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) || isDirectory.boolValue else {
+        throw HomeError(.badArguments, "--state names a directory, and \(path) is a file")
+      }
+      return StateDirectory(path)
     }
   }
 

@@ -59,8 +59,8 @@ struct HomeOptions: ParsableArguments {
     }
   }
 
-  /// The same for what goes on until it is interrupted: that ends the body as a cancelled task, and the home is closed in order.
-  /// Its devices are told that nobody listens any more, and what it has begun to wake is ended.
+  /// The same for what goes on until it is interrupted, or nobody reads what it says: that ends the body as a cancelled task, and the
+  /// home is closed in order. Its devices are told that nobody listens any more, and what it has begun to wake is ended.
   func withHomeUntilInterrupted<R: Sendable>(
     _ options: HomeController.Options, _ body: @escaping @Sendable (Home) async throws -> R
   ) async throws -> R {
@@ -69,6 +69,11 @@ struct HomeOptions: ParsableArguments {
         group.addTask {
           _ = await StopSignals().wait()
           return nil
+        }
+        group.addTask {
+          await Output.waitForLoss()
+          try Task.checkCancellation()
+          throw ProcessExit.success.error
         }
         group.addTask { try await body(session) }
         if !hub.hubs.isEmpty {

@@ -94,6 +94,12 @@ struct Output: Sendable {
     return number == 0 ? nil : "standard output can't be written: \(String(cString: strerror(number)))"
   }
 
+  private static let (readers, readersEnd) = AsyncStream.makeStream(of: Void.self)
+
+  /// Waits until a result can't be written: nobody reads it any more, or there is no room for it. Whoever goes on telling results
+  /// ends then.
+  static func waitForLoss() async { for await _ in readers {} }
+
   private static func write(_ text: String, to descriptor: Int32) {
     var text = text
     text.withUTF8 { bytes in
@@ -102,8 +108,10 @@ struct Output: Sendable {
         let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
         if count < 0 && errno == EINTR { continue }
         guard count > 0 else {
+          guard descriptor == STDOUT_FILENO else { return }
+          readersEnd.finish()
           // Where nobody reads any more there is no one to tell. A full disk is another thing: somebody will read what is there.
-          if count < 0, errno != EPIPE, descriptor == STDOUT_FILENO {
+          if count < 0, errno != EPIPE {
             _ = lost.compareExchange(expected: 0, desired: errno, ordering: .relaxed)
           }
           return
