@@ -230,6 +230,27 @@ import VirtualDevices
     #expect(after.map(\.isIPv6) == [true, false])
   }
 
+  /// What is under way when a device moves goes on where it is by then: it still has the session.
+  @Test(.timeLimit(.minutes(10))) func whatIsUnderWayFollowsADeviceThatMoves() async throws {
+    let scenario = try ScenarioFileTests.load(
+      """
+      devices:
+        - { name: Lamp, type: dimmable light }
+      steps:
+        - { do: toggle lamp, times: 4 }
+        - set: { lamp.levelControl.onLevel: 40 }
+        - move: lamp
+        - do: on lamp
+        - expect: { actual lamp.onOff: true, lamp.levelControl.onLevel: 40, lamp.connectivity: online, within: 2s }
+      """)
+    for seed in UInt64(1)...5 {
+      let simulated = await scenario.simulate(seed: seed).result
+      #expect(simulated.isPassed, "\(simulated)")
+    }
+    let real = await scenario.playInRealTime()
+    #expect(real.isPassed, "\(real)")
+  }
+
   /// Each of several buttons is pressed by its name, or by its number, in virtual time and in real time.
   @Test(.timeLimit(.minutes(10))) func aButtonOfSeveralIsPressed() async throws {
     let scenario = try ScenarioFileTests.load(

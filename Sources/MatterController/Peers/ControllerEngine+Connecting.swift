@@ -264,14 +264,25 @@ extension ControllerEngine {
 
   mutating func found(_ service: MatterService, at now: Instant) {
     guard isLookedFor(service) else { return }
-    services[service.kind] = service
+    let before = services.updateValue(service, forKey: service.kind)
     if case .operational(let fabricID, let node) = service.kind, fabricID == fabric.compressedFabricID {
+      if let before { follow(NodeID(node), from: before, to: service) }
       offer(service, to: NodeID(node), at: now)
     }
     for id in commissionings.keys.sorted() { offer(service, toCommissioning: id, at: now) }
     for id in operations.keys.sorted() {
       if case .discover(let query)? = operations[id]?.task, query.matches(service) { emit(.serviceFound(id, service)) }
     }
+  }
+
+  /// A node tells that it is not where its session leads any more: what is under way goes on to where it is now. An address that it
+  /// never told, as of one that is behind a translator, is left alone. Whoever tells so falsely is believed until the node is heard.
+  private mutating func follow(_ node: NodeID, from old: MatterService, to new: MatterService) {
+    guard configuration.node.mutant != .staysAtAddress, let session = peers[node]?.session,
+      let address = core.session(session)?.peerAddress, old.isAt(address), !new.isAt(address),
+      let ip = new.addresses.first(where: { $0.family == address.ip.family }) ?? new.addresses.first
+    else { return }
+    core.redirect(session, to: SocketAddress(ip, port: new.port))
   }
 
   mutating func lost(_ service: MatterService, at now: Instant) {
@@ -302,4 +313,8 @@ extension HandshakeError {
     case .busy, .wrongPasscode, .noResources: false
     }
   }
+}
+
+extension MatterService {
+  fileprivate func isAt(_ address: SocketAddress) -> Bool { port == address.port && addresses.contains(address.ip) }
 }

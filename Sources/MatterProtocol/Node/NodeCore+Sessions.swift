@@ -31,6 +31,13 @@ extension NodeCore {
 
   // MARK: Closing
 
+  /// The peer of a session is somewhere else: what is sent, or sent again, goes there from now on, until the peer is heard from yet
+  /// another address.
+  public mutating func redirect(_ session: SessionID, to address: SocketAddress) {
+    guard !session.isUnsecured else { return }
+    secured[UInt16(session.rawValue)]?.info.peerAddress = address
+  }
+
   /// Ends a session; nothing happens if there is none with this id.
   /// - Parameter notifyingPeer: whether to send the peer CloseSession, which nobody acknowledges. Matter Core §
   ///   4.10.1.7.
