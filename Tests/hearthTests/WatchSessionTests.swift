@@ -73,6 +73,26 @@ import Testing
     }
   }
 
+  /// Whoever begins in a home that nobody has used yet is told by service discovery of the fabric that its first device comes into:
+  /// else a restart is found out a minute later.
+  @Test(.timeLimit(.minutes(10))) func whoWasThereFirstHearsWhatIsAnnounced() async throws {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    let name = "Strip " + UUID().uuidString.prefix(8)
+    let fleet = try await Fleet(hearth, lamp: name)
+    defer { fleet.stop() }
+    let watch = try Follower(hearth, "watch")
+    defer { watch.process.terminate() }
+    #expect(
+      try await waits {
+        watch.errors.isEmpty && FileManager.default.fileExists(atPath: hearth.state + "/home/follower")
+      })
+    #expect(try hearth("pair", fleet.code, "--name", "Strip").status == 0)
+    #expect(await watch.waits(for: "startUp!", within: 30))
+    #expect(try hearth("sim", "power", name, "cycle").status == 0)
+    #expect(await watch.waits(for: "startUp!", times: 2, within: 30))
+  }
+
   /// A device that says nothing is waited for as long as the user said, and no longer than he wants to.
   @Test(.timeLimit(.minutes(10)), arguments: [["devices"], ["wait", "lamp", "--for", "connectivity=online"]])
   func whoWaitsCanBeInterrupted(command: [String]) async throws {

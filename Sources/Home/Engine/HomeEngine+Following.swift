@@ -23,11 +23,17 @@ extension HomeEngine {
   public mutating func follow(at now: Instant) {
     guard !isFollowing else { return }
     beginFollowing(at: now)
-    let query = DiscoveryQuery.operational(compressedFabricID: controller.fabric.compressedFabricID, nodeID: nil)
-    announcements = begin(nil, at: now) { controller, now in controller.discover(query, timeout: nil, at: now) }
+    listen(at: now)
     uncalled = controller.nodes.map(\.nodeID).sorted(by: >)
     if mutant == .followsFirstCallsOnly { uncalled = uncalled.suffix(configuration.maximumCalls) }
     callMore(at: now)
+  }
+
+  /// Hears from now on what the nodes of the fabric announce.
+  private mutating func listen(at now: Instant) {
+    if let announcements { perform(at: now) { controller, now in controller.cancel(announcements, at: now) } }
+    let query = DiscoveryQuery.operational(compressedFabricID: controller.fabric.compressedFabricID, nodeID: nil)
+    announcements = begin(nil, at: now) { controller, now in controller.discover(query, timeout: nil, at: now) }
   }
 
   /// Begins to follow a node that has just come into the fabric.
@@ -42,7 +48,10 @@ extension HomeEngine {
   ///   - stored: what the controller's store holds now.
   ///   - wishes: what was asked for nodes that have not told yet what they are.
   public mutating func adopt(_ stored: StoredState, wishes: [NodeID: PairingWish] = [:], at now: Instant) {
+    let fabric = controller.fabric.compressedFabricID
     let (added, removed) = perform(at: now) { controller, now in controller.adopt(stored, at: now) }
+    // Of a home that nobody had used yet.
+    if isFollowing && controller.fabric.compressedFabricID != fabric { listen(at: now) }
     for node in removed {
       if let handle = followed.removeValue(forKey: node)?.handle { handles[handle] = nil }
       uncalled.removeAll { $0 == node }
