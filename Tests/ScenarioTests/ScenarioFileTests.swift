@@ -36,6 +36,19 @@ import VirtualDevices
     ("steps:\n  - expect: { lamp.onOf: true }", "found attribute “onOf”"),
     ("steps:\n  - expect: { lamp.onOff: maybe }", "s.yaml:5:27: found “maybe”"),
     ("steps:\n  - expect: { lamp.connectivity: onlin }", "did you mean “online”?"),
+    (
+      "steps:\n  - expect: { actual lamp.connectivity: online }",
+      "s.yaml:5:15: found “actual lamp.connectivity”, expected “lamp.connectivity”, or an attribute: “actual” is for what"
+    ),
+    ("steps:\n  - expect: { actual lamp.locality: local }", "expected “lamp.locality”, or an attribute"),
+    ("steps:\n  - expect: { actual lamp.messages: 0 }", "expected “lamp.messages”, or an attribute"),
+    ("always: { actual messages: 0 }\nsteps: []", "expected “messages”, or an attribute"),
+    (
+      "steps:\n  - expect: { lamp.onOff: null }",
+      "s.yaml:5:27: found null, expected a value of the attribute: onOff.onOff can't be null"
+    ),
+    ("steps:\n  - set: { lamp.onOff: }", "s.yaml:5:24: found nothing, expected a value of the attribute"),
+    ("steps:\n  - expect: { lamp.messages: null }", "found null, expected a single value"),
     ("steps:\n  - expect: { lamp.onOff: true, within: soon }", "expected a time such as 2s"),
     ("steps:\n  - { power: { lamp: off }, do: on lamp }", "found power and do in one step"),
     ("steps:\n  - at: 3s", "found a step that does nothing"),

@@ -55,40 +55,45 @@ extension ScenarioReader {
   private mutating func claim(_ key: Node, _ value: Node) -> Claim? {
     guard let subject = subject(key, value) else { return nil }
     return Claim(
-      subject: subject, mark: document.mark(of: key),
-      text: "\(key.scalar?.string ?? ""): \(value.scalar?.string ?? "")")
+      subject: subject, mark: document.mark(of: key), text: "\(key.scalar?.string ?? ""): \(value.words)")
   }
 
   private mutating func subject(_ key: Node, _ value: Node) -> Claim.Subject? {
     let name = key.scalar?.string ?? ""
-    guard let text = scalar(value) else { return nil }
-    if name == "messages" { return comparison(text, value).map { .messages(of: nil, $0) } }
     let isActual = name.hasPrefix("actual ")
     let path = isActual ? String(name.dropFirst("actual ".count)) : name
     let last = path.split(separator: ".").last.map(String.init) ?? ""
     let front = String(path.dropLast(last.count + 1))
+    if isActual, ["messages", "connectivity", "locality"].contains(last) {
+      report(
+        at: document.mark(of: key), found: "“\(name)”",
+        expected: "“\(path)”, or an attribute: “actual” is for what a device itself holds")
+      return nil
+    }
     switch last {
     case "messages":
-      guard let device = machine(front, key), let comparison = comparison(text, value) else { return nil }
-      return .messages(of: device, comparison)
+      guard let comparison = comparison(value) else { return nil }
+      if path == last { return .messages(of: nil, comparison) }
+      return machine(front, key).map { .messages(of: $0, comparison) }
     case "connectivity":
       let states = ConnectivityState.allCases.map(\.rawValue)
-      guard let device = device(front, key), let state = one(text, of: states, value) else { return nil }
+      guard let device = device(front, key), let state = one(of: states, value) else { return nil }
       return .connectivity(device: device, is: state)
     case "locality":
       let states = DataSourceLocality.allCases.map(\.rawValue)
-      guard let device = device(front, key), let state = one(text, of: states, value) else { return nil }
+      guard let device = device(front, key), let state = one(of: states, value) else { return nil }
       return .locality(device: device, is: state)
     default:
-      guard let (device, place) = attribute(path, key), let encoded = encoded(text, place, value) else { return nil }
+      guard let (device, place) = attribute(path, key), let encoded = encoded(value, place) else { return nil }
       if isActual { return .actual(device: device, place, is: encoded) }
       let concrete = ConcreteAttributePath(1, place.cluster, place.attribute)
-      let hasUnit = Int(text) == nil && AttributeUnits.text(concrete, encoded) != nil
+      let hasUnit = Int(value.words) == nil && AttributeUnits.text(concrete, encoded) != nil
       return .attribute(device: device, place, is: encoded, hasUnit: hasUnit)
     }
   }
 
-  private mutating func one(_ text: String, of all: [String], _ node: Node) -> String? {
+  private mutating func one(of all: [String], _ node: Node) -> String? {
+    guard let text = scalar(node) else { return nil }
     if let found = all.first(where: { $0.lowercased() == text.lowercased() }) { return found }
     report(
       at: document.mark(of: node), found: "“\(text)”", expected: all.joined(separator: ", "),
@@ -96,7 +101,8 @@ extension ScenarioReader {
     return nil
   }
 
-  private mutating func comparison(_ text: String, _ node: Node) -> Claim.Comparison? {
+  private mutating func comparison(_ node: Node) -> Claim.Comparison? {
+    guard let text = scalar(node) else { return nil }
     let blank = text.filter { !$0.isWhitespace }
     for relation in Claim.Comparison.Relation.allCases where blank.hasPrefix(relation.rawValue) {
       if let number = Int(blank.dropFirst(relation.rawValue.count)) { return .init(relation: relation, number: number) }
@@ -169,7 +175,13 @@ extension ScenarioReader {
     return nil
   }
 
-  mutating func encoded(_ text: String, _ place: AttributePlace, _ node: Node) -> [UInt8]? {
+  /// A value of an attribute; YAML's null is Matter's.
+  mutating func encoded(_ node: Node, _ place: AttributePlace) -> [UInt8]? {
+    guard let text = node.isNull ? node.words : scalar(node) else { return nil }
+    if node.isNull, !place.isNullable {
+      report(node, expected: "a value of the attribute: \(place.name) can't be null")
+      return nil
+    }
     do throws(HomeError) {
       return try AttributeUnits.parse(
         text, cluster: place.cluster, attribute: place.attribute, raw: false, named: "the value")
@@ -178,4 +190,19 @@ extension ScenarioReader {
       return nil
     }
   }
+}
+
+extension AttributePlace {
+  /// Whether null may be its value; of what is not known, anything may.
+  fileprivate var isNullable: Bool {
+    switch ElementNames.info(attribute, of: cluster)?.schema ?? .any {
+    case .nullable, .any: true
+    default: false
+    }
+  }
+}
+
+extension Node {
+  /// A value as a report tells it.
+  var words: String { isNull ? "null" : scalar?.string ?? "" }
 }

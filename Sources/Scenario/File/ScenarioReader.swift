@@ -130,7 +130,7 @@ struct ScenarioReader {
 
   /// A value as a report tells it: “ off”, or “: loss 30%, latency 80ms”.
   private static func words(_ node: Node) -> String {
-    guard case .mapping(let mapping) = node else { return " " + (node.scalar?.string ?? "") }
+    guard case .mapping(let mapping) = node else { return " " + node.words }
     return ": " + mapping.map { "\($0.scalar?.string ?? "") \($1.scalar?.string ?? "")" }.joined(separator: ", ")
   }
 
@@ -162,9 +162,7 @@ struct ScenarioReader {
       guard let device = device(nameNode) else { return nil }
       return press(device, value)
     case "set":
-      guard let (device, place) = attribute(nameNode), let text = scalar(value),
-        let encoded = encoded(text, place, value)
-      else { return nil }
+      guard let (device, place) = attribute(nameNode), let encoded = encoded(value, place) else { return nil }
       return .set(device: device, place, value: encoded)
     default: return nil
     }

@@ -78,7 +78,9 @@ enum AttributeReading {
       if node.isNull { return .success(.null) }
       return typed(node, schema: inner, constraint: constraint, isNullable: true)
     }
-    return typed(node, schema: schema, constraint: constraint, isNullable: false)
+    let found = typed(node, schema: schema, constraint: constraint, isNullable: false)
+    guard node.isNull else { return found }
+    return found.mapError { Mismatch(expected: "\($0.expected): it can't be null") }
   }
 
   private static func typed(

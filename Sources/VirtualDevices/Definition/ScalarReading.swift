@@ -43,7 +43,7 @@ extension Node {
 
   /// What to call it in a message.
   package var summary: String {
-    if isNull { return "nothing" }
+    if isNull { return plainText?.isEmpty == false ? "null" : "nothing" }
     switch self {
     case .scalar(let scalar):
       let text = scalar.string

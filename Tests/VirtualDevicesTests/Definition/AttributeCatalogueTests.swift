@@ -58,7 +58,8 @@ struct AttributeCatalogueTests {
       ("lampColor.level: 255", "5:24: found 255, expected a number from 0 to 254, or null"),
       ("lampColor.level: high", "5:24: found “high”, expected a number from 0 to 254, or null"),
       ("lampColor.offset: 11", "5:25: found 11, expected a number from -10 to 10"),
-      ("lampColor.offset: null", "5:25: found nothing, expected a number from -10 to 10"),
+      ("lampColor.offset: null", "5:25: found null, expected a number from -10 to 10: it can't be null"),
+      ("lampColor.isWarm:", "5:24: found nothing, expected true or false: it can't be null"),
       ("lampColor.nocLabel: 12345", "5:27: found 12345, expected a text of 0 to 4 bytes"),
       ("lampColor.key: abc", "5:22: found “abc”, expected pairs of hexadecimal digits"),
       (
