@@ -68,6 +68,31 @@ import VirtualDevices
     #expect(failure.timeline.contains { $0.contains("Kitchen/Lamp.onOff.onOff = true") })
   }
 
+  /// What was sent to set the home up is no part of the story.
+  @Test func messagesAreCountedFromTheBeginningOfTheSteps() async throws {
+    let result = try await Self.result("steps:\n  - expect: { messages: 0, lamp.messages: 0 }\n")
+    #expect(result.isPassed, "\(result)")
+  }
+
+  /// YAML's null is Matter's, wherever a value is read.
+  @Test func nullIsAValue() async throws {
+    let text = """
+      devices:
+        - { name: Lamp, type: dimmable light, attributes: { levelControl.onLevel: null } }
+      steps:
+        - expect: { lamp.onLevel: null, actual lamp.onLevel: ~ }
+        - set: { lamp.onLevel: 40 }
+        - expect: { lamp.onLevel: 40, within: 5s }
+        - set: { lamp.onLevel: null }
+        - expect: { lamp.onLevel: null, actual lamp.onLevel: "null", within: 5s }
+        - expect: { lamp.onLevel: 40 }
+      """
+    let scenario = try ScenarioFileTests.load(text)
+    #expect(scenario.steps[3].text == "set lamp.onLevel null")
+    let failure = try #require(await scenario.simulate(seed: 1).result.failure)
+    #expect(failure.message == "expected lamp.onLevel: 40: it is null" && failure.mark?.line == 9, "\(failure)")
+  }
+
   @Test func whatMustAlwaysHoldIsLookedAtAllTheTime() async throws {
     let text = """
       always: { plug.onOff: false }

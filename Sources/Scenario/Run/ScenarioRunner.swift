@@ -37,6 +37,8 @@ actor ScenarioRunner {
     start = stage.now
     timeline.beginSteps(at: start)
     messagesAtStart = await messageCounts()
+    // Until something is done, from here on: the setting up is no part of the story.
+    messages = messagesAtStart
     try await begin()
     defer { listener?.close() }
     await watchRest()
@@ -168,7 +170,7 @@ actor ScenarioRunner {
         throw ScenarioFailure(
           "expected \(text)\(time == .zero ? "" : ", also after \(TimeText.text(time))")", at: first.claim.mark)
       }
-      try await stage.sleep(for: min(pace, rest))
+      try await stage.sleepUntilNews(within: rest, pace: pace)
     }
   }
 

@@ -9,6 +9,10 @@ extension SimulatedHome: Stage {
 
   func sleep(for time: Duration) async throws { try await simulation.sleep(for: time) }
 
+  func sleepUntilNews(within time: Duration, pace: Duration) async throws {
+    try await simulation.sleepUntilNews(within: time, pace: pace)
+  }
+
   func naming<R: Sendable>(_ what: String, _ body: @Sendable () async throws -> R) async rethrows -> R {
     try await simulation.naming(what, body)
   }

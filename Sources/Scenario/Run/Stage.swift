@@ -6,6 +6,8 @@ protocol Stage: Sendable {
   /// Since the stage was set.
   var now: Duration { get }
   func sleep(for time: Duration) async throws
+  /// Sleeps for one pace, or for more of them where it is known that nothing changes during all but the last one; at most for `time`.
+  func sleepUntilNews(within time: Duration, pace: Duration) async throws
   /// Does something under a name, to be told if it never comes to its end.
   func naming<R: Sendable>(_ what: String, _ body: @Sendable () async throws -> R) async rethrows -> R
   /// Leaves a note in the trace, where there is one.
@@ -25,4 +27,9 @@ protocol Stage: Sendable {
   func stopWatching() async
   /// Has the home commission a device.
   func pair(_ device: String) async throws
+}
+
+extension Stage {
+  /// Where nobody knows when something happens next.
+  func sleepUntilNews(within time: Duration, pace: Duration) async throws { try await sleep(for: min(time, pace)) }
 }

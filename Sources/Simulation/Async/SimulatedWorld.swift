@@ -46,6 +46,23 @@ public actor SimulatedWorld {
     try Task.checkCancellation()
   }
 
+  /// Lets virtual time go on by whole paces, for whoever looks again and again whether something is so: by one, or by as many as it
+  /// takes until the next thing happens in the world. During all but the last of them nothing changes.
+  /// - Parameters:
+  ///   - time: how long at most, whether or not these are whole paces.
+  ///   - pace: how often would be looked.
+  /// - Throws: `CancellationError` if the task is cancelled, as soon as it is.
+  package func sleepUntilNews(within time: Duration, pace: Duration) async throws {
+    let start = now
+    let next = await withCheckedContinuation { continuation in
+      world.value.tellNext { continuation.resume(returning: $0) }
+    }
+    let quiet = min(next.map { $0 - start } ?? time, time)
+    let begun = quiet.nanoseconds % max(1, pace.nanoseconds)
+    let paces = begun == 0 ? quiet : quiet - .nanoseconds(begun) + pace
+    try await sleep(for: min(max(pace, paces), time))
+  }
+
   /// Does something that may take its time, and gives it a name: a run that never comes to its end tells it.
   public func naming<R: Sendable, Failure: Error>(
     _ what: String, _ body: @Sendable () async throws(Failure) -> R

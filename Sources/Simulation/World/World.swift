@@ -28,6 +28,8 @@ public final class World {
   private var nextAction = 0
   private var stepsWithoutProgress = 0
   private var conditions: [Condition] = []
+  /// Those who want to know when something happens next.
+  private var curious: [(Instant?) -> Void] = []
   /// What somebody waits for who is not among the conditions, by number.
   private var named: [Int: String] = [:]
   private var lastNamed = 0
@@ -205,6 +207,7 @@ public final class World {
     try throwFault()
     // Hosts may have been told something since the last step, and partitions may have changed.
     refreshDiscovery()
+    tellNext()
     guard let next = nextWakeUp else { return false }
     if let end, next > end {
       clock.advance(to: end)
@@ -228,6 +231,16 @@ public final class World {
     trace.add(draws: draws.count, draws.digest, at: now)
     try throwFault()
     return true
+  }
+
+  /// Tells when something happens next, once: as soon as all is known that comes of what happens now. Nil: nothing ever will.
+  func tellNext(_ then: @escaping (Instant?) -> Void) { curious.append(then) }
+
+  private func tellNext() {
+    if curious.isEmpty { return }
+    let (next, told) = (nextWakeUp, curious)
+    curious = []
+    for tell in told { tell(next) }
   }
 
   private func throwFault() throws(SimulationError) {
