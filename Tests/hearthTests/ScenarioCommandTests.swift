@@ -35,6 +35,39 @@ import Testing
     #expect(try hearth("test", file, "--variant", "9").status == 2)
   }
 
+  /// What is no file but a pipe is there only once, and has no size.
+  @Test(.timeLimit(.minutes(10))) func whatComesThroughAPipeIsPlayed() throws {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = try write("p.yaml", "steps:\n  - wait: 1s\n")
+    #expect(try hearth("test", file, "--seed", "1", "--trace", folder.path).status == 0)
+    let trace = folder.appending(path: "p-1.trace").path
+    for (command, file, said) in [("test", file, "1 run passed"), ("replay", trace, "the same, byte for byte")] {
+      let pipe = folder.appending(path: "pipe").path
+      #expect(mkfifo(pipe, 0o600) == 0)
+      defer { unlink(pipe) }
+      let (output, errors) = (folder.appending(path: "output"), folder.appending(path: "errors"))
+      let process = try hearth.start([command, pipe], output: output, errors: errors)
+      var end: Int32 = -1
+      while end < 0, process.isRunning {
+        // Somebody has to be there who reads.
+        end = open(pipe, O_WRONLY | O_NONBLOCK)
+        if end < 0 { usleep(10_000) }
+      }
+      if end >= 0 {
+        _ = fcntl(end, F_SETFL, 0)
+        let handle = FileHandle(fileDescriptor: end, closeOnDealloc: true)
+        try handle.write(contentsOf: try Data(contentsOf: URL(filePath: file)))
+        try handle.close()
+      }
+      process.waitUntilExit()
+      let text = try String(contentsOf: output, encoding: .utf8)
+      let complaint = try String(contentsOf: errors, encoding: .utf8)
+      #expect(process.terminationStatus == 0 && text.contains(said), "\(text)\(complaint)")
+    }
+  }
+
   /// What can't be played is said at once, each with its exit code.
   @Test(.timeLimit(.minutes(10))) func whatIsWrongIsSaid() throws {
     let hearth = Hearth()
@@ -49,6 +82,16 @@ import Testing
         directory.status == 2 && directory.errors.contains("can't be read: it is a directory"), "\(directory.errors)")
     }
     #expect(try hearth("test").status == 2)
+
+    // A byte of another encoding, behind a character of two bytes.
+    let latin = URL(filePath: try write("latin.yaml", ""))
+    try Data("# é\nname: é".utf8 + [0xE9, 0x20]).write(to: latin)
+    for command in ["test", "replay"] {
+      let told = try hearth.run([command, latin.path])
+      #expect(
+        told.status == 12 && told.errors.contains("latin.yaml:2:8: found the byte 0xe9, which is not UTF-8"),
+        "\(told.errors)")
+    }
 
     let wrong = try write("w.yaml", "steps:\n  - powr: { lamp: off }\n  - expect: { lmp.onOff: true }\n")
     let told = try hearth("test", wrong)

@@ -6,16 +6,17 @@ extension ScenarioDefinition {
   /// Reads a scenario file, and the home that it names.
   /// - Throws: ``DefinitionError`` with all that is wrong; or what the system says of a file that can't be read.
   public static func load(_ path: String) throws -> ScenarioDefinition {
-    let scenario = SourceFile(path, try String(contentsOfFile: path, encoding: .utf8))
-    return try load(scenario) { try open($0, besides: path) }
+    try load(SourceFile(path, try TextFile.read(path))) { try open($0, besides: path) }
   }
 
   /// Reads a scenario file that says “vary: {n: 1..40}” once for each number, which then stands for every “$n” in it; any other file once.
   /// - Throws: as ``load(_:)``.
   public static func variants(_ path: String) throws -> [ScenarioDefinition] {
-    let file = SourceFile(path, try String(contentsOfFile: path, encoding: .utf8))
+    let file = SourceFile(path, try TextFile.read(path))
     let document = YAMLDocument(file: path, text: file.text)
-    guard case .mapping(let root)? = try document.root(), let node = root["vary"] else { return [try load(path)] }
+    guard case .mapping(let root)? = try document.root(), let node = root["vary"] else {
+      return [try load(file) { try open($0, besides: path) }]
+    }
     guard case .mapping(let mapping) = node, let (key, value) = mapping.first, mapping.count == 1,
       let name = key.scalar?.string, let numbers = Self.numbers(value.scalar?.string ?? "")
     else {
@@ -56,7 +57,7 @@ extension ScenarioDefinition {
   private static func open(_ name: String, besides path: String) throws -> SourceFile {
     let folder = (path as NSString).deletingLastPathComponent
     let found = name.hasPrefix("/") || folder.isEmpty ? name : folder + "/" + name
-    return SourceFile(found, try String(contentsOfFile: found, encoding: .utf8))
+    return SourceFile(found, try TextFile.read(found))
   }
 
   /// Reads a scenario.
@@ -85,7 +86,7 @@ extension ScenarioDefinition {
         ])
       }
       let other: SourceFile
-      do { other = try open(name) } catch {
+      do { other = try open(name) } catch let error as DefinitionError { throw error } catch {
         throw DefinitionError(problems: [
           DefinitionProblem(
             at: reader.document.mark(of: node), found: "“\(name)”, which can't be read (\(error.localizedDescription))",

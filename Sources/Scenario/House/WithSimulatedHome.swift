@@ -32,7 +32,7 @@ public func withSimulatedHome<R: Sendable>(
   _ file: String, seed: UInt64, limit: Duration = .seconds(7 * 86_400), fileID: String = #fileID, line: Int = #line,
   _ options: SimulatedHomeOptions = .init(), _ body: @escaping @Sendable (Home, SimulatedHome) async throws -> R
 ) async throws -> R {
-  let text = try String(contentsOfFile: file, encoding: .utf8)
+  let text = try TextFile.read(file)
   let definition = try HomeDefinition.load(simulating: [(file, text)])
   var options = options
   // Nobody gets to see it.

@@ -21,7 +21,7 @@ struct Replay: AsyncParsableCommand {
     let recorded: TraceFile
     let scenario: ScenarioDefinition
     do {
-      recorded = try TraceFile(name: file, text: try String(contentsOfFile: file, encoding: .utf8))
+      recorded = try TraceFile(name: file, text: try TextFile.read(file))
       scenario = try recorded.scenario()
     } catch let error as DefinitionError {
       throw HomeError(.badDefinition, "\(error)", cause: error)

@@ -1,0 +1,60 @@
+internal import Foundation
+internal import Glibc
+
+/// A file that somebody wrote, read as a whole and only once: it may be a pipe.
+package enum TextFile {
+  /// What is no file but a pipe or a device may go on for ever. In bytes.
+  private static let longestStream = 256 << 20
+
+  /// - Throws: ``DefinitionError`` where it is not UTF-8, else what the system says of a file that can't be read.
+  package static func read(_ path: String) throws -> String {
+    let bytes = try bytes(path)
+    if let text = String(validating: bytes, as: UTF8.self) { return text }
+    throw DefinitionError(problems: [notUTF8(bytes, path)])
+  }
+
+  private static func bytes(_ path: String) throws -> [UInt8] {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw error(path) }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw error(path) }
+    let limit = status.st_mode & S_IFMT == S_IFREG ? Int.max : longestStream
+    var bytes: [UInt8] = []
+    var part = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = Glibc.read(descriptor, &part, part.count)
+      if count == 0 { return bytes }
+      if count > 0 {
+        bytes += part[..<count]
+        guard bytes.count <= limit else {
+          throw CocoaError(.fileReadTooLarge, userInfo: [NSFilePathErrorKey: path])
+        }
+      } else if errno != EINTR {
+        throw error(path)
+      }
+    }
+  }
+
+  private static func error(_ path: String) -> CocoaError {
+    let code: CocoaError.Code =
+      switch errno {
+      case ENOENT: .fileReadNoSuchFile
+      case EACCES, EPERM: .fileReadNoPermission
+      default: .fileReadUnknown
+      }
+    return CocoaError(code, userInfo: [NSFilePathErrorKey: path])
+  }
+
+  /// Tells the first byte that is none of a character.
+  private static func notUTF8(_ bytes: [UInt8], _ path: String) -> DefinitionProblem {
+    var mark = SourceMark(file: path, line: 1, column: 1)
+    var (decoder, rest, offset) = (UTF8(), bytes.makeIterator(), 0)
+    while case .scalarValue(let scalar) = decoder.decode(&rest) {
+      offset += UTF8.width(scalar)
+      if scalar == "\n" { (mark.line, mark.column) = (mark.line + 1, 1) } else { mark.column += 1 }
+    }
+    let byte = bytes.indices.contains(offset) ? String(bytes[offset], radix: 16) : "00"
+    return DefinitionProblem(at: mark, found: "the byte 0x\(byte), which is not UTF-8", expected: "text in UTF-8")
+  }
+}
