@@ -40,11 +40,11 @@ package final class FollowerLock: Sendable {
     return lock
   }
 
-  /// For how long who has the right may not say that he is there. Nobody can take it from a process that is suspended, but what it
-  /// says counts for nothing any more.
+  /// For how many seconds a process that has the right need not say that it is there. From one that is suspended nobody can take it,
+  /// but what it said counts for nothing any more.
   private static let patience = 30
 
-  /// Says that who has the right is there.
+  /// Says that this process, which has the right, is there.
   func refresh() { if let descriptor { futimens(descriptor, nil) } }
 
   /// Whether a process has it now, and is there.

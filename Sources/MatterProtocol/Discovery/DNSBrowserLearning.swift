@@ -165,7 +165,7 @@ extension DNSBrowser {
     }
   }
 
-  // MARK: - Asked and whole
+  // MARK: - Asked and unasked
 
   /// For how long what comes may be an answer, as a responder may take its time, or a repetition of what was announced: that
   /// comes a second later. RFC 6762 § 6, § 8.3.

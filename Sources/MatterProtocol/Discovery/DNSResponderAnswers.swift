@@ -63,7 +63,7 @@ extension DNSResponder {
     // A question that is repeated a thousand times in a packet is answered once.
     var asked: Set<DNSQuestion> = []
     for question in message.questions where asked.insert(question).inserted {
-      if isProbe && isOurs(question.name, in: message.authorities, on: interface) { continue }
+      if isProbe && !options.probes && isOurs(question.name, in: message.authorities, on: interface) { continue }
       for reference in references(answering: question, on: interface) {
         if !known.isEmpty && isKnown(reference, known, on: interface, isLegacy: isLegacy) { continue }
         if isLegacy || question.wantsUnicast && (isProbe || isFresh(reference, unicast, at: now)) {
