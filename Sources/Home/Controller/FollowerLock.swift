@@ -42,16 +42,17 @@ package final class FollowerLock: Sendable {
 
   /// For how many seconds a process that has the right need not say that it is there. From one that is suspended nobody can take it,
   /// but what it said counts for nothing any more.
-  private static let patience = 30
+  private static let patience: Int64 = 30
 
   /// Says that this process, which has the right, is there.
   func refresh() { if let descriptor { futimens(descriptor, nil) } }
 
   /// Whether a process has it now, and is there.
-  static func isAlive(_ state: StateDirectory) -> Bool {
-    var (status, now) = (stat(), timespec())
-    guard isHeld(state), stat(path(state), &status) == 0, clock_gettime(CLOCK_REALTIME, &now) == 0 else { return false }
-    return now.tv_sec - status.st_mtim.tv_sec < patience
+  /// - Parameter now: by the host's clock, in microseconds since 1970.
+  static func isAlive(_ state: StateDirectory, at now: Int64) -> Bool {
+    var status = stat()
+    guard isHeld(state), stat(path(state), &status) == 0 else { return false }
+    return now / 1_000_000 - Int64(status.st_mtim.tv_sec) < patience
   }
 
   /// Whether a process has it now.

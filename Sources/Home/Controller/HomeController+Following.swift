@@ -64,7 +64,7 @@ extension HomeController {
   /// Whoever does not follow the devices leaves what they say to the process that does, as long as there is one.
   func lookForFollower() {
     guard center == nil, options.machine.sharesFiles else { return }
-    let isFollowed = FollowerLock.isAlive(options.state)
+    let isFollowed = FollowerLock.isAlive(options.state, at: HostClock.unixMicroseconds())
     edge.value.host.perform { engine, _ in engine.isPassive = isFollowed }
   }
 
@@ -78,7 +78,7 @@ extension HomeController {
     guard follower == nil else { return }
     let isShared = options.machine.sharesFiles
     guard let lock = isShared ? try FollowerLock.acquire(options.state) : .undisputed else {
-      let isFollowed = FollowerLock.isAlive(options.state)
+      let isFollowed = FollowerLock.isAlive(options.state, at: HostClock.unixMicroseconds())
       edge.value.host.perform { engine, _ in engine.isPassive = isFollowed }
       return
     }

@@ -109,7 +109,7 @@ public actor HomeController {
       let stored = try database.load()
       var following = options.following
       following.grace = try following.grace ?? database.grace()
-      let isFollowed = FollowerLock.isAlive(options.state)
+      let isFollowed = FollowerLock.isAlive(options.state, at: HostClock.unixMicroseconds())
       let edge = try await loop.submit { [discovery, following] in
         let store: any NodeStore
         switch options.access {

@@ -83,8 +83,8 @@ final class HomeEdge: HomeView {
   /// - Parameter isFollower: whether this one follows them: then it knows better, but for what it could not hear.
   func take(_ contacts: [NodeID: Contact], isFollower: Bool) {
     keeper.know(contacts)
-    host.perform { (engine: inout HomeEngine, _) in
-      if isFollower { engine.learn(contacts) } else { engine.take(contacts) }
+    host.perform { (engine: inout HomeEngine, now) in
+      if isFollower { engine.learn(contacts, at: now) } else { engine.take(contacts) }
     }
   }
 

@@ -148,7 +148,8 @@ public struct HomeEngine: Engine {
   }
 
   /// Takes over when others heard the devices that this process follows, where that is later than it did.
-  mutating func learn(_ known: [NodeID: Contact]) {
+  mutating func learn(_ known: [NodeID: Contact], at now: Instant) {
+    self.now = now
     for (node, contact) in known {
       guard let own = reducer.contacts[node], let last = contact.last, last <= time, own.last ?? .min < last else {
         continue
