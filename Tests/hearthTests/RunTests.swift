@@ -56,9 +56,9 @@ import Testing
   @Test func aStateDirectoryThatCannotBeIsNamed() throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
-    // Not even root can make a directory below a file: the definition is where the state should be.
+    // Not even root can make a directory below a file: the definition is where the state's should be.
     try light.write(toFile: hearth.state, atomically: true, encoding: .utf8)
-    let result = try hearth("run", hearth.state)
+    let result = try Hearth(state: hearth.state + "/state")("run", hearth.state)
     #expect(result.status == 1)
     #expect(result.errors.contains("choose another directory with --state"))
     #expect(!result.errors.contains("NSUnderlyingError"))
