@@ -29,7 +29,7 @@ extension NodeCore {
     secured[UInt16(session.rawValue)]?.info.fabric = index
   }
 
-  // MARK: Closing
+  // MARK: Moving
 
   /// The peer of a session is somewhere else: what is sent, or sent again, goes there from now on, until the peer is heard from yet
   /// another address.
@@ -37,6 +37,8 @@ extension NodeCore {
     guard !session.isUnsecured else { return }
     secured[UInt16(session.rawValue)]?.info.peerAddress = address
   }
+
+  // MARK: Closing
 
   /// Ends a session; nothing happens if there is none with this id.
   /// - Parameter notifyingPeer: whether to send the peer CloseSession, which nobody acknowledges. Matter Core §
