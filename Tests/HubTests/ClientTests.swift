@@ -30,9 +30,11 @@ import Testing
   @Test func whatHappensIsToldInOrder() async throws {
     let served = try await ServedHome()
     let client = try await served.client()
-    let updates = client.updates()
+    let updates = await listening(to: client)
     let lamp = try #require(try await client.devices().list().first)
     var lights = lamp.types.subscribe(DimmableLightDeviceType.self).makeAsyncIterator()
+    // One value for the state at first, and one for each report.
+    var levels = [await lights.next()?.matterTraits.levelControlTrait?.attributes.currentLevel]
     for level in 2...40 { try await served.report(level: UInt8(level)) }
     try await served.home.controller.take(.lost(5, .timedOut))
     var seen: [UInt8] = []
@@ -43,8 +45,6 @@ import Testing
       }
     }
     #expect(seen == Array(2...40))
-    // One value for the state at first, and one for each report.
-    var levels: [UInt8?] = []
     while let light = await lights.next() {
       // Then it is away.
       guard light.metadata.sourceConnectivity.connectivityState == .online else { break }
@@ -321,7 +321,7 @@ import Testing
   @Test func whoComesBackIsToldWhatWasMissed() async throws {
     let served = try await ServedHome()
     let client = try await served.client()
-    let updates = client.updates()
+    let updates = await listening(to: client)
     // Gone, and three reports before it can be back: all on the loop that it would come back on.
     try await served.hub.hangUp(andThen: (2...4).map { served.told(level: $0) })
     var levels: [UInt8] = []
@@ -359,7 +359,7 @@ import Testing
     let lamp = try #require(try await client.devices().list().first)
     var lights = lamp.types.subscribe(DimmableLightDeviceType.self).makeAsyncIterator()
     _ = await lights.next()
-    let updates = client.updates()
+    let updates = await listening(to: client)
     try await served.hub.hangUp(andThen: (2...9).map { served.told(level: $0) })
     // Nobody knows what happened, and nobody is told that anything in particular did.
     for await update in updates {

@@ -111,7 +111,7 @@ import Testing
     let client = try await served.client()
     let recorded = await RecordedClient(client)
     let anchor = try await client.anchor()
-    let updates = client.updates()
+    let updates = await listening(to: client)
     // It is shortened before the hub could read what happened.
     let controller = try served.home.controller
     let gate = DispatchSemaphore(value: 0)

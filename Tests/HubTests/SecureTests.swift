@@ -134,7 +134,7 @@ import Testing
     let writes = [AttributeWrite](repeating: write, count: 8000)
     #expect(await code { try await client.write(record, writes, isTimed: false) } == .notFound)
     // And back after it was cut off.
-    let updates = client.updates()
+    let updates = await listening(to: client)
     try await served.hub.hangUp(andThen: (20...22).map { served.told(level: $0) })
     var levels: [UInt8] = []
     for await update in updates {

@@ -163,6 +163,14 @@ final class ServedHome: Sendable {
   }
 }
 
+/// Everything that happens in a home from now on. The home is told of its reader on a loop of its own: where that takes a
+/// while, what another process does meanwhile has happened before.
+func listening(to home: Home) async -> HomeEvents {
+  let updates = home.updates()
+  _ = await home.state
+  return updates
+}
+
 /// Waits for two minutes at most.
 func eventually(_ isTrue: @Sendable () async throws -> Bool) async -> Bool {
   for _ in 0..<6000 {
