@@ -43,7 +43,11 @@ import Testing
     let file = try write("p.yaml", "steps:\n  - wait: 1s\n")
     #expect(try hearth("test", file, "--seed", "1", "--trace", folder.path).status == 0)
     let trace = folder.appending(path: "p-1.trace").path
-    for (command, file, said) in [("test", file, "1 run passed"), ("replay", trace, "the same, byte for byte")] {
+    let twice = try write("devices.yaml", "devices: []\n")
+    for (command, file, status, said) in [
+      ("test", file, 0, "1 run passed"), ("replay", trace, 0, "the same, byte for byte"),
+      ("run", twice, 12, "pipe:4:1: found the key “devices” again"),
+    ] as [(String, String, Int32, String)] {
       let pipe = folder.appending(path: "pipe").path
       #expect(mkfifo(pipe, 0o600) == 0)
       defer { unlink(pipe) }
@@ -64,7 +68,7 @@ import Testing
       process.waitUntilExit()
       let text = try String(contentsOf: output, encoding: .utf8)
       let complaint = try String(contentsOf: errors, encoding: .utf8)
-      #expect(process.terminationStatus == 0 && text.contains(said), "\(text)\(complaint)")
+      #expect(process.terminationStatus == status && (text + complaint).contains(said), "\(text)\(complaint)")
     }
   }
 

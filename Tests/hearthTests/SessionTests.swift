@@ -117,8 +117,13 @@ import Testing
     let second = try await Fleet(hearth, lamp: name)
     defer { second.stop() }
     #expect(try hearth("read", "lamp.onOff.onOff").status == 0)
+    let last = try Follower(hearth, "subscribe", "lamp.onOff.onOff", "--max", "1s")
+    #expect(await last.waits(for: "onOff.onOff"))
     #expect(try hearth("remove", "lamp").output == "removed Lamp\n")
     #expect(try hearth("read", "lamp.onOff.onOff").status == 3)
+    // Nobody goes on trying to follow what another process took out.
+    last.process.waitUntilExit()
+    #expect(last.process.terminationStatus == 3 && last.errors.contains("Lamp: it is not in the home any more"))
     #expect(try hearth("sim", "ps", "--json").output.contains("\"fabrics\":[]"))
   }
 }

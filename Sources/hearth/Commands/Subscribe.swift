@@ -53,7 +53,10 @@ struct Subscribe: AsyncParsableCommand {
           let stream = session.subscribe(one.device, request)
           group.addTask {
             do {
-              for try await news in stream where printer.print(news, of: one.device) { break }
+              for try await news in stream {
+                if case .lost = news { try await checkIsThere(one.device) }
+                if printer.print(news, of: one.device) { break }
+              }
               return nil
             } catch {
               return HomeError(error)
@@ -78,8 +81,15 @@ struct Subscribe: AsyncParsableCommand {
         }
         group.cancelAll()
         if groups.count == 1, let only = failures.first { throw only }
-        if !failures.isEmpty { throw ProcessExit.partlyFailed.error }
+        if let code = HomeOptions.code(of: failures, among: groups.count) { throw ProcessExit(code).error }
       }
+    }
+  }
+
+  /// Another process may have removed a device that does not answer any more: it never will.
+  private func checkIsThere(_ device: DeviceRecord) async throws {
+    guard try await home.registry().devices.contains(where: { $0.id == device.id }) else {
+      throw HomeError(.notFound, "it is not in the home any more", device: device.name)
     }
   }
 }

@@ -95,13 +95,7 @@ struct Run: AsyncParsableCommand {
 
   private func definition() throws -> HomeDefinition {
     let texts = try files.map { file in
-      guard let data = FileManager.default.contents(atPath: file) else {
-        throw HomeError(.notFound, "there is no file \(file) that can be read")
-      }
-      guard let text = String(data: data, encoding: .utf8) else {
-        throw HomeError(.badDefinition, "\(file) is not UTF-8 text")
-      }
-      return (name: file, text: text)
+      do { return (name: file, text: try TextFile.read(file)) } catch { throw NamedFile.unusable(file, error, .notFound) }
     }
     do throws(DefinitionError) {
       return try HomeDefinition.load(simulating: texts)

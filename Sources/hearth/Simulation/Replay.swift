@@ -23,10 +23,8 @@ struct Replay: AsyncParsableCommand {
     do {
       recorded = try TraceFile(name: file, text: try TextFile.read(file))
       scenario = try recorded.scenario()
-    } catch let error as DefinitionError {
-      throw HomeError(.badDefinition, "\(error)", cause: error)
     } catch {
-      throw Scenarios.unreadable(file, error)
+      throw NamedFile.unusable(file, error)
     }
     let seed = recorded.header.seed
     let mutant = recorded.mutant

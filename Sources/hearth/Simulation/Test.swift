@@ -87,14 +87,14 @@ struct Test: AsyncParsableCommand {
       await progress.go(on: next?.running, after: result)
       report(result, run.again)
       if let trace, let directory = self.trace {
-        do { try Scenarios.write(trace, to: directory, Self.traceName(path, result, &names)) } catch {
+        do { try NamedFile.write(trace, to: directory, Self.traceName(path, result, &names)) } catch {
           unwritten = unwritten ?? error
         }
       }
     }
     let results = await progress.finish()
     do {
-      if let junit { try Scenarios.write(JUnitReport.text(results), to: junit) }
+      if let junit { try NamedFile.write(JUnitReport.text(results), to: junit) }
     } catch {
       unwritten = unwritten ?? error
     }
@@ -172,7 +172,7 @@ struct Test: AsyncParsableCommand {
     // Last, as it may have to wait for somebody who reads.
     if let junit {
       let all = results + [result].compactMap(\.self)
-      do { try Scenarios.write(JUnitReport.text(all), to: junit) } catch { options.output.note("hearth: \(error)") }
+      do { try NamedFile.write(JUnitReport.text(all), to: junit) } catch { options.output.note("hearth: \(error)") }
     }
     return true
   }
@@ -206,39 +206,8 @@ enum Scenarios {
   static func load(_ path: String) throws -> [ScenarioDefinition] {
     do {
       return try ScenarioDefinition.variants(path)
-    } catch let error as DefinitionError {
-      throw HomeError(.badDefinition, "\(error)", cause: error)
     } catch {
-      throw unreadable(path, error)
+      throw NamedFile.unusable(path, error)
     }
-  }
-
-  /// Why a file can't be read. Of a directory Foundation has but a number to say.
-  static func unreadable(_ path: String, _ error: any Error) -> HomeError {
-    var isDirectory: ObjCBool = false
-    let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
-    let reason = exists && isDirectory.boolValue ? "it is a directory" : error.localizedDescription
-    return HomeError(.badArguments, "\(path) can't be read: \(reason)", cause: error)
-  }
-
-  /// Writes a file, all of it or nothing. What is no file but a pipe or a terminal is written to as it is.
-  static func write(_ text: String, to path: String) throws {
-    do {
-      let url = URL(filePath: path).resolvingSymlinksInPath()
-      let kind = try? FileManager.default.attributesOfItem(atPath: url.path)[.type] as? FileAttributeType
-      try Data(text.utf8).write(to: url, options: kind ?? .typeRegular == .typeRegular ? .atomic : [])
-    } catch {
-      throw HomeError(.badArguments, "\(path) can't be written: \(error.localizedDescription)", cause: error)
-    }
-  }
-
-  /// Writes a file into a directory, which is made.
-  static func write(_ text: String, to directory: String, _ name: String) throws {
-    do {
-      try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-    } catch {
-      throw HomeError(.badArguments, "\(directory) can't be made: \(error.localizedDescription)", cause: error)
-    }
-    try write(text, to: "\(directory)/\(name)")
   }
 }

@@ -169,19 +169,22 @@ extension HomeOptions {
         if !output.json { output.failure(error) }
       }
     }
-    guard let first = failures.first else {
+    guard let code = Self.code(of: failures, among: results.count) else {
       if output.json { output.result(.array(entries), "") }
       return
     }
-    // All failed in the same way: that is what there is to say.
-    let code =
-      failures.count == results.count && failures.allSatisfy { $0.code == first.code } ? first.code : .partlyFailed
     if output.json {
       let error = HomeError(code, "\(failures.count) of \(results.count) targets failed")
       let object: JSON = ["ok": false, "error": Output.object(error), "data": .array(entries)]
       output.text(object.text)
     }
     throw ProcessExit(code).error
+  }
+
+  /// What there is to say of all together: where all failed in the same way, that. Nil where none did.
+  static func code(of failures: [HomeError], among count: Int) -> HomeError.Code? {
+    guard let first = failures.first else { return nil }
+    return failures.count == count && failures.allSatisfy { $0.code == first.code } ? first.code : .partlyFailed
   }
 }
 
