@@ -267,5 +267,11 @@ import Testing
     let json = report.json.text
     #expect(json.contains(#""run":["sh","-c","echo it's"],"anchor":"ha-3""#))
     #expect(json.contains(#""everyMilliseconds":60000"#) && json.contains(#""suspended":true"#))
+    // Of a device that was taken out: nothing wakes it any more.
+    observer = BackgroundDelivery(
+      SampleFilter(.attribute, devices: ["5", "9"]), .immediate, to: .command(["true"]), after: Anchor(log: 1, sequence: 1))
+    let old = ObserverReport(observer, registry)
+    #expect(ObserverReport.table([old], now: 0).contains(" Den/Lamp, 9 (removed) "))
+    #expect(old.json.text.contains(#"{"id":"9","name":null}"#))
   }
 }

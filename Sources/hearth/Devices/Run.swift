@@ -95,7 +95,11 @@ struct Run: AsyncParsableCommand {
 
   private func definition() throws -> HomeDefinition {
     let texts = try files.map { file in
-      do { return (name: file, text: try TextFile.read(file)) } catch { throw NamedFile.unusable(file, error, .notFound) }
+      do {
+        return (name: file, text: try TextFile.read(file))
+      } catch {
+        throw NamedFile.unusable(file, error, .notFound)
+      }
     }
     do throws(DefinitionError) {
       return try HomeDefinition.load(simulating: texts)

@@ -5,12 +5,13 @@ import MatterProtocol
 /// An observer as a row and as JSON.
 struct ObserverReport {
   private let observer: BackgroundDelivery
-  private let devices: [(id: String, name: String)]
+  /// Those that were removed since have no name any more.
+  private let devices: [(id: String, name: String?)]
 
   init(_ observer: BackgroundDelivery, _ registry: HomeRegistry) {
     self.observer = observer
     devices = (observer.filter.devices ?? []).sorted().map { id in
-      (id, registry.devices.first { $0.id == id }?.fullName ?? id)
+      (id, registry.devices.first { $0.id == id }?.fullName)
     }
   }
 
@@ -44,7 +45,7 @@ struct ObserverReport {
   private var clusters: [String] { (observer.filter.clusters ?? []).sorted().map { ElementNames.cluster($0) } }
 
   private var filterText: String {
-    let place = devices.map(\.name) + endpoints.map { "endpoint \($0)" }
+    let place = devices.map { $0.name ?? "\($0.id) (removed)" } + endpoints.map { "endpoint \($0)" }
     return place.isEmpty && clusters.isEmpty ? "–" : (place + clusters).joined(separator: ", ")
   }
 
@@ -85,7 +86,7 @@ struct ObserverReport {
   var json: JSON {
     var object: JSON = [
       "id": .string("\(observer.id)"), "type": .string(observer.filter.type.rawValue),
-      "devices": .array(devices.map { ["id": .string($0.id), "name": .string($0.name)] }),
+      "devices": .array(devices.map { ["id": .string($0.id), "name": .optional($0.name)] }),
       "endpoints": .array(endpoints.map { .integer($0.rawValue) }), "clusters": .array(clusters.map { .string($0) }),
       "everyMilliseconds": period.map { .integer($0.milliseconds) } ?? .null,
     ]
