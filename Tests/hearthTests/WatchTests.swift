@@ -269,7 +269,8 @@ import Testing
     #expect(json.contains(#""everyMilliseconds":60000"#) && json.contains(#""suspended":true"#))
     // Of a device that was taken out: nothing wakes it any more.
     observer = BackgroundDelivery(
-      SampleFilter(.attribute, devices: ["5", "9"]), .immediate, to: .command(["true"]), after: Anchor(log: 1, sequence: 1))
+      SampleFilter(.attribute, devices: ["5", "9"]), .immediate, to: .command(["true"]),
+      after: Anchor(log: 1, sequence: 1))
     let old = ObserverReport(observer, registry)
     #expect(ObserverReport.table([old], now: 0).contains(" Den/Lamp, 9 (removed) "))
     #expect(old.json.text.contains(#"{"id":"9","name":null}"#))
