@@ -48,18 +48,14 @@ extension HomeCommands.Cloud {
       var home = HomeController.Options(state: try options.stateDirectory, logger: options.logger)
       // No Matter device is looked for.
       home.discovery = .off
-      let session = try await Home(home)
-      let result: Result<(account: CloudAccount, devices: [String]), HomeError>
-      do throws(HomeError) {
+      return try await Home(home).beforeClosing { session in
         let added = try await session.addCloudAccount(name, address: address, token: token)
         do throws(HomeError) { try await session.refreshCloudAccount(added.name) } catch {
           options.output.progress("\(added.name) is added, and is asked again from time to time: \(error)")
         }
         let account = try await session.cloudAccounts.first { $0.name == added.name } ?? added
-        result = .success((account, CloudReport.devices(of: account, await session.state)))
-      } catch { result = .failure(error) }
-      await session.close()
-      return try result.get()
+        return (account, CloudReport.devices(of: account, await session.state))
+      }
     }
 
     private func token() throws -> String {

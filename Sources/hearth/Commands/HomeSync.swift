@@ -30,16 +30,11 @@ struct HomeCommands: AsyncParsableCommand {
       var options = HomeController.Options(state: try self.options.stateDirectory, logger: self.options.logger)
       // Nobody is looked for: all is in the database.
       options.discovery = .off
-      let session = try await Home(options)
-      let result: Result<CloudSync, HomeError>
-      do throws(HomeError) {
-        result = .success(
-          CloudSync(
-            requestID: requestID ?? UUID().uuidString, agentUserID: agentUserID,
-            devices: try await session.devices().list(), rooms: try await session.rooms().list()))
-      } catch { result = .failure(error) }
-      await session.close()
-      let sync = try result.get()
+      let sync = try await Home(options).beforeClosing { session in
+        CloudSync(
+          requestID: requestID ?? UUID().uuidString, agentUserID: agentUserID,
+          devices: try await session.devices().list(), rooms: try await session.rooms().list())
+      }
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
       let line = String(decoding: try encoder.encode(sync), as: UTF8.self)

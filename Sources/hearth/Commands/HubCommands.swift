@@ -150,17 +150,7 @@ enum HubReport {
   static func withHub<R>(_ options: GlobalOptions, _ body: (Home) async throws -> R) async throws -> R {
     var client = try HubOptions.client([.local(.socket(try options.stateDirectory.hubSocket))], options)
     client.token = nil
-    return try await options.output.tellingWaits {
-      let home = try await Home(through: client)
-      do {
-        let result = try await body(home)
-        await home.close()
-        return result
-      } catch {
-        await home.close()
-        throw error
-      }
-    }
+    return try await options.output.tellingWaits { try await Home(through: client).beforeClosing(body) }
   }
 
   static func json(_ client: InvitedClient) -> JSON {

@@ -42,21 +42,7 @@ struct HomeOptions: ParsableArguments {
 
   /// The same with options of the caller's. What it waits for is said where that takes long.
   func withHome<R>(_ options: HomeController.Options, _ body: (Home) async throws -> R) async throws -> R {
-    try await output.tellingWaits { try await withSilentHome(options, body) }
-  }
-
-  private func withSilentHome<R>(
-    _ options: HomeController.Options, _ body: (Home) async throws -> R
-  ) async throws -> R {
-    let session = try await open(options)
-    do {
-      let result = try await body(session)
-      await session.close()
-      return result
-    } catch {
-      await session.close()
-      throw error
-    }
+    try await output.tellingWaits { try await open(options).beforeClosing(body) }
   }
 
   /// The same for what goes on until it is interrupted, or nobody reads what it says: that ends the body as a cancelled task, and the
@@ -64,7 +50,7 @@ struct HomeOptions: ParsableArguments {
   func withHomeUntilInterrupted<R: Sendable>(
     _ options: HomeController.Options, _ body: @escaping @Sendable (Home) async throws -> R
   ) async throws -> R {
-    try await withSilentHome(options) { session in
+    try await open(options).beforeClosing { session in
       try await withThrowingTaskGroup(of: R?.self) { group in
         group.addTask {
           _ = await StopSignals().wait()

@@ -72,7 +72,7 @@ struct Names {
   /// The home without the values of its devices.
   func state() async throws -> HomeState {
     guard let options = try hub.client(global) else { return try StoredNames(try global.stateDirectory).state() }
-    return try await global.output.tellingWaits { try await withHome(options) { await $0.state } }
+    return try await global.output.tellingWaits { try await Home(through: options).beforeClosing { await $0.state } }
   }
 
   /// The ids that devices will have that were paired and have not told yet what they are; a hub tells of none.
@@ -92,22 +92,10 @@ struct Names {
       }
     }
     return try await global.output.tellingWaits {
-      try await withHome(options) { home in
+      try await Home(through: options).beforeClosing { home in
         let (wanted, own) = try edits(await home.state)
         return (own, try await home.perform(wanted))
       }
-    }
-  }
-
-  private func withHome<R>(_ options: HubClient.Options, _ body: (Home) async throws -> R) async throws -> R {
-    let home = try await Home(through: options)
-    do {
-      let result = try await body(home)
-      await home.close()
-      return result
-    } catch {
-      await home.close()
-      throw error
     }
   }
 }
