@@ -61,12 +61,25 @@ import Testing
     func overheard() -> [NodeID: Int64] { home.home.command { engine, _ in engine.takeOverheard() } ?? [:] }
     try home.world.run(for: .seconds(120))
     #expect(overheard().isEmpty)
-    home.home.command { engine, _ in engine.isPassive = true }
+    home.home.command { engine, now in engine.setPassive(true, at: now) }
     try home.world.run(for: .seconds(120))
     let heard = try #require(overheard()[1])
     #expect(heard == home.home.engine?.reducer.contacts[1]?.last)
     #expect(try heard > #require(home.home.engine?.time) - 70_000_000)
     #expect(overheard().isEmpty)
+  }
+
+  /// Long after anything happened here: it is told with the time at which it became so.
+  @Test func thatAnotherFollowsIsToldWhenItIsSo() throws {
+    let home = try FollowedHome()
+    try home.start()
+    home.home.restart()
+    let start = try #require(home.home.engine?.time)
+    try home.world.run(for: .seconds(120))
+    let before = home.log.count
+    home.home.command { engine, now in engine.setPassive(true, at: now) }
+    #expect(home.log.count == before + 1 && home.log.last?.settled == ["1", "2/2", "2/3", "2"])
+    #expect(try #require(home.log.last?.time) >= start + 120_000_000)
   }
 
   /// It said that it would go, and is there all the same.

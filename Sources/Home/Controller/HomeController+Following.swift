@@ -65,7 +65,7 @@ extension HomeController {
   func lookForFollower() {
     guard center == nil, options.machine.sharesFiles else { return }
     let isFollowed = FollowerLock.isAlive(options.state, at: HostClock.unixMicroseconds())
-    edge.value.host.perform { engine, _ in engine.isPassive = isFollowed }
+    edge.value.host.perform { engine, now in engine.setPassive(isFollowed, at: now) }
   }
 
   /// Follows the devices if nobody does any more.
@@ -79,7 +79,7 @@ extension HomeController {
     let isShared = options.machine.sharesFiles
     guard let lock = isShared ? try FollowerLock.acquire(options.state) : .undisputed else {
       let isFollowed = FollowerLock.isAlive(options.state, at: HostClock.unixMicroseconds())
-      edge.value.host.perform { engine, _ in engine.isPassive = isFollowed }
+      edge.value.host.perform { engine, now in engine.setPassive(isFollowed, at: now) }
       return
     }
     // What the one before us wrote last comes before what the devices tell us.
@@ -89,7 +89,7 @@ extension HomeController {
     options.machine.task { await center.keepLogShort() }
     edge.value.host.perform { engine, now in
       engine.follow(at: now)
-      engine.isPassive = false
+      engine.setPassive(false, at: now)
     }
     edge.value.observers.tell(hubState)
     await readClouds()

@@ -131,7 +131,7 @@ public actor HomeController {
           controller, following, state: stored.state, contacts: stored.contacts, versions: stored.versions,
           trials: stored.trials, wishes: stored.wishes, epoch: machine.unixMicroseconds() - now.nanoseconds / 1000,
           at: now)
-        engine.isPassive = isFollowed
+        engine.setPassive(isFollowed, at: now)
         let transport = try machine.openTransport(options.interfaces, port: nil, on: loop)
         let host = EngineHost(
           engine, transport: transport, store: whole, discovery: discovery, logger: options.logger)

@@ -66,7 +66,7 @@ public struct HomeEngine: Engine {
   /// Whether it subscribes to all devices, and to those that come.
   public private(set) var isFollowing = false
   /// Whether another process follows the devices: what they tell us is its business then, but for those that are new.
-  public var isPassive = false { didSet { noteFollowers() } }
+  public private(set) var isPassive = false
 
   private var events: [HomeEvent] = []
   private var eventsTaken = 0
@@ -175,6 +175,13 @@ public struct HomeEngine: Engine {
     self.now = now
     reducer.grace = grace
     if let update = reducer.advance(to: time) { tell(update) }
+  }
+
+  /// Says whether another process follows the devices.
+  public mutating func setPassive(_ isPassive: Bool, at now: Instant) {
+    self.now = now
+    self.isPassive = isPassive
+    noteFollowers()
   }
 
   private mutating func tell(_ update: HomeUpdate) {
