@@ -250,7 +250,7 @@ import Testing
         for _ in 0..<count { shout(bytes, to: port) }
       }
       var drops: [String: Int] = [:]
-      for _ in 0..<100 where drops.values.reduce(0, +) < 5 {
+      for _ in 0..<3000 where drops.values.reduce(0, +) < 5 {
         try await Task.sleep(for: .milliseconds(20))
         drops = try await fleet.send(.status).fleet?.devices.first?.drops ?? [:]
       }
@@ -264,7 +264,7 @@ import Testing
       for _ in 0..<4 { shout([1, 2, 3], to: dnsPort) }
       shout([0, 0, 0x78, 0] + [UInt8](repeating: 0, count: 8), to: dnsPort)
       var dns: [String: Int] = [:]
-      for _ in 0..<100 where dns.values.reduce(0, +) < 5 {
+      for _ in 0..<3000 where dns.values.reduce(0, +) < 5 {
         try await Task.sleep(for: .milliseconds(20))
         dns = try await fleet.send(.status).fleet?.discoveryDrops ?? [:]
       }

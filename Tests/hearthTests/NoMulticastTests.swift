@@ -46,7 +46,7 @@ import Testing
       follower.waitUntilExit()
     }
     func heard(_ text: String) async throws -> Bool {
-      for _ in 0..<200 {
+      for _ in 0..<1200 {
         let output = try String(contentsOf: state.appending(path: "follower.out"), encoding: .utf8)
         if output.contains(text) { return true }
         try await Task.sleep(for: .milliseconds(50))
@@ -200,7 +200,7 @@ private struct QuietDevices {
     let fleet = try hearth.start(
       ["run", definition.path, "--mdns", "off", "--ready-file", ready.path] + extra,
       output: state.appending(path: "fleet.out"), errors: state.appending(path: "fleet.err"))
-    for _ in 0..<200 where !FileManager.default.fileExists(atPath: ready.path) && fleet.isRunning {
+    for _ in 0..<1200 where !FileManager.default.fileExists(atPath: ready.path) && fleet.isRunning {
       try await Task.sleep(for: .milliseconds(50))
     }
     let ports = try hearth("sim", "ps", "--json").output.split(separator: "\"port\":").dropFirst()

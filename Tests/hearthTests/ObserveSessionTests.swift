@@ -46,7 +46,7 @@ import Testing
     // Three times not: five and ten seconds between them.
     server.answer(503)
     #expect(try hearth("off", "lamp").status == 0)
-    for _ in 0..<8 where server.bodies.count < count + 3 { _ = try await waits { server.bodies.count >= count + 3 } }
+    #expect(try await waits { server.bodies.count >= count + 3 })
     #expect(try notices(server).dropFirst(count).map(\.attempt) == [1, 2, 3])
     #expect(try notices(server).dropFirst(count).allSatisfy { $0.after == first.until })
     #expect(

@@ -140,7 +140,7 @@ private struct PairFleet {
     process = try hearth.start(
       ["run", definition.path, "--mdns", "off", "--ready-file", ready.path],
       output: state.appending(path: "fleet.out"), errors: state.appending(path: "fleet.err"))
-    for _ in 0..<200 where !FileManager.default.fileExists(atPath: ready.path) && process.isRunning {
+    for _ in 0..<1200 where !FileManager.default.fileExists(atPath: ready.path) && process.isRunning {
       try await Task.sleep(for: .milliseconds(50))
     }
     let shown = try hearth("sim", "ps", "--json").output

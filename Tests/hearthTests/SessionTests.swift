@@ -128,9 +128,9 @@ import Testing
   }
 }
 
-/// Waits some seconds for something that nobody tells of.
+/// Waits a minute at most for something that nobody tells of.
 func waits(for condition: () throws -> Bool) async throws -> Bool {
-  for _ in 0..<50 {
+  for _ in 0..<600 {
     if try condition() { return true }
     try await Task.sleep(for: .milliseconds(100))
   }
@@ -153,7 +153,7 @@ final class Fleet: Sendable {
     process = try hearth.start(
       ["run", definition.path, "--ready-file", ready.path], output: state.appending(path: "fleet.out"),
       errors: state.appending(path: "fleet.err"))
-    for _ in 0..<200 where !FileManager.default.fileExists(atPath: ready.path) && process.isRunning {
+    for _ in 0..<1200 where !FileManager.default.fileExists(atPath: ready.path) && process.isRunning {
       try await Task.sleep(for: .milliseconds(50))
     }
     let shown = try hearth("sim", "ps", "--json").output
@@ -188,8 +188,8 @@ struct Follower {
   /// The same on standard error.
   var errors: String { (try? String(contentsOf: output.appendingPathExtension("err"), encoding: .utf8)) ?? "" }
 
-  /// Whether a text comes so often within some seconds.
-  func waits(for text: String, times: Int = 1, within seconds: Int = 10) async -> Bool {
+  /// Whether a text comes so often within a minute.
+  func waits(for text: String, times: Int = 1, within seconds: Int = 60) async -> Bool {
     for _ in 0..<(20 * seconds) {
       if lines.filter({ $0.contains(text) }).count >= times { return true }
       try? await Task.sleep(for: .milliseconds(50))

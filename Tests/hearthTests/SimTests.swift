@@ -17,7 +17,7 @@ import Testing
     for _ in 0..<3 { shout([0x00, 0x01], to: port) }
     shout([0x00, 0x77, 0x77, 0x00, 1, 0, 0, 0] + [UInt8](repeating: 9, count: 40), to: port)
     var table: [Substring] = []
-    for _ in 0..<50 where table.count < 3 {
+    for _ in 0..<600 where table.count < 3 {
       table = try hearth("sim", "drops", "Target").output.split(separator: "\n")
       try await Task.sleep(for: .milliseconds(50))
     }
@@ -56,7 +56,7 @@ import Testing
         == #"{"ok":true,"data":{"device":"Lamp","partitioned":false,"lossPercent":0.5,"latencyMilliseconds":80,"#
         + #""jitterMilliseconds":40,"duplicatePercent":1.0,"reorderPercent":0.0}}"# + "\n")
     #expect(try hearth("sim", "net", "lamp").output == "loss 0.5%, latency 80 ms, jitter 40 ms, duplicate 1%\n")
-    for _ in 0..<100 where try !hearth("sim", "ps").output.contains("; loss 0.5%") {
+    for _ in 0..<600 where try !hearth("sim", "ps").output.contains("; loss 0.5%") {
       try await Task.sleep(for: .milliseconds(50))
     }
     #expect(try hearth("sim", "ps").output.contains("; loss 0.5%, latency 80 ms, jitter 40 ms, duplicate 1%"))

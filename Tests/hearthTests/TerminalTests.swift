@@ -84,7 +84,7 @@ import Testing
     }
     #expect(try await terminal.waits(for: " s ago"), "\(terminal.text.debugDescription)")
     // Once for what is known of it, which may come with a reason a little later; then for the time alone.
-    for _ in 0..<400 where terminal.text.components(separatedBy: "\u{1B}[H").count < 5 {
+    for _ in 0..<1200 where terminal.text.components(separatedBy: "\u{1B}[H").count < 5 {
       terminal.take()
       try await Task.sleep(for: .milliseconds(50))
     }

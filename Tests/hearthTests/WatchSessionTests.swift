@@ -88,9 +88,9 @@ import Testing
         watch.errors.isEmpty && FileManager.default.fileExists(atPath: hearth.state + "/home/follower")
       })
     #expect(try hearth("pair", fleet.code, "--name", "Strip").status == 0)
-    #expect(await watch.waits(for: "startUp!", within: 30))
+    #expect(await watch.waits(for: "startUp!"))
     #expect(try hearth("sim", "power", name, "cycle").status == 0)
-    #expect(await watch.waits(for: "startUp!", times: 2, within: 30))
+    #expect(await watch.waits(for: "startUp!", times: 2))
   }
 
   /// A device that says nothing is waited for as long as the user said, and no longer than he wants to.

@@ -115,7 +115,7 @@ import Testing
   }
 
   private func wait(_ isDone: () -> Bool) async -> Bool {
-    for _ in 0..<100_000 where !isDone() { await Task.yield() }
+    for _ in 0..<6000 where !isDone() { try? await Task.sleep(for: .milliseconds(10)) }
     return isDone()
   }
 
