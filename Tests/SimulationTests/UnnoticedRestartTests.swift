@@ -34,6 +34,42 @@ import Testing
     #expect(try home.run(for: .seconds(1)) { home.lampIsOn($0) == wasOn })
   }
 
+  /// Whoever is alone with us does not look for others of its name first: it announces itself at once.
+  @Test(arguments: [0, 1, 100, 500, 749, 751] as [Int64])
+  func soIsWhoIsStartedAgainJustAfterItsSubscriptionStands(_ milliseconds: Int64) throws {
+    let home = try FollowedHome()
+    try home.start()
+    let isOn = try home.lampState()
+    home.lamp.restart()
+    #expect(try home.run(for: .seconds(3)) { _ in home.home.engine?.doubts.isEmpty == false })
+    #expect(try home.run(for: .seconds(3)) { _ in home.home.engine?.doubts.isEmpty == true })
+    // Its subscription is anew.
+    try home.world.run(for: .milliseconds(milliseconds))
+    home.lamp.restart()
+    home.lamp.command { engine, now in try? engine.act(set: OnOff.onOff, !isOn, on: 1, at: now) }
+    #expect(try home.run(for: .seconds(7)) { home.lampIsOn($0) == !isOn })
+  }
+
+  /// Nothing of this process, or of the machine, ran for so long that nodes have given it up.
+  @Test func whoDidNotListenForLongLooksAnewAtAll() throws {
+    let home = try FollowedHome()
+    try home.start()
+    try home.world.run(for: .seconds(20))
+    let (wasOn, count) = (try home.lampState(), home.log.count)
+    home.world.network.partition([home.home.id], from: [home.lamp.id, home.bridge.id])
+    for isOn in [!wasOn, wasOn] {
+      home.lamp.command { engine, now in try? engine.act(set: OnOff.onOff, isOn, on: 1, at: now) }
+      try home.world.run(for: .seconds(15))
+    }
+    home.world.network.heal()
+    home.lamp.command { engine, now in try? engine.act(set: OnOff.onOff, !wasOn, on: 1, at: now) }
+    home.home.command { engine, now in engine.awake(at: now) }
+    #expect(try home.run(for: .seconds(3)) { home.lampIsOn($0) == !wasOn })
+    try home.world.run(for: .seconds(100))
+    let changes = home.log.dropFirst(count).flatMap(\.changes)
+    #expect(!changes.contains { if case .connectivity = $0 { true } else { false } }, "\(changes)")
+  }
+
   @Test func aBridgesChildrenAreHeardToo() throws {
     let home = try FollowedHome()
     try home.start()
@@ -94,8 +130,8 @@ import Testing
     #expect(home.world.network.packetCount - before <= 4, "\(home.world.network.packetCount - before)")
   }
 
-  /// What is told while it is heard, and what comes right after we subscribed, is worth nothing.
-  @Test func anAnnouncementWithASubscriptionIsNone() throws {
+  /// What comes right after we subscribed is worth a small question a little later, unless it is heard until then.
+  @Test(arguments: [true, false]) func anAnnouncementWithASubscriptionIsItsOwn(_ isHeard: Bool) throws {
     let home = try FollowedHome()
     try home.start()
     let service = try #require(home.service(of: 1))
@@ -103,8 +139,22 @@ import Testing
     #expect(try home.run(for: .seconds(120)) { $0.devices["1"]?.isOnline == false })
     home.lamp.powerOn()
     #expect(try home.run(for: .seconds(2)) { $0.devices["1"]?.isOnline == true })
+    let sessions = try #require(home.home.engine?.controller.standingSubscriptions.sorted())
+    try home.world.run(for: .milliseconds(20))
+    let before = home.world.network.packetCount
     home.home.command { engine, now in engine.handle(.serviceFound(service), at: now) }
+    try home.world.run(for: .milliseconds(100))
+    #expect(home.world.network.packetCount == before)
+    if isHeard {
+      let isOn = try home.lampState()
+      home.lamp.command { engine, now in try? engine.act(set: OnOff.onOff, !isOn, on: 1, at: now) }
+    }
+    try home.world.run(for: .seconds(3))
+    // A report and its answer; or a read, its report, and an acknowledgement.
+    #expect(home.world.network.packetCount - before <= (isHeard ? 3 : 4), "\(home.world.network.packetCount - before)")
+    #expect((home.home.engine?.followed[1]?.askedAt == nil) == isHeard)
     #expect(home.home.engine?.doubts.isEmpty == true)
+    #expect(home.home.engine?.controller.standingSubscriptions.sorted() == sessions)
   }
 
   /// All of a house at a time: no more are called at once than when it starts.

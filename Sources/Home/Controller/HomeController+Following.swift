@@ -8,6 +8,9 @@ internal import Runtime
 extension HomeController {
   /// How often it is looked whether the process that follows the devices has ended.
   private static let pollInterval = TimeAmount.milliseconds(250)
+  /// A node may take a report that is not acknowledged for so long for lost, and us with it: five transmissions with 300 ms before
+  /// the first repetition. Matter Core § 4.12.2.1.
+  private static let longestStandstill = Duration.seconds(3)
 
   /// Follows all devices from now on, or, while another process does, what it writes down.
   public func follow() async throws(HomeError) {
@@ -46,6 +49,7 @@ extension HomeController {
       // On the loop that the actor lives on.
       assumeIsolated {
         $0.noteClock()
+        $0.noteStandstill()
         $0.lookForFollower()
         if $0.looks % 8 == 0 { $0.follower?.refresh() }
       }
@@ -59,6 +63,15 @@ extension HomeController {
         if isToAdopt { await self.adoptIfDue() }
       }
     }
+  }
+
+  /// This process may have been suspended, or the machine have slept: it is found between two looks.
+  private func noteStandstill() {
+    let now = HostClock.sinceBoot()
+    defer { lookedAt = now }
+    guard let lookedAt, now - lookedAt > Self.longestStandstill else { return }
+    options.logger.info("did not run for a while", metadata: ["seconds": "\((now - lookedAt).components.seconds)"])
+    edge.value.host.perform { engine, now in engine.awake(at: now) }
   }
 
   /// Whoever does not follow the devices leaves what they say to the process that does, as long as there is one.

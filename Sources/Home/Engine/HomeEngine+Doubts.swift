@@ -3,19 +3,23 @@ internal import MatterController
 internal import MatterModel
 internal import MatterProtocol
 
-/// A node announced itself while its subscription stood: it may have been started again, and know nothing of it.
+/// A subscription that stands may be one that its node knows nothing of: the node announced itself, and may have been started
+/// again; or we did not listen for so long that it has given us up.
 struct Doubt: Sendable {
-  /// When it was announced.
+  /// Since when.
   let since: Instant
   /// When it was asked, or is to be.
   var due: Instant
   var isAsked = false
+  /// Whether no sign of the node settles it: it was always there, and what it says is of before, or on another session.
+  var isCertain = false
 }
 
 // Who was started again in less time than a report takes is not missed by anybody, and what it says until then is said to nobody.
 extension HomeEngine {
-  /// Somebody who begins anew must look for others of his name for so long before he announces himself. RFC 6762 § 8.1. So an
-  /// announcement that comes sooner after our subscription is of the node that granted it.
+  /// Somebody who begins anew looks for others of his name for so long before he announces himself, unless he is alone with us or
+  /// has only moved. RFC 6762 § 8.1. So an announcement that comes sooner after our subscription is most of the time of the node
+  /// that granted it, which has this time for a sign.
   private static let probingTime: Duration = .milliseconds(750)
   /// What is told within this time is one announcement, heard on several interfaces.
   private static let announcingTime: Duration = .milliseconds(500)
@@ -29,12 +33,26 @@ extension HomeEngine {
     guard mutant != .trustsSubscriptions, let followed = followed[node], let handle = followed.handle,
       !controller.isRenewing(handle)
     else { return }
-    if let establishedAt = followed.establishedAt, now - establishedAt < Self.probingTime { return }
     // One that still has not answered is asked no second time.
-    if let doubt = doubts[node], now - doubt.since < Self.announcingTime || doubt.isAsked && !isHeard(node, doubt) {
+    if let doubt = doubts[node],
+      doubt.isCertain || now - doubt.since < Self.announcingTime || doubt.isAsked && !isHeard(node, doubt)
+    {
       return
     }
-    doubts[node] = Doubt(since: now, due: followed.askedAt.map { max(now, $0 + Self.questionPeriod) } ?? now)
+    let times = [followed.askedAt.map { $0 + Self.questionPeriod }, followed.establishedAt.map { $0 + Self.probingTime }]
+    doubts[node] = Doubt(since: now, due: times.compactMap(\.self).reduce(now, max))
+    settleDoubts(at: now)
+  }
+
+  /// This process did not run for so long, or the machine, that nodes whose reports were not acknowledged may have given it up.
+  /// All subscriptions are made anew, beside the old ones: who was there all the time is not said to have been away.
+  mutating func awake(at now: Instant) {
+    for (node, followed) in followed {
+      guard let handle = followed.handle, controller.isEstablished(handle), !controller.isRenewing(handle) else {
+        continue
+      }
+      doubts[node] = Doubt(since: now, due: now, isCertain: true)
+    }
     settleDoubts(at: now)
   }
 
@@ -45,11 +63,11 @@ extension HomeEngine {
   mutating func settleDoubts(at now: Instant) {
     guard doubtDeadline.map({ $0 <= now }) == true else { return }
     for (node, doubt) in doubts.sorted(by: { ($0.value.due, $0.key) < ($1.value.due, $1.key) }) where doubt.due <= now {
-      guard let handle = followed[node]?.handle, !isHeard(node, doubt) else {
+      guard let handle = followed[node]?.handle, doubt.isCertain || !isHeard(node, doubt) else {
         doubts[node] = nil
         continue
       }
-      guard doubt.isAsked else {
+      guard doubt.isAsked || doubt.isCertain else {
         doubts[node] = Doubt(since: doubt.since, due: now + Self.answerTime, isAsked: true)
         followed[node]?.askedAt = now
         ask(node, for: Self.answerTime, at: now)

@@ -9,6 +9,13 @@ public enum HostClock {
     Instant(nanoseconds: Int64(clamping: NIODeadline.now().uptimeNanoseconds))
   }
 
+  /// How long ago the host was started, the time that it slept included (CLOCK_BOOTTIME). Never set, never back.
+  public static func sinceBoot() -> Duration {
+    var time = timespec()
+    guard clock_gettime(CLOCK_BOOTTIME, &time) == 0 else { return .nanoseconds(now().nanoseconds) }
+    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+  }
+
   /// 2000-01-01T00:00:00Z, where Matter's time starts, in seconds of Unix time. Matter Core § 7.19.2.
   public static let matterEpoch: Int64 = 946_684_800
 
