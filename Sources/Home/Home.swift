@@ -151,13 +151,19 @@ public final class Home: Sendable {
   }
 
   /// Writes attributes of a device.
-  /// - Throws: what the device said of the first write that it refused.
+  /// - Throws: what the device said of the first write that it refused; of several, which one that was. The others may have been
+  ///   done.
   public func write(_ device: DeviceRecord, _ writes: [AttributeWrite], isTimed: Bool) async throws(HomeError) {
     try await with(device) { () async throws(HomeError) in
-      for status in try await backend.write(device.nodeID, writes, isTimed: isTimed)
-      where status.status.code != .success {
-        throw HomeError(status.status)
+      let statuses = try await backend.write(device.nodeID, writes, isTimed: isTimed)
+      let refused = statuses.filter { $0.status.code != .success }
+      guard let first = refused.first else { return }
+      var error = HomeError(first.status)
+      if writes.count > 1 {
+        let others = refused.count > 1 ? ", and \(refused.count - 1) more of \(writes.count)" : ""
+        error.message = "\(ElementNames.text(first.path)): \(error.message)\(others)"
       }
+      throw error
     }
   }
 

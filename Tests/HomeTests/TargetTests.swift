@@ -8,7 +8,7 @@ import Testing
     arguments: [
       ("kitchen/lamp", 2, nil), ("BEDROOM/LAMP", 3, nil), ("ceiling", 1, nil), ("Ceil", 1, nil), ("kitchen/c", 1, nil),
       ("desk v2.0", 4, nil), ("3", 3, nil), ("0x3", 3, nil), ("9/2", 9, 2), ("strip/1", 9, 1), ("attic/strip/2", 9, 2),
-      // A name comes before a node id.
+      // A name that no node has for a number.
       ("5", 77, nil),
     ] as [(String, UInt64, UInt16?)])
   func finds(_ text: String, node: UInt64, endpoint: UInt16?) throws {
@@ -67,6 +67,41 @@ import Testing
     #expect(error?.candidates == ["Kitchen/Lamp", "Bedroom/Lamp"])
     let prefix = failure { () throws(HomeError) in _ = try registry.resolve("kit") }
     #expect(prefix?.candidates == ["Kitchen/Ceiling", "Kitchen/Lamp"])
+  }
+
+  /// Never a guess: a name without a room may be that of another device in a room, and a number another device's name.
+  @Test func whatMayBeTwoThingsIsNeither() throws {
+    var state = Samples.state()
+    state.apply(.deviceAdded(id: "20", name: "Lamp", roomID: nil, structureID: "home"))
+    state.apply(.sourceAdded(SourceID(20), device: "20"))
+    state.apply(.deviceAdded(id: "21", name: "3", roomID: nil, structureID: "home"))
+    state.apply(.sourceAdded(SourceID(21), device: "21"))
+    let registry = HomeRegistry(state)
+    func candidates(_ text: String) -> [String]? {
+      failure { () throws(HomeError) in _ = try registry.resolve(text) }?.candidates
+    }
+    #expect(candidates("lamp") == ["Kitchen/Lamp", "Bedroom/Lamp", "Lamp (node 20)"])
+    #expect(candidates("3") == ["Bedroom/Lamp", "3 (node 21)"] && candidates("3/1") == candidates("3"))
+    // Each of them has a name of its own all the same.
+    #expect(
+      try ["kitchen/lamp", "20", "bedroom/lamp", "21"].map { try registry.resolve($0).device.nodeID } == [2, 20, 3, 21])
+  }
+
+  /// What is behind a bridge has some of its node's endpoints.
+  @Test func allOfAPartIsNotAllOfItsBridge() throws {
+    var state = Samples.state()
+    for (id, endpoints) in [(SourceID(30), [0, 1]), (SourceID(30, 4), [4, 5])] as [(SourceID, [UInt16])] {
+      state.apply(.deviceAdded(id: "\(id)", name: id.isBridged ? "Part" : "Whole", roomID: nil, structureID: "home"))
+      state.apply(.sourceAdded(id, device: "\(id)"))
+      let all = endpoints.map { DeviceEndpoint(id: EndpointID($0), servers: $0 == 5 ? [6, 0x1D] : [0x1D]) }
+      state.apply(.topology(id, all, DeviceIdentity()))
+    }
+    let registry = HomeRegistry(state)
+    func endpoints(_ text: String) throws -> [UInt16?] { try registry.paths(text).map { $0.endpoint?.rawValue } }
+    #expect(try endpoints("part") == [4, 5] && endpoints("part/5") == [5])
+    #expect(try endpoints("part.onOff.*") == [5] && endpoints("30/4/*/29/0") == [4, 5])
+    #expect(try endpoints("whole") == [nil] && endpoints("30/*/29/0") == [nil])
+    #expect(try registry.part(5, of: registry.resolve("whole").device).name == "Part")
   }
 
   @Test func whatIsNotThereIsNotFoundWithNearNames() throws {

@@ -148,6 +148,22 @@ import Testing
     #expect(VirtualDeviceReport.decimal("000000000000000A") == "10")
   }
 
+  /// One request to the bridge, and each of its parts by its own name.
+  @Test func whatIsBehindABridgeIsToldByItsName() throws {
+    let state = Self.state(id: "5", [.connectivity(Self.own, Self.offline)])
+    let registry = HomeRegistry(state)
+    let paths = try ["other.onOff.onOff", "lamp.onOff.onOff", "other.onOff.*", "lamp"].flatMap {
+      try registry.paths($0)
+    }
+    let groups = PathGroup.groups(paths, in: registry)
+    #expect(groups.count == 1 && groups[0].names == "Other, Lamp")
+    // What another path asks for with more is asked for once.
+    #expect(
+      groups[0].paths.map { "\(ElementNames.text($0))" } == ["1.onOff.*", "2.*.*"], "\(groups[0].paths)")
+    let named = [1, 2].map { groups[0].device(of: $0).name }
+    #expect(named == ["Other", "Lamp"] && groups[0].device(of: nil).name == "Other")
+  }
+
   @Test func nodeIDsAreNodeIDs() throws {
     let state = Self.state()
     var report = SampleReport(state)

@@ -39,7 +39,9 @@ extension HomeEngine {
     {
       return
     }
-    let times = [followed.askedAt.map { $0 + Self.questionPeriod }, followed.establishedAt.map { $0 + Self.probingTime }]
+    let times = [
+      followed.askedAt.map { $0 + Self.questionPeriod }, followed.establishedAt.map { $0 + Self.probingTime },
+    ]
     doubts[node] = Doubt(since: now, due: times.compactMap(\.self).reduce(now, max))
     settleDoubts(at: now)
   }

@@ -18,6 +18,13 @@ public enum ElementNames {
     "\(self.cluster(path.cluster)).\(attribute(path.attribute, of: path.cluster))"
   }
 
+  /// `1.levelControl.currentLevel`, with `*` for any.
+  public static func text(_ path: AttributePath) -> String {
+    let attribute = path.cluster.flatMap { cluster in path.attribute.map { self.attribute($0, of: cluster) } }
+    let parts = [path.endpoint.map { "\($0)" }, path.cluster.map { self.cluster($0) }, attribute]
+    return parts.map { $0 ?? "*" }.joined(separator: ".")
+  }
+
   /// `moveToLevel`, or the number.
   public static func command(_ id: CommandID, of cluster: ClusterID) -> String {
     ClusterCatalogue.cluster(cluster)?.command(id).map { camelCase($0.name) } ?? "\(id)"

@@ -28,7 +28,8 @@ extension HomeRegistry {
   /// with `0x`, may stand for names and the other way round. A target alone means all of its attributes.
   ///
   /// Without an endpoint, it is the first one that has the cluster.
-  /// - Returns: one path for each device that the target names, which are several only for `*`.
+  /// - Returns: one path for each device that the target names, which are several only for `*`; of what is behind a bridge, one for
+  ///   each of its endpoints where none is named.
   public func paths(_ text: String, _ kind: ElementKind = .attribute) throws(HomeError) -> [ElementPath] {
     let byStroke = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
     if byStroke.count >= 4 {
@@ -45,7 +46,9 @@ extension HomeRegistry {
     if kind == .attribute {
       // A target by itself, if it is one.
       do throws(HomeError) {
-        return try resolveAll(text).map { ElementPath(target: $0, endpoint: $0.endpoint, cluster: nil, element: nil) }
+        return try resolveAll(text).flatMap {
+          Self.spread(ElementPath(target: $0, endpoint: $0.endpoint, cluster: nil, element: nil))
+        }
       } catch {
         if byDot.count == 1 { throw error }
       }
@@ -78,6 +81,18 @@ extension HomeRegistry {
       device: target.device.name)
   }
 
+  /// What is behind a bridge has some of its node's endpoints: all of the device is not all of the node.
+  private static func spread(_ path: ElementPath) -> [ElementPath] {
+    let device = path.target.device
+    guard path.endpoint == nil, device.isBridged, !device.endpoints.isEmpty else { return [path] }
+    let serving = device.endpoints.filter { endpoint in path.cluster.map(endpoint.servers.contains) ?? true }
+    return (serving.isEmpty ? device.endpoints : serving).map { endpoint in
+      var path = path
+      path.endpoint = endpoint.id
+      return path
+    }
+  }
+
   private func paths(
     target: String, endpoint: String?, cluster: String, element: String, _ kind: ElementKind
   ) throws(HomeError) -> [ElementPath] {
@@ -104,7 +119,7 @@ extension HomeRegistry {
         }
         path.endpoint = found
       }
-      result.append(path)
+      result += Self.spread(path)
     }
     guard !result.isEmpty else {
       throw HomeError(.notFound, "no device has a \(clusterID.map { Self.name(of: $0) } ?? "such") cluster")

@@ -72,25 +72,23 @@ extension HomeRegistry {
     return [try resolve(text)]
   }
 
+  /// The device that has this name or number as a whole. One device may be called what is the number of another.
   private func exact(_ text: String) throws(HomeError) -> DeviceRecord? {
-    // What was seen behind a bridge first may be reached another way now, and the other way round.
+    // What was seen behind a bridge first may be reached another way now, and the other way round: something else is there.
     let named = devices.first { $0.id == text && ($0.isBridged || $0.id.contains("/") || SourceID(text) == nil) }
     let there = SourceID(text).flatMap { $0.isBridged || named != nil ? device($0) : nil }
-    if let named {
-      // Something else is there now.
-      guard let there, there.id != named.id else { return named }
-      return try one([named, there], text)
-    }
-    if let there { return there }
-    if let device = try one(devices.filter { Self.same($0.fullName, text) }, text) { return device }
-    if let device = try one(devices.filter { Self.same($0.name, text) }, text) { return device }
     let number =
       text.hasPrefix("0x") || text.hasPrefix("0X") ? UInt64(text.dropFirst(2), radix: 16) : UInt64(text)
-    return number.flatMap { device(NodeID($0)) }
+    let node = named == nil ? number.flatMap { device(NodeID($0)) } : nil
+    let called = devices.filter { Self.same($0.fullName, text) || Self.same($0.name, text) }
+    var found: [DeviceRecord] = []
+    for device in [named, there, node].compactMap(\.self) + called
+    where !found.contains(where: { $0.id == device.id }) { found.append(device) }
+    return try one(found, text)
   }
 
-  /// The device that an endpoint of a node belongs to.
-  private func part(_ endpoint: EndpointID, of found: DeviceRecord) -> DeviceRecord {
+  /// The device that an endpoint of a node belongs to: what is behind a bridge are devices of their own.
+  package func part(_ endpoint: EndpointID, of found: DeviceRecord) -> DeviceRecord {
     if found.endpoints.contains(where: { $0.id == endpoint }) { return found }
     for device in devices {
       let part = device.by { way in way.id.node == found.nodeID && way.endpoints.contains { $0.id == endpoint } }

@@ -18,7 +18,7 @@ struct Read: AsyncParsableCommand {
   func run() async throws {
     try await home.withHome { session in
       let registry = await session.registry
-      let groups = try PathGroup.groups(try paths.flatMap { try registry.paths($0) })
+      let groups = PathGroup.groups(try paths.flatMap { try registry.paths($0) }, in: registry)
       try home.check(groups.map(\.device))
       let results = await withTaskGroup(of: (Int, Result<ReassembledReport, HomeError>).self) { group in
         for (index, one) in groups.enumerated() {
@@ -46,13 +46,14 @@ struct Read: AsyncParsableCommand {
       switch results[index] {
       case .success(let report)?:
         for attribute in report.attributes {
-          let value = AttributeValue(group.device, attribute.path, attribute.value, raw: raw)
+          let value = AttributeValue(
+            group.device(of: attribute.path.endpoint), attribute.path, attribute.value, raw: raw)
           values.append(value.json)
           lines.append([value.pathText, value.text])
         }
         // A path with a wildcard has statuses only where something is wrong with all of it.
         for status in report.statuses where status.status.code != .success {
-          failures.append(AttributeValue.refusal(group.device, status))
+          failures.append(AttributeValue.refusal(group.device(of: status.path.endpoint), status))
         }
       case .failure(let error)?: failures.append(error)
       case nil: break
@@ -88,24 +89,6 @@ struct Read: AsyncParsableCommand {
       home.output.text(object.text)
     }
     throw ProcessExit(code).error
-  }
-}
-
-/// The paths of one device, to be asked for in one request.
-struct PathGroup {
-  var device: DeviceRecord
-  var paths: [AttributePath]
-
-  static func groups(_ paths: [ElementPath]) throws -> [PathGroup] {
-    var groups: [PathGroup] = []
-    for path in paths {
-      if let index = groups.firstIndex(where: { $0.device.nodeID == path.target.device.nodeID }) {
-        if !groups[index].paths.contains(path.attributePath) { groups[index].paths.append(path.attributePath) }
-      } else {
-        groups.append(PathGroup(device: path.target.device, paths: [path.attributePath]))
-      }
-    }
-    return groups
   }
 }
 
@@ -145,14 +128,8 @@ struct AttributeValue {
 
   /// What a device said of a path that it does not give.
   static func refusal(_ device: DeviceRecord, _ status: AttributeStatus) -> HomeError {
-    let cluster = status.path.cluster.map { ElementNames.cluster($0) } ?? "*"
-    let attribute =
-      status.path.cluster.flatMap { cluster in
-        status.path.attribute.map { ElementNames.attribute($0, of: cluster) }
-      } ?? "*"
-    let endpoint = status.path.endpoint.map { "\($0)" } ?? "*"
     var error = HomeError(status.status)
-    error.message = "\(endpoint).\(cluster).\(attribute): \(error.message)"
+    error.message = "\(ElementNames.text(status.path)): \(error.message)"
     return error.about(device.name)
   }
 }

@@ -41,7 +41,7 @@ struct Subscribe: AsyncParsableCommand {
   func run() async throws {
     try await home.withHomeUntilInterrupted(try home.options()) { session in
       let registry = await session.registry
-      let groups = try PathGroup.groups(try paths.flatMap { try registry.paths($0) })
+      let groups = PathGroup.groups(try paths.flatMap { try registry.paths($0) }, in: registry)
       try home.check(groups.map(\.device))
       let printer = ChangePrinter(home.output, raw: raw, until: count)
       try await withThrowingTaskGroup(of: HomeError?.self) { group in
@@ -54,8 +54,8 @@ struct Subscribe: AsyncParsableCommand {
           group.addTask {
             do {
               for try await news in stream {
-                if case .lost = news { try await checkIsThere(one.device) }
-                if printer.print(news, of: one.device) { break }
+                if case .lost = news { try await checkIsThere(one) }
+                if printer.print(news, of: one) { break }
               }
               return nil
             } catch {
@@ -87,10 +87,11 @@ struct Subscribe: AsyncParsableCommand {
   }
 
   /// Another process may have removed a device that does not answer any more: it never will. A hub says so itself.
-  private func checkIsThere(_ device: DeviceRecord) async throws {
+  private func checkIsThere(_ group: PathGroup) async throws {
     guard home.hub.hubs.isEmpty else { return }
-    guard try await home.registry().devices.contains(where: { $0.id == device.id }) else {
-      throw HomeError(.notFound, "it is not in the home any more", device: device.name)
+    let ids = Set(try await home.registry().devices.map(\.id))
+    guard group.devices.contains(where: { ids.contains($0.id) }) else {
+      throw HomeError(.notFound, "it is not in the home any more", device: group.names)
     }
   }
 }
@@ -114,34 +115,36 @@ final class ChangePrinter: Sendable {
   }
 
   /// - Returns: whether that was the last one wanted.
-  func print(_ news: SubscriptionNews, of device: DeviceRecord) -> Bool {
+  func print(_ news: SubscriptionNews, of group: PathGroup) -> Bool {
     let now = Home.now()
     switch news {
     case .established(let interval):
-      state.withLock { _ = $0.established.insert(device.nodeID) }
-      output.progress("\(device.name): subscribed, a report at least every \(TimeSpan.text(interval))")
+      state.withLock { _ = $0.established.insert(group.device.nodeID) }
+      output.progress("\(group.names): subscribed, a report at least every \(TimeSpan.text(interval))")
     case .attribute(let path, let value):
-      let (isFirst, isOver, isLast) = count(device)
+      let (isFirst, isOver, isLast) = count(group.device)
       if isOver { return true }
-      let attribute = AttributeValue(device, path, value, raw: raw)
+      let attribute = AttributeValue(group.device(of: path.endpoint), path, value, raw: raw)
       line(
         attribute.json.adding("time", .string(ClockText.iso(milliseconds: now))).adding("initial", .bool(isFirst)),
         "\(ClockText.time(milliseconds: now))  \(attribute.pathText)  \(attribute.text)")
       return isLast
     case .event(let event):
-      let (_, isOver, isLast) = count(device)
+      let (_, isOver, isLast) = count(group.device)
       if isOver { return true }
-      let value = EventValue(device, event)
+      let value = EventValue(group.device(of: event.path.endpoint), event)
       line(
         value.json.adding("time", .string(ClockText.iso(milliseconds: now))),
         "\(ClockText.time(milliseconds: now))  \(value.pathText)  \(value.text)")
       return isLast
     case .status(let path, let status):
       // A wildcard that matches nothing is no news.
-      if !path.isWildcard { output.failure(AttributeValue.refusal(device, .init(path, status: status))) }
+      if !path.isWildcard {
+        output.failure(AttributeValue.refusal(group.device(of: path.endpoint), .init(path, status: status)))
+      }
     case .lost(let error, let delay):
       let next = delay < .seconds(1) ? "trying again" : "next attempt in \(TimeSpan.text(delay))"
-      output.note("\(device.name): \(error.message); \(next)")
+      output.note("\(group.names): \(error.message); \(next)")
     case .reportEnd: break
     }
     return false

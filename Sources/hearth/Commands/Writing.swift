@@ -19,7 +19,8 @@ struct Write: AsyncParsableCommand {
 
   func run() async throws {
     let registry = try await home.registry()
-    var device: DeviceRecord?
+    // Several only where they are behind one bridge.
+    var devices: [(device: DeviceRecord, count: Int)] = []
     var writes: [AttributeWrite] = []
     var isTimed = false
     for (text, value) in try Self.pairs(assignments) {
@@ -27,10 +28,16 @@ struct Write: AsyncParsableCommand {
         guard let cluster = path.cluster, let element = path.element else {
           throw HomeError(.badArguments, "“\(text)”: what is written needs a cluster and an attribute, * won't do")
         }
-        guard device == nil || device?.nodeID == path.target.device.nodeID else {
+        let endpoint = path.endpoint ?? path.target.device.mainEndpoint
+        let device = registry.part(endpoint, of: path.target.device)
+        guard devices.first.map({ $0.device.nodeID == device.nodeID }) ?? true else {
           throw HomeError(.badArguments, "one write is for one device")
         }
-        device = path.target.device
+        if let index = devices.firstIndex(where: { $0.device.id == device.id }) {
+          devices[index].count += 1
+        } else {
+          devices.append((device, 1))
+        }
         let info = ElementNames.info(AttributeID(element), of: cluster)
         if info?.quality.contains(.timed) == true { isTimed = true }
         let encoded = try AttributeUnits.parse(
@@ -38,11 +45,17 @@ struct Write: AsyncParsableCommand {
         writes.append(AttributeWrite(path.attributePath, value: encoded))
       }
     }
-    guard let device else { throw HomeError(.badArguments, "there is nothing to write") }
-    try await home.withHome { session in
-      try await session.write(device, writes, isTimed: isTimed)
-      home.output.result(device.jsonNames.adding("written", .integer(writes.count)), "\(device.name): written")
+    guard var written = devices.first?.device else { throw HomeError(.badArguments, "there is nothing to write") }
+    written.name = devices.map(\.device.name).joined(separator: ", ")
+    try await home.withHome { [written, writes, isTimed] session in
+      try await session.write(written, writes, isTimed: isTimed)
     }
+    try home.report(
+      devices.map { device, count in
+        let text = "\(device.name): written"
+        return TargetResult(
+          device: device, result: .success((device.jsonNames.adding("written", .integer(count)), text)))
+      })
   }
 
   /// Takes `PATH=VALUE` and `PATH VALUE` apart.
