@@ -50,6 +50,44 @@ import Testing
     #expect(try home.run(for: .seconds(7)) { home.lampIsOn($0) == !isOn })
   }
 
+  /// Who was asked for a new subscription goes before it has granted it, at any moment of that.
+  @Test(arguments: stride(from: 1000, through: 1100, by: 2).map(Int64.init))
+  func soIsWhoIsStartedAgainWhileItIsAskedForAnother(_ milliseconds: Int64) throws {
+    let home = try FollowedHome()
+    try home.start()
+    try home.world.run(for: .seconds(20))
+    let isOn = try home.lampState()
+    home.lamp.restart()
+    home.lamp.command { engine, now in try? engine.act(set: OnOff.onOff, !isOn, on: 1, at: now) }
+    try home.world.run(for: .milliseconds(milliseconds))
+    home.lamp.restart()
+    home.lamp.command { engine, now in try? engine.act(set: OnOff.onOff, isOn, on: 1, at: now) }
+    let began = home.world.now
+    // What the first one told is heard, if it came to that; then what the second one is.
+    try home.world.run(for: .seconds(7))
+    #expect(try home.lampState() == isOn)
+    home.lamp.command { engine, now in try? engine.act(set: OnOff.onOff, !isOn, on: 1, at: now) }
+    #expect(try home.run(for: .seconds(1)) { home.lampIsOn($0) == !isOn }, "\(home.world.now - began)")
+  }
+
+  /// Its record ran out, as all that told of it was lost, or another one of its host name took that back: it was there all the
+  /// time, and is not said to have been away.
+  @Test(arguments: [0, 10, 1000, 20_000] as [Int64]) func whoseServiceComesBackIsNotAway(_ milliseconds: Int64) throws {
+    let home = try FollowedHome()
+    try home.start()
+    try home.world.run(for: .seconds(20))
+    let (count, service) = (home.log.count, try #require(home.service(of: 1)))
+    home.home.command { engine, now in engine.handle(.serviceLost(service), at: now) }
+    try home.world.run(for: .milliseconds(milliseconds))
+    home.home.command { engine, now in engine.handle(.serviceFound(service), at: now) }
+    try home.world.run(for: .seconds(100))
+    let changes = home.log.dropFirst(count).flatMap(\.changes)
+    #expect(!changes.contains { if case .connectivity = $0 { true } else { false } }, "\(changes)")
+    let isOn = try home.lampState()
+    home.lamp.command { engine, now in try? engine.act(set: OnOff.onOff, !isOn, on: 1, at: now) }
+    #expect(try home.run(for: .seconds(1)) { home.lampIsOn($0) == !isOn })
+  }
+
   /// Nothing of this process, or of the machine, ran for so long that nodes have given it up.
   @Test func whoDidNotListenForLongLooksAnewAtAll() throws {
     let home = try FollowedHome()

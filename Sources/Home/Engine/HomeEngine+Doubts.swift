@@ -29,14 +29,22 @@ extension HomeEngine {
   private static let answerTime: Duration = .seconds(1)
 
   /// A node was announced that is taken to be there. Whether it knows us it is asked over the session that we have with it.
-  mutating func doubt(_ node: NodeID, at now: Instant) {
-    guard mutant != .trustsSubscriptions, let followed = followed[node], let handle = followed.handle,
-      !controller.isRenewing(handle)
-    else { return }
+  /// - Parameter isCertain: it does not: it is not asked first.
+  mutating func doubt(_ node: NodeID, isCertain: Bool = false, at now: Instant) {
+    guard mutant != .trustsSubscriptions, let followed = followed[node], let handle = followed.handle else { return }
+    guard !isCertain else {
+      doubts[node] = Doubt(since: now, due: now, isCertain: true)
+      return settleDoubts(at: now)
+    }
     // One that still has not answered is asked no second time.
     if let doubt = doubts[node],
       doubt.isCertain || now - doubt.since < Self.announcingTime || doubt.isAsked && !isHeard(node, doubt)
     {
+      return
+    }
+    guard !controller.isRenewing(handle) else {
+      // Who was asked for a new subscription may have gone again meanwhile: it has so long to grant it.
+      doubts[node] = Doubt(since: now, due: now + Self.answerTime, isAsked: true)
       return
     }
     let times = [

@@ -9,8 +9,8 @@ struct Followed: Sendable {
   /// The versions of its clusters of which everything is known.
   var versions: [ClusterPath: UInt32] = [:]
   var wasEstablished = false
-  /// Its service was withdrawn while its subscription stood.
-  var wasWithdrawn = false
+  /// When its service was withdrawn while its subscription stood.
+  var withdrawnAt: Instant?
   /// Since when its subscription stands.
   var establishedAt: Instant?
   /// When it was asked last whether it still knows us.
@@ -106,7 +106,7 @@ extension HomeEngine {
     guard let node = handles[handle] else { return }
     calls[node] = nil
     followed[node]?.wasEstablished = true
-    followed[node]?.wasWithdrawn = false
+    followed[node]?.withdrawnAt = nil
     followed[node]?.establishedAt = now
     doubts[node] = nil
     reduce(.established(node, deadline: deadline(of: node) ?? time))
@@ -162,11 +162,14 @@ extension HomeEngine {
     guard let node = node(of: service), let handle = followed[node]?.handle else { return }
     if !controller.isEstablished(handle) {
       perform(at: now) { controller, now in controller.hurry(handle, at: now) }
-    } else if followed[node]?.wasWithdrawn == true || !isOnline(node) {
+    } else if !isOnline(node) {
       // It went and came back: what it knew of us is gone.
       perform(at: now) { controller, now in controller.renew(handle, at: now) }
     } else {
-      doubt(node, at: now)
+      // So it is most likely where its service was withdrawn and it did not answer since; but it may be another's of the same
+      // host name that was, or it was not heard for so long that it ran out.
+      let isGone = followed[node]?.withdrawnAt.map { at in controller.lastHeard(handle).map { $0 <= at } ?? true }
+      doubt(node, isCertain: isGone == true, at: now)
     }
   }
 
@@ -176,7 +179,7 @@ extension HomeEngine {
     guard let node = node(of: service), let handle = followed[node]?.handle, controller.isEstablished(handle) else {
       return
     }
-    followed[node]?.wasWithdrawn = true
+    followed[node]?.withdrawnAt = now
     ask(node, for: .seconds(10), at: now)
   }
 

@@ -12,10 +12,19 @@ extension ControllerEngine {
     askForAnother(handle, at: now)
   }
 
-  /// Asks for a subscription anew that may be gone, over a new session. It stands until its own deadline, so that nothing is
-  /// lost if the device grants another one by then, nor if a report shows that it stood all the time.
+  /// Asks for a subscription anew that may be gone, over a new session; where that was under way, from the beginning. It stands
+  /// until its own deadline, so that nothing is lost if the device grants another one by then, nor if a report shows that it
+  /// stood all the time.
   public mutating func renewBesideTheOld(_ handle: SubscriptionHandle, at now: Instant) {
-    guard isEstablished(handle) else { return }
+    guard case .established(let key, let old, _)? = subscriptions[handle]?.state else { return }
+    if isRenewing(handle) {
+      stopRenewing(handle, at: now)
+      // The session that was opened for it belongs to what may be gone.
+      if let new = peers[key.node]?.session, new != old {
+        peers[key.node]?.session = old
+        leave(new, at: now)
+      }
+    }
     askForAnother(handle, at: now)
     settle(at: now)
   }
