@@ -82,6 +82,13 @@ import Testing
     }
     #expect(candidates("lamp") == ["Kitchen/Lamp", "Bedroom/Lamp", "Lamp (node 20)"])
     #expect(candidates("3") == ["Bedroom/Lamp", "3 (node 21)"] && candidates("3/1") == candidates("3"))
+    // A number that is another one's name is written otherwise.
+    state.apply(.deviceRenamed(id: "21", name: "20"))
+    #expect(
+      failure { () throws(HomeError) in _ = try HomeRegistry(state).resolve("20") }?.candidates == [
+        "Lamp (node 0x14)", "20 (node 21)",
+      ])
+    #expect(try HomeRegistry(state).resolve("0x14").device.nodeID == 20)
     // Each of them has a name of its own all the same.
     #expect(
       try ["kitchen/lamp", "20", "bedroom/lamp", "21"].map { try registry.resolve($0).device.nodeID } == [2, 20, 3, 21])

@@ -35,10 +35,12 @@ import Testing
     return state
   }
 
-  private static func sample(_ change: HomeChange, _ sequence: Int64 = 7, device: String? = "5") -> HomeSample {
+  private static func sample(
+    _ change: HomeChange, _ sequence: Int64 = 7, device: String? = "5", name: String? = nil
+  ) -> HomeSample {
     HomeSample(
-      anchor: Anchor(log: 0xA, sequence: sequence), time: 1_000_000, change: change, device: device, origin: nil,
-      update: sequence)
+      anchor: Anchor(log: 0xA, sequence: sequence), time: 1_000_000, change: change, device: device, name: name,
+      origin: nil, update: sequence)
   }
 
   @Test func aLineNamesWhatChanged() {
@@ -83,6 +85,21 @@ import Testing
     // From now on the home is as the log has it.
     report.reachPresent()
     #expect(words(.structureRenamed(id: "home", name: "Home"), device: nil) == "structure Home  renamed, was House")
+  }
+
+  /// A room that was removed after what is told: who was moved into it is not said to have been moved out of all.
+  @Test func aRoomThatIsGoneIsNamed() {
+    let removal = Self.sample(.roomRemoved(id: "gone"), device: nil, name: "Attic")
+    for (learned, words, json) in [
+      ([removal], "Attic/Lamp  moved to Attic", #""room":"Attic""#), ([], "Lamp  moved", #""room":null"#),
+    ] {
+      var report = SampleReport(Self.state(), isPast: true)
+      report.learn(learned)
+      let line = report.report(Self.sample(.deviceMoved(id: "5", roomID: "gone")))
+      #expect(line.text?.hasSuffix("  " + words) == true && line.json.text.contains(json), "\(line)")
+      let out = report.report(Self.sample(.deviceMoved(id: "5", roomID: nil)))
+      #expect(out.text?.hasSuffix("  Lamp  moved out of its room") == true)
+    }
   }
 
   @Test func thePrimaryHomeIsNamed() throws {

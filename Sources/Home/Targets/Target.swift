@@ -113,7 +113,12 @@ extension HomeRegistry {
         if device.room != nil && isAlone { return device.fullName }
         // Another one may be known by the number that a bridge has given this one since.
         let isOthers = devices.contains { $0.id == "\(device.way)" && $0.id != device.id }
-        return "\(device.fullName) (node \(isOthers ? device.id : "\(device.way)"))"
+        let number = isOthers ? device.id : "\(device.way)"
+        // And another one may be called as this one's number is.
+        let isName = devices.contains { $0.id != device.id && [$0.name, $0.fullName].contains(number) }
+        let plain =
+          "0x\(String(device.nodeID.rawValue, radix: 16))" + (device.isBridged ? "/\(device.mainEndpoint)" : "")
+        return "\(device.fullName) (node \(isName ? plain : number))"
       })
   }
 

@@ -6,6 +6,8 @@ struct SampleReport {
   private var names: HomeState
   /// Devices as they were seen last: what is gone still has a name in the lines that say so.
   private var seen: [String: DeviceRecord] = [:]
+  /// How rooms were called that are gone by now.
+  private var goneRooms: [String: String] = [:]
   private let raw: Bool
   /// Whether the changes that follow are older than the home it began with, of which ways they have said how they are, and what by
   /// how it is called.
@@ -23,6 +25,7 @@ struct SampleReport {
   /// Takes in how that was called which is gone by now: samples that follow may be of the time before.
   mutating func learn(_ samples: [HomeSample]) {
     for sample in samples {
+      if case .roomRemoved(let id) = sample.change { goneRooms[id] = sample.name }
       guard let name = sample.name, let id = sample.device, seen[id] == nil else { continue }
       seen[id] = Self.unknown(id, name: name, room: nil)
     }
@@ -159,7 +162,7 @@ struct SampleReport {
   private mutating func device(of sample: HomeSample) -> DeviceRecord? {
     guard let id = sample.device else { return nil }
     guard let entry = names.devices[id] else { return seen[id] ?? Self.unknown(id, name: sample.name ?? id, room: nil) }
-    let room = entry.roomID.flatMap { names.room($0)?.name }
+    let room = entry.roomID.flatMap { names.room($0)?.name ?? goneRooms[$0] }
     let record = DeviceRecord(entry, room: room) ?? Self.unknown(id, name: entry.name, room: room)
     seen[id] = record
     return record
@@ -268,7 +271,9 @@ struct SampleReport {
     case .deviceRenamed(_, let name):
       let old = oldName == name ? nil : oldName
       return about("deviceRenamed", "renamed" + (old.map { ", was \($0)" } ?? ""), ["was": .optional(old)])
-    case .deviceMoved: return about("deviceMoved", device.room.map { "moved to \($0)" } ?? "moved out of its room")
+    case .deviceMoved(_, let room):
+      let place = room == nil ? "moved out of its room" : "moved"
+      return about("deviceMoved", device.room.map { "moved to \($0)" } ?? place)
     case .sourceAdded(let source, _):
       return about("sourceAdded", "found at \(source)", ["source": .string("\(source)")])
     case .sourceRemoved(let source):
