@@ -59,7 +59,7 @@ public struct HomeLock: ~Copyable, Sendable {
   private let descriptor: Int32
 
   /// Waits for the lock.
-  /// - Throws: `internalError` when another process keeps it longer than `patience`.
+  /// - Throws: `timedOut` when another process keeps it longer than `patience`.
   public static func acquire(_ state: StateDirectory, patience: Duration = .seconds(5)) async throws(HomeError)
     -> HomeLock
   {
@@ -75,7 +75,7 @@ public struct HomeLock: ~Copyable, Sendable {
       guard errno == EWOULDBLOCK || errno == EINTR, waited < patience, !Task.isCancelled else {
         close(descriptor)
         throw HomeError(
-          .internalError,
+          .timedOut,
           "another hearth is changing the home in \(state.root); wait for it to end, or choose another --state")
       }
       wait = wait ?? Waits.begin("another hearth to be done with changing the home")

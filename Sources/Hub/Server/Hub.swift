@@ -150,10 +150,15 @@ public actor Hub {
       }
     } catch {
       if let known = error as? HomeError { throw known }
-      let reason = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
+      let reason =
+        switch error {
+        case let error as IOError: String(cString: strerror(error.errnoCode))
+        case is SocketAddressError.UnknownHost: "no host is called so"
+        default: "\(error)"
+        }
+      let expected = isLocal ? "a path for a socket" : "an address of this host and a free port"
       throw HomeError(
-        .badArguments, "nothing can listen at \(address): \(reason); expected an address of this host and a free port",
-        cause: error)
+        .badArguments, "nothing can listen at \(address): \(reason); expected \(expected)", cause: error)
     }
   }
 

@@ -1,10 +1,10 @@
 public import Glibc
 
 /// A path of a socket may have 107 bytes only, and state directories can be longer: the directory is opened, and named by
-/// its number.
+/// its number. The socket's own name still has to fit.
 public enum SocketPath {
   /// - Parameter body: gets a short path of the same socket, good until it returns.
-  /// - Throws: ``NetworkError`` where there is no such directory, and what `body` throws.
+  /// - Throws: ``NetworkError`` where there is no such directory or its name is too long, and what `body` throws.
   public static func withShort<R>(
     _ path: String, isolation: isolated (any Actor)? = #isolation, _ body: (String) async throws -> R
   ) async throws -> R {
@@ -19,7 +19,7 @@ public enum SocketPath {
   /// then, and so would the file be.
   /// - Parameter mode: who may connect.
   /// - Returns: a descriptor that is the caller's, who takes the path away in the end.
-  /// - Throws: ``NetworkError`` where there is no such directory, or something is at the path.
+  /// - Throws: ``NetworkError`` where there is no such directory, its name is too long, or something is at the path.
   public static func listen(at path: String, mode: mode_t) throws(NetworkError) -> CInt {
     guard let directory = Directory(of: path) else { throw .system(operation: path, code: errno) }
     defer { directory.close() }
@@ -50,12 +50,17 @@ public enum SocketPath {
     /// The socket's path by way of it.
     public let short: String
 
-    /// - Returns: nil where there is no such directory.
+    /// - Returns: nil where there is no such directory, or the socket's name is too long; `errno` says which.
     public init?(of path: String) {
       let slash = path.lastIndex(of: "/") ?? path.startIndex
       descriptor = Glibc.open(String(path[..<slash]), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
       guard descriptor >= 0 else { return nil }
       short = "/proc/self/fd/\(descriptor)\(path[slash...])"
+      guard short.utf8.count < MemoryLayout.size(ofValue: sockaddr_un().sun_path) else {
+        _ = Glibc.close(descriptor)
+        errno = ENAMETOOLONG
+        return nil
+      }
     }
 
     /// Lets go of the directory; sockets in it stay as they are.

@@ -116,6 +116,7 @@ extension HomeError {
     switch cause {
     case NetworkError.unknownInterface, NetworkError.unusableInterface, is ServiceDiscovery.Failure:
       self.init(.badArguments, "\(cause)", cause: cause)
+    case let store as StoreError where store.code == .inUse: self.init(.badArguments, "\(error)", cause: cause)
     case NetworkError.portInUse:
       self.init(
         .internalError, "\(error); end whoever has it, or choose another with --port-base or “port:”", cause: cause)

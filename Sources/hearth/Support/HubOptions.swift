@@ -11,7 +11,7 @@ struct HubOptions: ParsableArguments {
   @Option(
     name: .customLong("hub"),
     help: ArgumentHelp(
-      "Go through the hub at this socket or HOST:PORT; again for other ways, the nearest first.",
+      "Go through the hub at this socket or HOST:PORT; again for other ways to the same home, the nearest first.",
       discussion: "“here” is the hub of this state directory.", valueName: "socket|host:port"))
   var hubs: [String] = []
 
