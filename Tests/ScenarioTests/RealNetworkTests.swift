@@ -199,6 +199,22 @@ import Testing
     #expect(finder.news == ["publish"])
   }
 
+  /// A cut that was asked for while there was no power comes when there is, as on virtual time; who has power and loses it is rid
+  /// of it.
+  @Test func aCutWaitsForThePower() {
+    let plug = FaultyMachine(on: HostMachine().nextEventLoop(), in: RealNetworks())
+    plug.losePower()
+    plug.cutPower(afterEffects: 1)
+    plug.losePower()
+    plug.restorePower()
+    #expect(plug.takesEffect() && !plug.takesEffect() && !plug.isPowered)
+    plug.restorePower()
+    plug.cutPower(afterEffects: 1)
+    plug.losePower()
+    plug.restorePower()
+    #expect(plug.takesEffect() && plug.takesEffect() && plug.isPowered)
+  }
+
   private static let service = MatterService(
     kind: .commissionable(instance: 7), hostName: "0011223344FF", port: 5540, text: [])
 

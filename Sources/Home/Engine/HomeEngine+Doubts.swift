@@ -21,8 +21,6 @@ extension HomeEngine {
   /// has only moved. RFC 6762 § 8.1. So an announcement that comes sooner after our subscription is most of the time of the node
   /// that granted it, which has this time for a sign.
   private static let probingTime: Duration = .milliseconds(750)
-  /// What is told within this time is one announcement, heard on several interfaces.
-  private static let announcingTime: Duration = .milliseconds(500)
   /// No node is asked more often.
   private static let questionPeriod: Duration = .seconds(5)
   /// How long a node has for a sign that it knows us. Nothing comes from one that does not: it has no session to say so on.
@@ -36,12 +34,9 @@ extension HomeEngine {
       doubts[node] = Doubt(since: now, due: now, isCertain: true)
       return settleDoubts(at: now)
     }
-    // One that still has not answered is asked no second time.
-    if let doubt = doubts[node],
-      doubt.isCertain || now - doubt.since < Self.announcingTime || doubt.isAsked && !isHeard(node, doubt)
-    {
-      return
-    }
+    // One that still has not answered is asked no second time. Where it has, this may be the same announcement on another
+    // interface; or it was started again since, and its answer is worth nothing.
+    if let doubt = doubts[node], doubt.isCertain || doubt.isAsked && !isHeard(node, doubt) { return }
     guard !controller.isRenewing(handle) else {
       // Who was asked for a new subscription may have gone again meanwhile: it has so long to grant it.
       doubts[node] = Doubt(since: now, due: now + Self.answerTime, isAsked: true)

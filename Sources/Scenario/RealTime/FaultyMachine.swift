@@ -142,9 +142,9 @@ final class FaultyMachine: Machine {
   /// - Parameter end: ends what runs on it, without a word to anybody.
   func onPowerCut(_ end: @escaping @Sendable () -> Void) { state.withLock { $0.onPowerCut = end } }
 
-  /// Without power nothing has an effect any more.
+  /// Without power nothing has an effect any more. Where there was none, a cut that was asked for meanwhile is still to come.
   func losePower() {
-    state.withLock { ($0.isPowered, $0.effectsUntilPowerCut) = (false, nil) }
+    state.withLock { if $0.isPowered { ($0.isPowered, $0.effectsUntilPowerCut) = (false, nil) } }
     discoveries.withLock { $0.removeAll { !$0.isOpen } }
   }
 
