@@ -90,7 +90,27 @@ import Testing
     #expect(try hearth("pair", fleet.code, "--name", "Strip").status == 0)
     #expect(await watch.waits(for: "startUp!"))
     #expect(try hearth("sim", "power", name, "cycle").status == 0)
-    #expect(await watch.waits(for: "startUp!", times: 2))
+    #expect(await watch.waits(for: "startUp!", times: 2, within: 30))
+  }
+
+  /// As with Ctrl-Z: its device has given up what was not acknowledged, and changes that nobody was told of are known soon after, not
+  /// with the report that is due a minute later.
+  @Test(.timeLimit(.minutes(10))) func whoStoodStillLooksAnew() async throws {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    let name = "Still " + UUID().uuidString.prefix(8)
+    let fleet = try await Fleet(hearth, lamp: name)
+    defer { fleet.stop() }
+    #expect(try hearth("pair", fleet.code, "--name", "Lamp").status == 0)
+    let watch = try Follower(hearth, "watch")
+    defer { watch.process.terminate() }
+    #expect(await watch.waits(for: "Lamp  online"))
+    kill(watch.process.processIdentifier, SIGSTOP)
+    #expect(try hearth("sim", "set", "\(name).levelControl.onLevel=50").status == 0)
+    try await Task.sleep(for: .seconds(12))
+    #expect(try hearth("sim", "set", "\(name).levelControl.onLevel=60").status == 0)
+    kill(watch.process.processIdentifier, SIGCONT)
+    #expect(await watch.waits(for: "levelControl.onLevel  24%", within: 30), "\(watch.lines)")
   }
 
   /// A device that says nothing is waited for as long as the user said, and no longer than he wants to.

@@ -69,7 +69,7 @@ extension HomeController {
   private func noteStandstill() {
     let now = HostClock.sinceBoot()
     defer { lookedAt = now }
-    guard let lookedAt, now - lookedAt > Self.longestStandstill else { return }
+    guard now - lookedAt > Self.longestStandstill else { return }
     options.logger.info("did not run for a while", metadata: ["seconds": "\((now - lookedAt).components.seconds)"])
     edge.value.host.perform { engine, now in engine.awake(at: now) }
   }

@@ -67,7 +67,7 @@ public actor HomeController {
   /// How often it was looked by ``polling``.
   var looks = 0
   /// When it looked last, since the machine was started.
-  var lookedAt: Duration?
+  var lookedAt = HostClock.sinceBoot()
   /// Whether nodes may be in the fabric that we have not taken over.
   var isAdoptionDue = false
   /// When it was read last what another process knows of that.

@@ -21,6 +21,8 @@ extension HomeEngine {
   /// has only moved. RFC 6762 § 8.1. So an announcement that comes sooner after our subscription is most of the time of the node
   /// that granted it, which has this time for a sign.
   private static let probingTime: Duration = .milliseconds(750)
+  /// Whoever did not listen has this time for what came meanwhile: a report of before would show that a subscription stands.
+  private static let wakingTime: Duration = .milliseconds(500)
   /// No node is asked more often.
   private static let questionPeriod: Duration = .seconds(5)
   /// How long a node has for a sign that it knows us. Nothing comes from one that does not: it has no session to say so on.
@@ -56,9 +58,8 @@ extension HomeEngine {
       guard let handle = followed.handle, controller.isEstablished(handle), !controller.isRenewing(handle) else {
         continue
       }
-      doubts[node] = Doubt(since: now, due: now, isCertain: true)
+      doubts[node] = Doubt(since: now, due: now + Self.wakingTime, isCertain: true)
     }
-    settleDoubts(at: now)
   }
 
   var doubtDeadline: Instant? { doubts.values.map(\.due).min() }
