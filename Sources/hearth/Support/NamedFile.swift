@@ -4,13 +4,19 @@ import VirtualDevices
 
 /// Files that the user named: what goes wrong with them is the user's to mend.
 enum NamedFile {
-  /// Why a file can't be used. Of a directory Foundation has but a number to say.
+  /// Why a file can't be used, in fewer words than Foundation's; of a directory that has but a number to say.
   /// - Parameter code: where it can't be read at all; what is wrong in it is a bad definition.
   static func unusable(_ path: String, _ error: any Error, _ code: HomeError.Code = .badArguments) -> HomeError {
     if error is DefinitionError { return HomeError(.badDefinition, "\(error)", cause: error) }
     var isDirectory: ObjCBool = false
     let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
-    let reason = exists && isDirectory.boolValue ? "it is a directory" : error.localizedDescription
+    let reason =
+      switch (error as? CocoaError)?.code {
+      case _ where exists && isDirectory.boolValue: "it is a directory"
+      case .fileReadNoSuchFile: "there is no such file"
+      case .fileReadNoPermission: "you may not"
+      default: error.localizedDescription
+      }
     return HomeError(code, "\(path) can't be read: \(reason)", cause: error)
   }
 
