@@ -13,7 +13,7 @@ public struct ScenarioResult: Sendable {
     public var mark: SourceMark?
     /// What happened before, the last of it, a line each.
     public var timeline: [String]
-    /// The command that repeats the run.
+    /// The command that repeats the run; nil where nobody knows of what file it is one.
     public var again: String?
 
     public init(message: String, mark: SourceMark?, timeline: [String]) {
@@ -64,13 +64,14 @@ extension ScenarioDefinition {
       await home.close()
       return failure
     }
-    let failure: ScenarioResult.Failure?
+    var failure: ScenarioResult.Failure?
     switch run.result {
     case .success(let found): failure = found
     case .failure(SimulationError.timedOut(_, let waits)): failure = timeIsOver(timeline, waiting: waits)
     case .failure(let error):
       failure = ScenarioResult.Failure(message: "\(error)", mark: timeline.mark, timeline: timeline.lines)
     }
+    failure?.again = again(seed: seed, mutant: mutant)
     return (
       ScenarioResult(
         scenario: name, variant: variant, seed: seed, failure: failure, duration: run.end - Instant.zero,
@@ -93,16 +94,18 @@ extension ScenarioDefinition {
   /// - Parameters:
   ///   - reason: what happened, in one sentence.
   ///   - seed: nil: it was played in real time.
+  ///   - mutant: the fault that was built in.
   ///   - timeline: that of the run.
   ///   - elapsed: how long it went on; nil: until the last that its timeline tells.
   public func result(
-    endedEarly reason: String, seed: UInt64?, _ timeline: Timeline, after elapsed: Duration? = nil
+    endedEarly reason: String, seed: UInt64?, mutant: Mutant? = nil, _ timeline: Timeline,
+    after elapsed: Duration? = nil
   ) -> ScenarioResult {
     let (lines, mark, time) = timeline.last
+    var failure = ScenarioResult.Failure(message: reason, mark: mark, timeline: lines)
+    failure.again = again(seed: seed, mutant: mutant)
     return ScenarioResult(
-      scenario: name, variant: variant, seed: seed,
-      failure: ScenarioResult.Failure(message: reason, mark: mark, timeline: lines),
-      duration: elapsed ?? time, digest: 0)
+      scenario: name, variant: variant, seed: seed, failure: failure, duration: elapsed ?? time, digest: 0)
   }
 
   /// - Returns: why it did not pass.

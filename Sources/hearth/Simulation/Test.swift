@@ -80,12 +80,12 @@ struct Test: AsyncParsableCommand {
         if self.trace != nil { trace = TraceFile(scenario, seed: seed, mutant: mutant, events).text }
       } else {
         result = await scenario.playInRealTime(mutant: mutant, timeline: run.timeline)
+        result.failure?.again = run.again
       }
-      result.failure?.again = run.again
       next = runs.next()
       // First of all: a run of which it is said that it passed is none that was interrupted.
       await progress.go(on: next?.running, after: result)
-      report(result, run.again)
+      report(result)
       if let trace, let directory = self.trace {
         do { try NamedFile.write(trace, to: directory, Self.traceName(path, result, &names)) } catch {
           unwritten = unwritten ?? error
@@ -120,7 +120,7 @@ struct Test: AsyncParsableCommand {
     return scenarios.lazy.flatMap { path, scenario in
       (realtime ? 0...0 : range).lazy.map { number -> (path: String, running: TestProgress.Running) in
         let seed = realtime ? nil : number
-        var run = TestProgress.Running(scenario: scenario, seed: seed, again: again(scenario, seed, path))
+        var run = TestProgress.Running(scenario: scenario, seed: seed, mutant: mutant)
         if showsSteps { run.timeline = Timeline { [output = options.output] in output.progress("  \($0)") } }
         return (path, run)
       }
@@ -141,21 +141,6 @@ struct Test: AsyncParsableCommand {
     return name + ".trace"
   }
 
-  /// A word for a shell.
-  private static func quoted(_ word: String) -> String {
-    let isPlain = word.allSatisfy { $0.isLetter || $0.isNumber || "/._-+:@%,".contains($0) }
-    return isPlain && !word.isEmpty ? word : "'" + word.replacingOccurrences(of: "'", with: "'\\''") + "'"
-  }
-
-  /// The command that repeats a run.
-  /// - Parameter seed: nil: in real time.
-  private func again(_ scenario: ScenarioDefinition, _ seed: UInt64?, _ path: String) -> String {
-    var words = ["hearth test", Self.quoted(path), seed.map { "--seed \($0)" } ?? "--realtime"]
-    if let variant = scenario.variant { words.append("--variant \(variant)") }
-    if let mutant { words.append("--mutant \(mutant.rawValue)") }
-    return words.joined(separator: " ")
-  }
-
   /// Writes the results, and prints what was going on when a signal ended it.
   /// - Returns: false where all is said already.
   private func tell(_ progress: TestProgress, endedBy signal: Int32) -> Bool {
@@ -167,7 +152,7 @@ struct Test: AsyncParsableCommand {
     let result = running?.result(reason)
     if realtime { ScenarioDefinition.removeRealTimeStores() }
     for line in result?.failure?.timeline.suffix(12) ?? [] { options.output.note("    \(line)") }
-    let what = running.map { "\(reason) in \($0.name); again: \($0.again)" } ?? reason
+    let what = running.map { "\(reason) in \($0.name)" + ($0.again.map { "; again: \($0)" } ?? "") } ?? reason
     options.output.failure(HomeError(LastWords.stops.contains(signal) ? .interrupted : .internalError, what))
     // Last, as it may have to wait for somebody who reads.
     if let junit {
@@ -178,26 +163,20 @@ struct Test: AsyncParsableCommand {
   }
 
   /// Prints what came of a run.
-  /// - Parameter again: the command that repeats it.
-  private func report(_ result: ScenarioResult, _ again: String) {
+  private func report(_ result: ScenarioResult) {
     var json: JSON = [
       "scenario": .string(result.scenario), "variant": result.variant.map { .integer($0) } ?? .null,
       "seed": .optional(result.seed.map(String.init)),
       "passed": .bool(result.isPassed), "milliseconds": .integer(result.duration.milliseconds),
       "digest": .string(String(result.digest, radix: 16)),
     ]
-    let name = result.seed.map { "\(result.scenario), seed \($0)" } ?? result.scenario
-    var lines = ["passed  \(name)  (\(TimeSpan.text(result.duration)))"]
     if let failure = result.failure {
-      lines = ["FAILED  \(name)", "  \(failure.mark.map { "\($0): " } ?? "")\(failure.message)"]
-      lines += failure.timeline.suffix(12).map { "    \($0)" } + ["  again: \(again)"]
-      json = json.adding("message", .string(failure.message)).adding("again", .string(again))
+      json = json.adding("message", .string(failure.message)).adding("again", .optional(failure.again))
         .adding("place", .optional(failure.mark.map { "\($0)" }))
         .adding("timeline", .array(failure.timeline.map { .string($0) }))
     }
     if !result.remarks.isEmpty { json = json.adding("remarks", .array(result.remarks.map { .string($0) })) }
-    lines += result.remarks.map { "  \($0)" }
-    options.output.result(json, lines.joined(separator: "\n"))
+    options.output.result(json, "\(result)")
   }
 }
 

@@ -10,8 +10,8 @@ final class TestProgress: Sendable {
     var scenario: ScenarioDefinition
     /// Nil: in real time.
     var seed: UInt64?
-    /// The command that repeats it.
-    var again: String
+    /// A fault that is built in.
+    var mutant: Mutant?
     /// What happens in it.
     var timeline = Timeline()
     let began = HostClock.now()
@@ -19,12 +19,13 @@ final class TestProgress: Sendable {
     /// `Lamp, seed 7`.
     var name: String { seed.map { "\(scenario.name), seed \($0)" } ?? scenario.name }
 
+    /// The command that repeats it.
+    var again: String? { scenario.again(seed: seed, mutant: mutant) }
+
     /// It, ended before its time.
     func result(_ reason: String) -> ScenarioResult {
       let elapsed = seed == nil ? HostClock.now() - began : nil
-      var result = scenario.result(endedEarly: reason, seed: seed, timeline, after: elapsed)
-      result.failure?.again = again
-      return result
+      return scenario.result(endedEarly: reason, seed: seed, mutant: mutant, timeline, after: elapsed)
     }
   }
 
