@@ -74,6 +74,24 @@ import VirtualDevices
     #expect(result.isPassed, "\(result)")
   }
 
+  /// Who has no power has no effects that could be counted.
+  @Test(arguments: ["on", "cycle"]) func aCutWaitsForThePower(_ power: String) async throws {
+    let steps = """
+      steps:
+        - power: { lamp: off }
+        - cut: { lamp: 2 }
+        - wait: 10s
+        - power: { lamp: \(power) }
+        - wait: 5s
+      """
+    let expectation = "\n  - expect: { actual lamp.onOff: false }\n"
+    let failure = try #require(try await Self.result(steps + expectation).failure)
+    #expect(failure.message == "expected actual lamp.onOff: false: it is not there", "\(failure)")
+    // Once.
+    let again = try await Self.result(steps + "\n  - power: { lamp: on }\n  - wait: 5s" + expectation)
+    #expect(again.isPassed, "\(again)")
+  }
+
   /// YAML's null is Matter's, wherever a value is read.
   @Test func nullIsAValue() async throws {
     let text = """
@@ -90,7 +108,7 @@ import VirtualDevices
     let scenario = try ScenarioFileTests.load(text)
     #expect(scenario.steps[3].text == "set lamp.onLevel null")
     let failure = try #require(await scenario.simulate(seed: 1).result.failure)
-    #expect(failure.message == "expected lamp.onLevel: 40: it is null" && failure.mark?.line == 9, "\(failure)")
+    #expect(failure.message == "expected lamp.onLevel: 16%: it is null" && failure.mark?.line == 9, "\(failure)")
   }
 
   @Test func whatMustAlwaysHoldIsLookedAtAllTheTime() async throws {

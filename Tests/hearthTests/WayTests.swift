@@ -40,7 +40,7 @@ import Testing
 
   private func check(
     _ text: String, of target: String = "lamp", parsedIn before: HomeState, in state: HomeState
-  ) throws -> (holds: Bool, actual: String) {
+  ) throws -> DeviceCondition.Finding {
     let registry = HomeRegistry(before)
     let found = try registry.resolve(target)
     let condition = try DeviceCondition(parsing: text, of: found, in: registry)

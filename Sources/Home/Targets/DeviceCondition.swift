@@ -15,6 +15,19 @@ package struct DeviceCondition: Sendable {
     case attribute(ConcreteAttributePath, by: SourceID, value: [UInt8], hasUnit: Bool)
   }
 
+  /// What was found when it was looked.
+  package struct Finding: Sendable {
+    package var holds: Bool
+    /// What is the case.
+    package var actual: String
+    /// What was wanted, in the words of ``actual``; nil: as it was written.
+    package var wanted: String?
+
+    package init(_ holds: Bool, _ actual: String, wanted: String? = nil) {
+      (self.holds, self.actual, self.wanted) = (holds, actual, wanted)
+    }
+  }
+
   package var kind: Kind
   /// As it was written.
   package var name: String
@@ -101,46 +114,48 @@ package struct DeviceCondition: Sendable {
   /// What is the case, condition by condition.
   package static func check(
     _ conditions: [DeviceCondition], of device: String, in session: Home
-  ) async -> [(holds: Bool, actual: String)] {
+  ) async -> [Finding] {
     let entry = await session.backend.device(device)
     let state = await session.state
     return conditions.map { $0.check(entry, state) }
   }
 
   /// Whether it holds, and what is the case.
-  package func check(_ device: HomeDevice?, _ state: HomeState) -> (holds: Bool, actual: String) {
-    guard let device, let source = device.source else { return (false, "gone") }
+  package func check(_ device: HomeDevice?, _ state: HomeState) -> Finding {
+    guard let device, let source = device.source else { return Finding(false, "gone") }
     let connectivity = device.sourceConnectivity
     switch kind {
     case .connectivity(let wanted):
       let now = connectivity.connectivityState
-      return (now == wanted, now.rawValue + (device.offlineReason.map { " (\($0.text))" } ?? ""))
+      return Finding(now == wanted, now.rawValue + (device.offlineReason.map { " (\($0.text))" } ?? ""))
     case .settledConnectivity(let wanted):
       let now = device.settledConnectivity.connectivityState
-      return (now == wanted, now.rawValue)
+      return Finding(now == wanted, now.rawValue)
     case .locality(let wanted):
       let now = connectivity.dataSourceLocality
       // What was near before it went away is not there.
       let isOffline = connectivity.connectivityState == .offline
-      return (now == wanted && !isOffline, isOffline ? "that of an offline device" : now.rawValue)
+      return Finding(now == wanted && !isOffline, isOffline ? "that of an offline device" : now.rawValue)
     case .attribute(let asked, let way, let wanted, let hasUnit):
       let cluster = ClusterPath(asked.endpoint, asked.cluster)
       // By another way it has another endpoint, or none.
       guard let place = try? state.path(cluster, asked.attribute, of: device.entry, by: way, now: source) else {
-        return (false, "not known by the way that it is reached now")
+        return Finding(false, "not known by the way that it is reached now")
       }
       let path = ConcreteAttributePath(place.endpoint, place.cluster, asked.attribute)
-      guard let value = state.value(source.id.node, path) else { return (false, "not known") }
-      let schema = ElementNames.schema(path)
-      let text = AttributeUnits.text(path, value) ?? schema.text(of: value)
+      guard let value = state.value(source.id.node, path) else { return Finding(false, "not known") }
       // A part of it may be away that its bridge does not reach.
       let own = source.connectivity(of: path.endpoint, state.values[source.id.node] ?? NodeValues()).connectivityState
-      guard own == .online else { return (false, "(\(text)), last, of a device that is \(own.rawValue)") }
+      let told = AttributeUnits.told(wanted, beside: value, path)
+      guard own == .online else {
+        return Finding(false, "(\(told.actual)), last, of a device that is \(own.rawValue)", wanted: told.wanted)
+      }
+      let schema = ElementNames.schema(path)
       let holds =
         hasUnit
         ? AttributeUnits.text(path, value) == AttributeUnits.text(path, wanted)
         : schema.json(of: value) == schema.json(of: wanted)
-      return (holds, text)
+      return Finding(holds, told.actual, wanted: told.wanted)
     }
   }
 }

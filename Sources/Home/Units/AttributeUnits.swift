@@ -49,6 +49,19 @@ package enum AttributeUnits {
     }
   }
 
+  /// What was wanted and what is the case, both in the same words: with their units, but where they would look the same by these,
+  /// and are not.
+  package static func told(
+    _ wanted: [UInt8], beside actual: [UInt8], _ path: ConcreteAttributePath
+  ) -> (wanted: String, actual: String) {
+    let schema = ElementNames.schema(path)
+    let told = (
+      wanted: text(path, wanted) ?? schema.text(of: wanted), actual: text(path, actual) ?? schema.text(of: actual)
+    )
+    guard told.wanted == told.actual, wanted != actual else { return told }
+    return (schema.text(of: wanted), schema.text(of: actual))
+  }
+
   /// Encodes what somebody wrote.
   package static func parse(
     _ text: String, cluster: ClusterID, attribute: AttributeID, raw: Bool, named name: String

@@ -205,6 +205,11 @@ public struct Claim: Sendable {
 
   public var subject: Subject
   public var mark: SourceMark
+  /// What it is about, as it stands in the file: `lamp.onOff`.
+  public var name: String
+  /// What that is to be, as it stands in the file: `true`.
+  public var value: String
+
   /// As it stands in the file: `lamp.onOff: true`.
-  public var text: String
+  public var text: String { "\(name): \(value)" }
 }

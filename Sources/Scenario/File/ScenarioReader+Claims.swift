@@ -55,7 +55,7 @@ extension ScenarioReader {
   private mutating func claim(_ key: Node, _ value: Node) -> Claim? {
     guard let subject = subject(key, value) else { return nil }
     return Claim(
-      subject: subject, mark: document.mark(of: key), text: "\(key.scalar?.string ?? ""): \(value.words)")
+      subject: subject, mark: document.mark(of: key), name: key.scalar?.string ?? "", value: value.words)
   }
 
   private mutating func subject(_ key: Node, _ value: Node) -> Claim.Subject? {
@@ -86,8 +86,7 @@ extension ScenarioReader {
     default:
       guard let (device, place) = attribute(path, key), let encoded = encoded(value, place) else { return nil }
       if isActual { return .actual(device: device, place, is: encoded) }
-      let concrete = ConcreteAttributePath(1, place.cluster, place.attribute)
-      let hasUnit = Int(value.words) == nil && AttributeUnits.text(concrete, encoded) != nil
+      let hasUnit = Int(value.words) == nil && AttributeUnits.text(place.path, encoded) != nil
       return .attribute(device: device, place, is: encoded, hasUnit: hasUnit)
     }
   }

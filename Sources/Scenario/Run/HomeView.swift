@@ -12,7 +12,7 @@ struct HomeView: Sendable {
   let uniqueIDs: [String: String]
 
   /// Whether a claim about the home holds, and what is the case.
-  func check(_ claim: Claim) -> (holds: Bool, actual: String) {
+  func check(_ claim: Claim) -> DeviceCondition.Finding {
     switch claim.subject {
     case .connectivity(let device, let wanted):
       let kind = ConnectivityState(rawValue: wanted).map { DeviceCondition.Kind.connectivity($0) }
@@ -30,13 +30,13 @@ struct HomeView: Sendable {
         }
       }
       return check(kind, device, claim)
-    case .actual, .messages: return (false, "nothing that the home knows")
+    case .actual, .messages: return .init(false, "nothing that the home knows")
     }
   }
 
-  private func check(_ kind: DeviceCondition.Kind?, _ device: String, _ claim: Claim) -> (holds: Bool, actual: String) {
-    guard let kind else { return (false, "not known") }
-    guard let found = find(device) else { return (false, "no device of the home") }
+  private func check(_ kind: DeviceCondition.Kind?, _ device: String, _ claim: Claim) -> DeviceCondition.Finding {
+    guard let kind else { return .init(false, "not known") }
+    guard let found = find(device) else { return .init(false, "no device of the home") }
     return DeviceCondition(kind, "", is: "").check(found, state)
   }
 
@@ -55,11 +55,26 @@ struct HomeView: Sendable {
   // MARK: Words
 
   private func name(of source: SourceID) -> String {
-    state.device(of: source).flatMap { entry in devices.first { $0.id == entry.id } }.map(path) ?? "\(source)"
+    state.device(of: source).flatMap { entry in devices.first { $0.id == entry.id } }.map(path) ?? way(source)
+  }
+
+  /// As the definition has it, whatever the home calls it by now; else, of what the definition does not have or the home not any more,
+  /// by its ID.
+  private func name(ofDevice id: String) -> String {
+    let unique = devices.first { $0.id == id }?.identity.matterUniqueID
+    return uniqueIDs.first { $0.value == unique }?.key ?? "device \(id)"
+  }
+
+  private func name(ofRoom id: String?) -> String {
+    id.flatMap { state.room($0)?.name }.map { "room \($0)" } ?? "no room"
+  }
+
+  private func way(_ source: SourceID) -> String {
+    "node \(source.node.rawValue)" + (source.isBridged ? ", endpoint \(source.endpoint)" : "")
   }
 
   private func name(of node: NodeID, _ endpoint: EndpointID) -> String {
-    state.deviceID(of: node, endpoint).flatMap { id in devices.first { $0.id == id } }.map(path) ?? "node \(node)"
+    state.deviceID(of: node, endpoint).flatMap { id in devices.first { $0.id == id } }.map(path) ?? way(SourceID(node))
   }
 
   /// What somebody reads of one report each by itself; of more, as a first report has, only how many there are.
@@ -91,9 +106,19 @@ struct HomeView: Sendable {
       return "event \(name(of: node, event.path.endpoint)).\(ElementNames.cluster(cluster))."
         + ElementNames.event(id, of: cluster)
     case .topology(let source, let endpoints, _): return "\(name(of: source)) has \(endpoints.count) endpoints"
-    case .sourceAdded(let source, _): return "\(source) added"
-    case .sourceRemoved(let source): return "\(source) removed"
-    default: return "\(change)"
+    case .sourceAdded(let source, let device): return "\(name(ofDevice: device)) can be reached as \(way(source))"
+    case .sourceRemoved(let source): return "nothing is reached as \(way(source)) any more"
+    case .deviceAdded(let id, let name, _, _): return "\(self.name(ofDevice: id)) added as \(name)"
+    case .deviceRemoved(let id): return "\(name(ofDevice: id)) removed"
+    case .deviceRenamed(let id, let name): return "\(self.name(ofDevice: id)) renamed to \(name)"
+    case .deviceMoved(let id, let roomID): return "\(name(ofDevice: id)) moved to \(name(ofRoom: roomID))"
+    case .roomAdded(let room): return "room \(room.name) added"
+    case .roomRenamed(_, let name): return "a room renamed to \(name)"
+    case .roomRemoved: return "a room removed"
+    case .structureAdded(let structure): return "structure \(structure.name) added"
+    case .structureRenamed(_, let name): return "a structure renamed to \(name)"
+    case .structureRemoved: return "a structure removed"
+    case .primaryStructureChosen(let id): return "structure \(state.structure(id)?.name ?? id) is the primary one"
     }
   }
 }
@@ -104,8 +129,10 @@ extension AttributePlace {
     "\(ElementNames.cluster(cluster)).\(ElementNames.attribute(attribute, of: cluster))"
   }
 
+  /// Its path, for what does not depend on the endpoint.
+  var path: ConcreteAttributePath { ConcreteAttributePath(1, cluster, attribute) }
+
   func text(of value: [UInt8]) -> String {
-    AttributeUnits.text(ConcreteAttributePath(1, cluster, attribute), value)
-      ?? (ElementNames.info(attribute, of: cluster)?.schema ?? .any).text(of: value)
+    AttributeUnits.text(path, value) ?? ElementNames.schema(path).text(of: value)
   }
 }

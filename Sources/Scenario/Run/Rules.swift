@@ -11,12 +11,14 @@ enum Fact: Sendable {
 
   /// Whether it is as a claim says.
   /// - Parameter count: the messages that are not counted any more.
-  func check(_ subject: Claim.Subject, since count: Int) -> (holds: Bool, actual: String) {
+  func check(_ subject: Claim.Subject, since count: Int) -> DeviceCondition.Finding {
     switch (self, subject) {
-    case (.value(let value?), .actual(_, let place, let wanted)): (value == wanted, place.text(of: value))
+    case (.value(let value?), .actual(_, let place, let wanted)):
+      let told = AttributeUnits.told(wanted, beside: value, place.path)
+      return .init(value == wanted, told.actual, wanted: told.wanted)
     case (.messages(let messages), .messages(_, let comparison)):
-      (comparison.holds(messages - count), "\(messages - count)")
-    default: (false, "not there")
+      return .init(comparison.holds(messages - count), "\(messages - count)")
+    default: return .init(false, "not there")
     }
   }
 }
@@ -44,12 +46,13 @@ final class Rules: Sendable {
   var isEmpty: Bool { aboutHome.isEmpty && aboutRest.isEmpty }
 
   /// Takes in what is the case.
-  func note(_ rule: Rule, _ found: (holds: Bool, actual: String), at time: Duration) {
+  func note(_ rule: Rule, _ found: DeviceCondition.Finding, at time: Duration) {
     guard found.holds != rule.isAlways else { return }
-    let (text, after) = (rule.claim.text, TimeText.text(time))
+    let (claim, after) = (rule.claim, TimeText.text(time))
     let failure = ScenarioFailure(
-      rule.isAlways ? "always \(text): it is \(found.actual) after \(after)" : "never \(text): it is so after \(after)",
-      at: rule.claim.mark)
+      rule.isAlways
+        ? "always \(claim.missed(found)) after \(after)" : "never \(claim.text): it is so after \(after)",
+      at: claim.mark)
     violation.withLock { $0 = $0 ?? failure }
   }
 
@@ -58,6 +61,9 @@ final class Rules: Sendable {
 }
 
 extension Claim {
+  /// What is told where it does not hold: `lamp.onOff: true: it is false`.
+  func missed(_ found: DeviceCondition.Finding) -> String { "\(name): \(found.wanted ?? value): it is \(found.actual)" }
+
   /// Whether the home can tell whether it holds.
   var isAboutHome: Bool {
     switch subject {

@@ -157,16 +157,16 @@ actor ScenarioRunner {
   private func expect(_ claims: [Claim], within time: Duration) async throws {
     let end = stage.now + time
     while true {
-      var failed: [(claim: Claim, actual: String)] = []
+      var failed: [(claim: Claim, found: DeviceCondition.Finding)] = []
       for claim in claims {
-        let (holds, actual) = await check(claim, since: messages)
-        if !holds { failed.append((claim, actual)) }
+        let found = await check(claim, since: messages)
+        if !found.holds { failed.append((claim, found)) }
       }
       guard let first = failed.first else { return }
       try rules.check()
       let rest = end - stage.now
       guard rest > .zero else {
-        let text = failed.map { "\($0.claim.text): it is \($0.actual)" }.joined(separator: "; ")
+        let text = failed.map { $0.claim.missed($0.found) }.joined(separator: "; ")
         throw ScenarioFailure(
           "expected \(text)\(time == .zero ? "" : ", also after \(TimeText.text(time))")", at: first.claim.mark)
       }
@@ -176,14 +176,14 @@ actor ScenarioRunner {
 
   /// Whether it holds, and what is the case.
   /// - Parameter counts: the messages that are not counted any more.
-  private func check(_ claim: Claim, since counts: [String?: Int]) async -> (holds: Bool, actual: String) {
+  private func check(_ claim: Claim, since counts: [String?: Int]) async -> DeviceCondition.Finding {
     switch claim.subject {
     case .messages(let device, _):
       return Fact.messages(await stage.messageCount(of: device)).check(claim.subject, since: counts[device, default: 0])
     case .actual(let device, let place, _):
       return Fact.value(await stage.value(of: place, in: device)).check(claim.subject, since: 0)
     default:
-      guard let home = try? await stage.home else { return (false, "a home that is not open") }
+      guard let home = try? await stage.home else { return .init(false, "a home that is not open") }
       return await HomeView(state: home.backend.state, devices: home.backend.devices, uniqueIDs: uniqueIDs).check(claim)
     }
   }

@@ -45,7 +45,9 @@ struct Wait: AsyncParsableCommand {
       defer { if let note { notes.end(note) } }
       guard try await comesTrue(conditions, of: device, updates, session) else {
         let now = await DeviceCondition.check(conditions, of: device.id, in: session)
-        let failed = zip(conditions, now).filter { !$1.holds }.map { "\($0.name) is \($1.actual), not \($0.value)" }
+        let failed = zip(conditions, now).filter { !$1.holds }.map {
+          "\($0.name) is \($1.actual), not \($1.wanted ?? $0.value)"
+        }
         throw HomeError(
           .expectationFailed,
           failed.isEmpty ? "it did not hold in time, and does only now" : failed.joined(separator: "; "),

@@ -1,0 +1,101 @@
+import Foundation
+import Home
+import MatterProtocol
+import Scenario
+import Simulation
+import Testing
+import VirtualDevices
+
+/// What is told of a run, to somebody who may not know Swift.
+@Suite struct ScenarioWordsTests {
+  /// `#expect(result.isPassed, "\(result)")` says what `hearth test` prints.
+  @Test func aResultSaysWhatTheCommandPrints() async throws {
+    let steps = "steps:\n  - do: on lamp\n  - expect: { lamp.onOff: false, within: 2s }\n"
+    var scenario = try ScenarioDefinition.load(SourceFile("Ann's lamp.yaml", ScenarioFileTests.lamp + steps)) {
+      throw CocoaError(.fileNoSuchFile, userInfo: ["name": $0])
+    }
+    scenario.variant = 3
+    var result = await scenario.simulate(seed: 7, mutant: .sendsOnce).result
+    result.remarks = ["late"]
+    let lines = "\(result)".components(separatedBy: "\n")
+    let again = "hearth test 'Ann'\\''s lamp.yaml' --seed 7 --variant 3 --mutant sendsOnce"
+    #expect(
+      Array(lines.prefix(2)) == [
+        "FAILED  Ann's lamp, seed 7",
+        "  Ann's lamp.yaml:6:15: expected lamp.onOff: false: it is true, also after 2 s",
+      ], "\(result)")
+    #expect(lines.contains("    0 s: do on lamp"), "\(result)")
+    #expect(Array(lines.suffix(2)) == ["  again: \(again)", "  late"], "\(result)")
+    #expect(result.failure?.again == again && JUnitReport.text([result]).contains("--mutant sendsOnce"))
+    // However it ended.
+    let ended = scenario.result(endedEarly: "interrupted", seed: nil, mutant: .sendsOnce, Timeline())
+    #expect("\(ended)".hasSuffix("  again: \(again.replacing("--seed 7", with: "--realtime"))"), "\(ended)")
+    scenario.limit = .milliseconds(1)
+    #expect("\(await scenario.simulate(seed: 8).result)".hasSuffix(" --seed 8 --variant 3"))
+    scenario.files = []
+    #expect(!"\(await scenario.simulate(seed: 8).result)".contains("again"))
+  }
+
+  @Test func aResultThatPassedIsALine() async throws {
+    let result = try await ScenarioRunTests.result("steps:\n  - wait: 90s\n", seed: 5)
+    #expect("\(result)".hasPrefix("passed  s, seed 5  (9") && "\(result)".hasSuffix(" s)"), "\(result)")
+  }
+
+  /// What was expected and what is the case are told in the same units, unless they would look the same by these.
+  @Test(arguments: [
+    ("actual lamp.currentLevel: 100", "expected actual lamp.currentLevel: 39%: it is 100%"),
+    ("lamp.currentLevel: 100", "expected lamp.currentLevel: 39%: it is 100%"),
+    ("lamp.currentLevel: 253", "expected lamp.currentLevel: 253: it is 254"),
+    ("actual lamp.currentLevel: 253", "expected actual lamp.currentLevel: 253: it is 254"),
+    ("lamp.currentLevel: 40%", "expected lamp.currentLevel: 40%: it is 100%"),
+    ("plug.onOff: on", "expected plug.onOff: true: it is false"),
+    ("actual plug.startUpOnOff: 1", "expected actual plug.startUpOnOff: On: it is null"),
+    ("lamp.connectivity: offline", "expected lamp.connectivity: offline: it is online"),
+    ("messages: \"> 5\"", "expected messages: > 5: it is 0"),
+  ])
+  func bothAreToldInTheSameUnits(_ claim: String, _ message: String) async throws {
+    let result = try await ScenarioRunTests.result("steps:\n  - expect: { \(claim) }\n")
+    #expect(result.failure?.message == message, "\(result)")
+    guard !claim.hasPrefix("messages") else { return }
+    let always = try await ScenarioRunTests.result("always: { \(claim) }\nsteps:\n  - wait: 1s\n")
+    let told = message.replacing("expected ", with: "always ")
+    #expect(always.failure?.message.hasPrefix("\(told) after ") == true, "\(always)")
+  }
+
+  /// What a home says of itself is told in words, whatever it is.
+  @Test func whatHappensToAHomeIsToldInWords() async throws {
+    let file = FileManager.default.temporaryDirectory.appending(path: "words-\(UUID().uuidString).yaml")
+    try ScenarioFileTests.lamp.write(to: file, atomically: true, encoding: .utf8)
+    defer { try? FileManager.default.removeItem(at: file) }
+    try await withSimulatedHome(file.path, seed: 3) { home, world in
+      let plug = try #require(await home.registry.devices.first { $0.name == "Plug" })
+      // A home that is set up tells so much that the beginning is forgotten.
+      let first = "\(world)"
+      let hall = try await home.addRoom("Hall")
+      try await home.move(plug.id, to: hall.id)
+      try await home.rename(plug.id, to: "Funzel")
+      try await home.renameRoom(hall.id, to: "Corridor")
+      try await home.move(plug.id, to: nil)
+      try await home.removeRoom(hall.id)
+      let barn = try await home.addStructure("Barn")
+      try await home.renameStructure(barn.id, to: "Stable")
+      try await home.updatePrimaryStructure(barn.id)
+      try await home.removeStructure(barn.id)
+      _ = try await home.remove(plug, force: true)
+      let story = "\(world)"
+      for words in [
+        "room Hall added", "Plug moved to room Hall", "Plug renamed to Funzel", "a room renamed to Corridor",
+        "Plug moved to no room", "a room removed", "structure Barn added", "a structure renamed to Stable",
+        "structure Stable is the primary one", "a structure removed", "device \(plug.id) removed",
+      ] {
+        #expect(story.contains(": \(words)\n") || story.hasSuffix(": \(words)"), "\(words) is not in: \(story)")
+      }
+      for words in ["structure Home added", "Kitchen/Lamp added as Lamp", "Kitchen/Lamp can be reached as node 1"] {
+        #expect(first.contains(": \(words)\n"), "\(words) is not in: \(first)")
+      }
+      for swift in ["Optional", "(id", "Home.", "name:", "SourceID"] {
+        #expect(!(first + story).contains(swift), "\(swift) is in: \(first)\n\(story)")
+      }
+    }
+  }
+}
