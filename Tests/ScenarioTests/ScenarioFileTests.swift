@@ -48,6 +48,10 @@ import VirtualDevices
       "s.yaml:5:27: found null, expected a value of the attribute: onOff.onOff can't be null"
     ),
     ("steps:\n  - set: { lamp.onOff: }", "s.yaml:5:24: found nothing, expected a value of the attribute"),
+    ("steps:\n  - set: { lamp.onLevel: }", "s.yaml:5:26: found nothing, expected a value of the attribute"),
+    ("steps:\n  - expect: { lamp.onLevel: }", "found nothing, expected a value of the attribute"),
+    ("steps:\n  - expect: { actual lamp.startUpOnOff: }", "found nothing, expected a value of the attribute"),
+    ("steps:\n  - set: { lamp.onOff: !!null '' }", "found null, expected a value of the attribute: onOff.onOff"),
     ("steps:\n  - expect: { lamp.messages: null }", "found null, expected a single value"),
     ("steps:\n  - expect: { lamp.onOff: true, within: soon }", "expected a time such as 2s"),
     ("steps:\n  - { power: { lamp: off }, do: on lamp }", "found power and do in one step"),
@@ -84,6 +88,8 @@ import VirtualDevices
     ("steps:\n  - expect: {}", "s.yaml:5:13: found"),
     ("steps:\n  - expect: { within: 5s }", "what has to hold, such as"),
     ("always: []\nsteps:\n  - wait: 1s", "what has to hold, such as"),
+    ("always: {}\nsteps:\n  - wait: 1s", "s.yaml:4:9: found a mapping, expected what has to hold, such as"),
+    ("never: [ { plug.onOff: true }, {} ]\nsteps:\n  - wait: 1s", "s.yaml:4:32: found a mapping, expected what has"),
     ("steps:\n  - power: {}", "a mapping such as {lamp: …}"),
     ("steps: on", "a list of steps"),
     ("steps:\n  - on lamp", "a step: a mapping with"),
@@ -131,6 +137,28 @@ import VirtualDevices
     let definition = try SimulatedHomeTests.definition("devices:\n  - { name: hub, type: plug }")
     let run = await simulate(definition, seed: 1) { _, _ in }
     #expect(throws: DefinitionError.self) { try run.result.get() }
+  }
+
+  /// A name may have the word in it that stands before the new one.
+  @Test func aNameWithToInItIsRenamed() throws {
+    func steps(_ command: String, _ names: [String]) throws -> [ScenarioStep] {
+      let devices = names.map { "\n  - { name: \($0), type: plug }" }.joined()
+      return try Self.load("devices:\(devices)\nsteps:\n  - do: \(command)\n").steps
+    }
+    for (command, old, new) in [
+      ("rename way to go to Lamp", "Way to go", "Lamp"), ("rename plug to way to go", "Plug", "way to go"),
+      ("rename way to go to a way to go", "Way to go", "a way to go"),
+    ] {
+      let action = try #require(try steps(command, ["Way to go", "Plug"]).first).action
+      guard case .command(.rename(old, to: new)) = action else {
+        Issue.record("\(command): \(action)")
+        continue
+      }
+    }
+    let error = #expect(throws: DefinitionError.self) {
+      try steps("rename way to go to Lamp", ["Way", "Way to go"])
+    }
+    #expect(error.map { "\($0)" }?.contains("the name of one device, not of way or way to go") == true)
   }
 
   @Test func aFileWithoutStepsIsNone() { #expect(Self.problems(Self.lamp).contains { $0.contains("no steps") }) }

@@ -102,7 +102,7 @@ import VirtualDevices
         - set: { lamp.onLevel: 40 }
         - expect: { lamp.onLevel: 40, within: 5s }
         - set: { lamp.onLevel: null }
-        - expect: { lamp.onLevel: null, actual lamp.onLevel: "null", within: 5s }
+        - expect: { lamp.onLevel: null, actual lamp.onLevel: !!null "", within: 5s }
         - expect: { lamp.onLevel: 40 }
       """
     let scenario = try ScenarioFileTests.load(text)

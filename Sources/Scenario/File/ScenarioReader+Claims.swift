@@ -40,13 +40,15 @@ extension ScenarioReader {
       report(node, expected: "a mapping such as {lamp.connectivity: online}, or a list of them")
       return []
     }
-    if mappings.isEmpty { report(node, expected: "what has to hold, such as {lamp.connectivity: online}") }
+    let expected = "what has to hold, such as {lamp.connectivity: online}"
+    if mappings.isEmpty { report(node, expected: expected) }
     var claims: [Claim] = []
     for node in mappings {
       guard case .mapping(let mapping) = node else {
         report(node, expected: "a mapping such as {lamp.connectivity: online}")
         continue
       }
+      if mapping.isEmpty { report(node, expected: expected) }
       for (key, value) in mapping { if let claim = claim(key, value) { claims.append(claim) } }
     }
     return claims
@@ -174,13 +176,13 @@ extension ScenarioReader {
     return nil
   }
 
-  /// A value of an attribute; YAML's null is Matter's.
+  /// A value of an attribute; YAML's null is Matter's, where it is written.
   mutating func encoded(_ node: Node, _ place: AttributePlace) -> [UInt8]? {
-    guard let text = node.isNull ? node.words : scalar(node) else { return nil }
-    if node.isNull, !place.isNullable {
+    if node.isWrittenNull, !place.isNullable {
       report(node, expected: "a value of the attribute: \(place.name) can't be null")
       return nil
     }
+    guard let text = node.isWrittenNull ? node.words : text(node, "a value of the attribute") else { return nil }
     do throws(HomeError) {
       return try AttributeUnits.parse(
         text, cluster: place.cluster, attribute: place.attribute, raw: false, named: "the value")
@@ -203,5 +205,5 @@ extension AttributePlace {
 
 extension Node {
   /// A value as a report tells it.
-  var words: String { isNull ? "null" : scalar?.string ?? "" }
+  var words: String { isWrittenNull ? "null" : scalar?.string ?? "" }
 }

@@ -232,9 +232,16 @@ struct ScenarioReader {
       guard let level = try? LevelText.level(words[words.count - 1], raw: false) else { break }
       return .level(device, level)
     case "rename":
-      guard let to = words.firstIndex(of: "to"), to > 1, to + 1 < words.count,
-        let device = device(name(words[1..<to]), node)
-      else { break }
+      // Names may have a “to” in them, too: what stands before the right one is a device.
+      let all = words.indices.filter { words[$0] == "to" && $0 > 1 && $0 + 1 < words.count }
+      let right = all.filter { (try? names.find(name(words[1..<$0])).get()) != nil }
+      if right.count > 1 {
+        report(
+          node,
+          expected: "the name of one device, not of \(right.map { name(words[1..<$0]) }.joined(separator: " or "))")
+        return nil
+      }
+      guard let to = right.first ?? all.first, let device = device(name(words[1..<to]), node) else { break }
       return .rename(device, to: name(words[(to + 1)...]))
     default: break
     }

@@ -31,6 +31,9 @@ package enum ScalarReading {
   }
 }
 
+/// How null is written.
+private let nulls = ["", "~", "null", "Null", "NULL"]
+
 extension Node {
   /// The text of a scalar that was written without quotation marks.
   var plainText: String? {
@@ -39,11 +42,18 @@ extension Node {
   }
 
   /// Nothing at all, `~` or `null`.
-  package var isNull: Bool { plainText.map { ["", "~", "null", "Null", "NULL"].contains($0) } ?? false }
+  package var isNull: Bool { plainText.map(nulls.contains) ?? false }
+
+  /// `~` or `null`, and not nothing at all; within quotation marks only where a tag says so.
+  package var isWrittenNull: Bool {
+    guard let scalar, nulls.contains(scalar.string) else { return false }
+    return scalar.style == .plain ? !scalar.string.isEmpty : scalar.tag == Tag(.null)
+  }
 
   /// What to call it in a message.
   package var summary: String {
-    if isNull { return plainText?.isEmpty == false ? "null" : "nothing" }
+    if isWrittenNull { return "null" }
+    if isNull { return "nothing" }
     switch self {
     case .scalar(let scalar):
       let text = scalar.string
