@@ -1,11 +1,7 @@
 import Home
-import MatterClusters
-import MatterModel
-import MatterProtocol
 import Scenario
 import Simulation
 import Testing
-import VirtualDevices
 
 // The snippets of the article “Testing a home”, word for word, so that they compile: `ArticleTests` holds it to that.
 
@@ -20,7 +16,7 @@ enum ArticleSnippets {
   }
 
   static func happenings(_ world: isolated SimulatedHome) throws {
-    let onOff = AttributePlace(OnOff.id, OnOff.onOff.id)
+    let onOff = AttributePlace(0x0006, 0x0000)
     try world.befall("Lamp", .conditions(LinkConditions(latency: .milliseconds(80), loss: Ratio(30, of: 100))))
     try world.befall("Plug", .family(.v6, isOn: false))
     try world.move("Lamp")
@@ -35,6 +31,12 @@ enum ArticleSnippets {
     async let first: Void = world.simulation.sleep(for: .seconds(3))
     async let second: Void = world.simulation.sleep(for: .seconds(5))
     _ = try await (first, second)
+  }
+
+  static func clock(_ world: SimulatedHome) async throws {
+    let before = await world.simulation.now
+    try await world.restorePower(of: "Lamp")
+    #expect(await world.simulation.now - before < .seconds(1))
   }
 
   static func names(_ world: SimulatedHome) async throws {

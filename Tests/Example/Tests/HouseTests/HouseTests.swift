@@ -21,8 +21,10 @@ import Testing
       try await world.simulation.sleep(for: .seconds(120))
       #expect(try await lamp().sourceConnectivity.connectivityState == .offline)
 
+      let before = await world.simulation.now
       try await world.restorePower(of: "Lamp")
       try await world.simulation.sleep(for: .seconds(5))
+      #expect(await world.simulation.now - before < .seconds(6))
       #expect(try await lamp().sourceConnectivity.connectivityState == .online)
       #expect(try await lamp().types.get(OnOffLightDeviceType.self)?.matterTraits.onOffTrait?.attributes.onOff == true)
     }
