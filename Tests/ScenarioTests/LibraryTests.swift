@@ -32,7 +32,7 @@ import VirtualDevices
     "clock-jumps.yaml": "lamp.connectivity: online: it is no device of the home",
     "commissioning-power-cut.yaml": "lamp.connectivity: online: it is no device of the home",
     "dying-children.yaml": "spot 1.connectivity: offline: it is online",
-    "flood.yaml": "lamp.levelControl.onLevel: 40: it is null",
+    "flood.yaml": "lamp.levelControl.onLevel: 16%: it is null",
     "loss.yaml": "lamp.onOff: true: it is false",
     "networks.yaml": "lamp.connectivity: online: it is offline (timed out)",
     "power-loss.yaml": "lamp.connectivity: online: it is offline (subscription lost)",
