@@ -71,6 +71,17 @@ import VirtualDevices
     #expect(real.isPassed, "\(real)")
   }
 
+  @Test(.timeLimit(.minutes(10))) func aFailureSaysHowToRepeatItInRealTimeToo() async throws {
+    let text = """
+      devices: [{ name: Lamp, type: on/off light }]
+      paired: false
+      steps: [{ expect: { actual lamp.onOff: true } }]
+      """
+
+    let real = await (try ScenarioFileTests.load(text)).playInRealTime(mutant: .sendsOnce)
+    #expect(real.failure?.again == "hearth test s.yaml --realtime --mutant sendsOnce", "\(real)")
+  }
+
   /// A router lets nothing through by which a device could be found; where everybody is in one network, it is.
   @Test(.timeLimit(.minutes(10))) func anotherNetworkIsOneInRealTimeToo() async throws {
     let text = """

@@ -10,12 +10,13 @@ extension ScenarioDefinition {
   ///   - timeline: where it is written down what happens.
   public func playInRealTime(mutant: Mutant? = nil, timeline: Timeline = Timeline()) async -> ScenarioResult {
     let start = HostClock.now()
-    let failure: ScenarioResult.Failure?
+    var failure: ScenarioResult.Failure?
     do {
       failure = await play(on: try RealHome(home, timeline), timeline, mutant: mutant)
     } catch {
       failure = .init(message: "\(error)", mark: nil, timeline: timeline.lines)
     }
+    failure?.again = again(seed: nil, mutant: mutant)
     return ScenarioResult(
       scenario: name, variant: variant, seed: nil, failure: failure, duration: HostClock.now() - start, digest: 0,
       remarks: timeline.remarks)

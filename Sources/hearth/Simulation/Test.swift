@@ -80,7 +80,6 @@ struct Test: AsyncParsableCommand {
         if self.trace != nil { trace = TraceFile(scenario, seed: seed, mutant: mutant, events).text }
       } else {
         result = await scenario.playInRealTime(mutant: mutant, timeline: run.timeline)
-        result.failure?.again = run.again
       }
       next = runs.next()
       // First of all: a run of which it is said that it passed is none that was interrupted.
