@@ -88,6 +88,24 @@ import Testing
     #expect(try home.run(for: .seconds(1)) { home.lampIsOn($0) == !isOn })
   }
 
+  /// Whoever is looked for is heard of, too: that is no reason to begin anew what has just been begun.
+  @Test(arguments: [true, false]) func whoDoesNotAnswerIsNotAskedTimeAndAgain(_ wasWithdrawn: Bool) throws {
+    let home = try FollowedHome()
+    try home.start()
+    try home.world.run(for: .seconds(20))
+    let service = try #require(home.service(of: 1))
+    home.world.network.partition([home.home.id], from: [home.lamp.id])
+    let before = home.world.network.packetCount
+    func handle(_ input: Input) { home.home.command { engine, now in engine.handle(input, at: now) } }
+    if wasWithdrawn { handle(.serviceLost(service)) }
+    for _ in 0..<500 {
+      handle(.serviceFound(service))
+      try home.world.run(for: .milliseconds(10))
+    }
+    // A read and two beginnings of a session, each sent up to five times.
+    #expect(home.world.network.packetCount - before <= 20, "\(home.world.network.packetCount - before)")
+  }
+
   /// Nothing of this process, or of the machine, ran for so long that nodes have given it up.
   @Test func whoDidNotListenForLongLooksAnewAtAll() throws {
     let home = try FollowedHome()

@@ -28,21 +28,26 @@ extension HomeEngine {
   /// How long a node has for a sign that it knows us. Nothing comes from one that does not: it has no session to say so on.
   private static let answerTime: Duration = .seconds(1)
 
+  /// How long a renewal has that was begun again.
+  private static let renewalTime: Duration = .seconds(30)
+
   /// A node was announced that is taken to be there. Whether it knows us it is asked over the session that we have with it.
   /// - Parameter isCertain: it does not: it is not asked first.
   mutating func doubt(_ node: NodeID, isCertain: Bool = false, at now: Instant) {
     guard mutant != .trustsSubscriptions, let followed = followed[node], let handle = followed.handle else { return }
-    guard !isCertain else {
-      doubts[node] = Doubt(since: now, due: now, isCertain: true)
-      return settleDoubts(at: now)
-    }
     // One that still has not answered is asked no second time. Where it has, this may be the same announcement on another
     // interface; or it was started again since, and its answer is worth nothing.
     if let doubt = doubts[node], doubt.isCertain || doubt.isAsked && !isHeard(node, doubt) { return }
     guard !controller.isRenewing(handle) else {
-      // Who was asked for a new subscription may have gone again meanwhile: it has so long to grant it.
-      doubts[node] = Doubt(since: now, due: now + Self.answerTime, isAsked: true)
+      // Who was asked for a new subscription may have gone again meanwhile: it has so long to grant it. But it is heard of, too,
+      // because it is looked for: where all takes longer than that, the beginning is not made time and again.
+      let begin = [now + Self.answerTime, followed.begunAgainAt.map { $0 + Self.renewalTime } ?? now]
+      doubts[node] = Doubt(since: now, due: begin.reduce(now, max), isAsked: true)
       return
+    }
+    guard !isCertain else {
+      doubts[node] = Doubt(since: now, due: now, isCertain: true)
+      return settleDoubts(at: now)
     }
     let times = [
       followed.askedAt.map { $0 + Self.questionPeriod }, followed.establishedAt.map { $0 + Self.probingTime },
@@ -85,6 +90,7 @@ extension HomeEngine {
         continue
       }
       doubts[node] = nil
+      if controller.isRenewing(handle) { followed[node]?.begunAgainAt = now }
       calls[node] = now + configuration.callPatience
       perform(at: now) { controller, now in controller.renewBesideTheOld(handle, at: now) }
     }

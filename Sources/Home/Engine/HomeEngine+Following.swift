@@ -13,6 +13,8 @@ struct Followed: Sendable {
   var withdrawnAt: Instant?
   /// Since when its subscription stands.
   var establishedAt: Instant?
+  /// When it was asked for another subscription once more, before it had answered.
+  var begunAgainAt: Instant?
   /// When it was asked last whether it still knows us.
   var askedAt: Instant?
 }
