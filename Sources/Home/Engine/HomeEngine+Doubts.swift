@@ -11,7 +11,7 @@ struct Doubt: Sendable {
   /// When it was asked, or is to be.
   var due: Instant
   var isAsked = false
-  /// Whether no sign of the node settles it: it was always there, and what it says is of before, or on another session.
+  /// Whether no sign of the node settles it: what is heard may be of before we listened again, or of its life before this one.
   var isCertain = false
 }
 
@@ -27,7 +27,6 @@ extension HomeEngine {
   private static let questionPeriod: Duration = .seconds(5)
   /// How long a node has for a sign that it knows us. Nothing comes from one that does not: it has no session to say so on.
   private static let answerTime: Duration = .seconds(1)
-
   /// How long a renewal has that was begun again.
   private static let renewalTime: Duration = .seconds(30)
 
