@@ -2,12 +2,13 @@
 SWIFT ?= swift
 BUILD ?= debug
 HEARTH = .build/$(BUILD)/hearth
+PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := help
-.PHONY: help run up build release test lint format bench fuzz fuzz-build flood kill simulate scenarios realtime example interop dnssd clean
+.PHONY: help run up build release install uninstall test test-release lint format bench fuzz fuzz-build flood kill simulate scenarios realtime example interop dnssd clean
 
 help: ## this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 run: build ## install what is missing, build, and show the whole product on the loopback interface
 	@HEARTH=$(HEARTH) scripts/demo
@@ -15,17 +16,25 @@ run: build ## install what is missing, build, and show the whole product on the 
 up: build ## the devices of devices/demo.yaml, running until you press Ctrl-C
 	@$(HEARTH) run devices/demo.yaml
 
-build: ## a debug build
+build: ## build everything (BUILD=release for the optimized build)
 	@scripts/bootstrap
-	@$(SWIFT) build
+	@$(SWIFT) build -c $(BUILD)
 
-release: ## an optimised build
-	@scripts/bootstrap
-	@$(SWIFT) build -c release
+release: ## build everything, optimized
+	@$(MAKE) --no-print-directory build BUILD=release
+
+install: release ## install hearth, its completions and manual pages (PREFIX=/usr/local, DESTDIR=)
+	@SWIFT="$(SWIFT)" PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" scripts/install
+
+uninstall: ## remove what `make install` has installed (PREFIX=)
+	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" scripts/install --uninstall
 
 test: ## all tests; no root, no network beyond loopback
 	@scripts/bootstrap
 	@SWIFT="$(SWIFT)" scripts/test
+
+test-release: release ## run the tests of the command line with the optimized executable
+	@HEARTH=$(CURDIR)/.build/release/hearth SWIFT="$(SWIFT)" scripts/test --filter '^hearthTests\.'
 
 lint: ## style, as swift format sees it
 	@$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests

@@ -15,8 +15,9 @@ struct Hearth {
     self.state = state
   }
 
-  /// Beside the test runner, where the package manager puts both.
+  /// The executable under test: `HEARTH` of the environment, for the optimized build; otherwise the one beside the test runner.
   static var path: URL? {
+    if let path = ProcessInfo.processInfo.environment["HEARTH"] { return URL(filePath: path) }
     let runner = URL(filePath: CommandLine.arguments[0]).resolvingSymlinksInPath()
     var directory = runner.deletingLastPathComponent()
     // On some hosts the runner is inside a bundle.
