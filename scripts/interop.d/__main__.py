@@ -43,6 +43,7 @@ import checks_stranger  # noqa: E402,F401
 from checks_maker import LABEL as MAKER, MAKER_CHECKS, Made  # noqa: E402
 from checks_home import LABEL as HOME, HOME_CHECKS, HubHome  # noqa: E402
 from checks_bridge import BRIDGE_CHECKS, run_bridge  # noqa: E402
+from checks_many import MANY_CHECKS, run_many  # noqa: E402
 import speed  # noqa: E402
 from devices import TYPES, DeviceProcess, Target  # noqa: E402
 from harness import CHECKS, FIRST_TYPE, Report, Selection, expect, reason_of, run_one, run_target  # noqa: E402
@@ -90,9 +91,10 @@ async def run(report: Report, processes: DeviceProcess, partner: Partner):
             report.not_ok(f"{label}: the devices still run", "the process ended by itself")
         if type_id == FIRST_TYPE and f"{label}: speed" in arguments.selection:
             try:
-                async with asyncio.timeout(30):
+                async with asyncio.timeout(60):
                     await target.join()
                     measured.append(await speed.invokes_a_second(target))
+                    measured.append(await speed.commissioning(target))
             except Exception as error:
                 report.not_ok(f"{label}: speed", reason_of(error))
         try:
@@ -116,6 +118,7 @@ async def run_all(report: Report, processes: DeviceProcess):
     # Only one fleet at a time: each is found by what it announces.
     processes.stop()
     await run_bridge(report, partner, arguments)
+    await run_many(report, partner, arguments)
 
 
 async def start(processes: DeviceProcess):
@@ -160,6 +163,8 @@ def main():
                     print(f"{label}: {entry.name}", file=results)
         for entry in [*STRANGER_CHECKS, *MAKER_CHECKS, *HOME_CHECKS, *BRIDGE_CHECKS]:
             print(entry.name, file=results)
+        for name, _, _ in MANY_CHECKS:
+            print(name, file=results)
         results.flush()
         os._exit(0)
     report = Report(results)

@@ -77,6 +77,38 @@ async def add_noc_by_hand(target) -> int:
     return node
 
 
+@check("commissioned with an empty ICACValue", FRESH, once=True)
+async def empty_intermediate(target):
+    """Some controllers always send the field, empty if there is no intermediate certificate."""
+    node = await target.a.establish_pase(target.qr)
+    response = await target.a.send(node, 0, Clusters.GeneralCommissioning.Commands.ArmFailSafe(60, 1))
+    expect_equal(response.errorCode, 0, "ArmFailSafe's error")
+    csr = await target.a.send(node, 0, Credentials.Commands.CSRRequest(CSRNonce=os.urandom(32)))
+    target.a.authority.alwaysOmitIcac = True
+    try:
+        chain = await target.a.controller.IssueNOCChain(csr, node)
+    finally:
+        target.a.authority.alwaysOmitIcac = False
+    expect(not chain.icacBytes, "the SDK issued an intermediate certificate")
+    await target.a.send(node, 0, Credentials.Commands.AddTrustedRootCertificate(chain.rcacBytes))
+
+    async def add(icac: bytes):
+        return await target.a.send(node, 0, Credentials.Commands.AddNOC(
+            chain.nocBytes, icac, chain.ipkBytes, target.a.controller.nodeId, 0xFFF1))
+
+    refused = await add(b"\x15\x18")
+    expect_equal(refused.statusCode, 3, "AddNOC's status for a broken ICAC")
+    expect(refused.debugText, "the refusal has no DebugText")
+    added = await add(b"")
+    expect_equal(added.statusCode, 0, f"AddNOC's status for an empty ICAC ({added.debugText})")
+    target.a.abandon()
+    await target.a.controller.GetConnectedDevice(node, allowPASE=False, timeoutMs=5000)
+    response = await target.a.send(node, 0, Clusters.GeneralCommissioning.Commands.CommissioningComplete())
+    expect_equal(response.errorCode, 0, "CommissioningComplete's error")
+    target.node = node
+    await works(target, node)
+
+
 async def is_as_new(target):
     """What was begun left no trace: the device can be commissioned, and then has one fabric and one root."""
     target.a.abandon()

@@ -115,6 +115,18 @@ async def shared(device):
     expect("UNSUPPORTED_" in error["message"] or "does not tell" in error["message"], f"the error is {error}")
 
 
+@stranger_check("without a Groups cluster it joins no group, and nothing of the group is left on it")
+async def grouped(device):
+    group = await device.do("group create", "Den")
+    await device.refused(8, "group add", "Den", "lights/1")
+    expect_equal([(entry["id"], entry["members"]) for entry in await device.do("group list")], [(group["id"], [])], "groups")
+    deleted = await device.do("group delete", "Den")
+    expect_equal((deleted["deleted"], deleted["pending"]), (True, []), "deleted, pending")
+    expect_equal(await device.do("group list"), [], "groups after it")
+    expect_equal((await device.do("group create", "Hall"))["id"], group["id"], "number of the next group")
+    await device.do("group delete", "Hall")
+
+
 @stranger_check("an attribute is written")
 async def written(device):
     await device.do("write", f"{device.node}/0/40/5", "night shift")

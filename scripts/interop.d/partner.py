@@ -33,13 +33,15 @@ class Fabric:
     def __init__(self, partner: "Partner", name: str, fabric_id: int, vendor_id: int = 0xFFF1):
         self.name = name
         self._partner = partner
-        self._admin = partner.authorities.NewCertificateAuthority().NewFabricAdmin(vendorId=vendor_id, fabricId=fabric_id)
+        self.authority = partner.authorities.NewCertificateAuthority()
+        self._admin = self.authority.NewFabricAdmin(vendorId=vendor_id, fabricId=fabric_id)
         self.controller: ChipDeviceController = self._admin.NewController(nodeId=0x100, paaTrustStorePath=partner.trust_store)
 
     def another_node(self) -> "Fabric":
         """A second controller node of the same fabric. It is no administrator: no access control entry names it."""
         other = object.__new__(Fabric)
         other.name, other._partner, other._admin = f"{self.name}'", self._partner, self._admin
+        other.authority = self.authority
         node = max(controller.nodeId for controller in self._admin._activeControllers) + 1
         other.controller = self._admin.NewController(nodeId=node, paaTrustStorePath=self._partner.trust_store)
         return other

@@ -1,5 +1,6 @@
 """Figures, measured and printed; they decide nothing."""
 
+import statistics
 import time
 
 from partner import Clusters
@@ -17,3 +18,25 @@ async def invokes_a_second(target, count: int = 300) -> str:
         await target.send(commands[index % 2])
     each = (time.monotonic() - begin) / count
     return f"on/off commands, one at a time: {1 / each:.0f} a second ({each * 1000:.2f} ms each), {target.label}"
+
+
+async def commissioning(target, count: int = 5) -> str:
+    """By a first fabric and by a second one, discovery included."""
+    times: dict[str, list[float]] = {"first": [], "second": []}
+
+    async def timed(fabric, which: str) -> int:
+        begin = time.monotonic()
+        node = await fabric.commission_by_code(target.qr)
+        times[which].append(time.monotonic() - begin)
+        return node
+
+    for _ in range(count):
+        await target.leave_all()
+        target.node = await timed(target.a, "first")
+        await target.send(Clusters.AdministratorCommissioning.Commands.OpenBasicCommissioningWindow(180), 0,
+                          timedRequestTimeoutMs=1000)
+        target.guests.append((target.b, await timed(target.b, "second")))
+    await target.leave_guests()
+    figures = ", ".join(f"{which} fabric {statistics.median(found):.3f} s ({min(found):.3f} to {max(found):.3f} s)"
+                        for which, found in times.items())
+    return f"commissioning by QR code, discovery included, {count} times: {figures}, {target.label}"

@@ -6,15 +6,19 @@ public import MatterCrypto
 /// `nextOutput()` until it is nil, send what it gives in that order, and ask for `nextDeadline` again. To shut down,
 /// withdraw everything and drain once more: goodbyes are given out at once.
 ///
-/// A name that somebody else has is never changed here: its service is held back, told of, and tried again later. The owner
-/// publishes the service anew under another instance name, or on a host of another name.
+/// A name that another host has is never changed here, but reported. Services on a host whose name is another's are held back and
+/// tried again later. The owner publishes the service anew under another instance name, or on a host of another name.
 public struct DNSResponder: Sendable {
   /// How careful it is with names, and how much it sends at once.
   public struct Options: Hashable, Sendable {
-    /// Whether names are probed for 750 ms before they are used, as RFC 6762 § 8.1 asks for wherever others may have them. Where not,
-    /// they are probed for once, and used at once.
+    /// Whether the names of hosts are probed for 750 ms before they are used, as RFC 6762 § 8.1 requires where other hosts may have
+    /// the same name. The names of services are used at once: they contain a random number, or the identifiers of fabric and node,
+    /// and are unique by construction. Matter Core § 4.3.1, § 4.3.2.
     public var probes = false
-    /// How long a name is left alone that somebody else turned out to have.
+    /// How long a host name stays ours without a service on it, so that the next service needs no probes. The default is the
+    /// longest time that commissioning takes: a node that is being commissioned may have no service. Matter Core § 11.10.
+    public var hostRetention = Duration.seconds(900)
+    /// How long a host name is left alone that another host turned out to have.
     public var conflictPause = Duration.seconds(60)
     /// Most packets given out in one go by one answer; more follow after `burstPause`.
     public var burst = 16
@@ -25,8 +29,7 @@ public struct DNSResponder: Sendable {
 
   /// Something for the owner to know.
   public enum Event: Hashable, Sendable {
-    /// Somebody else uses this instance name. Where names are probed the service is held back, and probed again after
-    /// ``Options/conflictPause``; otherwise the name is defended.
+    /// Another host uses this instance name. The name is defended: the service is announced again.
     case conflict(MatterService.Kind)
     /// Somebody else uses this host name, so these services on it are held back likewise.
     case hostConflict(String, [MatterService.Kind])
@@ -54,10 +57,12 @@ public struct DNSResponder: Sendable {
     var nextStep: Instant
     /// Whether others may believe that it is on this host.
     var wasAnnounced = false
+    var wasProbed = false
 
     /// Whether the name is ours: only then the service answers.
     var isOurs: Bool { if case .announcing = phase { true } else { false } }
     var isHeldBack: Bool { phase == .heldBack }
+    var isProbing: Bool { if case .probing = phase { true } else { false } }
   }
 
   /// How far a service has come with its name.
@@ -91,6 +96,8 @@ public struct DNSResponder: Sendable {
   public private(set) var interfaces: [InterfaceID: [IPAddress]] = [:]
   var services: [UInt64: Published] = [:]
   var index: [DNSName: NameEntry] = [:]
+  /// Names of hosts without services that are still ours, until when.
+  var retainedHosts: [DNSName: Instant] = [:]
   /// Services with a probe or an announcement to come.
   var unsettled: Set<UInt64> = []
   /// When the first of them is due, or sooner.
@@ -134,7 +141,6 @@ public struct DNSResponder: Sendable {
     let instance = service.kind.instanceName
     lastSequence += 1
     let sequence = lastSequence
-    var phase = options.probes ? Phase.begun : .won
     let new = service.pointerNames
     let host = DNSName(service.hostName)
     var wasAnnounced = false
@@ -142,15 +148,14 @@ public struct DNSResponder: Sendable {
       if previous.service == service { return }
       wasAnnounced = previous.wasAnnounced && previous.host == host
       if previous.isOurs {
-        // On another host, that host's name has to be ours too.
-        if previous.host == host || isOwned(host) { phase = .won }
         let gone = previous.pointers.filter { !new.contains($0) }.map {
           DNSRecord($0, .ptr(previous.instance), ttl: 0)
         }
         goodbye(gone, hosts: previous.host == host ? [] : hostsLeft(by: old))
       }
-      forget(old)
+      forget(old, at: now)
     }
+    let phase = options.probes && !isOwned(host) && !isRetained(host, at: now) ? Phase.begun : .won
     services[sequence] = Published(
       service: service, instance: instance, host: host, pointers: new, text: service.textStrings,
       phase: phase, nextStep: max(now, lastStep + Self.stepPause), wasAnnounced: wasAnnounced)
@@ -160,11 +165,8 @@ public struct DNSResponder: Sendable {
     for name in service.enumeratedNames {
       index[MatterServiceNames.enumeration, default: NameEntry()].types[name, default: 0] += 1
     }
-    // The first probe comes after a random delay, so that hosts switched on together don't all speak at once. A host that
-    // is on already need not wait: a controller may be looking for the service now.
-    if phase != .won && isOwned(host) {
-      schedule(sequence, at: now)
-    } else if phase != .won {
+    // The first probe comes after a random delay, so that hosts switched on together don't all speak at once.
+    if phase != .won {
       if nextProbe <= now { nextProbe = now + random.milliseconds(in: 0...250) }
       schedule(sequence, at: nextProbe)
     } else {
@@ -186,7 +188,7 @@ public struct DNSResponder: Sendable {
       ]
       goodbye(records, hosts: hostsLeft(by: sequence))
     }
-    forget(sequence)
+    forget(sequence, at: now)
     advance(to: now)
   }
 
@@ -257,13 +259,19 @@ public struct DNSResponder: Sendable {
     earliestStep = min(earliestStep ?? instant, instant)
   }
 
+  private func isRetained(_ host: DNSName, at now: Instant) -> Bool { retainedHosts[host].map { $0 > now } ?? false }
+
   /// The host of a service, if no other service runs on it.
   private func hostsLeft(by sequence: UInt64) -> [Published] {
     guard let service = services[sequence], index[service.host]?.hosted == [sequence] else { return [] }
     return [service]
   }
 
-  private mutating func forget(_ sequence: UInt64) {
+  private mutating func forget(_ sequence: UInt64, at now: Instant) {
+    if let service = services[sequence], service.isOurs, options.probes {
+      retainedHosts = retainedHosts.filter { $0.value > now }
+      retainedHosts[service.host] = now + options.hostRetention
+    }
     guard let service = services.removeValue(forKey: sequence) else { return }
     unsettled.remove(sequence)
     for pointer in service.pointers { update(pointer) { $0.pointers.removeSorted(sequence) } }

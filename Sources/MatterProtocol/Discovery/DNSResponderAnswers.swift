@@ -63,7 +63,7 @@ extension DNSResponder {
     // A question that is repeated a thousand times in a packet is answered once.
     var asked: Set<DNSQuestion> = []
     for question in message.questions where asked.insert(question).inserted {
-      if isProbe && !options.probes && isOurs(question.name, in: message.authorities, on: interface) { continue }
+      if isProbe && isOurs(question.name, in: message.authorities, on: interface) { continue }
       for reference in references(answering: question, on: interface) {
         if !known.isEmpty && isKnown(reference, known, on: interface, isLegacy: isLegacy) { continue }
         if isLegacy || question.wantsUnicast && (isProbe || isFresh(reference, unicast, at: now)) {
@@ -75,11 +75,11 @@ extension DNSResponder {
         }
       }
     }
-    if !unicast.queue.isEmpty { enqueue(unicast) }
-    if !unique.queue.isEmpty { enqueue(unique) }
+    if !unicast.isEmpty { enqueue(unicast) }
+    if !unique.isEmpty { enqueue(unique) }
     if !shared.isEmpty {
       let delay = delayed ? random.milliseconds(in: 20...120) : .zero
-      merge(shared, interface: interface, isIPv6: isIPv6, due: now + delay)
+      merge(shared.map { ($0, nil) }, interface: interface, isIPv6: isIPv6, due: now + delay)
     }
   }
 
@@ -119,15 +119,17 @@ extension DNSResponder {
 
   /// Adds records to the multicast answer that waits already on this interface, or starts one. So there is never more
   /// waiting than there are records, however many queries come.
-  private mutating func merge(_ references: [RecordReference], interface: InterfaceID, isIPv6: Bool, due: Instant) {
+  private mutating func merge(
+    _ references: [(reference: RecordReference, service: UInt64?)], interface: InterfaceID, isIPv6: Bool, due: Instant
+  ) {
     let waiting = pending.firstIndex {
       $0.unicast == nil && $0.interface == interface && $0.isIPv6 == isIPv6 && !$0.ignoresHistory && $0.due <= due
     }
     if let waiting {
-      for reference in references { pending[waiting].append(reference) }
+      for (reference, service) in references { pending[waiting].append(reference, of: service) }
     } else {
       var answers = PendingAnswers(interface: interface, isIPv6: isIPv6, unicast: nil, due: due)
-      for reference in references { answers.append(reference) }
+      for (reference, service) in references { answers.append(reference, of: service) }
       pending.append(answers)
     }
   }
@@ -155,7 +157,7 @@ extension DNSResponder {
     if due.isEmpty { return }
     lastStep = now
     var probed: [Published] = []
-    var announced: [RecordReference] = []
+    var announced: [(reference: RecordReference, service: UInt64?)] = []
     for sequence in due {
       guard var service = services[sequence] else {
         unsettled.remove(sequence)
@@ -163,18 +165,24 @@ extension DNSResponder {
       }
       if service.phase == .heldBack { service.phase = .begun }
       // The wait after the third probe belongs to probing: only then is the name ours.
-      if service.phase == .probing(left: 0) { service.phase = .won }
+      if service.phase == .probing(left: 0) {
+        service.phase = .won
+        for other in index[service.host]?.hosted ?? [] where services[other]?.isProbing == true {
+          schedule(other, at: now)
+        }
+      }
+      if service.isProbing && isOwned(service.host) { service.phase = .won }
       switch service.phase {
       case .heldBack: break
       case .probing(let left):
         probed.append(service)
+        service.wasProbed = true
         service.phase = .probing(left: left - 1)
         service.nextStep = now + .milliseconds(250)
       case .announcing(let left):
-        // Nobody is waited for, and whoever has heard of it before knows by the probe that it begins anew: what is announced may look
-        // like an answer to somebody, or like a repetition.
-        if !options.probes && !service.wasAnnounced { probed.append(service) }
-        announced += announcement(of: sequence)
+        // One probe, without waiting for an answer, distinguishes a start from an answer or a repetition.
+        if !service.wasAnnounced && !service.wasProbed { probed.append(service) }
+        announced += announcement(of: sequence).map { ($0, sequence) }
         service.wasAnnounced = true
         service.phase = .announcing(left: max(0, left - 1))
         service.nextStep = now + .seconds(1)
@@ -241,18 +249,12 @@ extension DNSResponder {
     pending = []
     for var answers in all {
       if answers.due <= now {
-        var postponed: [RecordReference] = []
-        var postponedUntil = now
-        for _ in 0..<max(1, options.burst) where answers.cursor < answers.queue.count {
-          pack(&answers, at: now, postponed: &postponed, until: &postponedUntil)
+        var later = PendingAnswers(interface: answers.interface, isIPv6: answers.isIPv6, unicast: nil, due: now)
+        for _ in 0..<max(1, options.burst) where !answers.isEmpty {
+          pack(&answers, at: now, postponing: &later)
         }
-        if !postponed.isEmpty {
-          var later = PendingAnswers(
-            interface: answers.interface, isIPv6: answers.isIPv6, unicast: nil, due: postponedUntil)
-          for reference in postponed { later.append(reference) }
-          kept.append(later)
-        }
-        if answers.cursor >= answers.queue.count { continue }
+        if !later.isEmpty { kept.append(later) }
+        if answers.isEmpty { continue }
         answers.due = now + options.burstPause
       }
       kept.append(answers)
@@ -260,62 +262,62 @@ extension DNSResponder {
     pending = kept
   }
 
-  /// Fills one packet with the next answers and what belongs beside them.
-  private mutating func pack(
-    _ answers: inout PendingAnswers, at now: Instant, postponed: inout [RecordReference], until: inout Instant
-  ) {
+  /// Fills one packet with the next answers and the records that belong beside them.
+  ///
+  /// Only a plain DNS resolver, which takes one packet, gets several services in one. All others get a packet for each service, as
+  /// from separate hosts: the Matter SDK resolves two services of a packet and drops the others.
+  private mutating func pack(_ answers: inout PendingAnswers, at now: Instant, postponing later: inout PendingAnswers) {
     let legacy = answers.unicast?.legacyQuestions
-    let isMulticast = answers.unicast == nil
     var message = DNSMessage(
       id: answers.unicast?.id ?? 0, flags: Self.responseFlags, questions: legacy ?? [])
     var writer = DNSWriter(limit: MulticastDNS.packetSize, compressingTargets: legacy == nil)
     message.questions = message.questions.filter { writer.append($0) }
-    let isFree = { (reference: RecordReference, history: MulticastHistory, answers: PendingAnswers) -> Bool in
-      !isMulticast || answers.ignoresHistory || history.blocked(reference, answers, at: now) == nil
-    }
-
-    while answers.cursor < answers.queue.count {
-      let reference = answers.queue[answers.cursor]
-      if answers.sent.contains(reference) {
-        answers.cursor += 1
-        continue
-      }
-      if !isFree(reference, history, answers) {
-        if let free = history.blocked(reference, answers, at: now), free - now <= Self.longestPostponement {
-          postponed.append(reference)
-          until = max(until, free)
-        }
-        answers.cursor += 1
-        continue
-      }
+    while let (service, references) = answers.first, message.answers.isEmpty || legacy != nil {
+      var included: [RecordReference] = []
+      var (main, beside): ([DNSRecord], [DNSRecord]) = ([], [])
       let start = writer.mark
-      let group = records(reference, on: answers.interface).map { adapted($0, legacy: legacy != nil) }
-      var fits = true
-      for record in group where !writer.append(record) { fits = false }
-      var beside: [(reference: RecordReference, records: [DNSRecord])] = []
-      if fits && !group.isEmpty {
-        for extra in additionals(to: reference)
-        // What is an answer itself gets its own turn.
-        where !answers.includes(extra) && !answers.sent.contains(extra) && isFree(extra, history, answers) {
-          let records = records(extra, on: answers.interface).map { adapted($0, legacy: legacy != nil) }
-          for record in records where !writer.append(record) { fits = false }
-          beside.append((extra, records))
+      // Whether all of the group is in the packet. A group that doesn't fit has packets of its own, as full as they can be.
+      var isWhole = true
+      var taken = 0
+      for reference in references {
+        if isDue(reference, of: service, in: answers, at: now, postponing: &later) {
+          let group = records(reference, on: answers.interface).map { adapted($0, legacy: legacy != nil) }
+          let mark = writer.mark
+          isWhole = group.allSatisfy { writer.append($0) }
+          if !isWhole {
+            writer.rewind(to: mark)
+            break
+          }
+          if !group.isEmpty { included.append(reference) }
+          main += group
+        }
+        taken += 1
+      }
+      let answered = included.count
+      additionals: for reference in included.prefix(answered) {
+        for extra in additionals(to: reference) where !included.contains(extra) {
+          let group = records(extra, on: answers.interface).map { adapted($0, legacy: legacy != nil) }
+          let mark = writer.mark
+          guard group.allSatisfy({ writer.append($0) }) else {
+            writer.rewind(to: mark)
+            isWhole = false
+            break additionals
+          }
+          included.append(extra)
+          beside += group
         }
       }
-      if !fits {
+      if !isWhole && !message.answers.isEmpty {
         writer.rewind(to: start)
-        // Close this packet, unless it is empty: then the answer goes alone, if it fits at all.
-        if !message.answers.isEmpty { break }
-        beside = []
-        message.answers += group.filter { writer.append($0) }
-      } else {
-        message.answers += group
-        message.additionals += beside.flatMap(\.records)
+        break
       }
-      answers.cursor += 1
-      for reference in [reference] + beside.map(\.reference) {
+      // A record that no packet has room for is dropped.
+      answers.removeFirst(isWhole ? references.count : max(1, taken))
+      message.answers += main
+      message.additionals += beside
+      for reference in included {
         answers.sent.insert(reference)
-        if isMulticast { history.note(reference, answers, at: now) }
+        if answers.unicast == nil { history.note(reference, answers, at: now) }
       }
     }
     if message.answers.isEmpty { return }
@@ -329,6 +331,23 @@ extension DNSResponder {
       DNSOutput(
         bytes: message.encoded(limit: MulticastDNS.packetSize, compressingTargets: legacy == nil),
         destination: destination))
+  }
+
+  /// Whether an answer may be sent now. One that may be sent soon is postponed.
+  private func isDue(
+    _ reference: RecordReference, of service: UInt64, in answers: PendingAnswers, at now: Instant,
+    postponing later: inout PendingAnswers
+  ) -> Bool {
+    // An answer about no service may have been an additional record of another packet.
+    if service == 0 && answers.sent.contains(reference) { return false }
+    // The addresses of a host belong into every announcement of a service on it: without them others ask again, seconds later.
+    if answers.unicast != nil || answers.ignoresHistory || reference.sequence != service { return true }
+    guard let free = history.blocked(reference, answers, at: now) else { return true }
+    if free - now <= Self.longestPostponement {
+      later.append(reference, of: service)
+      later.due = max(later.due, free)
+    }
+    return false
   }
 
   /// A record as a plain DNS resolver gets it: short-lived and without the cache-flush bit. RFC 6762 § 6.7.

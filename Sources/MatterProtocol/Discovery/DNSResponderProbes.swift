@@ -59,10 +59,7 @@ extension DNSResponder {
       if records.allSatisfy({ isOurs($0) }) { continue }
       var rivals: [UInt64] = []
       var ours: [DNSRecord] = []
-      if let sequence = index[name]?.instance, let service = services[sequence], !service.isOurs {
-        rivals = [sequence]
-        ours = [DNSRecord(name, service.srv, ttl: 0)]
-      } else if let hosted = index[name]?.hosted, !hosted.isEmpty, !isOwned(name) {
+      if let hosted = index[name]?.hosted, !hosted.isEmpty, !isOwned(name) {
         rivals = hosted
         ours = hosted.first.flatMap { services[$0] }.map { proposedAddresses(of: $0, on: interface) } ?? []
       }
@@ -119,19 +116,12 @@ extension DNSResponder {
     // A host has several addresses: one message is one claim, which is answered by probes, not by giving way at the second record.
     var claimed: Set<DNSName> = []
     for record in message.answers + message.additionals where record.ttl > 0 {
+      if retainedHosts[record.name] != nil && !isOurs(record) { retainedHosts[record.name] = nil }
       guard let entry = index[record.name], entry.instance != nil || !entry.hosted.isEmpty, !isOurs(record) else {
         continue
       }
       if let sequence = entry.instance, let service = services[sequence] {
-        if !options.probes {
-          defend(sequence, service.service.kind, at: now)
-        } else if service.isOurs {
-          // Whose it is shows when both have probed anew.
-          probeAgain(sequence, at: now)
-        } else if !service.isHeldBack {
-          holdBack(sequence, at: now)
-          note(.conflict(service.service.kind))
-        }
+        defend(sequence, service.service.kind, at: now)
       } else if options.probes {
         if claimed.contains(record.name) { continue }
         if isOwned(record.name) {

@@ -25,16 +25,25 @@ struct PendingAnswers: Sendable {
     let legacyQuestions: [DNSQuestion]?
   }
 
+  private struct Member: Hashable {
+    let service: UInt64
+    let reference: RecordReference
+  }
+
   let interface: InterfaceID
   let isIPv6: Bool
   let unicast: Unicast?
   /// Whether to send even what has been multicast within the last second: in defence against a probe.
   var ignoresHistory = false
   var due: Instant
-  private(set) var queue: [RecordReference] = []
-  private var members: Set<RecordReference> = []
-  var cursor = 0
-  /// What went out in packets of this answer already, as answer or as additional record.
+  /// Answers grouped by service. Those about no service are one group.
+  private var groups: [(service: UInt64, references: [RecordReference])] = []
+  private var positions: [UInt64: Int] = [:]
+  private var members: Set<Member> = []
+  private var firstGroup = 0
+  /// Answers of the first group that are sent.
+  private var sentOfFirst = 0
+  /// Answers and additional records that are sent.
   var sent: Set<RecordReference> = []
 
   init(interface: InterfaceID, isIPv6: Bool, unicast: Unicast?, due: Instant) {
@@ -44,12 +53,32 @@ struct PendingAnswers: Sendable {
     self.due = due
   }
 
-  mutating func append(_ reference: RecordReference) {
-    if members.insert(reference).inserted { queue.append(reference) }
+  var isEmpty: Bool { firstGroup >= groups.count }
+
+  /// The service of the first group, 0 for records of no service; and the answers of that group that are still to be sent.
+  var first: (service: UInt64, references: ArraySlice<RecordReference>)? {
+    isEmpty ? nil : (groups[firstGroup].service, groups[firstGroup].references.dropFirst(sentOfFirst))
   }
 
-  /// Whether the record is one of the answers, sent or not.
-  func includes(_ reference: RecordReference) -> Bool { members.contains(reference) }
+  /// - Parameter service: the service whose packet the record belongs to, where that isn't the record's own.
+  mutating func append(_ reference: RecordReference, of service: UInt64? = nil) {
+    let service = service ?? reference.sequence
+    guard members.insert(Member(service: service, reference: reference)).inserted else { return }
+    if let position = positions[service], position >= firstGroup {
+      groups[position].references.append(reference)
+    } else {
+      positions[service] = groups.count
+      groups.append((service, [reference]))
+    }
+  }
+
+  /// Removes the first answers of the first group.
+  mutating func removeFirst(_ count: Int) {
+    sentOfFirst += count
+    guard !isEmpty, sentOfFirst >= groups[firstGroup].references.count else { return }
+    firstGroup += 1
+    sentOfFirst = 0
+  }
 }
 
 /// A query whose known answers go on in further packets. RFC 6762 § 7.2.

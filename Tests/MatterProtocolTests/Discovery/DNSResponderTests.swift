@@ -267,10 +267,80 @@ private func ask(
   let named = messages.flatMap(\.answers).map(\.data)
   #expect(named.count == 1000 && Set(named).count == 1000)
   #expect(outputs.allSatisfy { $0.output.bytes.count <= 1400 })
-  #expect(outputs.count < 250, "\(outputs.count)")
+  #expect(outputs.count == 1000)
   for (_, burst) in Dictionary(grouping: outputs, by: \.at) { #expect(burst.count <= 16) }
   // One of them costs one packet.
   let one = DNSMessage(questions: [DNSQuestion(DNSName("_L77._sub._matterc._udp.local"), .ptr)])
   let answer = try ask(&responder, one, at: later + .seconds(60))
   #expect(answer.map(\.message.answers.count) == [1])
+}
+
+@Suite("Packets of the responder") struct DNSResponderPacketTests {
+  /// Devices with one short discriminator, each on a host of its own.
+  private let lamps = (1...8).map { MatterService.lamp($0, discriminator: 0xF00 + UInt16($0)) }
+
+  /// Whether each message is about one service, and has all of its records.
+  private func expectWhole(_ messages: [DNSMessage], _ services: [MatterService]) {
+    var found: [DNSName] = []
+    for message in messages {
+      let records = message.answers + message.additionals
+      let instances = Set(
+        records.compactMap { record in
+          if case .ptr(let target) = record.data { target } else { record.type == .srv ? record.name : nil }
+        })
+      #expect(instances.count == 1)
+      #expect(Set(records.map(\.type)).isSuperset(of: [.ptr, .srv, .txt, .a, .aaaa]))
+      #expect(records.count == Set(records.map(\.identity)).count)
+      found += instances
+    }
+    #expect(Set(found) == Set(services.map(\.kind.instanceName)))
+  }
+
+  @Test("an announcement describes one service, with its addresses")
+  func announcement() throws {
+    var responder = responder([])
+    for lamp in lamps { responder.publish(lamp, at: later) }
+    let messages = try drain(&responder, from: later).map { try DNSMessage($0.output.bytes) }.filter(\.isResponse)
+    // Twice, in two families.
+    #expect(messages.count == 4 * lamps.count)
+    expectWhole(messages, lamps)
+  }
+
+  @Test("an announcement repeats the addresses of a host that was announced a moment ago")
+  func announcementOnKnownHost() throws {
+    var node = MatterService.node(1)
+    node.hostName = lamps[0].hostName
+    var responder = responder([])
+    responder.publish(lamps[0], at: later)
+    while responder.nextOutput() != nil {}
+    responder.publish(node, at: later + .milliseconds(300))
+    let messages = try drain(&responder, from: later + .milliseconds(300)).map { try DNSMessage($0.output.bytes) }
+    let announced = messages.filter { $0.answers.contains { $0.name == node.kind.instanceName } }
+    #expect(announced.count == 4)
+    expectWhole(announced, [node])
+  }
+
+  @Test("an answer to a query for many services has a packet for each", arguments: [false, true])
+  func answer(isUnicast: Bool) throws {
+    var responder = responder(lamps)
+    let name = DNSName("_S15._sub._matterc._udp.local")
+    let query = DNSMessage(questions: [DNSQuestion(name, .ptr, wantsUnicast: isUnicast)])
+    let replies = try ask(&responder, query)
+    #expect(replies.count == lamps.count)
+    expectWhole(replies.map(\.message), lamps)
+    #expect(replies.allSatisfy { $0.message.answers.map(\.name) == [name] })
+    let plain = SocketAddress(.v4(0x0A00_0002), port: 40_000)
+    let legacy = try ask(&responder, query, from: plain, at: later + .seconds(5))
+    #expect(legacy.count < lamps.count && legacy.flatMap(\.message.answers).count == lamps.count)
+  }
+
+  @Test("an answer repeats the addresses of a host that was asked for a moment ago")
+  func answerOnKnownHost() throws {
+    var responder = responder([lamps[0]])
+    let host = DNSMessage(questions: [DNSQuestion(DNSName(lamps[0].hostName), .aaaa)])
+    #expect(try ask(&responder, host).count == 1)
+    let service = DNSMessage(questions: [DNSQuestion(lamps[0].kind.instanceName, .srv)])
+    let reply = try #require(try ask(&responder, service, at: later + .milliseconds(300)).first)
+    #expect(Set(reply.message.additionals.map(\.type)) == [.a, .aaaa])
+  }
 }

@@ -1,0 +1,70 @@
+"""Eight devices with one short discriminator in one process: found and commissioned by their manual codes."""
+
+import os
+
+from devices import DeviceProcess
+from harness import Report, expect, expect_equal, run_one
+from partner import Clusters, FilterType, Partner, decode_code
+
+LABEL = "eight lights"
+COUNT = 8
+# The long discriminators count up from here, and have their upper four bits in common.
+FIRST = 0xA10
+DEFINITION = f"""home: Many
+devices:
+  - name: Light
+    room: Hall
+    type: on/off light
+    discriminator: {FIRST}
+    count: {COUNT}
+"""
+
+
+async def are_discovered(processes: DeviceProcess, partner: Partner):
+    """The SDK collects devices for a fixed time: all of them answer its question for the short discriminator."""
+    found = await partner.a.controller.DiscoverCommissionableNodes(
+        FilterType.SHORT_DISCRIMINATOR, FIRST >> 8, stopOnFirst=False, timeoutSecond=3)
+    numbers = sorted(node.longDiscriminator for node in found or [])
+    expect_equal(numbers, list(range(FIRST, FIRST + COUNT)), "the long discriminators found")
+
+
+async def are_commissioned(processes: DeviceProcess, partner: Partner):
+    """One after the other, by codes that don't say which of them is meant."""
+    for entry in processes.list():
+        node = await partner.a.commission_by_code(entry["manualCode"])
+        serial = await partner.a.read(node, 0, Clusters.BasicInformation.Attributes.SerialNumber)
+        expect_equal(serial, entry["serialNumber"], f"the serial number of the device with the code {entry['manualCode']}")
+        wanted = int(decode_code(entry["qrCode"])["Long discriminator"])
+        expect(wanted in range(FIRST, FIRST + COUNT), f"discriminator {wanted}")
+
+
+MANY_CHECKS = [
+    (f"{LABEL}: all are discovered by their short discriminator", are_discovered, 15),
+    (f"{LABEL}: each is commissioned by its manual code", are_commissioned, 90),
+]
+
+
+async def run_many(report: Report, partner: Partner, arguments):
+    """All of it, on devices of their own."""
+    chosen = [entry for entry in MANY_CHECKS if entry[0] in arguments.selection]
+    if not chosen:
+        return
+    directory = os.path.join(arguments.directory, "many")
+    os.makedirs(directory, exist_ok=True)
+    definition = os.path.join(directory, "many.yaml")
+    with open(definition, "w") as file:
+        file.write(DEFINITION)
+    processes = DeviceProcess(arguments.hearth, [definition], arguments.lab, directory)
+    try:
+
+        async def start():
+            processes.start()
+
+        if not await run_one(report, f"{LABEL}: the devices start", start, 30):
+            return
+        for name, body, limit in chosen:
+            await run_one(report, name, lambda body=body: body(processes, partner), limit)
+        if not processes.alive:
+            report.not_ok(f"{LABEL}: the devices still run", "the process ended by itself")
+    finally:
+        processes.stop()
