@@ -53,7 +53,7 @@ struct CatalogueTests {
         #expect(Set(members.map(\.id)).count == members.count, "\(place): field numbers")
         #expect(Set(members.map { SpokenName($0.name) }).count == members.count, "\(place): field names")
         for member in members { check(member.schema, place + "." + member.name) }
-      case .bitmap(let bits, let names):
+      case .bitmap(let bits, let names, _):
         #expect(names.keys.allSatisfy { (0..<bits).contains($0) }, "\(place): bits")
       case .enumeration(let bits, let names):
         #expect(names.keys.allSatisfy { bits == 64 || $0 >> UInt64(bits) == 0 }, "\(place): values")
@@ -91,6 +91,7 @@ struct CatalogueTests {
           case .mandatory, .optional: 0
           case .features(let mask), .optionalWith(let mask), .recommended(let mask): mask
           case .when(let condition), .optionalWhen(let condition): condition.all | condition.any | condition.none
+          case .whenElseOptionalWith(let condition, let mask): condition.all | condition.any | condition.none | mask
           }
         #expect(mask & ~declared == 0, "\(cluster.name).\(name)")
       }

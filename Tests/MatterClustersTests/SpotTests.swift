@@ -52,6 +52,25 @@ struct SpotTests {
       write: .administer, initial: [0x0C, 2, 0x58, 0x58]),
     .init(cluster: 0x28, revision: 5, attribute: 0x0012, name: "UniqueID", schema: .string, quality: .fixed),
     .init(
+      cluster: 0x101, revision: 9, attribute: 0x0026, name: "SupportedOperatingModes",
+      schema: .bitmap(
+        bits: 16, names: [0: "Normal", 1: "Vacation", 2: "Privacy", 3: "NoRemoteLockUnlock", 4: "Passage"],
+        isInverted: true), quality: .fixed, initial: [0x05, 0xF6, 0xFF]),
+    .init(
+      cluster: 0x201, revision: 9, attribute: 0x0050, name: "Presets",
+      schema: .list(Thermostat.PresetStruct.schema), quality: [.nonVolatile, .atomic], write: .manage,
+      initial: [0x16, 0x18]),
+    .init(
+      cluster: 0x300, revision: 7, attribute: 0x400A, name: "ColorCapabilities",
+      schema: .bitmap(
+        bits: 16, names: [0: "HueSaturation", 1: "EnhancedHue", 2: "ColorLoop", 3: "XY", 4: "ColorTemperature"])),
+    .init(
+      cluster: 0x400, revision: 3, attribute: 0x0004, name: "LightSensorType",
+      schema: .nullable(.enumeration(bits: 8, names: [0: "Photodiode", 1: "CMOS"])), initial: [0x14]),
+    .init(
+      cluster: 0x406, revision: 5, attribute: 0x0002, name: "OccupancySensorTypeBitmap",
+      schema: .bitmap(bits: 8, names: [0: "PIR", 1: "Ultrasonic", 2: "PhysicalContact"]), quality: .fixed),
+    .init(
       cluster: 0x30, revision: 2, attribute: 0x0000, name: "Breadcrumb", schema: .unsigned(bits: 64),
       write: .administer, initial: [0x04, 0]),
     .init(

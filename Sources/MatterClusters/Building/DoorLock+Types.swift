@@ -26,17 +26,18 @@ extension DoorLock {
     public static let names: [Int: String] = [0: "Single", 1: "Dual", 2: "Tri"]
   }
 
-  /// Application Clusters § 5.2.6.3.
+  /// The modes that a lock does not support: a bit that is set means "not supported". Application Clusters § 5.2.6.3.
   public struct OperatingModes: WireBitmap {
     public var rawValue: UInt16
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 
     public static let normal = Self(rawValue: 1 << 0), vacation = Self(rawValue: 1 << 1)
     public static let privacy = Self(rawValue: 1 << 2), noRemoteLockUnlock = Self(rawValue: 1 << 3)
-    public static let passage = Self(rawValue: 1 << 4), alwaysSet = Self(rawValue: 0xFFE0)
+    public static let passage = Self(rawValue: 1 << 4)
     public static let names: [Int: String] = [
-      0: "Normal", 1: "Vacation", 2: "Privacy", 3: "NoRemoteLockUnlock", 4: "Passage", 5: "AlwaysSet",
+      0: "Normal", 1: "Vacation", 2: "Privacy", 3: "NoRemoteLockUnlock", 4: "Passage",
     ]
+    public static let isInverted = true
   }
 
   /// Application Clusters § 5.2.6.4.

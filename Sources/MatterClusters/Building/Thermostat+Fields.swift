@@ -105,7 +105,7 @@ extension Thermostat {
 
   /// Begins, commits or rolls back a write of several attributes, which is done as a whole or not at all.
   public struct AtomicRequest: ModelStruct {
-    public var requestType: UInt8 = 0
+    public var requestType: AtomicRequestType = .beginWrite
     public var attributeRequests: [AttributeID] = []
     public var timeout: UInt16?
     public static let fields: [Field<Self>] = [
@@ -115,7 +115,7 @@ extension Thermostat {
 
     public init() {}
 
-    public init(requestType: UInt8, attributeRequests: [AttributeID], timeout: UInt16? = nil) {
+    public init(requestType: AtomicRequestType, attributeRequests: [AttributeID], timeout: UInt16? = nil) {
       self.requestType = requestType
       self.attributeRequests = attributeRequests
       self.timeout = timeout

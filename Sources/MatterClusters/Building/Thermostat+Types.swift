@@ -391,6 +391,15 @@ extension Thermostat {
     }
   }
 
+  /// The steps of an atomic write.
+  public struct AtomicRequestType: WireCode {
+    public var rawValue: UInt8
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    public static let beginWrite = Self(0), commitWrite = Self(1), rollbackWrite = Self(2)
+    public static let names: [UInt64: String] = [0: "BeginWrite", 1: "CommitWrite", 2: "RollbackWrite"]
+  }
+
   /// Matter Core § 7.15.5.
   public struct AtomicAttributeStatusStruct: ModelStruct {
     public var attributeID: AttributeID = 0

@@ -149,10 +149,10 @@ public enum Thermostat: Cluster {
     0x004F, "ActiveScheduleHandle", initial: .null, quality: .nonVolatile,
     conformance: .features(matterScheduleConfiguration.mask), constraint: .length(0...16))
   public static let presets = Attribute<Self, [PresetStruct]>(
-    0x0050, "Presets", initial: [], quality: [.nonVolatile, .timed], write: .manage,
+    0x0050, "Presets", initial: [], quality: [.nonVolatile, .atomic], write: .manage,
     conformance: .features(presetsFeature.mask))
   public static let schedules = Attribute<Self, [ScheduleStruct]>(
-    0x0051, "Schedules", initial: [], quality: [.nonVolatile, .timed], write: .manage,
+    0x0051, "Schedules", initial: [], quality: [.nonVolatile, .atomic], write: .manage,
     conformance: .features(matterScheduleConfiguration.mask))
   public static let setpointHoldExpiryTimestamp = Attribute<Self, Nullable<UInt32>>(
     0x0052, "SetpointHoldExpiryTimestamp", initial: .null, quality: .nonVolatile, conformance: .optional)

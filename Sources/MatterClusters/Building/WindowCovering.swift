@@ -82,11 +82,13 @@ public enum WindowCovering: Cluster {
   public static let goToLiftValue = Command<Self, GoToLiftValueRequest, NoFields>(
     0x04, "GoToLiftValue", conformance: .optionalWhen(.init(all: lift.mask | absolutePosition.mask)))
   public static let goToLiftPercentage = Command<Self, GoToLiftPercentageRequest, NoFields>(
-    0x05, "GoToLiftPercentage", conformance: .optionalWith(lift.mask))
+    0x05, "GoToLiftPercentage",
+    conformance: .whenElseOptionalWith(.init(all: lift.mask | positionAwareLift.mask), lift.mask))
   public static let goToTiltValue = Command<Self, GoToTiltValueRequest, NoFields>(
     0x07, "GoToTiltValue", conformance: .optionalWhen(.init(all: tilt.mask | absolutePosition.mask)))
   public static let goToTiltPercentage = Command<Self, GoToTiltPercentageRequest, NoFields>(
-    0x08, "GoToTiltPercentage", conformance: .optionalWith(tilt.mask))
+    0x08, "GoToTiltPercentage",
+    conformance: .whenElseOptionalWith(.init(all: tilt.mask | positionAwareTilt.mask), tilt.mask))
 
   public static let elements: [any ClusterElement] = [
     type, physicalClosedLimitLift, physicalClosedLimitTilt, currentPositionLift, currentPositionTilt,

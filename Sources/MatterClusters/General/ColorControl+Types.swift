@@ -3,6 +3,19 @@ public import MatterModel
 // The types of Color Control. Application Clusters § 3.2.
 
 extension ColorControl {
+  /// The features of the color model that a light supports. Application Clusters § 3.2.6.1.
+  public struct ColorCapabilities: WireBitmap {
+    public var rawValue: UInt16
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    public static let hueSaturation = Self(rawValue: 1 << 0), enhancedHue = Self(rawValue: 1 << 1)
+    public static let colorLoop = Self(rawValue: 1 << 2), xy = Self(rawValue: 1 << 3)
+    public static let colorTemperature = Self(rawValue: 1 << 4)
+    public static let names: [Int: String] = [
+      0: "HueSaturation", 1: "EnhancedHue", 2: "ColorLoop", 3: "XY", 4: "ColorTemperature",
+    ]
+  }
+
   /// Application Clusters § 3.2.6.2.
   public struct Options: WireBitmap {
     public var rawValue: UInt8

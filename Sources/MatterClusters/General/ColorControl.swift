@@ -113,7 +113,8 @@ public enum ColorControl: Cluster {
     0x4005, "ColorLoopStartEnhancedHue", conformance: .features(colorloop.mask))
   public static let colorLoopStoredEnhancedHue = Attribute<Self, UInt16>(
     0x4006, "ColorLoopStoredEnhancedHue", conformance: .features(colorloop.mask))
-  public static let colorCapabilities = Attribute<Self, UInt16>(0x400A, "ColorCapabilities", constraint: .range(0...31))
+  public static let colorCapabilities = Attribute<Self, ColorCapabilities>(
+    0x400A, "ColorCapabilities", constraint: .range(0...31))
   public static let colorTempPhysicalMinMireds = Attribute<Self, UInt16>(
     0x400B, "ColorTempPhysicalMinMireds", conformance: .features(colortemperature.mask), constraint: .range(1...65279))
   public static let colorTempPhysicalMaxMireds = Attribute<Self, UInt16>(

@@ -134,10 +134,10 @@ public enum NetworkCommissioning: Cluster {
 
   /// Matter Core § 11.9.5.6.
   public struct WiFiInterfaceScanResultStruct: ModelStruct {
-    public var security: WiFiSecurity?
-    public var ssid: OctetString?
-    public var bssid: OctetString?
-    public var channel: UInt16?
+    public var security: WiFiSecurity = []
+    public var ssid: OctetString = []
+    public var bssid: OctetString = []
+    public var channel: UInt16 = 0
     public var wiFiBand: WiFiBand?
     public var rssi: Int8?
     public static let fields: [Field<Self>] = [
@@ -148,7 +148,7 @@ public enum NetworkCommissioning: Cluster {
     public init() {}
 
     public init(
-      security: WiFiSecurity? = nil, ssid: OctetString? = nil, bssid: OctetString? = nil, channel: UInt16? = nil,
+      security: WiFiSecurity, ssid: OctetString, bssid: OctetString, channel: UInt16,
       wiFiBand: WiFiBand? = nil, rssi: Int8? = nil
     ) {
       self.security = security
@@ -162,14 +162,14 @@ public enum NetworkCommissioning: Cluster {
 
   /// Matter Core § 11.9.5.7.
   public struct ThreadInterfaceScanResultStruct: ModelStruct {
-    public var panId: UInt16?
-    public var extendedPanId: UInt64?
-    public var networkName: String?
-    public var channel: UInt16?
-    public var version: UInt8?
-    public var extendedAddress: OctetString?
-    public var rssi: Int8?
-    public var lqi: UInt8?
+    public var panId: UInt16 = 0
+    public var extendedPanId: UInt64 = 0
+    public var networkName = ""
+    public var channel: UInt16 = 0
+    public var version: UInt8 = 0
+    public var extendedAddress: OctetString = []
+    public var rssi: Int8 = 0
+    public var lqi: UInt8 = 0
     public static let fields: [Field<Self>] = [
       .init(0, "PanId", \.panId), .init(1, "ExtendedPanId", \.extendedPanId), .init(2, "NetworkName", \.networkName),
       .init(3, "Channel", \.channel), .init(4, "Version", \.version), .init(5, "ExtendedAddress", \.extendedAddress),
@@ -179,8 +179,8 @@ public enum NetworkCommissioning: Cluster {
     public init() {}
 
     public init(
-      panId: UInt16? = nil, extendedPanId: UInt64? = nil, networkName: String? = nil, channel: UInt16? = nil,
-      version: UInt8? = nil, extendedAddress: OctetString? = nil, rssi: Int8? = nil, lqi: UInt8? = nil
+      panId: UInt16, extendedPanId: UInt64, networkName: String, channel: UInt16, version: UInt8,
+      extendedAddress: OctetString, rssi: Int8, lqi: UInt8
     ) {
       self.panId = panId
       self.extendedPanId = extendedPanId

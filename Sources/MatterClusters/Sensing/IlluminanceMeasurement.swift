@@ -12,7 +12,7 @@ public enum IlluminanceMeasurement: Cluster {
   public static let maxMeasuredValue = Attribute<Self, Nullable<UInt16>>(0x0002, "MaxMeasuredValue", initial: .null)
   public static let tolerance = Attribute<Self, UInt16>(
     0x0003, "Tolerance", conformance: .optional, constraint: .range(0...2048))
-  public static let lightSensorType = Attribute<Self, Nullable<UInt8>>(
+  public static let lightSensorType = Attribute<Self, Nullable<LightSensorType>>(
     0x0004, "LightSensorType", initial: .null, conformance: .optional)
 
   public static let elements: [any ClusterElement] = [

@@ -21,7 +21,7 @@ public enum OccupancySensing: Cluster {
   public static let occupancy = Attribute<Self, Occupancy>(0x0000, "Occupancy")
   public static let occupancySensorType = Attribute<Self, OccupancySensorType>(
     0x0001, "OccupancySensorType", quality: .fixed)
-  public static let occupancySensorTypeBitmap = Attribute<Self, OccupancySensorType>(
+  public static let occupancySensorTypeBitmap = Attribute<Self, OccupancySensorTypes>(
     0x0002, "OccupancySensorTypeBitmap", quality: .fixed)
   public static let holdTime = Attribute<Self, UInt16>(
     0x0003, "HoldTime", quality: .nonVolatile, write: .manage, conformance: .optional)
@@ -86,6 +86,16 @@ public enum OccupancySensing: Cluster {
     public static let names: [UInt64: String] = [
       0: "PIR", 1: "Ultrasonic", 2: "PIRAndUltrasonic", 3: "PhysicalContact",
     ]
+  }
+
+  /// The sensing modalities as a bitmap. Application Clusters § 2.7.5.2.
+  public struct OccupancySensorTypes: WireBitmap {
+    public var rawValue: UInt8
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    public static let pir = Self(rawValue: 1 << 0), ultrasonic = Self(rawValue: 1 << 1)
+    public static let physicalContact = Self(rawValue: 1 << 2)
+    public static let names: [Int: String] = [0: "PIR", 1: "Ultrasonic", 2: "PhysicalContact"]
   }
 
   /// Application Clusters § 2.7.5.4.

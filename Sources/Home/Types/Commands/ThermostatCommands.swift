@@ -51,7 +51,7 @@ extension Trait where C == Thermostat {
   /// - Parameter timeout: milliseconds.
   @discardableResult
   public func atomicRequest(
-    requestType: UInt8, attributeRequests: [AttributeID], timeout: UInt16? = nil
+    requestType: Thermostat.AtomicRequestType, attributeRequests: [AttributeID], timeout: UInt16? = nil
   ) async throws(HomeError) -> Thermostat.AtomicResponse {
     try await invoke(
       Thermostat.atomicRequest, .init(requestType: requestType, attributeRequests: attributeRequests, timeout: timeout))
