@@ -60,3 +60,18 @@ public enum CertificateRole: String, Hashable, Sendable {
   /// NOC, the node's own.
   case node
 }
+
+extension CertificateError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .tlv(let error): "not valid TLV: \(error)"
+    case .malformed(let reason): "malformed: \(reason)"
+    case .tooLong(let maximum): "longer than \(maximum) bytes"
+    case .unsupported(let reason): "not supported: \(reason)"
+    case .invalidIdentifier(let attribute, let value):
+      "\(attribute) has the invalid value 0x\(String(value, radix: 16))"
+    case .failed(let check, let role): "\(role) certificate: check of \(check) failed"
+    case .crypto(let error): "\(error)"
+    }
+  }
+}

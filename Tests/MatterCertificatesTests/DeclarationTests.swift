@@ -178,5 +178,41 @@ import Testing
     #expect(throws: AttestationError.declarationProductID) {
       try verifier.verify(try response(), vendorID: 0xFFF1, productID: 0x8002)
     }
+    // The keys above are public: all of it proves nothing.
+    #expect(try verifier.verify(try response(), vendorID: 0xFFF1, productID: 0x8001).isTest)
+    var strict = verifier
+    strict.acceptsTestKeys = false
+    #expect(throws: AttestationError.testKeys) {
+      try strict.verify(try response(), vendorID: 0xFFF1, productID: 0x8001)
+    }
+    // What is wrong besides is reported first.
+    #expect(throws: AttestationError.declarationProductID) {
+      try strict.verify(try response(), vendorID: 0xFFF1, productID: 0x8002)
+    }
+  }
+
+  @Test("a test root, a test signer and a test vendor each make a test device")
+  func testDevices() throws {
+    func outcome(vendorID: UInt16, testKeys: Set<P256PublicKey>) throws -> AttestationVerifier.Outcome {
+      var random = SeededRandomSource(seed: 12)
+      let made = try TestAttestation(vendorID: vendorID, productID: 0x8001, deviceTypeID: 0x0100, random: &random)
+      let nonce = [UInt8](repeating: 1, count: 32), challenge = [UInt8](repeating: 2, count: 16)
+      let elements = AttestationElements(certificationDeclaration: made.certificationDeclaration, nonce: nonce).tlv
+      let signature = try AttestationSignature.sign(elements: elements, challenge: challenge, key: made.dacKey)
+      var strict = verifier
+      strict.testKeys = testKeys
+      return try strict.verify(
+        .init(
+          elements: elements, signature: signature, dac: made.dac.der, pai: made.pai.der, nonce: nonce,
+          challenge: challenge), vendorID: vendorID, productID: 0x8001)
+    }
+    let root = try X509Certificate(der: PublicTestMaterial.paa).publicKey
+    let signer = try P256PrivateKey(scalar: PublicTestMaterial.declarationSignerKey).publicKey
+    #expect(verifier.testKeys.isSuperset(of: [root, signer]))
+    #expect(try !outcome(vendorID: 0x1234, testKeys: []).isTest)
+    #expect(try outcome(vendorID: 0x1234, testKeys: [root]).isTest)
+    #expect(try outcome(vendorID: 0x1234, testKeys: [signer]).isTest)
+    #expect(try outcome(vendorID: 0xFFF4, testKeys: []).isTest)
+    #expect(try !outcome(vendorID: 0xFFF5, testKeys: []).isTest)
   }
 }

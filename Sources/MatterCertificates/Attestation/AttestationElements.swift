@@ -128,7 +128,7 @@ private struct ElementFields {
   }
 
   func octetsIfPresent(_ tag: UInt8) throws(AttestationError) -> [UInt8]? {
-    guard let value = values[tag] else { return nil }
+    guard let value = values[tag], value != .null else { return nil }
     guard case .octets(let octets) = value else { throw .malformedElements("member \(tag)") }
     return octets
   }

@@ -24,6 +24,7 @@ extension AttestationError {
     case .declarationRoot: "its certification declaration does not allow the root (PAA) that its certificates come from"
     case .malformedElements(let what): "its attestation can't be read: \(what)"
     case .nonce: "its attestation answers another question than the one that was asked (nonce)"
+    case .testKeys: "its certificates are for tests: the keys that signed them are public, so they prove nothing"
     case .responseSignature: "its attestation was not signed with the key of its certificate (DAC)"
     }
   }

@@ -51,6 +51,9 @@ public enum AttestationError: Error, Equatable, Sendable {
   case nonce
   /// The response was not signed with the certified key for this session.
   case responseSignature
+
+  /// All is right, but depends on keys that are public, and those are not accepted.
+  case testKeys
 }
 
 /// The place of a certificate in a device's attestation chain. Core § 6.2.1.

@@ -6,6 +6,10 @@ public struct AttestationVerifier: Sendable {
   public var trustedRoots: [X509Certificate]
   /// The keys that are trusted to sign certification declarations, by their subject key identifiers.
   public var declarationSigners: [[UInt8]: P256PublicKey]
+  /// Keys of roots and declaration signers whose private halves are public. A device that depends on one proves nothing.
+  public var testKeys: Set<P256PublicKey> = []
+  /// Whether devices that depend on test keys are accepted.
+  public var acceptsTestKeys = true
 
   public init(trustedRoots: [X509Certificate], declarationSigners: [[UInt8]: P256PublicKey]) {
     self.trustedRoots = trustedRoots
@@ -39,16 +43,25 @@ public struct AttestationVerifier: Sendable {
     }
   }
 
+  /// What a verified response says.
+  public struct Outcome: Hashable, Sendable {
+    public var declaration: CertificationDeclaration
+    /// Whether the certificates or the declaration depend on a test key, or are for a test vendor.
+    public var isTest: Bool
+  }
+
+  /// The vendor ids for tests. Matter Core § 2.5.2.
+  private static let testVendors: ClosedRange<UInt16> = 0xFFF1...0xFFF4
+
   /// Verifies all of it.
   /// - Parameters:
   ///   - vendorID, productID: from the device's Basic Information cluster.
   ///   - time: see ``AttestationChain/verify(dac:pai:trustedRoots:vendorID:productID:at:)``.
-  /// - Returns: the declaration.
   /// - Throws: the first check that failed.
   @discardableResult
   public func verify(
     _ response: Response, vendorID: UInt16, productID: UInt16, at time: Int64? = nil
-  ) throws(AttestationError) -> CertificationDeclaration {
+  ) throws(AttestationError) -> Outcome {
     let pai = try Self.certificate(response.pai, .pai)
     let dac = try Self.certificate(response.dac, .dac)
     // The DAC may be for another product than this, if the declaration says so: its ids are compared there.
@@ -59,10 +72,27 @@ public struct AttestationVerifier: Sendable {
     else { throw .responseSignature }
     let elements = try AttestationElements(tlv: response.elements)
     guard elements.nonce == response.nonce else { throw .nonce }
-    let declaration = try CertificationDeclaration.verify(
-      cms: elements.certificationDeclaration, signers: declarationSigners)
+    let (declaration, isTestDeclaration) = try declaration(elements.certificationDeclaration)
     try declaration.check(vendorID: vendorID, productID: productID, dac: dac, pai: pai, paa: paa)
-    return declaration
+    let isTest =
+      isTestDeclaration || testKeys.contains(paa.publicKey)
+      || dac.subject.vendorID.map { Self.testVendors.contains($0) } == true
+    guard acceptsTestKeys || !isTest else { throw .testKeys }
+    return Outcome(declaration: declaration, isTest: isTest)
+  }
+
+  /// The declaration, and whether it is signed with a test key.
+  private func declaration(
+    _ cms: [UInt8]
+  ) throws(AttestationError) -> (declaration: CertificationDeclaration, isTest: Bool) {
+    let production = declarationSigners.filter { !testKeys.contains($0.value) }
+    do throws(AttestationError) {
+      return (try CertificationDeclaration.verify(cms: cms, signers: production), false)
+    } catch .unknownDeclarationSigner {
+      return (try CertificationDeclaration.verify(cms: cms, signers: declarationSigners), true)
+    } catch {
+      throw error
+    }
   }
 
   private static func certificate(

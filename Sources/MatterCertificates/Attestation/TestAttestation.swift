@@ -60,10 +60,12 @@ public struct TestAttestation: Sendable {
     do { signer = try P256PrivateKey(scalar: PublicTestMaterial.declarationSignerKey).publicKey } catch {
       throw .crypto(error)
     }
-    return AttestationVerifier(
-      trustedRoots: [
-        try X509Certificate(der: PublicTestMaterial.paa), try X509Certificate(der: PublicTestMaterial.paaFFF1),
-      ],
-      declarationSigners: [PublicTestMaterial.declarationSignerKeyID: signer])
+    let roots = [
+      try X509Certificate(der: PublicTestMaterial.paa), try X509Certificate(der: PublicTestMaterial.paaFFF1),
+    ]
+    var verifier = AttestationVerifier(
+      trustedRoots: roots, declarationSigners: [PublicTestMaterial.declarationSignerKeyID: signer])
+    verifier.testKeys = Set(roots.map(\.publicKey) + [signer])
+    return verifier
   }
 }

@@ -89,10 +89,11 @@ extension DeviceEngine {
 
   private mutating func followServices() {
     let wanted = isShutDown ? [] : services
+    // New services first: the addresses of a host are withdrawn with its last service.
+    for service in wanted where !published.contains(service) { effects.append(.publish(service)) }
     for service in published where !wanted.contains(where: { $0.kind == service.kind }) {
       effects.append(.withdraw(service))
     }
-    for service in wanted where !published.contains(service) { effects.append(.publish(service)) }
     published = wanted
   }
 

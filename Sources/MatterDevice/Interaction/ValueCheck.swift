@@ -25,7 +25,7 @@ extension Schema {
   func names(_ value: TLVElement.Value) -> Bool {
     switch (self, value) {
     case (.enumeration(_, let names), .unsigned(let number)): names.isEmpty || names[number] != nil
-    case (.bitmap(_, let names), .unsigned(let bits)):
+    case (.bitmap(_, let names, _), .unsigned(let bits)):
       names.isEmpty || bits & ~names.keys.reduce(0) { $0 | 1 << UInt64($1) } == 0
     case (.nullable(let wrapped), _): value == .null || wrapped.names(value)
     default: true

@@ -25,6 +25,8 @@ public struct Quality: OptionSet, Hashable, Sendable {
   public static let diagnostics = Self(rawValue: 1 << 9)
   /// Too large for one message: a command that needs TCP (Large Message).
   public static let largeMessage = Self(rawValue: 1 << 10)
+  /// Written only within an atomic write (Atomic). Matter Core § 7.15.
+  public static let atomic = Self(rawValue: 1 << 11)
 }
 
 /// Who may do something. Matter Core § 6.6.5 and § 7.6.
@@ -57,13 +59,15 @@ public enum Conformance: Hashable, Sendable {
   case when(FeatureCondition)
   /// Optional where the condition holds, else not allowed.
   case optionalWhen(FeatureCondition)
+  /// Mandatory where the condition holds, else optional with any of these features, else not allowed.
+  case whenElseOptionalWith(FeatureCondition, UInt32)
 
   /// Whether a server with these features must have it.
   public func requires(_ features: UInt32) -> Bool {
     switch self {
     case .mandatory: true
     case .features(let mask), .recommended(let mask): features & mask != 0
-    case .when(let condition): condition.holds(features)
+    case .when(let condition), .whenElseOptionalWith(let condition, _): condition.holds(features)
     case .optional, .optionalWith, .optionalWhen: false
     }
   }
@@ -74,6 +78,7 @@ public enum Conformance: Hashable, Sendable {
     case .mandatory, .optional, .recommended: true
     case .features(let mask), .optionalWith(let mask): features & mask != 0
     case .when(let condition), .optionalWhen(let condition): condition.holds(features)
+    case .whenElseOptionalWith(let condition, let mask): condition.holds(features) || features & mask != 0
     }
   }
 }

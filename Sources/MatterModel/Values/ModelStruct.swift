@@ -11,7 +11,7 @@ public import MatterTLV
 ///       public init() {}
 ///     }
 ///
-/// A property that is `Optional` is an optional field: nil is left out. Fields that the table does not know are passed
+/// A property that is `Optional` is an optional field: nil is left out, and null is read as nil. Fields that the table does not know are passed
 /// over.
 public protocol ModelStruct: ModelValue {
   /// Fields as they are before any is read: zero, empty, nil.
@@ -50,7 +50,7 @@ public struct Field<Root: Sendable>: Sendable {
     schema = Value.schema
     isOptional = true
     decode = { (root: inout Root, reader: inout TLVReader, bytes: RawSpan) throws(TLVError) in
-      root[keyPath: path] = try Value(from: &reader, bytes)
+      root[keyPath: path] = try Value.decodeIfPresent(from: &reader, bytes)
     }
     encode = { $0[keyPath: path]?.encode(to: &$1, .context(id)) }
   }

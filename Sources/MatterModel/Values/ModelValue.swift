@@ -3,6 +3,15 @@ public import MatterTLV
 /// A type that may stand in an attribute or in a field of a command, event or structure. Matter Core § 7.19.
 public protocol ModelValue: TLVCodable {
   static var schema: Schema { get }
+  /// Decodes an optional field. Returns nil for the forms of an absent value that peers send instead of leaving the field out.
+  static func decodeIfPresent(from reader: inout TLVReader, _ bytes: RawSpan) throws(TLVError) -> Self?
+}
+
+extension ModelValue {
+  /// Decodes an optional field: null is nil.
+  public static func decodeIfPresent(from reader: inout TLVReader, _ bytes: RawSpan) throws(TLVError) -> Self? {
+    reader.isNull ? nil : try Self(from: &reader, bytes)
+  }
 }
 
 extension Bool: ModelValue { public static var schema: Schema { .boolean } }
@@ -22,4 +31,9 @@ extension AnyTLV: ModelValue { public static var schema: Schema { .any } }
 extension Array: ModelValue where Element: ModelValue { public static var schema: Schema { .list(Element.schema) } }
 extension Nullable: ModelValue where Wrapped: ModelValue {
   public static var schema: Schema { .nullable(Wrapped.schema) }
+
+  /// Decodes an optional field, in which null is a value.
+  public static func decodeIfPresent(from reader: inout TLVReader, _ bytes: RawSpan) throws(TLVError) -> Self? {
+    try Self(from: &reader, bytes)
+  }
 }

@@ -6,8 +6,8 @@ public indirect enum Schema: Hashable, Sendable {
   case float, double, string, octets
   /// A number with named values.
   case enumeration(bits: Int, names: [UInt64: String])
-  /// A number with named bits, by bit position.
-  case bitmap(bits: Int, names: [Int: String])
+  /// A number with named bits, by bit position. In an inverted bitmap, a bit that is set means "not".
+  case bitmap(bits: Int, names: [Int: String], isInverted: Bool = false)
   /// Any number of values of one shape.
   case list(Schema)
   /// Members, in the order of their numbers.

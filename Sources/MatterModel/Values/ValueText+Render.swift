@@ -22,7 +22,8 @@ extension Schema {
     switch (self, value) {
     case (.nullable(let wrapped), let value): wrapped.text(of: value)
     case (.enumeration(_, let names), .unsigned(let number)): names[number] ?? "\(number)"
-    case (.bitmap(_, let names), .unsigned(let bits)): Self.text(of: bits, names)
+    case (.bitmap(let width, let names, let isInverted), .unsigned(let bits)):
+      Self.text(of: bits, names, width: width, isInverted: isInverted)
     case (.list(let element), .array(let entries)):
       "[" + entries.map { element.text(of: $0.value) }.joined(separator: ", ") + "]"
     case (.structure(let members), .structure(let fields)):
@@ -33,13 +34,16 @@ extension Schema {
     }
   }
 
-  private static func text(of bits: UInt64, _ names: [Int: String]) -> String {
-    var rest = bits
+  private static func text(of bits: UInt64, _ names: [Int: String], width: Int, isInverted: Bool) -> String {
+    let meant = isInverted ? ~bits & UInt64.max >> UInt64(64 - width) : bits
+    var rest = meant
     var parts: [String] = []
-    for (bit, name) in names.sorted(by: { $0.key < $1.key }) where bits >> UInt64(bit) & 1 == 1 {
+    for (bit, name) in names.sorted(by: { $0.key < $1.key }) where meant >> UInt64(bit) & 1 == 1 {
       parts.append(name)
       rest &= ~(1 << UInt64(bit))
     }
+    // A number by itself is the value as it is on the wire.
+    if isInverted, parts.isEmpty { return "0x" + String(bits, radix: 16, uppercase: true) }
     if rest != 0 || parts.isEmpty { parts.append(rest == 0 ? "0" : "0x" + String(rest, radix: 16, uppercase: true)) }
     return parts.joined(separator: " | ")
   }
@@ -65,7 +69,7 @@ extension Schema {
   func json(of value: TLVElement.Value) -> String {
     switch (self, value) {
     case (.nullable(let wrapped), let value): wrapped.json(of: value)
-    case (.unsigned(let bits), .unsigned(let number)), (.bitmap(let bits, _), .unsigned(let number)):
+    case (.unsigned(let bits), .unsigned(let number)), (.bitmap(let bits, _, _), .unsigned(let number)):
       bits > 32 ? "\"\(number)\"" : "\(number)"
     case (.signed(let bits), .signed(let number)): bits > 32 ? "\"\(number)\"" : "\(number)"
     case (.list(let element), .array(let entries)):

@@ -55,7 +55,8 @@ extension Schema {
       }
     case .octets: writer.write(octets: try octets(syntax), tag)
     case .enumeration(let bits, let names): writer.write(try enumeration(syntax, bits, names), tag)
-    case .bitmap(let bits, let names): writer.write(try bitmap(syntax, bits, names), tag)
+    case .bitmap(let bits, let names, let isInverted):
+      writer.write(try bitmap(syntax, bits, names, isInverted: isInverted), tag)
     case .list(let element):
       guard case .list(let entries) = syntax else {
         throw .mismatch(found: syntax.shown, expected: "a list, as [1, 2]")
@@ -148,7 +149,10 @@ extension Schema {
     }
   }
 
-  private func bitmap(_ syntax: ValueSyntax, _ bits: Int, _ names: [Int: String]) throws(ValueTextError) -> UInt64 {
+  /// Of an inverted bitmap, names stand for bits that are not set; a number by itself is the value on the wire.
+  private func bitmap(
+    _ syntax: ValueSyntax, _ bits: Int, _ names: [Int: String], isInverted: Bool
+  ) throws(ValueTextError) -> UInt64 {
     let parts: [String]
     switch syntax {
     case .word(let text), .quoted(let text):
@@ -169,7 +173,8 @@ extension Schema {
       }
       value |= 1 << UInt64(match.key)
     }
-    return value
+    let isNumber = parts.count == 1 && parts.allSatisfy(Self.isNumeric)
+    return isInverted && !isNumber ? ~value & UInt64.max >> UInt64(64 - bits) : value
   }
 
   // MARK: Structures

@@ -32,10 +32,13 @@ extension WireCode {
 public protocol WireBitmap: OptionSet, ModelValue where RawValue: UnsignedInteger & FixedWidthInteger & Sendable {
   /// The bits that the standard names, by position.
   static var names: [Int: String] { get }
+  /// Whether a bit that is set means that what it names is not supported. False unless declared.
+  static var isInverted: Bool { get }
 }
 
 extension WireBitmap {
-  public static var schema: Schema { .bitmap(bits: RawValue.bitWidth, names: names) }
+  public static var isInverted: Bool { false }
+  public static var schema: Schema { .bitmap(bits: RawValue.bitWidth, names: names, isInverted: isInverted) }
   public init(from reader: inout TLVReader, _ bytes: RawSpan) throws(TLVError) {
     self.init(rawValue: try reader.unsigned(as: RawValue.self))
   }

@@ -32,7 +32,9 @@ public struct Fabric: Sendable, Hashable {
   public var vidVerificationSigner: [UInt8] = []
 
   /// Takes what is known from the certificates and derives the rest; the chain itself is not checked here.
-  /// - Parameter epochKey: the identity protection epoch key, 16 bytes.
+  /// - Parameters:
+  ///   - intermediateCertificate: nil or empty where the root issued the operational certificate.
+  ///   - epochKey: the identity protection epoch key, 16 bytes.
   public init(
     index: FabricIndex, rootCertificate: [UInt8], intermediateCertificate: [UInt8]?, operationalCertificate: [UInt8],
     operationalKey: P256PrivateKey, epochKey: [UInt8], adminVendorID: VendorID, label: String = ""
@@ -44,7 +46,7 @@ public struct Fabric: Sendable, Hashable {
     self.fabricID = FabricID(fabricID)
     self.nodeID = NodeID(nodeID)
     self.rootCertificate = rootCertificate
-    self.intermediateCertificate = intermediateCertificate
+    self.intermediateCertificate = intermediateCertificate.flatMap { $0.isEmpty ? nil : $0 }
     self.operationalCertificate = operationalCertificate
     self.operationalKey = operationalKey
     rootPublicKey = root.publicKey

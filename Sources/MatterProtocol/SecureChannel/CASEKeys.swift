@@ -43,8 +43,10 @@ enum CASEKeys {
   ) throws(HandshakeError) -> (NodeID, [CASEAuthenticatedTag]) {
     do {
       let leaf = try MatterCertificate(tlv: credentials.operationalCertificate.bytes)
-      let intermediate = try credentials.intermediateCertificate.map { octets throws(CertificateError) in
-        try MatterCertificate(tlv: octets.bytes)
+      // An empty ICAC is an absent one, as for the Matter SDK.
+      let sentIntermediate = credentials.intermediateCertificate?.bytes
+      let intermediate = try sentIntermediate.flatMap { octets throws(CertificateError) in
+        octets.isEmpty ? nil : try MatterCertificate(tlv: octets)
       }
       // A virtual device has no trusted clock to hold validity against (§ 3.5.6), so times are not checked here.
       try CertificateChain.verify(
@@ -52,12 +54,16 @@ enum CASEKeys {
       guard leaf.fabricID == fabric.fabricID.rawValue, let node = leaf.nodeID else {
         throw HandshakeError.untrusted("the certificate is of another fabric")
       }
-      let signed = SigmaCredentials.toBeSigned(
-        operationalCertificate: credentials.operationalCertificate.bytes,
-        intermediateCertificate: credentials.intermediateCertificate?.bytes, sender: sender, receiver: receiver)
-      guard try P256PublicKey(bytes: leaf.publicKey).verify(credentials.signature.bytes, of: signed) else {
-        throw HandshakeError.untrusted("the signature is wrong")
+      let key = try P256PublicKey(bytes: leaf.publicKey)
+      // A sender of an empty ICAC signs it, or leaves it out of what it signs.
+      let signedForms = sentIntermediate?.isEmpty == true ? [nil, sentIntermediate] : [sentIntermediate]
+      let isSigned = signedForms.contains { intermediate in
+        let signed = SigmaCredentials.toBeSigned(
+          operationalCertificate: credentials.operationalCertificate.bytes, intermediateCertificate: intermediate,
+          sender: sender, receiver: receiver)
+        return key.verify(credentials.signature.bytes, of: signed)
       }
+      guard isSigned else { throw HandshakeError.untrusted("the signature is wrong") }
       return (NodeID(node), leaf.caseAuthenticatedTags.map { CASEAuthenticatedTag($0) })
     } catch let error as HandshakeError {
       throw error

@@ -15,5 +15,14 @@ struct Octets<let length: Int>: ModelValue, ExpressibleByArrayLiteral {
     guard self.bytes.count == length else { throw .outOfRange }
   }
 
+  /// Decodes an optional field: null and an empty string are nil.
+  static func decodeIfPresent(from reader: inout TLVReader, _ bytes: RawSpan) throws(TLVError) -> Self? {
+    if reader.isNull { return nil }
+    let octets = try reader.octets(bytes)
+    if octets.isEmpty { return nil }
+    guard octets.count == length else { throw .outOfRange }
+    return Self(octets)
+  }
+
   func encode(to writer: inout TLVWriter, _ tag: TLVTag) { writer.write(octets: bytes, tag) }
 }

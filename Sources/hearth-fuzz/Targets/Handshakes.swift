@@ -166,13 +166,16 @@ private struct CredentialParties: Sendable {
     return CredentialParties(client: $0.clientFabric, server: $0.serverFabric, keys: keys)
   }
 
-  /// As in Sigma2, with a resumption id, as in Sigma3, and with another's certificate and signature.
+  /// As in Sigma2, with a resumption id, as in Sigma3, and with another's certificate and signature. Then with the ICAC and the
+  /// resumption id empty, and null.
   var seeds: [[UInt8]] {
     let id = [UInt8](repeating: 0x33, count: 16)
-    return [(client, id), (client, nil), (server, nil)].compactMap { fabric, id in
+    let sound = [(client, id), (client, nil), (server, nil)].compactMap { fabric, id in
       CASEPlaintext.make(
         of: fabric, sender: keys.0, receiver: keys.1, resumptionID: id, DeterministicSignatures())
     }
+    let absent: [[UInt8]] = [[0x30, 2, 0, 0x30, 4, 0], [0x34, 2, 0x34, 4]]
+    return sound + absent.flatMap { fields in sound.dropFirst().map { $0.dropLast() + fields + [0x18] } }
   }
 }
 

@@ -36,6 +36,12 @@ enum Samples {
       ConcreteAttributePath(0, 0x001F, 0),
       value: [0x16, 0x15, 0x24, 1, 5, 0x24, 2, 2, 0x36, 3, 0x24, 0, 1, 0x18, 0x34, 4, 0x18, 0x18])
     let toggle = InvokeRequest([CommandData(CommandPath(endpoint: 1, cluster: 0x0006, command: 2))])
+    // AddNOC with an ICACValue that is empty, and null.
+    let credentials = [[0x30, 1, 0], [0x34, 1]].map { icac in
+      CommandData(
+        CommandPath(endpoint: 0, cluster: 0x003E, command: 6),
+        fields: [0x15, 0x30, 0, 1, 0] + icac + [0x30, 2, 1, 0, 0x24, 3, 1, 0x25, 4, 0xF1, 0xFF, 0x18])
+    }
     var array: [[UInt8]] = []
     array.append([0] + StatusResponse(.success).encoded)
     array.append(
@@ -63,6 +69,7 @@ enum Samples {
     array.append([5] + WriteRequest([acl, AttributeWrite(path, value: [0x09])]).encoded)
     array.append([6] + WriteResponse([AttributeStatus(AttributePath(path), status: .success)]).encoded)
     array.append([7] + toggle.encoded)
+    array += credentials.map { [7] + InvokeRequest([$0]).encoded }
     array.append(
       [8]
         + InvokeResponse([

@@ -286,9 +286,9 @@ struct ColorControlTests {
     #expect(!node.serves(ColorControl.primary1X))
     #expect(!node.accepts(ColorControl.moveToColor))
     #expect(node.accepts(ColorControl.stopMoveStep))
-    #expect(node[ColorControl.colorCapabilities] == 0x10)
+    #expect(node[ColorControl.colorCapabilities] == .colorTemperature)
     #expect(node[ColorControl.numberOfPrimaries] == .value(0))
-    #expect(TestNode.colorful()[ColorControl.colorCapabilities] == 0x1F)
+    #expect(TestNode.colorful()[ColorControl.colorCapabilities].rawValue == 0x1F)
     for features in [ColorControlServer.everything, [ColorControl.colortemperature], [ColorControl.xy]] {
       #expect(ColorControlServer.make(features: features).missingCommands.isEmpty)
     }

@@ -94,6 +94,70 @@ extension Lab {
   #expect(try lab.read(GeneralCommissioning.breadcrumb, on: session) == 0)
 }
 
+/// The forms in which controllers say that there is no intermediate certificate.
+private let absentIntermediates: [OctetString?] = [nil, []]
+
+@Test("takes an empty ICACValue in AddNOC and UpdateNOC as no intermediate certificate", arguments: absentIntermediates)
+func emptyIntermediate(icac: OctetString?) throws {
+  var lab = try Lab()
+  try lab.addAdministrator()
+  try lab.addAdministrator()
+  let session = try lab.commission()
+  let root = OctetString(lab.administrators[1].authority.root.tlv)
+  #expect(try lab.arm(60, on: session) == 0)
+  var key = try lab.newKey(on: session)
+  let added = OperationalCredentials.addTrustedRootCertificate
+  #expect(try lab.status(added, .init(rootCACertificate: root), on: session) == .success)
+  let response = try lab.call(
+    OperationalCredentials.addNOC,
+    .init(
+      nocValue: OctetString(try lab.administrators[1].issue(key)), icacValue: icac,
+      ipkValue: OctetString(lab.administrators[1].epochKey), caseAdminSubject: lab.administrators[1].node,
+      adminVendorId: 0xFFF1), on: session)
+  #expect(response == .init(statusCode: .ok, fabricIndex: 2))
+  let opened = lab.openCASE(1)
+  let guest = try #require(opened)
+  #expect(try lab.call(GeneralCommissioning.commissioningComplete, .init(), on: guest, 1).errorCode == .ok)
+  #expect(try lab.arm(60, on: session) == 0)
+  key = try lab.newKey(isForUpdate: true, on: session)
+  let noc = OctetString(try lab.administrators[0].issue(key))
+  #expect(
+    try lab.call(OperationalCredentials.updateNOC, .init(nocValue: noc, icacValue: icac), on: session)
+      == .init(statusCode: .ok, fabricIndex: 1))
+  #expect(lab.device.fabrics.allSatisfy { $0.intermediateCertificate == nil })
+}
+
+@Test("gives the reason of a refusal in DebugText and in a note")
+func refusalsHaveReasons() throws {
+  var lab = try Lab()
+  try lab.addAdministrator()
+  let session = try lab.commission()
+  func notes() -> [String] { lab.events.compactMap { if case .note(let text) = $0 { text } else { nil } } }
+  #expect(notes().isEmpty)
+  #expect(try lab.arm(60, on: session) == 0)
+  let root = OctetString(lab.administrators[0].authority.root.tlv)
+  let addRoot = OperationalCredentials.addTrustedRootCertificate
+  #expect(try lab.status(addRoot, .init(rootCACertificate: [1, 2]), on: session) == Status(.invalidCommand))
+  #expect(try lab.status(addRoot, .init(rootCACertificate: root), on: session) == .success)
+  let key = try lab.newKey(on: session)
+  let noc = OctetString(try lab.administrators[0].issue(key))
+  let ipk = OctetString([UInt8](repeating: 1, count: 16))
+  func request(icac: OctetString?) -> OperationalCredentials.AddNOCRequest {
+    .init(nocValue: noc, icacValue: icac, ipkValue: ipk, caseAdminSubject: 5, adminVendorId: 0xFFF1)
+  }
+  for icac in [[1, 2, 3], root, nil] as [OctetString?] {
+    let response = try lab.call(OperationalCredentials.addNOC, request(icac: icac), on: session)
+    let text = try #require(response.debugText)
+    #expect(response.statusCode != .ok && !text.isEmpty && text.utf8.count <= 128)
+    #expect(notes().last?.contains(text) == true)
+  }
+  #expect(notes().count == 4)
+  #expect(try lab.arm(0, on: session) == 0)
+  let refused = try lab.call(GeneralCommissioning.commissioningComplete, .init(), on: session)
+  #expect(refused.errorCode == .noFailSafe && !refused.debugText.isEmpty)
+  #expect(notes().last?.contains(refused.debugText) == true)
+}
+
 @Test func aCertificateIsRenewedAndComesBackIfTheFailSafeRunsOut() throws {
   var lab = try Lab()
   try lab.addAdministrator()

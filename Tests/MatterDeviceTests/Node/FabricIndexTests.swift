@@ -71,7 +71,7 @@ extension Lab {
   #expect(try lab.status(window, .init(commissioningTimeout: 180), on: first, isTimed: true) == .success)
   var opened = lab.openPASE(5)
   var pase = try #require(opened)
-  #expect(try lab.addNOC(on: pase, 5) == .init(statusCode: .tableFull))
+  #expect(try lab.addNOC(on: pase, 5).statusCode == .tableFull)
   #expect(lab.device.fabrics.map(\.index) == [1, 2, 3, 4, 5])
   #expect(lab.store[StoreKey.failSafe] == nil)
   let disarm = GeneralCommissioning.ArmFailSafeRequest(expiryLengthSeconds: 0, breadcrumb: 0)

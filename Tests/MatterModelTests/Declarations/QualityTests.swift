@@ -43,6 +43,7 @@ struct ConformanceTests {
     Case(conformance: .when(.init(all: a | b)), requires: [3, 7], allows: [3, 7]),
     Case(conformance: .when(.init(any: a | b, none: c)), requires: [1, 2, 3], allows: [1, 2, 3]),
     Case(conformance: .optionalWhen(.init(all: a, none: b)), requires: [], allows: [1, 5]),
+    Case(conformance: .whenElseOptionalWith(.init(all: a | b), a), requires: [3, 7], allows: [1, 3, 5, 7]),
   ])
   func featureMaps(_ test: Case) {
     for features in Self.everything {

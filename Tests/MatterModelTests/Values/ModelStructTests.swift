@@ -55,6 +55,29 @@ struct ModelStructTests {
     #expect(try Sample(tlv: sample.tlv).rate == .value(-5))
   }
 
+  @Test("reads null in an optional field as an absent value")
+  func nullIsAbsent() throws {
+    struct Optionals: ModelStruct {
+      var octets: OctetString?
+      var list: [UInt8]?
+      var text: String?
+      var number: UInt16?
+      var part: Sample.Part?
+      static let fields: [Field<Self>] = [
+        .init(0, "Octets", \.octets), .init(1, "List", \.list), .init(2, "Text", \.text), .init(3, "Number", \.number),
+        .init(4, "Part", \.part),
+      ]
+      init() {}
+    }
+    let nulls: [UInt8] = [0x15, 0x34, 0, 0x34, 1, 0x34, 2, 0x34, 3, 0x34, 4, 0x18]
+    #expect(try Optionals(tlv: nulls) == Optionals())
+    // Empty is a value.
+    let empty = try Optionals(tlv: [0x15, 0x30, 0, 0, 0x36, 1, 0x18, 0x18])
+    #expect(empty.octets == [] && empty.list == [])
+    // A mandatory field is not null.
+    #expect(throws: TLVError.self) { try Sample.Part(tlv: [0x15, 0x34, 0, 0x18]) }
+  }
+
   /// A client leaves the fabric out: the server knows it. Both forms are read.
   @Test func theFabricIndexMayBeLeftOut() throws {
     var sample = full

@@ -5,6 +5,7 @@ import Testing
 struct ValueTextTests {
   static let color = Schema.enumeration(bits: 8, names: [0: "Red", 1: "DarkGreen", 5: "523"])
   static let flags = Schema.bitmap(bits: 8, names: [0: "ExecuteIfOff", 1: "Couple"])
+  static let unsupported = Schema.bitmap(bits: 16, names: [0: "Normal", 1: "Vacation", 3: "Remote"], isInverted: true)
   static let request = Schema.structure([
     .init(id: 0, name: "Level", schema: .unsigned(bits: 8), isOptional: false),
     .init(id: 1, name: "TransitionTime", schema: .nullable(.unsigned(bits: 16)), isOptional: false),
@@ -49,6 +50,10 @@ struct ValueTextTests {
     .init(color, "7", [0x04, 7], json: "7"), .init(color, "523", [0x04, 5], json: "5"),
     .init(flags, "ExecuteIfOff | Couple", [0x04, 3], json: "3"),
     .init(flags, "couple|0x80", [0x04, 0x82], "Couple | 0x80"),
+    .init(unsupported, "Normal | Remote", [0x05, 0xF6, 0xFF], json: "65526"),
+    .init(unsupported, "65526", [0x05, 0xF6, 0xFF], "Normal | Remote"),
+    .init(unsupported, "0xFFFF", [0x05, 0xFF, 0xFF], json: "65535"),
+    .init(unsupported, "vacation|0xFFE0", [0x04, 0x1D], "Vacation | 0xFFE0"),
     .init(flags, "0", [0x04, 0]), .init(flags, "[couple]", [0x04, 2], "Couple"),
     .init(.list(.unsigned(bits: 8)), "[1, 2]", [0x16, 4, 1, 4, 2, 0x18], json: "[1,2]"),
     .init(.list(.string), "[]", [0x16, 0x18], json: "[]"),

@@ -252,4 +252,33 @@ import Testing
     #expect(pair.cores[1].sessions.isEmpty && pair.cores[1].resumption.isEmpty)
     #expect(pair.established(0).isEmpty, "the initiator must not be told of success")
   }
+
+  @Test("takes an empty or null ICAC and resumption ID as absent", arguments: [[0x30, 2, 0], [0x34, 2]] as [[UInt8]])
+  func absentCredentials(icac: [UInt8]) throws {
+    let fabrics = try TestFabrics.make(hasIntermediate: false, tags: [])
+    let (own, peer) = ([UInt8](repeating: 2, count: 65), [UInt8](repeating: 3, count: 65))
+    let sound = try SigmaCredentials.own(
+      of: fabrics[0], sender: own, receiver: peer, DeterministicSignatures()
+    ).tlv
+    let id: [UInt8] = icac.count == 2 ? [0x34, 4] : [0x30, 4, 0]
+    let credentials = try SigmaCredentials(tlv: sound.dropLast() + icac + id + [0x18])
+    #expect(credentials.resumptionID == nil)
+    let node = try CASEKeys.authenticate(credentials, fabric: fabrics[1], sender: own, receiver: peer).0
+    #expect(node == fabrics[0].nodeID)
+    // Signed as sent.
+    var signed = credentials
+    let empty = SigmaCredentials.toBeSigned(
+      operationalCertificate: fabrics[0].operationalCertificate, intermediateCertificate: [], sender: own,
+      receiver: peer)
+    signed.intermediateCertificate = []
+    signed.signature = Octets(try DeterministicSignatures().sign(message: empty, with: fabrics[0].operationalKey))
+    #expect(try CASEKeys.authenticate(signed, fabric: fabrics[1], sender: own, receiver: peer).0 == node)
+    // Half a resumption of which nothing is there is no resumption.
+    var sigma1 = Sigma1(random: Octets([UInt8](repeating: 1, count: 32)), sessionID: 5)
+    sigma1.destinationID = Octets([UInt8](repeating: 1, count: 32))
+    sigma1.publicKey = Octets(own)
+    let read = try Sigma1(tlv: sigma1.tlv.dropLast() + [0x30, 6, 0, 0x30, 7, 0, 0x18])
+    #expect(read.resumptionID == nil && read.resumeMIC == nil && read.isComplete)
+    #expect(throws: TLVError.self) { try Sigma1(tlv: sigma1.tlv.dropLast() + [0x30, 6, 1, 9, 0x18]) }
+  }
 }

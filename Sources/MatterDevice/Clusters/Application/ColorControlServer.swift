@@ -26,7 +26,7 @@ public enum ColorControlServer {
     let mask = features.reduce(0) { $0 | $1.mask }
     var server = ClusterServer(ColorControl.self, features: features)
       .initial(ColorControl.remainingTime, 0)
-      .initial(ColorControl.colorCapabilities, UInt16(truncatingIfNeeded: mask & 0x1F))
+      .initial(ColorControl.colorCapabilities, .init(rawValue: UInt16(truncatingIfNeeded: mask & 0x1F)))
       .onWrite(ColorControl.options) { context, value throws(StatusError) in
         guard value.isSubset(of: .executeIfOff) else { throw StatusError(.constraintError) }
       }

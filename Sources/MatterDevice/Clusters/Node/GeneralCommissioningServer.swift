@@ -2,6 +2,18 @@ internal import MatterClusters
 internal import MatterModel
 internal import MatterProtocol
 
+/// The field in which responses give the reason of a refusal.
+enum DebugText {
+  /// In bytes. Matter Core § 11.10.7, § 11.18.6.10.
+  static let limit = 128
+
+  static func limited(_ text: String) -> String {
+    var result = ""
+    for character in text where result.utf8.count + character.utf8.count <= limit { result.append(character) }
+    return result
+  }
+}
+
 extension RootNode {
   private typealias Failure = GeneralCommissioning.CommissioningError
 
@@ -22,16 +34,35 @@ extension RootNode {
         if error == .ok, request.expiryLengthSeconds > 0 {
           context[GeneralCommissioning.breadcrumb] = request.breadcrumb
         }
-        return .init(errorCode: error, debugText: "")
+        return .init(errorCode: error, debugText: debugText(&context, "ArmFailSafe", error))
       }
       .answer(GeneralCommissioning.setRegulatoryConfig) { context, request throws(StatusError) in
         let error = try setRegulatoryConfig(&context, request)
         if error == .ok { context[GeneralCommissioning.breadcrumb] = request.breadcrumb }
-        return .init(errorCode: error, debugText: "")
+        return .init(errorCode: error, debugText: debugText(&context, "SetRegulatoryConfig", error))
       }
       .answer(GeneralCommissioning.commissioningComplete) { context, _ in
-        .init(errorCode: commissioningComplete(&context), debugText: "")
+        let error = commissioningComplete(&context)
+        return .init(errorCode: error, debugText: debugText(&context, "CommissioningComplete", error))
       }
+  }
+
+  /// The reason of a refusal, which is also logged; empty for success.
+  private static func debugText(_ context: inout ServerContext, _ command: String, _ error: Failure) -> String {
+    let reason: String
+    switch error {
+    case .ok: return ""
+    case .busyWithOtherAdmin:
+      reason =
+        context.node.commissioning.failSafe == nil
+        ? "a commissioning window is open" : "the fail-safe is armed by another administrator"
+    case .noFailSafe: reason = "the fail-safe is not armed"
+    case .invalidAuthentication: reason = "this takes a CASE session of the fabric that armed the fail-safe"
+    case .valueOutsideRange: reason = "LocationCapability does not include this location type"
+    default: reason = "error \(error.rawValue)"
+    }
+    context.report(.note("refused \(command): \(reason)"))
+    return DebugText.limited(reason)
   }
 
   /// Matter Core § 11.10.7.2.

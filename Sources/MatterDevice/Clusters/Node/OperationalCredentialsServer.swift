@@ -46,7 +46,7 @@ extension RootNode {
       .answer(OperationalCredentials.removeFabric) { context, request throws(StatusError) in
         guard 1...254 ~= request.fabricIndex.rawValue else { throw StatusError(.constraintError) }
         guard context.node.commissioning.fabric(request.fabricIndex) != nil else {
-          return .init(statusCode: .invalidFabricIndex)
+          return refuse(&context, .invalidFabricIndex, "no fabric has the index \(request.fabricIndex.rawValue)")
         }
         // Its fail-safe goes with the fabric: nobody is left to disarm it.
         if let failSafe = context.node.commissioning.failSafe,
@@ -146,7 +146,10 @@ extension RootNode {
   private static func addRoot(_ context: inout ServerContext, _ bytes: [UInt8]) throws(StatusError) {
     var failSafe = try failSafe(context)
     guard !failSafe.hasNOC, failSafe.root == nil else { throw StatusError(.constraintError) }
-    guard let root = try? MatterCertificate(tlv: bytes), (try? CertificateChain.verifySelfSigned(root)) != nil else {
+    do throws(CertificateError) {
+      try CertificateChain.verifySelfSigned(MatterCertificate(tlv: bytes))
+    } catch {
+      context.report(.note("refused a root certificate: \(error)"))
       throw StatusError(.invalidCommand)
     }
     failSafe.root = bytes
@@ -165,24 +168,30 @@ extension RootNode {
     }
     var failSafe = try failSafe(context)
     guard !failSafe.hasNOC else { throw StatusError(.constraintError) }
-    guard let signingRequest = failSafe.signingRequest else { return .init(statusCode: .missingCsr) }
+    guard let signingRequest = failSafe.signingRequest else { return refuse(&context, .missingCsr, noSigningRequest) }
     guard !signingRequest.isForUpdate else { throw StatusError(.constraintError) }
-    guard let root = failSafe.root else { return .init(statusCode: .invalidNOC) }
-    let (icac, noc) = (request.icacValue?.bytes, request.nocValue.bytes)
-    if let problem = check(noc, icac, root: root, key: signingRequest.key) { return .init(statusCode: problem) }
+    guard let root = failSafe.root else {
+      return refuse(&context, .invalidNOC, "no root certificate was added within the fail-safe")
+    }
+    let (icac, noc) = (intermediate(request.icacValue), request.nocValue.bytes)
+    if let (status, reason) = check(noc, icac, root: root, key: signingRequest.key) {
+      return refuse(&context, status, reason)
+    }
     let subject = request.caseAdminSubject
     let tag = CASEAuthenticatedTag(UInt32(truncatingIfNeeded: subject.rawValue))
     guard subject.isOperational || (subject.isTag && tag.version > 0) else {
-      return .init(statusCode: .invalidAdminSubject)
+      return refuse(&context, .invalidAdminSubject, "CaseAdminSubject is no operational node and no authenticated tag")
     }
-    guard let index = context.node.commissioning.freeIndex else { return .init(statusCode: .tableFull) }
+    guard let index = context.node.commissioning.freeIndex else {
+      return refuse(&context, .tableFull, "all \(CommissioningState.maximumFabrics) fabrics are in use")
+    }
     guard
       let fabric = try? Fabric(
         index: index, rootCertificate: root, intermediateCertificate: icac, operationalCertificate: noc,
         operationalKey: signingRequest.key, epochKey: request.ipkValue.bytes, adminVendorID: request.adminVendorId)
-    else { return .init(statusCode: .invalidNOC) }
+    else { return refuse(&context, .invalidNOC, "the fabric's identity can't be derived from the certificates") }
     guard !context.node.commissioning.fabrics.contains(where: { $0.isSame(as: fabric) }) else {
-      return .init(statusCode: .fabricConflict)
+      return refuse(&context, .fabricConflict, "the node is on this fabric already")
     }
 
     failSafe.addedFabric = index
@@ -207,21 +216,21 @@ extension RootNode {
   ) throws(StatusError) -> OperationalCredentials.NOCResponse {
     var failSafe = try failSafe(context)
     guard !failSafe.hasNOC else { throw StatusError(.constraintError) }
-    guard let signingRequest = failSafe.signingRequest else { return .init(statusCode: .missingCsr) }
+    guard let signingRequest = failSafe.signingRequest else { return refuse(&context, .missingCsr, noSigningRequest) }
     guard signingRequest.isForUpdate, failSafe.root == nil else { throw StatusError(.constraintError) }
     guard let old = context.node.commissioning.fabric(context.subject.fabric) else {
-      return .init(statusCode: .invalidFabricIndex)
+      return refuse(&context, .invalidFabricIndex, noFabric)
     }
-    let (icac, noc) = (request.icacValue?.bytes, request.nocValue.bytes)
-    if let problem = check(noc, icac, root: old.rootCertificate, key: signingRequest.key) {
-      return .init(statusCode: problem)
+    let (icac, noc) = (intermediate(request.icacValue), request.nocValue.bytes)
+    if let (status, reason) = check(noc, icac, root: old.rootCertificate, key: signingRequest.key) {
+      return refuse(&context, status, reason)
     }
     guard
       var fabric = try? Fabric(
         index: old.index, rootCertificate: old.rootCertificate, intermediateCertificate: icac,
         operationalCertificate: noc, operationalKey: signingRequest.key, epochKey: [UInt8](repeating: 0, count: 16),
         adminVendorID: old.adminVendorID, label: old.label), fabric.fabricID == old.fabricID
-    else { return .init(statusCode: .invalidNOC) }
+    else { return refuse(&context, .invalidNOC, "the node certificate is of another fabric") }
     fabric.identityProtectionKeys = old.identityProtectionKeys
     fabric.vidVerificationStatement = old.vidVerificationStatement
     // A chain has an intermediate certificate or a verification signer, never both.
@@ -235,27 +244,40 @@ extension RootNode {
     return .init(statusCode: .ok, fabricIndex: old.index)
   }
 
-  /// What is wrong with a node certificate; nil: nothing.
+  private static let noSigningRequest = "no CSRRequest within the fail-safe"
+  private static let noFabric = "the accessing fabric is unknown"
+
+  /// An empty ICACValue is an absent one: some controllers always send the field.
+  private static func intermediate(_ value: OctetString?) -> [UInt8]? {
+    value.flatMap { $0.bytes.isEmpty ? nil : $0.bytes }
+  }
+
+  /// A response that refuses a command. The reason is also logged.
+  private static func refuse(
+    _ context: inout ServerContext, _ status: OperationalCredentials.NodeOperationalCertStatus, _ reason: String,
+    fabric: FabricIndex? = nil
+  ) -> OperationalCredentials.NOCResponse {
+    context.report(.note("refused operational credentials (\(status)): \(reason)"))
+    return .init(statusCode: status, fabricIndex: fabric, debugText: DebugText.limited(reason))
+  }
+
+  /// Returns the status and the reason to refuse a node certificate with, or nil if it is valid.
   private static func check(
     _ noc: [UInt8], _ icac: [UInt8]?, root: [UInt8], key: P256PrivateKey
-  ) -> OperationalCredentials.NodeOperationalCertStatus? {
-    let leaf: MatterCertificate
+  ) -> (OperationalCredentials.NodeOperationalCertStatus, String)? {
     do throws(CertificateError) {
-      leaf = try MatterCertificate(tlv: noc)
+      let leaf = try MatterCertificate(tlv: noc)
+      let intermediate = try icac.map { octets throws(CertificateError) in try MatterCertificate(tlv: octets) }
+      guard leaf.publicKey == key.publicKey.bytes else {
+        return (.invalidPublicKey, "the public key of the node certificate is not that of the CSR")
+      }
+      try CertificateChain.verify(noc: leaf, icac: intermediate, root: MatterCertificate(tlv: root))
+      return nil
     } catch {
       // A certificate with the id of no single node is none: this is the one fault of it that has a name.
-      if case .invalidIdentifier(.nodeID, _) = error { return .invalidNodeOpId }
-      return .invalidNOC
+      if case .invalidIdentifier(.nodeID, _) = error { return (.invalidNodeOpId, "\(error)") }
+      return (.invalidNOC, "\(error)")
     }
-    guard let root = try? MatterCertificate(tlv: root) else { return .invalidNOC }
-    var intermediate: MatterCertificate?
-    if let icac {
-      guard let certificate = try? MatterCertificate(tlv: icac) else { return .invalidNOC }
-      intermediate = certificate
-    }
-    guard leaf.publicKey == key.publicKey.bytes else { return .invalidPublicKey }
-    guard (try? CertificateChain.verify(noc: leaf, icac: intermediate, root: root)) != nil else { return .invalidNOC }
-    return nil
   }
 
   /// Matter Core § 11.18.6.11.
@@ -264,12 +286,14 @@ extension RootNode {
   ) throws(StatusError) -> OperationalCredentials.NOCResponse {
     guard label.utf8.count <= 32 else { throw StatusError(.constraintError) }
     guard var fabric = context.node.commissioning.fabric(context.subject.fabric) else {
-      return .init(statusCode: .invalidFabricIndex)
+      return refuse(&context, .invalidFabricIndex, noFabric)
     }
     let isTaken = context.node.commissioning.fabrics.contains {
       $0.index != fabric.index && !label.isEmpty && $0.label == label
     }
-    guard !isTaken else { return .init(statusCode: .labelConflict, fabricIndex: fabric.index) }
+    guard !isTaken else {
+      return refuse(&context, .labelConflict, "another fabric has this label", fabric: fabric.index)
+    }
     if fabric.label != label {
       fabric.label = label
       context.put(fabric)

@@ -73,7 +73,7 @@ extension RootNode {
     }
     if let signer = request.vvsc?.bytes {
       guard signer.count <= VendorVerification.longestSigner else { throw StatusError(.constraintError) }
-      guard fabric.intermediateCertificate == nil else { throw StatusError(.invalidCommand) }
+      guard signer.isEmpty || fabric.intermediateCertificate == nil else { throw StatusError(.invalidCommand) }
       fabric.vidVerificationSigner = signer
     }
     if fabric != old { context.put(fabric) }
