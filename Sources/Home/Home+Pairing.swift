@@ -9,6 +9,9 @@ public struct PairedDevice: Sendable {
   /// The device as it is in the home now: named, and in its room.
   public var device: DeviceRecord
   public var result: CommissioningResult
+
+  /// Whether the device is on the network, and nobody knows who made it: its certificates are for tests.
+  public var isTestDeviceOnNetwork: Bool { result.attestation == .test && !result.address.ip.isLoopback }
 }
 
 extension Home {
@@ -90,6 +93,12 @@ extension Home {
       throw HomeError(.internalError, "the device is in the fabric, and not in the home")
     }
     return PairedDevice(device: device, result: result)
+  }
+
+  /// What a device's attestation proved when it was paired; nil where that is not known, as through a hub.
+  public func attestation(of device: DeviceRecord) async -> DeviceAttestation? {
+    guard let controller = backend as? HomeController else { return nil }
+    return await controller.nodes.first { $0.nodeID == device.nodeID }?.attestation
   }
 
   /// Takes a device out of the fabric and the home. To be called without the home's lock.

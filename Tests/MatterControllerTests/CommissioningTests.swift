@@ -31,7 +31,7 @@ import Testing
       ])
     #expect(result.nodeID == 1)
     #expect(result.fabricIndex == 1)
-    #expect(result.attestationFailure == nil)
+    #expect(result.attestationFailure == nil && result.attestation == .test)
     #expect(result.information.productName == "Lamp")
     #expect(result.information.endpoints.map(\.id) == [0, 1])
     #expect(result.information.endpoints.last?.deviceTypes == [0x0100])
@@ -96,7 +96,24 @@ import Testing
       Issue.record("not commissioned")
       return
     }
-    #expect(result.attestationFailure?.description == "noTrustedRoot")
+    #expect(result.attestationFailure?.description == "noTrustedRoot" && result.attestation == .unverified)
+  }
+
+  @Test("a controller that refuses public test keys refuses a test device, unless it is told to proceed")
+  func refusesTestDevices() throws {
+    var world = try World { $0.attestation.acceptsTestKeys = false }
+    try world.addDevice()
+    var request = CommissioningRequest(passcode: 20_202_021, target: .addresses([world.devices[0].address]))
+    let id = world.controller.commission(request, at: world.now)
+    #expect(world.error(of: id) == .commissioningFailed(.verifyAttestation, .attestation(.init(.testKeys))))
+    request.attestationPolicy = .proceedAnyway
+    let again = world.controller.commission(request, at: world.now)
+    guard case .commissioned(let result)? = try world.result(of: again)?.get() else {
+      Issue.record("not commissioned")
+      return
+    }
+    #expect(result.attestation == .test && result.attestationFailure?.isForTests == true)
+    #expect(world.controller.node(result.nodeID)?.attestation == .test)
   }
 
   @Test func forgedSignatureIsNoticed() throws {

@@ -61,7 +61,7 @@ import Testing
   }
 
   private func joining(_ group: GroupID = 7) -> GroupChange {
-    GroupChange(GroupRecord(group, "Den"), .init(1, 1), isJoining: true)
+    GroupChange(GroupRecord(group, "Den", keySet: 1), 1, [1], isJoining: true)
   }
 
   @Test func listsGoBackAsTheyCameAndForTheVersionThatWasSeen() throws {
@@ -107,7 +107,7 @@ import Testing
   }
 
   @Test func leavingTakesOutItsOwnAlone() throws {
-    var change = GroupChange(GroupRecord(7, "Den"), .init(1, 1), isJoining: false)
+    var change = GroupChange(GroupRecord(7, "Den", keySet: 1), 1, [1], isJoining: false)
     let left = Groups.RemoveGroupResponse(status: .success, groupID: 7)
     _ = try change.take(.invoked([.command(CommandData(Groups.removeGroup.path(on: 1), fields: left.tlv))]))
     _ = try change.take(look([key(7, set: 1), key(8, set: 1)], [entry(2, [1]), entry(3, [7, 8]), entry(3, [7])], 3))
@@ -118,5 +118,75 @@ import Testing
         .array([.init(.unsigned(1))]), .array([.init(.unsigned(8))]),
       ])
     #expect(try change.take(answer(Self.acl)))
+  }
+
+  @Test("removes the key set with the last group that uses it, and leaves all endpoints")
+  func removesUnusedKeys() throws {
+    var record = GroupRecord(7, "Den", keySet: 4)
+    record.members = [.init(1, 1), .init(1, 2), .init(2, 1)]
+    var change = GroupChange(record, 1, [1, 2], isJoining: false)
+    guard case .invoke(let commands, _)? = change.request(epochKey: []) else {
+      Issue.record("no RemoveGroup")
+      return
+    }
+    #expect(commands.map(\.path.endpoint) == [1, 2])
+    let answers = [(EndpointID(1), StatusCode.success), (2, .notFound)].map { endpoint, status in
+      CommandResult.command(
+        CommandData(
+          Groups.removeGroup.path(on: endpoint), fields: Groups.RemoveGroupResponse(status: status, groupID: 7).tlv))
+    }
+    #expect(try !change.take(.invoked(answers)))
+    // Another group uses another key set.
+    #expect(try !change.take(look([key(7, set: 4), key(8, set: 1)], [entry(2, [1]), entry(3, [7])], 3)))
+    #expect(change.step == .writeMap)
+    #expect(try !change.take(answer(Self.map)))
+    guard case .invoke(let removal, _)? = change.request(epochKey: []) else {
+      Issue.record("no KeySetRemove")
+      return
+    }
+    #expect(removal.first?.path == GroupKeyManagement.keySetRemove.path(on: .root))
+    #expect(removal.first?.fields == GroupKeyManagement.KeySetRemoveRequest(groupKeySetID: 4).tlv)
+    let gone = CommandStatus(GroupKeyManagement.keySetRemove.path(on: .root), status: Status(.notFound))
+    #expect(try !change.take(.invoked([.status(gone)])))
+    #expect(try written(change).entries.map { $0[3]?.value } == [.array([.init(.unsigned(1))])])
+    #expect(try change.take(answer(Self.acl)))
+  }
+
+  @Test("replaces keys that a node has no command to remove")
+  func replacesKeys() throws {
+    var change = GroupChange(GroupRecord(7, "Den", keySet: 4), 1, [], isJoining: false)
+    #expect(try !change.take(look([], [], 3)))
+    #expect(change.step == .removeKeys)
+    let path = GroupKeyManagement.keySetRemove.path(on: .root)
+    let unsupported = CommandStatus(path, status: Status(.unsupportedCommand))
+    #expect(try !change.take(.invoked([.status(unsupported)])))
+    guard case .invoke(let commands, _)? = change.request(epochKey: [UInt8](repeating: 9, count: 16)) else {
+      Issue.record("no KeySetWrite")
+      return
+    }
+    let written = try GroupKeyManagement.KeySetWriteRequest(tlv: try #require(commands.first?.fields))
+    #expect(written.groupKeySet.groupKeySetID == 4)
+    #expect(written.groupKeySet.epochKey0 == .value(OctetString([UInt8](repeating: 9, count: 16))))
+    #expect(try change.take(Self.done))
+  }
+
+  @Test("an answer for fewer endpoints than were asked is refused")
+  func countsAnswers() throws {
+    var change = GroupChange(GroupRecord(7, "Den", keySet: 1), 1, [1, 2], isJoining: false)
+    let left = Groups.RemoveGroupResponse(status: .success, groupID: 7)
+    #expect(throws: ControllerError.self) {
+      try change.take(.invoked([.command(CommandData(Groups.removeGroup.path(on: 1), fields: left.tlv))]))
+    }
+  }
+
+  @Test("stores key set, holders and deletion")
+  func isStored() throws {
+    var record = GroupRecord(7, "Den", keySet: 4)
+    record.members = [.init(1, 1)]
+    record.addHolder(3)
+    record.addHolder(1)
+    record.isDeleted = true
+    #expect(GroupRecord(tlv: record.tlv) == record)
+    #expect(record.holders == [1, 3])
   }
 }

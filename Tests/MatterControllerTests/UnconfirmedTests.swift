@@ -10,6 +10,7 @@ import Testing
   private func node(_ id: NodeID, _ request: CommissioningRequest) -> UnconfirmedNode {
     var record = PeerRecord(id)
     record.address = SocketAddress(.loopback6, port: 5540)
+    record.attestation = .test
     var commissioning = Commissioning(request, node: id, at: .zero)
     commissioning.attestationFailure = .init("noTrustedRoot", "nobody vouches for it")
     return UnconfirmedNode(record, commissioning)

@@ -21,6 +21,13 @@ import Testing
     try home.world.run(for: .seconds(1))
   }
 
+  private func perform<R>(_ home: SimulatedHome, _ body: (inout ControllerEngine, Instant) throws -> R) throws -> R {
+    guard let result = home.controller.command({ engine, now in Result { try body(&engine, now) } }) else {
+      throw SimulationError.timedOut(at: home.world.now)
+    }
+    return try result.get()
+  }
+
   private func changed(_ outcome: OperationOutcome) throws -> GroupRecord {
     guard case .groupChanged(let record) = outcome else { throw SimulationError.timedOut(at: .zero) }
     return record
@@ -139,6 +146,101 @@ import Testing
       try home.result { $0.addMember(node, endpoint: 0, to: 5, at: $1) }
     }
     #expect(home.controller.engine?.groups.first?.members == [])
+  }
+
+  @Test("a member that is off leaves a deleted group when it is back, also after a restart of the controller")
+  func deletedGroupIsLeftLater() throws {
+    let home = try SimulatedHome()
+    let node = try home.commission()
+    let den = try perform(home) { engine, _ in try engine.createGroup(name: "Den") }
+    _ = try changed(try home.result { $0.addMember(node, endpoint: 1, to: den.id, at: $1) })
+    home.light.cutPower()
+    let deleted = try perform(home) { engine, _ in try engine.deleteGroup(den.id) }
+    #expect(deleted.holders == [node])
+    #expect(throws: ControllerError.self) { try home.result { $0.leaveGroup(node, den.id, at: $1) } }
+    #expect(throws: ControllerError.self) {
+      try perform(home) { try $0.invoke(group: den.id, cluster: 6, command: 1, at: $1) }
+    }
+    #expect(throws: ControllerError.self) {
+      try perform(home) { engine, _ in try engine.createGroup(den.id, name: "Den") }
+    }
+    let hall = try perform(home) { engine, _ in try engine.createGroup(name: "Hall") }
+    #expect(hall.id != den.id && hall.keySet != den.keySet)
+
+    home.controller.restart()
+    home.controller.forgetEvents()
+    #expect(home.controller.engine?.deletedGroups == [deleted])
+    home.light.powerOn()
+    try home.world.run(for: .seconds(5))
+    // Any reason to talk to it will do.
+    _ = try home.read([AttributePath(OnOff.onOff.path(on: 1))])
+    try home.world.run(for: .seconds(5))
+    #expect(home.controller.engine?.deletedGroups == [])
+    let light = try home.read([
+      AttributePath(GroupKeyManagement.groupKeyMap.path(on: 0)), AttributePath(AccessControl.acl.path(on: 0)),
+      AttributePath(GroupKeyManagement.groupTable.path(on: 0)),
+    ])
+    #expect(try light.value(of: GroupKeyManagement.groupKeyMap, on: 0) == [])
+    #expect(try light.value(of: GroupKeyManagement.groupTable, on: 0) == [])
+    #expect(try light.value(of: AccessControl.acl, on: 0).count == 1)
+    let keys = try home.result { $0.invoke(GroupKeyManagement.keySetReadAllIndices, .init(), on: 0, of: node, at: $1) }
+    guard case .invoked(let results) = keys else { throw SimulationError.timedOut(at: .zero) }
+    let answer = try results.response(of: GroupKeyManagement.keySetReadAllIndices)
+    #expect(answer.groupKeySetIDs == [0])
+    // The number is free again, and the key of the new group is not the old one's.
+    #expect(try perform(home) { engine, _ in try engine.createGroup(name: "Den") }.id == den.id)
+  }
+
+  @Test("the number and keys of a group stay in use when a member was removed by force")
+  func lostMemberKeepsNumber() throws {
+    let home = try SimulatedHome()
+    let node = try home.commission()
+    let den = try perform(home) { engine, _ in try engine.createGroup(name: "Den") }
+    _ = try changed(try home.result { $0.addMember(node, endpoint: 1, to: den.id, at: $1) })
+    home.light.cutPower()
+    _ = try home.result { $0.removeNode(node, force: true, at: $1) }
+    #expect(home.controller.engine?.groups.first?.members == [])
+    // A new group does not share the keys that the lost member has.
+    let hall = try perform(home) { engine, _ in try engine.createGroup(name: "Hall") }
+    #expect(hall.keySet != den.keySet)
+    _ = try perform(home) { engine, _ in try engine.deleteGroup(den.id) }
+    #expect(throws: ControllerError.self) {
+      try perform(home) { engine, _ in try engine.createGroup(den.id, name: "Den") }
+    }
+  }
+
+  @Test("a node that was never reached, or that refused the keys, has nothing of the group")
+  func refusedJoinLeavesNothing() throws {
+    let home = try SimulatedHome()
+    let node = try home.commission()
+    let den = try perform(home) { engine, _ in try engine.createGroup(name: "Den") }
+    home.controller.restart()
+    home.controller.forgetEvents()
+    home.light.cutPower()
+    #expect(throws: ControllerError.self) { try home.result { $0.addMember(node, endpoint: 1, to: den.id, at: $1) } }
+    #expect(home.controller.engine?.groups.first?.holders == [])
+    // Once the request is out, nobody knows.
+    home.light.powerOn()
+    _ = try home.read([AttributePath(OnOff.onOff.path(on: 1))])
+    home.light.cutPower()
+    #expect(throws: ControllerError.self) { try home.result { $0.addMember(node, endpoint: 1, to: den.id, at: $1) } }
+    #expect(home.controller.engine?.groups.first?.holders == [node])
+  }
+
+  @Test("keys that a failed join left on a node are removed with the group")
+  func failedJoinIsUndone() throws {
+    let home = try SimulatedHome()
+    let node = try home.commission()
+    let den = try perform(home) { engine, _ in try engine.createGroup(name: "Den") }
+    // Endpoint 0 has no Groups cluster: it has the keys by then.
+    #expect(throws: ControllerError.self) { try home.result { $0.addMember(node, endpoint: 0, to: den.id, at: $1) } }
+    let before = try home.read([AttributePath(GroupKeyManagement.groupKeyMap.path(on: 0))])
+    #expect(try before.value(of: GroupKeyManagement.groupKeyMap, on: 0).count == 1)
+    #expect(try perform(home) { engine, _ in try engine.deleteGroup(den.id) }.holders == [node])
+    _ = try changed(try home.result { $0.leaveGroup(node, den.id, at: $1) })
+    let after = try home.read([AttributePath(GroupKeyManagement.groupKeyMap.path(on: 0))])
+    #expect(try after.value(of: GroupKeyManagement.groupKeyMap, on: 0) == [])
+    #expect(home.controller.engine?.deletedGroups == [])
   }
 
   /// Each receiver may get a multicast datagram or not.

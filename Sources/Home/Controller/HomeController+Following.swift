@@ -60,7 +60,10 @@ extension HomeController {
       options.machine.task {
         try? await self.takeOver()
         await self.readContacts()
-        if isToAdopt { await self.adoptIfDue() }
+        if isToAdopt {
+          await self.adoptIfDue()
+          await self.followDeletedGroups()
+        }
       }
     }
   }

@@ -1,3 +1,4 @@
+internal import Logging
 public import MatterController
 public import MatterModel
 internal import MatterProtocol
@@ -15,9 +16,68 @@ extension HomeController {
     try change { engine, _ throws(ControllerError) in try engine.createGroup(id, name: name) }
   }
 
-  /// Forgets a group. Members that are left in it are not told.
-  public func deleteGroup(_ id: GroupID) throws(HomeError) {
-    try change { engine, _ throws(ControllerError) in try engine.deleteGroup(id) }
+  /// Deleted groups that devices may still have something of, by number.
+  public var deletedGroups: [GroupRecord] { edge.value.perform { engine, _ in engine.deletedGroups } }
+
+  /// Deletes a group and removes its keys, memberships and access entries from its members. A member that can't be reached leaves
+  /// it when it can be.
+  /// - Returns: the nodes that have not left it yet.
+  public func deleteGroup(_ id: GroupID) async throws(HomeError) -> [NodeID] {
+    let deleted = try change { engine, _ throws(ControllerError) in try engine.deleteGroup(id) }
+    await leaveDeletedGroups(deleted.holders)
+    return deletedGroups.first { $0.id == id }?.holders ?? []
+  }
+
+  /// Has nodes leave the deleted groups that they may still have something of.
+  func leaveDeletedGroups(_ nodes: [NodeID]) async {
+    let known = Set(self.nodes.map(\.nodeID))
+    await withTaskGroup(of: Void.self) { tasks in
+      for node in nodes where known.contains(node) { tasks.addTask { await self.leaveDeletedGroups(node) } }
+    }
+  }
+
+  private func leaveDeletedGroups(_ node: NodeID) async {
+    let timeout = options.timeout
+    for group in deletedGroups where group.holders.contains(node) {
+      do throws(HomeError) {
+        _ = try await run("a change of its groups", node) { engine, now in
+          engine.leaveGroup(node, group.id, timeout: timeout, at: now)
+        }
+      } catch {
+        options.logger.info(
+          "a node has not left a deleted group yet",
+          metadata: ["node": "\(node)", "group": "\(group.id)", "error": "\(error)"])
+        if error.code == .unreachable || error.code == .timedOut { return }
+      }
+    }
+  }
+
+  /// Has nodes that this process had sessions with leave the groups that were deleted while they could not be reached. For a
+  /// process that is about to end.
+  func leaveMissedGroups() async {
+    let nodes = Set(deletedGroups.flatMap(\.holders)).intersection(newSessions).sorted()
+    guard !nodes.isEmpty else { return }
+    if options.access == .exclusive { await leaveDeletedGroups(nodes) } else { await leaveThroughOwner(nodes) }
+  }
+
+  /// The same for groups that other processes deleted since this one began to follow the devices.
+  func followDeletedGroups() async {
+    guard !newSessions.isEmpty, options.access == .readOnly, !HomeLock.isHeld(options.state),
+      let stored = try? options.machine.storedState(of: options.state.controller)
+    else { return }
+    let nodes = newSessions.intersection(GroupRecord.holdersOfDeletedGroups(in: stored)).sorted()
+    newSessions = []
+    if !nodes.isEmpty { await leaveThroughOwner(nodes) }
+  }
+
+  /// It takes another controller, which may store that they did.
+  private func leaveThroughOwner(_ nodes: [NodeID]) async {
+    do throws(HomeError) {
+      try await Home.owning(options) { home throws(HomeError) in try await home.controller.leaveDeletedGroups(nodes) }
+    } catch {
+      options.logger.info("deleted groups are left later", metadata: ["error": "\(error)"])
+      newSessions.formUnion(nodes)
+    }
   }
 
   /// Makes an endpoint a member.

@@ -74,6 +74,8 @@ public actor HomeController {
   var contactsRead: NIODeadline?
   /// Whether another process may know more by now.
   var isContactReadingDue = false
+  /// Nodes that sessions began with, which may have missed that a group was deleted.
+  var newSessions: Set<NodeID> = []
   /// Readings of the grace time: how many were begun, and the last one that came into force.
   var graceReadings = (begun: 0, inForce: 0)
   /// The accounts at makers' clouds that were needed yet, by name; where we follow the devices, all.
@@ -111,6 +113,7 @@ public actor HomeController {
       let stored = try database.load()
       var following = options.following
       following.grace = try following.grace ?? database.grace()
+      let trustsTestDevices = try database.trustsTestDevices()
       let isFollowed = FollowerLock.isAlive(options.state, at: HostClock.unixMicroseconds())
       let edge = try await loop.submit { [discovery, following] in
         let store: any NodeStore
@@ -125,7 +128,9 @@ public actor HomeController {
           notBefore: ControllerConfiguration.earliestNotBefore, attestation: try TestAttestation.verifier(),
           signatures: machine.signatures)
         options.trust?.extend(&configuration.attestation)
+        configuration.attestation.acceptsTestKeys = trustsTestDevices
         configuration.node.mutant = options.mutant
+        configuration.mayStore = options.access == .exclusive
         configuration.discoveryTime = min(configuration.discoveryTime, options.timeout)
         let controller = try ControllerEngine(configuration, state: try whole.load(), random: machine.makeRandom())
         let now = Instant(nanoseconds: Int64(clamping: loop.now.uptimeNanoseconds))
@@ -153,12 +158,15 @@ public actor HomeController {
   private func begin() {
     edge.value.observers.wake = { [machine = options.machine] body in _ = machine.task { body() } }
     edge.value.observers.make = { [unowned self] entry, reducer in value(of: entry, reducer) }
+    edge.value.onSession = { [unowned self] node in _ = newSessions.insert(node) }
     watchFollower()
   }
 
   /// Lets go of sockets and store; what is not stored yet is stored first.
   public func close() async {
     polling?.cancel()
+    // Where devices are followed, it was done as each came back.
+    if center == nil { await leaveMissedGroups() }
     contactKeeping?.cancel()
     endClouds()
     // Whoever is about to take over finds that there is nobody to do so.

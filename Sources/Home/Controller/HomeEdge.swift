@@ -16,6 +16,8 @@ final class HomeEdge: HomeView {
   let host: EngineHost<HomeEngine>
   let keeper: HomeKeeper
   let observers = HomeObservers()
+  /// Called when a session with a node begins.
+  var onSession: ((NodeID) -> Void)?
   private var pending: [OperationID: Pending] = [:]
   /// Ends that came before anybody waited for them.
   private var ended: [OperationID: Outcome] = [:]
@@ -199,6 +201,7 @@ final class HomeEdge: HomeView {
   }
 
   private func received(_ event: ControllerEvent) {
+    if case .sessionOpened(let node, _) = event { onSession?(node) }
     guard let owner = event.operation else { return }
     if isBeginning && pending[owner] == nil {
       early.append((owner, event))

@@ -41,7 +41,9 @@ extension HomeError {
       (
         .refused,
         "it can't prove that it is a certified device: \(failure.explanation) (\(failure)); "
-          + "--trust DIR adds roots to trust, --allow-unverified commissions it all the same"
+          + (failure.isForTests
+            ? "`hearth home trust test` accepts test devices, --allow-unverified this one"
+            : "--trust DIR adds roots to trust, --allow-unverified commissions it all the same")
       )
     case .otherProduct(let expected, let found):
       (

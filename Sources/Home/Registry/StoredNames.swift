@@ -38,6 +38,12 @@ public struct StoredNames: Sendable {
     return try withDatabase { database throws(HomeError) in try database.grace() } ?? .zero
   }
 
+  /// Whether devices with public test certificates are accepted.
+  public func trustsTestDevices() throws(HomeError) -> Bool {
+    guard access(path, F_OK) == 0 else { return true }
+    return try withDatabase { database throws(HomeError) in try database.trustsTestDevices() }
+  }
+
   /// Changes names, rooms or devices in one transaction. Whoever has the home open is told.
   public func change<R: Sendable>(
     _ body: (HomeState) throws(HomeError) -> (changes: [HomeChange], result: R)

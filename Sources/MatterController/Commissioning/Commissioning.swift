@@ -50,6 +50,8 @@ struct Commissioning: Sendable {
   var dac: [UInt8]?
   var attestation: OperationalCredentials.AttestationResponse?
   var attestationFailure: ControllerError.Attestation?
+  /// Whether it depends on public test keys.
+  var isTestDevice = false
   var signing: OperationalCredentials.CSRResponse?
 
   // What it becomes.

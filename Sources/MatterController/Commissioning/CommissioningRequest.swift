@@ -105,8 +105,19 @@ public struct CommissioningResult: Hashable, Sendable {
   public var information: DeviceInformation
   /// Nil: attestation was verified; else why it was not, and the policy was to proceed.
   public var attestationFailure: ControllerError.Attestation?
+  public var attestation: DeviceAttestation
   public var address: SocketAddress
   public var duration: Duration
+}
+
+/// What the attestation of a device proved when it was commissioned. Matter Core § 6.2.3.
+public enum DeviceAttestation: String, Hashable, Sendable {
+  /// Its certificates come from a trusted root.
+  case production
+  /// Its certificates depend on public test keys, which prove nothing.
+  case test
+  /// It was not accepted, and the device was commissioned nevertheless.
+  case unverified
 }
 
 /// What a device says of itself before it is commissioned.

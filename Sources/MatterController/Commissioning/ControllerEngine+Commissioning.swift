@@ -270,13 +270,15 @@ extension ControllerEngine {
       let challenge = commissioning.session.flatMap({ core.session($0)?.attestationChallenge })
     else { return failCommissioning(id, .connectionLost, at: now) }
     do throws(AttestationError) {
-      try configuration.attestation.verify(
+      let outcome = try configuration.attestation.verify(
         .init(
           elements: response.attestationElements.bytes, signature: response.attestationSignature.bytes, dac: dac,
           pai: pai, nonce: commissioning.nonce, challenge: challenge),
         vendorID: commissioning.information.vendorID.rawValue, productID: commissioning.information.productID,
         at: configuration.currentTime)
+      commissionings[id]?.isTestDevice = outcome.isTest
     } catch {
+      commissionings[id]?.isTestDevice = error == .testKeys
       let failure = ControllerError.Attestation(error)
       guard commissioning.request.attestationPolicy == .proceedAnyway else {
         return failCommissioning(id, .attestation(failure), at: now)
@@ -343,6 +345,8 @@ extension ControllerEngine {
     }
     record.vendorID = commissioning.information.vendorID
     record.productID = commissioning.information.productID
+    record.attestation =
+      commissioning.isTestDevice ? .test : commissioning.attestationFailure == nil ? .production : .unverified
     connect(to: record, for: id, patience: Commissioning.operationalPatience, at: now)
   }
 
@@ -378,7 +382,7 @@ extension ControllerEngine {
     }
     let result = CommissioningResult(
       nodeID: record.nodeID, fabricIndex: commissioning.fabricIndex, information: commissioning.information,
-      attestationFailure: commissioning.attestationFailure,
+      attestationFailure: commissioning.attestationFailure, attestation: record.attestation ?? .unverified,
       address: record.address ?? SocketAddress(.loopback6, port: 0), duration: now - commissioning.startedAt)
     complete(id, .success(.commissioned(result)), at: now)
   }
@@ -426,7 +430,7 @@ extension ControllerEngine {
     let step = commissioning.failure?.step ?? .connectByPasscode
     let error = cause == .cancelled ? cause : .commissioningFailed(step, cause)
     complete(id, .failure(error), at: now) {
-      if $0.peers[node]?.isStored == false { $0.forget(node, at: now) }
+      if $0.peers[node]?.isStored == false { $0.forget(node, wasTold: true, at: now) }
     }
   }
 }

@@ -1,3 +1,4 @@
+internal import MatterCertificates
 internal import MatterCrypto
 public import MatterModel
 internal import MatterProtocol
@@ -126,6 +127,9 @@ extension ControllerEngine {
   /// - Returns: whether there is.
   mutating func resumeCommissioning(_ request: CommissioningRequest, _ id: OperationID, at now: Instant) -> Bool {
     guard let known = unansweredNode(of: request) else { return false }
+    // Test devices may not have been refused yet when it began.
+    let isRefused = known.record.attestation == .test && !configuration.attestation.acceptsTestKeys
+    if isRefused, request.attestationPolicy != .proceedAnyway { return false }
     commissionings[id] = Commissioning(request, node: known.record.nodeID, at: now)
     commissionings[id]?.isResumed = true
     commissionings[id]?.isCompletionRepeated = true
@@ -139,7 +143,7 @@ extension ControllerEngine {
   mutating func abandonResumption(_ id: OperationID, at now: Instant) {
     guard let commissioning = commissionings[id] else { return }
     operations[id]?.node = nil
-    forget(commissioning.nodeID, at: now)
+    forget(commissioning.nodeID, wasTold: false, at: now)
     beginCommissioning(commissioning.request, id, at: now)
   }
 

@@ -37,6 +37,12 @@ public struct ControllerConfiguration: Sendable {
   /// The attestation roots and declaration signers that are trusted.
   public var attestation: AttestationVerifier
 
+  // MARK: Storing
+
+  /// Whether what the controller stores lasts. Else nodes don't leave deleted groups on their own, as nobody would know that
+  /// they have.
+  public var mayStore = true
+
   // MARK: Patience
 
   /// A peer's time to think about a request; the time that retransmissions take is added.

@@ -39,8 +39,8 @@ public struct ControllerEngine: Engine {
   var unconfirmed: [NodeID: UnconfirmedNode] = [:]
 
   var groupRecords: [GroupID: GroupRecord] = [:]
-  /// The one epoch key of all groups, 16 bytes; nil before the first.
-  var groupEpochKey: [UInt8]?
+  /// The epoch keys of groups by key set, 16 bytes each.
+  var groupEpochKeys: [UInt16: [UInt8]] = [:]
 
   /// How many want to know of these services.
   var browsing: [DiscoveryQuery: Int] = [:]
@@ -81,7 +81,9 @@ public struct ControllerEngine: Engine {
     for (key, value) in state where key.hasPrefix(UnconfirmedNode.prefix) {
       if let node = UnconfirmedNode(tlv: value) { unconfirmed[node.record.nodeID] = node }
     }
-    groupEpochKey = state[GroupRecord.epochKey]
+    for (key, value) in state where key.hasPrefix(GroupRecord.epochKeyPrefix) {
+      if let keySet = GroupRecord.keySet(ofKey: key) { groupEpochKeys[keySet] = value }
+    }
     let resumption = peers.keys.sorted().compactMap { node in
       state[PeerRecord.resumptionKey(node)].flatMap {
         ResumptionRecord(stored: $0, fabric: FabricAuthority.fabricIndex)
@@ -136,7 +138,7 @@ public struct ControllerEngine: Engine {
     let removed = peers.filter { $0.value.isStored && records[$0.key] == nil }.keys.sorted()
     for node in removed {
       peers[node]?.isStored = false
-      forget(node, at: now)
+      forget(node, wasTold: false, at: now)
     }
     let added = records.keys.filter { peers[$0] == nil }.sorted()
     for node in added { peers[node] = records[node].map { Peer($0) } }

@@ -51,6 +51,8 @@ public indirect enum ControllerError: Error, Hashable, Sendable {
     public let description: String
     /// The same in words for people: which certificate, which rule.
     public let explanation: String
+    /// Whether nothing is wrong but that it depends on public test keys.
+    public var isForTests: Bool { description == "\(AttestationError.testKeys)" }
 
     /// What the check of the certificates and the declaration says.
     public init(_ error: AttestationError) { (description, explanation) = ("\(error)", error.explanation) }

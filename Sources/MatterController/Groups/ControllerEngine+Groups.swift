@@ -4,14 +4,21 @@ public import MatterProtocol
 
 // Groups of the fabric, and messages to all their members. Matter Core § 4.16, § 11.2.
 extension ControllerEngine {
-  /// The groups that were made, by id.
-  public var groups: [GroupRecord] { groupRecords.values.sorted { $0.id < $1.id } }
+  /// The groups, by id, without those that were deleted.
+  public var groups: [GroupRecord] { records { !$0.isDeleted } }
 
-  /// Makes a group without members.
+  /// Deleted groups that nodes may still have something of, by id.
+  public var deletedGroups: [GroupRecord] { records { $0.isDeleted } }
+
+  private func records(_ isIncluded: (GroupRecord) -> Bool) -> [GroupRecord] {
+    groupRecords.values.filter(isIncluded).sorted { $0.id < $1.id }
+  }
+
+  /// Makes a group without members. Numbers and keys of deleted groups are not used while a node may still have them.
   /// - Parameters:
   ///   - id: 1 to 0x7FFF, nil for one that is free.
   ///   - name: what members call it; at most 16 bytes.
-  /// - Throws: ``ControllerError/invalidRequest(_:)`` if it is there already, or can't be.
+  /// - Throws: ``ControllerError/invalidRequest(_:)`` if the number is in use, or a parameter is out of range.
   @discardableResult
   public mutating func createGroup(_ id: GroupID? = nil, name: String) throws(ControllerError) -> GroupRecord {
     guard name.utf8.count <= 16 else { throw .invalidRequest("a group's name has at most 16 bytes") }
@@ -19,24 +26,62 @@ extension ControllerEngine {
     guard let id = id ?? free, 1...0x7FFF ~= id.rawValue else {
       throw .invalidRequest("a group's number is from 1 to 32767")
     }
-    guard groupRecords[id] == nil else { throw .invalidRequest("group \(id) is there already") }
-    let record = GroupRecord(id, name)
-    groupRecords[id] = record
-    var changes = [StoreChange(record.key, record.tlv)]
-    if groupEpochKey == nil {
-      let key = random.bytes(16)
-      groupEpochKey = key
-      changes.append(StoreChange(GroupRecord.epochKey, key))
+    if let known = groupRecords[id] {
+      throw .invalidRequest(
+        known.isDeleted
+          ? "group \(id.rawValue) was deleted, and devices may still be in it; choose another number"
+          : "group \(id.rawValue) exists already")
     }
+    var changes: [StoreChange] = []
+    let keySet = try keySetForNewGroup(&changes)
+    let record = GroupRecord(id, name, keySet: keySet)
+    groupRecords[id] = record
+    changes.append(StoreChange(record.key, record.tlv))
     perform(.store(changes))
     installGroupKeys()
     return record
   }
 
-  /// Forgets a group. Members that are left in it are not told, and hear nothing any more.
-  public mutating func deleteGroup(_ id: GroupID) throws(ControllerError) {
-    guard let record = groupRecords.removeValue(forKey: id) else { throw .invalidRequest("there is no group \(id)") }
-    perform(.store([StoreChange(record.key, nil)]))
+  /// The key set of the other groups, or a new one if a node that is not to have it any more may still have it.
+  private mutating func keySetForNewGroup(_ changes: inout [StoreChange]) throws(ControllerError) -> UInt16 {
+    let exposed = groupRecords.values.filter { record in
+      record.isDeleted || record.holders.contains { peers[$0]?.isStored != true }
+    }
+    let unsafe = Set(exposed.map(\.keySet))
+    if let known = groupEpochKeys.keys.sorted().last(where: { !unsafe.contains($0) }) { return known }
+    // Key set 0 is not for groups.
+    guard let new = (1...UInt16.max).first(where: { self.groupEpochKeys[$0] == nil }) else {
+      throw .invalidRequest("there are too many key sets of groups")
+    }
+    let key = random.bytes(16)
+    groupEpochKeys[new] = key
+    changes.append(StoreChange(GroupRecord.epochKeyKey(new), key))
+    return new
+  }
+
+  /// Deletes a group: it can't be used any more. Its number and keys are kept until every node that may have them has left it,
+  /// which ``leaveGroup(_:_:timeout:at:)`` does, and each new session with such a node.
+  /// - Returns: the group with the nodes that have to leave it.
+  @discardableResult
+  public mutating func deleteGroup(_ id: GroupID) throws(ControllerError) -> GroupRecord {
+    guard var record = groupRecords[id], !record.isDeleted else {
+      throw .invalidRequest("there is no group \(id.rawValue)")
+    }
+    record.isDeleted = true
+    update(record)
+    return record
+  }
+
+  /// Stores a group as it is now, or forgets it if it was deleted and no node has anything of it.
+  private mutating func update(_ record: GroupRecord) {
+    let isGone = record.isDeleted && record.holders.isEmpty
+    groupRecords[record.id] = isGone ? nil : record
+    var changes = [StoreChange(record.key, isGone ? nil : record.tlv)]
+    if isGone, !groupRecords.values.contains(where: { $0.keySet == record.keySet }) {
+      groupEpochKeys[record.keySet] = nil
+      changes.append(StoreChange(GroupRecord.epochKeyKey(record.keySet), nil))
+    }
+    perform(.store(changes))
     installGroupKeys()
   }
 
@@ -47,22 +92,82 @@ extension ControllerEngine {
   public mutating func addMember(
     _ node: NodeID, endpoint: EndpointID, to group: GroupID, timeout: Duration = usualTimeout, at now: Instant
   ) -> OperationID {
-    change(group, GroupRecord.Member(node, endpoint), isJoining: true, timeout, at: now)
+    guard var record = groupRecords[group], !record.isDeleted else {
+      return refuse(.invalidRequest("there is no group \(group.rawValue)"))
+    }
+    guard peers[node]?.isStored == true else { return refuse(.unknownNode(node)) }
+    // Before the node gets anything: where the operation ends half-way, the keys have to be removed all the same.
+    var change = GroupChange(record, node, [endpoint], isJoining: true)
+    change.isFirst = !record.holders.contains(node)
+    if change.isFirst {
+      record.addHolder(node)
+      update(record)
+    }
+    return start(.changeGroup(change), node, timeout, at: now)
   }
 
-  /// Takes an endpoint out of a group; with the last one of a node, the node's right and key map entry go too. Ends with
-  /// ``OperationOutcome/groupChanged(_:)``.
+  /// Takes an endpoint out of a group; with the last one of a node, the node's keys, key map entry and access entry go too. Ends
+  /// with ``OperationOutcome/groupChanged(_:)``.
   public mutating func removeMember(
     _ node: NodeID, endpoint: EndpointID, from group: GroupID, timeout: Duration = usualTimeout, at now: Instant
   ) -> OperationID {
-    change(group, GroupRecord.Member(node, endpoint), isJoining: false, timeout, at: now)
+    guard let record = groupRecords[group], !record.isDeleted else {
+      return refuse(.invalidRequest("there is no group \(group.rawValue)"))
+    }
+    return start(.changeGroup(GroupChange(record, node, [endpoint], isJoining: false)), node, timeout, at: now)
   }
 
-  private mutating func change(
-    _ group: GroupID, _ member: GroupRecord.Member, isJoining: Bool, _ timeout: Duration, at now: Instant
+  /// Removes all that a node has of a group: memberships, keys, key map entry and access entry. Ends with
+  /// ``OperationOutcome/groupChanged(_:)``.
+  public mutating func leaveGroup(
+    _ node: NodeID, _ group: GroupID, timeout: Duration = usualTimeout, at now: Instant
   ) -> OperationID {
-    guard let record = groupRecords[group] else { return refuse(.invalidRequest("there is no group \(group)")) }
-    return start(.changeGroup(GroupChange(record, member, isJoining: isJoining)), member.node, timeout, at: now)
+    guard let record = groupRecords[group] else {
+      return refuse(.invalidRequest("there is no group \(group.rawValue)"))
+    }
+    let change = GroupChange(record, node, record.endpoints(of: node), isJoining: false)
+    return start(.changeGroup(change), node, timeout, at: now)
+  }
+
+  /// Has a node that there is a session with leave the groups that were deleted while it could not be reached.
+  mutating func leaveDeletedGroups(_ node: NodeID, at now: Instant) {
+    guard configuration.mayStore else { return }
+    for record in deletedGroups where record.holders.contains(node) && !isChanging(record.id, node) {
+      _ = leaveGroup(node, record.id, at: now)
+    }
+  }
+
+  private func isChanging(_ group: GroupID, _ node: NodeID) -> Bool {
+    operations.values.contains {
+      if case .changeGroup(let change) = $0.task { change.group == group && change.node == node } else { false }
+    }
+  }
+
+  /// Whether an earlier change of a node's groups is under way. One at a time: each decides by what the others left.
+  func mustWaitForGroupChange(_ id: OperationID) -> Bool {
+    guard let operation = operations[id], case .changeGroup(let change) = operation.task else { return false }
+    return groupChanges(of: change.node).contains { $0 < id }
+  }
+
+  /// Makes the next change of a node's groups, if one waits. The group may have changed since it was asked for.
+  mutating func runNextGroupChange(_ node: NodeID, at now: Instant) {
+    guard let next = groupChanges(of: node).min(), case .changeGroup(let change)? = operations[next]?.task else {
+      return
+    }
+    guard let record = groupRecords[change.group], !(record.isDeleted && change.isJoining) else {
+      return fail(next, .invalidRequest("there is no group \(change.group.rawValue) any more"), at: now)
+    }
+    let endpoints = record.isDeleted ? record.endpoints(of: node) : change.endpoints
+    var renewed = GroupChange(record, node, endpoints, isJoining: change.isJoining)
+    renewed.isFirst = change.isFirst
+    operations[next]?.task = .changeGroup(renewed)
+    run(next, at: now)
+  }
+
+  private func groupChanges(of node: NodeID) -> [OperationID] {
+    operations.values.compactMap {
+      if case .changeGroup(let change) = $0.task, change.node == node { $0.id } else { nil }
+    }
   }
 
   /// Takes an answer on the way into a group or out of it.
@@ -77,24 +182,35 @@ extension ControllerEngine {
       return fail(id, error, at: now)
     }
     guard var record = groupRecords[change.group] else {
-      return fail(id, .invalidRequest("there is no group \(change.group) any more"), at: now)
+      return fail(id, .invalidRequest("there is no group \(change.group.rawValue) any more"), at: now)
     }
-    record.members.removeAll { $0 == change.member }
+    let changed = change.endpoints.map { GroupRecord.Member(change.node, $0) }
+    record.members.removeAll { changed.contains($0) }
     if change.isJoining {
-      record.members.append(change.member)
+      record.members += changed
       record.members.sort()
+    } else if !change.othersStay {
+      record.holders.removeAll { $0 == change.node }
     }
-    groupRecords[record.id] = record
-    perform(.store([StoreChange(record.key, record.tlv)]))
+    update(record)
     complete(id, .success(.groupChanged(record)), at: now)
   }
 
+  /// A change of groups failed. A node that could not be reached, or that refused the keys, has nothing of the group.
+  mutating func failedGroupChange(_ change: GroupChange, _ error: ControllerError) {
+    guard change.isFirst, change.step == .writeKeys, var record = groupRecords[change.group] else { return }
+    if change.hasSent { guard case .status = error else { return } }
+    record.holders.removeAll { $0 == change.node }
+    update(record)
+  }
+
   /// A node that left the fabric is in no group any more.
-  mutating func leaveGroups(_ node: NodeID) {
-    for var record in groups where record.members.contains(where: { $0.node == node }) {
+  /// - Parameter wasTold: whether the node itself forgot the fabric. Else it may have what it had.
+  mutating func leaveGroups(_ node: NodeID, wasTold: Bool) {
+    for var record in groupRecords.values.sorted(by: { $0.id < $1.id }) where record.holders.contains(node) {
       record.members.removeAll { $0.node == node }
-      groupRecords[record.id] = record
-      perform(.store([StoreChange(record.key, record.tlv)]))
+      if wasTold { record.holders.removeAll { $0 == node } }
+      update(record)
     }
   }
 
@@ -126,7 +242,7 @@ extension ControllerEngine {
   private mutating func send(
     _ opcode: UInt8, _ payload: [UInt8], to group: GroupID, at now: Instant
   ) throws(ControllerError) {
-    guard groupRecords[group] != nil else { throw .invalidRequest("there is no group \(group)") }
+    guard groupRecords[group]?.isDeleted == false else { throw .invalidRequest("there is no group \(group.rawValue)") }
     guard core.sendToGroup(group, fabric: FabricAuthority.fabricIndex, opcode, payload: payload) else {
       throw .invalidRequest("too long for one message to a group")
     }
@@ -135,11 +251,15 @@ extension ControllerEngine {
 
   /// Makes the messaging core know the groups.
   mutating func installGroupKeys() {
-    guard let epochKey = groupEpochKey,
-      let key = core.groupKeys(of: fabric.index).first?.keys.first
-        ?? (try? GroupKey(epochKey: epochKey, compressedFabricID: fabric.compressedFabricID))
-    else { return }
-    let set = GroupKeySet(id: GroupChange.keySet, keys: [key], groups: groupRecords.keys.sorted())
-    core.setGroupKeys([set], of: fabric.index)
+    let known = core.groupKeys(of: fabric.index)
+    let sets = groupEpochKeys.keys.sorted().compactMap { (keySet) -> GroupKeySet? in
+      let used = groups.filter { $0.keySet == keySet }.map(\.id)
+      guard !used.isEmpty, let epochKey = groupEpochKeys[keySet],
+        let key = known.first(where: { $0.id == keySet })?.keys.first
+          ?? (try? GroupKey(epochKey: epochKey, compressedFabricID: fabric.compressedFabricID))
+      else { return nil }
+      return GroupKeySet(id: keySet, keys: [key], groups: used)
+    }
+    core.setGroupKeys(sets, of: fabric.index)
   }
 }

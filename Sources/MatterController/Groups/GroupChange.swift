@@ -2,7 +2,8 @@ internal import MatterClusters
 internal import MatterModel
 internal import MatterProtocol
 
-/// The way of one endpoint into a group, or out of it: a few requests to its node, of which each may find nothing to do.
+/// The requests that make an endpoint of a node a member of a group, or that end the membership of some or all of its endpoints.
+/// Each may find nothing to do.
 struct GroupChange: Sendable {
   enum Step: Sendable {
     /// The key set that all our groups use.
@@ -13,6 +14,10 @@ struct GroupChange: Sendable {
     case writeMap
     case addGroup
     case removeGroup
+    /// The key set, where no other group of the node uses it.
+    case removeKeys
+    /// The key set gets a random key, where the node has no command that removes it.
+    case replaceKeys
     /// Members obey the group only with the privilege.
     case writeAccess
   }
@@ -20,15 +25,19 @@ struct GroupChange: Sendable {
   typealias MapEntry = GroupKeyManagement.GroupKeyMapStruct
   typealias AccessEntry = AccessControl.AccessControlEntryStruct
 
-  /// Key set 0 is not for groups. One for all of them: nodes need not have room for more than two.
-  static let keySet: UInt16 = 1
-
   let group: GroupID
   let name: String
-  let member: GroupRecord.Member
+  let keySet: UInt16
+  let node: NodeID
+  /// Those that join or leave.
+  let endpoints: [EndpointID]
   let isJoining: Bool
-  /// Whether other endpoints of the node stay in the group, when this one leaves.
+  /// Whether other endpoints of the node stay in the group, when these leave.
   let othersStay: Bool
+  /// Whether the node had nothing of the group before.
+  var isFirst = false
+  /// Whether a request may have reached the node.
+  var hasSent = false
   var step: Step
   /// What the node has, when it was looked at last.
   private var map: ScopedList<MapEntry>?
@@ -37,22 +46,25 @@ struct GroupChange: Sendable {
   private var rivals = 0
   private static let mostRivals = 4
 
-  init(_ group: GroupRecord, _ member: GroupRecord.Member, isJoining: Bool) {
+  /// - Parameter endpoints: those that join or leave; none: only keys and access entries are removed.
+  init(_ group: GroupRecord, _ node: NodeID, _ endpoints: [EndpointID], isJoining: Bool) {
     self.group = group.id
     name = group.name
-    self.member = member
+    keySet = group.keySet
+    self.node = node
+    self.endpoints = endpoints
     self.isJoining = isJoining
-    othersStay = group.members.contains { $0.node == member.node && $0 != member }
-    step = isJoining ? .writeKeys : .removeGroup
+    othersStay = group.members.contains { $0.node == node && !endpoints.contains($0.endpoint) }
+    step = isJoining ? .writeKeys : endpoints.isEmpty ? .look : .removeGroup
   }
 
   // MARK: Requests
 
   func request(epochKey: [UInt8]) -> NodeRequest? {
     switch step {
-    case .writeKeys:
+    case .writeKeys, .replaceKeys:
       let set = GroupKeyManagement.GroupKeySetStruct(
-        groupKeySetID: Self.keySet, groupKeySecurityPolicy: .trustFirst, epochKey0: .value(OctetString(epochKey)),
+        groupKeySetID: keySet, groupKeySecurityPolicy: .trustFirst, epochKey0: .value(OctetString(epochKey)),
         epochStartTime0: .value(1), epochKey1: .null, epochStartTime1: .null, epochKey2: .null, epochStartTime2: .null)
       let fields = GroupKeyManagement.KeySetWriteRequest(groupKeySet: set).tlv
       return .invoke([CommandData(GroupKeyManagement.keySetWrite.path(on: .root), fields: fields)], timed: nil)
@@ -62,10 +74,13 @@ struct GroupChange: Sendable {
     case .writeMap: return newMap.flatMap { write(Self.mapPath, $0) }
     case .addGroup:
       let fields = Groups.AddGroupRequest(groupID: group, groupName: name).tlv
-      return .invoke([CommandData(Groups.addGroup.path(on: member.endpoint), fields: fields)], timed: nil)
+      return .invoke(endpoints.map { CommandData(Groups.addGroup.path(on: $0), fields: fields) }, timed: nil)
     case .removeGroup:
       let fields = Groups.RemoveGroupRequest(groupID: group).tlv
-      return .invoke([CommandData(Groups.removeGroup.path(on: member.endpoint), fields: fields)], timed: nil)
+      return .invoke(endpoints.map { CommandData(Groups.removeGroup.path(on: $0), fields: fields) }, timed: nil)
+    case .removeKeys:
+      let fields = GroupKeyManagement.KeySetRemoveRequest(groupKeySetID: keySet).tlv
+      return .invoke([CommandData(GroupKeyManagement.keySetRemove.path(on: .root), fields: fields)], timed: nil)
     case .writeAccess: return newAccess.flatMap { write(Self.accessPath, $0) }
     }
   }
@@ -84,16 +99,22 @@ struct GroupChange: Sendable {
   private var newMap: ScopedList<MapEntry>? {
     guard let map else { return nil }
     var wanted = map
-    let isThere = map.entries.contains { $0.entry.groupId == group && $0.entry.groupKeySetID == Self.keySet }
+    let isThere = map.entries.contains { $0.entry.groupId == group && $0.entry.groupKeySetID == keySet }
     if isJoining {
       if isThere { return nil }
       wanted.entries.removeAll { $0.entry.groupId == group }
-      wanted.entries.append(ScopedEntry(MapEntry(groupId: group, groupKeySetID: Self.keySet)))
+      wanted.entries.append(ScopedEntry(MapEntry(groupId: group, groupKeySetID: keySet)))
     } else {
       if othersStay || !map.entries.contains(where: { $0.entry.groupId == group }) { return nil }
       wanted.entries.removeAll { $0.entry.groupId == group }
     }
     return wanted
+  }
+
+  /// Whether no other group of the node uses the key set.
+  private var areKeysUnused: Bool {
+    !isJoining && !othersStay
+      && map?.entries.contains { $0.entry.groupId != group && $0.entry.groupKeySetID == keySet } == false
   }
 
   /// Nil if it is right as it is.
@@ -158,14 +179,26 @@ struct GroupChange: Sendable {
       try statuses.check()
       return goOn(from: .writeMap)
     case (.addGroup, .invoked(let results)):
-      let response = try results.response(as: Groups.AddGroupResponse.self)
-      guard response.status == .success else { throw .status(Status(response.status)) }
+      try check(results, as: Groups.AddGroupResponse.self) { $0.status == .success ? nil : $0.status }
       return goOn(from: .addGroup)
     case (.removeGroup, .invoked(let results)):
-      let response = try results.response(as: Groups.RemoveGroupResponse.self)
-      guard response.status == .success || response.status == .notFound else { throw .status(Status(response.status)) }
+      try check(results, as: Groups.RemoveGroupResponse.self) {
+        $0.status == .success || $0.status == .notFound ? nil : $0.status
+      }
       if othersStay { return true }
       step = .look
+    case (.removeKeys, .invoked(let results)):
+      do throws(ControllerError) {
+        try results.checkStatus()
+      } catch .status(let status) where status.code == .notFound {
+      } catch .status(let status) where status.code == .unsupportedCommand {
+        step = .replaceKeys
+        return false
+      }
+      return goOn(from: .removeKeys)
+    case (.replaceKeys, .invoked(let results)):
+      try results.checkStatus()
+      return goOn(from: .removeKeys)
     case (.writeAccess, .written(let statuses)):
       if lookAgain(statuses) { return false }
       try statuses.check()
@@ -173,6 +206,16 @@ struct GroupChange: Sendable {
     default: throw .unexpectedResponse("an answer to another kind of request")
     }
     return false
+  }
+
+  /// Throws unless all endpoints answered, and none with a failure.
+  private func check<Response: ModelStruct>(
+    _ results: [CommandResult], as _: Response.Type, failure: (Response) -> StatusCode?
+  ) throws(ControllerError) {
+    guard results.count == endpoints.count else { throw .unexpectedResponse("not as many answers as endpoints") }
+    for result in results {
+      if let status = failure(try [result].response(as: Response.self)) { throw .status(Status(status)) }
+    }
   }
 
   /// Whether somebody else was faster: then what is there now has to be looked at first.
@@ -189,10 +232,11 @@ struct GroupChange: Sendable {
     switch done {
     case .look where newMap != nil: step = .writeMap
     case .look where isJoining, .writeMap where isJoining: step = .addGroup
-    case .look, .writeMap, .addGroup:
+    case .look where areKeysUnused, .writeMap where areKeysUnused: step = .removeKeys
+    case .look, .writeMap, .addGroup, .removeKeys:
       guard newAccess != nil else { return true }
       step = .writeAccess
-    case .writeKeys, .removeGroup, .writeAccess: break
+    case .writeKeys, .removeGroup, .replaceKeys, .writeAccess: break
     }
     return false
   }

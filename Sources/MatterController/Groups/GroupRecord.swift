@@ -1,5 +1,5 @@
 public import MatterModel
-internal import MatterProtocol
+public import MatterProtocol
 internal import MatterTLV
 
 /// A group of the controller's fabric: endpoints of any nodes, which one message reaches.
@@ -18,15 +18,47 @@ public struct GroupRecord: Hashable, Sendable {
   public let id: GroupID
   /// At most 16 bytes.
   public let name: String
+  /// The key set that its messages are encrypted with. Groups share one, since nodes need not have room for more than two.
+  public let keySet: UInt16
   /// Those that took it up, in order.
   public internal(set) var members: [Member] = []
+  /// The nodes that may have its keys, memberships or access entries, in order: those of the members, those of which an endpoint
+  /// failed to join, and those that were removed from the fabric without being told.
+  public internal(set) var holders: [NodeID] = []
+  /// Whether the group was deleted. Its number and key set stay in use until there are no holders.
+  public internal(set) var isDeleted = false
 
-  init(_ id: GroupID, _ name: String) { (self.id, self.name) = (id, name) }
+  init(_ id: GroupID, _ name: String, keySet: UInt16) { (self.id, self.name, self.keySet) = (id, name, keySet) }
+
+  /// The members on a node.
+  func endpoints(of node: NodeID) -> [EndpointID] { members.filter { $0.node == node }.map(\.endpoint) }
+
+  mutating func addHolder(_ node: NodeID) {
+    guard !holders.contains(node) else { return }
+    holders.append(node)
+    holders.sort()
+  }
 
   // MARK: Keeping
 
-  static let prefix = "group/", counterKey = "group-counter", epochKey = "group-key"
+  static let prefix = "group/", counterKey = "group-counter", epochKeyPrefix = "group-key/"
   var key: String { Self.prefix + String(id.rawValue, radix: 16) }
+
+  /// Where the epoch key of a key set is stored.
+  static func epochKeyKey(_ keySet: UInt16) -> String { epochKeyPrefix + String(keySet, radix: 16) }
+  /// The number of the key set whose epoch key is stored there.
+  static func keySet(ofKey key: String) -> UInt16? { UInt16(key.dropFirst(epochKeyPrefix.count), radix: 16) }
+
+  /// The nodes of the fabric that may still have something of a deleted group.
+  /// - Parameter state: what the controller's store holds.
+  public static func holdersOfDeletedGroups(in state: StoredState) -> Set<NodeID> {
+    var holders: Set<NodeID> = []
+    for (key, value) in state where key.hasPrefix(prefix) {
+      guard let record = GroupRecord(tlv: value), record.isDeleted else { continue }
+      holders.formUnion(record.holders.filter { state[PeerRecord.key($0)] != nil })
+    }
+    return holders
+  }
 
   static func counterStored(_ counter: UInt32) -> StoreChange { StoreChange(counterKey, counter.tlv) }
 
@@ -41,6 +73,9 @@ public struct GroupRecord: Hashable, Sendable {
           $0.write(UInt64(member.endpoint.rawValue))
         }
       }
+      $0.write(UInt64(keySet), .context(3))
+      $0.array(.context(4)) { for holder in holders { $0.write(holder.rawValue) } }
+      $0.write(isDeleted, .context(5))
     }
     return writer.bytes
   }
@@ -48,9 +83,13 @@ public struct GroupRecord: Hashable, Sendable {
   /// Nil if the bytes are not what ``tlv`` gives.
   init?(tlv: [UInt8]) {
     guard let element = try? TLVElement(decoding: tlv), case .unsigned(let id)? = element[0]?.value,
-      case .string(let name)? = element[1]?.value, case .array(let list)? = element[2]?.value
+      case .string(let name)? = element[1]?.value, case .array(let list)? = element[2]?.value,
+      case .unsigned(let keySet)? = element[3]?.value, case .array(let holders)? = element[4]?.value,
+      case .boolean(let isDeleted)? = element[5]?.value
     else { return nil }
-    self.init(GroupID(UInt16(truncatingIfNeeded: id)), name)
+    self.init(GroupID(UInt16(truncatingIfNeeded: id)), name, keySet: UInt16(truncatingIfNeeded: keySet))
+    self.holders = holders.compactMap { if case .unsigned(let number) = $0.value { NodeID(number) } else { nil } }
+    self.isDeleted = isDeleted
     let numbers = list.compactMap { if case .unsigned(let number) = $0.value { number } else { nil } }
     for index in stride(from: 0, to: numbers.count - 1, by: 2) {
       members.append(Member(NodeID(numbers[index]), EndpointID(UInt16(truncatingIfNeeded: numbers[index + 1]))))

@@ -1,4 +1,5 @@
 internal import MatterClusters
+internal import MatterCrypto
 internal import MatterModel
 internal import MatterProtocol
 
@@ -24,7 +25,7 @@ extension ControllerEngine {
 
   /// Makes the operation's next request over the node's session, which is opened first if there is none.
   mutating func run(_ id: OperationID, at now: Instant) {
-    guard let node = operations[id]?.node else { return }
+    guard let node = operations[id]?.node, !mustWaitForGroupChange(id) else { return }
     if let session = peers[node]?.session {
       if proceed(id, on: session, isOld: true, at: now) { return }
       peers[node]?.session = nil
@@ -59,10 +60,14 @@ extension ControllerEngine {
       connectedOperationally(id, node, session, at: now)
       return true
     case .changeGroup(let change):
-      guard let request = change.request(epochKey: groupEpochKey ?? []) else {
+      let epochKey = change.step == .replaceKeys ? random.bytes(16) : groupEpochKeys[change.keySet] ?? []
+      guard let request = change.request(epochKey: epochKey) else {
         fail(id, .invalidRequest("it is too much for one message to the node"), at: now)
         return true
       }
+      var change = change
+      change.hasSent = true
+      operations[id]?.task = .changeGroup(change)
       return begin(request, for: id, on: session, isOld: isOld, at: now)
     case .discover: return true
     }
@@ -150,7 +155,9 @@ extension ControllerEngine {
 
   private mutating func finishRemoval(_ id: OperationID, deviceWasTold: Bool, at now: Instant) {
     guard let node = operations[id]?.node else { return }
-    complete(id, .success(.removed(node, deviceWasTold: deviceWasTold)), at: now, before: { $0.forget(node, at: now) })
+    complete(
+      id, .success(.removed(node, deviceWasTold: deviceWasTold)), at: now,
+      before: { $0.forget(node, wasTold: deviceWasTold, at: now) })
   }
 
   private mutating func retryBusy(_ id: OperationID, _ status: Status, at now: Instant) {
@@ -192,6 +199,10 @@ extension ControllerEngine {
     }
     before(&self)
     emit(.completed(id, result))
+    if case .changeGroup(let change) = operation.task {
+      if case .failure(let error) = result { failedGroupChange(change, error) }
+      runNextGroupChange(change.node, at: now)
+    }
   }
 
   mutating func dropTransactions(of id: OperationID, at now: Instant) {

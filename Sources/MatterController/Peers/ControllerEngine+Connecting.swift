@@ -137,6 +137,7 @@ extension ControllerEngine {
       // The session is gone already, closed by what an operation before this one did.
       fail(operation, .connectionLost, at: now)
     }
+    leaveDeletedGroups(node, at: now)
   }
 
   private mutating func remember(_ info: SessionInfo, of node: NodeID) {
@@ -203,7 +204,8 @@ extension ControllerEngine {
   }
 
   /// Forgets a node and all that belongs to it.
-  mutating func forget(_ node: NodeID, at now: Instant) {
+  /// - Parameter wasTold: whether the node forgot the fabric.
+  mutating func forget(_ node: NodeID, wasTold: Bool, at now: Instant) {
     guard let peer = peers[node] else { return }
     for handle in subscriptions.keys.sorted() where subscriptions[handle]?.node == node {
       complete(handle, .failure(.unknownNode(node)), at: now)
@@ -212,7 +214,7 @@ extension ControllerEngine {
       complete(id, .failure(.unknownNode(node)), at: now)
     }
     stopConnecting(node, at: now)
-    leaveGroups(node)
+    leaveGroups(node, wasTold: wasTold)
     peers[node] = nil
     for session in core.sessions where session.kind == .case && session.peerNodeID == node {
       core.close(session.id, notifyingPeer: false, at: now)

@@ -11,6 +11,8 @@ public struct PeerRecord: Hashable, Sendable {
   public internal(set) var vendorID: VendorID = 0
   /// Given by the vendor; 0: not known.
   public internal(set) var productID: UInt16 = 0
+  /// Nil: not known.
+  public internal(set) var attestation: DeviceAttestation?
 
   init(_ nodeID: NodeID) { self.nodeID = nodeID }
 
@@ -43,6 +45,7 @@ public struct PeerRecord: Hashable, Sendable {
       $0.write(UInt64(clamping: parameters.activeThreshold.milliseconds), .context(6))
       $0.write(UInt64(vendorID.rawValue), .context(7))
       $0.write(UInt64(productID), .context(8))
+      if let attestation { $0.write(attestation.rawValue, .context(9)) }
     }
     return writer.bytes
   }
@@ -69,6 +72,7 @@ public struct PeerRecord: Hashable, Sendable {
       activeThreshold: milliseconds(6, parameters.activeThreshold))
     vendorID = VendorID(UInt16(clamping: number(7) ?? 0))
     productID = UInt16(clamping: number(8) ?? 0)
+    if case .string(let text)? = element[9]?.value { attestation = DeviceAttestation(rawValue: text) }
   }
 }
 

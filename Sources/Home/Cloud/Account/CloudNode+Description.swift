@@ -249,7 +249,8 @@ extension CloudDevice {
         table.set(LevelControl.minLevel, 1, on: endpoint)
         table.set(LevelControl.maxLevel, 254, on: endpoint)
       case ColorControl.id:
-        table.set(ColorControl.colorCapabilities, UInt16(truncatingIfNeeded: cluster.features), on: endpoint)
+        table.set(
+          ColorControl.colorCapabilities, .init(rawValue: UInt16(truncatingIfNeeded: cluster.features)), on: endpoint)
         guard let range = attributes.colorTemperatureRange, range.temperatureMinK <= range.temperatureMaxK else {
           break
         }

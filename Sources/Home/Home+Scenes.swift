@@ -1,0 +1,157 @@
+internal import MatterClusters
+public import MatterModel
+internal import MatterProtocol
+
+/// A scene as an endpoint of a device has stored it.
+public struct StoredScene: Hashable, Sendable {
+  public var endpoint: EndpointID
+  /// 0 to 254.
+  public var number: UInt8
+  /// Empty if the device keeps no names.
+  public var name: String
+  /// Milliseconds.
+  public var transitionTime: UInt32
+}
+
+/// Scenes are stored by the devices themselves, for our fabric and without a group (group 0), so that no membership is needed.
+/// Application Clusters § 1.4.
+extension Home {
+  /// The most bytes of a scene's name. Application Clusters § 1.4.9.2.
+  public static let sceneNameLimit = 16
+  private static let group: GroupID = 0
+
+  /// The scenes of a device, endpoint by endpoint.
+  /// - Throws: ``HomeError``, `notFound` where it has no Scenes Management cluster.
+  public func scenes(of target: Target) async throws(HomeError) -> [StoredScene] {
+    var scenes: [StoredScene] = []
+    for endpoint in try sceneEndpoints(of: target) { scenes += try await self.scenes(of: target.device, endpoint) }
+    return scenes
+  }
+
+  /// The number that a scene has on one of the devices, else the lowest that none of them uses. Devices that don't answer are left out.
+  /// - Throws: ``HomeError`` `badArguments` where the name is too long or empty; `refused` where all numbers are taken.
+  public func sceneNumber(for name: String, on targets: [Target]) async throws(HomeError) -> UInt8 {
+    guard (1...Self.sceneNameLimit).contains(name.utf8.count) else {
+      throw HomeError(.badArguments, "“\(name)”: a scene's name has 1 to \(Self.sceneNameLimit) bytes")
+    }
+    var taken: Set<UInt8> = []
+    for target in targets {
+      guard let scenes = try? await scenes(of: target) else { continue }
+      if let known = scenes.first(where: { Self.isName($0.name, name) }) { return known.number }
+      taken.formUnion(scenes.map(\.number))
+    }
+    guard let free = (1...254).first(where: { !taken.contains($0) }) else {
+      throw HomeError(.refused, "all numbers of scenes are taken; remove one")
+    }
+    return free
+  }
+
+  /// Stores the present state of a device as a scene. A scene of this name is replaced.
+  /// - Parameters:
+  ///   - number: for a name that the device does not have yet.
+  ///   - transition: milliseconds that a recall takes.
+  @discardableResult
+  public func storeScene(
+    _ name: String, number: UInt8, of target: Target, transition: UInt32 = 0
+  ) async throws(HomeError) -> [StoredScene] {
+    let node = target.device.nodeID
+    var stored: [StoredScene] = []
+    for endpoint in try sceneEndpoints(of: target) {
+      let known = try await scenes(of: target.device, endpoint).first { Self.isName($0.name, name) }
+      let id = known?.number ?? number
+      try await with(target.device) { () async throws(HomeError) in
+        // The name and the time come with an empty scene, which the next command fills.
+        let added = try await backend.invoke(
+          ScenesManagement.addScene,
+          .init(
+            groupID: Self.group, sceneID: id, transitionTime: transition, sceneName: name, extensionFieldSetStructs: []),
+          on: endpoint, of: node)
+        try Self.check(added.status)
+        let answer = try await backend.invoke(
+          ScenesManagement.storeScene, .init(groupID: Self.group, sceneID: id), on: endpoint, of: node)
+        try Self.check(answer.status)
+      }
+      stored.append(StoredScene(endpoint: endpoint, number: id, name: name, transitionTime: transition))
+    }
+    return stored
+  }
+
+  /// Brings a device into the state of a scene.
+  /// - Parameter text: the scene's name in any case, else its number.
+  /// - Returns: the scene of each endpoint that has it.
+  @discardableResult
+  public func recallScene(_ text: String, of target: Target) async throws(HomeError) -> [StoredScene] {
+    let found = try await find(text, of: target)
+    try await with(target.device) { () async throws(HomeError) in
+      for scene in found {
+        _ = try await backend.invoke(
+          ScenesManagement.recallScene, .init(groupID: Self.group, sceneID: scene.number), on: scene.endpoint,
+          of: target.device.nodeID)
+      }
+    }
+    return found
+  }
+
+  /// Removes a scene from a device.
+  /// - Parameter text: the scene's name in any case, else its number.
+  @discardableResult
+  public func removeScene(_ text: String, of target: Target) async throws(HomeError) -> [StoredScene] {
+    let found = try await find(text, of: target)
+    try await with(target.device) { () async throws(HomeError) in
+      for scene in found {
+        let answer = try await backend.invoke(
+          ScenesManagement.removeScene, .init(groupID: Self.group, sceneID: scene.number), on: scene.endpoint,
+          of: target.device.nodeID)
+        try Self.check(answer.status)
+      }
+    }
+    return found
+  }
+
+  // MARK: Parts
+
+  private func sceneEndpoints(of target: Target) throws(HomeError) -> [EndpointID] {
+    try target.endpoints(serving: ScenesManagement.id, named: "Scenes Management")
+  }
+
+  private func scenes(of device: DeviceRecord, _ endpoint: EndpointID) async throws(HomeError) -> [StoredScene] {
+    try await with(device) { () async throws(HomeError) in
+      let table = try await backend.invoke(
+        ScenesManagement.getSceneMembership, .init(groupID: Self.group), on: endpoint, of: device.nodeID)
+      try Self.check(table.status)
+      var scenes: [StoredScene] = []
+      for number in (table.sceneList ?? []).sorted() {
+        let scene = try await backend.invoke(
+          ScenesManagement.viewScene, .init(groupID: Self.group, sceneID: number), on: endpoint, of: device.nodeID)
+        // It may have been removed since.
+        guard scene.status == .success else { continue }
+        scenes.append(
+          StoredScene(
+            endpoint: endpoint, number: number, name: scene.sceneName ?? "", transitionTime: scene.transitionTime ?? 0))
+      }
+      return scenes
+    }
+  }
+
+  private func find(_ text: String, of target: Target) async throws(HomeError) -> [StoredScene] {
+    let all = try await scenes(of: target)
+    let named = all.filter { Self.isName($0.name, text) }
+    let found = named.isEmpty ? all.filter { "\($0.number)" == text } : named
+    guard found.isEmpty else { return found }
+    var names: [String] = []
+    for scene in all {
+      let name = scene.name.isEmpty ? "\(scene.number)" : scene.name
+      if !names.contains(name) { names.append(name) }
+    }
+    let known = names.isEmpty ? "it has none" : "it has \(names.joined(separator: ", "))"
+    throw HomeError(
+      .notFound, "no scene “\(text)”; \(known)", device: target.device.name,
+      candidates: NearestName.suggestions(for: text, in: names))
+  }
+
+  private static func isName(_ name: String, _ text: String) -> Bool { name.lowercased() == text.lowercased() }
+
+  private static func check(_ status: StatusCode) throws(HomeError) {
+    guard status == .success else { throw HomeError(Status(status)) }
+  }
+}
