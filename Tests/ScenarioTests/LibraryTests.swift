@@ -32,6 +32,7 @@ import VirtualDevices
     "clock-jumps.yaml": "lamp.connectivity: online: it is no device of the home",
     "commissioning-power-cut.yaml": "lamp.connectivity: online: it is no device of the home",
     "dying-children.yaml": "spot 1.connectivity: offline: it is online",
+    "evening.yaml": "actual lamp.onOff: true: it is false; actual strip.onOff: true: it is false",
     "flood.yaml": "lamp.levelControl.onLevel: 16%: it is null",
     "loss.yaml": "lamp.onOff: true: it is false",
     "networks.yaml": "lamp.connectivity: online: it is offline (timed out)",

@@ -24,11 +24,11 @@ import Testing
 
   /// When the copies of a datagram from the lamp come to the hub.
   private func arrivals(_ size: Int = 100, isMulticast: Bool = false) -> [Duration] {
-    networks.arrivals(of: size, from: source, to: hub, isMulticast: isMulticast, at: .zero)
+    networks.arrivals(of: size, from: source, to: hub, isMulticast: isMulticast, at: .zero).delays
   }
 
   private func answers() -> [Duration] {
-    networks.arrivals(of: 100, from: hubs, to: lamp, isMulticast: false, at: .zero)
+    networks.arrivals(of: 100, from: hubs, to: lamp, isMulticast: false, at: .zero).delays
   }
 
   private func befall(_ change: (inout LinkConditions) -> Void) {
@@ -113,9 +113,10 @@ import Testing
     #expect(!networks.leaves(lamp, to: .loopback6) && networks.leaves(lamp, to: .loopback4))
     #expect(answers().isEmpty && !networks.reaches(lamp, from: hubs))
     #expect(
-      networks.arrivals(of: 9, from: .init(.loopback4, port: 50_002), to: lamp, isMulticast: false, at: .zero) == [
-        .zero
-      ])
+      networks.arrivals(of: 9, from: .init(.loopback4, port: 50_002), to: lamp, isMulticast: false, at: .zero).delays
+        == [
+          .zero
+        ])
     lamp.befall(.family(.v6, isOn: true))
     #expect(networks.leaves(lamp, to: .loopback6) && answers() == [.zero])
   }

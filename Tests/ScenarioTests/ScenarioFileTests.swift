@@ -58,10 +58,18 @@ import VirtualDevices
     ("steps:\n  - at: 3s", "found a step that does nothing"),
     ("steps:\n  - { at: 3s, after: 3s, do: on lamp }", "either “at” or “after”"),
     ("steps:\n  - do: sing lamp", "expected on NAME, off NAME"),
-    ("steps:\n  - do: level lamp 140%", "expected on NAME, off NAME"),
+    ("steps:\n  - do: level lamp 140%", "expected level NAME 40%"),
     ("steps:\n  - net: { lamp: { loss: 130% } }", "a share from 0% to 100%"),
     ("steps:\n  - net: { lamp: broken }", "partition"),
     ("steps:\n  - { do: on lamp, times: 0 }", "a number from 1 to 100000"),
+    (
+      "steps:\n  - { do: on lamp, times: 60000 }\n  - { power: { lamp: on, plug: on }, times: 60000 }",
+      "s.yaml:6:45: found 180000 steps so far, expected at most 100000 in all"
+    ),
+    (
+      "steps:\n" + String(repeating: "  - { do: on lamp, times: 99999 }\n", count: 400),
+      "s.yaml:6:27: found 199998 steps so far, expected at most 100000 in all"
+    ),
     ("mutant: nobody\nsteps: []", "sendsOnce"),
     ("home: other.yaml\nsteps: []", "“other.yaml”, which can't be read"),
     ("home: { file: other.yaml }\nsteps: []", "s.yaml:4:7: found"),
@@ -98,9 +106,59 @@ import VirtualDevices
     ("scenario: [a]\nsteps: []", "the scenario's name"),
     ("steps:\n  - cut: { lamp: $n }", "the number of effects after which the power goes"),
     ("steps:\n  - { at: -5s, do: on lamp }", "expected a time such as 2s"),
-    ("steps:\n  - press: { lamp: hard }", "expected short, long, double"),
-    ("steps:\n  - press: { lamp: { press: long, button: 2 } }", "found 2, expected 1, as it has one button"),
-    ("steps:\n  - press: { lamp: { press: long, knob: 2 } }", "found key “knob”, expected one of press, button"),
+    ("  - { name: Bell, type: button }\nsteps:\n  - press: { bell: hard }", "expected short, long, double"),
+    (
+      "  - { name: Bell, type: button }\nsteps:\n  - press: { bell: { press: long, button: 2 } }",
+      "found 2, expected 1, as it has one button"
+    ),
+    (
+      "  - { name: Bell, type: button }\nsteps:\n  - press: { bell: { press: long, knob: 2 } }",
+      "found key “knob”, expected one of press, button"
+    ),
+    (
+      "steps:\n  - press: { lamp: short }",
+      "s.yaml:5:14: found “lamp”, expected a device with buttons: a switch; “Kitchen/Lamp” has none"
+    ),
+    (
+      "steps:\n  - press: { plug: { press: long, button: 1 } }",
+      "s.yaml:5:14: found “plug”, expected a device with buttons"
+    ),
+    ("steps:\n  - do: bind lamp to lmap", "found device “lmap”"),
+    ("steps:\n  - do: bind lamp", "expected bind NAME to NAME"),
+    ("steps:\n  - do: unbind lamp to plug", "expected unbind NAME from NAME"),
+    ("steps:\n  - do: color lamp #ff8800", "with quotation marks “color NAME #ff8800”"),
+    ("steps:\n  - do: color lamp blue", "expected color NAME 2700K"),
+    ("steps:\n  - do: group sing den", "expected group create GROUP, group delete GROUP"),
+    ("steps:\n  - do: group add lmap to den", "found device “lmap”"),
+    ("steps:\n  - do: group create A name that is too long", "a group's name of at most 16 bytes"),
+    ("steps:\n  - do: scene store A name that is too long", "a scene's name of at most 16 bytes"),
+    ("steps:\n  - do: scene recall Evening of lmap", "found device “lmap”"),
+    ("steps:\n  - do: scene play Evening", "expected scene store SCENE of NAME"),
+    ("steps:\n  - do: share lamp for 1h", "expected a window of 3m to 15m"),
+    ("steps:\n  - do: write lamp.onLevel bright", "found “bright”, expected a value of the attribute"),
+    ("steps:\n  - do: write lamp.onLevl 5", "did you mean “OnLevel”?"),
+    ("steps:\n  - do: togle lamp", "did you mean “toggle”?"),
+    (
+      "steps:\n  - expect: { event lamp.switch.longPress: true }",
+      "s.yaml:5:15: found event “switch.longPress”, expected an event"
+    ),
+    ("steps:\n  - expect: { event lmap.switch.longPress: true }", "found device “lmap”"),
+    (
+      "  - { name: Bell, type: button }\nsteps:\n  - expect: { event bell.longPres: true }",
+      "found event “longPres”, expected an event of a generic switch, did you mean “longPress”"
+    ),
+    (
+      "  - { name: Bell, type: button }\nsteps:\n  - expect: { event bell.longPress: 5 }",
+      "found 5, expected true, or fields of the event such as {newPosition: …}"
+    ),
+    (
+      "  - { name: Bell, type: button }\nsteps:\n  - expect: { event bell.longPress: { newPosition: high } }",
+      "found “high”, expected a value of newPosition"
+    ),
+    (
+      "  - { name: Bell, type: button }\nsteps:\n  - expect: { event bell.longPress: { position: 1 } }",
+      "found key “position”, expected one of button, newPosition"
+    ),
     ("steps:\n  - { at: 5s, do: on lamp }\n  - { at: 4s, do: off lamp }", "steps in the order of their times"),
   ]) func isWrong(_ text: String, _ expected: String) {
     let problems = Self.problems(Self.lamp + text)
@@ -119,6 +177,17 @@ import VirtualDevices
     let error = #expect(throws: DefinitionError.self) { try ScenarioDefinition.variants(file.path) }
     #expect(
       error.map { "\($0)".contains("expected at most 10000 numbers such as") } == true, "\(String(describing: error))")
+  }
+
+  @Test("limits all variants together") func variantsOfALongScenario() throws {
+    let file = FileManager.default.temporaryDirectory.appending(path: "vary-\(UUID().uuidString).yaml")
+    defer { try? FileManager.default.removeItem(at: file) }
+    try (Self.lamp + "vary: { n: 1..9999 }\nsteps:\n  - { cut: { lamp: $n }, times: 90000 }\n").write(
+      to: file, atomically: true, encoding: .utf8)
+    let error = #expect(throws: DefinitionError.self) { try ScenarioDefinition.variants(file.path) }
+    #expect(
+      error.map { "\($0)" }?.contains(
+        ".yaml:4:7: found 9999 variants of a long scenario, expected at most 250000 devices and steps") == true)
   }
 
   /// The calendar ends, and the run goes on.

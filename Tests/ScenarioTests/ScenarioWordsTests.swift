@@ -28,7 +28,7 @@ import VirtualDevices
     #expect(Array(lines.suffix(2)) == ["  again: \(again)", "  late"], "\(result)")
     #expect(result.failure?.again == again && JUnitReport.text([result]).contains("--mutant sendsOnce"))
     // However it ended.
-    let ended = scenario.result(endedEarly: "interrupted", seed: nil, mutant: .sendsOnce, Timeline())
+    let ended = scenario.result(endedEarly: "interrupted", seed: nil, mutant: .sendsOnce, Timeline(), after: .zero)
     #expect("\(ended)".hasSuffix("  again: \(again.replacing("--seed 7", with: "--realtime"))"), "\(ended)")
     scenario.limit = .milliseconds(1)
     #expect("\(await scenario.simulate(seed: 8).result)".hasSuffix(" --seed 8 --variant 3"))

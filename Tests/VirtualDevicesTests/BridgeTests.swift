@@ -57,7 +57,7 @@ import Testing
     var engine = try engine(device)
     #expect(engine.value(BridgedDeviceBasicInformation.nodeLabel, on: 2) == "White")
     #expect(engine.value(BridgedDeviceBasicInformation.reachable, on: 3) == true)
-    #expect(engine.value(ColorControl.colorCapabilities, on: 2) == 0x10)
+    #expect(engine.value(ColorControl.colorCapabilities, on: 2) == .colorTemperature)
     #expect(engine.value(ColorControl.currentHue, on: 2) == nil)
     #expect(engine.value(ColorControl.currentHue, on: 3) != nil)
 

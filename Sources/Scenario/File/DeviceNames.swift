@@ -40,6 +40,12 @@ struct DeviceNames: Sendable {
   /// The names of a device's buttons, if it has several.
   func buttons(of path: String) -> [String] { devices.first { $0.path == path }?.buttons ?? [] }
 
+  /// Whether a device has buttons, or is a switch that is pressed to control others.
+  func hasButtons(_ path: String) -> Bool {
+    let switches: [DeviceKind] = [.genericSwitch, .onOffLightSwitch, .dimmerSwitch, .colorDimmerSwitch]
+    return devices.first { $0.path == path }.map { switches.contains($0.kind) } ?? false
+  }
+
   /// - Parameter name: `room/name`, or the name where only one device has it; any case.
   func find(_ name: String) -> Result<DeviceDefinition, Miss> {
     let wanted = name.lowercased()
@@ -62,6 +68,19 @@ struct DeviceNames: Sendable {
       cluster in
       cluster.attribute(named: name).map { AttributePlace(cluster.id, $0.id) }
     }
+  }
+
+  /// Where a device has an event of this name.
+  func events(of device: DeviceDefinition, cluster: String?, _ name: String) -> [(cluster: ClusterID, event: EventInfo)]
+  {
+    clusters(of: device).filter { cluster == nil || SpokenName($0.name) == SpokenName(cluster ?? "") }.flatMap {
+      cluster in
+      cluster.events.filter { SpokenName($0.name) == SpokenName(name) }.map { (cluster.id, $0) }
+    }
+  }
+
+  func eventNames(of device: DeviceDefinition) -> [String] {
+    clusters(of: device).flatMap { $0.events.map { SpokenName.camelCase($0.name) } }
   }
 
   func attributeNames(of device: DeviceDefinition) -> [String] {

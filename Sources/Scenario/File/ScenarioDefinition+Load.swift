@@ -26,15 +26,27 @@ extension ScenarioDefinition {
           expected: "at most \(mostNumbers) numbers such as {n: 1..40} or {n: \"1..5, 9\"}")
       ])
     }
+    var size = 0
     return try numbers.map { number in
       var variant = try load(SourceFile(path, file.text.replacing(name: name, with: number))) {
         try open($0, besides: path)
       }
       variant.name += ", \(name) \(number)"
       variant.variant = number
+      size += variant.steps.count + variant.home.devices.reduce(0) { $0 + 1 + $1.bridged.count }
+      guard size <= variantLimit else {
+        throw DefinitionError(problems: [
+          DefinitionProblem(
+            at: document.mark(of: node), found: "\(numbers.count) variants of a long scenario",
+            expected: "at most \(variantLimit) devices and steps in all variants")
+        ])
+      }
       return variant
     }
   }
+
+  /// The most devices and steps of all variants of a file: they are all in memory at once.
+  private static let variantLimit = 250_000
 
   /// How often a file may be read.
   private static let mostNumbers = 10_000

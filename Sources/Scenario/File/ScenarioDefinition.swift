@@ -1,4 +1,4 @@
-internal import Home
+public import Home
 internal import MatterDevice
 public import MatterModel
 public import MatterProtocol
@@ -155,6 +155,60 @@ public enum HomeCommand: Hashable, Sendable {
   case pair(String)
   /// Gives the device with the first name the second one.
   case rename(String, to: String)
+  /// Gives the device a color.
+  case color(String, LightColor)
+  /// Takes the device out of the home.
+  case remove(String)
+  /// Lets the first device control the second.
+  case bind(String, to: String)
+  /// Ends all control of the second device by the first.
+  case unbind(String, from: String)
+  /// Opens a commissioning window of the device, for 3 to 15 minutes.
+  case share(String, for: Duration)
+  /// Writes an attribute of the device; the value is one element of TLV.
+  case write(String, AttributePlace, value: [UInt8])
+  /// Changes or uses a group.
+  case group(GroupAction)
+  /// Changes a room.
+  case room(RoomAction)
+  /// Stores, recalls or removes a scene.
+  case scene(SceneAction)
+
+  /// A change of a group, or a command to all its members.
+  public enum GroupAction: Hashable, Sendable {
+    /// Makes a group with this name.
+    case create(String)
+    /// Removes the group.
+    case delete(String)
+    /// Makes a device a member.
+    case add(device: String, to: String)
+    /// Ends a device's membership.
+    case remove(device: String, from: String)
+    /// Switches all members with one message.
+    case turn(String, SwitchAction)
+  }
+
+  /// A change of the rooms.
+  public enum RoomAction: Hashable, Sendable {
+    /// Adds a room with this name.
+    case add(String)
+    /// Gives the first room the second name.
+    case rename(String, to: String)
+    /// Removes the room; its devices stay in the home.
+    case remove(String)
+    /// Puts a device into a room.
+    case assign(device: String, to: String)
+  }
+
+  /// A command about the scene with this name; `of` nil: on all devices.
+  public enum SceneAction: Hashable, Sendable {
+    /// Stores the present state.
+    case store(String, of: String?)
+    /// Restores the stored state.
+    case recall(String, of: String?)
+    /// Removes the scene from the devices.
+    case remove(String, of: String?)
+  }
 }
 
 /// An attribute of a device, wherever the device has it.
@@ -177,9 +231,22 @@ public struct Claim: Sendable {
     case attribute(device: String, AttributePlace, is: [UInt8], hasUnit: Bool)
     /// What the device itself holds.
     case actual(device: String, AttributePlace, is: [UInt8])
+    /// An event that the home received since the last thing that was done began; in “always” and “never”: since the beginning of
+    /// the steps.
+    case event(device: String, EventCondition)
     /// Datagrams that were sent since the last thing that was done began, by everybody or by one machine; in “always” and
     /// “never”: since the beginning of the steps.
     case messages(of: String?, Comparison)
+  }
+
+  /// Which events are meant.
+  public struct EventCondition: Hashable, Sendable {
+    public var cluster: ClusterID
+    public var event: EventID
+    /// What fields of the event are, by their ids: each one element of TLV.
+    public var fields: [UInt8: [UInt8]] = [:]
+    /// Which of the device's endpoints with the cluster, from 0; nil: any.
+    public var button: Int?
   }
 
   /// A number compared with another.

@@ -56,12 +56,14 @@ extension ScenarioReader {
 
   private mutating func claim(_ key: Node, _ value: Node) -> Claim? {
     guard let subject = subject(key, value) else { return nil }
-    return Claim(
-      subject: subject, mark: document.mark(of: key), name: key.scalar?.string ?? "", value: value.words)
+    var text = value.words
+    if case .mapping = value { text = "{" + Self.words(value).dropFirst(2) + "}" }
+    return Claim(subject: subject, mark: document.mark(of: key), name: key.scalar?.string ?? "", value: text)
   }
 
   private mutating func subject(_ key: Node, _ value: Node) -> Claim.Subject? {
     let name = key.scalar?.string ?? ""
+    if name.hasPrefix("event ") { return event(String(name.dropFirst("event ".count)), key, value) }
     let isActual = name.hasPrefix("actual ")
     let path = isActual ? String(name.dropFirst("actual ".count)) : name
     let last = path.split(separator: ".").last.map(String.init) ?? ""
@@ -91,6 +93,60 @@ extension ScenarioReader {
       let hasUnit = Int(value.words) == nil && AttributeUnits.text(place.path, encoded) != nil
       return .attribute(device: device, place, is: encoded, hasUnit: hasUnit)
     }
+  }
+
+  /// `event bell.switch.longPress: true`, or `event remote.switch.multiPressComplete: { button: On, totalNumberOfPressesCounted: 2 }`.
+  private mutating func event(_ path: String, _ key: Node, _ value: Node) -> Claim.Subject? {
+    let parts = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    for count in [2, 1] where parts.count > count {
+      guard case .success(let device) = names.find(parts.dropLast(count).joined(separator: ".")) else { continue }
+      let wanted = Array(parts.suffix(count))
+      let found = names.events(of: device, cluster: count == 2 ? wanted[0] : nil, wanted[count - 1])
+      guard let (cluster, info) = found.first, found.count == 1 else {
+        report(
+          at: document.mark(of: key), found: "event “\(wanted.joined(separator: "."))”",
+          expected: found.isEmpty
+            ? "an event of a \(device.kind.name)" : "also its cluster: more than one has such an event",
+          suggestions: NearestName.suggestions(for: wanted[count - 1], in: names.eventNames(of: device)))
+        return nil
+      }
+      var condition = Claim.EventCondition(cluster: cluster, event: info.id)
+      guard readFields(value, of: info, device, into: &condition) else { return nil }
+      return .event(device: device.path, condition)
+    }
+    _ = device(parts.first ?? "", key)
+    return nil
+  }
+
+  private mutating func readFields(
+    _ value: Node, of info: EventInfo, _ device: DeviceDefinition, into condition: inout Claim.EventCondition
+  ) -> Bool {
+    guard case .structure(let members) = info.payload else { return false }
+    let known = ["button"] + members.map { SpokenName.camelCase($0.name) }
+    let expected = "true, or fields of the event such as {\(known.dropFirst().first ?? "button"): …}"
+    guard case .mapping(let mapping) = value else {
+      if value.scalar.flatMap({ ScalarReading.boolean($0.string) }) == true { return true }
+      report(value, expected: expected)
+      return false
+    }
+    guard !mapping.isEmpty, let fields = fields(of: value, known: known, what: "an event") else {
+      if mapping.isEmpty { report(value, expected: expected) }
+      return false
+    }
+    for (name, node) in fields.sorted(by: { $0.key < $1.key }) {
+      if name == "button" {
+        guard let button = button(node, of: device.path) else { return false }
+        condition.button = button
+      } else if let member = members.first(where: { SpokenName.camelCase($0.name) == name }) {
+        do throws(ValueTextError) {
+          condition.fields[member.id] = try member.schema.parse(text: node.words)
+        } catch {
+          report(node, expected: "a value of \(name) (\(error))")
+          return false
+        }
+      }
+    }
+    return true
   }
 
   private mutating func one(of all: [String], _ node: Node) -> String? {
@@ -156,7 +212,7 @@ extension ScenarioReader {
   }
 
   /// `lamp.onOff`, or `lamp.onOff.onOff` where the cluster has to be said; names of devices may have dots in them.
-  private mutating func attribute(_ path: String, _ node: Node) -> (device: String, AttributePlace)? {
+  mutating func attribute(_ path: String, _ node: Node) -> (device: String, AttributePlace)? {
     let parts = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     for count in [2, 1] where parts.count > count {
       let name = parts.dropLast(count).joined(separator: ".")

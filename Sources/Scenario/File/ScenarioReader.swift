@@ -16,6 +16,9 @@ struct ScenarioReader {
   let document: YAMLDocument
   /// The names that may stand for a device.
   var names = DeviceNames()
+  /// The most steps of a file, with those that `times:` repeats.
+  static let stepLimit = 100_000
+  private var stepCount = 0
 
   init(_ file: SourceFile) { document = YAMLDocument(file: file.name, text: file.text) }
 
@@ -90,12 +93,13 @@ struct ScenarioReader {
   private mutating func repeated(_ steps: [ScenarioStep], _ times: Node?, _ every: Node?) -> [ScenarioStep] {
     guard let times else {
       if let every { report(every, expected: "“every” only beside “times”") }
+      return checked(steps, 1, nil)
+    }
+    guard let count = times.scalar.flatMap({ Int($0.string) }), (1...Self.stepLimit).contains(count) else {
+      report(times, expected: "a number from 1 to \(Self.stepLimit)")
       return steps
     }
-    guard let count = times.scalar.flatMap({ Int($0.string) }), (1...100_000).contains(count) else {
-      report(times, expected: "a number from 1 to 100000")
-      return steps
-    }
+    guard !checked(steps, count, times).isEmpty else { return [] }
     let pause = every.flatMap { duration($0) } ?? .zero
     return (0..<count).flatMap { turn in
       steps.enumerated().map { index, step in
@@ -108,13 +112,27 @@ struct ScenarioReader {
     }
   }
 
+  /// Counts steps before they are repeated; returns none where the file has too many.
+  private mutating func checked(_ steps: [ScenarioStep], _ count: Int, _ times: Node?) -> [ScenarioStep] {
+    let before = stepCount
+    stepCount += steps.count * count
+    guard stepCount > Self.stepLimit else { return steps }
+    // Once for each file.
+    if before <= Self.stepLimit, let mark = times.map({ document.mark(of: $0) }) ?? steps.first?.mark {
+      report(at: mark, found: "\(stepCount) steps so far", expected: "at most \(Self.stepLimit) in all")
+    }
+    return []
+  }
+
   private mutating func actions(_ key: String, _ node: Node, within: Node?) -> [(ScenarioStep.Action, String)] {
     switch key {
     case "wait":
       guard let time = duration(node) else { return [] }
       return [(.wait(time), "wait \(TimeText.text(time))")]
     case "expect": return expectation(node, within)
-    case "do": return command(node).map { [(.command($0), "do \(node.scalar?.string ?? "")")] } ?? []
+    case "do":
+      guard let command = command(node) else { return [] }
+      return [(.command(command), "do \(node.scalar?.string ?? "")")]
     case "move": return machine(node).map { [(.address(device: $0), "move \($0) to another address")] } ?? []
     default: break
     }
@@ -129,7 +147,7 @@ struct ScenarioReader {
   }
 
   /// A value as a report tells it: “ off”, or “: loss 30%, latency 80ms”.
-  private static func words(_ node: Node) -> String {
+  static func words(_ node: Node) -> String {
     guard case .mapping(let mapping) = node else { return " " + node.words }
     return ": " + mapping.map { "\($0.scalar?.string ?? "") \($1.scalar?.string ?? "")" }.joined(separator: ", ")
   }
@@ -160,6 +178,10 @@ struct ScenarioReader {
       return .drift(device: device, millionths: drift)
     case "press":
       guard let device = device(nameNode) else { return nil }
+      guard names.hasButtons(device) else {
+        report(nameNode, expected: "a device with buttons: a switch; “\(device)” has none")
+        return nil
+      }
       return press(device, value)
     case "set":
       guard let (device, place) = attribute(nameNode), let encoded = encoded(value, place) else { return nil }
@@ -177,14 +199,16 @@ struct ScenarioReader {
       let press = fields["press"].map({ one(of: Press.self, $0) }) ?? .short
     else { return nil }
     guard let wanted = fields["button"] else { return .press(device: device, press, button: 0) }
+    return button(wanted, of: device).map { .press(device: device, press, button: $0) }
+  }
+
+  /// A button by its name, or by its number from 1.
+  /// - Returns: its number from 0.
+  mutating func button(_ wanted: Node, of device: String) -> Int? {
     let buttons = names.buttons(of: device)
     let text = wanted.scalar?.string ?? ""
-    if let index = buttons.firstIndex(where: { $0.lowercased() == text.lowercased() }) {
-      return .press(device: device, press, button: index)
-    }
-    if let number = Int(text), (1...max(1, buttons.count)).contains(number) {
-      return .press(device: device, press, button: number - 1)
-    }
+    if let index = buttons.firstIndex(where: { $0.lowercased() == text.lowercased() }) { return index }
+    if let number = Int(text), (1...max(1, buttons.count)).contains(number) { return number - 1 }
     report(
       wanted,
       expected: buttons.isEmpty ? "1, as it has one button" : "one of \(buttons.joined(separator: ", ")), or its number"
@@ -210,43 +234,6 @@ struct ScenarioReader {
       return nil
     }
     return wantsSubscriptions ? .subscriptions(device: device, count: count) : .rival(device: device, times: count)
-  }
-
-  private mutating func command(_ node: Node) -> HomeCommand? {
-    let words = (node.scalar?.string ?? "").split(separator: " ").map(String.init)
-    // What is wrong about the name of a device has been reported.
-    let before = problems.count
-    let expected = "on NAME, off NAME, toggle NAME, level NAME 40%, pair NAME or rename NAME to NAME"
-    guard words.count >= 2 else {
-      report(node, expected: expected)
-      return nil
-    }
-    func name(_ words: some Sequence<String>) -> String { words.joined(separator: " ") }
-    switch words[0] {
-    case "on": return device(name(words.dropFirst()), node).map { .on($0) }
-    case "off": return device(name(words.dropFirst()), node).map { .off($0) }
-    case "toggle": return device(name(words.dropFirst()), node).map { .toggle($0) }
-    case "pair": return device(name(words.dropFirst()), node).map { .pair($0) }
-    case "level":
-      guard words.count >= 3, let device = device(name(words[1..<(words.count - 1)]), node) else { break }
-      guard let level = try? LevelText.level(words[words.count - 1], raw: false) else { break }
-      return .level(device, level)
-    case "rename":
-      // Names may have a “to” in them, too: what stands before the right one is a device.
-      let all = words.indices.filter { words[$0] == "to" && $0 > 1 && $0 + 1 < words.count }
-      let right = all.filter { (try? names.find(name(words[1..<$0])).get()) != nil }
-      if right.count > 1 {
-        report(
-          node,
-          expected: "the name of one device, not of \(right.map { name(words[1..<$0]) }.joined(separator: " or "))")
-        return nil
-      }
-      guard let to = right.first ?? all.first, let device = device(name(words[1..<to]), node) else { break }
-      return .rename(device, to: name(words[(to + 1)...]))
-    default: break
-    }
-    if problems.count == before { report(node, expected: expected) }
-    return nil
   }
 
   // MARK: Building blocks

@@ -21,6 +21,8 @@ final class FaultyMachine: Machine {
     var onPowerCut: (@Sendable () -> Void)?
   }
 
+  /// As a report names it.
+  let name: String
   private let host = HostMachine()
   private let state = Mutex(State())
   /// Its clock is the machine's.
@@ -29,8 +31,8 @@ final class FaultyMachine: Machine {
   private let discoveries = Mutex<[FaultyDiscovery]>([])
   private let transports = Mutex<[NIOLoopBound<FaultyTransport>]>([])
 
-  init(on loop: any EventLoop, in networks: RealNetworks) {
-    (self.loop, self.networks) = (DriftingEventLoop(loop), networks)
+  init(_ name: String = "machine", on loop: any EventLoop, in networks: RealNetworks) {
+    (self.name, self.loop, self.networks) = (name, DriftingEventLoop(loop), networks)
   }
 
   /// Datagrams that its nodes sent.
@@ -100,15 +102,18 @@ final class FaultyMachine: Machine {
     guard takesEffect() else { return false }
     // Without an address to send it from, nothing is sent.
     if networks.hasAddress(self, of: destination.ip.family) { state.withLock { $0.sent += 1 } }
-    return networks.leaves(self, to: destination.ip)
+    let leaves = networks.leaves(self, to: destination.ip)
+    if !leaves { networks.loses(from: self, to: destination) }
+    return leaves
   }
 
   /// A datagram was sent to one of its ports: the node there gets it when it has come all the way, if the machine has power, the
   /// port and a way to it then. Belongs to the loop.
   func take(_ bytes: [UInt8], from source: MatterProtocol.SocketAddress, to port: UInt16) {
     // What came by multicast is told from its header: the sockets do not say where a datagram was sent to.
-    let delays = networks.arrivals(
+    let (delays, loss) = networks.arrivals(
       of: bytes.count, from: source, to: self, isMulticast: Self.isForGroup(bytes), at: HostClock.now())
+    if let loss { networks.loses(from: source, to: self, loss) }
     for delay in delays {
       guard delay > .zero else {
         deliver(bytes, from: source, to: port)
@@ -119,7 +124,9 @@ final class FaultyMachine: Machine {
   }
 
   private func deliver(_ bytes: [UInt8], from source: MatterProtocol.SocketAddress, to port: UInt16) {
-    guard isPowered, networks.reaches(self, from: source) else { return }
+    guard isPowered, networks.reaches(self, from: source) else {
+      return networks.loses(from: source, to: self, isPowered ? .partition : .powerOff)
+    }
     let open = transports.withLock(\.self).map(\.value).first { !$0.isClosed && $0.port == port }
     open?.onDatagram?(bytes, source)
   }

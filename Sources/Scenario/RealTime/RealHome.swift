@@ -30,7 +30,7 @@ actor RealHome: Stage {
   private let timeline: Timeline
   private let directory: String
   private let hub: FaultyMachine
-  private let networks = RealNetworks()
+  private let networks: RealNetworks
   private let discovery: any NodeDiscovery
   private let loop: any EventLoop
   private let logger = Logger(label: "hearth") { _ in SwiftLogNoOpLogHandler() }
@@ -50,11 +50,13 @@ actor RealHome: Stage {
     directory = FileManager.default.temporaryDirectory.appendingPathComponent("hearth-\(UUID().uuidString)").path
     let host = HostMachine()
     loop = host.nextEventLoop()
-    hub = FaultyMachine(on: host.nextEventLoop(), in: networks)
+    let start = HostClock.now()
+    self.start = start
+    networks = RealNetworks { timeline.addLoss(from: $0, to: $1, $2, at: HostClock.now() - start) }
+    hub = FaultyMachine(ScenarioReader.hub, on: host.nextEventLoop(), in: networks)
     let registry = StateDirectory(directory).responders
     try FileManager.default.createDirectory(atPath: registry, withIntermediateDirectories: true)
     discovery = try host.openDiscovery(.builtin, .loopback, registry: registry, on: loop, logger: logger)
-    start = HostClock.now()
     Self.directories.withLock { _ = $0.insert(directory) }
     for loop in loops { loop.execute { SignalStack.keep() } }
   }
@@ -83,7 +85,7 @@ actor RealHome: Stage {
     self.mutant = mutant
     var random = SystemRandomSource()
     for device in definition.devices {
-      let machine = FaultyMachine(on: loop, in: networks)
+      let machine = FaultyMachine(device.path, on: loop, in: networks)
       var surroundings = VirtualDevice.Surroundings(
         machine: machine, discovery: machine.share(discovery), loop: machine.nextEventLoop(), interfaces: .loopback,
         directory: StateDirectory(directory).device(device.uniqueID), logger: logger)
@@ -231,7 +233,7 @@ actor RealHome: Stage {
         switch subject {
         case .actual(let device, let place, _): tell(index, .value(await value(of: place, in: device)), now)
         case .messages(let device, _): tell(index, .messages(await messageCount(of: device)), now)
-        case .connectivity, .locality, .attribute: break
+        case .connectivity, .locality, .attribute, .event: break
         }
       }
     }
@@ -253,7 +255,7 @@ actor RealHome: Stage {
   }
 
   private func addRival() -> Rival {
-    let machine = FaultyMachine(on: loop, in: networks)
+    let machine = FaultyMachine("rival \(rivals.count + 1)", on: loop, in: networks)
     rivals.append(machine)
     return Rival(
       machine: machine, interfaces: .loopback, state: StateDirectory(directory + "/rival \(rivals.count)"),

@@ -32,6 +32,7 @@ final class RealNetworks: Sendable {
     var senders: [SocketAddress: ObjectIdentifier] = [:]
     /// The last one of 127.0.0.0/8 that a machine got.
     var lastAddress: UInt32 = 0x7F00_0001
+    var names: [ObjectIdentifier: String] = [:]
     /// What they have been given to carry.
     var links: [Link: DatagramLink] = [:]
 
@@ -39,6 +40,10 @@ final class RealNetworks: Sendable {
   }
 
   private let state = Mutex(State())
+  /// Called for each datagram that does not arrive: the names of its sender and receiver, where they are known, and the reason.
+  private let onLoss: @Sendable (String?, String?, LossReason) -> Void
+
+  init(onLoss: @escaping @Sendable (String?, String?, LossReason) -> Void = { _, _, _ in }) { self.onLoss = onLoss }
 
   // MARK: Faults
 
@@ -59,7 +64,24 @@ final class RealNetworks: Sendable {
   // MARK: Datagrams
 
   func sends(from addresses: [SocketAddress], _ machine: FaultyMachine) {
-    state.withLock { state in for address in addresses { state.senders[address] = ObjectIdentifier(machine) } }
+    state.withLock { state in
+      for address in addresses { state.senders[address] = ObjectIdentifier(machine) }
+      state.names[ObjectIdentifier(machine)] = machine.name
+    }
+  }
+
+  /// Reports a datagram that did not leave a machine.
+  func loses(from machine: FaultyMachine, to destination: SocketAddress) {
+    onLoss(machine.name, name(at: destination), destination.ip.isMulticast ? .multicast : .partition)
+  }
+
+  /// Reports a datagram that was sent to a machine and did not arrive.
+  func loses(from source: SocketAddress, to machine: FaultyMachine, _ reason: LossReason) {
+    onLoss(name(at: source), machine.name, reason)
+  }
+
+  private func name(at address: SocketAddress) -> String? {
+    state.withLock { state in state.senders[address].flatMap { state.names[$0] } }
   }
 
   /// An address of the loopback interface that no machine of these networks has had: the host has all of 127.0.0.0/8.
@@ -86,18 +108,20 @@ final class RealNetworks: Sendable {
   /// - Parameters:
   ///   - source: where it comes from.
   ///   - isMulticast: whether it is for a group.
-  /// - Returns: in how much time its copies arrive; empty: it is lost.
+  /// - Returns: in how much time its copies arrive; where it is lost, the reason.
   func arrivals(
     of size: Int, from source: SocketAddress, to machine: FaultyMachine, isMulticast: Bool, at now: Instant
-  ) -> [Duration] {
+  ) -> (delays: [Duration], loss: LossReason?) {
     state.withLock { state in
       let link = Link(from: state.senders[source], to: ObjectIdentifier(machine))
       let (sender, receiver) = (state[link.from], state[link.to])
       guard !receiver.isDeaf, !receiver.familiesOff.contains(source.ip.family),
         !isMulticast || sender.hasMulticast && receiver.hasMulticast && sender.place == receiver.place
-      else { return [] }
-      guard let conditions = sender.conditions(towards: receiver) else { return [.zero] }
-      return state.links[link, default: DatagramLink()].carry(size, conditions, at: now)
+      else { return ([], isMulticast ? .multicast : .partition) }
+      guard let conditions = sender.conditions(towards: receiver) else { return ([.zero], nil) }
+      let delays = state.links[link, default: DatagramLink()].carry(size, conditions, at: now)
+      let isTooLong = conditions.maximumDatagramSize > 0 && size > conditions.maximumDatagramSize
+      return (delays, delays.isEmpty ? isTooLong ? .tooLong : .link : nil)
     }
   }
 

@@ -16,10 +16,8 @@ extension ScenarioDefinition {
     } catch {
       failure = .init(message: "\(error)", mark: nil, timeline: timeline.lines)
     }
-    failure?.again = again(seed: nil, mutant: mutant)
-    return ScenarioResult(
-      scenario: name, variant: variant, seed: nil, failure: failure, duration: HostClock.now() - start, digest: 0,
-      remarks: timeline.remarks)
+    let elapsed = HostClock.now() - start
+    return result(failure, seed: nil, mutant: mutant, timeline.summary, duration: elapsed, elapsed: elapsed)
   }
 
   /// Removes what runs in real time have stored that are not over, for a process that is about to end: they can't go on.

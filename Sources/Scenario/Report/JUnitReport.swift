@@ -1,44 +1,69 @@
 /// Results as JUnit XML, which every CI system reads.
+///
+/// All times are wall-clock seconds, since that is what CI systems make their statistics of; the time that passed in a scenario is a
+/// property of its test case.
 public enum JUnitReport {
-  /// One test suite for each scenario, with a test case for each run of it.
+  /// One test suite for each scenario, with a test case for each run of it. Of failures with the same line and cause, the first has
+  /// the details and the others refer to it.
   public static func text(_ results: [ScenarioResult]) -> String {
     var lines = ["<?xml version=\"1.0\" encoding=\"UTF-8\"?>"]
     let failures = results.count { !$0.isPassed }
-    let total = results.reduce(Duration.zero) { $0 + $1.duration }
     lines.append(
-      "<testsuites tests=\"\(results.count)\" failures=\"\(failures)\" time=\"\(seconds(total))\">")
+      "<testsuites tests=\"\(results.count)\" failures=\"\(failures)\" time=\"\(seconds(results))\">")
     // A suite for each scenario, in their order, with a case for each seed.
     var names: [String] = []
-    for result in results where !names.contains(result.scenario) { names.append(result.scenario) }
+    var suites: [String: [ScenarioResult]] = [:]
+    for result in results {
+      if suites[result.scenario] == nil { names.append(result.scenario) }
+      suites[result.scenario, default: []].append(result)
+    }
     for name in names {
-      let cases = results.filter { $0.scenario == name }
-      let time = cases.reduce(Duration.zero) { $0 + $1.duration }
+      let cases = suites[name] ?? []
       lines.append(
         "  <testsuite name=\"\(escaped(name))\" tests=\"\(cases.count)\" failures=\"\(cases.count { !$0.isPassed })\" "
-          + "time=\"\(seconds(time))\">")
-      for result in cases { lines += testCase(result) }
+          + "time=\"\(seconds(cases))\">")
+      let groups = FailureGroup.groups(of: cases)
+      var first: [String: ScenarioResult] = [:]
+      for group in groups { if let result = group.results.first { first[result.failureKey ?? ""] = result } }
+      for result in cases {
+        let known = result.failureKey.flatMap { first[$0] }
+        lines += testCase(result, like: known?.seed == result.seed ? nil : known)
+      }
+      if groups.contains(where: { $0.results.count > 1 }) {
+        let text = groups.map { "\($0.seeds): \($0.message)" }.joined(separator: "\n")
+        lines.append("    <system-out>\(escaped(text))</system-out>")
+      }
       lines.append("  </testsuite>")
     }
     lines.append("</testsuites>")
     return lines.joined(separator: "\n") + "\n"
   }
 
-  private static func testCase(_ result: ScenarioResult) -> [String] {
+  /// - Parameter first: the first run that failed with the same line and cause; nil: this is it.
+  private static func testCase(_ result: ScenarioResult, like first: ScenarioResult?) -> [String] {
     let name = result.seed.map { "seed \($0)" } ?? "real time"
-    let head =
-      "    <testcase classname=\"\(escaped(result.scenario))\" name=\"\(name)\" time=\"\(seconds(result.duration))\""
-    let remarks =
-      result.remarks.isEmpty
-      ? [] : ["      <system-out>\(escaped(result.remarks.joined(separator: "\n")))</system-out>"]
-    guard let failure = result.failure else {
-      return remarks.isEmpty ? [head + "/>"] : [head + ">"] + remarks + ["    </testcase>"]
+    var lines = [
+      "    <testcase classname=\"\(escaped(result.scenario))\" name=\"\(name)\" time=\"\(seconds([result]))\">",
+      "      <properties><property name=\"scenarioSeconds\" value=\"\(seconds(result.duration))\"/></properties>",
+    ]
+    if let failure = result.failure {
+      lines.append("      <failure message=\"\(escaped(failure.place))\">")
+      var details = [failure.excerpt].compactMap(\.self) + failure.timeline
+      if let seed = first?.seed { details = ["the same line and cause as seed \(seed)"] }
+      details += failure.again.map { ["again: \($0)"] } ?? []
+      lines += [escaped(details.joined(separator: "\n")), "      </failure>"]
     }
-    let place = failure.mark.map { "\($0): " } ?? ""
-    return [
-      head + ">", "      <failure message=\"\(escaped(place + failure.message))\">",
-      escaped((failure.timeline + [failure.again.map { "again: \($0)" }].compactMap(\.self)).joined(separator: "\n")),
-      "      </failure>",
-    ] + remarks + ["    </testcase>"]
+    if first == nil {
+      var output = result.remarks
+      if !result.commands.isEmpty { output += ["commands:"] + result.commands.map { "  \($0)" } }
+      if !result.losses.isEmpty { output += ["lost on the network:"] + result.losses.map { "  \($0)" } }
+      if !output.isEmpty { lines.append("      <system-out>\(escaped(output.joined(separator: "\n")))</system-out>") }
+    }
+    return lines + ["    </testcase>"]
+  }
+
+  private static func seconds(_ results: [ScenarioResult]) -> String {
+    seconds(results.reduce(Duration.zero) { $0 + $1.elapsed })
   }
 
   private static func seconds(_ duration: Duration) -> String {

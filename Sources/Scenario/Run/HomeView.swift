@@ -10,6 +10,8 @@ struct HomeView: Sendable {
   let devices: [HomeDevice]
   /// Of the devices of the definition, by their path.
   let uniqueIDs: [String: String]
+  /// The events that count for a claim.
+  var events: [EventLog.Entry] = []
 
   /// Whether a claim about the home holds, and what is the case.
   func check(_ claim: Claim) -> DeviceCondition.Finding {
@@ -30,6 +32,9 @@ struct HomeView: Sendable {
         }
       }
       return check(kind, device, claim)
+    case .event(let device, let condition):
+      guard let found = find(device) else { return .init(false, "no device of the home") }
+      return check(condition, of: found)
     case .actual, .messages: return .init(false, "nothing that the home knows")
     }
   }
@@ -104,7 +109,7 @@ struct HomeView: Sendable {
     case .event(let node, let event):
       let (cluster, id) = (event.path.cluster, event.path.event)
       return "event \(name(of: node, event.path.endpoint)).\(ElementNames.cluster(cluster))."
-        + ElementNames.event(id, of: cluster)
+        + ElementNames.event(id, of: cluster) + " " + event.text
     case .topology(let source, let endpoints, _): return "\(name(of: source)) has \(endpoints.count) endpoints"
     case .sourceAdded(let source, let device): return "\(name(ofDevice: device)) can be reached as \(way(source))"
     case .sourceRemoved(let source): return "nothing is reached as \(way(source)) any more"

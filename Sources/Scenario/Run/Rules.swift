@@ -43,6 +43,11 @@ final class Rules: Sendable {
     (aboutHome, aboutRest) = (all.filter(\.claim.isAboutHome), all.filter { !$0.claim.isAboutHome })
   }
 
+  /// Whether one of them is about events.
+  var needEvents: Bool {
+    aboutHome.contains { if case .event = $0.claim.subject { true } else { false } }
+  }
+
   var isEmpty: Bool { aboutHome.isEmpty && aboutRest.isEmpty }
 
   /// Takes in what is the case.
@@ -67,7 +72,7 @@ extension Claim {
   /// Whether the home can tell whether it holds.
   var isAboutHome: Bool {
     switch subject {
-    case .connectivity, .locality, .attribute: true
+    case .connectivity, .locality, .attribute, .event: true
     case .actual, .messages: false
     }
   }

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Home
 public import MatterProtocol
+internal import VirtualDevices
 
 extension ScenarioResult: CustomStringConvertible {
   /// As `hearth test` prints it, for what a test says of a run that fails, `#expect(result.isPassed, "\(result)")`: why it did not
@@ -9,12 +10,28 @@ extension ScenarioResult: CustomStringConvertible {
     let name = seed.map { "\(scenario), seed \($0)" } ?? scenario
     var lines = ["passed  \(name)  (\(TimeText.text(duration)))"]
     if let failure {
-      lines = ["FAILED  \(name)", "  \(failure.mark.map { "\($0): " } ?? "")\(failure.message)"]
+      lines = ["FAILED  \(name)", "  \(failure.place)"]
+      lines += failure.excerpt?.split(separator: "\n").map { "  \($0)" } ?? []
       lines += failure.timeline.suffix(12).map { "    \($0)" }
+      lines += section("commands:", commands.map(\.description))
+      lines += section("lost on the network:", losses.map(\.description))
       if let again = failure.again { lines.append("  again: \(again)") }
     }
     return (lines + remarks.map { "  \($0)" }).joined(separator: "\n")
   }
+
+  /// The last lines below a heading.
+  private func section(_ heading: String, _ lines: [String]) -> [String] {
+    if lines.isEmpty { return [] }
+    let most = 12
+    let left = lines.count > most ? ["    … \(lines.count - most) more before"] : []
+    return ["  " + heading] + left + lines.suffix(most).map { "    \($0)" }
+  }
+}
+
+extension ScenarioResult.Failure {
+  /// The message behind its place in the file.
+  var place: String { (mark.map { "\($0): " } ?? "") + message }
 }
 
 extension ScenarioDefinition {
@@ -28,6 +45,21 @@ extension ScenarioDefinition {
     if let variant { words.append("--variant \(variant)") }
     if let mutant { words.append("--mutant \(mutant.rawValue)") }
     return words.joined(separator: " ")
+  }
+
+  /// The line of a file at a place, with its number, and a mark below the column; nil: the file is not among those read.
+  func excerpt(at mark: SourceMark) -> String? {
+    guard let file = files.first(where: { $0.name == mark.file }) else { return nil }
+    let lines = file.text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+    guard lines.indices.contains(mark.line - 1) else { return nil }
+    // Flow style may put a whole file on one line.
+    let most = 160
+    let line = lines[mark.line - 1].prefix(most).replacing("\t", with: " ")
+    let (number, column) = ("\(mark.line)", mark.column - 1)
+    let text = "\(number) | \(line)"
+    guard (0..<line.unicodeScalars.count).contains(column) else { return text }
+    let pad = String(repeating: " ", count: number.count)
+    return text + "\n\(pad) | \(String(repeating: " ", count: column))^"
   }
 
   /// A word for a shell.

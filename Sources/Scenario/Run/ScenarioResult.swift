@@ -1,5 +1,6 @@
 internal import Home
 public import MatterProtocol
+internal import Runtime
 public import Simulation
 public import VirtualDevices
 
@@ -11,6 +12,8 @@ public struct ScenarioResult: Sendable {
     public var message: String
     /// The line of the file that it is about, if it is about one.
     public var mark: SourceMark?
+    /// That line, with its number and a mark below the column; nil where the file's text is not known.
+    public var excerpt: String?
     /// What happened before, the last of it, a line each.
     public var timeline: [String]
     /// The command that repeats the run; nil where nobody knows of what file it is one.
@@ -31,11 +34,17 @@ public struct ScenarioResult: Sendable {
   public var failure: Failure?
   /// The time that passed in the scenario.
   public var duration: Duration
+  /// The time that it took on the wall clock.
+  public var elapsed: Duration
   /// The trace's digest, the same for each run with this seed; 0 in real time.
   public var digest: UInt64
 
   /// What did not go quite as the file says, though nothing failed by it: a step that came late, with its line.
   public var remarks: [String] = []
+  /// Each `do:` and its outcome, successive equal ones as one; at most 1000.
+  public var commands: [CommandRecord] = []
+  /// What was lost on the network since the steps began.
+  public var losses: [NetworkLoss] = []
 
   /// Whether nothing failed.
   public var isPassed: Bool { failure == nil }
@@ -56,8 +65,13 @@ extension ScenarioDefinition {
     options.pairings = timeline
     timeline.beginSettingUp()
     let (scenario, given) = (self, options)
+    let began = HostClock.now()
     let run = await Simulation.run(
-      seed: seed, limit: limit, prepare: { $0.trace.keepsEntries = keepsTrace }
+      seed: seed, limit: limit,
+      prepare: { world in
+        world.trace.keepsEntries = keepsTrace
+        world.onLoss = { timeline.addLoss(from: $0.sender, to: $0.receiver, $0.reason, at: $0.at - .zero) }
+      }
     ) { simulation -> ScenarioResult.Failure? in
       let home = try await SimulatedHome.start(scenario.home, given, in: simulation)
       let failure = await Self.play(scenario, on: home, timeline)
@@ -71,13 +85,23 @@ extension ScenarioDefinition {
     case .failure(let error):
       failure = ScenarioResult.Failure(message: "\(error)", mark: timeline.mark, timeline: timeline.lines)
     }
+    let result = result(
+      failure, seed: seed, mutant: mutant, timeline.summary, duration: run.end - Instant.zero,
+      elapsed: HostClock.now() - began, digest: run.trace.digest)
+    return (result, run.trace)
+  }
+
+  /// Makes the result of a run.
+  func result(
+    _ failure: ScenarioResult.Failure?, seed: UInt64?, mutant: Mutant?, _ summary: Timeline.Summary,
+    duration: Duration, elapsed: Duration, digest: UInt64 = 0
+  ) -> ScenarioResult {
+    var failure = failure
     failure?.again = again(seed: seed, mutant: mutant)
-    return (
-      ScenarioResult(
-        scenario: name, variant: variant, seed: seed, failure: failure, duration: run.end - Instant.zero,
-        digest: run.trace.digest, remarks: timeline.remarks),
-      run.trace
-    )
+    if let mark = failure?.mark { failure?.excerpt = excerpt(at: mark) }
+    return ScenarioResult(
+      scenario: name, variant: variant, seed: seed, failure: failure, duration: duration, elapsed: elapsed,
+      digest: digest, remarks: summary.remarks, commands: summary.commands, losses: summary.losses)
   }
 
   /// Why a run did not pass whose ``limit`` is reached.
@@ -96,16 +120,14 @@ extension ScenarioDefinition {
   ///   - seed: nil: it was played in real time.
   ///   - mutant: the fault that was built in.
   ///   - timeline: that of the run.
-  ///   - elapsed: how long it went on; nil: until the last that its timeline tells.
+  ///   - elapsed: how long it went on, on the wall clock.
   public func result(
-    endedEarly reason: String, seed: UInt64?, mutant: Mutant? = nil, _ timeline: Timeline,
-    after elapsed: Duration? = nil
+    endedEarly reason: String, seed: UInt64?, mutant: Mutant? = nil, _ timeline: Timeline, after elapsed: Duration
   ) -> ScenarioResult {
-    let (lines, mark, time) = timeline.last
-    var failure = ScenarioResult.Failure(message: reason, mark: mark, timeline: lines)
-    failure.again = again(seed: seed, mutant: mutant)
-    return ScenarioResult(
-      scenario: name, variant: variant, seed: seed, failure: failure, duration: elapsed ?? time, digest: 0)
+    let summary = timeline.summary
+    return result(
+      ScenarioResult.Failure(message: reason, mark: summary.mark, timeline: summary.lines), seed: seed, mutant: mutant,
+      summary, duration: seed == nil ? elapsed : summary.time, elapsed: elapsed)
   }
 
   /// - Returns: why it did not pass.

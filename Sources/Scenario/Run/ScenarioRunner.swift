@@ -5,17 +5,20 @@ internal import VirtualDevices
 /// Plays a scenario on a stage, and looks whether what is expected comes.
 actor ScenarioRunner {
   private let scenario: ScenarioDefinition
-  private let stage: any Stage
+  let stage: any Stage
   private let pace: Duration
   private let timeline: Timeline
   /// By their path, which is how the scenario names them.
-  private let uniqueIDs: [String: String]
+  let uniqueIDs: [String: String]
   /// Devices whose messages are counted; nil: all together.
   private let counted: Set<String?>
   private let rules: Rules
   private var messages: [String?: Int] = [:]
   private var messagesAtStart: [String?: Int] = [:]
   private var listener: HomeListener?
+  private let events = EventLog()
+  /// How many events were received before the last thing that was done began.
+  private var eventsBefore = 0
   private var start = Duration.zero
 
   /// - Parameter pace: how often it is looked whether something holds that is waited for.
@@ -105,14 +108,20 @@ actor ScenarioRunner {
   private func perform(_ step: ScenarioStep) async throws {
     timeline.begin(step, at: stage.now)
     // What is expected of messages is meant from the beginning of the last thing that was done.
-    if step.doesSomething, step.isFirst { messages = await messageCounts() }
+    if step.doesSomething, step.isFirst {
+      messages = await messageCounts()
+      eventsBefore = events.count
+    }
     switch step.action {
     case .wait(let time): try await sleep(for: time)
     case .expect(let claims, let time): try await expect(claims, within: time)
     case .command(let command):
+      let began = stage.now
       do {
         try await perform(command)
+        timeline.addCommand(step, began: began, error: nil)
       } catch {
+        timeline.addCommand(step, began: began, error: "\(error)")
         // What the home says against it is what a person would see, and no end of the story.
         timeline.add(stage.now, "\(step.text): \(error)")
       }
@@ -130,26 +139,6 @@ actor ScenarioRunner {
     var counts: [String?: Int] = [:]
     for device in counted { counts[device] = await stage.messageCount(of: device) }
     return counts
-  }
-
-  private func perform(_ command: HomeCommand) async throws {
-    let home = try await stage.home
-    // By what never changes of it: it may have been renamed, or not be paired while another has a name like it.
-    func target(_ device: String) async throws -> Target {
-      let id = uniqueIDs[device]
-      guard let known = await home.registry.devices.first(where: { $0.identity.uniqueID == id }) else {
-        throw HomeError(.notFound, "\(device) is not paired")
-      }
-      return Target(known)
-    }
-    switch command {
-    case .on(let device): _ = try await home.turnAll(try await target(device), .on)
-    case .off(let device): _ = try await home.turnAll(try await target(device), .off)
-    case .toggle(let device): _ = try await home.turnAll(try await target(device), .toggle)
-    case .level(let device, let level): _ = try await home.dimAll(try await target(device), to: level, over: nil)
-    case .pair(let device): try await stage.pair(device)
-    case .rename(let device, let name): try await home.rename(try await target(device).device.id, to: name)
-    }
   }
 
   // MARK: Expectations
@@ -184,7 +173,9 @@ actor ScenarioRunner {
       return Fact.value(await stage.value(of: place, in: device)).check(claim.subject, since: 0)
     default:
       guard let home = try? await stage.home else { return .init(false, "a home that is not open") }
-      return await HomeView(state: home.backend.state, devices: home.backend.devices, uniqueIDs: uniqueIDs).check(claim)
+      var view = await HomeView(state: home.backend.state, devices: home.backend.devices, uniqueIDs: uniqueIDs)
+      view.events = events.all(from: eventsBefore)
+      return view.check(claim)
     }
   }
 
@@ -194,8 +185,11 @@ actor ScenarioRunner {
   private func begin() async throws {
     listener?.close()
     guard let home = try? await stage.home else { return }
-    listener = await HomeListener(to: home, uniqueIDs) { [stage, timeline, rules, start] view, changes in
+    listener = await HomeListener(to: home, uniqueIDs) { [stage, timeline, rules, start, events] view, changes in
       let now = stage.now
+      events.add(changes)
+      var view = view
+      view.events = rules.needEvents ? events.all(from: 0) : []
       for line in view.lines(of: changes) { timeline.add(now, line) }
       for rule in rules.aboutHome { rules.note(rule, view.check(rule.claim), at: now - start) }
     }

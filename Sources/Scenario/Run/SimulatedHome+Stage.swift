@@ -44,7 +44,7 @@ extension SimulatedHome: Stage {
           switch subject {
           case .actual(let device, let place, _): tell(index, .value(home.value(of: place, in: device)), home.now)
           case .messages(let device, _): tell(index, .messages(home.messageCount(of: device)), home.now)
-          case .connectivity, .locality, .attribute: break
+          case .connectivity, .locality, .attribute, .event: break
           }
         }
       }

@@ -1,5 +1,6 @@
 internal import Home
 internal import MatterController
+internal import Simulation
 public import VirtualDevices
 internal import Synchronization
 
@@ -18,9 +19,27 @@ public final class Timeline: Sendable {
     /// The step that is waited for or goes on, with its line; nil: none was begun.
     var current: String?
     var remarks: [String] = []
+    var commands: [CommandRecord] = []
+    var losses: [LossKey: NetworkLoss] = [:]
+
+    /// In the order of their first datagram.
+    var orderedLosses: [NetworkLoss] {
+      losses.values.sorted {
+        ($0.first, $0.sender ?? "", $0.receiver ?? "", $0.reason.rawValue)
+          < ($1.first, $1.sender ?? "", $1.receiver ?? "", $1.reason.rawValue)
+      }
+    }
+  }
+
+  private struct LossKey: Hashable {
+    let sender: String?
+    let receiver: String?
+    let reason: LossReason
   }
 
   private static let limit = 40
+  /// The most commands that are kept.
+  private static let commandLimit = 1000
   private let state = Mutex(State())
   private let onStep: (@Sendable (String) -> Void)?
 
@@ -36,14 +55,25 @@ public final class Timeline: Sendable {
     state.withLock { $0.current ?? (["the home to be set up"] + $0.lines.suffix(1)).joined(separator: "; ") }
   }
 
-  /// Both and the time of the last line, for the last word of a process: whoever crashed may be the one who holds them, and then
-  /// there is none of it.
-  var last: (lines: [String], mark: SourceMark?, time: Duration) {
-    state.withLockIfAvailable { ($0.lines, $0.mark, $0.latest) } ?? ([], nil, .zero)
+  /// All that a report has of a run.
+  struct Summary {
+    var lines: [String] = []
+    var mark: SourceMark?
+    /// The time of the last line.
+    var time = Duration.zero
+    var remarks: [String] = []
+    var commands: [CommandRecord] = []
+    var losses: [NetworkLoss] = []
   }
 
-  /// What whoever reads the result should know, whether or not it passed.
-  var remarks: [String] { state.withLock(\.remarks) }
+  /// Empty if the lock is held: in a process that crashed, its owner may be the thread that did.
+  var summary: Summary {
+    state.withLockIfAvailable {
+      Summary(
+        lines: $0.lines, mark: $0.mark, time: $0.latest, remarks: $0.remarks, commands: $0.commands,
+        losses: $0.orderedLosses)
+    } ?? Summary()
+  }
 
   func remark(_ text: String, at mark: SourceMark) { state.withLock { $0.remarks.append("\(mark): \(text)") } }
 
@@ -78,7 +108,9 @@ public final class Timeline: Sendable {
   func beginSettingUp() { state.withLock { $0.isSettingUp = true } }
 
   /// The time of the lines begins anew.
-  func beginSteps(at now: Duration) { state.withLock { ($0.isSettingUp, $0.start) = (false, now) } }
+  func beginSteps(at now: Duration) {
+    state.withLock { ($0.isSettingUp, $0.start, $0.losses) = (false, now, [:]) }
+  }
 
   /// The time of a step is waited for.
   func await(_ step: ScenarioStep) { state.withLock { ($0.mark, $0.current) = (step.mark, step.nameWithTime) } }
@@ -90,6 +122,35 @@ public final class Timeline: Sendable {
     }
     add(now, step.text)
     onStep?("\(time): \(step.mark): \(step.text)")
+  }
+
+  /// Records the outcome of a `do:`.
+  /// - Parameter began: the time of the stage.
+  func addCommand(_ step: ScenarioStep, began: Duration, error: String?) {
+    state.withLock { state in
+      let record = CommandRecord(mark: step.mark, text: step.text, time: began - state.start, error: error)
+      if let last = state.commands.last, (last.mark, last.text, last.error) == (record.mark, record.text, record.error)
+      {
+        state.commands[state.commands.count - 1].count += 1
+      } else if state.commands.count < Self.commandLimit {
+        state.commands.append(record)
+      }
+    }
+  }
+
+  /// Records a datagram that did not arrive.
+  /// - Parameter now: the time of the stage.
+  func addLoss(from sender: String?, to receiver: String?, _ reason: LossReason, at now: Duration) {
+    state.withLock { state in
+      let time = now - state.start
+      let key = LossKey(sender: sender, receiver: receiver, reason: reason)
+      var loss =
+        state.losses[key]
+        ?? NetworkLoss(sender: sender, receiver: receiver, reason: reason, count: 0, first: time, last: time)
+      loss.count += 1
+      loss.last = time
+      state.losses[key] = loss
+    }
   }
 
   // MARK: Pairing

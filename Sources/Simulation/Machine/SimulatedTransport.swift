@@ -54,6 +54,7 @@ final class SimulatedTransport: DatagramTransport {
       bytes, from: machine.id, at: MatterProtocol.SocketAddress(source, port: port), to: destination, at: world.now)
     world.trace.add(
       loss == nil ? .sent : .lost, machine.id, at: world.now, packet: number, bytes: bytes, destination, loss)
+    if let loss { world.reportLoss(from: machine.id, to: destination, loss) }
   }
 
   func goesOn(afterEffects count: Int) -> Bool { machine?.goesOn(afterEffects: count) ?? false }

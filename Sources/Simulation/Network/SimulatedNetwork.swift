@@ -26,6 +26,21 @@ public enum LossReason: String, CaseIterable, Sendable {
   case multicast
 }
 
+/// A datagram that did not arrive.
+public struct LostDatagram: Hashable, Sendable {
+  /// When it was sent, or should have arrived.
+  public var at: Instant
+  /// The name of a host or machine.
+  public var sender: String
+  /// Nil: a group, or an address that no host has.
+  public var receiver: String?
+  public var reason: LossReason
+
+  public init(at: Instant, sender: String, receiver: String?, reason: LossReason) {
+    (self.at, self.sender, self.receiver, self.reason) = (at, sender, receiver, reason)
+  }
+}
+
 /// A network that carries datagrams between hosts in virtual time, and loses, delays, repeats and reorders them as its seed
 /// and its conditions have it.
 public struct SimulatedNetwork: Sendable {
@@ -175,6 +190,9 @@ public struct SimulatedNetwork: Sendable {
   func isThere(_ host: HostID, at destination: SocketAddress) -> Bool {
     destination.ip.isMulticast ? has(host, destination.ip.family) : addresses[destination] == host
   }
+
+  /// The host that has an address; nil for an address of a group.
+  func host(at address: SocketAddress) -> HostID? { addresses[address] }
 
   mutating func attach(_ host: HostID, at address: SocketAddress) { addresses[address] = host }
   mutating func detach(_ address: SocketAddress) { addresses[address] = nil }

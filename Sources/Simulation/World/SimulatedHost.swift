@@ -166,6 +166,7 @@ public final class SimulatedHost<E: Engine> {
       let (number, loss) = world.network.send(bytes, from: id, at: address, to: destination, at: world.now)
       world.trace.add(
         loss == nil ? .sent : .lost, id, at: world.now, packet: number, bytes: bytes, destination, loss)
+      if let loss { world.reportLoss(from: id, to: destination, loss) }
     case .join(let group):
       world.trace.add(.joined, id, at: world.now, "\(group)")
       world.network.join(group, id)

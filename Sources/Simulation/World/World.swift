@@ -55,6 +55,8 @@ public final class World {
   var fault: SimulationError?
   /// Called at the end of each step, for whoever looks at what must not happen even for a moment.
   public var afterStep: (() -> Void)?
+  /// Called for each datagram that does not arrive.
+  public var onLoss: ((LostDatagram) -> Void)?
   let escape = EscapeFlag()
   /// What the sources of hosts, of machines and of the network drew.
   let draws: DrawTally
@@ -339,12 +341,26 @@ public final class World {
         }
       if let reason {
         _ = network.lose(datagram.packet, reason)
+        reportLoss(from: datagram.sender, to: receiver.id, reason)
         trace.add(.lost, receiver.id, at: now, packet: datagram.packet, bytes: datagram.bytes, nil, reason)
       } else {
         trace.add(.received, receiver.id, at: now, packet: datagram.packet, bytes: datagram.bytes, datagram.from)
         receiver.take(.datagram(datagram.bytes, from: datagram.from), to: datagram.destination)
       }
     }
+  }
+
+  /// Reports a datagram that its sender could not get away.
+  func reportLoss(from sender: HostID, to destination: SocketAddress, _ reason: LossReason) {
+    reportLoss(from: sender, to: network.host(at: destination), reason)
+  }
+
+  private func reportLoss(from sender: HostID, to receiver: HostID?, _ reason: LossReason) {
+    guard let onLoss else { return }
+    onLoss(
+      LostDatagram(
+        at: now, sender: members[sender.rawValue].name, receiver: receiver.map { members[$0.rawValue].name },
+        reason: reason))
   }
 
   private func deliverServices() {

@@ -92,7 +92,7 @@ enum AttributeReading {
     case .boolean:
       guard let value = text.flatMap(ScalarReading.boolean) else { return mismatch("true or false\(orNull)") }
       return .success(.boolean(value))
-    case .unsigned(let bits), .bitmap(let bits, _):
+    case .unsigned(let bits), .bitmap(let bits, _, _):
       return integer(text, in: range(unsigned: bits, isNullable, constraint), orNull)
     case .signed(let bits):
       return integer(text, in: range(signed: bits, isNullable, constraint), orNull)

@@ -7,6 +7,8 @@ struct DefinitionReader {
   let document: YAMLDocument
   private let catalogue: AttributeCatalogue?
   private var rooms: [Marked<String>]?
+  /// Entries read so far: aliases make many of a short file.
+  private var entryCount = 0
 
   /// Keys of the file that are somebody else's.
   private let ignored: [String]
@@ -83,6 +85,15 @@ struct DefinitionReader {
 
   /// - Parameter isBridged: whether it is behind a bridge.
   mutating func readDevice(_ node: Node, isBridged: Bool = false) -> DeviceDraft? {
+    entryCount += 1
+    guard entryCount <= DefinitionResolver.deviceLimit else {
+      if entryCount == DefinitionResolver.deviceLimit + 1 {
+        report(
+          at: document.mark(of: node), found: "more than \(DefinitionResolver.deviceLimit) entries",
+          expected: "at most that many, with those behind bridges")
+      }
+      return nil
+    }
     guard
       let fields = isBridged
         ? fields(of: node, known: Self.bridgedKeys, what: "a device behind a bridge")

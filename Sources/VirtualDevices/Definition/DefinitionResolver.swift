@@ -5,6 +5,8 @@ struct DefinitionResolver {
   private(set) var problems: [DefinitionProblem] = []
 
   private static let discriminatorCount = 4096
+  /// The most devices of all files, those behind bridges included.
+  static let deviceLimit = 16_384
 
   /// One device of a draft; `index` is nil where the draft is for one device only.
   private struct Item {
@@ -33,14 +35,14 @@ struct DefinitionResolver {
       spelling[room.lowercased()] = room
       home.rooms.append(room)
     }
+    // Before `count` is written out: it may be a typing error, and each device takes memory.
+    guard checkNumbers(files.flatMap(\.devices)) else { return home }
     var items: [Item] = []
     for file in files {
       file.rooms?.forEach(add)
       for draft in file.devices { items += Self.items(of: draft, add: add, spelling: { spelling[$0.lowercased()] }) }
     }
     checkClashes(items + items.filter { ($0.index ?? 0) == 0 }.flatMap(\.bridged))
-    checkBridges(items)
-    guard checkNumber(items) else { return home }
     home.devices = derive(items)
     return home
   }
@@ -68,25 +70,53 @@ struct DefinitionResolver {
     }
   }
 
-  // MARK: Clashes
+  // MARK: Limits
 
-  /// The most devices that one bridge has: its list of parts must not be too long for anybody.
+  /// The most devices that one bridge has: its list of parts must fit a report.
   private static let bridgedLimit = 250
 
-  private mutating func checkBridges(_ items: [Item]) {
-    for item in items where item.bridged.count > Self.bridgedLimit {
-      problems.append(
-        DefinitionProblem(
-          at: item.draft.mark, found: "\(item.bridged.count) devices behind one bridge",
-          expected: "at most \(Self.bridgedLimit)"))
+  /// Reports more devices than there may be.
+  /// - Returns: whether `count` may be written out.
+  private mutating func checkNumbers(_ drafts: [DeviceDraft]) -> Bool {
+    let before = problems.count
+    for draft in drafts {
+      let bridged = draft.bridged.reduce(0) { $0 + $1.number }
+      if bridged > Self.bridgedLimit {
+        report(draft.mark, found: "\(bridged) devices behind one bridge", expected: "at most \(Self.bridgedLimit)")
+      }
+      if draft.number > 1, !draft.bridged.isEmpty {
+        report(
+          draft.count?.mark ?? draft.mark, found: "several bridges with the same devices behind them",
+          expected: "an entry of its own for each bridge that has devices")
+      }
     }
-    for item in items where item.index == 1 && !item.bridged.isEmpty {
-      problems.append(
-        DefinitionProblem(
-          at: item.draft.count?.mark ?? item.draft.mark, found: "several bridges with the same devices behind them",
-          expected: "an entry of its own for each bridge that has devices"))
-    }
+    checkTotal(
+      drafts, limit: Self.discriminatorCount, because: "each needs a discriminator of its own", \.number)
+    guard problems.count == before else { return false }
+    checkTotal(drafts, limit: Self.deviceLimit, because: "with those behind bridges", \.total)
+    return problems.count == before
   }
+
+  /// Reports the draft with which the devices become more than `limit`.
+  private mutating func checkTotal(
+    _ drafts: [DeviceDraft], limit: Int, because reason: String, _ number: (DeviceDraft) -> Int
+  ) {
+    var total = 0
+    var first: DeviceDraft?
+    for draft in drafts {
+      total += number(draft)
+      if total > limit, first == nil { first = draft }
+    }
+    guard let first else { return }
+    report(
+      first.count?.mark ?? first.mark, found: "\(total) devices in all", expected: "at most \(limit): \(reason)")
+  }
+
+  private mutating func report(_ mark: SourceMark, found: String, expected: String) {
+    problems.append(DefinitionProblem(at: mark, found: found, expected: expected))
+  }
+
+  // MARK: Clashes
 
   private mutating func checkClashes(_ items: [Item]) {
     report(
@@ -126,16 +156,6 @@ struct DefinitionResolver {
           at: place, found: found(item),
           expected: "another one: “\(other.path)” has it (\(otherPlace.file):\(otherPlace.line))"))
     }
-  }
-
-  private mutating func checkNumber(_ items: [Item]) -> Bool {
-    guard items.count > Self.discriminatorCount else { return true }
-    let first = items[Self.discriminatorCount]
-    problems.append(
-      DefinitionProblem(
-        at: first.draft.count?.mark ?? first.draft.mark, found: "\(items.count) devices in all",
-        expected: "at most \(Self.discriminatorCount): each needs a discriminator of its own"))
-    return false
   }
 
   // MARK: Derived values

@@ -38,4 +38,9 @@ struct DeviceDraft: Sendable {
   /// Nil: one device with just this name.
   var count: Marked<Int>?
   var mark: SourceMark
+
+  /// How many devices it stands for.
+  var number: Int { count?.value ?? 1 }
+  /// The same with those behind bridges.
+  var total: Int { number * (1 + bridged.reduce(0) { $0 + $1.number }) }
 }

@@ -230,6 +230,37 @@ struct DefinitionErrorTests {
         + "expected at most 65534, so that the last one has 65535")
   }
 
+  @Test("rejects counts before it writes them out")
+  func totalLimits() {
+    // 400 lines of this would be 1.6 million devices, all with the same names.
+    let many = (0..<400).map { _ in "  - {name: A, type: plug, count: 4096}" }.joined(separator: "\n")
+    #expect(
+      complaints("devices:\n" + many) == [
+        "home.yaml:3:34: found 1638400 devices in all, expected at most 4096: each needs a discriminator of its own"
+      ])
+    let bridge = "\n    devices:\n      - {name: B, type: plug, count: 250}"
+    let bridges = (0..<80).map { "  - name: Bridge \($0)\n    type: bridge" + bridge }.joined(separator: "\n")
+    #expect(
+      complaints("devices:\n" + bridges) == [
+        "home.yaml:262:5: found 20080 devices in all, expected at most 16384: with those behind bridges"
+      ])
+    #expect(
+      complaints("devices:\n  - name: A\n    type: bridge\n    count: 4096" + bridge.replacing("250", with: "4096"))
+        == [
+          "home.yaml:2:5: found 4096 devices behind one bridge, expected at most 250",
+          "home.yaml:4:12: found several bridges with the same devices behind them, "
+            + "expected an entry of its own for each bridge that has devices",
+        ])
+  }
+
+  @Test("rejects entries that aliases multiply")
+  func aliases() {
+    let list = (0..<200).map { "      - {name: P\($0), type: plug}" }.joined(separator: "\n")
+    let rest = (0..<200).map { "  - {name: B\($0), type: bridge, devices: *parts}" }.joined(separator: "\n")
+    let found = complaints("devices:\n  - name: B\n    type: bridge\n    devices: &parts\n\(list)\n\(rest)")
+    #expect(found.contains { $0.contains("found more than 16384 entries, expected at most that many") }, "\(found)")
+  }
+
   @Test("All problems at once, in the order of the lines")
   func several() {
     let text = "devices:\n  - name: A\n    type: plugg\n    port: 0\n  - nam: B\n    type: plug\n"

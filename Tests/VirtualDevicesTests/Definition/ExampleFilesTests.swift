@@ -18,6 +18,9 @@ struct ExampleFilesTests {
     let homes = try ["demo.yaml", "bridge.yaml", "switches.yaml"].map { try load($0, simulating: true) }
     let devices = homes.flatMap(\.devices)
     #expect(Set((devices + devices.flatMap(\.bridged)).map(\.kind)) == Set(DeviceKind.all))
+    // They may run side by side.
+    #expect(Set(devices.map(\.uniqueID)).count == devices.count)
+    #expect(Set(devices.map { "\($0.passcode) \($0.discriminator)" }).count == devices.count)
   }
 
   @Test("devices/demo.yaml has lights and a plug")

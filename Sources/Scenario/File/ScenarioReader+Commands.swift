@@ -1,0 +1,159 @@
+internal import Home
+internal import MatterProtocol
+internal import VirtualDevices
+internal import Yams
+
+// What `do:` says to the home, in the words of the command line: `on lamp`, `bind switch to lamp`, `scene recall Evening`.
+extension ScenarioReader {
+  private typealias Words = [String]
+
+  private static let forms = [
+    "on": "on NAME", "off": "off NAME", "toggle": "toggle NAME", "level": "level NAME 40%",
+    "color": "color NAME 2700K, or with quotation marks “color NAME #ff8800”", "pair": "pair NAME",
+    "rename": "rename NAME to NAME", "remove": "remove NAME", "bind": "bind NAME to NAME",
+    "unbind": "unbind NAME from NAME", "share": "share NAME, or share NAME for 5m",
+    "write": "write NAME.ATTRIBUTE VALUE",
+    "group": "group create GROUP, group delete GROUP, group add NAME to GROUP, group remove NAME from GROUP, "
+      + "or group on|off|toggle GROUP",
+    "room": "room add ROOM, room rename ROOM to ROOM, room remove ROOM, or room assign NAME to ROOM",
+    "scene":
+      "scene store SCENE of NAME, scene recall SCENE of NAME, or scene remove SCENE of NAME; "
+      + "without “of NAME”: of all",
+  ]
+  private static let commands = [
+    "on", "off", "toggle", "level", "color", "pair", "rename", "remove", "bind", "unbind", "share", "write", "group",
+    "room", "scene",
+  ]
+
+  mutating func command(_ node: Node) -> HomeCommand? {
+    let words = (node.scalar?.string ?? "").split(separator: " ").map(String.init)
+    guard let verb = words.first, let form = Self.forms[verb] else {
+      let all = Self.commands.compactMap { Self.forms[$0]?.split(separator: ",").first }.joined(separator: ", ")
+      report(
+        at: document.mark(of: node), found: node.summary, expected: all,
+        suggestions: NearestName.suggestions(for: words.first ?? "", in: Self.commands))
+      return nil
+    }
+    // What is wrong about the name of a device has been reported.
+    let before = problems.count
+    if let command = command(verb, Array(words.dropFirst()), node) { return command }
+    if problems.count == before { report(node, expected: form) }
+    return nil
+  }
+
+  private mutating func command(_ verb: String, _ words: Words, _ node: Node) -> HomeCommand? {
+    guard let first = words.first, let last = words.last else { return nil }
+    switch verb {
+    case "on": return device(of: words, node).map { .on($0) }
+    case "off": return device(of: words, node).map { .off($0) }
+    case "toggle": return device(of: words, node).map { .toggle($0) }
+    case "pair": return device(of: words, node).map { .pair($0) }
+    case "remove": return device(of: words, node).map { .remove($0) }
+    case "level":
+      guard words.count > 1, let device = device(of: words.dropLast(), node) else { return nil }
+      return (try? LevelText.level(last, raw: false)).map { .level(device, $0) }
+    case "color":
+      guard words.count > 1, let color = try? LightColor(text: last) else { return nil }
+      return device(of: words.dropLast(), node).map { .color($0, color) }
+    case "rename": return split(words, "to", node).map { .rename($0, to: $1) }
+    case "bind", "unbind":
+      guard let (source, rest) = split(words, verb == "bind" ? "to" : "from", node),
+        let target = device(of: [rest], node)
+      else { return nil }
+      return verb == "bind" ? .bind(source, to: target) : .unbind(source, from: target)
+    case "share":
+      guard words.count > 2, words[words.count - 2] == "for" else {
+        return device(of: words, node).map { .share($0, for: .seconds(180)) }
+      }
+      guard let time = TimeText.duration(last), (.seconds(180)...(.seconds(900))).contains(time) else {
+        report(node, expected: "a window of 3m to 15m")
+        return nil
+      }
+      return device(of: words.dropLast(2), node).map { .share($0, for: time) }
+    case "write":
+      guard words.count > 1, let (device, place) = attribute(words.dropLast().joined(separator: " "), node) else {
+        return nil
+      }
+      return encoded(.scalar(Node.Scalar(last, Tag(.implicit), .plain, node.mark)), place).map {
+        .write(device, place, value: $0)
+      }
+    case "group": return group(first, Array(words.dropFirst()), node).map { .group($0) }
+    case "room": return room(first, Array(words.dropFirst()), node).map { .room($0) }
+    case "scene": return scene(first, Array(words.dropFirst()), node).map { .scene($0) }
+    default: return nil
+    }
+  }
+
+  private mutating func group(_ verb: String, _ words: Words, _ node: Node) -> HomeCommand.GroupAction? {
+    guard !words.isEmpty else { return nil }
+    let name = words.joined(separator: " ")
+    switch verb {
+    case "create":
+      guard name.utf8.count <= 16 else {
+        report(node, expected: "a group's name of at most 16 bytes")
+        return nil
+      }
+      return .create(name)
+    case "delete": return .delete(name)
+    case "add": return split(words, "to", node).map { .add(device: $0, to: $1) }
+    case "remove": return split(words, "from", node).map { .remove(device: $0, from: $1) }
+    default: return SwitchAction(rawValue: verb).map { .turn(name, $0) }
+    }
+  }
+
+  private mutating func room(_ verb: String, _ words: Words, _ node: Node) -> HomeCommand.RoomAction? {
+    guard !words.isEmpty else { return nil }
+    let name = words.joined(separator: " ")
+    switch verb {
+    case "add": return .add(name)
+    case "remove": return .remove(name)
+    case "assign": return split(words, "to", node).map { .assign(device: $0, to: $1) }
+    case "rename":
+      guard let to = words.firstIndex(of: "to"), to > 0, to + 1 < words.count else { return nil }
+      return .rename(words[..<to].joined(separator: " "), to: words[(to + 1)...].joined(separator: " "))
+    default: return nil
+    }
+  }
+
+  private mutating func scene(_ verb: String, _ words: Words, _ node: Node) -> HomeCommand.SceneAction? {
+    var (scene, device): (Words, String?) = (words, nil)
+    if let of = words.lastIndex(of: "of"), of > 0, of + 1 < words.count {
+      guard let found = self.device(of: words[(of + 1)...], node) else { return nil }
+      (scene, device) = (Array(words[..<of]), found)
+    }
+    let name = scene.joined(separator: " ")
+    guard !name.isEmpty else { return nil }
+    switch verb {
+    case "store":
+      guard name.utf8.count <= Home.sceneNameLimit else {
+        report(node, expected: "a scene's name of at most \(Home.sceneNameLimit) bytes")
+        return nil
+      }
+      return .store(name, of: device)
+    case "recall": return .recall(name, of: device)
+    case "remove": return .remove(name, of: device)
+    default: return nil
+    }
+  }
+
+  // MARK: Parts
+
+  private mutating func device(of words: some Sequence<String>, _ node: Node) -> String? {
+    device(words.joined(separator: " "), node)
+  }
+
+  /// Splits words at a separator so that those before it are the name of a device; names may contain the separator.
+  private mutating func split(_ words: Words, _ separator: String, _ node: Node) -> (device: String, rest: String)? {
+    func name(_ words: some Sequence<String>) -> String { words.joined(separator: " ") }
+    let all = words.indices.filter { words[$0] == separator && $0 > 0 && $0 + 1 < words.count }
+    let right = all.filter { (try? names.find(name(words[..<$0])).get()) != nil }
+    if right.count > 1 {
+      report(
+        node,
+        expected: "the name of one device, not of \(right.map { name(words[..<$0]) }.joined(separator: " or "))")
+      return nil
+    }
+    guard let at = right.first ?? all.first, let device = device(of: words[..<at], node) else { return nil }
+    return (device, name(words[(at + 1)...]))
+  }
+}

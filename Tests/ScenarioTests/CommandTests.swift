@@ -1,0 +1,163 @@
+import Scenario
+import Simulation
+import Testing
+
+/// What `do:` has the home do, and events that are expected.
+@Suite("Commands and events of scenarios") struct CommandTests {
+  private static let devices = """
+    devices:
+      - { name: Lamp, room: Den, type: dimmable light }
+      - { name: Strip, room: Den, type: extended color light }
+      - { name: Wall, room: Den, type: on/off light switch }
+      - { name: Remote, type: generic switch, buttons: [On, Off] }
+      - { name: Bell, type: generic switch }
+
+    """
+
+  private func play(_ steps: String) async throws -> ScenarioResult {
+    try await ScenarioFileTests.load(Self.devices + steps).simulate(seed: 1).result
+  }
+
+  private func passes(_ steps: String) async throws {
+    let result = try await play("steps:\n" + steps)
+    #expect(result.isPassed && result.commands.allSatisfy { $0.error == nil }, "\(result) \(result.commands)")
+  }
+
+  @Test("binds and unbinds") func bindings() async throws {
+    try await passes(
+      """
+        - do: bind wall to lamp
+        - press: { wall: short }
+        - expect: { actual lamp.onOff: true, within: 5s }
+        - do: unbind wall from lamp
+        - expect: { actual lamp.onOff: true }
+      """)
+    let unbound = try await play(
+      """
+      steps:
+        - do: bind wall to lamp
+        - do: unbind wall from lamp
+        - do: unbind wall from lamp
+        - press: { wall: short }
+      """)
+    #expect(unbound.failure?.message.contains("it is not bound to anything") == true, "\(unbound)")
+    #expect(unbound.commands.last?.error?.contains("no such binding") == true, "\(unbound.commands)")
+  }
+
+  @Test("makes, uses and ends groups") func groups() async throws {
+    try await passes(
+      """
+        - do: group create Den
+        - do: group add lamp to den
+        - do: group add strip to Den
+        - do: group on den
+        - expect: { actual lamp.onOff: true, actual strip.onOff: true, within: 5s }
+        - do: group remove strip from den
+        - do: group toggle den
+        - expect: { actual lamp.onOff: false, within: 5s }
+        - expect: { actual strip.onOff: true }
+        - do: group remove lamp from den
+        - do: group delete den
+      """)
+  }
+
+  @Test("colors, writes and shares") func settings() async throws {
+    try await passes(
+      """
+        - do: "color strip #ff0000"
+        - expect: { actual strip.currentSaturation: 254, within: 5s }
+        - do: color strip 2700K
+        - expect: { actual strip.colorTemperatureMireds: 370, within: 5s }
+        - do: write lamp.onLevel 40%
+        - expect: { actual lamp.onLevel: 40% }
+        - do: share lamp
+      """)
+  }
+
+  @Test("changes rooms and removes devices") func rooms() async throws {
+    try await passes(
+      """
+        - do: room add Attic
+        - do: room assign lamp to attic
+        - do: room rename attic to Loft
+        - do: on lamp
+        - expect: { lamp.onOff: true, within: 5s }
+        - do: room remove loft
+        - do: remove lamp
+        - do: pair lamp
+        - expect: { lamp.connectivity: online, within: 10s }
+      """)
+  }
+
+  @Test("stores, recalls and removes scenes") func scenes() async throws {
+    try await passes(
+      """
+        - do: level lamp 30%
+        - do: on strip
+        - wait: 10s
+        - do: scene store Evening
+        - do: off lamp
+        - do: off strip
+        - expect: { actual lamp.onOff: false, actual strip.onOff: false, within: 5s }
+        - do: scene recall evening of lamp
+        - expect: { actual lamp.onOff: true, actual lamp.currentLevel: 30%, within: 5s }
+        - expect: { actual strip.onOff: false }
+        - do: scene recall 1
+        - expect: { actual strip.onOff: true, within: 5s }
+        - do: scene remove evening of lamp
+        - do: scene recall evening
+        - do: scene remove evening
+      """)
+    let none = try await play("steps:\n  - do: scene store Day of lamp\n  - do: scene recall Night of lamp")
+    #expect(none.commands.last?.error == "Lamp: no scene “Night”; it has Day", "\(none.commands)")
+  }
+
+  @Test("waits for events with their fields") func events() async throws {
+    try await passes(
+      """
+        - press: { bell: double }
+        - expect: { event bell.switch.multiPressComplete: { totalNumberOfPressesCounted: 2 }, within: 2m }
+        - press: { remote: { press: long, button: Off } }
+        - expect: { event remote.longPress: { button: Off, newPosition: 1 }, within: 2m }
+      """)
+    let other = try await play(
+      """
+      steps:
+        - press: { bell: short }
+        - expect: { event bell.switch.multiPressComplete: { totalNumberOfPressesCounted: 2 }, within: 2m }
+      """)
+    let message = other.failure?.message ?? ""
+    #expect(message.hasPrefix("expected event bell.switch.multiPressComplete: {totalNumberOfPressesCounted 2}: it is "))
+    #expect(message.contains("1"), "\(message)")
+    // An event of the step before does not count.
+    let old = try await play(
+      """
+      steps:
+        - press: { bell: short }
+        - wait: 2m
+        - do: on lamp
+        - expect: { event bell.switch.initialPress: true, within: 2m }
+      """)
+    #expect(old.failure?.message.contains("it is not received") == true, "\(old)")
+    let button = try await play(
+      """
+      steps:
+        - press: { remote: { press: short, button: On } }
+        - expect: { event remote.initialPress: { button: Off }, within: 2m }
+      """)
+    #expect(button.failure?.message.contains("it is not received") == true, "\(button)")
+  }
+
+  @Test("reports events that must not come") func rules() async throws {
+    let result = try await play(
+      """
+      never: { event bell.switch.longPress: true }
+      steps:
+        - press: { bell: short }
+        - wait: 2m
+        - press: { bell: long }
+        - wait: 2m
+      """)
+    #expect(result.failure?.message.hasPrefix("never event bell.switch.longPress: true") == true, "\(result)")
+  }
+}
