@@ -21,12 +21,13 @@ struct Hearth: AsyncParsableCommand {
         subcommands: [
           Discover.self, Pair.self, Devices.self, Describe.self, On.self, Off.self, Toggle.self, Level.self, Color.self,
           Read.self, Write.self, Invoke.self, Subscribe.self, Watch.self, Wait.self, Observe.self,
-          HomeCommands.self, Group.self, Rooms.self, Room.self, Rename.self,
+          HomeCommands.self, Group.self, Scene.self, Rooms.self, Room.self, Rename.self,
           Share.self,
           Fabrics.self, Access.self, Bind.self, Unbind.self, Remove.self, HubCommands.self,
         ]),
       CommandGroup(name: "Simulation", subcommands: [Test.self, Replay.self]),
-      CommandGroup(name: "Tools", subcommands: [Code.self, Decode.self, SchemaCommand.self, Completion.self]),
+      CommandGroup(
+        name: "Tools", subcommands: [Doctor.self, Code.self, Decode.self, SchemaCommand.self, Completion.self]),
     ])
 }
 

@@ -20,6 +20,34 @@ import Testing
         """)
   }
 
+  @Test("fits a table to a terminal") func narrowTable() {
+    var table = Table("NAME", "TYPE", "STATE")
+    table.add("A lamp with a long name", "Dimmable Light", "on")
+    table.add("電球電球電球電球", "Plug", "off")
+    let wide = table.text(columns: 80)
+    #expect(wide == table.text(columns: nil))
+    let lines = table.text(columns: 30).split(separator: "\n")
+    #expect(lines.allSatisfy { Table.width(String($0)) <= 30 }, "\(lines)")
+    #expect(lines[1].hasPrefix("A lamp wi") && lines[1].contains("…") && lines[1].hasSuffix("on"), "\(lines)")
+    #expect(lines[2].hasPrefix("電球") && lines[2].contains("…"), "\(lines)")
+    // No column is cut to nothing.
+    #expect(table.text(columns: 5).split(separator: "\n")[1] == "A lam…  Dimma…  on")
+  }
+
+  @Test("colors headings, states and messages") func colors() {
+    let table = "NAME  CONNECTIVITY\nA b   online\nC     offline"
+    #expect(
+      Paint.result(table)
+        == "\u{1B}[1mNAME  CONNECTIVITY\u{1B}[0m\nA b   \u{1B}[32monline\u{1B}[0m\nC     \u{1B}[31moffline\u{1B}[0m")
+    #expect(Paint.result("Lamp: on") == "Lamp: on")
+    #expect(Paint.result("FAILED  Lamp, seed 1\n  why") == "\u{1B}[31mFAILED\u{1B}[0m  Lamp, seed 1\n  why")
+    #expect(Paint.message("hearth: no lamp") == "\u{1B}[31mhearth:\u{1B}[0m no lamp")
+    #expect(Paint.message("hearth: warning: two lamps") == "\u{1B}[33mhearth: warning:\u{1B}[0m two lamps")
+    #expect(Paint.message("waiting") == "waiting")
+    #expect(Terminal.allowsColors([:]) && Terminal.allowsColors(["NO_COLOR": "", "TERM": "xterm"]))
+    #expect(!Terminal.allowsColors(["NO_COLOR": "1"]) && !Terminal.allowsColors(["TERM": "dumb"]))
+  }
+
   @Test func anOfflineDevicesLastValueStandsInBrackets() {
     let offline = row(.offline)
     let text = DeviceTable.text([row(.online), offline], now: 240_000)

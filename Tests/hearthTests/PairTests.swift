@@ -73,6 +73,32 @@ import Testing
     #expect(allowed.errors.contains("could not prove") && allowed.errors.contains("the code is for vendor 0xFFF1"))
   }
 
+  @Test("a home that trusts production devices alone refuses a test device", .timeLimit(.minutes(10)))
+  func trustIsProduction() async throws {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    let fleet = try await PairFleet(
+      hearth, "{ name: Plain, type: on/off light, discriminator: 3843, passcode: 20202021 }")
+    defer { fleet.stop() }
+    #expect(try hearth("home", "trust").output == "test\n")
+    #expect(try hearth("home", "trust", "production").output == "production\n")
+    #expect(try hearth("home", "trust", "--json").output.contains(#""trust":"production""#))
+    #expect(try hearth("home", "trust", "nobody").status == 2)
+    let refused = try hearth.run(["pair", fleet.qrCode] + fleet.place)
+    #expect(refused.status == 9, "\(refused.errors)")
+    #expect(refused.errors.contains("public") && refused.errors.contains("hearth home trust test"), "\(refused.errors)")
+    #expect(refused.errors.contains("verifyAttestation"), "\(refused.errors)")
+    #expect(try hearth("home", "trust", "all").output == "test\n")
+    let paired = try hearth.run(["pair", fleet.qrCode, "--name", "Lamp", "--json"] + fleet.place)
+    #expect(paired.status == 0 && paired.output.contains(#""attestation":"test""#), "\(paired.output)\(paired.errors)")
+    // Loopback is for tests: nothing is said of it there.
+    #expect(!paired.errors.contains("attestation"), "\(paired.errors)")
+    let described = try hearth.run(["describe", "lamp"] + fleet.place)
+    #expect(described.output.contains("Attestation    test"), "\(described.output)")
+    let json = try hearth.run(["describe", "lamp", "--json"] + fleet.place)
+    #expect(json.output.contains(#""attestation":"test""#), "\(json.output)")
+  }
+
   /// Whoever paired it was killed when it was in the fabric, and before the home had it.
   @Test(.timeLimit(.minutes(10))) func aDeviceThatIsInTheFabricAloneIsListedAndCanBeRemoved() async throws {
     let hearth = Hearth()

@@ -42,6 +42,48 @@ import Testing
     #expect(problems.first?["suggestions"] as? [String] == ["dimmable light"])
   }
 
+  @Test("checks a definition and starts nothing") func check() throws {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    let path = try file(hearth, light)
+    let valid = try hearth("run", path, "--check")
+    #expect(valid.status == 0 && valid.output == "Home: valid, 1 device\n" && valid.errors.isEmpty, "\(valid)")
+    #expect(try hearth("sim", "ps").status == 13)
+    let json = try hearth("run", path, "--check", "--json").output
+    #expect(
+      json == #"{"ok":true,"data":{"home":"Home","devices":1,"bridged":0,"rooms":[],"clashes":[]}}"# + "\n", "\(json)")
+    let wrong = try hearth("run", try file(hearth, light + "    port: 0\n"), "--check")
+    #expect(wrong.status == 12 && wrong.errors.contains("home.yaml:4:11: found 0, expected a number"), "\(wrong)")
+  }
+
+  @Test("warns of devices that run already", .timeLimit(.minutes(5))) func clashes() async throws {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    let fleet = try await Fleet(hearth, lamp: "Lamp")
+    defer { fleet.stop() }
+    let code = try hearth("sim", "ps", "--json").output
+    func number(_ key: String) -> Substring {
+      (code.split(separator: "\"\(key)\":", maxSplits: 1).last ?? "").prefix { $0.isNumber }
+    }
+    // The same name in another process, and another name with the same code.
+    let same = try file(hearth, "devices:\n  - { name: Lamp, type: on/off light }\n")
+    let sameID = try hearth("run", same, "--check")
+    #expect(
+      sameID.errors.hasPrefix("hearth: warning: Lamp: has the unique id of Lamp, which runs in process "), "\(sameID)")
+    // Its state is in use besides.
+    let refused = try hearth("run", same)
+    #expect(refused.status == 2 && refused.errors.contains("has the unique id of Lamp"), "\(refused)")
+    let other = try hearth(
+      "run", "--check",
+      try file(
+        hearth,
+        "devices:\n  - { name: B, type: plug, passcode: \(number("passcode")), discriminator: \(number("discriminator")) }\n"
+      ))
+    #expect(other.status == 0 && other.errors.contains("warning: B: has the setup code of Lamp"), "\(other)")
+    let free = try hearth("run", "--check", try file(hearth, "devices:\n  - { name: C, type: plug }\n"))
+    #expect(free.status == 0 && free.errors.isEmpty, "\(free)")
+  }
+
   @Test func whatCannotBeUsedIsABadArgument() throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }

@@ -322,13 +322,15 @@ import Testing
         return Set(((object?["data"] ?? object?["error"]) as? [String: Any] ?? [:]).keys)
       }
     }
-    let all: Set = ["scenario", "variant", "seed", "passed", "milliseconds", "digest"]
+    let all: Set = [
+      "scenario", "variant", "seed", "passed", "milliseconds", "elapsedMilliseconds", "digest", "commands", "losses",
+    ]
     let traces = folder.appending(path: "traces").path
     let result = try hearth("test", file, "--variant", "2", "--json", "--trace", traces)
     #expect(result.status == 11)
     #expect(
       try keys(result.output) == [
-        all.union(["message", "again", "place", "timeline"]), ["code", "message", "device"],
+        all.union(["message", "again", "place", "excerpt", "timeline"]), ["code", "message", "device"],
       ])
     #expect(result.output.contains("\"variant\":2,\"seed\":\"1\",\"passed\":false"), "\(result.output)")
     #expect(result.output.contains("{\"ok\":false,\"error\":{\"code\":\"expectationFailed\""))

@@ -13,7 +13,7 @@ import Testing
     let slave: FileHandle
     private(set) var text = ""
 
-    init() throws {
+    init(columns: UInt16 = 0) throws {
       let one = open("/dev/ptmx", O_RDWR | O_NOCTTY)
       try #require(one >= 0)
       // What unlockpt and ptsname do, which are not imported: TIOCSPTLCK and TIOCGPTN.
@@ -24,6 +24,9 @@ import Testing
       let other = open(name, O_RDWR | O_NOCTTY)
       try #require(other >= 0)
       _ = fcntl(one, F_SETFL, O_NONBLOCK)
+      var size = winsize()
+      size.ws_col = columns
+      _ = ioctl(one, UInt(TIOCSWINSZ), &size)
       master = one
       slave = FileHandle(fileDescriptor: other, closeOnDealloc: true)
     }
@@ -70,6 +73,30 @@ import Testing
     process.standardError = FileHandle.nullDevice
     try process.run()
     return process
+  }
+
+  @Test("colors a table and fits it to the width", .timeLimit(.minutes(5)), arguments: [[:], ["NO_COLOR": "1"]])
+  func colors(_ environment: [String: String]) throws {
+    let terminal = try Terminal(columns: 60)
+    let process = Process()
+    process.executableURL = Hearth.path
+    process.arguments = ["types"]
+    var all = ProcessInfo.processInfo.environment
+    all["NO_COLOR"] = nil
+    all["TERM"] = "xterm"
+    process.environment = all.merging(environment) { _, new in new }
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = terminal.slave
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+    terminal.take()
+    let heading = terminal.text.split(separator: "\r\n").first ?? ""
+    #expect(heading.hasPrefix("\u{1B}[1mTYPE ") == environment.isEmpty, "\(terminal.text.debugDescription)")
+    let plain = terminal.text.replacing(try Regex("\u{1B}\\[[0-9]*m"), with: "")
+    #expect(plain.contains("\u{1B}") == false && plain.contains("dimmable light"))
+    #expect(plain.split(separator: "\r\n").allSatisfy { $0.count <= 60 }, "\(plain)")
+    #expect(plain.contains("…"))
   }
 
   @Test(.timeLimit(.minutes(5))) func howLongAgoSomethingWasGoesOn() async throws {

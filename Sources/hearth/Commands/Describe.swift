@@ -1,5 +1,6 @@
 import ArgumentParser
 import Home
+import MatterController
 import MatterModel
 
 /// `hearth describe`.
@@ -36,8 +37,10 @@ struct Describe: AsyncParsableCommand {
           // It did not say.
         }
       }
+      let attestation = await session.attestation(of: now)
       home.output.result(
-        DeviceDescription.json(row, fabrics), DeviceDescription.text(row, fabrics, refusal: refusal))
+        DeviceDescription.json(row, fabrics, attestation),
+        DeviceDescription.text(row, fabrics, attestation, refusal: refusal))
     }
   }
 }
@@ -45,7 +48,9 @@ struct Describe: AsyncParsableCommand {
 /// Everything about a device, for people and for programs.
 enum DeviceDescription {
   /// - Parameter refusal: why it was not asked which fabrics it is in.
-  static func text(_ row: DeviceRow, _ fabrics: [FabricEntry]?, refusal: String? = nil) -> String {
+  static func text(
+    _ row: DeviceRow, _ fabrics: [FabricEntry]?, _ attestation: DeviceAttestation? = nil, refusal: String? = nil
+  ) -> String {
     let device = row.record
     let identity = device.identity
     let connectivity = row.device.sourceConnectivity.connectivityState.rawValue
@@ -56,7 +61,7 @@ enum DeviceDescription {
       ("Vendor", named(identity.vendorName, identity.vendorID?.description)),
       ("Product", named(identity.productName, identity.productID.map { VendorID($0).description })),
       ("Serial number", identity.serialNumber), ("Unique id", identity.uniqueID),
-      ("Software", identity.softwareVersion),
+      ("Software", identity.softwareVersion), ("Attestation", attestation?.rawValue),
       ("State", DeviceTable.state(row)),
       ("Connectivity", connectivity + (row.device.offlineReason.map { " (\($0.text))" } ?? "")),
       ("Settled", settled(row)), ("Locality", DeviceTable.locality(row)),
@@ -143,7 +148,7 @@ enum DeviceDescription {
     return number.map { "\(name) (\($0))" } ?? name
   }
 
-  static func json(_ row: DeviceRow, _ fabrics: [FabricEntry]?) -> JSON {
+  static func json(_ row: DeviceRow, _ fabrics: [FabricEntry]?, _ attestation: DeviceAttestation? = nil) -> JSON {
     let device = row.record
     let identity = device.identity
     let endpoints: [JSON] = device.endpoints.map { endpoint in
@@ -175,7 +180,8 @@ enum DeviceDescription {
       .adding("productID", identity.productID.map { .integer($0) } ?? .null)
       .adding("vendorName", .optional(identity.vendorName)).adding("productName", .optional(identity.productName))
       .adding("serialNumber", .optional(identity.serialNumber)).adding("uniqueID", .optional(identity.uniqueID))
-      .adding("softwareVersion", .optional(identity.softwareVersion)).adding("endpoints", .array(endpoints))
+      .adding("softwareVersion", .optional(identity.softwareVersion))
+      .adding("attestation", .optional(attestation?.rawValue)).adding("endpoints", .array(endpoints))
       .adding(
         "fabrics",
         fabrics.map { list in

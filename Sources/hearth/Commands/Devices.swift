@@ -94,7 +94,8 @@ struct Devices: AsyncParsableCommand {
     if home.output.json {
       home.output.result(.array(reports.map(DeviceTable.json)), "")
     } else {
-      home.output.screen(screen.text(table, rows: TableScreen.rows))
+      home.output.screen(
+        screen.text(table, rows: TableScreen.rows, colors: Terminal.hasColors(STDOUT_FILENO)))
     }
   }
 }
@@ -220,8 +221,8 @@ final class TableScreen {
   /// does not hold would move what is above out of it, and stay there: lines are cut at its edge, and those that are too many
   /// are counted.
   /// - Parameter rows: how many lines the terminal has; nil: not known.
-  func text(_ table: String, rows: Int? = nil) -> String {
-    let table = table.shown(lines: true)
+  func text(_ table: String, rows: Int? = nil, colors: Bool = false) -> String {
+    let table = colors ? Paint.result(table.shown(lines: true)) : table.shown(lines: true)
     guard isInPlace else { return table }
     var lines = table.split(separator: "\n", omittingEmptySubsequences: false)
     // The cursor is on the one below.

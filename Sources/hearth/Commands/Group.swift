@@ -22,15 +22,19 @@ struct Group: AsyncParsableCommand {
 
     func run() async throws {
       try await home.withHome { session in
-        let groups = try await session.controller.groups
+        let (groups, deleted) = try await (session.controller.groups, session.controller.deletedGroups)
         let registry = await session.registry
         var table = Table("GROUP", "NAME", "MEMBERS")
         for group in groups {
           let members = group.members.map { registry.name(of: $0) }
           table.add("\(group.id.rawValue)", group.name, members.isEmpty ? "–" : members.joined(separator: ", "))
         }
+        for group in deleted {
+          let pending = registry.names(of: group.holders)
+          table.add("\(group.id.rawValue)", group.name, "deleted; pending: \(pending.joined(separator: ", "))")
+        }
         home.output.result(
-          .array(groups.map { $0.json(registry) }), groups.isEmpty ? "" : table.text)
+          .array((groups + deleted).map { $0.json(registry) }), table.rows.isEmpty ? "" : table.text)
       }
     }
   }
@@ -51,15 +55,24 @@ struct Group: AsyncParsableCommand {
 
   struct Delete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Forget a group.", discussion: "Members that are left in it are not told; remove them first.")
+      abstract: "Delete a group.",
+      discussion: """
+        Removes the group's keys, memberships and access entries from its members. A member that can't be reached loses them when \
+        it can be again; until then no new group has the number or the keys.
+        """)
     @OptionGroup var home: HomeOptions
     @Argument(help: "The group.") var group: String
 
     func run() async throws {
       try await home.withGroups { session throws(HomeError) in
         let group = try await session.group(group)
-        try await session.controller.deleteGroup(group.id)
-        home.output.result(group.json(await session.registry), "deleted \(group.name)")
+        let pending = try await session.controller.deleteGroup(group.id)
+        let registry = await session.registry
+        let names = registry.names(of: pending)
+        home.output.result(
+          group.json(registry, pending: pending),
+          "deleted \(group.name)"
+            + (names.isEmpty ? "" : "; still to be removed from: \(names.joined(separator: ", "))"))
       }
     }
   }
@@ -146,9 +159,18 @@ extension HomeRegistry {
   }
 }
 
+extension HomeRegistry {
+  /// What people call nodes that may still have something of a deleted group.
+  fileprivate func names(of holders: [NodeID]) -> [String] {
+    holders.map { device($0)?.fullName ?? "node \($0), which was removed by force" }
+  }
+}
+
 extension GroupRecord {
-  fileprivate func json(_ registry: HomeRegistry) -> JSON {
-    [
+  /// - Parameter pending: the nodes that have not left the group, if it was deleted just now.
+  fileprivate func json(_ registry: HomeRegistry, pending: [NodeID]? = nil) -> JSON {
+    let pending = pending ?? (isDeleted ? holders : nil)
+    return [
       "id": .integer(id.rawValue), "name": .string(name),
       "members": .array(
         members.map { member in
@@ -156,6 +178,11 @@ extension GroupRecord {
             "nodeID": .string("\(member.node.rawValue)"), "endpoint": .integer(member.endpoint.rawValue),
             "name": .optional(registry.device(member.node)?.fullName),
           ]
+        }),
+      "deleted": .bool(pending != nil),
+      "pending": .array(
+        (pending ?? []).map {
+          ["nodeID": .string("\($0.rawValue)"), "name": .optional(registry.device($0)?.fullName)]
         }),
     ]
   }

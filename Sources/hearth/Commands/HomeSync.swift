@@ -11,7 +11,9 @@ struct HomeCommands: AsyncParsableCommand {
       There is one home at first, and there may be more. The primary home is meant where none is named: new rooms and \
       devices come into it.
       """,
-    subcommands: [List.self, Add.self, Rename.self, Remove.self, Primary.self, Grace.self, Sync.self, Cloud.self])
+    subcommands: [
+      List.self, Add.self, Rename.self, Remove.self, Primary.self, Grace.self, Trust.self, Sync.self, Cloud.self,
+    ])
 
   struct Sync: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -2,7 +2,7 @@ import ArgumentParser
 import Home
 import MatterProtocol
 
-// `hearth home list|add|rename|remove|primary|grace`.
+// `hearth home list|add|rename|remove|primary|grace|trust`.
 extension HomeCommands {
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "The homes, and what is in them.")
@@ -134,6 +134,36 @@ extension HomeCommands {
       }
       let grace = try names.grace()
       options.output.result(["graceMilliseconds": .integer(grace.milliseconds)], TimeSpan.text(grace))
+    }
+  }
+}
+
+extension HomeCommands {
+  /// Which devices a home accepts.
+  enum Trusted: String, ExpressibleByArgument {
+    case production, test, all
+  }
+
+  struct Trust: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Show or set whether devices with public test certificates may be paired.",
+      discussion: """
+        The keys of the public test roots are known to everybody, so a device with such a certificate does not prove who made it. \
+        test (or all): such devices are accepted, which is the default. production: they are refused. Devices in the home stay.
+        """)
+    @OptionGroup var options: GlobalOptions
+    @Argument(help: ArgumentHelp("The new setting. Default: show the current one.", valueName: "production|test|all"))
+    var trusted: Trusted?
+
+    func run() async throws {
+      let names = StoredNames(try options.stateDirectory)
+      if let trusted {
+        try names.withDatabase { database throws(HomeError) in
+          try database.setTrustsTestDevices(trusted != .production)
+        }
+      }
+      let setting: Trusted = try names.trustsTestDevices() ? .test : .production
+      options.output.result(["trust": .string(setting.rawValue)], setting.rawValue)
     }
   }
 }

@@ -76,6 +76,11 @@ struct Pair: AsyncParsableCommand {
     if let failure = paired.result.attestationFailure {
       home.output.note("it could not prove that it is a certified device: \(failure.explanation) (\(failure))")
     }
+    if paired.isTestDeviceOnNetwork {
+      home.output.note(
+        "attestation: test; its certificates are signed with public test keys and don't prove who made it "
+          + "(`hearth home trust production` refuses such devices)")
+    }
     let information = paired.result.information
     let found = CommissioningRequest.Product(vendorID: information.vendorID, productID: information.productID)
     if let expected = request.product, expected != found {
@@ -111,6 +116,7 @@ struct Pair: AsyncParsableCommand {
       .adding("productName", .optional(paired.device.identity.productName))
       .adding("fabricIndex", result.fabricIndex.map { .integer($0.rawValue) } ?? .null)
       .adding("address", .string("\(result.address)"))
+      .adding("attestation", .string(result.attestation.rawValue))
       .adding("attestationVerified", .bool(result.attestationFailure == nil))
       .adding("attestationFailure", .optional(result.attestationFailure?.description))
       .adding("milliseconds", .integer(result.duration.milliseconds))

@@ -69,10 +69,11 @@ enum SchemaReport {
         "values": .array(
           names.sorted { $0.key < $1.key }.map { ["value": .integer($0.key), "name": .string($0.value)] }),
       ]
-    case .bitmap(let bits, let names):
+    case .bitmap(let bits, let names, let isInverted):
       [
         "kind": .string("map\(bits)"),
         "bits": .array(names.sorted { $0.key < $1.key }.map { ["bit": .integer($0.key), "name": .string($0.value)] }),
+        "inverted": .bool(isInverted),
       ]
     case .list(let entry): ["kind": "list", "entry": type(entry)]
     case .structure: ["kind": "struct", "fields": members(schema)]
@@ -90,7 +91,7 @@ enum SchemaReport {
     case .string: "string"
     case .octets: "octstr"
     case .enumeration(let bits, _): "enum\(bits)"
-    case .bitmap(let bits, _): "map\(bits)"
+    case .bitmap(let bits, _, _): "map\(bits)"
     case .list(let entry): "list of \(word(entry))"
     case .structure: "struct"
     case .nullable(let inner): "\(word(inner)) or null"
@@ -116,6 +117,8 @@ enum SchemaReport {
     case .recommended(let mask): ["mandatoryWithAny": .integer(mask), "elseOptional": true]
     case .when(let condition): ["mandatoryWhen": json(condition)]
     case .optionalWhen(let condition): ["optionalWhen": json(condition)]
+    case .whenElseOptionalWith(let condition, let mask):
+      ["mandatoryWhen": json(condition), "optionalWithAny": .integer(mask)]
     }
   }
 
@@ -128,6 +131,7 @@ enum SchemaReport {
       (.nonVolatile, "nonVolatile"), (.fixed, "fixed"), (.scene, "scene"), (.changesOmitted, "changesOmitted"),
       (.quieter, "quieter"), (.fabricScoped, "fabricScoped"), (.fabricSensitive, "fabricSensitive"),
       (.timed, "timed"), (.singleton, "singleton"), (.diagnostics, "diagnostics"), (.largeMessage, "largeMessage"),
+      (.atomic, "atomic"),
     ]
     return all.filter { quality.contains($0.0) }.map(\.1)
   }

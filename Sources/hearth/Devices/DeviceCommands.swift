@@ -1,4 +1,4 @@
 import ArgumentParser
 
 /// The commands for virtual devices.
-let deviceCommands: [any ParsableCommand.Type] = [Run.self, Sim.self, Types.self]
+let deviceCommands: [any ParsableCommand.Type] = [Run.self, Sim.self, Types.self, Init.self]

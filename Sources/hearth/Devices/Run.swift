@@ -46,12 +46,25 @@ struct Run: AsyncParsableCommand {
   @Option(help: ArgumentHelp("The first UDP port for devices without one of their own.", valueName: "n"))
   var portBase: UInt16?
   @Flag(help: "Forget all that the devices remember.") var fresh = false
+  @Flag(help: "Check the definition files, and start nothing.") var check = false
   @Option(help: ArgumentHelp("A file to write when all devices are up.", valueName: "file"), completion: .file())
   var readyFile: String?
 
   func run() async throws {
     let home = try definition()
     let state = try options.stateDirectory
+    let clashes = DeviceClash.find(home, FleetStatus.running(in: state.run))
+    for clash in clashes { options.output.progress("hearth: \(clash.warning)") }
+    if check {
+      let bridged = home.devices.reduce(0) { $0 + $1.bridged.count }
+      return options.output.result(
+        [
+          "home": .string(home.name), "devices": .integer(home.devices.count), "bridged": .integer(bridged),
+          "rooms": .array(home.rooms.map { .string($0) }), "clashes": .array(clashes.map(\.json)),
+        ],
+        "\(home.name): valid, \(Self.number(home.devices.count, "device"))"
+          + (bridged > 0 ? " and \(bridged) behind bridges" : ""))
+    }
     var fleetOptions = FleetOptions(devicesDirectory: state.devices, runDirectory: state.run)
     fleetOptions.interfaces = InterfaceSelection(names: interface)
     fleetOptions.discovery = mdns.mode
@@ -90,6 +103,8 @@ struct Run: AsyncParsableCommand {
     // To be ended by a service manager is no failure; to be interrupted has an exit code of its own.
     if signal == SIGINT { throw ProcessExit.interrupted.error }
   }
+
+  private static func number(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
   private static func count(_ devices: Int) -> String { devices == 1 ? "1 device is" : "\(devices) devices are" }
 

@@ -4,6 +4,7 @@ import Glibc
 import Home
 import MatterProtocol
 import Scenario
+import Simulation
 import VirtualDevices
 
 /// `hearth test`.
@@ -66,6 +67,8 @@ struct Test: AsyncParsableCommand {
     let progress = TestProgress()
     LastWords.prepare { number in tell(progress, endedBy: number) }
     var names: Set<String> = []
+    // The first run of each line and cause that failed, by its key.
+    var failures: [String: ScenarioResult] = [:]
     // The results are written whatever becomes of the traces.
     var unwritten: (any Error)?
     await progress.go(on: next?.running)
@@ -84,7 +87,8 @@ struct Test: AsyncParsableCommand {
       next = runs.next()
       // First of all: a run of which it is said that it passed is none that was interrupted.
       await progress.go(on: next?.running, after: result)
-      report(result)
+      report(result, like: result.failureKey.flatMap { failures[$0] })
+      if let key = result.failureKey, failures[key] == nil { failures[key] = result }
       if let trace, let directory = self.trace {
         do { try NamedFile.write(trace, to: directory, Self.traceName(path, result, &names)) } catch {
           unwritten = unwritten ?? error
@@ -101,6 +105,10 @@ struct Test: AsyncParsableCommand {
     LastWords.forget()
     let failed = results.count { !$0.isPassed }
     guard failed == 0 else {
+      let groups = FailureGroup.groups(of: results)
+      if !options.json, groups.contains(where: { $0.results.count > 1 }) {
+        for group in groups { options.output.text("\(group.seeds): \(group.message)") }
+      }
       if let unwritten { options.output.note("hearth: \(unwritten)") }
       throw HomeError(.expectationFailed, "\(failed) of \(results.count) runs failed")
     }
@@ -161,21 +169,45 @@ struct Test: AsyncParsableCommand {
     return true
   }
 
-  /// Prints what came of a run.
-  private func report(_ result: ScenarioResult) {
+  /// Prints the result of a run.
+  /// - Parameter first: the first run that failed with the same line and cause, if there is one.
+  private func report(_ result: ScenarioResult, like first: ScenarioResult?) {
     var json: JSON = [
       "scenario": .string(result.scenario), "variant": result.variant.map { .integer($0) } ?? .null,
       "seed": .optional(result.seed.map(String.init)),
       "passed": .bool(result.isPassed), "milliseconds": .integer(result.duration.milliseconds),
+      "elapsedMilliseconds": .integer(result.elapsed.milliseconds),
       "digest": .string(String(result.digest, radix: 16)),
     ]
     if let failure = result.failure {
       json = json.adding("message", .string(failure.message)).adding("again", .optional(failure.again))
-        .adding("place", .optional(failure.mark.map { "\($0)" }))
+        .adding("place", .optional(failure.mark.map { "\($0)" })).adding("excerpt", .optional(failure.excerpt))
         .adding("timeline", .array(failure.timeline.map { .string($0) }))
     }
     if !result.remarks.isEmpty { json = json.adding("remarks", .array(result.remarks.map { .string($0) })) }
-    options.output.result(json, "\(result)")
+    json = json.adding("commands", .array(result.commands.map(Self.json)))
+      .adding("losses", .array(result.losses.map(Self.json)))
+    guard let seed = result.seed, let again = result.failure?.again, let first = first?.seed else {
+      return options.output.result(json, "\(result)")
+    }
+    options.output.result(
+      json, "FAILED  \(result.scenario), seed \(seed): the same line and cause as seed \(first); again: \(again)")
+  }
+
+  private static func json(_ command: CommandRecord) -> JSON {
+    [
+      "command": .string(command.text), "place": .string("\(command.mark)"),
+      "milliseconds": .integer(command.time.milliseconds), "error": .optional(command.error),
+      "count": .integer(command.count),
+    ]
+  }
+
+  private static func json(_ loss: NetworkLoss) -> JSON {
+    [
+      "from": .optional(loss.sender), "to": .optional(loss.receiver), "reason": .string(loss.reason.rawValue),
+      "count": .integer(loss.count), "firstMilliseconds": .integer(loss.first.milliseconds),
+      "lastMilliseconds": .integer(loss.last.milliseconds),
+    ]
   }
 }
 

@@ -24,8 +24,8 @@ final class TestProgress: Sendable {
 
     /// It, ended before its time.
     func result(_ reason: String) -> ScenarioResult {
-      let elapsed = seed == nil ? HostClock.now() - began : nil
-      return scenario.result(endedEarly: reason, seed: seed, mutant: mutant, timeline, after: elapsed)
+      scenario.result(
+        endedEarly: reason, seed: seed, mutant: mutant, timeline, after: HostClock.now() - began)
     }
   }
 

@@ -16,7 +16,9 @@ struct Output: Sendable {
   /// One line, or several, of a result; at once, so that whoever reads a pipe sees it. What a device says of itself may be in it:
   /// it comes to no terminal as anything but letters.
   func text(_ text: String) {
-    Self.write((json ? text.shownAsJSON() : text.shown(lines: true)) + "\n", to: STDOUT_FILENO)
+    if json { return Self.write(text.shownAsJSON() + "\n", to: STDOUT_FILENO) }
+    let shown = text.shown(lines: true)
+    Self.write((Terminal.hasColors(STDOUT_FILENO) ? Paint.result(shown) : shown) + "\n", to: STDOUT_FILENO)
   }
 
   /// What has a terminal do something; all else in it is to be as ``text(_:)`` has it.
@@ -48,7 +50,10 @@ struct Output: Sendable {
   func progress(_ text: String) { if !isQuiet { note(text) } }
   /// What only the curious want to know.
   func detail(_ text: String) { if verbosity > 0 { note(text) } }
-  func note(_ text: String) { Self.write(text.shown(lines: true) + "\n", to: STDERR_FILENO) }
+  func note(_ text: String) {
+    let shown = text.shown(lines: true)
+    Self.write((Terminal.hasColors(STDERR_FILENO) ? Paint.message(shown) : shown) + "\n", to: STDERR_FILENO)
+  }
 
   // MARK: Errors as text and as JSON
 

@@ -1,6 +1,6 @@
 import Home
 
-/// Rows under headings, each column as wide as its widest cell.
+/// Rows under headings, each column as wide as its widest cell, or less where a terminal has no room for that.
 struct Table {
   var headings: [String]
   var rows: [[String]] = []
@@ -10,23 +10,53 @@ struct Table {
   /// A cell is one line, whatever a device says of itself.
   mutating func add(_ cells: String...) { rows.append(cells.map { $0.shown() }) }
 
-  /// The lines joined, without blanks at their ends.
-  var text: String {
+  /// The lines joined, without blanks at their ends, for standard output.
+  var text: String { text(columns: Terminal.columns) }
+
+  /// The least width of a column that is cut.
+  private static let leastWidth = 6
+
+  /// - Parameter columns: how many there are for a line; nil: as many as it takes.
+  func text(columns: Int?) -> String {
     var widths = headings.map(Self.width)
     for row in rows {
       for (column, cell) in row.enumerated() where column < widths.count {
         widths[column] = max(widths[column], Self.width(cell))
       }
     }
+    if let columns { Self.fit(&widths, columns) }
     return ([headings] + rows).map { row in
       var line = ""
       for (column, cell) in row.enumerated() where column < widths.count {
+        let cell = Self.cut(cell, widths[column])
         line += cell
         if column + 1 < row.count { line += String(repeating: " ", count: widths[column] - Self.width(cell) + 2) }
       }
       while line.last == " " { line.removeLast() }
       return line
     }.joined(separator: "\n")
+  }
+
+  /// Makes the widest columns narrower until a line fits, or none can be made narrower.
+  private static func fit(_ widths: inout [Int], _ columns: Int) {
+    var rest = widths.reduce(2 * (widths.count - 1), +) - columns
+    while rest > 0, let widest = widths.max(), widest > leastWidth, let column = widths.lastIndex(of: widest) {
+      widths[column] -= 1
+      rest -= 1
+    }
+  }
+
+  /// The text, or its beginning and “…” where it is too long.
+  static func cut(_ text: String, _ width: Int) -> String {
+    guard Self.width(text) > width else { return text }
+    var (result, used) = ("", 0)
+    for character in text {
+      let next = Self.width(String(character))
+      guard used + next < width else { break }
+      result.append(character)
+      used += next
+    }
+    return result + "…"
   }
 
   /// How many columns of a terminal a text takes: wide characters of East Asia and pictures take two.

@@ -1,0 +1,59 @@
+import ArgumentParser
+import Foundation
+import Home
+import Runtime
+import VirtualDevices
+
+/// `hearth doctor`.
+struct Doctor: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Check this host, and say what to do about each finding.",
+    discussion: """
+      Checks the network interfaces, multicast, Avahi, open files, the clock, the state directory and the ports. Only \
+      looks; one datagram is sent, on the loopback interface. Exit code 11 if there is a problem.
+      """)
+  @OptionGroup var options: GlobalOptions
+  @Option(
+    parsing: .upToNextOption,
+    help: ArgumentHelp(
+      "Check these interfaces: names, or 'all'. Default: loopback only.", valueName: "name"))
+  var interface: [String] = []
+
+  func run() throws {
+    let state = try options.stateDirectory
+    let selection = InterfaceSelection(names: interface)
+    let checks =
+      HostDiagnosis.interfaces(selection) + [
+        HostDiagnosis.multicast(), HostDiagnosis.avahi(selection), HostDiagnosis.descriptors(),
+        HostDiagnosis.clock(executable: Bundle.main.executablePath ?? CommandLine.arguments[0]),
+        HostDiagnosis.directory(state.root), HostDiagnosis.ports(), Self.running(state),
+      ]
+    var table = Table("CHECK", "RESULT", "FINDING", "WHAT TO DO")
+    for check in checks { table.add(check.subject, check.level.rawValue, check.finding, check.advice ?? "") }
+    let problems = checks.count { $0.level == .problem }
+    let data: JSON = ["problems": .integer(problems), "checks": .array(checks.map(Self.json))]
+    guard problems > 0 else { return options.output.result(data, table.text) }
+    let error = HomeError(.expectationFailed, problems == 1 ? "1 problem found" : "\(problems) problems found")
+    guard options.json else {
+      options.output.text(table.text)
+      throw error
+    }
+    options.output.text((["ok": false, "error": Output.object(error), "data": data] as JSON).text)
+    throw ProcessExit(error.code).error
+  }
+
+  /// What runs with this state.
+  private static func running(_ state: StateDirectory) -> HostCheck {
+    let fleets = FleetStatus.running(in: state.run)
+    let devices = fleets.reduce(0) { $0 + $1.devices.count }
+    return HostCheck(
+      "running", .ok, fleets.isEmpty ? "no virtual devices" : "\(devices) virtual devices in \(fleets.count) processes")
+  }
+
+  private static func json(_ check: HostCheck) -> JSON {
+    [
+      "check": .string(check.subject), "result": .string(check.level.rawValue), "finding": .string(check.finding),
+      "advice": .optional(check.advice),
+    ]
+  }
+}

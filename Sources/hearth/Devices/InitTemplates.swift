@@ -1,0 +1,124 @@
+extension Init.Kind {
+  /// The text of a definition file.
+  var definition: String {
+    switch self {
+    case .light: Self.lightDefinition
+    case .bridge: Self.bridgeDefinition
+    case .house: Self.houseDefinition
+    }
+  }
+
+  private static let lightDefinition = """
+    # One dimmable light.
+    #
+    #   hearth run FILE              start it; Ctrl-C stops it
+    #   hearth pair CODE             in another terminal, with the code that `hearth run` prints
+    #   hearth level lamp 40%
+
+    home: My home
+
+    devices:
+      - name: Lamp
+        # `hearth types` lists the types of devices.
+        type: dimmable light
+        # The state that it starts with. Levels are from 1 to 254.
+        attributes:
+          onOff.onOff: false
+          levelControl.currentLevel: 128
+        # Optional. Codes, serial number and ids are derived from the room and the name, and stay the same from run to run.
+        # room: Kitchen
+        # passcode: 61837254
+        # discriminator: 2976
+        # port: 5540
+
+    """
+
+  private static let bridgeDefinition = """
+    # A bridge: one Matter node with several devices behind it.
+    #
+    #   hearth run FILE              start it; Ctrl-C stops it
+    #   hearth pair CODE             commissions the bridge and all devices behind it
+    #   hearth sim power Lamp off    makes a device unreachable for the bridge
+
+    home: My bridge
+
+    devices:
+      - name: Bridge
+        type: bridge
+        devices:
+          - name: Lamp
+            room: Hall
+            type: dimmable light
+
+          # `count` makes several devices of one entry: Spot 1 to Spot 3.
+          - name: Spot
+            room: Kitchen
+            type: on/off light
+            count: 3
+
+          - name: Heater
+            room: Bathroom
+            type: plug
+
+          # Each button is an endpoint.
+          - name: Remote
+            type: generic switch
+            buttons: [On, Off]
+
+    """
+
+  private static let houseDefinition = """
+    # A house with lights, plugs and switches.
+    #
+    #   hearth run FILE              start all devices; Ctrl-C stops them
+    #   hearth pair CODE             for each device, with the code that `hearth run` prints
+    #   hearth sim press Doorbell long
+
+    home: My house
+
+    # A device in any other room is an error.
+    rooms: [Hall, Kitchen, Living Room, Bedroom]
+
+    devices:
+      - name: Ceiling
+        room: Hall
+        type: on/off light
+
+      # `count` makes several devices of one entry: Spot 1 to Spot 4.
+      - name: Spot
+        room: Kitchen
+        type: dimmable light
+        count: 4
+
+      - name: Coffee Machine
+        room: Kitchen
+        type: plug
+
+      - name: Reading Lamp
+        room: Living Room
+        type: color temperature light
+        # In mireds, a million divided by the kelvins: 2700 K.
+        attributes: { colorControl.colorTemperatureMireds: 370 }
+
+      - name: Strip
+        room: Living Room
+        type: extended color light
+
+      # A light switch controls the lights that it is bound to: hearth bind 'Bed Switch' 'Bed Lamp'
+      - name: Bed Switch
+        room: Bedroom
+        type: on/off light switch
+
+      - name: Bed Lamp
+        room: Bedroom
+        type: dimmable light
+        # Its state after a power cut: On, Off, Toggle, or null for the state before.
+        attributes: { onOff.startUpOnOff: "Off" }
+
+      # Reports short, long and double presses as events.
+      - name: Doorbell
+        room: Hall
+        type: generic switch
+
+    """
+}
