@@ -140,9 +140,12 @@ import Testing
     #expect(await eventually { machine.failures.count > 0 })
     #expect(await eventually { await open.controller.isAdoptionDue })
     #expect(await open.controller.nodes.isEmpty)
+    // With the lock, because an adoption between the removal and the commit would find no node and end the wish.
+    let exchange = try await HomeLock.acquire(directory.state)
     try FileManager.default.removeItem(atPath: directory.state.controller)
     let store = try HostMachine().openStore(directory.state.controller)
     try store.commit([StoreChange("peer/0000000000000009", Self.record)])
+    _ = consume exchange
     #expect(await eventually { await open.home.awaited().devices.map(\.id) == ["9"] })
     let awaited = await open.home.awaited()
     #expect(awaited.devices.map(\.name) == ["Sun"] && awaited.home.rooms == [room])
