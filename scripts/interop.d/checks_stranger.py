@@ -29,7 +29,7 @@ async def wrong_passcode(device):
     expect_equal(await device.do("devices"), [], "devices")
 
 
-@stranger_check("commissioned by QR code, its attestation verified", is_paired=False, limit=20)
+@stranger_check("commissioned by QR code, its attestation verified", is_paired=False, limit=60)
 async def commissioned(device):
     await pair(device)
 
@@ -155,7 +155,7 @@ async def subscribed(device):
         await subscription.close()
 
 
-@stranger_check("session and subscription are made again when it was restarted", limit=25)
+@stranger_check("session and subscription are made again when it was restarted", limit=60)
 async def restarted(device):
     await device.do("off", "lights/1")
     subscription = await device.subscribe("1/6/0", longest="2s")
@@ -198,7 +198,7 @@ async def restarted_unnoticed(device):
         await subscription.close()
 
 
-@stranger_check("a second home commissions it by manual code", limit=20)
+@stranger_check("a second home commissions it by manual code", limit=60)
 async def second_home(device):
     await pair_second(device)
     await device.do("off", "also ours/1", home="home2")
@@ -213,7 +213,7 @@ async def pair_second(device):
     device.has_second_home = True
 
 
-@stranger_check("it is removed; where it refuses, only by force", limit=20)
+@stranger_check("it is removed; where it refuses, only by force", limit=60)
 async def removed(device):
     if not device.has_second_home:
         await pair_second(device)
