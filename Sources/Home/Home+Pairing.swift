@@ -160,7 +160,7 @@ extension Home {
       wasTold = try await controller.remove(device.nodeID, force: force)
     } catch {
       // What the fabric does not know, the home need not know either.
-      guard force && error.code == .notFound else { throw error.about(device.name) }
+      guard force && error.code == .notFound else { throw error.about(device) }
       await controller.take(.nodeRemoved(device.nodeID))
     }
     // What it was to be called goes with it.

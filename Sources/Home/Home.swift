@@ -50,7 +50,11 @@ public final class Home: Sendable {
 
   /// The names of devices and rooms as they are now, to find what a text means.
   public var registry: HomeRegistry {
-    get async { HomeRegistry(await state) }
+    get async {
+      let registry = HomeRegistry(await state)
+      guard let controller = backend as? HomeController else { return registry }
+      return registry.with(await controller.groups)
+    }
   }
 
   // MARK: Looking and following
@@ -136,7 +140,7 @@ public final class Home: Sendable {
   func with<R: Sendable>(
     _ device: DeviceRecord, _ body: () async throws(HomeError) -> R
   ) async throws(HomeError) -> R {
-    do throws(HomeError) { return try await body() } catch { throw error.about(device.name) }
+    do throws(HomeError) { return try await body() } catch { throw error.about(device) }
   }
 
   // MARK: Requests
@@ -189,7 +193,7 @@ public final class Home: Sendable {
         for try await news in await self.backend.subscribe(device.nodeID, request) { continuation.yield(news) }
         continuation.finish()
       } catch {
-        continuation.finish(throwing: HomeError(error).about(device.name))
+        continuation.finish(throwing: HomeError(error).about(device))
       }
     }
     continuation.onTermination = { _ in task.cancel() }

@@ -59,6 +59,13 @@ public struct HomeError: Error, Sendable, CustomStringConvertible {
     return copy
   }
 
+  /// The same error, about this device as messages call it.
+  public func about(_ device: DeviceRecord) -> HomeError {
+    var copy = self
+    if copy.device == nil || copy.device == device.name { copy.device = device.label }
+    return copy
+  }
+
   /// The same error, with what the device answered.
   func answered(_ answer: CommandData) -> HomeError {
     var copy = self

@@ -2,6 +2,7 @@ import MatterModel
 import Testing
 
 @testable import Home
+@testable import MatterController
 
 @Suite("Targets") struct TargetTests {
   @Test(
@@ -190,5 +191,89 @@ import Testing
   ])
   func camelCases(_ name: String, expected: String) {
     #expect(camelCase(name) == expected)
+  }
+}
+
+@Suite("Rooms, groups and wildcards as targets") struct TargetSelectionTests {
+  private func nodes(_ texts: String..., serving cluster: ClusterID? = nil) throws -> [String] {
+    let registry = try Samples.registry().with([Self.den, Self.empty])
+    return try registry.resolve(all: texts, serving: cluster).map { target in
+      "\(target.device.nodeID.rawValue)" + (target.endpoint.map { "/\($0)" } ?? "")
+    }
+  }
+
+  private func error(_ text: String, serving cluster: ClusterID? = nil) -> HomeError? {
+    failure { () throws(HomeError) in
+      var registry = HomeRegistry(Samples.state())
+      registry = registry.with([Self.den, Self.empty])
+      _ = try registry.resolveAll(text, serving: cluster)
+    }
+  }
+
+  private static let den = GroupRecord(7, name: "Den", members: [(9, 2), (1, 1)])
+  private static let empty = GroupRecord(8, name: "Nothing", members: [])
+
+  @Test("a wildcard, a room and a group are the devices that serve the cluster") func wildcards() throws {
+    #expect(try nodes("*", serving: 0x08) == ["1", "2", "3", "4", "77"])
+    #expect(try nodes("kitchen") == ["1", "2"] && nodes("KITCHEN/*") == ["1", "2"])
+    #expect(try nodes("Home/Kitchen") == ["1", "2"])
+    #expect(try nodes("attic/*", serving: 0x06) == ["9"])
+    #expect(error("attic", serving: 0x08)?.code == .notFound)
+    #expect(error("attic", serving: 0x08)?.message == "no device of “attic” has a LevelControl cluster")
+    #expect(try nodes("group:den") == ["1/1", "9/2"] && nodes("group:7", serving: 0x08) == ["1/1"])
+    // A device that was named is not left out: the command says what it lacks.
+    #expect(try nodes("strip", serving: 0x08) == ["9"])
+  }
+
+  @Test("each target is there once") func duplicates() throws {
+    #expect(try nodes("kitchen", "ceiling", "kitchen/lamp") == ["1", "2"])
+    #expect(try nodes("group:den", "ceiling", "strip/2") == ["9/2", "1"])
+  }
+
+  @Test("a target that may be two things is an error with candidates") func ambiguity() throws {
+    var state = Samples.state()
+    Samples.add(30, "kitchen", Samples.light, to: &state)
+    let both = failure { () throws(HomeError) in _ = try HomeRegistry(state).resolveAll("Kitchen") }
+    #expect(both?.code == .ambiguousTarget && both?.candidates == ["kitchen (node 30)", "Home/Kitchen/*"])
+    #expect(try HomeRegistry(state).resolveAll("home/kitchen/*").count == 2)
+    #expect(try HomeRegistry(state).resolve("kitchen").device.nodeID == 30)
+    state.apply(.structureAdded(Structure(id: "s", name: "Cottage")))
+    state.apply(.roomAdded(Room(id: "a", name: "attic", structureID: "s")))
+    let rooms = failure { () throws(HomeError) in _ = try HomeRegistry(state).resolveAll("attic") }
+    #expect(rooms?.candidates == ["Home/Attic/*", "Cottage/attic/*"])
+    #expect(failure { () throws(HomeError) in _ = try HomeRegistry(state).resolveAll("cottage/attic") }?.code == .notFound)
+  }
+
+  @Test("a command for one device lists those of a room") func oneDevice() throws {
+    let error = failure { () throws(HomeError) in _ = try Samples.registry().resolve("kitchen") }
+    #expect(error?.code == .ambiguousTarget && error?.candidates == ["Kitchen/Ceiling", "Kitchen/Lamp"])
+  }
+
+  @Test("unknown rooms and groups are not found, with near names") func unknown() {
+    #expect(error("kichen/*")?.candidates == ["Kitchen"] && error("group:dem")?.candidates == ["group:Den"])
+    #expect(error("group:nothing")?.code == .notFound)
+  }
+
+  @Test("a path may begin with a room or a group") func paths() throws {
+    let registry = try Samples.registry().with([Self.den])
+    func paths(_ text: String) throws -> [String] {
+      try registry.paths(text).map { "\($0.target.device.nodeID.rawValue)/\($0.endpoint?.rawValue ?? 999)" }
+    }
+    #expect(try paths("kitchen/*.onOff.onOff") == ["1/1", "2/1"] && paths("attic.onOff.onOff") == ["9/1"])
+    #expect(try paths("group:den.onOff.onOff") == ["1/1", "9/2"])
+    #expect(try paths("attic/*") == ["9/999"])
+  }
+
+  @Test("devices of the same name are called by their rooms") func labels() throws {
+    #expect(
+      try Samples.registry().devices.map(\.label) == ["Ceiling", "Kitchen/Lamp", "Bedroom/Lamp", "Desk v2.0", "Strip", "5"])
+  }
+}
+
+extension GroupRecord {
+  init(_ id: GroupID, name: String, members: [(NodeID, EndpointID)]) {
+    var record = GroupRecord(id, name, keySet: 1)
+    record.members = members.map { Member($0.0, $0.1) }.sorted()
+    self = record
   }
 }

@@ -22,6 +22,8 @@ public struct DeviceRecord: Hashable, Sendable {
   public var mainEndpoint: EndpointID = .root
   /// The home's name for the device, which is not its NodeLabel.
   public var name: String
+  /// What to call it in a message: its name, with the room in front where another device of the home has the same name.
+  public var label: String
   /// Nil: in no room.
   public var room: String?
   /// In the order of their ids.
@@ -33,7 +35,7 @@ public struct DeviceRecord: Hashable, Sendable {
   public init(nodeID: NodeID, name: String, room: String? = nil, endpoints: [Endpoint] = []) {
     id = SourceID(nodeID).description
     self.nodeID = nodeID
-    self.name = name
+    (self.name, label) = (name, name)
     self.room = room
     self.endpoints = endpoints
     ways = [Way(id: SourceID(nodeID), endpoints: endpoints, identity: identity)]
@@ -46,7 +48,7 @@ public struct DeviceRecord: Hashable, Sendable {
     id = entry.id
     nodeID = source.id.node
     mainEndpoint = source.mainEndpoint
-    name = entry.name
+    (name, label) = (entry.name, entry.name)
     self.room = room
     endpoints = source.endpoints
     identity = source.identity

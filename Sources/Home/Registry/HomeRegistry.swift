@@ -1,3 +1,4 @@
+internal import MatterController
 public import MatterModel
 
 /// The names in a home at one moment: its rooms, and its devices with their rooms, to find what a text means.
@@ -8,15 +9,39 @@ public struct HomeRegistry: Hashable, Sendable {
   public private(set) var rooms: [String] = []
   /// Node by node; what is behind a bridge comes behind it.
   public private(set) var devices: [DeviceRecord] = []
+  private(set) var roomTargets: [RoomTarget] = []
+  private(set) var groups: [GroupTarget] = []
 
   public init() {}
 
   /// The names in a home as it is now, the devices in the order of their nodes.
   public init(_ state: HomeState) {
     rooms = state.rooms.map(\.name)
-    devices = state.orderedDevices.compactMap { entry in
-      DeviceRecord(entry, room: entry.roomID.flatMap { state.room($0)?.name })
+    var records: [(record: DeviceRecord, room: String?)] = state.orderedDevices.compactMap { entry in
+      DeviceRecord(entry, room: entry.roomID.flatMap { state.room($0)?.name }).map { ($0, entry.roomID) }
     }
+    let counts = Dictionary(records.map { ($0.record.name.lowercased(), 1) }, uniquingKeysWith: +)
+    for index in records.indices where counts[records[index].record.name.lowercased(), default: 0] > 1 {
+      records[index].record.label = records[index].record.fullName
+    }
+    devices = records.map(\.record)
+    roomTargets = state.rooms.map { room in
+      RoomTarget(
+        name: room.name, fullName: "\(state.structure(room.structureID)?.name ?? room.structureID)/\(room.name)",
+        devices: records.filter { $0.room == room.id }.map(\.record))
+    }
+  }
+
+  /// The same with the groups of the fabric.
+  func with(_ records: [GroupRecord]) -> HomeRegistry {
+    var copy = self
+    copy.groups = records.map { record in
+      let members = record.members.compactMap { member in
+        device(member.node).map { Target(part(member.endpoint, of: $0), endpoint: member.endpoint) }
+      }
+      return GroupTarget(name: record.name, number: record.id.rawValue, members: members)
+    }
+    return copy
   }
 
   /// The device that a node is, by this way; of a bridge, the bridge itself.

@@ -12,7 +12,13 @@ public struct StoredNames: Sendable {
   public init(_ directory: StateDirectory) { self.directory = directory }
 
   /// The names as they are stored now.
-  public func registry() throws(HomeError) -> HomeRegistry { HomeRegistry(try state()) }
+  public func registry() throws(HomeError) -> HomeRegistry {
+    HomeRegistry(try state()).with(GroupRecord.groups(in: try stored()))
+  }
+
+  private func stored() throws(HomeError) -> StoredState {
+    do { return try StateStore.snapshot(of: directory.controller) } catch { throw HomeError(opening: error) }
+  }
 
   /// The home without the values of its devices.
   public func state() throws(HomeError) -> HomeState {
@@ -25,8 +31,7 @@ public struct StoredNames: Sendable {
     guard access(path, F_OK) == 0 else { return [] }
     let wishes = try withDatabase { database throws(HomeError) in try database.wishes() }
     guard !wishes.isEmpty else { return [] }
-    let stored: StoredState
-    do { stored = try StateStore.snapshot(of: directory.controller) } catch { throw HomeError(opening: error) }
+    let stored = try stored()
     let peers = stored.keys.filter { $0.hasPrefix(PeerRecord.prefix) }
     let nodes = peers.compactMap { UInt64($0.dropFirst(PeerRecord.prefix.count), radix: 16) }.map { NodeID($0) }
     return nodes.filter { wishes[$0] != nil }.sorted().map { SourceID($0).description }

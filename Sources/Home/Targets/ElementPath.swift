@@ -28,8 +28,8 @@ extension HomeRegistry {
   /// with `0x`, may stand for names and the other way round. A target alone means all of its attributes.
   ///
   /// Without an endpoint, it is the first one that has the cluster.
-  /// - Returns: one path for each device that the target names, which are several only for `*`; of what is behind a bridge, one for
-  ///   each of its endpoints where none is named.
+  /// - Returns: one path for each device that the target names, which are several for `*`, a room and a group; of what is behind a
+  ///   bridge, one for each of its endpoints where none is named.
   public func paths(_ text: String, _ kind: ElementKind = .attribute) throws(HomeError) -> [ElementPath] {
     let byStroke = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
     if byStroke.count >= 4 {
@@ -106,15 +106,15 @@ extension HomeRegistry {
     let clusterID = try Self.cluster(cluster)
     let elementID = try Self.element(element, of: clusterID, kind)
     var result: [ElementPath] = []
-    let targets = try resolveAll(target)
-    for target in targets {
+    let selection = try select(target)
+    for target in selection.targets {
       var path = ElementPath(
         target: target, endpoint: endpointID ?? target.endpoint, cluster: clusterID, element: elementID)
       if path.endpoint == nil, endpoint == nil, let clusterID {
         let found = target.device.endpoint(serving: clusterID)
         // One of all devices may lack it; a device that was named may not.
         if found == nil, !target.device.endpoints.isEmpty {
-          if targets.count > 1 { continue }
+          if selection.isSeveral { continue }
           throw Self.missing(clusterID, of: target)
         }
         path.endpoint = found

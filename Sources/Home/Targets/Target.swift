@@ -53,6 +53,10 @@ extension HomeRegistry {
         return Target(device, endpoint: endpoint)
       }
     }
+    if let room = try room(text) {
+      throw HomeError(
+        .ambiguousTarget, "“\(text)” is a room; name one of its devices", candidates: room.devices.map(name(of:)))
+    }
     if let device = try one(devices.filter { Self.begins($0, text) }, text) { return Target(device) }
     let names = devices.map(\.name) + devices.map(\.fullName)
     throw HomeError(
@@ -61,19 +65,9 @@ extension HomeRegistry {
       candidates: unique(NearestName.suggestions(for: text, in: names)))
   }
 
-  /// `*` for all devices, else the one that the text names.
-  public func resolveAll(_ text: String) throws(HomeError) -> [Target] {
-    if text == "*" {
-      guard !devices.isEmpty else {
-        throw HomeError(.notFound, "there is no device yet; pair one with `hearth pair CODE`")
-      }
-      return devices.map { Target($0) }
-    }
-    return [try resolve(text)]
-  }
 
   /// The device that has this name or number as a whole. One device may be called what is the number of another.
-  private func exact(_ text: String) throws(HomeError) -> DeviceRecord? {
+  func exact(_ text: String) throws(HomeError) -> DeviceRecord? {
     // What was seen behind a bridge first may be reached another way now, and the other way round: something else is there.
     let named = devices.first { $0.id == text && ($0.isBridged || $0.id.contains("/") || SourceID(text) == nil) }
     let there = SourceID(text).flatMap { $0.isBridged || named != nil ? device($0) : nil }
@@ -110,16 +104,25 @@ extension HomeRegistry {
       .ambiguousTarget, "“\(text)” may be any of \(found.count) devices; name one of them",
       candidates: found.map { device in
         let isAlone = names.count { $0 == device.fullName.lowercased() } == 1
-        if device.room != nil && isAlone { return device.fullName }
-        // Another one may be known by the number that a bridge has given this one since.
-        let isOthers = devices.contains { $0.id == "\(device.way)" && $0.id != device.id }
-        let number = isOthers ? device.id : "\(device.way)"
-        // And another one may be called as this one's number is.
-        let isName = devices.contains { $0.id != device.id && [$0.name, $0.fullName].contains(number) }
-        let plain =
-          "0x\(String(device.nodeID.rawValue, radix: 16))" + (device.isBridged ? "/\(device.mainEndpoint)" : "")
-        return "\(device.fullName) (node \(isName ? plain : number))"
+        return device.room != nil && isAlone ? device.fullName : numbered(device)
       })
+  }
+
+  /// `room/name`, with the node where another device has the same.
+  func name(of device: DeviceRecord) -> String {
+    devices.count { Self.same($0.fullName, device.fullName) } == 1 ? device.fullName : numbered(device)
+  }
+
+  /// `Lamp (node 20)`.
+  func numbered(_ device: DeviceRecord) -> String {
+    // Another one may be known by the number that a bridge has given this one since.
+    let isOthers = devices.contains { $0.id == "\(device.way)" && $0.id != device.id }
+    let number = isOthers ? device.id : "\(device.way)"
+    // And another one may be called as this one's number is.
+    let isName = devices.contains { $0.id != device.id && [$0.name, $0.fullName].contains(number) }
+    let plain =
+      "0x\(String(device.nodeID.rawValue, radix: 16))" + (device.isBridged ? "/\(device.mainEndpoint)" : "")
+    return "\(device.fullName) (node \(isName ? plain : number))"
   }
 
   private func unique(_ names: [String]) -> [String] {

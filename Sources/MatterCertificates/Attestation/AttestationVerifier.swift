@@ -87,9 +87,11 @@ public struct AttestationVerifier: Sendable {
   ) throws(AttestationError) -> (declaration: CertificationDeclaration, isTest: Bool) {
     let production = declarationSigners.filter { !testKeys.contains($0.value) }
     do throws(AttestationError) {
-      return (try CertificationDeclaration.verify(cms: cms, signers: production), false)
+      let declaration = try CertificationDeclaration.verify(cms: cms, signers: production)
+      return (declaration, false)
     } catch .unknownDeclarationSigner {
-      return (try CertificationDeclaration.verify(cms: cms, signers: declarationSigners), true)
+      let declaration = try CertificationDeclaration.verify(cms: cms, signers: declarationSigners)
+      return (declaration, true)
     } catch {
       throw error
     }

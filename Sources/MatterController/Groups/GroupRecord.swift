@@ -49,6 +49,12 @@ public struct GroupRecord: Hashable, Sendable {
   /// The number of the key set whose epoch key is stored there.
   static func keySet(ofKey key: String) -> UInt16? { UInt16(key.dropFirst(epochKeyPrefix.count), radix: 16) }
 
+  /// The groups in a controller's store, by number.
+  public static func groups(in state: StoredState) -> [GroupRecord] {
+    state.filter { $0.key.hasPrefix(prefix) }.compactMap { GroupRecord(tlv: $0.value) }.filter { !$0.isDeleted }
+      .sorted { $0.id < $1.id }
+  }
+
   /// The nodes of the fabric that may still have something of a deleted group.
   /// - Parameter state: what the controller's store holds.
   public static func holdersOfDeletedGroups(in state: StoredState) -> Set<NodeID> {

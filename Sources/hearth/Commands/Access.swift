@@ -64,7 +64,7 @@ struct Access: AsyncParsableCommand {
         home.output.result(
           device.jsonNames.adding("changed", .bool(isChanged)).adding(
             "entries", .array(entries.map(AccessReport.json))),
-          isChanged ? AccessReport.table(entries, registry, own) : "\(device.name): that is allowed already")
+          isChanged ? AccessReport.table(entries, registry, own) : "\(device.label): that is allowed already")
       }
     }
 
@@ -110,7 +110,7 @@ struct Access: AsyncParsableCommand {
         let entry = try await session.revokeAccess(number: number, on: device, force: force)
         home.output.result(
           device.jsonNames.adding("removed", AccessReport.json(entry)),
-          "\(device.name): \(AccessReport.subjects(entry, registry, own)) can't \(camelCase("\(entry.privilege)")) any more"
+          "\(device.label): \(AccessReport.subjects(entry, registry, own)) can't \(camelCase("\(entry.privilege)")) any more"
         )
       }
     }

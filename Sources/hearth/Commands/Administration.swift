@@ -18,7 +18,7 @@ struct Remove: AsyncParsableCommand {
     let rest = Self.rest(of: device)
     let words =
       wasTold
-      ? "removed \(device.name)" : "forgot \(device.name); it could not be told and still thinks that it is ours"
+      ? "removed \(device.label)" : "forgot \(device.label); it could not be told and still thinks that it is ours"
     home.output.result(
       device.jsonNames.adding("deviceWasTold", .bool(wasTold))
         .adding("remainingWays", .array(rest.map { .string("\($0)") })), words + Self.note(rest))

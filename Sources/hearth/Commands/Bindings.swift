@@ -49,7 +49,7 @@ struct Bind: AsyncParsableCommand {
       let words = change.entries.map { "\(BindingReport.target($0, registry)) (\(BindingReport.cluster($0)))" }
       home.output.result(
         BindingReport.json(change, source.device),
-        "\(source.device.name) "
+        "\(source.device.label) "
           + (words.isEmpty ? "controls that already" : "now controls \(words.joined(separator: ", "))"))
     }
   }
@@ -76,7 +76,7 @@ struct Unbind: AsyncParsableCommand {
       let words = change.entries.map { "\(BindingReport.target($0, registry)) (\(BindingReport.cluster($0)))" }
       home.output.result(
         BindingReport.json(change, source.device),
-        "\(source.device.name) no longer controls \(words.joined(separator: ", "))")
+        "\(source.device.label) no longer controls \(words.joined(separator: ", "))")
     }
   }
 }

@@ -40,7 +40,7 @@ struct Fabrics: AsyncParsableCommand {
         let fabric = try await session.removeFabric(FabricIndex(index), from: device)
         home.output.result(
           device.jsonNames.adding("removed", FabricReport.json(fabric)),
-          "\(device.name) is no longer in fabric \(index)\(fabric.label.isEmpty ? "" : " (\(fabric.label))")")
+          "\(device.label) is no longer in fabric \(index)\(fabric.label.isEmpty ? "" : " (\(fabric.label))")")
       }
     }
   }

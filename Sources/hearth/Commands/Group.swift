@@ -1,5 +1,6 @@
 import ArgumentParser
 import Home
+import MatterClusters
 import MatterController
 import MatterModel
 
@@ -130,7 +131,7 @@ extension HomeOptions {
   }
 
   fileprivate func change(_ group: String, _ texts: [String], isMember: Bool) async throws {
-    let targets = try await registry().resolve(all: texts)
+    let targets = try await registry().resolve(all: texts, serving: Groups.id)
     try check(targets.map(\.device))
     try await withGroups { session throws(HomeError) in
       var record = try await session.group(group)
@@ -145,15 +146,6 @@ extension HomeOptions {
 }
 
 extension HomeRegistry {
-  /// Each of the devices that the texts name, once.
-  fileprivate func resolve(all texts: [String]) throws(HomeError) -> [Target] {
-    var targets: [Target] = []
-    for text in texts {
-      for target in try resolveAll(text) where !targets.contains(target) { targets.append(target) }
-    }
-    return targets
-  }
-
   fileprivate func name(of member: GroupRecord.Member) -> String {
     "\(device(member.node)?.fullName ?? "node \(member.node)")/\(member.endpoint)"
   }

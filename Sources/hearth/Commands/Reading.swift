@@ -23,11 +23,14 @@ struct Read: AsyncParsableCommand {
       let results = await withTaskGroup(of: (Int, Result<ReassembledReport, HomeError>).self) { group in
         for (index, one) in groups.enumerated() {
           group.addTask {
+            // Swift 6.3.1 at -O loses the index if the result is awaited inside the tuple that a `do throws` returns.
+            let result: Result<ReassembledReport, HomeError>
             do throws(HomeError) {
-              return (index, .success(try await session.read(one.device, one.paths)))
+              result = .success(try await session.read(one.device, one.paths))
             } catch {
-              return (index, .failure(error))
+              result = .failure(error)
             }
+            return (index, result)
           }
         }
         var all: [Int: Result<ReassembledReport, HomeError>] = [:]
@@ -130,6 +133,6 @@ struct AttributeValue {
   static func refusal(_ device: DeviceRecord, _ status: AttributeStatus) -> HomeError {
     var error = HomeError(status.status)
     error.message = "\(ElementNames.text(status.path)): \(error.message)"
-    return error.about(device.name)
+    return error.about(device)
   }
 }

@@ -146,8 +146,7 @@ struct Room: AsyncParsableCommand {
       let texts = none ? arguments : Array(arguments.dropLast())
       let (moved, _) = try await options.names.edit { state throws(HomeError) in
         let registry = HomeRegistry(state)
-        var targets: [DeviceRecord] = []
-        for text in texts { targets += try registry.resolveAll(text).map(\.device) }
+        let targets = try registry.resolve(all: texts).map(\.device)
         let target = try room.map { room throws(HomeError) in try state.knownRoom(room) }
         let moved = targets.map { device in
           var device = device

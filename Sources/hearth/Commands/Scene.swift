@@ -97,10 +97,7 @@ extension HomeOptions {
 
   /// The devices that texts name; all that can have scenes if there are none.
   fileprivate func sceneTargets(_ texts: [String], _ registry: HomeRegistry) throws -> [Target] {
-    var targets: [Target] = []
-    for text in texts {
-      for target in try registry.resolveAll(text) where !targets.contains(target) { targets.append(target) }
-    }
+    var targets = try registry.resolve(all: texts, serving: ScenesManagement.id)
     if texts.isEmpty {
       targets = registry.devices.filter { $0.endpoint(serving: ScenesManagement.id) != nil }.map { Target($0) }
       guard !targets.isEmpty else { throw HomeError(.notFound, "no device of the home can have scenes") }
@@ -125,9 +122,9 @@ extension HomeOptions {
               let scenes = try await work(target)
               let names = Set(scenes.map { $0.name.isEmpty ? "scene \($0.number)" : $0.name }).sorted()
               let json = scenes.first?.json(target.device) ?? target.device.jsonNames
-              result = .success((json, "\(target.device.name): \(names.joined(separator: ", "))"))
+              result = .success((json, "\(target.device.label): \(names.joined(separator: ", "))"))
             } catch {
-              result = .failure(HomeError(error).about(target.device.name))
+              result = .failure(HomeError(error).about(target.device))
             }
             return (index, TargetResult(device: target.device, result: result))
           }

@@ -34,18 +34,18 @@ struct Share: AsyncParsableCommand {
     try await home.withDevice(device) { session, device in
       if status {
         let window = try await session.window(of: device)
-        return home.output.result(json(window, device), "\(device.name): \(text(window))")
+        return home.output.result(json(window, device), "\(device.label): \(text(window))")
       }
       if revoke {
         try await session.closeWindow(of: device)
-        return home.output.result(device.jsonNames.adding("window", "windowNotOpen"), "\(device.name): window closed")
+        return home.output.result(device.jsonNames.adding("window", "windowNotOpen"), "\(device.label): window closed")
       }
       let window = try await session.share(device, for: time.duration, isEnhanced: !basic)
       let report = window.code.map { SetupCodeReport($0) }
       home.output.result(
         device.jsonNames.adding("seconds", .integer(window.duration.components.seconds))
           .adding("code", report?.json ?? .null),
-        "\(device.name) can be commissioned for \(TimeSpan.text(window.duration))\n"
+        "\(device.label) can be commissioned for \(TimeSpan.text(window.duration))\n"
           + (report?.text(picture: !hidesPicture) ?? "with the code on its label"))
     }
   }

@@ -1,11 +1,12 @@
 import ArgumentParser
 import Home
+import MatterClusters
 import MatterModel
 
 /// Targets of commands that switch something.
 struct TargetArguments: ParsableArguments {
   @Argument(
-    help: "room/name, a name, the beginning of one, a node id, NODE/ENDPOINT, or * for all.", completion: .device)
+    help: "room/name, a name, the beginning of one, a room, group:NAME, a node id, NODE/ENDPOINT, or * for all.", completion: .device)
   var targets: [String]
 }
 
@@ -35,7 +36,7 @@ struct Toggle: AsyncParsableCommand {
 
 extension HomeOptions {
   fileprivate func turn(_ targets: [String], _ action: SwitchAction) async throws {
-    try await forEach(targets) { session, target in
+    try await forEach(targets, serving: OnOff.id) { session, target in
       let parts = try await session.turnAll(target, action)
       let states = parts.map { $0.isOn == true }
       var json = target.device.jsonNames.adding("endpoint", parts.first.map { .integer($0.endpoint.rawValue) } ?? .null)
@@ -46,7 +47,7 @@ extension HomeOptions {
           .array(parts.map { ["endpoint": .integer($0.endpoint.rawValue), "onOff": .bool($0.isOn == true)] }))
       }
       let words = Set(states).count == 1 ? [states[0]] : states
-      return (json, "\(target.device.name): \(words.map { $0 ? "on" : "off" }.joined(separator: ", "))")
+      return (json, "\(target.device.label): \(words.map { $0 ? "on" : "off" }.joined(separator: ", "))")
     }
   }
 }
@@ -71,13 +72,13 @@ struct Level: AsyncParsableCommand {
     let level = try LevelText.level(arguments[arguments.count - 1], raw: raw)
     let tenths = try over.map { try TransitionTime.tenths($0.duration) }
     let isRaw = raw
-    try await home.forEach(Array(arguments.dropLast())) { session, target in
+    try await home.forEach(Array(arguments.dropLast()), serving: LevelControl.id) { session, target in
       let part = try await session.dimAll(target, to: level, over: tenths)[0]
       let shown = isRaw ? "\(level)" : LevelText.percent(level)
       return (
         target.device.jsonNames.adding("endpoint", .integer(part.endpoint.rawValue))
           .adding("currentLevel", .integer(level)).adding("level", .integer(HomeUnits.percent(level))),
-        "\(target.device.name): \(level == 0 ? "off" : shown)"
+        "\(target.device.label): \(level == 0 ? "off" : shown)"
       )
     }
   }
@@ -104,12 +105,12 @@ struct Color: AsyncParsableCommand {
   func run() async throws {
     let color = try LightColor(text: arguments[arguments.count - 1])
     let tenths = try over.map { try TransitionTime.tenths($0.duration) } ?? 0
-    try await home.forEach(Array(arguments.dropLast())) { session, target in
+    try await home.forEach(Array(arguments.dropLast()), serving: ColorControl.id) { session, target in
       let part = try await session.color(target, color, over: tenths)
       let shown = (part.color ?? color).description
       return (
         target.device.jsonNames.adding("endpoint", .integer(part.endpoint.rawValue)).adding("color", .string(shown)),
-        "\(target.device.name): \(shown)"
+        "\(target.device.label): \(shown)"
       )
     }
   }

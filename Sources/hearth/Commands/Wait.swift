@@ -41,7 +41,7 @@ struct Wait: AsyncParsableCommand {
       let device = target.device
       let notes = WaitingNotes(home.output)
       let note = notes.begin(
-        "\(device.name): " + conditions.map { "\($0.name) to be \($0.value)" }.joined(separator: ", "))
+        "\(device.label): " + conditions.map { "\($0.name) to be \($0.value)" }.joined(separator: ", "))
       defer { if let note { notes.end(note) } }
       guard try await comesTrue(conditions, of: device, updates, session) else {
         let now = await DeviceCondition.check(conditions, of: device.id, in: session)
@@ -57,7 +57,7 @@ struct Wait: AsyncParsableCommand {
         device.jsonNames.adding(
           "conditions",
           .array(conditions.map { ["name": .string($0.name), "value": .string($0.value), "holds": true] })),
-        "\(device.name): " + conditions.map { "\($0.name) is \($0.value)" }.joined(separator: ", "))
+        "\(device.label): " + conditions.map { "\($0.name) is \($0.value)" }.joined(separator: ", "))
     }
   }
 

@@ -46,7 +46,7 @@ struct Watch: AsyncParsableCommand {
     options.following.wakesObservers = wakesObservers
     try await home.withHomeUntilInterrupted(options) { session in
       let registry = await session.registry
-      let wanted = try targets.flatMap { try registry.resolveAll($0) }
+      let wanted = try registry.resolve(all: targets)
       try home.check(wanted.map(\.device))
       var anchor = since.flatMap { Anchor($0) }
       if anchor == nil { anchor = try await session.anchor() }

@@ -46,13 +46,13 @@ struct Write: AsyncParsableCommand {
       }
     }
     guard var written = devices.first?.device else { throw HomeError(.badArguments, "there is nothing to write") }
-    written.name = devices.map(\.device.name).joined(separator: ", ")
+    written.label = devices.map(\.device.label).joined(separator: ", ")
     try await home.withHome { [written, writes, isTimed] session in
       try await session.write(written, writes, isTimed: isTimed)
     }
     try home.report(
       devices.map { device, count in
-        let text = "\(device.name): written"
+        let text = "\(device.label): written"
         return TargetResult(
           device: device, result: .success((device.jsonNames.adding("written", .integer(count)), text)))
       })
@@ -110,7 +110,7 @@ struct Invoke: AsyncParsableCommand {
         .adding("status", "SUCCESS")
         .adding("response", answer?.fields.map { .encoded(schema.json(of: $0)) } ?? .null)
       home.output.result(
-        json, answer?.fields.map { schema.text(of: $0) } ?? "\(device.name): \(name) done")
+        json, answer?.fields.map { schema.text(of: $0) } ?? "\(device.label): \(name) done")
     }
   }
 }

@@ -83,7 +83,8 @@ struct HomeOptions: ParsableArguments {
 
   /// The home's names.
   func registry() async throws -> HomeRegistry {
-    HomeRegistry(try await Names(global: global, hub: hub).state())
+    guard try hub.client(global) == nil else { return HomeRegistry(try await Names(global: global, hub: hub).state()) }
+    return try StoredNames(try global.stateDirectory).registry()
   }
 
   /// Devices that --at can be meant for.
@@ -103,25 +104,25 @@ struct TargetResult: Sendable {
 extension HomeOptions {
   /// Does something with each target at the same time, and tells what came of it.
   /// - Throws: the error if there was one target; exit code 10 if some of several failed.
+  /// - Parameter cluster: what a device must serve to be a target of a wildcard, a room or a group.
   func forEach(
-    _ texts: [String], _ body: @escaping @Sendable (Home, Target) async throws -> (json: JSON, text: String)
+    _ texts: [String], serving cluster: ClusterID,
+    _ body: @escaping @Sendable (Home, Target) async throws -> (json: JSON, text: String)
   ) async throws {
     let results = try await withHome { session in
-      var targets: [Target] = []
-      let registry = await session.registry
-      for text in texts {
-        for target in try registry.resolveAll(text) where !targets.contains(target) { targets.append(target) }
-      }
+      let targets = try await session.registry.resolve(all: texts, serving: cluster)
       try check(targets.map(\.device))
       return await withTaskGroup(of: (Int, TargetResult).self) { group in
         for (index, target) in targets.enumerated() {
           group.addTask {
+            // See Reading.swift: the result is complete before the tuple is.
+            let result: Result<(json: JSON, text: String), HomeError>
             do {
-              return (index, TargetResult(device: target.device, result: .success(try await body(session, target))))
+              result = .success(try await body(session, target))
             } catch {
-              let error = HomeError(error).about(target.device.name)
-              return (index, TargetResult(device: target.device, result: .failure(error)))
+              result = .failure(HomeError(error).about(target.device))
             }
+            return (index, TargetResult(device: target.device, result: result))
           }
         }
         var all: [(Int, TargetResult)] = []

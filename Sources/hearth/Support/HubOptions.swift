@@ -94,7 +94,8 @@ struct Names {
     return try await global.output.tellingWaits {
       try await Home(through: options).beforeClosing { home in
         let (wanted, own) = try edits(await home.state)
-        return (own, try await home.perform(wanted))
+        let results = try await home.perform(wanted)
+        return (own, results)
       }
     }
   }

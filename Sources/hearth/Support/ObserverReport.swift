@@ -21,8 +21,7 @@ struct ObserverReport {
     _ type: SampleType, _ devices: [String], _ clusters: [String], in registry: HomeRegistry
   ) throws(HomeError) -> SampleFilter {
     var filter = SampleFilter(type)
-    var targets: [Target] = []
-    for text in devices { targets += try registry.resolveAll(text) }
+    let targets = try registry.resolve(all: devices)
     if !targets.isEmpty {
       filter.devices = Set(targets.map(\.device.id))
       let endpoints = Set(targets.map(\.endpoint))

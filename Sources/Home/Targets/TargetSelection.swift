@@ -1,0 +1,111 @@
+public import MatterModel
+
+/// The targets that one text of a command line names.
+struct TargetSelection {
+  var targets: [Target]
+  /// Whether the text stands for all devices, a room or a group: those without the cluster of a command are left out.
+  var isSeveral = false
+}
+
+/// A room and its devices, as a target.
+struct RoomTarget: Hashable, Sendable {
+  var name: String
+  /// `Cottage/Kitchen`.
+  var fullName: String
+  var devices: [DeviceRecord]
+}
+
+/// A group and its members, as a target.
+struct GroupTarget: Hashable, Sendable {
+  var name: String
+  var number: UInt16
+  var members: [Target]
+}
+
+extension HomeRegistry {
+  /// What begins the name of a group.
+  private static let groupPrefix = "group:"
+
+  /// The targets of a command's texts, each once: all devices for `*`, those of a room for its name or `ROOM/*`, the members of a
+  /// group for `group:NAME`, else the device that the text names.
+  /// - Parameter cluster: what a device must serve to be a target of a wildcard, a room or a group; nil: nothing in particular.
+  /// - Throws: ``HomeError`` `notFound`, with near names; `ambiguousTarget`, with all that a text may mean.
+  public func resolve(all texts: [String], serving cluster: ClusterID? = nil) throws(HomeError) -> [Target] {
+    var targets: [Target] = []
+    for text in texts {
+      for target in try resolveAll(text, serving: cluster) where !targets.contains(target) { targets.append(target) }
+    }
+    // A device as a whole includes its endpoints.
+    return targets.filter { $0.endpoint == nil || !targets.contains(Target($0.device)) }
+  }
+
+  /// The same for one text.
+  public func resolveAll(_ text: String, serving cluster: ClusterID? = nil) throws(HomeError) -> [Target] {
+    let selection = try select(text)
+    guard let cluster, selection.isSeveral else { return selection.targets }
+    let serving = selection.targets.filter { target in
+      target.endpoint.map { id in target.device.endpoints.contains { $0.id == id && $0.servers.contains(cluster) } }
+        ?? (target.device.endpoint(serving: cluster) != nil)
+    }
+    guard !serving.isEmpty else {
+      throw HomeError(.notFound, "no device of “\(text)” has a \(Self.name(of: cluster)) cluster")
+    }
+    return serving
+  }
+
+  func select(_ text: String) throws(HomeError) -> TargetSelection {
+    if text == "*" {
+      guard !devices.isEmpty else {
+        throw HomeError(.notFound, "there is no device yet; pair one with `hearth pair CODE`")
+      }
+      return TargetSelection(targets: devices.map { Target($0) }, isSeveral: true)
+    }
+    if text.hasSuffix("/*") {
+      let name = String(text.dropLast(2))
+      if let room = try room(name) { return try select(room) }
+      throw HomeError(
+        .notFound, "there is no room “\(name)”", candidates: NearestName.suggestions(for: name, in: rooms))
+    }
+    let device = try exact(text)
+    if let room = try room(text) {
+      guard let device else { return try select(room) }
+      throw Self.ambiguous(text, [numbered(device), "\(room.fullName)/*"])
+    }
+    guard device == nil, text.lowercased().hasPrefix(Self.groupPrefix) else {
+      return TargetSelection(targets: [try resolve(text)])
+    }
+    return try select(group: String(text.dropFirst(Self.groupPrefix.count)))
+  }
+
+  private func select(_ room: RoomTarget) throws(HomeError) -> TargetSelection {
+    guard !room.devices.isEmpty else { throw HomeError(.notFound, "there is no device in \(room.name)") }
+    return TargetSelection(targets: room.devices.map { Target($0) }, isSeveral: true)
+  }
+
+  private func select(group text: String) throws(HomeError) -> TargetSelection {
+    let found = groups.filter { Self.same($0.name, text) || "\($0.number)" == text }
+    guard let group = found.first else {
+      throw HomeError(
+        .notFound, "there is no group “\(text)”",
+        candidates: NearestName.suggestions(for: text, in: groups.map(\.name)).map { Self.groupPrefix + $0 })
+    }
+    guard found.count == 1 else {
+      throw Self.ambiguous(text, found.map { "\(Self.groupPrefix)\($0.number) (\($0.name))" })
+    }
+    guard !group.members.isEmpty else { throw HomeError(.notFound, "there is no device in the group \(group.name)") }
+    return TargetSelection(targets: group.members, isSeveral: true)
+  }
+
+  /// The room of this name, in any case, or of this name behind its structure's.
+  func room(_ text: String) throws(HomeError) -> RoomTarget? {
+    let found = roomTargets.filter { Self.same($0.name, text) || Self.same($0.fullName, text) }
+    guard found.count > 1 else { return found.first }
+    throw Self.ambiguous(text, found.map { "\($0.fullName)/*" })
+  }
+
+  private static func ambiguous(_ text: String, _ candidates: [String]) -> HomeError {
+    HomeError(
+      .ambiguousTarget, "“\(text)” may be any of \(candidates.count) targets; name one of them",
+      candidates: candidates)
+  }
+}
