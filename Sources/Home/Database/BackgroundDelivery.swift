@@ -1,5 +1,6 @@
 internal import Foundation
 internal import GRDB
+internal import MatterProtocol
 
 /// An observer that lasts: a command or a web address that is woken when there is something new, also after a restart.
 /// HOME.md, “Observer queries”.
@@ -94,9 +95,7 @@ extension HomeDatabase {
     var definition = DeliveryDefinition(filter: delivery.filter)
     if case .every(let period) = delivery.frequency {
       guard period > .zero else { throw HomeError(.badArguments, "a period has to be longer than nothing") }
-      definition.period =
-        Int64(clamping: period.components.seconds) * 1_000_000_000
-        + period.components.attoseconds / 1_000_000_000
+      definition.period = period.nanoseconds
     }
     switch delivery.target {
     case .command(let command):
@@ -125,7 +124,7 @@ extension HomeDatabase {
   @discardableResult
   public func resumeBackgroundDelivery(_ id: Int64) throws(HomeError) -> Bool {
     try write { database in
-      guard try Bool.fetchOne(database, sql: "SELECT TRUE FROM observer WHERE id = ?", arguments: [id]) != nil else {
+      guard try Row.fetchOne(database, sql: "SELECT 1 FROM observer WHERE id = ?", arguments: [id]) != nil else {
         throw HomeError(.notFound, "there is no observer \(id)")
       }
       try database.execute(
@@ -185,7 +184,7 @@ extension HomeDatabase {
   }
 
   private func delivery(_ row: Row, _ database: Database) throws -> BackgroundDelivery {
-    let definition = try JSONDecoder().decode(DeliveryDefinition.self, from: Data((row[1] as String).utf8))
+    let definition = try JSONDecoder().decode(DeliveryDefinition.self, from: Data(try row.text(1).utf8))
     let target: BackgroundDelivery.Target
     switch (definition.command, definition.webhook) {
     case (let command?, _): target = .command(command)
@@ -194,15 +193,15 @@ extension HomeDatabase {
     }
     var delivery = BackgroundDelivery(
       definition.filter, definition.period.map { .every(.nanoseconds($0)) } ?? .immediate, to: target,
-      after: try anchor(at: row[2], database))
-    delivery.id = row[0]
-    delivery.strikes = row[3]
-    delivery.isSuspended = row[4]
-    delivery.failure = row[5]
-    delivery.delivered = row[6]
-    delivery.earliest = row[7]
-    delivery.begun = row[8]
-    delivery.resumes = row[9]
+      after: try anchor(at: row.number(2), database))
+    delivery.id = try row.number(0)
+    delivery.strikes = try row.number(3)
+    delivery.isSuspended = try row.number(4, as: Int64.self) != 0
+    delivery.failure = try row.optionalText(5)
+    delivery.delivered = try row.optionalNumber(6)
+    delivery.earliest = try row.optionalNumber(7)
+    delivery.begun = try row.optionalNumber(8)
+    delivery.resumes = try row.number(9)
     return delivery
   }
 }

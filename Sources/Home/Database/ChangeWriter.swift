@@ -40,7 +40,7 @@ struct ChangeWriter {
   /// - Returns: the update without what is there already, since another process heard the same before, and the devices that
   ///   its changes are about.
   mutating func write(_ update: HomeUpdate) throws -> (update: HomeUpdate, devices: [String?]) {
-    let batch = sequence + 1
+    let batch = sequence.saturatingAdd(1)
     var written = update
     written.changes = []
     written.changes.reserveCapacity(update.changes.count)
@@ -52,8 +52,7 @@ struct ChangeWriter {
       // Whose it is has to be asked before the change: a source that is removed is nobody's afterwards.
       var row = ChangeRow(change, device: try owner(of: change))
       try row.nameRemoved { table, id in
-        try String.fetchOne(
-          database.cachedStatement(sql: "SELECT name FROM \(table) WHERE id = ?"), arguments: [id])
+        try database.cachedStatement(sql: "SELECT name FROM \(table) WHERE id = ?").text([id])
       }
       devices.append(row.kind.isOfDevice ? row.subject : nil)
       try log(row, update, batch: batch)
@@ -71,7 +70,7 @@ struct ChangeWriter {
   /// Whether something that is to be added was added before.
   private func isThere(_ change: HomeChange) throws -> Bool {
     func finds(_ query: String, _ arguments: StatementArguments) throws -> Bool {
-      try Int.fetchOne(database.cachedStatement(sql: query), arguments: arguments) != nil
+      try Row.fetchOne(database.cachedStatement(sql: query), arguments: arguments) != nil
     }
     return switch change {
     case .structureAdded(let structure): try finds("SELECT 1 FROM structure WHERE id = ?", [structure.id])
@@ -134,9 +133,7 @@ struct ChangeWriter {
     case .attribute(let node, let path, _): try owner(of: node, path.endpoint)
     case .event(let node, let data): try owner(of: node, data.path.endpoint)
     case .sourceRemoved(let source), .topology(let source, _, _), .connectivity(let source, _):
-      try String.fetchOne(
-        database.cachedStatement(sql: "SELECT device FROM source WHERE node = ? AND endpoint = ?"),
-        arguments: Self.key(source))
+      try database.cachedStatement(sql: "SELECT device FROM source WHERE node = ? AND endpoint = ?").text(Self.key(source))
     default: nil
     }
   }
@@ -152,8 +149,8 @@ struct ChangeWriter {
       database.cachedStatement(sql: "SELECT endpoint, device, endpoints FROM source WHERE node = ?"),
       arguments: [HomeDatabase.stored(node)])
     while let row = try rows.next() {
-      let device: String = row[1]
-      if row[0] as UInt16 == EndpointID.root.rawValue { directory.main = device }
+      let device = try row.text(1)
+      if try row.number(0) == EndpointID.root.rawValue { directory.main = device }
       for endpoint in try HomeDatabase.endpoints(row, 2) ?? [] { directory.devices[endpoint.id] = device }
     }
     return directory
@@ -228,7 +225,9 @@ struct ChangeWriter {
   private mutating func removeDevice(_ id: String) throws {
     let rows = try Row.fetchAll(
       database.cachedStatement(sql: "SELECT node, endpoint FROM source WHERE device = ?"), arguments: [id])
-    for row in rows { try removeSource(SourceID(HomeDatabase.node(row[0]), EndpointID(row[1]))) }
+    for row in rows { 
+      try removeSource(SourceID(HomeDatabase.node(try row.number(0)), EndpointID(try row.number(1))))
+    }
     try execute("DELETE FROM trial WHERE device = ?", [id])
     try execute("DELETE FROM device WHERE id = ?", [id])
   }
@@ -269,7 +268,7 @@ struct ChangeWriter {
 
   private func lastEvent(of node: NodeID) throws -> UInt64 {
     let statement = try database.cachedStatement(sql: "SELECT last FROM event WHERE node = ?")
-    return UInt64(bitPattern: try Int64.fetchOne(statement, arguments: [HomeDatabase.stored(node)]) ?? 0)
+    return UInt64(bitPattern: try statement.number([HomeDatabase.stored(node)]) ?? 0)
   }
 
   private func stored(_ path: ClusterPath, of node: NodeID) throws -> StoredCluster {
@@ -278,8 +277,8 @@ struct ChangeWriter {
     guard let row = try Row.fetchOne(statement, arguments: Self.key(path, of: node)) else {
       return StoredCluster(values: ClusterValues())
     }
-    var reader = BlobReader(try HomeDatabase.bytes(row, 1) ?? [])
-    return StoredCluster(values: try ClusterValues(from: &reader), version: row[0])
+    var reader = BlobReader(try row.optionalBytes(1) ?? [])
+    return StoredCluster(values: try ClusterValues(from: &reader), version: try row.optionalNumber(0))
   }
 
   private func store(_ cluster: StoredCluster, at path: ClusterPath, of node: NodeID) throws {

@@ -153,7 +153,7 @@ public struct DeliverySchedule: Hashable, Sendable {
     patienceEnd = nil
     // What it was to be told of, it was not.
     isPending = true
-    strikes += 1
+    strikes = strikes.saturatingAdd(1)
     guard strikes < limits.strikes else {
       isSuspended = true
       return [.suspend]

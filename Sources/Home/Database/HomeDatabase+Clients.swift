@@ -17,9 +17,8 @@ extension HomeDatabase {
     let client = InvitedClient(name: name, role: role, created: time, tokenHash: InvitedClient.hash(token))
     try write { database in
       // SQLite knows the case of A to Z alone.
-      if let taken = try String.fetchAll(database, sql: "SELECT name FROM client").first(where: {
-        HomeNames.same($0, name)
-      }) {
+      let names = try Row.fetchAll(database, sql: "SELECT name FROM client").map { try $0.text(0) }
+      if let taken = names.first(where: { HomeNames.same($0, name) }) {
         throw HomeError(.badArguments, "there is a client “\(taken)” already; take another name, or revoke it first")
       }
       var hash = BlobWriter()
@@ -37,9 +36,11 @@ extension HomeDatabase {
       var clients: [InvitedClient] = []
       let rows = try Row.fetchCursor(database, sql: "SELECT name, role, token, created FROM client ORDER BY name")
       while let row = try rows.next() {
-        var token = BlobReader(try Self.bytes(row, 2) ?? [])
-        guard let role = HomeRole(rawValue: row[1]) else { throw DamagedBlob() }
-        clients.append(InvitedClient(name: row[0], role: role, created: row[3], tokenHash: try token.octets()))
+        var token = BlobReader(try row.optionalBytes(2) ?? [])
+        guard let role = HomeRole(rawValue: try row.text(1)) else { throw DamagedBlob() }
+        clients.append(
+          InvitedClient(
+            name: try row.text(0), role: role, created: try row.number(3), tokenHash: try token.octets()))
       }
       return clients
     }

@@ -49,14 +49,20 @@ extension HomeDatabase {
           SELECT name, address, token, revision, orders, contact, failure FROM cloud_account ORDER BY name
           """))
     while let row = try rows.next() {
-      var account = CloudAccount(name: row[0], address: row[1], lastContact: row[5], failure: row[6])
-      account.devices = try String.fetchAll(
+      var account = CloudAccount(
+        name: try row.text(0), address: try row.text(1), lastContact: try row.optionalNumber(5),
+        failure: try row.optionalText(6))
+      account.devices = try Row.fetchAll(
         database.cachedStatement(
           sql: """
             SELECT DISTINCT source.device FROM source JOIN cloud_device ON source.node = cloud_device.node
             WHERE cloud_device.account = ? ORDER BY source.node
-            """), arguments: [account.name])
-      accounts.append(StoredCloudAccount(account: account, token: row[2], revision: row[3], orders: row[4]))
+            """), arguments: [account.name]
+      ).map { try $0.text(0) }
+      accounts.append(
+        StoredCloudAccount(
+          account: account, token: try row.text(2), revision: try row.number(3),
+          orders: try row.number(4)))
     }
     return accounts
   }
@@ -84,11 +90,12 @@ extension HomeDatabase {
             .notFound, "there is no cloud account “\(name)”",
             candidates: NearestName.suggestions(for: name, in: known.map(\.name)))
         }
-        let nodes = try Int64.fetchAll(
-          database, sql: "SELECT DISTINCT node FROM cloud_device WHERE account = ?", arguments: [account.name])
+        let nodes = try Row.fetchAll(
+          database, sql: "SELECT DISTINCT node FROM cloud_device WHERE account = ?", arguments: [account.name]
+        ).map { Self.node(try $0.number(0)) }
         try database.execute(sql: "DELETE FROM cloud_device WHERE account = ?", arguments: [account.name])
         try database.execute(sql: "DELETE FROM cloud_account WHERE name = ?", arguments: [account.name])
-        let (changes, devices) = state.removing(nodes.map { Self.node($0) })
+        let (changes, devices) = state.removing(nodes)
         return (changes, (account, devices))
       })
   }
@@ -103,10 +110,11 @@ extension HomeDatabase {
     let rows = try Row.fetchCursor(
       database.cachedStatement(sql: "SELECT account, node, endpoint, description FROM cloud_device"))
     while let row = try rows.next() {
-      let node = Self.node(row[1])
+      let node = Self.node(try row.number(1))
       // A later version of ours may describe it otherwise: then the cloud is asked again. It is the account's all the same.
-      let part = try? JSONDecoder().decode(CloudPart.self, from: Data(try Self.bytes(row, 3) ?? []))
-      accounts[row[0], default: [:]][node, default: CloudNode(node: node)].parts[EndpointID(row[2])] = part
+      let part = try? JSONDecoder().decode(CloudPart.self, from: Data(try row.optionalBytes(3) ?? []))
+      let endpoint = EndpointID(try row.number(2))
+      accounts[try row.text(0), default: [:]][node, default: CloudNode(node: node)].parts[endpoint] = part
     }
     return accounts
   }
@@ -160,7 +168,7 @@ extension HomeDatabase {
       database.cachedStatement(sql: "SELECT device, node, endpoint FROM cloud_device WHERE account = ?"),
       arguments: [account])
     while let row = try rows.next() {
-      places[row[0]] = CloudPlace(node: Self.node(row[1]), endpoint: EndpointID(row[2]))
+      places[try row.text(0)] = CloudPlace(node: Self.node(try row.number(1)), endpoint: EndpointID(try row.number(2)))
     }
     return places
   }

@@ -1,5 +1,6 @@
 internal import GRDB
 internal import Glibc
+internal import MatterProtocol
 internal import Synchronization
 
 // The log does not grow for ever: it is bounded in number, in age, and in what the file takes of the disk.
@@ -15,15 +16,15 @@ extension HomeDatabase {
     try write { database in
       // The youngest that goes; never in the middle of an update.
       let last = try self.lastSequence(database)
-      let firstKept = try Int64.fetchOne(
-        database.cachedStatement(sql: "SELECT sequence FROM log WHERE time >= ? ORDER BY sequence LIMIT 1"),
-        arguments: [time])
+      let firstKept: Int64? = try database.cachedStatement(
+        sql: "SELECT sequence FROM log WHERE time >= ? ORDER BY sequence LIMIT 1"
+      ).number([time])
       let limit = max(
-        try LogGaps.place(Int64(clamping: max(count, 0)), before: last, database), firstKept.map { $0 - 1 } ?? last)
-      let divided = try Int64.fetchOne(
-        database.cachedStatement(sql: "SELECT batch FROM log WHERE sequence = ? AND batch <= ?"),
-        arguments: [limit + 1, limit])
-      let end = try LogGaps.before(divided.map { $0 - 1 } ?? limit, database)
+        try LogGaps.place(Int64(clamping: max(count, 0)), before: last, database), firstKept.map { $0.saturatingSubtract(1) } ?? last)
+      let divided: Int64? = try database.cachedStatement(
+        sql: "SELECT batch FROM log WHERE sequence = ? AND batch <= ?"
+      ).number([limit.saturatingAdd(1), limit])
+      let end = try LogGaps.before(divided.map { $0.saturatingSubtract(1) } ?? limit, database)
       let mark = try self.mark(at: end, database)
       try database.cachedStatement(sql: "DELETE FROM log WHERE sequence <= ?").execute(arguments: [end])
       let removed = database.changesCount
@@ -53,12 +54,12 @@ extension HomeDatabase {
 
   /// Of the last change that is not in the log any more, if it is this one.
   func compactedMark(at sequence: Int64, _ database: Database) throws -> UInt32? {
-    let value = try Int64.fetchOne(
-      database.cachedStatement(
-        sql: """
-          SELECT value FROM meta WHERE key = 'compactedMark'
-          AND EXISTS (SELECT 1 FROM meta WHERE key = 'compacted' AND value = ?)
-          """), arguments: [sequence])
+    let value: Int64? = try database.cachedStatement(
+      sql: """
+        SELECT value FROM meta WHERE key = 'compactedMark'
+        AND EXISTS (SELECT 1 FROM meta WHERE key = 'compacted' AND value = ?)
+        """
+    ).number([sequence])
     return value.flatMap { UInt32(exactly: $0) }
   }
 

@@ -7,7 +7,7 @@ extension HomeDatabase {
 
   /// Nil where nothing was set.
   public func grace() throws(HomeError) -> Duration? {
-    try setting(Self.graceKey).flatMap { Int64($0) }.map { .milliseconds(max(0, $0)) }
+    try setting(Self.graceKey).flatMap { Int64($0) }.map { min(.milliseconds(max(0, $0)), Self.longestGrace) }
   }
 
   /// Nil: as if nothing had been set.

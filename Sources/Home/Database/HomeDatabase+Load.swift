@@ -35,25 +35,26 @@ extension HomeDatabase {
       database.cachedStatement(
         sql: "SELECT node, endpoint, cluster, version, attributes FROM cluster ORDER BY node"))
     while let row = try clusters.next() {
-      let node = Self.node(row[0])
-      let path = ClusterPath(EndpointID(row[1]), ClusterID(row[2]))
-      var reader = BlobReader(try Self.bytes(row, 4) ?? [])
+      let node = Self.node(try row.number(0))
+      let path = ClusterPath(EndpointID(try row.number(1)), ClusterID(try row.number(2)))
+      var reader = BlobReader(try row.optionalBytes(4) ?? [])
       let values = try ClusterValues(from: &reader)
       if !values.entries.isEmpty { home.state.restore(values, of: path, on: node) }
-      if let version = row[3] as UInt32? { home.versions[node, default: [:]][path] = version }
+      if let version = try row.optionalNumber(3, as: UInt32.self) { home.versions[node, default: [:]][path] = version }
     }
     let events = try Row.fetchCursor(database.cachedStatement(sql: "SELECT node, last FROM event"))
     while let row = try events.next() {
-      home.state.restore(lastEvent: UInt64(bitPattern: row[1]), of: Self.node(row[0]))
+      home.state.restore(lastEvent: UInt64(bitPattern: try row.number(1)), of: Self.node(try row.number(0)))
     }
     home.contacts = try contacts(database)
     home.wishes = try wishes(database)
     let trials = try Row.fetchCursor(database.cachedStatement(sql: "SELECT device, state, locality, since FROM trial"))
     while let row = try trials.next() {
-      guard let state = ConnectivityState(rawValue: row[1]), let locality = DataSourceLocality(rawValue: row[2]) else {
-        throw DamagedBlob()
-      }
-      home.trials[row[0]] = SettlingTrial(settled: SourceConnectivity(state, locality), since: row[3])
+      guard let state = ConnectivityState(rawValue: try row.text(1)),
+        let locality = DataSourceLocality(rawValue: try row.text(2))
+      else { throw DamagedBlob() }
+      home.trials[try row.text(0)] = SettlingTrial(
+        settled: SourceConnectivity(state, locality), since: try row.number(3))
     }
     return home
   }
@@ -64,7 +65,10 @@ extension HomeDatabase {
   private func contacts(_ database: Database) throws -> [NodeID: Contact] {
     var contacts: [NodeID: Contact] = [:]
     let rows = try Row.fetchCursor(database.cachedStatement(sql: "SELECT node, last, next FROM contact"))
-    while let row = try rows.next() { contacts[Self.node(row[0])] = Contact(last: row[1], nextReport: row[2]) }
+    while let row = try rows.next() {
+      contacts[Self.node(try row.number(0))] = Contact(
+        last: try row.optionalNumber(1), nextReport: try row.optionalNumber(2))
+    }
     return contacts
   }
 
@@ -74,27 +78,30 @@ extension HomeDatabase {
     // Asked for with every change of a name.
     func rows(_ sql: String) throws -> RowCursor { try Row.fetchCursor(database.cachedStatement(sql: sql)) }
     let structures = try rows("SELECT id, name FROM structure ORDER BY position")
-    while let row = try structures.next() { state.apply(.structureAdded(Structure(id: row[0], name: row[1]))) }
-    let primary = try String.fetchOne(
-      database.cachedStatement(sql: "SELECT id FROM structure WHERE is_primary"))
+    while let row = try structures.next() {
+      state.apply(.structureAdded(Structure(id: try row.text(0), name: try row.text(1))))
+    }
+    let primary = try database.cachedStatement(sql: "SELECT id FROM structure WHERE is_primary").text()
     if let primary { state.apply(.primaryStructureChosen(id: primary)) }
     let rooms = try rows("SELECT id, name, structure FROM room ORDER BY position")
     while let row = try rooms.next() {
-      state.apply(.roomAdded(Room(id: row[0], name: row[1], structureID: row[2])))
+      state.apply(.roomAdded(Room(id: try row.text(0), name: try row.text(1), structureID: try row.text(2))))
     }
     let devices = try rows("SELECT id, name, room, structure FROM device")
     while let row = try devices.next() {
-      state.apply(.deviceAdded(id: row[0], name: row[1], roomID: row[2], structureID: row[3]))
+      state.apply(
+        .deviceAdded(
+          id: try row.text(0), name: try row.text(1), roomID: try row.optionalText(2), structureID: try row.text(3)))
     }
     let sources = try rows("SELECT node, endpoint, device, endpoints, identity, status FROM source")
     while let row = try sources.next() {
-      let source = SourceID(Self.node(row[0]), EndpointID(row[1]))
-      state.apply(.sourceAdded(source, device: row[2]))
-      if let endpoints = try Self.endpoints(row, 3), let identity = try Self.bytes(row, 4) {
+      let source = SourceID(Self.node(try row.number(0)), EndpointID(try row.number(1)))
+      state.apply(.sourceAdded(source, device: try row.text(2)))
+      if let endpoints = try Self.endpoints(row, 3), let identity = try row.optionalBytes(4) {
         var reader = BlobReader(identity)
         state.apply(.topology(source, endpoints, try DeviceIdentity(from: &reader)))
       }
-      if let status = try Self.bytes(row, 5) {
+      if let status = try row.optionalBytes(5) {
         var reader = BlobReader(status)
         state.apply(.connectivity(source, try SourceStatus(from: &reader)))
       }
@@ -102,14 +109,9 @@ extension HomeDatabase {
     return state
   }
 
-  /// A column's bytes without an intermediate copy; nil for NULL.
-  static func bytes(_ row: Row, _ index: Int) throws -> [UInt8]? {
-    try row.withUnsafeData(atIndex: index) { $0.map { [UInt8]($0) } }
-  }
-
   /// The endpoints that a source's row has; nil where nothing is known of them yet.
   static func endpoints(_ row: Row, _ index: Int) throws -> [DeviceEndpoint]? {
-    guard let bytes = try Self.bytes(row, index) else { return nil }
+    guard let bytes = try row.optionalBytes(index) else { return nil }
     var reader = BlobReader(bytes)
     return try reader.array { (item) throws(DamagedBlob) in try DeviceEndpoint(from: &item) }
   }
@@ -127,7 +129,7 @@ extension HomeDatabase {
   /// Of a change in the log, or of the last that was in it; nil of others.
   func mark(at sequence: Int64, _ database: Database) throws -> UInt32? {
     let statement = try database.cachedStatement(sql: "SELECT writer FROM log WHERE sequence = ?")
-    if let writer = try Int64.fetchOne(statement, arguments: [sequence]) { return Self.mark(of: writer) }
+    if let writer = try statement.number([sequence], as: Int64.self) { return Self.mark(of: writer) }
     return try compactedMark(at: sequence, database)
   }
 
@@ -137,6 +139,6 @@ extension HomeDatabase {
   /// Of the last change that was ever logged, also if it was compacted since.
   func lastSequence(_ database: Database) throws -> Int64 {
     let statement = try database.cachedStatement(sql: "SELECT seq FROM sqlite_sequence WHERE name = 'log'")
-    return try Int64.fetchOne(statement) ?? 0
+    return try statement.number() ?? 0
   }
 }

@@ -104,9 +104,9 @@ extension HomeDatabase {
     try read { database in
       guard try self.isCovered(anchor, database) else { return true }
       let (condition, arguments) = Self.condition(filter)
-      return try Bool.fetchOne(
-        database, sql: "SELECT EXISTS (SELECT 1 FROM log WHERE sequence > ?\(condition))",
-        arguments: [anchor.sequence] + arguments) ?? false
+      return try Row.fetchOne(
+        database, sql: "SELECT 1 FROM log WHERE sequence > ?\(condition) LIMIT 1",
+        arguments: [anchor.sequence] + arguments) != nil
     }
   }
 
@@ -115,7 +115,7 @@ extension HomeDatabase {
     do {
       // Of the connection that we write with: what it wrote itself does not count.
       return try pool.writeWithoutTransaction {
-        try Int64.fetchOne($0.cachedStatement(sql: "PRAGMA data_version")) ?? 0
+        try $0.cachedStatement(sql: "PRAGMA data_version").number() ?? 0
       }
     } catch {
       throw Self.failure(error, path)
@@ -134,8 +134,7 @@ extension HomeDatabase {
   /// Whether all that happened after the anchor is in the log. An anchor beyond its end, or in a gap, is of changes that a
   /// power cut took back.
   private func isCovered(_ anchor: Anchor, _ database: Database) throws -> Bool {
-    let compacted = try Int64.fetchOne(
-      database.cachedStatement(sql: "SELECT value FROM meta WHERE key = 'compacted'"))
+    let compacted: Int64? = try database.cachedStatement(sql: "SELECT value FROM meta WHERE key = 'compacted'").number()
     guard
       try anchor.sequence >= compacted ?? 0 && anchor.sequence <= lastSequence(database)
         && !LogGaps.contain(anchor.sequence, database)
@@ -151,17 +150,17 @@ extension HomeDatabase {
     "sequence, batch, time, kind, subject, node, endpoint, cluster, element, value, origin, writer"
 
   private func sample(_ row: Row) throws -> HomeSample {
-    guard let kind = ChangeRow.Kind(rawValue: row[3]) else { throw DamagedBlob() }
-    var change = ChangeRow(kind, subject: row[4])
-    change.node = (row[5] as Int64?).map { Self.node($0) }
-    change.endpoint = (row[6] as UInt16?).map { EndpointID($0) }
-    change.cluster = (row[7] as UInt32?).map { ClusterID($0) }
-    change.element = row[8]
-    change.value = try Self.bytes(row, 9)
+    guard let kind = ChangeRow.Kind(rawValue: try row.number(3)) else { throw DamagedBlob() }
+    var change = ChangeRow(kind, subject: try row.optionalText(4))
+    change.node = try row.optionalNumber(5).map { Self.node($0) }
+    change.endpoint = try row.optionalNumber(6).map { EndpointID($0) }
+    change.cluster = try row.optionalNumber(7).map { ClusterID($0) }
+    change.element = try row.optionalNumber(8)
+    change.value = try row.optionalBytes(9)
     return HomeSample(
-      anchor: Anchor(log: logID, sequence: row[0], mark: Self.mark(of: row[11])), time: row[2],
-      change: try change.change(),
-      device: kind.isOfDevice ? change.subject : nil, name: try change.removedName, origin: row[10], update: row[1])
+      anchor: Anchor(log: logID, sequence: try row.number(0), mark: Self.mark(of: try row.number(11))),
+      time: try row.number(2), change: try change.change(), device: kind.isOfDevice ? change.subject : nil,
+      name: try change.removedName, origin: try row.optionalText(10), update: try row.number(1))
   }
 
   /// The filter for SQLite: an `AND` and its conditions. Lets through what ``SampleFilter/contains(_:)`` does.

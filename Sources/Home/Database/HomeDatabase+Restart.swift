@@ -1,5 +1,6 @@
 internal import GRDB
 internal import MatterModel
+internal import MatterProtocol
 
 extension HomeDatabase {
   /// Stores a home after some of what happened in it was lost: the log begins anew with what is different now, and whoever has
@@ -21,7 +22,7 @@ extension HomeDatabase {
       // Nobody can say any more what others did. Of a node that this home does not know they did it all.
       if others.mustReload { changes.removeAll { stored.isOfOtherNodes($0, than: home.state) } }
       // A number that is never given: nobody who has the last one is behind the loss.
-      let place = try self.lastSequence(database) + 1
+      let place = try self.lastSequence(database).saturatingAdd(1)
       try database.execute(sql: "DELETE FROM log")
       try database.execute(sql: "UPDATE sqlite_sequence SET seq = ? WHERE name = 'log'", arguments: [place])
       if database.changesCount == 0 {

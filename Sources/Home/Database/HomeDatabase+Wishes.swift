@@ -12,11 +12,11 @@ extension HomeDatabase {
     let rows = try Row.fetchCursor(
       database.cachedStatement(sql: "SELECT node, name, room, room_name, structure FROM wish"))
     while let row = try rows.next() {
-      var wish = PairingWish(name: row[1])
-      if let id = row[2] as String?, let name = row[3] as String?, let structure = row[4] as String? {
+      var wish = PairingWish(name: try row.optionalText(1))
+      if let id = try row.optionalText(2), let name = try row.optionalText(3), let structure = try row.optionalText(4) {
         wish.room = Room(id: id, name: name, structureID: structure)
       }
-      wishes[Self.node(row[0])] = wish
+      wishes[Self.node(try row.number(0))] = wish
     }
     return wishes
   }

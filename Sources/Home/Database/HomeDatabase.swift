@@ -142,6 +142,10 @@ public final class HomeDatabase: Sendable {
     if error is DamagedBlob {
       return HomeError(.internalError, "\(path) is damaged; move it away to start afresh", cause: error)
     }
+    if let damage = error as? DamagedColumn {
+      return HomeError(
+        .internalError, "\(path) is damaged: \(damage); restore a copy, or move it away to start afresh", cause: error)
+    }
     guard let error = error as? DatabaseError else {
       return HomeError(.internalError, "\(path): \(error)", cause: error)
     }
@@ -163,7 +167,7 @@ public final class HomeDatabase: Sendable {
   /// What the user set, as the grace time of connectivity. Nil where nothing was.
   public func setting(_ key: String) throws(HomeError) -> String? {
     try read {
-      try String.fetchOne($0.cachedStatement(sql: "SELECT value FROM setting WHERE key = ?"), arguments: [key])
+      try $0.cachedStatement(sql: "SELECT value FROM setting WHERE key = ?").text([key])
     }
   }
 
@@ -172,7 +176,7 @@ public final class HomeDatabase: Sendable {
     try read { database in
       var settings: [String: String] = [:]
       let rows = try Row.fetchCursor(database.cachedStatement(sql: "SELECT key, value FROM setting"))
-      while let row = try rows.next() { settings[row[0]] = row[1] }
+      while let row = try rows.next() { settings[try row.text(0)] = try row.text(1) }
       return settings
     }
   }

@@ -38,11 +38,11 @@ enum HomeSchema {
     let query = "SELECT value FROM meta WHERE key = 'log'"
     // One statement is a moment of its own. A transaction for reading would have SQLite prepare all statements anew, where
     // there is one connection: it says and takes back that nothing is written.
-    if let known = try pool.unsafeRead({ try UInt32.fetchOne($0.cachedStatement(sql: query)) }) { return known }
+    if let known: UInt32 = try pool.unsafeRead({ try $0.cachedStatement(sql: query).number() }) { return known }
     return try pool.writeWithoutTransaction { database in
       try database.cachedStatement(sql: "INSERT OR IGNORE INTO meta (key, value) VALUES ('log', ?), ('boot', ?)")
         .execute(arguments: [new, boot])
-      return try UInt32.fetchOne(database.cachedStatement(sql: query)) ?? new
+      return try database.cachedStatement(sql: query).number() ?? new
     }
   }
 

@@ -1,6 +1,7 @@
 internal import GRDB
 internal import Glibc
 internal import MatterCrypto
+internal import MatterProtocol
 
 /// Numbers of the log that are never given.
 ///
@@ -29,15 +30,17 @@ enum LogGaps {
 
   /// Leaves numbers out where the machine was started since the file was opened last. To be called while nobody else opens it.
   static func note(_ boot: Int64, in pool: some DatabaseWriter) throws {
-    let known = try pool.read { try Int64.fetchOne($0, sql: "SELECT value FROM meta WHERE key = 'boot'") }
+    let known: Int64? = try pool.read {
+      try $0.cachedStatement(sql: "SELECT value FROM meta WHERE key = 'boot'").number()
+    }
     guard known != boot else { return }
     try pool.writeWithoutTransaction { database in
       // This one waits for the disk: before anybody has a number behind the gap, the gap is there for good.
       try database.execute(sql: "PRAGMA synchronous = FULL")
       defer { try? database.execute(sql: "PRAGMA synchronous = NORMAL") }
       try database.inTransaction(.immediate) {
-        let last = try Int64.fetchOne(database, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'log'")
-        let next = (last ?? 0) + width
+        let last: Int64? = try database.cachedStatement(sql: "SELECT seq FROM sqlite_sequence WHERE name = 'log'").number()
+        let next = (last ?? 0).saturatingAdd(width)
         try database.execute(sql: "INSERT INTO gap (last, next) VALUES (?, ?)", arguments: [last ?? 0, next])
         try database.execute(
           sql: last == nil
@@ -55,9 +58,9 @@ enum LogGaps {
 
   /// Whether a number was left out, or was taken back before.
   static func contain(_ sequence: Int64, _ database: Database) throws -> Bool {
-    try Bool.fetchOne(
-      database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM gap WHERE last < ? AND next > ?)"),
-      arguments: [sequence, sequence]) ?? false
+    try Row.fetchOne(
+      database.cachedStatement(sql: "SELECT 1 FROM gap WHERE last < ? AND next > ? LIMIT 1"),
+      arguments: [sequence, sequence]) != nil
   }
 
   /// The number behind which there are so many numbers that were given; at most as many as there are.
@@ -66,12 +69,13 @@ enum LogGaps {
     let gaps = try Row.fetchCursor(
       database.cachedStatement(sql: "SELECT last, next FROM gap ORDER BY last DESC"))
     while let gap = try gaps.next() {
-      let (last, next): (Int64, Int64) = (gap[0], gap[1])
-      if place - next >= rest { break }
-      rest -= place - next
+      let (last, next): (Int64, Int64) = (try gap.number(0), try gap.number(1))
+      let given = place.saturatingSubtract(next)
+      if given >= rest { break }
+      rest = rest.saturatingSubtract(given)
       place = last
     }
-    return max(0, place - rest)
+    return max(0, place.saturatingSubtract(rest))
   }
 
   /// The same place before the gaps that it is behind or in: nothing is between them.
@@ -80,7 +84,7 @@ enum LogGaps {
     let gaps = try Row.fetchCursor(
       database.cachedStatement(sql: "SELECT last, next FROM gap ORDER BY last DESC"))
     while let gap = try gaps.next() {
-      let (last, next): (Int64, Int64) = (gap[0], gap[1])
+      let (last, next): (Int64, Int64) = (try gap.number(0), try gap.number(1))
       if last < place, place <= next { place = last }
     }
     return place

@@ -33,17 +33,17 @@ extension ObserverCenter {
     if let begun = delivery.begun {
       // Whoever woke it is not there any more, or he would be woken by him.
       delivery.begun = nil
-      delivery.strikes += 1
+      delivery.strikes = delivery.strikes.saturatingAdd(1)
       delivery.isSuspended = delivery.isSuspended || delivery.strikes >= own.strikes
       delivery.failure = "the process that woke it was ended before it was completed"
       let pause = DeliverySchedule(own, strikes: delivery.strikes).longestWait
-      delivery.earliest = max(delivery.earliest ?? .min, begun + pause.nanoseconds / 1000)
+      delivery.earliest = max(delivery.earliest ?? .min, begun.saturatingAdd(pause.nanoseconds / 1000))
       store(delivery)
     }
     var schedule = DeliverySchedule(own, strikes: delivery.strikes, isSuspended: delivery.isSuspended)
     if let earliest = delivery.earliest {
       // Of a clock that was set back since, nobody waits longer than ever.
-      let wait = min(.microseconds(max(0, earliest - machine.unixMicroseconds())), schedule.longestWait)
+      let wait = min(.microseconds(max(0, earliest.saturatingSubtract(machine.unixMicroseconds()))), schedule.longestWait)
       schedule = DeliverySchedule(
         own, strikes: delivery.strikes, isSuspended: delivery.isSuspended, notBefore: now + wait)
     }
@@ -83,7 +83,7 @@ extension ObserverCenter {
       guard let until else { return withdraw(observer, run: run) }
       let notice = DeliveryNotice(
         observer: delivery.id, type: delivery.filter.type, after: delivery.anchor, until: until,
-        attempt: delivery.strikes + 1)
+        attempt: delivery.strikes.saturatingAdd(1))
       let failure = await DeliveryRun.deliver(
         notice, to: delivery.target, of: StateDirectory.root(ofDatabase: database.path))
       ended(observer, run: run, until, failure: failure)

@@ -263,7 +263,7 @@ public actor ObserverCenter {
     // Behind all that others wrote: what is taken away was seen.
     try await catchUp()
     let age = retention.age.components.seconds.multipliedReportingOverflow(by: 1_000_000)
-    let time = machine.unixMicroseconds() - (age.overflow ? 0 : age.partialValue)
+    let time = machine.unixMicroseconds().saturatingSubtract(age.overflow ? 0 : age.partialValue)
     try await work { _ = try $0.compact(keeping: retention.count, since: time, within: retention.size) }
   }
 

@@ -85,7 +85,7 @@ extension HomeEngine {
     // What only changes once in a while may wait, but not what it is to be noticed by.
     request.events.append(
       EventPath(endpoint: .root, cluster: BasicInformation.id, event: BasicInformation.shutDown.id, isUrgent: true))
-    request.eventMin = reducer.state.lastEvents[node].map { $0 + 1 }
+    request.eventMin = reducer.state.lastEvents[node].map { $0.saturatingAdd(1) }
     request.retriesFirstAttempt = true
     request.isCached = false
     var entry = followed[node] ?? Followed()

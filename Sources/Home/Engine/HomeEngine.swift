@@ -281,7 +281,7 @@ public struct HomeEngine: Engine {
   public var nextDeadline: Instant? {
     var next = Instant?.earlier(controller.nextDeadline, .earlier(callDeadline, doubtDeadline))
     if let settled = reducer.nextDeadline {
-      next = .earlier(next, Instant(nanoseconds: (settled - clock.epoch) * 1000))
+      next = .earlier(next, Instant(nanoseconds: settled.saturatingSubtract(clock.epoch).saturatingMultiply(1000)))
     }
     return next
   }

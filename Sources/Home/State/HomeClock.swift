@@ -10,13 +10,13 @@ package struct HomeClock: Hashable, Sendable {
   init(epoch: Int64) { self.epoch = epoch }
 
   /// - Parameter time: the time of day now, in microseconds since 1970.
-  package init(_ time: Int64, at now: Instant) { epoch = time - now.nanoseconds / 1000 }
+  package init(_ time: Int64, at now: Instant) { epoch = time.saturatingSubtract(now.nanoseconds / 1000) }
 
   /// Microseconds since 1970 of an instant.
   package func time(of instant: Instant) -> Int64 { epoch &+ instant.nanoseconds / 1000 }
 
   /// How long it is until a time, in microseconds; 0 where it is over.
-  package func remaining(until time: Int64, at now: Instant) -> Int64 { max(0, time - self.time(of: now)) }
+  package func remaining(until time: Int64, at now: Instant) -> Int64 { max(0, time.saturatingSubtract(self.time(of: now))) }
 
   /// Says what time of day it is.
   /// - Returns: by how many microseconds the clock was set, or the machine slept; nil: it was not.

@@ -31,7 +31,7 @@ struct Settling: Sendable {
   init(grace: Duration) { self.grace = grace }
 
   private var patience: Int64 { grace.nanoseconds / 1000 }
-  private var firstDeadline: Int64? { entries.values.compactMap { $0.pending?.since }.min().map { $0 + patience } }
+  private var firstDeadline: Int64? { entries.values.compactMap { $0.pending?.since }.min().map { $0.saturatingAdd(patience) } }
 
   subscript(device: String) -> SourceConnectivity { entries[device]?.settled ?? .unknown }
 
@@ -47,7 +47,7 @@ struct Settling: Sendable {
     let since = min(trial.since, time)
     entries[device] = Entry(settled: trial.settled, pending: (value, since))
     changedTrials.insert(device)
-    nextDeadline = min(nextDeadline ?? .max, since + patience)
+    nextDeadline = min(nextDeadline ?? .max, since.saturatingAdd(patience))
   }
 
   mutating func forget(_ device: String) { entries[device] = nil }
@@ -76,7 +76,7 @@ struct Settling: Sendable {
     // What is worse in another way is away no less long for it.
     let since = entry.pending?.since ?? time
     entry.pending = (value, since)
-    nextDeadline = min(nextDeadline ?? .max, since + patience)
+    nextDeadline = min(nextDeadline ?? .max, since.saturatingAdd(patience))
     return false
   }
 
@@ -106,7 +106,7 @@ struct Settling: Sendable {
       grace: grace,
       trials: entries.compactMapValues { entry in
         entry.pending.map {
-          .init(settled: entry.settled, remaining: .microseconds(max(0, $0.since + patience - time)))
+          .init(settled: entry.settled, remaining: .microseconds(max(0, $0.since.saturatingAdd(patience).saturatingSubtract(time))))
         }
       })
   }
@@ -123,8 +123,8 @@ struct Settling: Sendable {
       let old = self[device]
       var entry = Entry(settled: value)
       if let trial = other.trials[device], trial.settled != value {
-        let until = time + trial.remaining.nanoseconds / 1000
-        entry = Entry(settled: trial.settled, pending: (value, since: until - patience))
+        let until = time.saturatingAdd(trial.remaining.nanoseconds / 1000)
+        entry = Entry(settled: trial.settled, pending: (value, since: until.saturatingSubtract(patience)))
         nextDeadline = min(nextDeadline ?? until, until)
       }
       entries[device] = entry
@@ -147,7 +147,7 @@ struct Settling: Sendable {
     guard let deadline = nextDeadline, deadline <= time else { return [] }
     var changed: Set<String> = []
     for (device, entry) in entries {
-      guard let pending = entry.pending, pending.since + patience <= time else { continue }
+      guard let pending = entry.pending, pending.since.saturatingAdd(patience) <= time else { continue }
       entries[device] = Entry(settled: pending.value)
       changed.insert(device)
       changedTrials.insert(device)

@@ -43,7 +43,7 @@ package enum AttributeUnits {
     switch unit {
     case .level: return number > 254 ? nil : LevelText.percent(UInt8(clamping: number))
     case .mireds: return number > 0 ? "\(HomeUnits.kelvin(mireds: UInt16(clamping: number)))K" : nil
-    case .tenthsOfSecond: return TimeText.text(.milliseconds(number * 100))
+    case .tenthsOfSecond: return TimeText.text(.milliseconds(number.saturatingMultiply(100)))
     case .hundredthsOfDegree: return "\(Double(number) / 100) °C"
     case .hundredthsOfPercent: return "\(Double(number) / 100)%"
     }

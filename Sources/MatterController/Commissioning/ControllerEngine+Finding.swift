@@ -45,7 +45,12 @@ extension ControllerEngine {
 
   var nextFreeNodeID: NodeID {
     var node = authority.nextNodeID
-    while peers[node] != nil || node == fabric.nodeID { node = NodeID(node.rawValue &+ 1) }
+    // Behind the last operational id the numbers begin anew.
+    if !node.isOperational { node = 1 }
+    while !canBeGiven(node) {
+      node = NodeID(node.rawValue &+ 1)
+      if !node.isOperational { node = 1 }
+    }
     return node
   }
 

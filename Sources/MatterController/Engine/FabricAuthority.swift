@@ -105,7 +105,7 @@ struct FabricAuthority: Sendable {
   /// Makes sure that `id` is not given out again.
   mutating func take(_ id: NodeID) -> StoreChange? {
     guard id >= nextNodeID else { return nil }
-    nextNodeID = NodeID(id.rawValue + 1)
+    nextNodeID = NodeID(id.rawValue.saturatingAdd(1))
     return nextNodeStored
   }
 

@@ -71,7 +71,7 @@ struct Subscription: Sendable {
     }
     self.versions.merge(versions) { $1 }
     inconsistent.formUnion(torn)
-    for case .data(let event) in report.events { nextEvent = max(nextEvent ?? 0, event.number &+ 1) }
+    for case .data(let event) in report.events { nextEvent = max(nextEvent ?? 0, event.number.saturatingAdd(1)) }
   }
 
   /// What a renewal may leave out, as much as fits a message.

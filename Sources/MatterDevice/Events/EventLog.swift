@@ -42,7 +42,8 @@ struct EventLog: Sendable {
   mutating func append(_ record: (UInt64) -> EventRecord) -> [StoreChange] {
     var changes: [StoreChange] = []
     let new = record(next)
-    next += 1
+    // Saturates: 2^64 events are never reached by counting, but a stored number may be anything.
+    next = next.saturatingAdd(1)
     if new.tellsOfStart {
       // Whoever asks how it started means this time. Not for want of room: certification reads StartUp after a reboot and
       // takes one answer and no more (Test_TC_BINFO_2_2), since the SDK's own devices keep no event over a restart.
@@ -59,7 +60,7 @@ struct EventLog: Sendable {
       changes.append(StoreChange(StoreKey.event(old.number), nil))
     }
     if next > reserved {
-      reserved = next + Self.block
+      reserved = next.saturatingAdd(Self.block)
       changes.append(StoreChange(StoreKey.eventNumber, reserved.tlv))
     }
     return changes

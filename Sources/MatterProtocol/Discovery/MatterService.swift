@@ -96,7 +96,7 @@ extension MatterService {
   }
 
   private static func milliseconds(_ duration: Duration?) -> String? {
-    duration.map { String(max(0, $0.components.seconds * 1000 + $0.components.attoseconds / 1_000_000_000_000_000)) }
+    duration.map { String(max(0, $0.milliseconds)) }
   }
 
   /// D: the full 12-bit discriminator. § 4.3.1.

@@ -9,11 +9,13 @@ public struct Instant: Hashable, Comparable, Sendable {
   public static let zero = Instant(nanoseconds: 0)
 
   public static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
+  /// Saturates: a deadline beyond the clock's range is its end, and never in the past.
   public static func + (instant: Self, duration: Duration) -> Self {
-    Self(nanoseconds: instant.nanoseconds &+ duration.nanoseconds)
+    Self(nanoseconds: instant.nanoseconds.saturatingAdd(duration.nanoseconds))
   }
+  /// Saturates at 292 years.
   public static func - (later: Self, earlier: Self) -> Duration {
-    .nanoseconds(later.nanoseconds &- earlier.nanoseconds)
+    .nanoseconds(later.nanoseconds.saturatingSubtract(earlier.nanoseconds))
   }
   public static func += (instant: inout Self, duration: Duration) { instant = instant + duration }
 }

@@ -81,7 +81,7 @@ struct FleetHands: Sendable {
           throw ControlError(.badRequest, "that is more than a hand would do in a day")
         }
         guard place.application.indices.contains(button) else {
-          throw ControlError(.notFound, "“\(path)” has no button \(button + 1)")
+          throw ControlError(.notFound, "“\(path)” has no button \(button.saturatingAdd(1))")
         }
         try device.move(
           moves.map { SwitchMove(to: $0.position, after: .milliseconds($0.after)) }, on: place.application[button])

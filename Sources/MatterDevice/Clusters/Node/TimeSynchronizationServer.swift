@@ -49,7 +49,10 @@ enum TimeSynchronizationServer {
             .failure, clusterCode: TimeSynchronization.StatusCodeEnum.timeNotAccepted.rawValue)
         }
         guard request.granularity.isKnown else { throw StatusError(.constraintError) }
-        context.node.utc = UTCClock(microseconds: request.utcTime, at: context.now)
+        guard let clock = UTCClock(microseconds: request.utcTime, at: context.now) else {
+          throw StatusError(.failure, clusterCode: TimeSynchronization.StatusCodeEnum.timeNotAccepted.rawValue)
+        }
+        context.node.utc = clock
         context[TimeSynchronization.granularity] = request.granularity
         context[TimeSynchronization.timeSource] = .admin
         catchUp(&context)
@@ -106,7 +109,7 @@ enum TimeSynchronizationServer {
     let zones = context[TimeSynchronization.timeZone]
     let zone = zones.last { $0.validAt <= utc }?.offset ?? 0
     let saving = savings.first { isValid($0, utc) }?.offset ?? 0
-    return UInt64(clamping: Int64(clamping: utc) &+ (Int64(zone) + Int64(saving)) * 1_000_000)
+    return UInt64(clamping: Int64(clamping: utc).saturatingAdd((Int64(zone) + Int64(saving)) * 1_000_000))
   }
 
   private static func isValid(_ saving: TimeSynchronization.DSTOffsetStruct, _ utc: UInt64) -> Bool {
