@@ -11,6 +11,8 @@ import Testing
 
   init() throws { directory = try TemporaryDirectory() }
 
+  private var url: URL { URL(filePath: path + "/journal") }
+
   private func open(_ change: (inout StateStore.Options) -> Void = { _ in }) throws -> StateStore {
     var options = StateStore.Options()
     change(&options)
@@ -67,7 +69,7 @@ import Testing
     }
   }
 
-  @Test func `a damaged or zeroed end is cut off`() throws {
+  @Test func `an end that was never written is cut off`() throws {
     let store = try open()
     for transaction in Self.transactions { try store.commit(transaction) }
     let expected = try store.load()
@@ -79,15 +81,76 @@ import Testing
     #expect(try zeroed.load() == expected)
     #expect(zeroed.droppedBytes == 64)
     zeroed.close()
-    // Every flip of a bit in the last transaction undoes it, and it alone.
-    let last = try #require(Journal.transaction(Self.transactions[3]))
-    var before: StoredState = [:]
-    for change in Self.transactions[..<3].joined() { before[change.key] = change.value }
-    for bit in 0..<last.count * 8 {
-      var bytes = [UInt8](whole)
-      bytes[whole.count - last.count + bit / 8] ^= 1 << UInt8(bit % 8)
-      #expect(Journal.replay(bytes)?.state == before, "bit \(bit)")
+  }
+
+  @Test func `an end of which blocks are missing is cut off`() throws {
+    let store = try open()
+    for transaction in Self.transactions { try store.commit(transaction) }
+    let expected = try store.load()
+    let length = try Data(contentsOf: url).count
+    try store.commit([StoreChange("large", Array(repeating: 7, count: 2000))])
+    store.close()
+    var bytes = [UInt8](try Data(contentsOf: url))
+    for index in (length / 512 + 1) * 512..<bytes.count { bytes[index] = 0 }
+    try Data(bytes).write(to: url)
+    let torn = try open()
+    #expect(try torn.load() == expected)
+    #expect(torn.droppedBytes == bytes.count - length)
+  }
+
+  @Test func `finds every flipped bit`() throws {
+    let store = try open()
+    var places: [Int] = [Journal.magic.count]
+    for transaction in Self.transactions {
+      try store.commit(transaction)
+      places.append(try Data(contentsOf: url).count)
     }
+    store.close()
+    let whole = [UInt8](try Data(contentsOf: url))
+    for bit in Journal.magic.count * 8..<whole.count * 8 {
+      var bytes = whole
+      bytes[bit / 8] ^= 1 << UInt8(bit % 8)
+      let begin = try #require(places.last { $0 <= bit / 8 })
+      var expected: StoredState = [:]
+      for (number, transaction) in Self.transactions.enumerated() where places[number] != begin {
+        for change in transaction { expected[change.key] = change.value }
+      }
+      let replay = try #require(Journal.replay(bytes))
+      #expect(replay.damage == begin, "bit \(bit)")
+      #expect(replay.state == expected, "bit \(bit)")
+    }
+  }
+
+  @Test func `keeps a damaged journal and refuses to start afresh`() throws {
+    let store = try open()
+    for transaction in Self.transactions { try store.commit(transaction) }
+    store.close()
+    var bytes = [UInt8](try Data(contentsOf: url))
+    bytes[Journal.magic.count + 12] ^= 1
+    try Data(bytes).write(to: url)
+    let found = StoreError(.damaged(at: Journal.magic.count), path: url.path)
+    #expect(throws: found) { try StateStore.snapshot(of: path) }
+    #expect(throws: found) { try open() }
+    #expect(found.description.contains("at byte 8"))
+    #expect(try [UInt8](Data(contentsOf: URL(filePath: path + "/journal.damaged"))) == bytes)
+    // Again, until the user decides.
+    #expect(throws: StoreError(.damaged(at: nil), path: url.path)) { try open() }
+    #expect(throws: StoreError(.damaged(at: nil), path: url.path)) { try StateStore.snapshot(of: path) }
+    try FileManager.default.moveItem(atPath: path + "/journal.recovered", toPath: url.path)
+    #expect(try open().load() == ["fabric/2": [4], "attribute/1/6/0": [9], "é": [5]])
+  }
+
+  @Test func `waits for the disk with durable changes alone`() throws {
+    func time(isDurable: Bool) throws -> Duration {
+      let store = try open()
+      defer { store.close() }
+      return try ContinuousClock().measure {
+        for number in 0..<50 { try store.commit([StoreChange("counter", [UInt8(number)], isDurable: isDurable)]) }
+      }
+    }
+    // What a disk takes is not known here; that both are there afterwards is.
+    _ = try (time(isDurable: false), time(isDurable: true))
+    #expect(try open().load() == ["counter": [49]])
   }
 
   @Test func `a file of another kind is refused and left alone`() throws {
@@ -132,7 +195,7 @@ import Testing
   }
 
   @Test func `files are for the user alone`() throws {
-    let store = try open { $0.synchronization = .onCommit }
+    let store = try open()
     try store.commit([StoreChange("a", [1])])
     func mode(_ path: String) throws -> Int? {
       try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int

@@ -369,7 +369,7 @@ extension ControllerEngine {
   private mutating func finishCommissioning(_ id: OperationID, at now: Instant) {
     guard let commissioning = commissionings[id], let record = peers[commissioning.nodeID]?.record else { return }
     peers[record.nodeID]?.isStored = true
-    var changes = [StoreChange(PeerRecord.key(record.nodeID), record.tlv)]
+    var changes = [StoreChange(PeerRecord.key(record.nodeID), record.tlv, isDurable: true)]
     if let resumption = peers[record.nodeID]?.resumption {
       changes.append(StoreChange(PeerRecord.resumptionKey(record.nodeID), resumption.stored))
     }

@@ -84,7 +84,7 @@ extension ControllerEngine {
     guard let commissioning = commissionings[id], let record = peers[commissioning.nodeID]?.record else { return }
     let node = UnconfirmedNode(record, commissioning)
     guard unconfirmed.updateValue(node, forKey: record.nodeID) != node else { return }
-    var changes = [StoreChange(UnconfirmedNode.key(record.nodeID), node.tlv)]
+    var changes = [StoreChange(UnconfirmedNode.key(record.nodeID), node.tlv, isDurable: true)]
     if unconfirmed.count > UnconfirmedNode.limit, let oldest = unconfirmed.keys.min() {
       changes += forgettingUnconfirmed { $0.record.nodeID == oldest }
     }

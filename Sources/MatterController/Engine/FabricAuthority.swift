@@ -89,15 +89,17 @@ struct FabricAuthority: Sendable {
 
   /// All entries for the store.
   var stored: [StoreChange] {
-    [
-      StoreChange(Key.issuerKey, issuerKey.scalar), StoreChange(Key.root, certificates.root.tlv),
-      StoreChange(Key.intermediate, certificates.intermediate?.tlv), StoreChange(Key.epochKey, epochKey),
-      StoreChange(Key.fabric, fabric.tlv), nextNodeStored,
+    let entries: [(String, [UInt8]?)] = [
+      (Key.issuerKey, issuerKey.scalar), (Key.root, certificates.root.tlv),
+      (Key.intermediate, certificates.intermediate?.tlv), (Key.epochKey, epochKey), (Key.fabric, fabric.tlv),
     ]
+    return entries.map { StoreChange($0, $1, isDurable: true) } + [nextNodeStored]
   }
 
   private var nextNodeStored: StoreChange {
-    StoreChange(Key.nextNode, (0..<8).map { UInt8(truncatingIfNeeded: nextNodeID.rawValue >> UInt64(56 - 8 * $0)) })
+    StoreChange(
+      Key.nextNode, (0..<8).map { UInt8(truncatingIfNeeded: nextNodeID.rawValue >> UInt64(56 - 8 * $0)) },
+      isDurable: true)
   }
 
   // MARK: Using

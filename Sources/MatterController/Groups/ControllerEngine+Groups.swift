@@ -36,7 +36,7 @@ extension ControllerEngine {
     let keySet = try keySetForNewGroup(&changes)
     let record = GroupRecord(id, name, keySet: keySet)
     groupRecords[id] = record
-    changes.append(StoreChange(record.key, record.tlv))
+    changes.append(StoreChange(record.key, record.tlv, isDurable: true))
     perform(.store(changes))
     installGroupKeys()
     return record
@@ -55,7 +55,7 @@ extension ControllerEngine {
     }
     let key = random.bytes(16)
     groupEpochKeys[new] = key
-    changes.append(StoreChange(GroupRecord.epochKeyKey(new), key))
+    changes.append(StoreChange(GroupRecord.epochKeyKey(new), key, isDurable: true))
     return new
   }
 
@@ -76,10 +76,10 @@ extension ControllerEngine {
   private mutating func update(_ record: GroupRecord) {
     let isGone = record.isDeleted && record.holders.isEmpty
     groupRecords[record.id] = isGone ? nil : record
-    var changes = [StoreChange(record.key, isGone ? nil : record.tlv)]
+    var changes = [StoreChange(record.key, isGone ? nil : record.tlv, isDurable: true)]
     if isGone, !groupRecords.values.contains(where: { $0.keySet == record.keySet }) {
       groupEpochKeys[record.keySet] = nil
-      changes.append(StoreChange(GroupRecord.epochKeyKey(record.keySet), nil))
+      changes.append(StoreChange(GroupRecord.epochKeyKey(record.keySet), nil, isDurable: true))
     }
     perform(.store(changes))
     installGroupKeys()

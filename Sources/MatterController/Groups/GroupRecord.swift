@@ -66,7 +66,7 @@ public struct GroupRecord: Hashable, Sendable {
     return holders
   }
 
-  static func counterStored(_ counter: UInt32) -> StoreChange { StoreChange(counterKey, counter.tlv) }
+  static func counterStored(_ counter: UInt32) -> StoreChange { StoreChange(counterKey, counter.tlv, isDurable: true) }
 
   var tlv: [UInt8] {
     var writer = TLVWriter()

@@ -221,7 +221,7 @@ extension ControllerEngine {
     }
     core.forgetResumption(fabric: fabric.index, peer: node)
     if peer.isStored {
-      perform(.store([StoreChange(PeerRecord.key(node), nil), StoreChange(PeerRecord.resumptionKey(node), nil)]))
+      perform(.store([StoreChange(PeerRecord.key(node), nil, isDurable: true), StoreChange(PeerRecord.resumptionKey(node), nil)]))
     }
   }
 

@@ -109,11 +109,16 @@ struct NodeState: Sendable {
     clusters[index].values[attribute] = bytes
     clusters[index].dataVersion &+= 1
     let path = ConcreteAttributePath(clusters[index].path.endpoint, clusters[index].path.cluster, attribute)
-    if served.isStored { changes.append(StoreChange(StoreKey.attribute(path), bytes)) }
+    if served.isStored {
+      changes.append(StoreChange(StoreKey.attribute(path), bytes, isDurable: Self.isDurable(path.cluster)))
+    }
     if reporting == .now, !served.info.quality.contains(.changesOmitted) { dirty.append(path) }
     emitted.append(.attributeChanged(path, bytes))
     return true
   }
+
+  /// Whether what a cluster stores must survive a loss of power: who may do what, and the keys of groups.
+  static func isDurable(_ cluster: ClusterID) -> Bool { cluster == AccessControl.id || cluster == GroupKeyManagement.id }
 
   /// Notes that a computed attribute has another value.
   mutating func markChanged(_ path: ConcreteAttributePath) {

@@ -160,7 +160,9 @@ public struct ServerContext: Sendable {
     set {
       guard node.clusters[current].stored[key] != newValue else { return }
       node.clusters[current].stored[key] = newValue
-      node.changes.append(StoreChange(StoreKey.server(node.clusters[current].path, key), newValue))
+      let path = node.clusters[current].path
+      node.changes.append(
+        StoreChange(StoreKey.server(path, key), newValue, isDurable: NodeState.isDurable(path.cluster)))
     }
   }
 
@@ -177,7 +179,7 @@ public struct ServerContext: Sendable {
     set {
       guard newValue != node.groupTable else { return }
       node.groupTable = newValue
-      node.changes.append(StoreChange(StoreKey.groups, newValue.tlv))
+      node.changes.append(StoreChange(StoreKey.groups, newValue.tlv, isDurable: true))
       node.markChanged(ConcreteAttributePath(.root, 0x003F, 0x0001))
     }
   }

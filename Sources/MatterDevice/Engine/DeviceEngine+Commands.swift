@@ -96,7 +96,7 @@ extension DeviceEngine {
     for fabric in fabrics { context.remove(fabric.index) }
     settle()
     withdrawAll()
-    let forgotten = storedKeys.sorted().map { StoreChange($0, nil) }
+    let forgotten = storedKeys.sorted().map { StoreChange($0, nil, isDurable: true) }
     var random: any RandomSource = context.node.random
     let earlier = Array(effects[effectsTaken..<begin])
     let last = Array(effects[begin...])

@@ -211,7 +211,7 @@ public struct DeviceEngine: Engine {
       context.node.changes.append(change)
     case .groupMessage(let message): receive(message)
     case .groupCounterReserved(let counter):
-      context.node.changes.append(StoreChange(StoreKey.groupCounter, counter.tlv))
+      context.node.changes.append(StoreChange(StoreKey.groupCounter, counter.tlv, isDurable: true))
     case .handshakeFailed(let handshake, _): failedToConnect(handshake)
     }
   }

@@ -10,10 +10,10 @@ extension ServerContext {
   mutating func put(_ fabric: Fabric) {
     if node.commissioning.fabric(fabric.index) == nil, node.commissioning.lastIndex != fabric.index.rawValue {
       node.commissioning.lastIndex = fabric.index.rawValue
-      node.changes.append(StoreChange(StoreKey.lastFabricIndex, fabric.index.rawValue.tlv))
+      node.changes.append(StoreChange(StoreKey.lastFabricIndex, fabric.index.rawValue.tlv, isDurable: true))
     }
     node.commissioning.put(fabric)
-    node.changes.append(StoreChange(StoreKey.fabric(fabric.index), fabric.tlv))
+    node.changes.append(StoreChange(StoreKey.fabric(fabric.index), fabric.tlv, isDurable: true))
     fabricsChanged()
   }
 
@@ -42,7 +42,7 @@ extension ServerContext {
       windowChanged()
     }
     node.commissioning.fabrics.removeAll { $0.index == index }
-    node.changes.append(StoreChange(StoreKey.fabric(index), nil))
+    node.changes.append(StoreChange(StoreKey.fabric(index), nil, isDurable: true))
     node.forgottenFabrics.append(index)
     if node.commissioning.fabrics.isEmpty { node.wantsWindow = true }
     fabricsChanged()
@@ -59,7 +59,7 @@ extension ServerContext {
 
   /// Notes in the store what a crash now would have to undo.
   mutating func storeFailSafe() {
-    node.changes.append(StoreChange(StoreKey.failSafe, node.commissioning.failSafe?.tlv))
+    node.changes.append(StoreChange(StoreKey.failSafe, node.commissioning.failSafe?.tlv, isDurable: true))
   }
 
   /// What was done under the fail-safe stays.

@@ -61,7 +61,7 @@ struct EventLog: Sendable {
     }
     if next > reserved {
       reserved = next.saturatingAdd(Self.block)
-      changes.append(StoreChange(StoreKey.eventNumber, reserved.tlv))
+      changes.append(StoreChange(StoreKey.eventNumber, reserved.tlv, isDurable: true))
     }
     return changes
   }

@@ -64,8 +64,14 @@ public struct StoreChange: Hashable, Sendable {
   public var key: String
   /// Nil: the entry is removed.
   public var value: [UInt8]?
+  /// Whether the change must survive a loss of power once it is committed: keys, certificates, fabrics, access control and
+  /// reservations of counters, because a counter that is used twice with the same key repeats a nonce (Matter Core § 4.6.1).
+  /// Other changes survive a kill of the process, and may be lost with the power.
+  public var isDurable: Bool
 
-  public init(_ key: String, _ value: [UInt8]?) { (self.key, self.value) = (key, value) }
+  public init(_ key: String, _ value: [UInt8]?, isDurable: Bool = false) {
+    (self.key, self.value, self.isDurable) = (key, value, isDurable)
+  }
 }
 
 /// What a store held when an engine starts.

@@ -68,15 +68,25 @@ final class OpenFile: Sendable {
     guard fsync(descriptor) == 0 else { throw failure("fsync") }
   }
 
+  /// Waits until the file's contents and length are on the disk.
+  func synchronizeData() throws(StoreError) {
+    guard fdatasync(descriptor) == 0 else { throw failure("fdatasync") }
+  }
+
   /// Makes a directory and those above it, for the user alone.
-  static func makeDirectories(_ path: String) throws(StoreError) {
-    if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+  /// - Returns: the directories that got a new entry.
+  @discardableResult
+  static func makeDirectories(_ path: String) throws(StoreError) -> [String] {
+    let parent = path.dropLast(path.hasSuffix("/") ? 1 : 0).lastIndex(of: "/").map { slash in
+      slash > path.startIndex ? String(path[..<slash]) : "/"
+    }
+    if mkdir(path, 0o700) == 0 { return [parent ?? "."] }
+    if errno == EEXIST { return [] }
     let code = errno
-    if code == ENOENT, let slash = path.dropLast(path.hasSuffix("/") ? 1 : 0).lastIndex(of: "/"),
-      slash > path.startIndex
-    {
-      try makeDirectories(String(path[..<slash]))
-      if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+    if code == ENOENT, let parent, parent != "/" {
+      let changed = try makeDirectories(parent)
+      if mkdir(path, 0o700) == 0 { return changed + [parent] }
+      if errno == EEXIST { return changed }
     }
     throw StoreError(.system(operation: "mkdir", code: code), path: path)
   }

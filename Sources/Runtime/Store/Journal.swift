@@ -39,26 +39,69 @@ enum Journal {
     for index in 0..<4 { bytes.append(UInt8(truncatingIfNeeded: number >> UInt32(8 * index))) }
   }
 
-  /// Reads a journal up to its end or to the first transaction that is not whole.
-  /// - Returns: the state, and how long the sound part is; nil when it is not a journal at all.
-  static func replay(_ bytes: [UInt8]) -> (state: StoredState, length: Int)? {
+  /// What a journal holds.
+  struct Replay {
+    var state: StoredState = [:]
+    /// How long the sound part at the beginning is.
+    var length = 0
+    /// Where a transaction was damaged after it had been written whole; nil: at most the end is torn. The state then also has
+    /// the sound transactions behind the damage.
+    var damage: Int?
+  }
+
+  /// Reads a journal.
+  /// - Returns: nil if the bytes are not a journal.
+  static func replay(_ bytes: [UInt8]) -> Replay? {
     guard bytes.starts(with: magic) else {
       // A kill may have cut even the name off.
-      return magic.starts(with: bytes) ? ([:], 0) : nil
+      return magic.starts(with: bytes) ? Replay() : nil
     }
-    var state: StoredState = [:]
-    var sound = magic.count
-    while let length = number(bytes, at: sound), let checksum = number(bytes, at: sound + 4) {
-      let start = sound + headerSize
-      // None is empty: a tail of zeros is no row of transactions.
-      guard length > 0, Int(length) <= bytes.count - start else { break }
-      let end = start + Int(length)
-      guard CRC32C.checksum(bytes[start..<end]) == checksum, let changes = entries(bytes, start..<end) else { break }
-      for change in changes { state[change.key] = change.value }
-      sound = end
+    var replay = Replay()
+    var position = magic.count
+    replay.length = position
+    while position < bytes.count {
+      if let (changes, end) = transaction(bytes, at: position) {
+        for change in changes { replay.state[change.key] = change.value }
+        position = end
+        if replay.damage == nil { replay.length = end }
+        continue
+      }
+      let next = (position + 1..<bytes.count).first { transaction(bytes, at: $0) != nil }
+      if next == nil, replay.damage != nil || isTorn(bytes, at: position) { break }
+      replay.damage = replay.damage ?? position
+      position = next ?? bytes.count
     }
-    return (state, sound)
+    return replay
   }
+
+  /// The sound transaction at a place, if there is one.
+  private static func transaction(_ bytes: [UInt8], at position: Int) -> (changes: [StoreChange], end: Int)? {
+    let start = position + headerSize
+    // None is empty: a tail of zeros is no row of transactions.
+    guard let length = number(bytes, at: position), let checksum = number(bytes, at: position + 4), length > 0,
+      Int(length) <= bytes.count - start, isEntry(bytes[start])
+    else { return nil }
+    let end = start + Int(length)
+    guard let changes = entries(bytes, start..<end), CRC32C.checksum(bytes[start..<end]) == checksum else { return nil }
+    return (changes, end)
+  }
+
+  /// Whether the rest of the file is a transaction whose end, or some blocks of it, never came to the disk.
+  private static func isTorn(_ bytes: [UInt8], at position: Int) -> Bool {
+    guard let length = number(bytes, at: position), let checksum = number(bytes, at: position + 4) else { return true }
+    let start = position + headerSize
+    // A block that was not written reads as zeros.
+    let lastBlock = max(position, max(0, bytes.count - leastZeros) / blockSize * blockSize)
+    if bytes[lastBlock...].allSatisfy({ $0 == 0 }) { return true }
+    // With its sound end the transaction was whole, and its length is what is damaged.
+    return Int(length) > bytes.count - start && CRC32C.checksum(bytes[start...]) != checksum
+  }
+
+  /// The least block of a disk, and how many zeros at least show that one was not written.
+  private static let blockSize = 512, leastZeros = 16
+
+  /// Whether an entry begins with this byte.
+  private static func isEntry(_ operation: UInt8) -> Bool { operation <= 1 }
 
   private static func entries(_ bytes: [UInt8], _ range: Range<Int>) -> [StoreChange]? {
     var changes: [StoreChange] = []
@@ -70,7 +113,7 @@ enum Journal {
     }
     func number() -> Int? { take(4).map { $0.reversed().reduce(0) { $0 << 8 | Int($1) } } }
     while position < range.upperBound {
-      guard let operation = take(1)?.first, operation <= 1, let key = number().flatMap(take) else { return nil }
+      guard let operation = take(1)?.first, isEntry(operation), let key = number().flatMap(take) else { return nil }
       var value: [UInt8]?
       if operation == 1 {
         guard let content = number().flatMap(take) else { return nil }

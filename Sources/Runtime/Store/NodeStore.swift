@@ -4,7 +4,8 @@ public import MatterProtocol
 public protocol NodeStore: AnyObject {
   /// The state as of the last commit.
   func load() throws(StoreError) -> StoredState
-  /// Applies all changes or none. They are there after a kill at any moment once this has returned.
+  /// Applies all changes or none. Once this has returned they survive a kill at any moment, and with a durable one among them
+  /// (`StoreChange.isDurable`) also a loss of power.
   func commit(_ changes: [StoreChange]) throws(StoreError)
   /// Lets go of the files; nothing can be committed any more.
   func close()
@@ -39,6 +40,9 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case inUse
     /// The file is not a journal of ours, or of a later version.
     case notAJournal
+    /// The journal is damaged elsewhere than at its end: at this byte, nil where it was found earlier. It is kept as
+    /// `journal.damaged`, and everything readable as `journal.recovered`.
+    case damaged(at: Int?)
     /// More than 4 GiB in one commit.
     case tooLarge
     /// The store was closed, or an earlier failure left it in an unknown state.
@@ -60,6 +64,11 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     switch code {
     case .inUse: "\(path) is in use by another process; stop that first, or choose another state directory"
     case .notAJournal: "\(path) is not a journal that this version can read; move it away to start afresh"
+    case .damaged(let byte):
+      """
+      \(path) is damaged\(byte.map { " at byte \($0)" } ?? "") and was renamed to journal.damaged; restore a copy of it, or \
+      rename journal.recovered (everything that could be read) to journal, or move journal.damaged away to start afresh
+      """
     case .tooLarge: "\(path): too much state for one commit"
     case .closed: "\(path): the store is closed"
     case .system(let operation, let code): "\(path): \(operation): \(systemMessage(code))"

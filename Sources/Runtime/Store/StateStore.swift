@@ -3,23 +3,25 @@ public import MatterProtocol
 
 /// A node's durable state in a directory of its own: a journal that each commit appends one transaction to.
 ///
-/// A commit is in the kernel's hands when it returns, so it survives a kill of the process at any moment. A loss of power is
-/// another matter: see ``Synchronization``. What a kill or a full disk left half-written at the journal's end is cut off when
-/// the store is opened. When the journal has grown to several times what is alive in it, it is written anew beside the old one
-/// and renamed over it; that blocks for as long as the disk takes.
+/// A commit is in the kernel's hands when it returns, so it survives a kill of the process at any moment. Durable changes also
+/// survive a loss of power: see ``Synchronization``. What a kill, a full disk or a loss of power left half-written at the
+/// journal's end is cut off when the store is opened. Any other damage is never repaired silently: the journal is renamed to
+/// `journal.damaged`, everything readable is written to `journal.recovered`, and the store does not open until one of them is
+/// moved. When the journal has grown to several times what is alive in it, it is written anew beside the old one and renamed
+/// over it; that blocks for as long as the disk takes.
 public final class StateStore: NodeStore {
   /// When a commit waits for the disk.
   public enum Synchronization: Hashable, Sendable {
-    /// After each one: it survives a loss of power too, at the cost of milliseconds.
-    case onCommit
-    /// Never: the system writes when it sees fit, usually within half a minute. A loss of power may take the last commits;
-    /// what is left is whole.
+    /// After a commit with a durable change, see `StoreChange.isDurable`, at the cost of milliseconds. A loss of power may take
+    /// the commits after the last of these; what is left is whole.
+    case durableChanges
+    /// Never: the system writes when it sees fit, usually within half a minute.
     case never
   }
 
   /// When it is written through to the disk, and when written anew.
   public struct Options: Hashable, Sendable {
-    public var synchronization = Synchronization.never
+    public var synchronization = Synchronization.durableChanges
     /// The journal is written anew when it is longer than this many times what is alive…
     public var compactionFactor = 4
     /// …and than this many bytes.
@@ -38,24 +40,34 @@ public final class StateStore: NodeStore {
   private var journal: OpenFile?
   /// Open as long as the store is, for its lock.
   private var lock: OpenFile?
+  /// Directories whose entries may not be on the disk yet: before the first durable commit they are synchronized.
+  private var unsynchronized: [String]
 
   private var path: String { directory + "/journal" }
 
   /// Opens the store, making the directory where there is none.
-  /// - Throws: `inUse` when somebody else has it, `notAJournal`, or what the system says.
+  /// - Throws: `inUse` if another process has it open, `notAJournal`, `damaged`, or the system's error.
   public init(directory: String, options: Options = Options()) throws(StoreError) {
     self.directory = directory
     self.options = options
     let path = directory + "/journal"
-    try OpenFile.makeDirectories(directory)
+    unsynchronized = [directory] + (try OpenFile.makeDirectories(directory))
     let lock = try OpenFile(directory, O_RDONLY | O_DIRECTORY)
     guard try lock.lock() else { throw StoreError(.inUse, path: directory) }
     self.lock = lock
     // Left by a kill in the middle of writing the journal anew.
     unlink(path + ".new")
+    if access(path, F_OK) != 0, access(path + Self.damagedSuffix, F_OK) == 0 {
+      throw StoreError(.damaged(at: nil), path: path)
+    }
     let journal = try OpenFile(path, O_RDWR | O_CREAT | O_APPEND)
     let bytes = try journal.readAll()
     guard let replayed = Journal.replay(bytes) else { throw StoreError(.notAJournal, path: path) }
+    if let damage = replayed.damage {
+      try Self.setAside(path, recovering: replayed.state)
+      try lock.synchronize()
+      throw StoreError(.damaged(at: damage), path: path)
+    }
     if replayed.length < bytes.count { try journal.truncate(to: replayed.length) }
     droppedBytes = bytes.count - replayed.length
     length = replayed.length
@@ -76,7 +88,10 @@ public final class StateStore: NodeStore {
     guard let transaction = Journal.transaction(changes) else { throw StoreError(.tooLarge, path: path) }
     do throws(StoreError) {
       try journal.append(transaction)
-      if options.synchronization == .onCommit { try journal.synchronize() }
+      if options.synchronization == .durableChanges, changes.contains(where: \.isDurable) {
+        try journal.synchronizeData()
+        try synchronizeDirectories()
+      }
     } catch {
       // Take back what was written of it, lest what comes next stands behind a torn transaction.
       do throws(StoreError) { try journal.truncate(to: length) } catch { self.journal = nil }
@@ -103,9 +118,37 @@ public final class StateStore: NodeStore {
     lock = nil
   }
 
+  /// A directory's entries reach the disk on their own, not with what the files hold.
+  private func synchronizeDirectories() throws(StoreError) {
+    while let path = unsynchronized.last {
+      try OpenFile(path, O_RDONLY | O_DIRECTORY).synchronize()
+      unsynchronized.removeLast()
+    }
+  }
+
   /// Writes the journal anew with what is alive, and puts it in the old one's place.
   func compact() throws(StoreError) {
-    let new = try OpenFile(path + ".new", O_RDWR | O_CREAT | O_TRUNC | O_APPEND)
+    let (new, length) = try Self.write(state, to: path + ".new")
+    guard rename(path + ".new", path) == 0 else { throw new.failure("rename") }
+    journal = new
+    self.length = length
+    try lock?.synchronize()
+  }
+
+  static let damagedSuffix = ".damaged", recoveredSuffix = ".recovered"
+
+  /// Keeps a damaged journal under another name, with everything readable beside it.
+  private static func setAside(_ path: String, recovering state: StoredState) throws(StoreError) {
+    _ = try write(state, to: path + recoveredSuffix)
+    guard rename(path, path + damagedSuffix) == 0 else {
+      throw StoreError(.system(operation: "rename", code: errno), path: path)
+    }
+  }
+
+  /// Writes a journal that holds a state.
+  /// - Returns: the file, which is on the disk, and its length.
+  private static func write(_ state: StoredState, to path: String) throws(StoreError) -> (file: OpenFile, length: Int) {
+    let new = try OpenFile(path, O_RDWR | O_CREAT | O_TRUNC | O_APPEND)
     try new.append(Journal.magic)
     var length = Journal.magic.count
     var batch: [StoreChange] = []
@@ -117,15 +160,14 @@ public final class StateStore: NodeStore {
     }
     length += try write(&batch, &size, to: new)
     try new.synchronize()
-    guard rename(path + ".new", path) == 0 else { throw new.failure("rename") }
-    journal = new
-    self.length = length
-    try lock?.synchronize()
+    return (new, length)
   }
 
-  private func write(_ batch: inout [StoreChange], _ size: inout Int, to file: OpenFile) throws(StoreError) -> Int {
+  private static func write(
+    _ batch: inout [StoreChange], _ size: inout Int, to file: OpenFile
+  ) throws(StoreError) -> Int {
     if batch.isEmpty { return 0 }
-    guard let transaction = Journal.transaction(batch) else { throw StoreError(.tooLarge, path: path) }
+    guard let transaction = Journal.transaction(batch) else { throw StoreError(.tooLarge, path: file.path) }
     try file.append(transaction)
     batch = []
     size = 0

@@ -43,7 +43,7 @@ struct DeviceIdentity: Sendable {
     try store.commit([
       StoreChange(Self.prefix + "dac", attestation.deviceCertificate),
       StoreChange(Self.prefix + "pai", attestation.intermediateCertificate),
-      StoreChange(Self.prefix + "key", attestation.dacKey.scalar),
+      StoreChange(Self.prefix + "key", attestation.dacKey.scalar, isDurable: true),
       StoreChange(Self.prefix + "declaration", attestation.certificationDeclaration),
       StoreChange(Self.prefix + "salt", salt),
     ])

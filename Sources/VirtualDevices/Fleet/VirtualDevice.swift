@@ -73,7 +73,7 @@ package final class VirtualDevice {
     let store = try machine.openStore(surroundings.directory)
     var state = try store.load()
     if isFresh {
-      try store.commit(state.keys.sorted().map { StoreChange($0, nil) })
+      try store.commit(state.keys.sorted().map { StoreChange($0, nil, isDurable: true) })
       state = [:]
     }
     let identity = try DeviceIdentity(of: definition, in: store, state, signatures: machine.signatures, random: &random)
