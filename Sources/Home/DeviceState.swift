@@ -15,17 +15,32 @@ public struct DeviceState: Hashable, Sendable {
     public var level: UInt8?
     /// Of a light that has colours, or whites.
     public var color: LightColor?
+    /// What a sensor measures, and how a lock, a thermostat, a covering or a fan is.
+    public var readings: [Reading] = []
+    var levels = LevelRange.standard
 
-    /// "on 40%", "on 40% 2700K", "off".
+    /// The level in percent of the highest that the device has.
+    public var percent: Int? { level.map { levels.percent($0) } }
+
+    init(endpoint: EndpointID, isOn: Bool? = nil, level: UInt8? = nil, color: LightColor? = nil) {
+      (self.endpoint, self.isOn, self.level, self.color) = (endpoint, isOn, level, color)
+    }
+
+    /// "on 40%", "on 40% 2700K", "off", "21.5 °C", "locked".
     public var text: String {
-      let level = level.map { "\(HomeUnits.percent($0))%" }
+      let texts = [lightText].compactMap(\.self) + readings.map(\.text)
+      return texts.isEmpty ? "?" : texts.joined(separator: ", ")
+    }
+
+    private var lightText: String? {
+      let level = percent.map { "\($0)%" }
       let hue = color.map { " \($0)" } ?? ""
       return switch (isOn, level) {
       case (true?, let level?): "on \(level)\(hue)"
       case (true?, nil): "on\(hue)"
       case (false?, _): "off"
       case (nil, let level?): level + hue
-      case (nil, nil): color.map { "\($0)" } ?? "?"
+      case (nil, nil): color.map { "\($0)" }
       }
     }
   }
@@ -33,26 +48,21 @@ public struct DeviceState: Hashable, Sendable {
   /// By endpoint.
   public var parts: [Part]
 
-  /// The attributes that make it, of all endpoints.
+  /// What makes it for a light, of all endpoints.
   public static let paths: [AttributePath] = [
-    AttributePath(cluster: OnOff.id, attribute: OnOff.onOff.id),
-    AttributePath(cluster: LevelControl.id, attribute: LevelControl.currentLevel.id),
-    AttributePath(cluster: ColorControl.id, attribute: ColorControl.colorMode.id),
-    AttributePath(cluster: ColorControl.id, attribute: ColorControl.currentHue.id),
-    AttributePath(cluster: ColorControl.id, attribute: ColorControl.enhancedCurrentHue.id),
-    AttributePath(cluster: ColorControl.id, attribute: ColorControl.currentSaturation.id),
-    AttributePath(cluster: ColorControl.id, attribute: ColorControl.currentX.id),
-    AttributePath(cluster: ColorControl.id, attribute: ColorControl.currentY.id),
-    AttributePath(cluster: ColorControl.id, attribute: ColorControl.colorTemperatureMireds.id),
+    AttributePath(cluster: OnOff.id), AttributePath(cluster: LevelControl.id), AttributePath(cluster: ColorControl.id),
   ]
 
   /// - Parameter endpoints: those that count.
-  init(_ values: NodeValues, _ endpoints: [EndpointID]) {
-    parts = endpoints.sorted().compactMap { endpoint in
-      let part = Part(
-        endpoint: endpoint, isOn: values.value(OnOff.onOff, on: endpoint),
-        level: values.value(LevelControl.currentLevel, on: endpoint)?.wrapped, color: Self.color(of: endpoint, values))
-      return part.isOn == nil && part.level == nil && part.color == nil ? nil : part
+  init(_ values: NodeValues, _ endpoints: [DeviceEndpoint]) {
+    parts = endpoints.sorted { $0.id < $1.id }.compactMap { endpoint in
+      let id = endpoint.id
+      var part = Part(
+        endpoint: id, isOn: values.value(OnOff.onOff, on: id),
+        level: values.value(LevelControl.currentLevel, on: id)?.wrapped, color: Self.color(of: id, values))
+      part.levels = LevelRange(values, on: id) ?? .standard
+      part.readings = Reading.all(of: endpoint, values)
+      return part.isOn == nil && part.level == nil && part.color == nil && part.readings.isEmpty ? nil : part
     }
   }
 
@@ -94,7 +104,7 @@ public struct DeviceState: Hashable, Sendable {
 extension HomeDevice {
   /// What it is doing; while it is offline, what it did when it was heard last.
   public var state: DeviceState {
-    DeviceState(values, source?.endpoints.filter { $0.id != .root }.map(\.id) ?? [])
+    DeviceState(values, source?.endpoints.filter { $0.id != .root } ?? [])
   }
 
   /// Its place and names.

@@ -53,7 +53,7 @@ extension Home {
     // Where another process follows the device, the home has it when that one was told.
     var known = await backend.state.values[node] ?? NodeValues()
     for attribute in told { known[attribute.path] = attribute.value }
-    return DeviceState(known, [endpoint]).parts.first ?? DeviceState.Part(endpoint: endpoint)
+    return DeviceState(known, [DeviceEndpoint(id: endpoint)]).parts.first ?? DeviceState.Part(endpoint: endpoint)
   }
 
   /// By hue and saturation, as finely as the light has it.

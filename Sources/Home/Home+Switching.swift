@@ -20,13 +20,28 @@ extension Home {
 
   /// Dims all that there is to dim in a device; see ``dim(_:to:over:)``.
   public func dimAll(
-    _ target: Target, to level: UInt8, over tenths: UInt16?
+    _ target: Target, to wanted: WantedLevel, over tenths: UInt16?
   ) async throws(HomeError) -> [DeviceState.Part] {
     var parts: [DeviceState.Part] = []
     for endpoint in try target.endpoints(serving: LevelControl.id, named: "Level Control") {
+      var range = LevelRange.standard
+      if case .percent = wanted { range = try await levels(of: target.device, endpoint) }
+      let level = wanted.level(in: range)
       parts.append(try await dim(Target(target.device, endpoint: endpoint), to: level, over: tenths))
+      parts[parts.count - 1].levels = range
     }
     return parts
+  }
+
+  /// The levels that a device can have; asks the device where that is not known.
+  private func levels(of device: DeviceRecord, _ endpoint: EndpointID) async throws(HomeError) -> LevelRange {
+    if let known = LevelRange(await backend.state.values[device.nodeID], on: endpoint) { return known }
+    let paths = [LevelControl.minLevel.path(on: endpoint), LevelControl.maxLevel.path(on: endpoint)]
+    let report = try await read(device, paths.map { AttributePath($0) })
+    var values = NodeValues()
+    for path in paths { values[path] = report[path]?.value }
+    // The attributes are optional.
+    return LevelRange(values, on: endpoint) ?? .standard
   }
 
   /// Switches one endpoint.

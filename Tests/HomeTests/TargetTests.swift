@@ -245,7 +245,7 @@ import Testing
   }
 
   @Test("a command for one device lists those of a room") func oneDevice() throws {
-    let error = failure { () throws(HomeError) in _ = try Samples.registry().resolve("kitchen") }
+    let error = failure { () throws(HomeError) in _ = try HomeRegistry(Samples.state()).resolve("kitchen") }
     #expect(error?.code == .ambiguousTarget && error?.candidates == ["Kitchen/Ceiling", "Kitchen/Lamp"])
   }
 

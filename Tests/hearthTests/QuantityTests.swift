@@ -38,12 +38,12 @@ import Testing
     arguments: [("0%", 0), ("0.1%", 1), ("1%", 3), ("40%", 102), ("50%", 127), ("100%", 254), ("40", 102)]
       as [(String, UInt8)])
   func readsLevels(_ text: String, level: UInt8) throws {
-    #expect(try LevelText.level(text, raw: false) == level)
+    #expect(try LevelText.level(text, raw: false).level(in: .standard) == level)
   }
 
   @Test func everyPercentComesBack() throws {
     for percent in 0...100 {
-      #expect(HomeUnits.percent(try LevelText.level("\(percent)%", raw: false)) == percent)
+      #expect(HomeUnits.percent(try LevelText.level("\(percent)%", raw: false).level(in: .standard)) == percent)
     }
   }
 
@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test func rawLevelsAreTheWires() throws {
-    #expect(try LevelText.level("128", raw: true) == 128)
+    #expect(try LevelText.level("128", raw: true) == .wire(128))
     #expect(try TransitionTime.tenths(.milliseconds(2000)) == 20)
     #expect(throws: HomeError.self) { try TransitionTime.tenths(.seconds(7000)) }
   }

@@ -89,6 +89,11 @@ public struct HomeState: Equatable, Sendable {
   /// The last known value of an attribute.
   public func value(_ node: NodeID, _ path: ConcreteAttributePath) -> [UInt8]? { values[node]?[path] }
 
+  /// The levels that an endpoint can have; those of a light where that is not known.
+  package func levels(of node: NodeID, on endpoint: EndpointID) -> LevelRange {
+    LevelRange(values[node], on: endpoint) ?? .standard
+  }
+
   // MARK: Changing
 
   /// Makes a change. One that fits nothing (a device that is not there) changes nothing.

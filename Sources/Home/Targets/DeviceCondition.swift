@@ -146,14 +146,15 @@ package struct DeviceCondition: Sendable {
       guard let value = state.value(source.id.node, path) else { return Finding(false, "not known") }
       // A part of it may be away that its bridge does not reach.
       let own = source.connectivity(of: path.endpoint, state.values[source.id.node] ?? NodeValues()).connectivityState
-      let told = AttributeUnits.told(wanted, beside: value, path)
+      let levels = state.levels(of: source.id.node, on: path.endpoint)
+      let told = AttributeUnits.told(wanted, beside: value, path, levels: levels)
       guard own == .online else {
         return Finding(false, "(\(told.actual)), last, of a device that is \(own.rawValue)", wanted: told.wanted)
       }
       let schema = ElementNames.schema(path)
       let holds =
         hasUnit
-        ? AttributeUnits.text(path, value) == AttributeUnits.text(path, wanted)
+        ? AttributeUnits.text(path, value, levels: levels) == AttributeUnits.text(path, wanted)
         : schema.json(of: value) == schema.json(of: wanted)
       return Finding(holds, told.actual, wanted: told.wanted)
     }

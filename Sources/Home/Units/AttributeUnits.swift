@@ -5,32 +5,79 @@ internal import MatterTLV
 
 /// Attributes that people have units for.
 package enum AttributeUnits {
-  private enum Unit { case level, mireds, tenthsOfSecond, hundredthsOfDegree, hundredthsOfPercent }
+  private enum Unit {
+    case level, mireds, tenthsOfSecond, hundredthsOfDegree, tenthsOfDegree, hundredthsOfPercent, percent
+  }
+
+  private static let units: [ClusterPathID: Unit] = {
+    var units: [ClusterPathID: Unit] = [:]
+    func add<C: Cluster>(_ unit: Unit, _ cluster: C.Type, _ attributes: AttributeID...) {
+      for attribute in attributes { units[ClusterPathID(cluster: C.id, attribute: attribute)] = unit }
+    }
+    add(
+      .level, LevelControl.self, LevelControl.currentLevel.id, LevelControl.onLevel.id,
+      LevelControl.startUpCurrentLevel.id)
+    add(
+      .tenthsOfSecond, LevelControl.self, LevelControl.remainingTime.id, LevelControl.onOffTransitionTime.id,
+      LevelControl.onTransitionTime.id, LevelControl.offTransitionTime.id)
+    add(.tenthsOfSecond, OnOff.self, OnOff.onTime.id, OnOff.offWaitTime.id)
+    add(.tenthsOfSecond, ColorControl.self, ColorControl.remainingTime.id)
+    add(
+      .mireds, ColorControl.self, ColorControl.colorTemperatureMireds.id, ColorControl.colorTempPhysicalMinMireds.id,
+      ColorControl.colorTempPhysicalMaxMireds.id, ColorControl.coupleColorTempToLevelMinMireds.id,
+      ColorControl.startUpColorTemperatureMireds.id)
+    add(
+      .hundredthsOfDegree, TemperatureMeasurement.self, TemperatureMeasurement.measuredValue.id,
+      TemperatureMeasurement.minMeasuredValue.id, TemperatureMeasurement.maxMeasuredValue.id,
+      TemperatureMeasurement.tolerance.id)
+    add(
+      .hundredthsOfDegree, Thermostat.self, Thermostat.localTemperature.id, Thermostat.outdoorTemperature.id,
+      Thermostat.absMinHeatSetpointLimit.id, Thermostat.absMaxHeatSetpointLimit.id,
+      Thermostat.absMinCoolSetpointLimit.id, Thermostat.absMaxCoolSetpointLimit.id,
+      Thermostat.occupiedCoolingSetpoint.id, Thermostat.occupiedHeatingSetpoint.id,
+      Thermostat.unoccupiedCoolingSetpoint.id, Thermostat.unoccupiedHeatingSetpoint.id,
+      Thermostat.minHeatSetpointLimit.id, Thermostat.maxHeatSetpointLimit.id, Thermostat.minCoolSetpointLimit.id,
+      Thermostat.maxCoolSetpointLimit.id, Thermostat.setpointChangeAmount.id, Thermostat.acCoilTemperature.id)
+    add(
+      .tenthsOfDegree, Thermostat.self, Thermostat.localTemperatureCalibration.id, Thermostat.minSetpointDeadBand.id,
+      Thermostat.occupiedSetback.id, Thermostat.occupiedSetbackMin.id, Thermostat.occupiedSetbackMax.id,
+      Thermostat.unoccupiedSetback.id, Thermostat.unoccupiedSetbackMin.id, Thermostat.unoccupiedSetbackMax.id,
+      Thermostat.emergencyHeatDelta.id)
+    add(.percent, Thermostat.self, Thermostat.piCoolingDemand.id, Thermostat.piHeatingDemand.id)
+    add(
+      .hundredthsOfPercent, RelativeHumidityMeasurement.self, RelativeHumidityMeasurement.measuredValue.id,
+      RelativeHumidityMeasurement.minMeasuredValue.id, RelativeHumidityMeasurement.maxMeasuredValue.id,
+      RelativeHumidityMeasurement.tolerance.id)
+    add(
+      .hundredthsOfPercent, WindowCovering.self, WindowCovering.currentPositionLiftPercent100ths.id,
+      WindowCovering.currentPositionTiltPercent100ths.id, WindowCovering.targetPositionLiftPercent100ths.id,
+      WindowCovering.targetPositionTiltPercent100ths.id)
+    add(
+      .percent, WindowCovering.self, WindowCovering.currentPositionLiftPercentage.id,
+      WindowCovering.currentPositionTiltPercentage.id)
+    add(.percent, FanControl.self, FanControl.percentSetting.id, FanControl.percentCurrent.id)
+    return units
+  }()
+
+  private struct ClusterPathID: Hashable {
+    var cluster: ClusterID
+    var attribute: AttributeID
+  }
 
   private static func unit(_ cluster: ClusterID, _ attribute: AttributeID) -> Unit? {
-    switch (cluster, attribute) {
-    case (LevelControl.id, LevelControl.currentLevel.id), (LevelControl.id, LevelControl.minLevel.id),
-      (LevelControl.id, LevelControl.maxLevel.id), (LevelControl.id, LevelControl.onLevel.id),
-      (LevelControl.id, LevelControl.startUpCurrentLevel.id):
-      .level
-    case (LevelControl.id, LevelControl.remainingTime.id), (LevelControl.id, LevelControl.onOffTransitionTime.id),
-      (LevelControl.id, LevelControl.onTransitionTime.id), (LevelControl.id, LevelControl.offTransitionTime.id),
-      (OnOff.id, OnOff.onTime.id), (OnOff.id, OnOff.offWaitTime.id), (ColorControl.id, ColorControl.remainingTime.id):
-      .tenthsOfSecond
-    case (ColorControl.id, ColorControl.colorTemperatureMireds.id),
-      (ColorControl.id, ColorControl.colorTempPhysicalMinMireds.id),
-      (ColorControl.id, ColorControl.colorTempPhysicalMaxMireds.id),
-      (ColorControl.id, ColorControl.coupleColorTempToLevelMinMireds.id),
-      (ColorControl.id, ColorControl.startUpColorTemperatureMireds.id):
-      .mireds
-    case (TemperatureMeasurement.id, TemperatureMeasurement.measuredValue.id): .hundredthsOfDegree
-    case (RelativeHumidityMeasurement.id, RelativeHumidityMeasurement.measuredValue.id): .hundredthsOfPercent
-    default: nil
-    }
+    units[ClusterPathID(cluster: cluster, attribute: attribute)]
+  }
+
+  /// Whether percentages of the attribute are those of the levels that the device has.
+  package static func isLevel(_ cluster: ClusterID, _ attribute: AttributeID) -> Bool {
+    unit(cluster, attribute) == .level
   }
 
   /// The value with its unit, nil where it has none, or is null.
-  package static func text(_ path: ConcreteAttributePath, _ value: [UInt8]) -> String? {
+  /// - Parameter levels: those that the device has.
+  package static func text(
+    _ path: ConcreteAttributePath, _ value: [UInt8], levels: LevelRange = .standard
+  ) -> String? {
     guard let unit = unit(path.cluster, path.attribute), let element = try? TLVElement(decoding: value) else {
       return nil
     }
@@ -41,35 +88,41 @@ package enum AttributeUnits {
     default: return nil
     }
     switch unit {
-    case .level: return number > 254 ? nil : LevelText.percent(UInt8(clamping: number))
+    case .level: return number > 254 ? nil : "\(levels.percent(UInt8(clamping: number)))%"
     case .mireds: return number > 0 ? "\(HomeUnits.kelvin(mireds: UInt16(clamping: number)))K" : nil
     case .tenthsOfSecond: return TimeText.text(.milliseconds(number.saturatingMultiply(100)))
     case .hundredthsOfDegree: return "\(Double(number) / 100) °C"
+    case .tenthsOfDegree: return "\(Double(number) / 10) °C"
     case .hundredthsOfPercent: return "\(Double(number) / 100)%"
+    case .percent: return "\(number)%"
     }
   }
 
   /// What was wanted and what is the case, both in the same words: with their units, but where they would look the same by these,
   /// and are not.
   package static func told(
-    _ wanted: [UInt8], beside actual: [UInt8], _ path: ConcreteAttributePath
+    _ wanted: [UInt8], beside actual: [UInt8], _ path: ConcreteAttributePath, levels: LevelRange = .standard
   ) -> (wanted: String, actual: String) {
     let schema = ElementNames.schema(path)
     let told = (
-      wanted: text(path, wanted) ?? schema.text(of: wanted), actual: text(path, actual) ?? schema.text(of: actual)
+      wanted: text(path, wanted) ?? schema.text(of: wanted),
+      actual: text(path, actual, levels: levels) ?? schema.text(of: actual)
     )
     guard told.wanted == told.actual, wanted != actual else { return told }
     return (schema.text(of: wanted), schema.text(of: actual))
   }
 
-  /// Encodes what somebody wrote.
+  /// Encodes a value as it was written: with a unit, or as the wire has it.
+  /// - Parameter levels: those that the device has.
   package static func parse(
-    _ text: String, cluster: ClusterID, attribute: AttributeID, raw: Bool, named name: String
+    _ text: String, cluster: ClusterID, attribute: AttributeID, raw: Bool, named name: String,
+    levels: LevelRange = .standard
   ) throws(HomeError) -> [UInt8] {
     var text = text
     if !raw {
       switch unit(cluster, attribute) {
-      case .level where text.hasSuffix("%"): text = "\(try LevelText.level(text, raw: false))"
+      case .level where text.hasSuffix("%"):
+        text = "\(try LevelText.level(text, raw: false).level(in: levels))"
       case .mireds where text.last == "K" || text.last == "k":
         guard case .kelvin(let kelvin) = try LightColor(text: text) else { break }
         text = "\(Int((1_000_000 / Double(kelvin)).rounded()))"
@@ -78,26 +131,36 @@ package enum AttributeUnits {
           throw HomeError(.badArguments, "\(name): “\(text)” is no time; \(TimeText.example)")
         }
         text = "\(try TransitionTime.tenths(span))"
-      case .hundredthsOfDegree where text.hasSuffix("C"): text = try hundredths(text, of: ["°C", "C"], named: name)
-      case .hundredthsOfPercent where text.hasSuffix("%"): text = try hundredths(text, of: ["%"], named: name)
+      case .hundredthsOfDegree where isDegrees(text): text = try multiple(100, text, of: degrees, named: name)
+      case .tenthsOfDegree where isDegrees(text): text = try multiple(10, text, of: degrees, named: name)
+      case .hundredthsOfPercent where text.hasSuffix("%"): text = try multiple(100, text, of: ["%"], named: name)
+      case .percent where text.hasSuffix("%"): text = try multiple(1, text, of: ["%"], named: name)
       default: break
       }
     }
-    let schema = ElementNames.info(attribute, of: cluster)?.schema ?? .any
     do throws(ValueTextError) {
-      return try schema.parse(text: text)
+      return try (ElementNames.info(attribute, of: cluster)?.schema ?? .any).parse(text: text)
     } catch {
       throw HomeError(.badArguments, "\(name): \(error)", cause: error)
     }
   }
 
+  private static let degrees = ["°C", "°c", "C", "c"]
+
+  /// With a unit, or with decimals: the wire has none.
+  private static func isDegrees(_ text: String) -> Bool {
+    degrees.contains { text.hasSuffix($0) } || text.contains(".") && Double(text) != nil
+  }
+
   /// `21.5 °C` as 2150.
-  private static func hundredths(_ text: String, of units: [String], named name: String) throws(HomeError) -> String {
+  private static func multiple(
+    _ factor: Double, _ text: String, of units: [String], named name: String
+  ) throws(HomeError) -> String {
     let unit = units.first { text.hasSuffix($0) } ?? ""
     let digits = text.dropLast(unit.count).filter { !$0.isWhitespace }
     guard let number = Double(digits), abs(number) < 1000 else {
       throw HomeError(.badArguments, "\(name): “\(text)” is no number of \(unit)")
     }
-    return "\(Int((number * 100).rounded()))"
+    return "\(Int((number * factor).rounded()))"
   }
 }

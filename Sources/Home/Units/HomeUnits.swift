@@ -1,9 +1,7 @@
 /// Between the wire's numbers and people's.
 public enum HomeUnits {
   /// A level of 0 to 254 in percent; what is more than nothing is at least 1.
-  public static func percent(_ level: UInt8) -> Int {
-    level == 0 ? 0 : max(1, (Int(min(level, 254)) * 100 + 127) / 254)
-  }
+  public static func percent(_ level: UInt8) -> Int { LevelRange.standard.percent(level) }
 
   /// A colour temperature in kelvins; rounded to tens, as lamps are sold: a mired is more than that.
   public static func kelvin(mireds: UInt16) -> Int {

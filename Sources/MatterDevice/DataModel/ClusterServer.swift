@@ -87,7 +87,30 @@ public struct ClusterServer: Sendable {
     cluster.attributes.first { $0.id == attribute }?.isWellFormed(value) ?? false
   }
 
+  /// Throws unless the attribute may start with a value: by its type, its constraint, and what the attributes that limit it start
+  /// with. `unsupportedAttribute`, `invalidDataType` or `constraintError`.
+  public func check(initial value: [UInt8], for attribute: AttributeID) throws(StatusError) {
+    guard let served = attributes[attribute] else { throw StatusError(.unsupportedAttribute) }
+    try served.check(value) { attributes[$0]?.initial }
+  }
+
+  /// The numbers that the attribute may start with; nil: it is not a number.
+  public func range(of attribute: AttributeID) -> ClosedRange<Int64>? {
+    attributes[attribute]?.range { attributes[$0]?.initial }
+  }
+
   // MARK: Building
+
+  /// Limits a number by other attributes of the cluster, whoever changes it.
+  func limiting<C: Cluster, Value: ModelValue, Limit: ModelValue>(
+    _ attribute: Attribute<C, Value>, from lowest: Attribute<C, Limit>? = nil, to highest: Attribute<C, Limit>? = nil,
+    isHighestExcluded: Bool = false
+  ) -> Self {
+    changed {
+      $0.attributes[attribute.id]?.limits = AttributeLimits(
+        lowest: lowest?.id, highest: highest?.id, isHighestExcluded: isHighestExcluded)
+    }
+  }
 
   func changed(_ change: (inout Self) -> Void) -> Self {
     var copy = self
@@ -114,6 +137,7 @@ struct ServedAttribute: Sendable {
   let info: AttributeInfo
   /// Encoded, anonymous.
   var initial: [UInt8]
+  var limits = AttributeLimits()
   /// Computes the value; nil: it is stored.
   var read: (@Sendable (inout ServerContext) -> [UInt8])?
   /// Checks or changes what a client writes, before it is stored.

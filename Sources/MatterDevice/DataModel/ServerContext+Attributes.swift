@@ -72,6 +72,23 @@ extension ServerContext {
     set(index, path.attribute, value, reporting: reporting)
   }
 
+  /// Throws unless an attribute may have the value now: `invalidDataType` or `constraintError`.
+  mutating func check(_ path: ConcreteAttributePath, _ value: [UInt8]) throws(StatusError) {
+    guard let (index, served) = served(path) else { return }
+    try served.check(value) { encoded(index, $0) }
+  }
+
+  /// The numbers that an attribute may have now; nil: it is not a number, or not served.
+  mutating func range(of path: ConcreteAttributePath) -> ClosedRange<Int64>? {
+    guard let (index, served) = served(path) else { return nil }
+    return served.range { encoded(index, $0) }
+  }
+
+  private func served(_ path: ConcreteAttributePath) -> (index: Int, attribute: ServedAttribute)? {
+    guard let index = node.index(ClusterPath(path.endpoint, path.cluster)) else { return nil }
+    return node.clusters[index].server.attributes[path.attribute].map { (index, $0) }
+  }
+
   mutating func encoded(_ index: Int, _ attribute: AttributeID) -> [UInt8]? {
     if let bytes = node.clusters[index].values[attribute] { return bytes }
     if let read = node.clusters[index].server.attributes[attribute]?.read {

@@ -47,10 +47,13 @@ extension DeviceEngine {
     set path: ConcreteAttributePath, encoded value: [UInt8], at now: Instant
   ) throws(StatusError) {
     advance(to: now)
-    if let info = context.info(path) { try info.check(value) }
+    try context.check(path, value)
     try context.set(path, encoded: value)
     settle()
   }
+
+  /// The numbers that an attribute may have now; nil: it is not a number, or not served.
+  public mutating func range(of path: ConcreteAttributePath) -> ClosedRange<Int64>? { context.range(of: path) }
 
   /// Changes an attribute as the physical device would.
   public mutating func act<C: Cluster, Value: ModelValue>(

@@ -90,6 +90,7 @@ struct WriteJob: Sendable {
     if served.isList { lists.insert(StoreKey.attribute(path)) }
     try context.enter(index) { (context) throws(StatusError) in
       var value = try Self.value(write, served, context.encoded(index, path.attribute) ?? [], context.subject.fabric)
+      if !served.isList { try served.check(value) { context.encoded(index, $0) } }
       guard value.count <= Self.longestValue else { throw StatusError(.resourceExhausted) }
       context.isReplacingList = served.isList && write.operation == .replaceAll
       defer { context.isReplacingList = false }
@@ -105,7 +106,6 @@ struct WriteJob: Sendable {
     let info = served.info
     guard served.isList else {
       guard write.operation == .replaceAll else { throw StatusError(.invalidAction) }
-      try info.check(write.value)
       return write.value
     }
     do throws(TLVError) {

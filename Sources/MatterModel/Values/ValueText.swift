@@ -204,7 +204,19 @@ extension Schema {
     writer.end()
   }
 
-  /// Without a type to go by: the type that the text looks like. Structures go by field number.
+  private static let types: [String: Schema] = [
+    "u8": .unsigned(bits: 8), "u16": .unsigned(bits: 16), "u32": .unsigned(bits: 32), "u64": .unsigned(bits: 64),
+    "i8": .signed(bits: 8), "i16": .signed(bits: 16), "i32": .signed(bits: 32), "i64": .signed(bits: 64),
+    "f32": .float, "f64": .double, "bool": .boolean, "str": .string, "hex": .octets,
+  ]
+
+  /// `i16:500` as a type and a value.
+  private static func typed(_ text: String) -> (Schema, ValueSyntax)? {
+    guard let colon = text.firstIndex(of: ":"), let schema = types[text[..<colon].lowercased()] else { return nil }
+    return (schema, .word(String(text[text.index(after: colon)...])))
+  }
+
+  /// Without a type to go by: the one that the text names, as `i16:500`, else the type that the text looks like. Structures go by field number.
   private func encodeAny(_ syntax: ValueSyntax, to writer: inout TLVWriter, _ tag: TLVTag) throws(ValueTextError) {
     switch syntax {
     case .word("null"): writer.writeNull(tag)
@@ -216,6 +228,8 @@ extension Schema {
       } else {
         writer.write(try unsigned(syntax, bits: 64, or: "a number"), tag)
       }
+    case .word(let text) where Self.typed(text) != nil:
+      if let (schema, value) = Self.typed(text) { try schema.encode(value, to: &writer, tag) }
     case .word(let text):
       if let number = Double(text) { writer.write(number, tag) } else { writer.write(text, tag) }
     case .quoted(let text): writer.write(text, tag)

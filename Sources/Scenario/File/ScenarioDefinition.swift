@@ -150,7 +150,7 @@ public enum HomeCommand: Hashable, Sendable {
   /// To the device with this name.
   case on(String), off(String), toggle(String)
   /// 0 to 254.
-  case level(String, UInt8)
+  case level(String, WantedLevel)
   /// Commissions the device with this name.
   case pair(String)
   /// Gives the device with the first name the second one.

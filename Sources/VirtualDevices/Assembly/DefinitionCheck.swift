@@ -13,11 +13,12 @@ extension HomeDefinition {
   ) throws(DefinitionError) -> HomeDefinition {
     let home = try load(files: files, catalogue: catalogue, ignoring: ignored)
     var seen: Set<SourceMark> = []
-    let problems = home.devices.flatMap(DeviceAssembly.unplaced).filter { seen.insert($0.mark).inserted }.map { value in
-      DefinitionProblem(
-        at: value.mark, found: "\(value.endpoint).\(value.cluster).\(value.attribute)",
-        expected: "an attribute that the device has", suggestions: [])
-    }
+    let problems = home.devices.flatMap(DeviceAssembly.problems).filter { seen.insert($0.value.mark).inserted }
+      .map { value, expected in
+        DefinitionProblem(
+          at: value.mark, found: "\(value.endpoint).\(value.cluster).\(value.attribute)", expected: expected,
+          suggestions: [])
+      }
     guard problems.isEmpty else { throw DefinitionError(problems: problems) }
     return home
   }

@@ -97,19 +97,31 @@ extension DeviceAssembly {
     }
   }
 
-  /// The initial values of a device, and of those behind it, that it has no place for. Endpoints count within each device.
-  static func unplaced(_ device: DeviceDefinition) -> [InitialValue] {
-    unplaced(device, isBridged: false) + device.bridged.flatMap { unplaced($0, isBridged: true) }
+  /// The initial values that a device, or one behind it, can't have, and what is expected. Endpoints count within each device.
+  static func problems(_ device: DeviceDefinition) -> [(value: InitialValue, expected: String)] {
+    problems(device, isBridged: false) + device.bridged.flatMap { problems($0, isBridged: true) }
   }
 
-  private static func unplaced(_ device: DeviceDefinition, isBridged: Bool) -> [InitialValue] {
+  private static func problems(
+    _ device: DeviceDefinition, isBridged: Bool
+  ) -> [(value: InitialValue, expected: String)] {
     let served = servers(of: device.kind, switchKind: device.switchKind ?? .full)
     let node = isBridged ? [ClusterServer(BridgedDeviceBasicInformation.self)] : []
-    return device.initialValues.filter { value in
-      guard let target = value.target, let bytes = value.tlv else { return true }
-      let servers = value.endpoint == 1 ? served + node : served
-      return !(1...max(1, device.buttons.count)).contains(Int(value.endpoint.rawValue))
-        || !servers.contains { $0.id == target.cluster && $0.accepts(initial: bytes, for: target.attribute) }
+    return device.initialValues.compactMap { value in
+      let position = Int(value.endpoint.rawValue) - 1
+      guard let target = value.target, let bytes = value.tlv, (0..<max(1, device.buttons.count)).contains(position),
+        let server = (position == 0 ? served + node : served).first(where: { $0.id == target.cluster }),
+        server.accepts(initial: bytes, for: target.attribute)
+      else { return (value, "an attribute that the device has") }
+      // With all that the file says of the cluster.
+      let complete = initial(server, device, position: position)
+      do throws(StatusError) {
+        try complete.check(initial: bytes, for: target.attribute)
+        return nil
+      } catch {
+        let range = complete.range(of: target.attribute).map { "a number from \($0.lowerBound) to \($0.upperBound)" }
+        return (value, range ?? "a value that the attribute may have")
+      }
     }
   }
 

@@ -23,8 +23,9 @@ extension VirtualDevice {
   }
 
   /// Does something with the engine; what the engine says against it becomes the answer.
+  /// - Parameter range: the numbers that are possible, for the answer.
   private func withEngine(
-    _ body: (inout DeviceEngine, Instant) throws(StatusError) -> Void
+    range: ClosedRange<Int64>? = nil, _ body: (inout DeviceEngine, Instant) throws(StatusError) -> Void
   ) throws(ControlError) {
     guard let host else { throw ControlError(.noPower, "the device has no power") }
     do throws(StatusError) {
@@ -33,7 +34,9 @@ extension VirtualDevice {
       switch error.status.code {
       case .unsupportedCluster: throw ControlError(.notFound, "it has no such cluster there")
       case .unsupportedAttribute: throw ControlError(.notFound, "it has no such attribute there, or it can't be set")
-      case .constraintError: throw ControlError(.refused, "the value is out of range")
+      case .constraintError:
+        let expected = range.map { "; expected \($0.lowerBound) to \($0.upperBound)" } ?? ""
+        throw ControlError(.refused, "the value is out of range" + expected)
       case .invalidDataType: throw ControlError(.refused, "the value is of another type")
       default: throw ControlError(.refused, "\(error.status)")
       }
@@ -82,12 +85,14 @@ extension VirtualDevice {
     _ cluster: ClusterID, _ attribute: AttributeID, _ value: [UInt8], on endpoints: [EndpointID]
   ) throws(ControlError) {
     let endpoint = try find(cluster, attribute, on: endpoints).endpoint
-    try withEngine { (engine, now) throws(StatusError) in
+    let path = ConcreteAttributePath(endpoint, cluster, attribute)
+    let range = host?.perform { engine, _ in engine.range(of: path) }
+    try withEngine(range: range ?? nil) { (engine, now) throws(StatusError) in
       if cluster == Switch.id, attribute == Switch.currentPosition.id, let position = try? UInt8(tlv: value) {
         // A switch has no more positions than it has.
         try engine.operate(switchOn: endpoint, [SwitchMove(to: position)], at: now)
       } else {
-        try engine.act(set: ConcreteAttributePath(endpoint, cluster, attribute), encoded: value, at: now)
+        try engine.act(set: path, encoded: value, at: now)
       }
     }
   }

@@ -164,15 +164,24 @@ enum DeviceTable {
     return row.device.offlineReason.map { "\(ago), \($0.text)" } ?? ago
   }
 
+  private static func json(_ reading: DeviceState.Reading) -> JSON {
+    let path = ConcreteAttributePath(.root, reading.cluster, reading.attribute)
+    return [
+      "attribute": .string(ElementNames.attribute(path)),
+      "value": .encoded(ElementNames.schema(path).json(of: reading.value)), "text": .string(reading.text),
+    ]
+  }
+
   static func json(_ row: DeviceRow) -> JSON {
     let device = row.device
     let parts: [JSON] = device.state.parts.map { part in
       var object: JSON = ["endpoint": .integer(part.endpoint.rawValue)]
       if let isOn = part.isOn { object = object.adding("onOff", .bool(isOn)) }
       if let level = part.level {
-        object = object.adding("currentLevel", .integer(level)).adding("level", .integer(HomeUnits.percent(level)))
+        object = object.adding("currentLevel", .integer(level)).adding("level", .integer(part.percent ?? 0))
       }
       if let color = part.color { object = object.adding("color", .string(color.description)) }
+      if !part.readings.isEmpty { object = object.adding("readings", .array(part.readings.map(json))) }
       return object.adding("isLast", .bool(row.isLast(part.endpoint)))
     }
     // Of the whole where it is of all parts.

@@ -37,11 +37,13 @@ struct Read: AsyncParsableCommand {
         for await (index, result) in group { all[index] = result }
         return all
       }
-      try print(groups, results)
+      try print(groups, results, await session.state)
     }
   }
 
-  private func print(_ groups: [PathGroup], _ results: [Int: Result<ReassembledReport, HomeError>]) throws {
+  private func print(
+    _ groups: [PathGroup], _ results: [Int: Result<ReassembledReport, HomeError>], _ state: HomeState
+  ) throws {
     var values: [JSON] = []
     var lines: [[String]] = []
     var failures: [HomeError] = []
@@ -50,7 +52,8 @@ struct Read: AsyncParsableCommand {
       case .success(let report)?:
         for attribute in report.attributes {
           let value = AttributeValue(
-            group.device(of: attribute.path.endpoint), attribute.path, attribute.value, raw: raw)
+            group.device(of: attribute.path.endpoint), attribute.path, attribute.value, raw: raw,
+            levels: state.levels(of: group.device.nodeID, on: attribute.path.endpoint))
           values.append(value.json)
           lines.append([value.pathText, value.text])
         }
@@ -101,9 +104,13 @@ struct AttributeValue {
   let path: ConcreteAttributePath
   let value: [UInt8]
   let raw: Bool
+  let levels: LevelRange
 
-  init(_ device: DeviceRecord, _ path: ConcreteAttributePath, _ value: [UInt8], raw: Bool) {
-    (self.device, self.path, self.value, self.raw) = (device, path, value, raw)
+  /// - Parameter levels: those that the device has.
+  init(
+    _ device: DeviceRecord, _ path: ConcreteAttributePath, _ value: [UInt8], raw: Bool, levels: LevelRange = .standard
+  ) {
+    (self.device, self.path, self.value, self.raw, self.levels) = (device, path, value, raw, levels)
   }
 
   /// `Kitchen/Lamp/1.levelControl.currentLevel`: a path that can be used again.
@@ -112,7 +119,7 @@ struct AttributeValue {
   /// The value for people.
   var text: String {
     let text = ElementNames.schema(path).text(of: value)
-    return raw ? text : AttributeUnits.text(path, value) ?? text
+    return raw ? text : AttributeUnits.text(path, value, levels: levels) ?? text
   }
 
   var json: JSON {

@@ -56,7 +56,9 @@ extension HomeOptions {
 struct Level: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Dim devices, and switch them on or off with it.",
-    discussion: "The last argument is the level: 40%, or 0 to 254 with --raw.")
+    discussion: """
+      The last argument is the level: 40% of the highest level that the device has (its MaxLevel), or 0 to 254 with --raw.
+      """)
   @OptionGroup var home: HomeOptions
   @Option(help: ArgumentHelp("How long the change shall take, as 2s.", valueName: "time")) var over: TimeSpan?
   @Flag(help: "The level is the wire's: 0 to 254.") var raw = false
@@ -73,12 +75,12 @@ struct Level: AsyncParsableCommand {
     let tenths = try over.map { try TransitionTime.tenths($0.duration) }
     let isRaw = raw
     try await home.forEach(Array(arguments.dropLast()), serving: LevelControl.id) { session, target in
-      let part = try await session.dimAll(target, to: level, over: tenths)[0]
-      let shown = isRaw ? "\(level)" : LevelText.percent(level)
+      let parts = try await session.dimAll(target, to: level, over: tenths)
+      let (part, reached, percent) = (parts[0], parts[0].level ?? 0, parts[0].percent ?? 0)
       return (
         target.device.jsonNames.adding("endpoint", .integer(part.endpoint.rawValue))
-          .adding("currentLevel", .integer(level)).adding("level", .integer(HomeUnits.percent(level))),
-        "\(target.device.label): \(level == 0 ? "off" : shown)"
+          .adding("currentLevel", .integer(reached)).adding("level", .integer(percent)),
+        "\(target.device.label): \(reached == 0 ? "off" : isRaw ? "\(reached)" : "\(percent)%")"
       )
     }
   }

@@ -11,18 +11,22 @@ struct Write: AsyncParsableCommand {
       PATH=VALUE, or PATH VALUE, any number of times. For example:
         hearth write kitchen/lamp.levelControl.onLevel=50%
         hearth write kitchen/lamp.basicInformation.nodeLabel 'Ceiling'
-      Values are numbers, names, texts, [lists], {structures: as, in: JSON}, or null.
+      Values are numbers, names, texts, [lists], {structures: as, in: JSON}, or null; temperatures are degrees (21.5C), levels \
+      percentages. A number without a unit is the wire's. Attributes that are not known by name take typed values:
+        hearth write 5/1/0xFFF1FC00/0=i16:-500
+      \(TypedValue.help)
       """)
   @OptionGroup var home: HomeOptions
   @Flag(help: "Values are the wire's.") var raw = false
+  @Flag(name: .customLong("timed"), help: "Write as a timed interaction; clusters known by name need no option.")
+  var isTimed = false
   @Argument(help: ArgumentHelp("What to write, and what into it.", valueName: "path=value")) var assignments: [String]
 
   func run() async throws {
     let registry = try await home.registry()
     // Several only where they are behind one bridge.
     var devices: [(device: DeviceRecord, count: Int)] = []
-    var writes: [AttributeWrite] = []
-    var isTimed = false
+    var values: [WrittenValue] = []
     for (text, value) in try Self.pairs(assignments) {
       for path in try registry.paths(text) {
         guard let cluster = path.cluster, let element = path.element else {
@@ -38,16 +42,24 @@ struct Write: AsyncParsableCommand {
         } else {
           devices.append((device, 1))
         }
-        let info = ElementNames.info(AttributeID(element), of: cluster)
-        if info?.quality.contains(.timed) == true { isTimed = true }
-        let encoded = try AttributeUnits.parse(
-          value, cluster: cluster, attribute: AttributeID(element), raw: raw, named: text)
-        writes.append(AttributeWrite(path.attributePath, value: encoded))
+        let written = WrittenValue(
+          name: text, text: value, path: path.attributePath, cluster: cluster, attribute: AttributeID(element))
+        // Before the home is opened.
+        _ = try written.write(raw: raw, levels: .standard)
+        values.append(written)
       }
     }
     guard var written = devices.first?.device else { throw HomeError(.badArguments, "there is nothing to write") }
     written.label = devices.map(\.device.label).joined(separator: ", ")
-    try await home.withHome { [written, writes, isTimed] session in
+    let isTimed =
+      isTimed
+      || values.contains { ElementNames.info($0.attribute, of: $0.cluster)?.quality.contains(.timed) == true }
+    try await home.withHome { [written, values, isTimed, raw] session in
+      let state = await session.state
+      let writes = try values.map { value throws(HomeError) in
+        try value.write(
+          raw: raw, levels: state.levels(of: written.nodeID, on: value.path.endpoint ?? written.mainEndpoint))
+      }
       try await session.write(written, writes, isTimed: isTimed)
     }
     try home.report(
@@ -79,6 +91,30 @@ struct Write: AsyncParsableCommand {
   }
 }
 
+/// Values of attributes and fields that are not known by name.
+private enum TypedValue {
+  static let help = """
+    Types are u8, u16, u32, u64, i8, i16, i32, i64, f32, f64, bool, str, and hex for octets. Without a type it is what the value \
+    looks like.
+    """
+}
+
+/// A value of `hearth write`, before the levels of the device are known.
+private struct WrittenValue: Sendable {
+  /// As the attribute was written.
+  var name: String
+  var text: String
+  var path: AttributePath
+  var cluster: ClusterID
+  var attribute: AttributeID
+
+  func write(raw: Bool, levels: LevelRange) throws(HomeError) -> AttributeWrite {
+    let value = try AttributeUnits.parse(
+      text, cluster: cluster, attribute: attribute, raw: raw, named: name, levels: levels)
+    return AttributeWrite(path, value: value)
+  }
+}
+
 /// `hearth invoke`.
 struct Invoke: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -87,8 +123,13 @@ struct Invoke: AsyncParsableCommand {
       PATH is kitchen/lamp.levelControl.moveToLevel or by numbers 5/1/8/0. Fields are field=value, or one {…} as in JSON; \
       those left out are null, empty or zero where that is allowed. For example:
         hearth invoke kitchen/lamp.levelControl.moveToLevel level=128 transitionTime=10
+      Fields of commands that are not known by name are numbers with typed values:
+        hearth invoke 5/1/0xFFF1FC00/1 0=i16:500 1=str:hello --timed
+      \(TypedValue.help)
       """)
   @OptionGroup var home: HomeOptions
+  @Flag(name: .customLong("timed"), help: "Invoke as a timed interaction; commands known by name need no option.")
+  var isTimed = false
   @Argument(help: "The command.") var path: String
   @Argument(parsing: .remaining, help: ArgumentHelp("Its fields.", valueName: "field=value")) var fields: [String] = []
 
@@ -101,9 +142,10 @@ struct Invoke: AsyncParsableCommand {
     let info = ElementNames.command(commandPath)
     let encoded = try CommandFields.encode(fields, info)
     let device = path.target.device
+    let isTimed = isTimed
     try await home.withHome { session in
       let answer = try await session.invoke(
-        device, CommandData(commandPath, fields: encoded), isTimed: info?.quality.contains(.timed) == true)
+        device, CommandData(commandPath, fields: encoded), isTimed: isTimed || info?.quality.contains(.timed) == true)
       let name = "\(ElementNames.cluster(cluster)).\(ElementNames.command(commandPath.command, of: cluster))"
       let schema = answer.map { ElementNames.response($0.path.command, of: cluster) } ?? .any
       let json = device.jsonNames.adding("endpoint", .integer(endpoint.rawValue)).adding("command", .string(name))

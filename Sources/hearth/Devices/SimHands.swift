@@ -24,7 +24,8 @@ struct SimSet: ParsableCommand {
     for (path, value) in try Write.pairs(assignments) {
       let place = try SimPlace(path, in: running)
       let tlv = try AttributeUnits.parse(
-        value, cluster: place.cluster, attribute: place.attribute, raw: raw, named: path)
+        value, cluster: place.cluster, attribute: place.attribute, raw: raw, named: path,
+        levels: AttributeUnits.isLevel(place.cluster, place.attribute) ? levels(place, running) : .standard)
       requests.append(
         (
           place.entry,
@@ -35,6 +36,19 @@ struct SimSet: ParsableCommand {
     }
     for (entry, request) in requests { try running.send(request, to: entry) }
     options.output.result(["set": .integer(requests.count)], "")
+  }
+
+  /// The levels that the device has; those of a light where it does not tell.
+  private func levels(_ place: SimPlace, _ running: RunningDevices) -> LevelRange {
+    func value(_ attribute: Attribute<LevelControl, UInt8>) -> UInt8? {
+      let request = ControlRequest.get(
+        device: place.entry.path, endpoint: place.endpoint, cluster: place.cluster.rawValue,
+        attribute: attribute.id.rawValue)
+      return (try? running.send(request, to: place.entry).value).flatMap { try? UInt8(tlv: $0) }
+    }
+    return LevelRange(
+      lowest: value(LevelControl.minLevel) ?? LevelRange.standard.lowest,
+      highest: value(LevelControl.maxLevel) ?? LevelRange.standard.highest)
   }
 }
 

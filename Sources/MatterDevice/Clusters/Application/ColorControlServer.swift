@@ -27,9 +27,6 @@ public enum ColorControlServer {
     var server = ClusterServer(ColorControl.self, features: features)
       .initial(ColorControl.remainingTime, 0)
       .initial(ColorControl.colorCapabilities, .init(rawValue: UInt16(truncatingIfNeeded: mask & 0x1F)))
-      .onWrite(ColorControl.options) { context, value throws(StatusError) in
-        guard value.isSubset(of: .executeIfOff) else { throw StatusError(.constraintError) }
-      }
       .onTimer(ColorTransition.tick) { context in ColorTransition.advance(&context) }
       .hook(recalled) { context, scene in ColorScenes.recall(scene, &context) }
       .onStart { context in start(&context) }

@@ -30,13 +30,10 @@ public enum LevelControlServer {
         LevelControl.onOffTransitionTime, LevelControl.onTransitionTime, LevelControl.offTransitionTime,
         LevelControl.defaultMoveRate
       )
-      .onWrite(LevelControl.onLevel) { context, value throws(StatusError) in
-        guard let level = value.wrapped else { return }
-        guard LevelTransition.isInRange(level, &context) else { throw StatusError(.constraintError) }
-      }
-      .onWrite(LevelControl.options) { context, value throws(StatusError) in
-        guard value.isSubset(of: [.executeIfOff, .coupleColorTempToLevel]) else { throw StatusError(.constraintError) }
-      }
+      .limiting(LevelControl.currentLevel, from: LevelControl.minLevel, to: LevelControl.maxLevel)
+      .limiting(LevelControl.onLevel, from: LevelControl.minLevel, to: LevelControl.maxLevel)
+      .limiting(LevelControl.minLevel, to: LevelControl.maxLevel)
+      .limiting(LevelControl.maxLevel, from: LevelControl.minLevel)
       .hook(switchRequested) { context, isOn in isOn ? comeOn(&context) : goOff(&context) }
       .hook(recalled) { context, scene in
         guard LevelTransition.isInRange(scene.level, &context) else { return }

@@ -126,9 +126,6 @@ public enum OnOffServer {
       .onChange(OnOff.onTime) { context in OnOffCountdown.review(&context) }
       .onChange(OnOff.offWaitTime) { context in OnOffCountdown.review(&context) }
       .onTimer(OnOffCountdown.tick) { context in OnOffCountdown.advance(&context) }
-      .onWrite(OnOff.startUpOnOff) { context, value throws(StatusError) in
-        if let code = value.wrapped, !code.isKnown { throw StatusError(.constraintError) }
-      }
       .onStart { context in
         switch context[OnOff.startUpOnOff] {
         case .value(.off): context[OnOff.onOff] = false

@@ -19,6 +19,7 @@ public enum SwitchServer {
   public static func make(features: [Feature], positions: UInt8 = 2, multiPressMax: UInt8 = 3) -> ClusterServer {
     var server = ClusterServer(Switch.self, features: features)
       .initial(Switch.numberOfPositions, positions)
+      .limiting(Switch.currentPosition, to: Switch.numberOfPositions, isHighestExcluded: true)
       .onChange(Switch.currentPosition, moved)
       .onStart { context in
         // Nobody holds the button of a device that just got its power.
