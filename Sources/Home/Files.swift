@@ -15,30 +15,13 @@ package enum Files {
     }
   }
 
-  /// Replaces the file: whoever reads it sees the old bytes or the new ones, also after a kill at any moment.
-  static func replace(_ path: String, with data: Data) throws(HomeError) {
-    do {
-      try makeDirectory((path as NSString).deletingLastPathComponent)
-      try data.write(to: URL(filePath: path), options: .atomic)
-    } catch let error as HomeError {
-      throw error
-    } catch {
-      throw HomeError(.internalError, "\(path) can't be written: \(error.localizedDescription)", cause: error)
-    }
-  }
-
-  /// The same for what only the user may read, from the first byte on.
+  /// Replaces a file in one step with one that only the user may read.
   static func replace(_ path: String, withSecret data: Data) throws(HomeError) {
     try makeDirectory((path as NSString).deletingLastPathComponent)
-    let new = "\(path).\(getpid()).new"
-    unlink(new)
-    let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw HomeError(.internalError, "\(new) can't be made: \(systemError())") }
-    let written = data.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-    close(descriptor)
-    guard written == data.count, rename(new, path) == 0 else {
-      unlink(new)
-      throw HomeError(.internalError, "\(path) can't be written: \(systemError())")
+    do throws(StoreError) {
+      try SecretFile.replace(path, with: [UInt8](data))
+    } catch {
+      throw HomeError(opening: error)
     }
   }
 

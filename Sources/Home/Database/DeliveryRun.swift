@@ -53,9 +53,12 @@ enum DeliveryRun {
     request.setValue("application/json", forHTTPHeaderField: "Content-Type")
     request.httpBody = body
     do {
-      let (_, response) = try await URLSession.shared.data(for: request)
-      guard let status = (response as? HTTPURLResponse)?.statusCode else { return "\(address) gave no status" }
+      let status = try await WebTransport.send(request, limit: CloudOptions().largestAnswer).status
       return (200..<300).contains(status) ? nil : "\(address) answered with \(status)"
+    } catch CloudTransportError.tooLarge {
+      return "\(address) answered with more than 1 MB"
+    } catch CloudTransportError.unreachable(let reason) {
+      return "\(address) does not answer: \(reason)"
     } catch {
       return "\(address) does not answer: \(error.localizedDescription)"
     }

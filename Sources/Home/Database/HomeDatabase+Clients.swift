@@ -15,7 +15,7 @@ extension HomeDatabase {
     var random = SystemRandomSource()
     let token = hexadecimal(random.bytes(16))
     let client = InvitedClient(name: name, role: role, created: time, tokenHash: InvitedClient.hash(token))
-    try write { database in
+    try write(isDurable: true) { database in
       // SQLite knows the case of A to Z alone.
       let names = try Row.fetchAll(database, sql: "SELECT name FROM client").map { try $0.text(0) }
       if let taken = names.first(where: { HomeNames.same($0, name) }) {
@@ -56,7 +56,7 @@ extension HomeDatabase {
         .notFound, "there is no client “\(name)”",
         candidates: NearestName.suggestions(for: name, in: known.map(\.name)))
     }
-    try write { try $0.execute(sql: "DELETE FROM client WHERE name = ?", arguments: [client.name]) }
+    try write(isDurable: true) { try $0.execute(sql: "DELETE FROM client WHERE name = ?", arguments: [client.name]) }
     return client
   }
 }

@@ -116,10 +116,13 @@ public final class HomeDatabase: Sendable {
   }
 
   /// All or nothing, and nobody else in between.
-  func write<R>(_ body: (Database) throws -> R) throws(HomeError) -> R {
+  /// - Parameter isDurable: whether it must survive a loss of power: it waits for the disk.
+  func write<R>(isDurable: Bool = false, _ body: (Database) throws -> R) throws(HomeError) -> R {
     try checkOpen()
     do {
       return try pool.writeWithoutTransaction { database in
+        if isDurable { try database.execute(sql: "PRAGMA synchronous = FULL") }
+        defer { if isDurable { try? database.execute(sql: "PRAGMA synchronous = NORMAL") } }
         // These are prepared once for a connection: a commit of one change takes hardly longer than to read their text.
         try database.cachedStatement(sql: "BEGIN IMMEDIATE").execute()
         do {

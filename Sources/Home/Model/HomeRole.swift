@@ -29,7 +29,9 @@ public struct InvitedClient: Hashable, Sendable {
   public var role: HomeRole
   /// In seconds since 1970.
   public var created: Int64
-  /// Of its token. What proves that one has the token, and so a secret as well.
+  /// The SHA-256 of its token. The handshake of the hub proves possession of this hash, not of the token, so the hash is the
+  /// credential itself: a copy of the home's database is enough to connect as this client. Keep backups of the state directory
+  /// as secret as the tokens, and revoke all invitations if one got out.
   package var tokenHash: [UInt8]
 
   package init(name: String, role: HomeRole, created: Int64, tokenHash: [UInt8]) {

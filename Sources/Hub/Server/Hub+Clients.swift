@@ -40,7 +40,13 @@ extension Hub {
     // On the hub's own loop: nothing else touches the connection meanwhile but its end.
     guard let connection = connections[number] else { return }
     do throws(HomeError) {
-      let role = try await role(of: connection, hello)
+      var role: HomeRole
+      var looks: Int
+      repeat {
+        // A token that is revoked while it is looked up is looked up again.
+        looks = looksAgain
+        role = try await self.role(of: connection, hello)
+      } while looks != looksAgain
       guard case .identifying = connection.state else { return }
       welcome(connection, role, from: hello.position)
     } catch {
@@ -51,8 +57,12 @@ extension Hub {
 
   private func role(of connection: HubConnection, _ hello: HubHello) async throws(HomeError) -> HomeRole {
     if let invited = connection.invited {
-      (connection.name, connection.tokenHash) = (invited.name, invited.tokenHash)
-      return invited.role
+      // The handshake may have been long ago: the invitation must still stand.
+      guard let client = try await invitedClients().first(where: { $0.tokenHash == invited.tokenHash }) else {
+        throw Self.revoked
+      }
+      (connection.name, connection.tokenHash) = (client.name, client.tokenHash)
+      return client.role
     }
     guard connection.isLocal else { throw HomeError(.accessDenied, "who you are was not proved") }
     guard let token = hello.token else {
@@ -237,13 +247,16 @@ extension Hub {
       }, drops: controller.assumeIsolated { $0.drops })
   }
 
-  /// Hangs up on clients whose tokens are not good any more.
+  private static let revoked = HomeError(.accessDenied, "the invitation was revoked")
+
+  /// Closes the connections of clients whose invitations were revoked, also those that have not sent their hello yet.
   private func lookAgain() async throws(HomeError) {
+    looksAgain += 1
     let clients = try await controller.withDatabase { try $0.clients() }
     for connection in connections.values {
-      guard let token = connection.tokenHash, let role = connection.role else { continue }
-      if !clients.contains(where: { $0.tokenHash == token && $0.role == role }) {
-        connection.refuse(HomeError(.accessDenied, "the invitation was revoked"))
+      guard let token = connection.tokenHash ?? connection.invited?.tokenHash else { continue }
+      if !clients.contains(where: { $0.tokenHash == token && $0.role == connection.role ?? $0.role }) {
+        connection.refuse(Self.revoked)
       }
     }
   }

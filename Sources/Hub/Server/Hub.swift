@@ -52,6 +52,8 @@ public actor Hub {
   /// Who waits to be looked up among the clients that were invited.
   var lookups: [CheckedContinuation<Result<[InvitedClient], HomeError>, Never>] = []
   var isLookingUp = false
+  /// How often clients were checked because an invitation was revoked.
+  var looksAgain = 0
   /// How often the invitations were read.
   var lookupCount = 0
 

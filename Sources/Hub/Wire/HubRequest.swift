@@ -108,13 +108,18 @@ extension HubRequest {
     }
   }
 
-  /// What is not declared is a maker's own, and as the standard's default.
   private static func privilege(_ write: AttributeWrite) -> Privilege {
     guard let cluster = write.path.cluster, let attribute = write.path.attribute else { return .administer }
-    return ElementNames.info(attribute, of: cluster)?.write ?? .operate
+    return ElementNames.info(attribute, of: cluster)?.write ?? cluster.undeclaredPrivilege
   }
 
   private static func privilege(_ command: CommandData) -> Privilege {
-    ElementNames.command(command.path)?.privilege ?? .operate
+    ElementNames.command(command.path)?.privilege ?? command.path.cluster.undeclaredPrivilege
   }
+}
+
+extension ClusterID {
+  /// The privilege for elements that the catalogue doesn't declare: Administer in clusters of the standard, as some of them hand
+  /// out credentials, and Operate in manufacturers' own, which have the vendor's id in their upper half. Matter Core § 7.18.2.
+  var undeclaredPrivilege: Privilege { rawValue >> 16 == 0 ? .administer : .operate }
 }

@@ -91,3 +91,42 @@ final class OpenFile: Sendable {
     throw StoreError(.system(operation: "mkdir", code: code), path: path)
   }
 }
+
+/// Small files that only the user may read.
+package enum SecretFile {
+  /// Replaces a file in one step: a reader sees the old bytes or the new ones, and nobody else can read it at any moment.
+  package static func replace(_ path: String, with bytes: [UInt8]) throws(StoreError) {
+    let new = "\(path).\(getpid()).new"
+    unlink(new)
+    do throws(StoreError) {
+      let file = try OpenFile(new, O_WRONLY | O_CREAT | O_EXCL)
+      try file.append(bytes)
+      guard rename(new, path) == 0 else { throw StoreError(.system(operation: "rename", code: errno), path: path) }
+    } catch {
+      unlink(new)
+      throw error
+    }
+  }
+}
+
+/// Who else can change what a directory holds.
+package enum DirectoryCheck {
+  /// Refuses a directory that belongs to another user or that everybody can write to: another user could replace the keys in it.
+  /// A directory that is not there passes. One with the sticky bit, as `/tmp`, passes for what is below it.
+  /// - Returns: whether the group can write to it.
+  /// - Throws: `insecure`.
+  @discardableResult
+  package static func check(_ path: String) throws(StoreError) -> Bool {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return false }
+    // What belongs to the system's administrator is as safe as the system.
+    guard status.st_uid == geteuid() || status.st_uid == 0 || geteuid() == 0 else {
+      throw StoreError(.insecure("it belongs to another user"), path: path)
+    }
+    guard status.st_mode & S_ISVTX == 0 else { return false }
+    guard status.st_mode & S_IWOTH == 0 else {
+      throw StoreError(.insecure("everybody can write to it; run chmod o-w on it"), path: path)
+    }
+    return status.st_mode & S_IWGRP != 0
+  }
+}

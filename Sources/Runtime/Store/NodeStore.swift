@@ -43,6 +43,8 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The journal is damaged elsewhere than at its end: at this byte, nil where it was found earlier. It is kept as
     /// `journal.damaged`, and everything readable as `journal.recovered`.
     case damaged(at: Int?)
+    /// Other users can change what the directory holds.
+    case insecure(String)
     /// More than 4 GiB in one commit.
     case tooLarge
     /// The store was closed, or an earlier failure left it in an unknown state.
@@ -69,6 +71,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
       \(path) is damaged\(byte.map { " at byte \($0)" } ?? "") and was renamed to journal.damaged; restore a copy of it, or \
       rename journal.recovered (everything that could be read) to journal, or move journal.damaged away to start afresh
       """
+    case .insecure(let reason): "\(path) is not safe: \(reason), or choose another state directory"
     case .tooLarge: "\(path): too much state for one commit"
     case .closed: "\(path): the store is closed"
     case .system(let operation, let code): "\(path): \(operation): \(systemMessage(code))"

@@ -52,6 +52,7 @@ public final class StateStore: NodeStore {
     self.options = options
     let path = directory + "/journal"
     unsynchronized = [directory] + (try OpenFile.makeDirectories(directory))
+    try DirectoryCheck.check(directory)
     let lock = try OpenFile(directory, O_RDONLY | O_DIRECTORY)
     guard try lock.lock() else { throw StoreError(.inUse, path: directory) }
     self.lock = lock

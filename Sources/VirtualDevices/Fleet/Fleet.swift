@@ -70,6 +70,10 @@ public final class Fleet: Sendable {
     let responders = respondersDirectory(in: options.runDirectory)
     try FileManager.default.createDirectory(
       atPath: responders, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    for directory in [options.runDirectory, options.devicesDirectory] {
+      try DirectoryCheck.check((directory as NSString).deletingLastPathComponent)
+      try DirectoryCheck.check(directory)
+    }
     let interfaces = try NetworkInterfaces.select(options.interfaces)
     var discoveryOptions = ServiceDiscovery.Options(interfaces: interfaces)
     discoveryOptions.mode = options.discovery

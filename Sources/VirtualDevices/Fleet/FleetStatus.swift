@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Runtime
 
 /// What a running fleet tells other processes of the same user: a file in the run directory, written anew at each change.
 public struct FleetStatus: Codable, Sendable, Hashable {
@@ -16,7 +17,8 @@ public struct FleetStatus: Codable, Sendable, Hashable {
   func write(to directory: String) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]
-    try encoder.encode(self).write(to: URL(filePath: Self.path(process, in: directory)), options: .atomic)
+    // It has the passcodes.
+    try SecretFile.replace(Self.path(process, in: directory), with: [UInt8](encoder.encode(self)))
   }
 
   static func remove(process: Int32, from directory: String) { unlink(path(process, in: directory)) }

@@ -21,6 +21,13 @@ public struct WebTransport: CloudTransport {
     request.setValue("application/json", forHTTPHeaderField: "Content-Type")
     request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
     request.httpBody = Data(body)
+    return try await Self.send(request, limit: limit)
+  }
+
+  /// Sends a request without following redirections.
+  /// - Parameter limit: the most bytes that the answer may have.
+  /// - Throws: `CloudTransportError`.
+  static func send(_ request: URLRequest, limit: Int) async throws -> CloudReply {
     let exchange = WebExchange(limit: limit)
     let session = URLSession(configuration: .ephemeral, delegate: exchange, delegateQueue: nil)
     defer { session.invalidateAndCancel() }
