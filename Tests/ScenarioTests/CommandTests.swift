@@ -116,15 +116,15 @@ import Testing
     try await passes(
       """
         - press: { bell: double }
-        - expect: { event bell.switch.multiPressComplete: { totalNumberOfPressesCounted: 2 }, within: 2m }
+        - expect: { event bell.switch.multiPressComplete: { totalNumberOfPressesCounted: 2 }, within: 1s }
         - press: { remote: { press: long, button: Off } }
-        - expect: { event remote.longPress: { button: Off, newPosition: 1 }, within: 2m }
+        - expect: { event remote.longPress: { button: Off, newPosition: 1 }, within: 1s }
       """)
     let other = try await play(
       """
       steps:
         - press: { bell: short }
-        - expect: { event bell.switch.multiPressComplete: { totalNumberOfPressesCounted: 2 }, within: 2m }
+        - expect: { event bell.switch.multiPressComplete: { totalNumberOfPressesCounted: 2 }, within: 1s }
       """)
     let message = other.failure?.message ?? ""
     #expect(message.hasPrefix("expected event bell.switch.multiPressComplete: {totalNumberOfPressesCounted 2}: it is "))

@@ -80,13 +80,12 @@ public actor HomeController {
   var graceReadings = (begun: 0, inForce: 0)
   /// The accounts at makers' clouds that were needed yet, by name; where we follow the devices, all.
   var clouds: [String: CloudLink] = [:]
+  /// The nodes that requests are under way to.
+  var permits: [NodeID: SessionPermit] = [:]
   /// How often it was begun to read the accounts, and which reading is the one in force.
   var cloudReadings = (begun: 0, inForce: 0)
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
-
-  /// 2025-01-01 in seconds since 2000-01-01: before it, the host's clock is wrong.
-  private static let leastTime: Int64 = 788_918_400
 
   private init(_ options: Options, _ edge: NIOLoopBound<HomeEdge>, _ discovery: (any NodeDiscovery)?) {
     self.options = options
@@ -161,6 +160,7 @@ public actor HomeController {
   private func begin() {
     edge.value.observers.wake = { [machine = options.machine] body in _ = machine.task { body() } }
     edge.value.observers.make = { [unowned self] entry, reducer in value(of: entry, reducer) }
+    noteClock()
     edge.value.onSession = { [unowned self] node in _ = newSessions.insert(node) }
     watchFollower()
   }
@@ -237,6 +237,8 @@ public actor HomeController {
     }
     lookForFollower()
     noteClock()
+    let hasPermit = await enter(node)
+    defer { if hasPermit { leave(node) } }
     let wait = Waits.begin("\(name(of: node)) to answer \(what())")
     defer { wait?.end() }
     let id = edge.value.begin(node, onEvent: onEvent, start)
@@ -270,10 +272,10 @@ public actor HomeController {
     let machine = options.machine
     // A host without a clock of its own begins in 1970: that is no time to judge a certificate by.
     let seconds = Int64(machine.matterSeconds())
-    let isRight = seconds > Self.leastTime || options.mutant == .trustsAnyClock
+    let isRight = seconds > NodeCore.earliestHostTime || options.mutant == .trustsAnyClock
     edge.value.host.perform { engine, now in
       engine.noteClock(machine.unixMicroseconds(), at: now)
-      engine.perform(at: now) { controller, _ in controller.setCurrentTime(isRight ? seconds : nil) }
+      engine.perform(at: now) { controller, now in controller.setCurrentTime(isRight ? seconds : nil, at: now) }
     }
   }
 

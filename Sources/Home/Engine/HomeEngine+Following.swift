@@ -80,11 +80,10 @@ extension HomeEngine {
   var callDeadline: Instant? { uncalled.isEmpty ? nil : calls.values.min() }
 
   private mutating func call(_ node: NodeID, at now: Instant) {
+    // All events are urgent: a press of a button must not wait for the next interval. One path for all of them, since a node
+    // need not take more than three paths. Matter Core § 8.5.1.
     var request = SubscriptionRequest(
-      paths: [AttributePath()], events: [EventPath()], maxInterval: configuration.maxInterval)
-    // What only changes once in a while may wait, but not what it is to be noticed by.
-    request.events.append(
-      EventPath(endpoint: .root, cluster: BasicInformation.id, event: BasicInformation.shutDown.id, isUrgent: true))
+      paths: [AttributePath()], events: [EventPath(isUrgent: true)], maxInterval: configuration.maxInterval)
     request.eventMin = reducer.state.lastEvents[node].map { $0.saturatingAdd(1) }
     request.retriesFirstAttempt = true
     request.isCached = false

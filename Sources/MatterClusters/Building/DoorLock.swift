@@ -6,10 +6,10 @@ public enum DoorLock: Cluster {
 
   public static let pinCredential = Feature(0, "PIN", "PINCredential")
   public static let rfidCredential = Feature(1, "RID", "RFIDCredential")
-  public static let fingerCredentials = Feature(2, "FGP", "FingerCredentials")
+  public static let fingerCredentials = Feature(2, "FGP", "FingerCredentials", provisional: true)
   public static let weekDayAccessSchedules = Feature(4, "WDSCH", "WeekDayAccessSchedules")
   public static let doorPositionSensor = Feature(5, "DPS", "DoorPositionSensor")
-  public static let faceCredentials = Feature(6, "FACE", "FaceCredentials")
+  public static let faceCredentials = Feature(6, "FACE", "FaceCredentials", provisional: true)
   public static let credentialsOverTheAirAccess = Feature(7, "COTA", "CredentialsOverTheAirAccess")
   public static let user = Feature(8, "USR", "User")
   public static let yearDayAccessSchedules = Feature(10, "YDSCH", "YearDayAccessSchedules")

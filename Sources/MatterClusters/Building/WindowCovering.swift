@@ -8,7 +8,7 @@ public enum WindowCovering: Cluster {
   public static let lift = Feature(0, "LF", "Lift")
   public static let tilt = Feature(1, "TL", "Tilt")
   public static let positionAwareLift = Feature(2, "PA_LF", "PositionAwareLift")
-  public static let absolutePosition = Feature(3, "ABS", "AbsolutePosition")
+  public static let absolutePosition = Feature(3, "ABS", "AbsolutePosition", provisional: true)
   public static let positionAwareTilt = Feature(4, "PA_TL", "PositionAwareTilt")
   public static let features: [Feature] = [lift, tilt, positionAwareLift, absolutePosition, positionAwareTilt]
 
@@ -16,16 +16,16 @@ public enum WindowCovering: Cluster {
 
   public static let type = Attribute<Self, TypeEnum>(0x0000, "Type", initial: .rollershade, quality: .fixed)
   public static let physicalClosedLimitLift = Attribute<Self, UInt16>(
-    0x0001, "PhysicalClosedLimitLift", initial: 0, quality: .fixed,
+    0x0001, "PhysicalClosedLimitLift", initial: 0, quality: [.fixed, .provisional],
     conformance: .optionalWhen(.init(all: lift.mask | positionAwareLift.mask | absolutePosition.mask)))
   public static let physicalClosedLimitTilt = Attribute<Self, UInt16>(
-    0x0002, "PhysicalClosedLimitTilt", initial: 0, quality: .fixed,
+    0x0002, "PhysicalClosedLimitTilt", initial: 0, quality: [.fixed, .provisional],
     conformance: .optionalWhen(.init(all: tilt.mask | positionAwareTilt.mask | absolutePosition.mask)))
   public static let currentPositionLift = Attribute<Self, Nullable<UInt16>>(
-    0x0003, "CurrentPositionLift", initial: .null, quality: .nonVolatile,
+    0x0003, "CurrentPositionLift", initial: .null, quality: [.nonVolatile, .provisional],
     conformance: .optionalWhen(.init(all: lift.mask | positionAwareLift.mask | absolutePosition.mask)))
   public static let currentPositionTilt = Attribute<Self, Nullable<UInt16>>(
-    0x0004, "CurrentPositionTilt", initial: .null, quality: .nonVolatile,
+    0x0004, "CurrentPositionTilt", initial: .null, quality: [.nonVolatile, .provisional],
     conformance: .optionalWhen(.init(all: tilt.mask | positionAwareTilt.mask | absolutePosition.mask)))
   public static let numberOfActuationsLift = Attribute<Self, UInt16>(
     0x0005, "NumberOfActuationsLift", initial: 0, quality: .nonVolatile, conformance: .optionalWith(lift.mask))
@@ -55,19 +55,19 @@ public enum WindowCovering: Cluster {
     0x000F, "CurrentPositionTiltPercent100ths", initial: .null, quality: .nonVolatile,
     conformance: .when(.init(all: tilt.mask | positionAwareTilt.mask)), constraint: .range(0...10000))
   public static let installedOpenLimitLift = Attribute<Self, UInt16>(
-    0x0010, "InstalledOpenLimitLift", initial: 0, quality: .nonVolatile,
+    0x0010, "InstalledOpenLimitLift", initial: 0, quality: [.nonVolatile, .provisional],
     conformance: .when(.init(all: lift.mask | positionAwareLift.mask | absolutePosition.mask)),
     constraint: .range(0...65534))
   public static let installedClosedLimitLift = Attribute<Self, UInt16>(
-    0x0011, "InstalledClosedLimitLift", initial: 65534, quality: .nonVolatile,
+    0x0011, "InstalledClosedLimitLift", initial: 65534, quality: [.nonVolatile, .provisional],
     conformance: .when(.init(all: lift.mask | positionAwareLift.mask | absolutePosition.mask)),
     constraint: .range(0...65534))
   public static let installedOpenLimitTilt = Attribute<Self, UInt16>(
-    0x0012, "InstalledOpenLimitTilt", initial: 0, quality: .nonVolatile,
+    0x0012, "InstalledOpenLimitTilt", initial: 0, quality: [.nonVolatile, .provisional],
     conformance: .when(.init(all: tilt.mask | positionAwareTilt.mask | absolutePosition.mask)),
     constraint: .range(0...65534))
   public static let installedClosedLimitTilt = Attribute<Self, UInt16>(
-    0x0013, "InstalledClosedLimitTilt", initial: 65534, quality: .nonVolatile,
+    0x0013, "InstalledClosedLimitTilt", initial: 65534, quality: [.nonVolatile, .provisional],
     conformance: .when(.init(all: tilt.mask | positionAwareTilt.mask | absolutePosition.mask)),
     constraint: .range(0...65534))
   public static let mode = Attribute<Self, Mode>(0x0017, "Mode", initial: [], quality: .nonVolatile, write: .manage)
@@ -80,12 +80,14 @@ public enum WindowCovering: Cluster {
   public static let downOrClose = Command<Self, NoFields, NoFields>(0x01, "DownOrClose")
   public static let stopMotion = Command<Self, NoFields, NoFields>(0x02, "StopMotion")
   public static let goToLiftValue = Command<Self, GoToLiftValueRequest, NoFields>(
-    0x04, "GoToLiftValue", conformance: .optionalWhen(.init(all: lift.mask | absolutePosition.mask)))
+    0x04, "GoToLiftValue", quality: .provisional,
+    conformance: .optionalWhen(.init(all: lift.mask | absolutePosition.mask)))
   public static let goToLiftPercentage = Command<Self, GoToLiftPercentageRequest, NoFields>(
     0x05, "GoToLiftPercentage",
     conformance: .whenElseOptionalWith(.init(all: lift.mask | positionAwareLift.mask), lift.mask))
   public static let goToTiltValue = Command<Self, GoToTiltValueRequest, NoFields>(
-    0x07, "GoToTiltValue", conformance: .optionalWhen(.init(all: tilt.mask | absolutePosition.mask)))
+    0x07, "GoToTiltValue", quality: .provisional,
+    conformance: .optionalWhen(.init(all: tilt.mask | absolutePosition.mask)))
   public static let goToTiltPercentage = Command<Self, GoToTiltPercentageRequest, NoFields>(
     0x08, "GoToTiltPercentage",
     conformance: .whenElseOptionalWith(.init(all: tilt.mask | positionAwareTilt.mask), tilt.mask))

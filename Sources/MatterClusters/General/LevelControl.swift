@@ -7,7 +7,7 @@ public enum LevelControl: Cluster {
 
   public static let onOff = Feature(0, "OO", "OnOff")
   public static let lighting = Feature(1, "LT", "Lighting")
-  public static let frequency = Feature(2, "FQ", "Frequency")
+  public static let frequency = Feature(2, "FQ", "Frequency", provisional: true)
   public static let features: [Feature] = [onOff, lighting, frequency]
 
   // MARK: Attributes

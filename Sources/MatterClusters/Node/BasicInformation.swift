@@ -46,7 +46,7 @@ public enum BasicInformation: Cluster {
   public static let maxPathsPerInvoke = Attribute<Self, UInt16>(
     0x0016, "MaxPathsPerInvoke", initial: 1, quality: .fixed, constraint: .range(1...65535))
   public static let configurationVersion = Attribute<Self, UInt32>(
-    0x0018, "ConfigurationVersion", initial: 1, quality: .nonVolatile, conformance: .optional,
+    0x0018, "ConfigurationVersion", initial: 1, quality: [.nonVolatile, .provisional],
     constraint: .range(1...4294967295))
 
   // MARK: Events

@@ -41,7 +41,7 @@ public enum BridgedDeviceBasicInformation: Cluster {
   public static let productAppearance = Attribute<Self, ProductAppearanceStruct>(
     0x0014, "ProductAppearance", quality: .fixed, conformance: .optional)
   public static let configurationVersion = Attribute<Self, UInt32>(
-    0x0018, "ConfigurationVersion", initial: 1, quality: .nonVolatile, conformance: .optional,
+    0x0018, "ConfigurationVersion", initial: 1, quality: [.nonVolatile, .provisional], conformance: .optional,
     constraint: .range(1...4294967295))
 
   // MARK: Commands

@@ -4,7 +4,7 @@ public import MatterModel
 public enum GroupKeyManagement: Cluster {
   public static let id: ClusterID = 0x003F, revision: UInt16 = 2, name = "GroupKeyManagement"
 
-  public static let cacheAndSync = Feature(0, "CS", "CacheAndSync")
+  public static let cacheAndSync = Feature(0, "CS", "CacheAndSync", provisional: true)
   public static let features: [Feature] = [cacheAndSync]
 
   // MARK: Attributes

@@ -13,8 +13,8 @@ public enum UnitLocalization: Cluster {
     0x0000, "TemperatureUnit", quality: .nonVolatile, write: .manage,
     conformance: .features(temperatureUnitFeature.mask))
   public static let supportedTemperatureUnits = Attribute<Self, [TempUnit]>(
-    0x0001, "SupportedTemperatureUnits", quality: .fixed, conformance: .features(temperatureUnitFeature.mask),
-    constraint: .entries(3))
+    0x0001, "SupportedTemperatureUnits", quality: [.fixed, .provisional],
+    conformance: .features(temperatureUnitFeature.mask), constraint: .entries(3))
 
   public static let elements: [any ClusterElement] = [temperatureUnit, supportedTemperatureUnits]
 

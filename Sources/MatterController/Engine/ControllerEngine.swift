@@ -146,8 +146,12 @@ public struct ControllerEngine: Engine {
     return (added, removed)
   }
 
-  /// Says what time it is, by which the certificates of new devices are judged; see ``ControllerConfiguration/currentTime``.
-  public mutating func setCurrentTime(_ time: Int64?) { configuration.currentTime = time }
+  /// Says what time it is, by which the certificates of new devices and of nodes are judged; see
+  /// ``ControllerConfiguration/currentTime``.
+  public mutating func setCurrentTime(_ time: Int64?, at now: Instant) {
+    configuration.currentTime = time
+    core.trustedEpoch = time.map { $0 &- now.nanoseconds / 1_000_000_000 }
+  }
 
   /// The id that the next commissioned device gets.
   public var nextNodeID: NodeID { authority.nextNodeID }

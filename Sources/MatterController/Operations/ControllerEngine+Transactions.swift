@@ -203,10 +203,16 @@ extension ControllerEngine {
 
   /// A message was never acknowledged: whatever else is under way on the session will not be, either.
   mutating func loseSession(_ session: SessionID, with first: Transaction, at now: Instant) {
+    abandon(session, with: [first], at: now)
+  }
+
+  /// Gives up a dead session, and repeats over another one what can be repeated of the requests on it.
+  /// - Parameter transactions: requests on it that were taken out of the table.
+  mutating func abandon(_ session: SessionID, with transactions: [Transaction], at now: Instant) {
     let lastHeard = core.session(session)?.lastHeard ?? .zero
-    var affected = [first]
-    for exchange in transactions.keys.sorted() where exchange.session == session {
-      if let transaction = transactions.removeValue(forKey: exchange) { affected.append(transaction) }
+    var affected = transactions
+    for exchange in self.transactions.keys.sorted() where exchange.session == session {
+      if let transaction = self.transactions.removeValue(forKey: exchange) { affected.append(transaction) }
     }
     core.close(session, notifyingPeer: false, at: now)
     for transaction in affected {

@@ -137,6 +137,7 @@ extension ControllerEngine {
       // The session is gone already, closed by what an operation before this one did.
       fail(operation, .connectionLost, at: now)
     }
+    if handshake == nil { opened(by: node, session, at: now) }
     leaveDeletedGroups(node, at: now)
   }
 
@@ -277,8 +278,8 @@ extension ControllerEngine {
     }
   }
 
-  /// A node tells that it is not where its session leads any more: what is under way goes on to where it is now. An address that it
-  /// never told, as of one that is behind a translator, is left alone. Whoever tells so falsely is believed until the node is heard.
+  /// A node announced another address than its session leads to: what is under way continues at the new one. An address that it
+  /// never announced, as behind a translator, is left alone. A false announcement is believed until the node is heard.
   private mutating func follow(_ node: NodeID, from old: MatterService, to new: MatterService) {
     guard configuration.node.mutant != .staysAtAddress, let session = peers[node]?.session,
       let address = core.session(session)?.peerAddress, old.isAt(address), !new.isAt(address),

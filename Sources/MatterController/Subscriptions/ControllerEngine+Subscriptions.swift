@@ -48,6 +48,9 @@ extension ControllerEngine {
     subscriptions.values.compactMap { if case .established(let key, _, _) = $0.state { key.id } else { nil } }
   }
 
+  /// Whether there is a subscription with a node, established or not.
+  public func isSubscribed(to node: NodeID) -> Bool { subscriptions.values.contains { $0.node == node } }
+
   /// Whether the device keeps us informed now.
   public func isEstablished(_ handle: SubscriptionHandle) -> Bool {
     if case .established? = subscriptions[handle]?.state { true } else { false }
@@ -163,13 +166,15 @@ extension ControllerEngine {
       throw .unexpected(.reportData)
     }
     noteAddress(of: node, on: message.exchange.session)
-    guard let handle = subscriptionHandles[SubscriptionKey(node: node, id: id)] else {
+    let key = SubscriptionKey(node: node, id: id)
+    guard let handle = subscriptionHandles[key] else {
       reportsUnderWay[message.exchange] = nil
       throw .status(Status(.invalidSubscription))
     }
     var underWay = reportsUnderWay.removeValue(forKey: message.exchange) ?? ReportUnderWay(node: node, handle: handle)
     guard underWay.handle == handle else { throw .unexpected(.reportData) }
     try underWay.report.append(data)
+    follow(handle, key, to: message.exchange.session, at: now)
     stayOnTheOld(handle, message.exchange.session, at: now)
     touch(handle, at: now)
     guard underWay.report.isComplete else {

@@ -6,8 +6,8 @@ public import MatterModel
 ///       .initial(OnOff.startUpOnOff, .value(.off))
 ///       .on(OnOff.toggle) { context, _ in context[OnOff.onOff].toggle() }
 ///
-/// What is mandatory with the features is served without being named, commands if they have a handler. The value is
-/// immutable once built, shared by all devices that use it, and has no state: state lives in the node and is reached
+/// What is mandatory with the features is served without being named, commands if they have a handler; provisional elements
+/// have to be named. The value is immutable once built, shared by all devices that use it, and has no state: state lives in the node and is reached
 /// through the ``ServerContext`` that every handler is given.
 public struct ClusterServer: Sendable {
   /// As it is declared.
@@ -33,6 +33,7 @@ public struct ClusterServer: Sendable {
     self.features = mask
     for element in cluster.elements {
       switch element.info {
+      case .attribute(let info) where info.quality.contains(.provisional): break
       case .attribute(let info) where info.conformance.requires(mask): attributes[info.id] = ServedAttribute(info)
       case .event(let info) where info.conformance.requires(mask): events[info.id] = info
       default: break
@@ -124,7 +125,9 @@ public struct ClusterServer: Sendable {
 
   /// The names of what the standard demands with these features and what is not served: commands without a handler.
   public var missingCommands: [String] {
-    cluster.commands.filter { $0.conformance.requires(features) && commands[$0.id] == nil }.map(\.name)
+    cluster.commands.filter {
+      $0.conformance.requires(features) && !$0.quality.contains(.provisional) && commands[$0.id] == nil
+    }.map(\.name)
   }
 }
 

@@ -19,6 +19,8 @@ struct NodeState: Sendable {
   var events = EventLog()
   /// The time of day; nil until somebody says.
   var utc: UTCClock?
+  /// Whether an administrator set the time of day, in this run.
+  var isTimeSet = false
   /// Datagrams that came and went.
   var traffic = (received: UInt64(0), sent: UInt64(0))
   var groupTable = GroupTable() { didSet { areGroupsChanged = true } }
@@ -165,13 +167,13 @@ struct ServerTimer: Sendable {
 /// The keys of the store.
 enum StoreKey {
   static let groups = "groups", groupCounter = "groups/counter", eventNumber = "event/number", failSafe = "failsafe"
-  static let events = "event/record/", composition = "composition"
+  static let events = "event/record/", composition = "composition", subscriptions = "subscription/"
   /// There from an orderly end to the next start.
   static let shutDown = "shutdown"
   /// What the engine stores begins so; whatever else is in the store is somebody else's.
   static let prefixes = [
-    "fabric/", "fabrics/", "attribute/", "server/", "event/", "resumption/", groups, failSafe, composition,
-    shutDown,
+    "fabric/", "fabrics/", "attribute/", "server/", "event/", "resumption/", subscriptions, groups, failSafe,
+    composition, shutDown,
   ]
   static func event(_ number: UInt64) -> String { events + String(number, radix: 16) }
   static let lastFabricIndex = "fabrics/last"

@@ -58,6 +58,10 @@ public struct DeviceConfiguration: Sendable {
   public var enableKey: [UInt8]?
   /// Labels that it was given before anybody commissioned it, as Fixed Label tells; both parts at most 16 bytes.
   public var fixedLabels: [FixedLabel.LabelStruct] = []
+  /// Whether the root serves what the standard calls provisional: ConfigurationVersion, SupportedTemperatureUnits.
+  public var servesProvisional = false
+  /// Whether subscriptions outlive a restart: the device opens a session to each subscriber and reports at once.
+  public var resumesSubscriptions = true
   /// How many sessions and exchanges it takes at once.
   public var limits = NodeConfiguration()
 

@@ -79,11 +79,8 @@ extension DeviceEngine {
     if let address = configuration.peers[command.node], !isConnecting(command.fabric, command.node) {
       connect(command.fabric, command.node, [address])
     }
-    let query = DiscoveryQuery.operational(
-      compressedFabricID: fabric.compressedFabricID, nodeID: command.node.rawValue)
-    guard !bound.browsing.contains(query) else { return }
-    bound.browsing.append(query)
-    effects.append(.browse(query))
+    browse(
+      .operational(compressedFabricID: fabric.compressedFabricID, nodeID: command.node.rawValue))
   }
 
   // MARK: Giving up
@@ -126,6 +123,7 @@ extension DeviceEngine {
     guard case .operational(let compressedFabricID, let nodeID) = service.kind else { return }
     let node = NodeID(nodeID)
     for fabric in core.fabrics where fabric.compressedFabricID == compressedFabricID {
+      foundSubscriber(node, of: fabric.index, service)
       guard bound.waiting.contains(where: { $0.fabric == fabric.index && $0.node == node }) else { continue }
       let addresses = service.addresses.map { SocketAddress($0, port: service.port) }
       if let handshake = bound.handshakes.first(where: { $1.fabric == fabric.index && $1.node == node })?.key {
@@ -180,12 +178,23 @@ extension DeviceEngine {
     stopBrowsing()
   }
 
-  private mutating func stopBrowsing() {
-    let wanted = bound.waiting.compactMap { command in
-      core.fabric(command.fabric).map {
-        DiscoveryQuery.operational(compressedFabricID: $0.compressedFabricID, nodeID: command.node.rawValue)
-      }
-    }
+  // MARK: DNS-SD
+
+  /// The name of a node of a fabric; nil if the fabric is gone.
+  func query(_ node: NodeID, of fabric: FabricIndex) -> DiscoveryQuery? {
+    core.fabric(fabric).map { .operational(compressedFabricID: $0.compressedFabricID, nodeID: node.rawValue) }
+  }
+
+  mutating func browse(_ query: DiscoveryQuery) {
+    guard !bound.browsing.contains(query) else { return }
+    bound.browsing.append(query)
+    effects.append(.browse(query))
+  }
+
+  /// Ends the searches for nodes that nothing waits for.
+  mutating func stopBrowsing() {
+    let wanted =
+      bound.waiting.compactMap { query($0.node, of: $0.fabric) } + resumptions.compactMap { query($0.node, of: $0.fabric) }
     for query in bound.browsing where !wanted.contains(query) { effects.append(.stopBrowsing(query)) }
     bound.browsing.removeAll { !wanted.contains($0) }
   }

@@ -55,6 +55,7 @@ extension DeviceEngine {
     let fabrics = context.node.commissioning.fabrics
     for fabric in core.fabrics where !fabrics.contains(where: { $0.index == fabric.index }) {
       for subscription in subscriptions where subscription.subject.fabric == fabric.index { end(subscription.id) }
+      forgetResumptions { $0.fabric == fabric.index }
       core.removeFabric(fabric.index, at: now)
     }
     for fabric in fabrics where core.fabric(fabric.index) != fabric { core.install(fabric) }
@@ -142,6 +143,7 @@ extension DeviceEngine {
     published = []
     for query in bound.browsing { effects.append(.stopBrowsing(query)) }
     bound = BoundCommands()
+    resumptions = []
     for address in joined { effects.append(.leave(address)) }
     joined = []
   }

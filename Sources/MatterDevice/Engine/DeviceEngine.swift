@@ -21,6 +21,8 @@ public struct DeviceEngine: Engine {
   /// Events below this number were seen by the subscriptions.
   var distributedEvents: UInt64 = 0
   var bound = BoundCommands()
+  /// What subscribers of an earlier run wait for.
+  var resumptions: [PendingResumption] = []
   var published: [MatterService] = []
   /// The host's name in DNS-SD: that of the configuration, or one drawn since.
   var hostName: String
@@ -80,6 +82,7 @@ public struct DeviceEngine: Engine {
     distributedEvents = context.node.events.next
     noteComposition(stored[StoreKey.composition])
     start(stored[StoreKey.failSafe])
+    resumeSubscriptions(stored)
     settle()
   }
 
@@ -107,6 +110,7 @@ public struct DeviceEngine: Engine {
     core.advance(to: now)
     runTimers()
     advanceBoundCommands()
+    advanceResumptions()
     if let failSafe = context.node.commissioning.failSafe, failSafe.deadline <= now { context.expireFailSafe() }
     if let deadline = context.node.commissioning.window?.deadline, deadline <= now { context.closeWindow() }
     settle()
@@ -115,7 +119,7 @@ public struct DeviceEngine: Engine {
   public var nextDeadline: Instant? {
     guard !isShutDown else { return nil }
     var result = Instant?.earlier(core.nextDeadline, context.node.commissioning.failSafe?.deadline)
-    result = .earlier(result, bound.deadline)
+    result = .earlier(result, .earlier(bound.deadline, resumptionDeadline))
     result = .earlier(result, context.node.commissioning.window?.deadline)
     for timer in context.node.timers { result = .earlier(result, timer.deadline) }
     for subscription in subscriptions { result = .earlier(result, subscription.deadline) }
@@ -168,6 +172,7 @@ public struct DeviceEngine: Engine {
 
   /// Carries out what follows from the last step, until nothing does.
   mutating func settle() {
+    core.trustedEpoch = trustedEpoch
     while true {
       applyRequests(current: nil)
       commit()
@@ -182,6 +187,13 @@ public struct DeviceEngine: Engine {
     }
   }
 
+  /// A clock that an administrator set, or a host's that was set by somebody.
+  private var trustedEpoch: Int64? {
+    guard let utc = context.node.utc else { return nil }
+    let isPlausible = utc.microseconds(at: now) / 1_000_000 >= UInt64(NodeCore.earliestHostTime)
+    return context.node.isTimeSet || isPlausible ? utc.epoch : nil
+  }
+
   private mutating func react(to output: NodeOutput) {
     switch output {
     case .send(let bytes, let address):
@@ -191,6 +203,7 @@ public struct DeviceEngine: Engine {
     case .sessionEstablished(let id, let handshake):
       sessionEstablished(id)
       if let handshake { connected(handshake) }
+      resume(over: id, handshake)
     case .sessionClosed(let id, let session, let reason): sessionClosed(id, session, reason)
     case .paseAttemptFailed: context.countFailedAttempt()
     case .exchangeFailed(let exchange, let failure):
@@ -211,8 +224,15 @@ public struct DeviceEngine: Engine {
       context.node.changes.append(change)
     case .groupMessage(let message): receive(message)
     case .groupCounterReserved(let counter):
+<<<<<<< HEAD
       context.node.changes.append(StoreChange(StoreKey.groupCounter, counter.tlv, isDurable: true))
     case .handshakeFailed(let handshake, _): failedToConnect(handshake)
+=======
+      context.node.changes.append(StoreChange(StoreKey.groupCounter, counter.tlv))
+    case .handshakeFailed(let handshake, let error):
+      failedToConnect(handshake)
+      failedToResume(handshake, error)
+>>>>>>> 5c678bd (Resume subscriptions after a restart, urgent events, stored ports)
     }
   }
 

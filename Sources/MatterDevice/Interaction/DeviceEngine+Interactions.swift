@@ -148,7 +148,11 @@ extension DeviceEngine {
     guard let id = job.subscription else { return core.close(exchange, at: now) }
     if job.primes { return activate(id, on: exchange) }
     core.close(exchange, at: now)
-    if let index = subscriptions.firstIndex(where: { $0.id == id }) { subscriptions[index].exchange = nil }
+    guard let index = subscriptions.firstIndex(where: { $0.id == id }) else { return }
+    subscriptions[index].exchange = nil
+    // One of an earlier run stands when its subscriber has confirmed a report.
+    subscriptions[index].isActive = true
+    store(index)
   }
 
   // MARK: Writing

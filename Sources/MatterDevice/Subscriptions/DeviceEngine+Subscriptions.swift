@@ -16,6 +16,7 @@ extension DeviceEngine {
       for old in subscriptions where old.subject.fabric == subject.fabric && old.subject.node == subject.node {
         end(old.id)
       }
+      forgetResumptions { $0.fabric == subject.fabric && $0.node == subject.node }
     }
     context.subject = subject
     defer { context.subject = .device }
@@ -32,8 +33,11 @@ extension DeviceEngine {
       }
       end(oldest.id)
     }
-    let id = nextSubscription
-    nextSubscription &+= 1
+    // A subscriber that has not been reached again makes room for one that is there.
+    let pending = resumptions.flatMap(\.subscriptions).filter { $0.fabric == subject.fabric }
+    let count = subscriptions.count { $0.subject.fabric == subject.fabric } + pending.count
+    if let oldest = pending.first, count >= SubscriptionLimits.perFabric { forgetResumptions { $0.key == oldest.key } }
+    let id = newSubscriptionID()
     var subscription = Subscription(
       id: id, session: exchange.session, subject: subject, attributePaths: request.attributePaths,
       eventPaths: request.eventPaths, isFabricFiltered: request.isFabricFiltered,
@@ -55,6 +59,13 @@ extension DeviceEngine {
     proceed(job, on: exchange)
   }
 
+  private mutating func newSubscriptionID() -> UInt32 {
+    let taken = Set(subscriptions.map(\.id) + pendingResumptions)
+    while taken.contains(nextSubscription) { nextSubscription &+= 1 }
+    defer { nextSubscription &+= 1 }
+    return nextSubscription
+  }
+
   static func minimum(_ filters: [EventFilter]) -> UInt64 { filters.map(\.eventMin).max() ?? 0 }
 
   /// The first report was confirmed: the subscription stands.
@@ -65,6 +76,7 @@ extension DeviceEngine {
     subscriptions[index].isActive = true
     subscriptions[index].exchange = nil
     subscriptions[index].lastReport = now
+    store(index)
     let response = SubscribeResponse(subscriptionID: id, maxInterval: subscriptions[index].maximumSeconds)
     core.send(SubscribeResponse.opcode.rawValue, on: exchange, then: .close, at: now) { response.encode(to: &$0) }
   }
@@ -72,6 +84,10 @@ extension DeviceEngine {
   mutating func end(_ id: UInt32) {
     guard let index = subscriptions.firstIndex(where: { $0.id == id }) else { return }
     let subscription = subscriptions.remove(at: index)
+    if subscription.stored != nil {
+      let key = StoredSubscription.key(subscription.id, of: subscription.subject.fabric)
+      context.node.changes.append(StoreChange(key, nil))
+    }
     if let exchange = subscription.exchange {
       interactions[exchange] = nil
       core.close(exchange, at: now)

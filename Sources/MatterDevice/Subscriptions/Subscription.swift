@@ -32,6 +32,14 @@ struct Subscription: Sendable {
   var isUrgent = false
   /// The report that is on its way.
   var exchange: ExchangeID?
+  /// What the store has of it that changes; nil: it is not stored.
+  var stored: StoredState?
+
+  /// The parts of a stored subscription that change while it stands.
+  struct StoredState: Equatable, Sendable {
+    var nextEvent: UInt64
+    var address: SocketAddress
+  }
 
   /// When the next report is due; nil while one is on its way.
   var deadline: Instant? {

@@ -35,10 +35,14 @@ public struct Feature: Hashable, Sendable {
   public var code: String
   /// The standard's name for it: `Lighting`.
   public var name: String
+  /// Whether it is not settled in this version of the standard. Matter Core § 7.3.2.
+  public var isProvisional: Bool
   /// The FeatureMap with this feature alone.
   public var mask: UInt32 { 1 << UInt32(bit) }
 
-  public init(_ bit: Int, _ code: String, _ name: String) { (self.bit, self.code, self.name) = (bit, code, name) }
+  public init(_ bit: Int, _ code: String, _ name: String, provisional: Bool = false) {
+    (self.bit, self.code, self.name, isProvisional) = (bit, code, name, provisional)
+  }
 }
 
 /// An attribute, command or event of a cluster.

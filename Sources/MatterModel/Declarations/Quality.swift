@@ -27,6 +27,8 @@ public struct Quality: OptionSet, Hashable, Sendable {
   public static let largeMessage = Self(rawValue: 1 << 10)
   /// Written only within an atomic write (Atomic). Matter Core § 7.15.
   public static let atomic = Self(rawValue: 1 << 11)
+  /// Not settled in this version of the standard (Provisional): served only where a server asks for it by name. Matter Core § 7.3.2.
+  public static let provisional = Self(rawValue: 1 << 12)
 }
 
 /// Who may do something. Matter Core § 6.6.5 and § 7.6.

@@ -11,8 +11,8 @@ public import MatterTLV
 ///       public init() {}
 ///     }
 ///
-/// A property that is `Optional` is an optional field: nil is left out, and null is read as nil. Fields that the table does not know are passed
-/// over.
+/// A property that is `Optional` is an optional field: nil is left out, and null is read as nil. Fields that the table does not
+/// know are skipped.
 public protocol ModelStruct: ModelValue {
   /// Fields as they are before any is read: zero, empty, nil.
   init()

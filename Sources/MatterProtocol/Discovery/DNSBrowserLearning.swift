@@ -191,8 +191,8 @@ extension DNSBrowser {
   }
 
   /// Whether what comes of an instance, the same as before, is nobody's answer.
-  /// - Parameter isWhole: whether it came as an announcement does, with pointers and all else among the answers. Whoever asks for one
-  ///   alone, as others do time and again while it is away, gets no pointers, and whoever asks for all gets nothing else there.
+  /// - Parameter isWhole: whether it came as an announcement does, with pointers and all else among the answers. A question for one
+  ///   instance, as others ask again and again while it is away, is answered without pointers; a question for all with nothing else.
   private func isAnnouncement(_ key: CacheKey, _ instance: CachedInstance, isWhole: Bool, at now: Instant) -> Bool {
     if instance.isProbed { return true }
     func isRecent(_ time: Instant?) -> Bool { time.map { now - $0 < Self.answerTime } ?? false }

@@ -11,9 +11,9 @@ public import MatterCrypto
 public struct DNSResponder: Sendable {
   /// How careful it is with names, and how much it sends at once.
   public struct Options: Hashable, Sendable {
-    /// Whether the names of hosts are probed for 750 ms before they are used, as RFC 6762 § 8.1 requires where other hosts may have
-    /// the same name. The names of services are used at once: they contain a random number, or the identifiers of fabric and node,
-    /// and are unique by construction. Matter Core § 4.3.1, § 4.3.2.
+    /// Whether host names are probed for 750 ms before they are used, as RFC 6762 § 8.1 requires where other hosts may have the
+    /// same name. Names of services are used at once: they contain a random number, or the identifiers of fabric and node, and
+    /// are unique by construction. Matter Core § 4.3.1, § 4.3.2.
     public var probes = false
     /// How long a host name stays ours without a service on it, so that the next service needs no probes. The default is the
     /// longest time that commissioning takes: a node that is being commissioned may have no service. Matter Core § 11.10.

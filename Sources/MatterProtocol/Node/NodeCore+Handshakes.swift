@@ -151,13 +151,13 @@ extension NodeCore {
       action = state.receive(opcode, payload, &random)
       handshake.kind = .paseResponder(state)
     case .caseInitiator(var state):
-      action = state.receive(opcode, payload, &random, signatures)
+      action = state.receive(opcode, payload, &random, signatures, at: certificateTime(at: now))
       handshake.kind = .caseInitiator(state)
     case .caseResponder(var state):
       let records = resumption
       action = state.receive(
         opcode, payload, fabrics: fabrics, resumption: { id in records.last { $0.resumptionID == id } }, &random,
-        signatures)
+        signatures, at: certificateTime(at: now))
       handshake.kind = .caseResponder(state)
     }
     handshakes[id] = handshake

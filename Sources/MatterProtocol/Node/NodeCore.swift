@@ -28,8 +28,9 @@ public struct NodeConfiguration: Sendable {
 }
 
 /// One handshake that we began.
-public struct HandshakeID: Hashable, Sendable {
+public struct HandshakeID: Hashable, Comparable, Sendable {
   let rawValue: UInt32
+  public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// Why a session is gone.
@@ -116,6 +117,20 @@ public struct NodeCore: Sendable {
 
   private var outputs: [NodeOutput?] = []
   private var outputsTaken = 0
+
+  /// What a clock that can be trusted shows at the zero of the node's own, in seconds since 2000-01-01 00:00 UTC; nil: the time is
+  /// not known, and the validity of certificates is not checked. Matter Core § 3.5.6.
+  public var trustedEpoch: Int64?
+  /// Before 2025-01-01, in seconds since 2000-01-01 00:00 UTC, a host's clock is wrong: it was never set.
+  public static let earliestHostTime: Int64 = 788_918_400
+
+  /// The time to judge certificates by.
+  func certificateTime(at now: Instant) -> UInt32? {
+    trustedEpoch.map { epoch in
+      let (time, overflow) = epoch.addingReportingOverflow(now.nanoseconds / 1_000_000_000)
+      return overflow ? .max : UInt32(clamping: time)
+    }
+  }
 
   /// Messages that were not taken in, by reason.
   public internal(set) var drops = DropCounts()

@@ -57,14 +57,16 @@ struct CASEInitiator {
     }
   }
 
+  /// - Parameter time: in seconds since 2000-01-01 00:00 UTC; nil: not known.
   mutating func receive(
-    _ opcode: UInt8, _ payload: [UInt8], _ randomSource: inout any RandomSource, _ signatures: any SignatureScheme
+    _ opcode: UInt8, _ payload: [UInt8], _ randomSource: inout any RandomSource, _ signatures: any SignatureScheme,
+    at time: UInt32? = nil
   ) -> HandshakeAction {
     let state = self.state
     do {
       switch (state, opcode) {
       case (.awaitingSigma2(let sigma1, _, let key), SecureChannelOpcode.sigma2):
-        return try receiveSigma2(payload, sigma1: sigma1, key: key, signatures)
+        return try receiveSigma2(payload, sigma1: sigma1, key: key, signatures, at: time)
       case (.awaitingSigma2(_, let random, _), SecureChannelOpcode.sigma2Resume):
         return try receiveResume(payload, random: random)
       case (.awaitingStatus(let keys), SecureChannelOpcode.statusReport):
@@ -86,7 +88,8 @@ struct CASEInitiator {
   }
 
   private mutating func receiveSigma2(
-    _ payload: [UInt8], sigma1: [UInt8], key: P256PrivateKey, _ signatures: any SignatureScheme
+    _ payload: [UInt8], sigma1: [UInt8], key: P256PrivateKey, _ signatures: any SignatureScheme,
+    at time: UInt32?
   ) throws -> HandshakeAction {
     guard let protection = fabric.identityProtectionKeys.first else { throw HandshakeError.untrusted("no key") }
     let sigma2 = try Sigma2(tlv: payload)
@@ -98,7 +101,7 @@ struct CASEInitiator {
       tlv: CASEKeys.open(sigma2.encrypted.bytes, key: key2, nonce: CASEKeys.sigma2Nonce))
     let own = key.publicKey.bytes
     let (node, tags) = try CASEKeys.authenticate(
-      credentials, fabric: fabric, sender: sigma2.publicKey.bytes, receiver: own)
+      credentials, fabric: fabric, sender: sigma2.publicKey.bytes, receiver: own, at: time)
     guard node == target else { throw HandshakeError.untrusted("it is node \(node), not \(target)") }
     guard let resumptionID = credentials.resumptionID else { throw HandshakeError.invalidMessage("no resumption id") }
 

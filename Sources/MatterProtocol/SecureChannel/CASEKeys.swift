@@ -37,9 +37,10 @@ enum CASEKeys {
   }
 
   /// Checks a peer's certificates against a fabric's root, and its signature.
+  /// - Parameter time: by which validity is checked, in seconds since 2000-01-01 00:00 UTC; nil: it is not.
   /// - Returns: the peer's node id and tags.
   static func authenticate(
-    _ credentials: SigmaCredentials, fabric: Fabric, sender: [UInt8], receiver: [UInt8]
+    _ credentials: SigmaCredentials, fabric: Fabric, sender: [UInt8], receiver: [UInt8], at time: UInt32? = nil
   ) throws(HandshakeError) -> (NodeID, [CASEAuthenticatedTag]) {
     do {
       let leaf = try MatterCertificate(tlv: credentials.operationalCertificate.bytes)
@@ -48,9 +49,8 @@ enum CASEKeys {
       let intermediate = try sentIntermediate.flatMap { octets throws(CertificateError) in
         octets.isEmpty ? nil : try MatterCertificate(tlv: octets)
       }
-      // A virtual device has no trusted clock to hold validity against (§ 3.5.6), so times are not checked here.
       try CertificateChain.verify(
-        noc: leaf, icac: intermediate, root: MatterCertificate(tlv: fabric.rootCertificate), at: nil)
+        noc: leaf, icac: intermediate, root: MatterCertificate(tlv: fabric.rootCertificate), at: time)
       guard leaf.fabricID == fabric.fabricID.rawValue, let node = leaf.nodeID else {
         throw HandshakeError.untrusted("the certificate is of another fabric")
       }

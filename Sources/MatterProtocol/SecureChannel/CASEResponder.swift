@@ -59,9 +59,10 @@ struct CASEResponder {
     return (try? destination(of: sigma1, among: fabrics)) != nil ? .member(random) : .stranger
   }
 
+  /// - Parameter time: in seconds since 2000-01-01 00:00 UTC; nil: not known.
   mutating func receive(
     _ opcode: UInt8, _ payload: [UInt8], fabrics: [Fabric], resumption: (_ id: [UInt8]) -> ResumptionRecord?,
-    _ randomSource: inout any RandomSource, _ signatures: any SignatureScheme
+    _ randomSource: inout any RandomSource, _ signatures: any SignatureScheme, at time: UInt32? = nil
   ) -> HandshakeAction {
     let state = self.state
     do {
@@ -73,7 +74,7 @@ struct CASEResponder {
         if let action = try resume(sigma1, resumption, &randomSource) { return action }
         return try receiveSigma1(payload, sigma1, fabrics, &randomSource, signatures)
       case (.awaitingSigma3(let pending), SecureChannelOpcode.sigma3):
-        return try receiveSigma3(payload, pending)
+        return try receiveSigma3(payload, pending, at: time)
       case (.awaitingStatus(let keys), SecureChannelOpcode.statusReport):
         guard let report = StatusReport(decoding: payload), report.general == .success else {
           return .fail(StatusReport(decoding: payload)?.asHandshakeError ?? .invalidMessage("short status report"))
@@ -171,13 +172,13 @@ struct CASEResponder {
     return nil
   }
 
-  private mutating func receiveSigma3(_ payload: [UInt8], _ pending: Pending) throws -> HandshakeAction {
+  private mutating func receiveSigma3(_ payload: [UInt8], _ pending: Pending, at time: UInt32?) throws -> HandshakeAction {
     let encrypted = try Sigma3(tlv: payload).encrypted.bytes
     let key3 = try CASEKeys.derive(
       pending.secret, salt: pending.protection + Hash.sha256(pending.sigma1 + pending.sigma2), "Sigma3")
     let credentials = try SigmaCredentials(tlv: CASEKeys.open(encrypted, key: key3, nonce: CASEKeys.sigma3Nonce))
     let (node, tags) = try CASEKeys.authenticate(
-      credentials, fabric: pending.fabric, sender: pending.peerKey, receiver: pending.ownKey)
+      credentials, fabric: pending.fabric, sender: pending.peerKey, receiver: pending.ownKey, at: time)
     let keyBytes = try CASEKeys.derive(
       pending.secret, salt: pending.protection + Hash.sha256(pending.sigma1 + pending.sigma2 + payload), "SessionKeys",
       count: 48)

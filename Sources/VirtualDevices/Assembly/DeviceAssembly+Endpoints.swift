@@ -31,11 +31,12 @@ extension DeviceAssembly {
     bridged device: DeviceDefinition, _ numbers: inout EndpointNumbers
   ) -> [EndpointDefinition] {
     let node = numbers.number(of: device.uniqueID)
-    let information = BridgedDeviceServer.make(
-      BridgedDeviceFacts(
-        vendorName: device.vendorName, vendorID: VendorID(device.vendorID), productName: device.productName,
-        productID: device.productID, nodeLabel: clipped(device.name, to: 32), serialNumber: device.serialNumber,
-        uniqueID: device.uniqueID))
+    var facts = BridgedDeviceFacts(
+      vendorName: device.vendorName, vendorID: VendorID(device.vendorID), productName: device.productName,
+      productID: device.productID, nodeLabel: clipped(device.name, to: 32), serialNumber: device.serialNumber,
+      uniqueID: device.uniqueID)
+    facts.servesProvisional = device.servesProvisional
+    let information = BridgedDeviceServer.make(facts)
     let ids =
       device.buttons.count > 1
       ? device.buttons.map { numbers.number(of: name(of: $0, of: device)) } : [node]

@@ -19,6 +19,8 @@ enum DeviceAssembly {
         salt: identity.salt, iterations: DeviceIdentity.iterations),
       attestation: identity.attestation, port: port, hostName: hostName(device))
     configuration.enableKey = device.enableKey
+    configuration.servesProvisional = device.servesProvisional
+    configuration.resumesSubscriptions = device.resumesSubscriptions
     if let room = device.room {
       configuration.fixedLabels = [.init(label: "room", value: clipped(room, to: 16))]
     }

@@ -76,11 +76,12 @@ struct DefinitionReader {
 
   private static let deviceKeys = [
     "name", "room", "type", "passcode", "discriminator", "port", "vendor", "product", "vendorName", "productName",
-    "serial", "uniqueID", "enableKey", "attributes", "count", "labels", "switch", "buttons", "devices",
+    "serial", "uniqueID", "enableKey", "attributes", "count", "labels", "switch", "buttons", "devices", "provisional",
+    "resumesSubscriptions",
   ]
   /// What a device behind a bridge has of its own: codes and ports are the bridge's.
   private static let bridgedKeys = deviceKeys.filter {
-    !["passcode", "discriminator", "port", "enableKey", "devices"].contains($0)
+    !["passcode", "discriminator", "port", "enableKey", "devices", "resumesSubscriptions"].contains($0)
   }
 
   /// - Parameter isBridged: whether it is behind a bridge.
@@ -122,6 +123,8 @@ struct DefinitionReader {
       report(at: uniqueID.mark, found: "one unique id for several devices", expected: "it at an entry without count")
     }
     let enableKey = fields["enableKey"].flatMap { readKey($0) }
+    let provisional = boolean(fields["provisional"])
+    let resumes = boolean(fields["resumesSubscriptions"])
     let count = number(fields["count"], in: 1...4096, expected: "a number from 1 to 4096")
     let values = fields["attributes"].map { readAttributes($0) } ?? []
     let labels = fields["labels"].map { readLabels($0) } ?? []
@@ -133,7 +136,7 @@ struct DefinitionReader {
       name: name, room: room, kind: kind, passcode: passcode, discriminator: discriminator?.narrowed(),
       port: port?.narrowed(), vendorID: vendor?.narrowed().value, productID: product?.narrowed().value,
       vendorName: vendorName?.value, productName: productName?.value, serialNumber: serial, uniqueID: uniqueID,
-      enableKey: enableKey, initialValues: values,
+      enableKey: enableKey, servesProvisional: provisional, resumesSubscriptions: resumes, initialValues: values,
       labels: labels, switchKind: parts.switchKind, buttons: parts.buttons, bridged: parts.bridged,
       count: count.map { Marked(value: Int($0.value), mark: $0.mark) }, mark: mark)
   }
@@ -269,6 +272,15 @@ struct DefinitionReader {
       return nil
     }
     return Marked(value: value, mark: document.mark(of: node))
+  }
+
+  private mutating func boolean(_ node: Node?) -> Bool? {
+    guard let node else { return nil }
+    guard let value = node.scalar.flatMap({ ScalarReading.boolean($0.string) }), !node.isNull else {
+      report(node, expected: "true or false")
+      return nil
+    }
+    return value
   }
 
   /// A text for one of Basic Information's attributes.

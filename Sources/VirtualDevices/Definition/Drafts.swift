@@ -29,6 +29,8 @@ struct DeviceDraft: Sendable {
   var serialNumber: Marked<String>?
   var uniqueID: Marked<String>?
   var enableKey: [UInt8]?
+  var servesProvisional: Bool?
+  var resumesSubscriptions: Bool?
   var initialValues: [InitialValue] = []
   var labels: [DeviceLabel] = []
   var switchKind: SwitchKind?

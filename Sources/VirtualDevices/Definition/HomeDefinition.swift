@@ -98,6 +98,10 @@ public struct DeviceDefinition: Sendable, Hashable {
   public var uniqueID: String
   /// The key that test event triggers need, 16 bytes; nil: none can be triggered.
   public var enableKey: [UInt8]?
+  /// Whether it serves the attributes that the standard calls provisional.
+  public var servesProvisional = false
+  /// Whether subscriptions outlive a restart.
+  public var resumesSubscriptions = true
   /// Attributes that start with another value than the device type's.
   public var initialValues: [InitialValue]
   /// What the maker wrote on the device; where there is something, the user can write on it too.

@@ -25,6 +25,8 @@ public struct FleetOptions: Sendable {
   public var seed: UInt64?
   /// Where nodes are that devices may be bound to, for networks without multicast.
   public var peers: [NodeID: MatterProtocol.SocketAddress] = [:]
+  /// Whether devices may resume their subscriptions after a restart; definitions say which do.
+  public var resumesSubscriptions = true
   /// Forgets what the devices remember of earlier runs.
   public var isFresh = false
 
@@ -98,6 +100,7 @@ public final class Fleet: Sendable {
               directory: options.devicesDirectory + "/" + definition.uniqueID, logger: logger,
               onChange: { board.changed() })
             surroundings.peers = options.peers
+            surroundings.resumesSubscriptions = options.resumesSubscriptions
             surroundings.link = link
             let device = try VirtualDevice(
               definition, port: port, random: random, isFresh: options.isFresh, in: surroundings)

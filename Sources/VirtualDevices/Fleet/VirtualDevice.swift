@@ -23,6 +23,8 @@ package final class VirtualDevice {
     package let onChange: @Sendable () -> Void
     /// Where nodes are that the device may be bound to.
     package var peers: [NodeID: MatterProtocol.SocketAddress] = [:]
+    /// Whether devices may resume their subscriptions after a restart; definitions say which do.
+    package var resumesSubscriptions = true
     /// What may befall the network around it; nil: nothing may, or it is somebody else's affair.
     package var link: DeviceLink?
     /// What the device's host is called; nil: as its definition has it, which is the same for all that are made from that.
@@ -47,6 +49,8 @@ package final class VirtualDevice {
   package private(set) var host: EngineHost<DeviceEngine>?
   private let surroundings: Surroundings
   private var random: any RandomSource
+  /// The port that its definition or the command line gives it; nil: it draws one, and keeps that.
+  private let assignedPort: UInt16?
   private var port: UInt16?
   private var lastStatus: DeviceStatus?
   /// Devices behind it that have no power, by path: that is theirs, and lasts while it has none itself.
@@ -59,23 +63,28 @@ package final class VirtualDevice {
     in surroundings: Surroundings
   ) throws {
     self.definition = definition
-    self.port = port
+    (assignedPort, self.port) = (port, port)
     self.random = random
     self.surroundings = surroundings
     try boot(isFresh: isFresh)
   }
 
   private func boot(isFresh: Bool = false) throws {
+    let store = try surroundings.machine.openStore(surroundings.directory)
+    do { try boot(store, isFresh: isFresh) } catch {
+      store.abandon()
+      throw error
+    }
+  }
+
+  private func boot(_ store: any NodeStore, isFresh: Bool) throws {
     let machine = surroundings.machine
-    let transport = try machine.openTransport(surroundings.interfaces, port: port, on: surroundings.loop)
-    // The one that it got it keeps, also when it comes back.
-    port = transport.addresses.first?.port ?? port
-    let store = try machine.openStore(surroundings.directory)
     var state = try store.load()
     if isFresh {
       try store.commit(state.keys.sorted().map { StoreChange($0, nil, isDurable: true) })
       state = [:]
     }
+    let transport = try openTransport(state, store)
     let identity = try DeviceIdentity(of: definition, in: store, state, signatures: machine.signatures, random: &random)
     numbers = EndpointNumbers(state)
     let endpoints = DeviceAssembly.endpoints(of: definition, &numbers)
@@ -85,6 +94,7 @@ package final class VirtualDevice {
     if let name = surroundings.hostName { configuration.hostName = name }
     configuration.limits.mutant = surroundings.mutant
     configuration.peers = surroundings.peers
+    if !surroundings.resumesSubscriptions { configuration.resumesSubscriptions = false }
     let now = Instant(nanoseconds: Int64(clamping: surroundings.loop.now.uptimeNanoseconds))
     configuration.epoch = epoch(at: now)
     var engine = DeviceEngine(
@@ -100,6 +110,30 @@ package final class VirtualDevice {
     host.onStoreFailure = { [path = definition.path] error in logger.critical("\(path): \(error)") }
     self.host = host
     host.start()
+  }
+
+  private static let portKey = "port"
+
+  /// Opens the sockets on the port of its definition, or on the one that it had before: controllers remember where it was.
+  private func openTransport(_ state: StoredState, _ store: any NodeStore) throws -> any DatagramTransport {
+    let machine = surroundings.machine
+    if let assignedPort {
+      return try machine.openTransport(surroundings.interfaces, port: assignedPort, on: surroundings.loop)
+    }
+    let stored = state[Self.portKey].flatMap { try? UInt16(tlv: $0) }.flatMap { $0 == 0 ? nil : $0 }
+    var transport: (any DatagramTransport)?
+    do {
+      transport = try stored.map {
+        try machine.openTransport(surroundings.interfaces, port: $0, on: surroundings.loop)
+      }
+    } catch let error as NetworkError {
+      guard case .portInUse = error else { throw error }
+      surroundings.logger.warning("\(definition.path): \(error); using another port")
+    }
+    let opened = try transport ?? machine.openTransport(surroundings.interfaces, port: nil, on: surroundings.loop)
+    port = opened.addresses.first?.port ?? opened.port
+    if let port, port != stored { try store.commit([StoreChange(Self.portKey, port.tlv)]) }
+    return opened
   }
 
   /// The device has the machine's wall clock, however wrong that is: counted from the zero of the clock that engines see.

@@ -131,7 +131,7 @@ enum SchemaReport {
       (.nonVolatile, "nonVolatile"), (.fixed, "fixed"), (.scene, "scene"), (.changesOmitted, "changesOmitted"),
       (.quieter, "quieter"), (.fabricScoped, "fabricScoped"), (.fabricSensitive, "fabricSensitive"),
       (.timed, "timed"), (.singleton, "singleton"), (.diagnostics, "diagnostics"), (.largeMessage, "largeMessage"),
-      (.atomic, "atomic"),
+      (.atomic, "atomic"), (.provisional, "provisional"),
     ]
     return all.filter { quality.contains($0.0) }.map(\.1)
   }

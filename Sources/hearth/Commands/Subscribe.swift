@@ -47,7 +47,7 @@ struct Subscribe: AsyncParsableCommand {
       try await withThrowingTaskGroup(of: HomeError?.self) { group in
         for one in groups {
           var request = SubscriptionRequest(
-            paths: one.paths, events: events ? [EventPath()] : [], minInterval: minimum.duration,
+            paths: one.paths, events: events ? [EventPath(isUrgent: true)] : [], minInterval: minimum.duration,
             maxInterval: maximum.duration)
           request.retriesFirstAttempt = groups.count > 1
           let stream = session.subscribe(one.device, request)

@@ -46,6 +46,7 @@ struct Run: AsyncParsableCommand {
   @Option(help: ArgumentHelp("The first UDP port for devices without one of their own.", valueName: "n"))
   var portBase: UInt16?
   @Flag(help: "Forget all that the devices remember.") var fresh = false
+  @Flag(inversion: .prefixedNo, help: "Resume subscriptions after a restart.") var resume = true
   @Flag(help: "Check the definition files, and start nothing.") var check = false
   @Option(help: ArgumentHelp("A file to write when all devices are up.", valueName: "file"), completion: .file())
   var readyFile: String?
@@ -71,6 +72,7 @@ struct Run: AsyncParsableCommand {
     fleetOptions.seed = seed
     fleetOptions.portBase = portBase
     fleetOptions.isFresh = fresh
+    fleetOptions.resumesSubscriptions = resume
     // Names are the controller's: no device knows them.
     fleetOptions.peers = try AddressBook(file: addressBook).addresses(in: HomeRegistry())
 

@@ -188,11 +188,12 @@ extension TLVElement {
 
 @Suite("Bridged devices and labels") struct BridgedDeviceTests {
   private func bridged() -> TestNode {
-    TestNode([
-      BridgedDeviceServer.make(
-        .init(
-          vendorName: "Elm Works", vendorID: 0xFFF1, productName: "Lamp", productID: 0x8001, nodeLabel: "Desk",
-          serialNumber: "S-1", uniqueID: "0123456789")),
+    var facts = BridgedDeviceFacts(
+      vendorName: "Elm Works", vendorID: 0xFFF1, productName: "Lamp", productID: 0x8001, nodeLabel: "Desk",
+      serialNumber: "S-1", uniqueID: "0123456789")
+    facts.servesProvisional = true
+    return TestNode([
+      BridgedDeviceServer.make(facts),
       FixedLabelServer.make([.init(label: "floor", value: "ground")]), UserLabelServer.make(),
     ])
   }

@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test func itRisesWithEachOtherComposition() throws {
-    let lab = try Lab()
+    let lab = try Lab { $0.servesProvisional = true }
     var store = lab.store
     #expect(device(lab, [Lab.light], &store) == 1)
     #expect(device(lab, [Lab.light], &store) == 1, "nothing changed")
@@ -37,7 +37,7 @@ import Testing
 
   /// As the device's own hands set it, it goes on from there.
   @Test func itCanBeRaisedByHandAndIsKept() throws {
-    var lab = try Lab()
+    var lab = try Lab { $0.servesProvisional = true }
     try lab.device.act(set: BasicInformation.configurationVersion, 7, on: .root, at: lab.now)
     lab.settle()
     lab.crash()

@@ -1,3 +1,4 @@
+import MatterCertificates
 import MatterClusters
 import MatterModel
 import MatterProtocol
@@ -161,4 +162,32 @@ extension Lab {
     try lab.events(on: session) == [
       Time.dstStatus.id, Time.dstStatus.id, Time.dstStatus.id, Time.dstTableEmpty.id, Time.dstStatus.id,
     ])
+}
+
+/// The clock by which certificates are judged: an administrator's, or a host's that was set since it was made.
+@Test func onlyAPlausibleOrGivenClockIsTrusted() throws {
+  let unix = Int64(835_000_000 + 946_684_800) * 1000
+  #expect(try Lab().device.core.trustedEpoch == nil)
+  #expect(try Lab { $0.epoch = unix }.device.core.trustedEpoch == 835_000_000)
+  #expect(try Lab { $0.epoch = 1_000_000_000_000 }.device.core.trustedEpoch == nil, "a clock that stands at 2001")
+  var lab = try Lab()
+  try lab.addAdministrator()
+  let session = try lab.commission()
+  #expect(try lab.setTime(1_000 * second, on: session) == .success)
+  #expect(lab.device.core.trustedEpoch == 1_000 - lab.now.nanoseconds / 1_000_000_000)
+}
+
+@Test func anExpiredAdministratorIsRefusedOnceTheTimeIsKnown() throws {
+  var lab = try Lab()
+  try lab.addAdministrator(validity: CertificateValidity(notBefore: 1, notAfter: 1_000))
+  let session = try lab.commission()
+  lab.device.core.forgetResumption(fabric: 1, peer: lab.administrators[0].node)
+  lab.administrators[0].core.forgetResumption(fabric: 1, peer: lab.administrators[0].deviceNode)
+  let before = lab.openCASE()
+  #expect(before != nil)
+  #expect(try lab.setTime(2_000 * second, on: session) == .success)
+  lab.device.core.forgetResumption(fabric: 1, peer: lab.administrators[0].node)
+  lab.administrators[0].core.forgetResumption(fabric: 1, peer: lab.administrators[0].deviceNode)
+  let after = lab.openCASE()
+  #expect(after == nil)
 }

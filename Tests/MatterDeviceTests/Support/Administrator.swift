@@ -11,7 +11,7 @@ struct Administrator {
     let bytes: [UInt8]
   }
 
-  let address: SocketAddress
+  var address: SocketAddress
   let vendor: VendorID
   let node: NodeID = 0x1_0001
   let deviceNode: NodeID = 0x2_0001
@@ -30,7 +30,9 @@ struct Administrator {
   var reportStatus: StatusCode? = .success
   var closed: [SessionID] = []
 
-  init(number: Int, vendor: VendorID) throws {
+  init(
+    number: Int, vendor: VendorID, validity: CertificateValidity = CertificateValidity(notBefore: 1)
+  ) throws {
     random = SeededRandomSource(seed: 1000 + UInt64(number))
     self.vendor = vendor
     address = SocketAddress(.loopback6, port: 50_000 + UInt16(number))
@@ -42,7 +44,7 @@ struct Administrator {
     let key = P256PrivateKey(random: &random)
     let noc = try authority.issueNOC(
       publicKey: key.publicKey, nodeID: node.rawValue, fabricID: fabricID.rawValue,
-      validity: CertificateValidity(notBefore: 1), random: &random, signatures: DeterministicSignatures())
+      validity: validity, random: &random, signatures: DeterministicSignatures())
     let fabric = try Fabric(
       index: 1, rootCertificate: authority.root.tlv, intermediateCertificate: nil, operationalCertificate: noc.tlv,
       operationalKey: key, epochKey: epochKey, adminVendorID: vendor)

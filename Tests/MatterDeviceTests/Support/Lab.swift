@@ -78,9 +78,17 @@ struct Lab {
     settle()
   }
 
+  /// The same while the first administrator goes to another address.
+  mutating func crash(movingAdministratorTo address: SocketAddress) {
+    administrators[0].address = address
+    crash()
+  }
+
   @discardableResult
-  mutating func addAdministrator(vendor: VendorID = 0xFFF1) throws -> Int {
-    administrators.append(try Administrator(number: administrators.count, vendor: vendor))
+  mutating func addAdministrator(
+    vendor: VendorID = 0xFFF1, validity: CertificateValidity = CertificateValidity(notBefore: 1)
+  ) throws -> Int {
+    administrators.append(try Administrator(number: administrators.count, vendor: vendor, validity: validity))
     return administrators.count - 1
   }
 

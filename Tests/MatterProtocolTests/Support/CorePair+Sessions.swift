@@ -11,7 +11,8 @@ enum TestFabrics {
   /// The memberships of some nodes in one fabric.
   static func make(
     nodes: [UInt64] = [1, 2], fabricID: UInt64 = 0xFAB, seed: UInt64 = 77, hasIntermediate: Bool = false,
-    tags: [UInt32] = [], epochKey: [UInt8] = epochKey, index: FabricIndex = 1
+    tags: [UInt32] = [], epochKey: [UInt8] = epochKey, index: FabricIndex = 1,
+    validity nodeValidity: (UInt64) -> CertificateValidity = { _ in CertificateValidity(notBefore: 0) }
   ) throws -> [Fabric] {
     var random = SeededRandomSource(seed: seed)
     let signatures = DeterministicSignatures()
@@ -27,8 +28,8 @@ enum TestFabrics {
     return try nodes.map { node in
       let key = P256PrivateKey(random: &random)
       let certificate = try authority.issueNOC(
-        publicKey: key.publicKey, nodeID: node, fabricID: fabricID, tags: tags, validity: validity, random: &random,
-        signatures: signatures)
+        publicKey: key.publicKey, nodeID: node, fabricID: fabricID, tags: tags, validity: nodeValidity(node),
+        random: &random, signatures: signatures)
       return try Fabric(
         index: index, rootCertificate: authority.root.tlv, intermediateCertificate: authority.intermediate?.tlv,
         operationalCertificate: certificate.tlv, operationalKey: key, epochKey: epochKey, adminVendorID: 0xFFF1)

@@ -24,6 +24,8 @@ public struct BridgedDeviceFacts: Sendable {
   public var softwareVersion: UInt32 = 1
   /// The same for people, at most 64 bytes.
   public var softwareVersionString = "1.0"
+  /// Whether it serves what the standard calls provisional: ConfigurationVersion.
+  public var servesProvisional = false
 
   public init(
     vendorName: String, vendorID: VendorID, productName: String, productID: UInt16, nodeLabel: String,
@@ -44,7 +46,7 @@ public struct BridgedDeviceFacts: Sendable {
 public enum BridgedDeviceServer {
   /// A server that tells these facts. The device is reachable until the bridge says otherwise.
   public static func make(_ facts: BridgedDeviceFacts) -> ClusterServer {
-    ClusterServer(BridgedDeviceBasicInformation.self)
+    let server = ClusterServer(BridgedDeviceBasicInformation.self)
       .initial(BridgedDeviceBasicInformation.vendorName, facts.vendorName)
       .initial(BridgedDeviceBasicInformation.vendorID, facts.vendorID)
       .initial(BridgedDeviceBasicInformation.productName, facts.productName)
@@ -56,7 +58,6 @@ public enum BridgedDeviceServer {
       .initial(BridgedDeviceBasicInformation.softwareVersionString, facts.softwareVersionString)
       .initial(BridgedDeviceBasicInformation.serialNumber, facts.serialNumber)
       .initial(BridgedDeviceBasicInformation.uniqueID, facts.uniqueID)
-      .initial(BridgedDeviceBasicInformation.configurationVersion, 1)
       .serving(BridgedDeviceBasicInformation.startUp)
       .onChange(BridgedDeviceBasicInformation.reachable) { context in
         let isReachable = context[BridgedDeviceBasicInformation.reachable]
@@ -69,6 +70,7 @@ public enum BridgedDeviceServer {
         let version = context[BridgedDeviceBasicInformation.softwareVersion]
         context.emit(BridgedDeviceBasicInformation.startUp, .init(softwareVersion: version))
       }
+    return facts.servesProvisional ? server.initial(BridgedDeviceBasicInformation.configurationVersion, 1) : server
   }
 
   /// Gives the bridged device its power, or takes it.

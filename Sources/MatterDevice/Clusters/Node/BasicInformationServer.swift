@@ -5,7 +5,7 @@ internal import MatterProtocol
 extension RootNode {
   /// Matter Core § 11.1.
   static func basicInformation(_ configuration: DeviceConfiguration) -> ClusterServer {
-    ClusterServer(BasicInformation.self)
+    let server = ClusterServer(BasicInformation.self)
       .initial(BasicInformation.dataModelRevision, configuration.parameters.dataModelRevision ?? 19)
       .initial(BasicInformation.vendorName, configuration.vendorName)
       .initial(BasicInformation.vendorID, configuration.vendorID)
@@ -28,11 +28,11 @@ extension RootNode {
         configuration.parameters.specificationVersion ?? SpecificationVersion.current
       )
       .initial(BasicInformation.maxPathsPerInvoke, configuration.parameters.maximumPathsPerInvoke)
-      .initial(BasicInformation.configurationVersion, 1)
       .serving(BasicInformation.shutDown, BasicInformation.leave)
       .onStart { context in
         context.emit(
           BasicInformation.startUp, .init(softwareVersion: context[BasicInformation.softwareVersion]))
       }
+    return configuration.servesProvisional ? server.initial(BasicInformation.configurationVersion, 1) : server
   }
 }

@@ -30,12 +30,13 @@ extension RootNode {
   }
 
   /// Matter Core § 11.5.
-  static var unitLocalization: ClusterServer {
-    ClusterServer(UnitLocalization.self, features: [UnitLocalization.temperatureUnitFeature])
+  static func unitLocalization(_ configuration: DeviceConfiguration) -> ClusterServer {
+    let server = ClusterServer(UnitLocalization.self, features: [UnitLocalization.temperatureUnitFeature])
       .initial(UnitLocalization.temperatureUnit, .celsius)
-      .initial(UnitLocalization.supportedTemperatureUnits, temperatureUnits)
       .onWrite(UnitLocalization.temperatureUnit) { _, unit throws(StatusError) in
         guard temperatureUnits.contains(unit) else { throw StatusError(.constraintError) }
       }
+    return configuration.servesProvisional
+      ? server.initial(UnitLocalization.supportedTemperatureUnits, temperatureUnits) : server
   }
 }

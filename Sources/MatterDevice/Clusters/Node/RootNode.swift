@@ -29,7 +29,7 @@ enum RootNode {
       accessControl, basicInformation(configuration), generalCommissioning, networkCommissioning(configuration),
       generalDiagnostics(configuration), administratorCommissioning(configuration),
       operationalCredentials(configuration), groupKeyManagement, localizationConfiguration, timeFormatLocalization,
-      unitLocalization, UserLabelServer.make(), ethernetDiagnostics, TimeSynchronizationServer.make(),
+      unitLocalization(configuration), UserLabelServer.make(), ethernetDiagnostics, TimeSynchronizationServer.make(),
     ] + labels
   }
 

@@ -53,6 +53,7 @@ enum TimeSynchronizationServer {
           throw StatusError(.failure, clusterCode: TimeSynchronization.StatusCodeEnum.timeNotAccepted.rawValue)
         }
         context.node.utc = clock
+        context.node.isTimeSet = true
         context[TimeSynchronization.granularity] = request.granularity
         context[TimeSynchronization.timeSource] = .admin
         catchUp(&context)

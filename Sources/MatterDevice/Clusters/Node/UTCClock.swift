@@ -35,6 +35,9 @@ struct UTCClock: Sendable {
     return !overflow && clock.isOfItsTime(at: now) ? clock : nil
   }
 
+  /// Whole seconds since 2000 at the zero of the engine's clock.
+  var epoch: Int64 { zero / 1_000_000 }
+
   private func isOfItsTime(at now: Instant) -> Bool { zero <= Self.latest && zero >= -(now.nanoseconds / 1000) }
 
   /// Milliseconds of Unix time.

@@ -1,0 +1,123 @@
+import MatterClusters
+import MatterModel
+import MatterProtocol
+import Testing
+
+@testable import MatterController
+
+/// Devices that resume their subscriptions after a restart.
+@Suite struct ResumedSubscriptionTests {
+  /// - Returns: handles of subscriptions that stand, with the numbers 101 and on.
+  private func subscribed(_ count: Int = 1) throws -> (World, [SubscriptionHandle]) {
+    var world = try World()
+    try world.addDevice()
+    try world.commissionAll()
+    var handles: [SubscriptionHandle] = []
+    for _ in 0..<count {
+      handles.append(
+        world.controller.subscribe(1, SubscriptionRequest(paths: [AttributePath(lampOnOff)]), at: world.now))
+      world.run(for: .milliseconds(100))
+    }
+    try #require(handles.allSatisfy { world.controller.isEstablished($0) })
+    world.events = []
+    world.devices[0].log = []
+    return (world, handles)
+  }
+
+  private func told(_ world: World, _ handle: SubscriptionHandle) -> [String] {
+    world.events.compactMap {
+      switch $0.event {
+      case .attributeReport(handle, _, _, _): "report"
+      case .subscriptionEstablished(handle, _): "established"
+      case .subscriptionLost(handle, _, _): "lost"
+      default: nil
+      }
+    }
+  }
+
+  /// The device is started again and opens a session to the controller.
+  private func restart(_ world: inout World) -> SessionID? {
+    world.devices[0].reboot()
+    let controller = world.controller.fabric.nodeID
+    _ = world.devices[0].core.establishCASE(
+      fabric: 1, peer: controller, to: world.controllerAddress, parameters: .init(), at: world.now)
+    world.run(for: .milliseconds(20))
+    return world.devices[0].core.newestSession(fabric: 1, peer: controller)
+  }
+
+  @Test func takesAReportUnderTheOldNumberOverANewSession() throws {
+    var (world, handles) = try subscribed()
+    let opened = restart(&world)
+    let session = try #require(opened)
+    world.devices[0].subscriptions[101] = session
+    world.devices[0].set(OnOff.onOff, true, 1)
+    world.devices[0].report(lampOnOff, subscription: 101, at: world.now)
+    world.run(for: .milliseconds(100))
+    #expect(world.devices[0].statuses.last == .success)
+    #expect(told(world, handles[0]) == ["report"])
+    #expect(world.devices[0].log == [], "no other subscription is asked for")
+    #expect(world.controller.core.sessions.count { $0.kind == .case } == 1, "the old session is given up")
+
+    // It stands: requests and reports go over the new session.
+    let id = world.controller.invoke(OnOff.toggle, on: 1, of: 1, at: world.now)
+    _ = try #require(try world.result(of: id)?.get())
+    world.run(for: .seconds(30))
+    world.devices[0].report(lampOnOff, subscription: 101, at: world.now)
+    world.run(for: .seconds(45))
+    #expect(told(world, handles[0]) == ["report", "report"])
+  }
+
+  @Test func answersInvalidSubscriptionToANumberThatItDoesNotKnow() throws {
+    var (world, handles) = try subscribed()
+    let opened = restart(&world)
+    let session = try #require(opened)
+    world.devices[0].subscriptions[999] = session
+    world.devices[0].report(lampOnOff, subscription: 999, at: world.now)
+    world.run(for: .milliseconds(100))
+    #expect(world.devices[0].statuses.last == .invalidSubscription)
+    // The session is a sign that the device was started again: what stood is asked for anew.
+    world.run(for: .seconds(3))
+    #expect(told(world, handles[0]) == ["report", "established"])
+  }
+
+  @Test func repeatsRequestsThatWereOnTheOldSession() throws {
+    var (world, _) = try subscribed()
+    world.devices[0].isDead = true
+    let id = world.controller.invoke(OnOff.toggle, on: 1, of: 1, at: world.now)
+    world.run(for: .milliseconds(50))
+    world.devices[0].isDead = false
+    let opened = restart(&world)
+    let session = try #require(opened)
+    world.devices[0].subscriptions[101] = session
+    world.devices[0].report(lampOnOff, subscription: 101, at: world.now)
+    world.run(for: .milliseconds(50))
+    guard case .success? = world.completion(of: id) else {
+      Issue.record("\(String(describing: world.completion(of: id)))")
+      return
+    }
+    #expect(world.devices[0].log.count { $0 == "Toggle" } == 1)
+  }
+
+  @Test func asksForThoseAnewThatTheDeviceDoesNotResume() throws {
+    var (world, handles) = try subscribed(2)
+    let opened = restart(&world)
+    let session = try #require(opened)
+    world.devices[0].subscriptions[101] = session
+    world.devices[0].report(lampOnOff, subscription: 101, at: world.now)
+    world.run(for: .seconds(3))
+    #expect(told(world, handles[0]) == ["report"])
+    #expect(told(world, handles[1]) == ["report", "established"])
+  }
+
+  @Test func aSessionThatANodeOpensEndsTheBackOff() throws {
+    var (world, handles) = try subscribed()
+    world.devices[0].isDead = true
+    world.run(for: .seconds(1_000))
+    #expect(told(world, handles[0]).contains("lost"))
+    world.devices[0].isDead = false
+    world.events = []
+    _ = restart(&world)
+    world.run(for: .milliseconds(100))
+    #expect(told(world, handles[0]).last == "established")
+  }
+}

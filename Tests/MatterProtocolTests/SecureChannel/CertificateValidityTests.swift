@@ -1,0 +1,50 @@
+import MatterCertificates
+import MatterModel
+import Testing
+
+@testable import MatterProtocol
+
+/// NotBefore and NotAfter in CASE. Matter Core § 6.5.7, § 3.5.6.
+@Suite struct CertificateValidityTests {
+  /// Some time in 2026, in seconds since 2000.
+  private static let now: UInt32 = 835_000_000
+  private static let cases: [(name: String, validity: CertificateValidity, isValid: Bool)] = [
+    ("valid", CertificateValidity(notBefore: now - 10, notAfter: now + 10), true),
+    ("without an end", CertificateValidity(notBefore: 1), true),
+    ("expired", CertificateValidity(notBefore: now - 10, notAfter: now - 1), false),
+    ("not yet valid", CertificateValidity(notBefore: now + 10, notAfter: now + 20), false),
+  ]
+
+  /// - Parameters:
+  ///   - node: whose certificate it is: 1 opens the session, 2 answers.
+  ///   - clock: of both sides.
+  private func connect(_ validity: CertificateValidity, of node: UInt64, clock: Int64?) throws -> CorePair {
+    let fabrics = try TestFabrics.make(validity: { $0 == node ? validity : CertificateValidity(notBefore: 1) })
+    var pair = CorePair(fabrics: fabrics.map { [$0] })
+    for index in 0...1 { pair.cores[index].trustedEpoch = clock }
+    pair.beginCASE()
+    try pair.settle()
+    return pair
+  }
+
+  @Test(arguments: 0..<4, [UInt64(1), 2])
+  func judgesCertificatesByATrustedClock(index: Int, node: UInt64) throws {
+    let (name, validity, isValid) = Self.cases[index]
+    let pair = try connect(validity, of: node, clock: Int64(Self.now))
+    #expect(pair.established(0).count == (isValid ? 1 : 0), "\(name), of node \(node)")
+    #expect(pair.established(1).count == (isValid ? 1 : 0), "\(name), of node \(node)")
+    #expect(pair.handshakeErrors(0).count == (isValid ? 0 : 1))
+  }
+
+  @Test(arguments: 0..<4, [UInt64(1), 2])
+  func acceptsAnyTimeWithoutATrustedClock(index: Int, node: UInt64) throws {
+    let pair = try connect(Self.cases[index].validity, of: node, clock: nil)
+    #expect(pair.established(0).count == 1 && pair.established(1).count == 1)
+  }
+
+  @Test(arguments: [Int64.max, .min, -1, 0])
+  func survivesAClockThatIsFarOff(clock: Int64) throws {
+    let pair = try connect(CertificateValidity(notBefore: 1), of: 2, clock: clock)
+    #expect(pair.established(0).count == (clock > 0 ? 1 : 0))
+  }
+}
