@@ -224,15 +224,10 @@ public struct DeviceEngine: Engine {
       context.node.changes.append(change)
     case .groupMessage(let message): receive(message)
     case .groupCounterReserved(let counter):
-<<<<<<< HEAD
       context.node.changes.append(StoreChange(StoreKey.groupCounter, counter.tlv, isDurable: true))
-    case .handshakeFailed(let handshake, _): failedToConnect(handshake)
-=======
-      context.node.changes.append(StoreChange(StoreKey.groupCounter, counter.tlv))
     case .handshakeFailed(let handshake, let error):
       failedToConnect(handshake)
       failedToResume(handshake, error)
->>>>>>> 5c678bd (Resume subscriptions after a restart, urgent events, stored ports)
     }
   }
 
