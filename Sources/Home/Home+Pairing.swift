@@ -101,18 +101,35 @@ extension Home {
     return await controller.nodes.first { $0.nodeID == device.nodeID }?.attestation
   }
 
-  /// Takes a device out of the fabric and the home. To be called without the home's lock.
-  /// - Returns: the device, and whether it was told.
+  /// Removes devices from the fabric and the home, one after the other. To be called without the home's lock.
+  /// - Returns: each device, and what it knows of that.
   public static func remove(
-    _ text: String, force: Bool, _ options: HomeController.Options
-  ) async throws(HomeError) -> (device: DeviceRecord, wasTold: Bool) {
-    try await remove(force: force, options) { registry throws(HomeError) in try registry.resolve(text).device }
+    _ texts: [String], force: Bool, _ options: HomeController.Options
+  ) async throws(HomeError) -> [(device: DeviceRecord, result: Result<Removal, HomeError>)] {
+    try await owning(options) { home throws(HomeError) in
+      // One that never told what it is can be removed as well.
+      let registry = HomeRegistry(await home.awaited().home).with(await (try home.controller).groups)
+      var devices: [DeviceRecord] = []
+      for target in try registry.resolve(all: texts) where !devices.contains(where: { $0.id == target.device.id }) {
+        devices.append(target.device)
+      }
+      var results: [(device: DeviceRecord, result: Result<Removal, HomeError>)] = []
+      for device in devices {
+        do throws(HomeError) {
+          let removed = try await home.remove(device, force: force)
+          results.append((removed.device, .success(removed.removal)))
+        } catch {
+          results.append((device, .failure(error)))
+        }
+      }
+      return results
+    }
   }
 
   /// Takes the device with this id out of the fabric and the home. To be called without the home's lock.
   static func remove(
     device id: String, force: Bool, _ options: HomeController.Options
-  ) async throws(HomeError) -> (device: DeviceRecord, wasTold: Bool) {
+  ) async throws(HomeError) -> (device: DeviceRecord, removal: Removal) {
     try await remove(force: force, options) { registry throws(HomeError) in try registry.device(withID: id) }
   }
 
@@ -120,7 +137,7 @@ extension Home {
   /// - Parameter origin: the client that asks for it.
   func remove(
     device id: String, force: Bool, origin: String
-  ) async throws(HomeError) -> (device: DeviceRecord, wasTold: Bool) {
+  ) async throws(HomeError) -> (device: DeviceRecord, removal: Removal) {
     let device = try HomeRegistry(await awaited().home).device(withID: id)
     return try await attributing([device.nodeID] + device.ways.map(\.id.node), to: origin) { () throws(HomeError) in
       try await remove(device, force: force)
@@ -129,7 +146,7 @@ extension Home {
 
   private static func remove(
     force: Bool, _ options: HomeController.Options, _ find: (HomeRegistry) throws(HomeError) -> DeviceRecord
-  ) async throws(HomeError) -> (device: DeviceRecord, wasTold: Bool) {
+  ) async throws(HomeError) -> (device: DeviceRecord, removal: Removal) {
     try await owning(options) { home throws(HomeError) in
       // One that never told what it is can be removed as well.
       try await home.remove(try find(HomeRegistry(await home.awaited().home)), force: force)
@@ -139,7 +156,7 @@ extension Home {
   /// What is there by another way, too, stays by that way.
   package func remove(
     _ device: DeviceRecord, force: Bool
-  ) async throws(HomeError) -> (device: DeviceRecord, wasTold: Bool) {
+  ) async throws(HomeError) -> (device: DeviceRecord, removal: Removal) {
     let isNode = !device.isBridged && !device.nodeID.isTemporaryLocal
     guard let device = isNode ? device : device.by(where: { !$0.id.isBridged && !$0.id.isCloud }) else {
       if device.ways.allSatisfy(\.id.isCloud) {
@@ -155,17 +172,19 @@ extension Home {
         device: device.name)
     }
     let controller = try controller
-    var wasTold = false
+    var removal = Removal.notTold
     do throws(HomeError) {
-      wasTold = try await controller.remove(device.nodeID, force: force)
+      removal = try await controller.remove(device.nodeID, force: force)
     } catch {
       // What the fabric does not know, the home need not know either.
-      guard force && error.code == .notFound else { throw error.about(device) }
+      guard force && error.code == .notFound else {
+        throw (force ? error : error.suggestingForce).about(device)
+      }
       await controller.take(.nodeRemoved(device.nodeID))
     }
     // What it was to be called goes with it.
     try await controller.forgetWishes()
-    return (device, wasTold)
+    return (device, removal)
   }
 }
 
@@ -211,5 +230,17 @@ extension HomeRegistry {
       throw HomeError(.notFound, "there is no device \(id) in the home")
     }
     return device
+  }
+}
+
+extension HomeError {
+  /// The same error of a removal that --force would not have failed with.
+  fileprivate var suggestingForce: HomeError {
+    guard [.refused, .accessDenied, .unreachable, .timedOut].contains(code), !message.contains("--force") else {
+      return self
+    }
+    var copy = self
+    copy.message += "; --force forgets the device without its consent"
+    return copy
   }
 }

@@ -162,7 +162,7 @@ public final class Home: Sendable {
       let statuses = try await backend.write(device.nodeID, writes, isTimed: isTimed)
       let refused = statuses.filter { $0.status.code != .success }
       guard let first = refused.first else { return }
-      var error = HomeError(first.status)
+      var error = HomeError(first.status, of: first.path.cluster)
       if writes.count > 1 {
         let others = refused.count > 1 ? ", and \(refused.count - 1) more of \(writes.count)" : ""
         error.message = "\(ElementNames.text(first.path)): \(error.message)\(others)"

@@ -61,7 +61,7 @@ import Testing
       ]
       var values = NodeValues()
       for (path, value) in attributes { values[path] = value }
-      return DeviceState(values, [1]).text
+      return DeviceState(values, [DeviceEndpoint(id: 1)]).text
     }
     #expect(state(0) == "on 40% #ff0000")
     #expect(state(1) == "on 40% #0000ff")

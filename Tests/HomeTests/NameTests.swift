@@ -218,7 +218,7 @@ private final class HeldWaits: WaitBoard {
     func text(_ values: [ConcreteAttributePath: [UInt8]]) -> String {
       var all = NodeValues()
       for (path, value) in values { all[path] = value }
-      return DeviceState(all, [1, 2]).text
+      return DeviceState(all, [DeviceEndpoint(id: 1), DeviceEndpoint(id: 2)]).text
     }
     #expect(text([.init(1, 6, 0): [0x09], .init(1, 8, 0): [0x04, 102]]) == "on 40%")
     #expect(text([.init(1, 6, 0): [0x08], .init(1, 8, 0): [0x04, 102]]) == "off")

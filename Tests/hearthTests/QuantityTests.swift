@@ -93,4 +93,36 @@ import Testing
     #expect(try parse("null", 0x12) == [0x14])
     #expect(throws: HomeError.self) { try parse("40%", 0x11, raw: true) }
   }
+
+  @Test("shows and accepts temperatures as degrees") func temperatures() throws {
+    func text(_ attribute: AttributeID, _ value: Int16) -> String? {
+      AttributeUnits.text(.init(1, 0x0201, attribute), value.tlv)
+    }
+    #expect(text(0x0000, 2150) == "21.5 °C" && text(0x0012, 2100) == "21.0 °C" && text(0x0010, -5) == "-0.5 °C")
+    func parse(_ value: String, _ attribute: AttributeID, raw: Bool = false) throws -> Int16 {
+      try Int16(
+        tlv: try AttributeUnits.parse(value, cluster: 0x0201, attribute: attribute, raw: raw, named: "x"))
+    }
+    // OccupiedHeatingSetpoint in hundredths, LocalTemperatureCalibration in tenths.
+    for value in ["21.5C", "21.5 °C", "21.5c", "21.5", "2150"] { #expect(try parse(value, 0x0012) == 2150, "\(value)") }
+    #expect(try parse("-5°C", 0x0012) == -500 && parse("2150", 0x0012, raw: true) == 2150)
+    #expect(try Int8(tlv: AttributeUnits.parse("-0.5C", cluster: 0x0201, attribute: 0x0010, raw: false, named: "x")) == -5)
+    for value in ["warmC", "21.5K", "1e9C"] { #expect(throws: HomeError.self) { try parse(value, 0x0012) } }
+    #expect(throws: HomeError.self) { try parse("21.5", 0x0012, raw: true) }
+  }
+
+  @Test("maps percentages to the levels that the device has") func levelRanges() throws {
+    let speaker = LevelRange(lowest: 0, highest: 100)
+    func level(_ text: String, _ range: LevelRange) throws -> UInt8 {
+      try LevelText.level(text, raw: false).level(in: range)
+    }
+    #expect(try level("40%", speaker) == 40 && level("100%", speaker) == 100 && level("0%", speaker) == 0)
+    #expect(try level("1%", LevelRange(lowest: 20, highest: 200)) == 20 && level("50%", LevelRange(lowest: 20, highest: 200)) == 100)
+    #expect(speaker.percent(40) == 40 && speaker.percent(100) == 100)
+    #expect(AttributeUnits.text(.init(1, 8, 0), [0x04, 40], levels: speaker) == "40%")
+    #expect(
+      try AttributeUnits.parse("40%", cluster: 8, attribute: 0, raw: false, named: "x", levels: speaker) == [0x04, 40])
+    // A device may say anything of itself.
+    #expect(LevelRange(lowest: 9, highest: 0).percent(5) == 100)
+  }
 }

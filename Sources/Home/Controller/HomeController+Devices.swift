@@ -53,7 +53,7 @@ extension HomeController: HomeBackend {
       }
     }
     for status in try await write(source.id.node, writes, isTimed: isTimed) where status.status.code != .success {
-      throw HomeError(status.status)
+      throw HomeError(status.status, of: status.path.cluster)
     }
   }
 

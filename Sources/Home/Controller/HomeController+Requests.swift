@@ -54,7 +54,7 @@ extension HomeController {
     switch results.first {
     case .command(let data)?: return data
     case .status(let status)?:
-      guard status.status.code == .success else { throw HomeError(status.status) }
+      guard status.status.code == .success else { throw HomeError(status.status, of: command.path.cluster) }
       return nil
     case nil: throw HomeError(.refused, "the device did not answer the command")
     }
@@ -76,14 +76,14 @@ extension HomeController {
 
   /// Takes a node out of our fabric.
   /// - Parameter force: forgets it even if it can't be told.
-  /// - Returns: whether the device was told.
-  public func remove(_ node: NodeID, force: Bool) async throws(HomeError) -> Bool {
+  /// - Returns: what the device knows of that.
+  public func remove(_ node: NodeID, force: Bool) async throws(HomeError) -> Removal {
     let timeout = options.timeout
     let outcome = try await run("its removal", node) { engine, now in
       engine.removeNode(node, force: force, timeout: timeout, at: now)
     }
-    guard case .removed(_, let wasTold) = outcome else { throw Self.surprise(outcome) }
-    return wasTold
+    guard case .removed(_, let removal) = outcome else { throw Self.surprise(outcome) }
+    return removal
   }
 
   /// Opens a commissioning window.

@@ -254,10 +254,15 @@ public actor HomeController {
     case .failure(let error):
       if let failure = edge.value.storeFailure { throw HomeError(.internalError, "\(failure)", cause: failure) }
       // A request that never got through did not time out: nobody was there.
-      if error == .timedOut, let node, !isConnected(node) { throw HomeError(ControllerError.unreachable) }
-      throw HomeError(error)
+      if error == .timedOut, let node, !isConnected(node) {
+        throw HomeError(ControllerError.unreachable, searched: searched)
+      }
+      throw HomeError(error, searched: searched)
     }
   }
+
+  /// The interfaces on which devices are looked for; nil: they are not.
+  private var searched: InterfaceSelection? { discovery == nil ? nil : options.interfaces }
 
   /// How the home calls a device, or the bridge that devices are behind.
   func name(of node: NodeID?) -> String {

@@ -2,12 +2,14 @@ internal import MatterCertificates
 internal import MatterController
 public import MatterModel
 internal import MatterProtocol
-internal import Runtime
+public import Runtime
 
 extension HomeError {
   /// What went wrong in an operation, in words that help.
-  init(_ error: ControllerError) {
-    let (code, message) = Self.words(error)
+  /// - Parameter searched: the network interfaces that were searched; nil: none were.
+  init(_ error: ControllerError, searched: InterfaceSelection? = nil) {
+    var (code, message) = Self.words(error)
+    if let searched, error.isNotFound { message += " (searched: \(searched.words))" }
     // What the device said is told apart from how we came to hear of it.
     if case .status(let status) = error {
       self.init(code, message, cause: StatusError(status))
@@ -85,16 +87,20 @@ extension HomeError {
     }
   }
 
-  private static func words(_ status: Status) -> (Code, String) {
-    switch status.code {
-    case .unsupportedAccess, .accessRestricted: (.accessDenied, "the device denies access: \(status)")
-    default: (.refused, "the device refused: \(status)")
+  /// - Parameter cluster: the one whose own statuses are meant.
+  private static func words(_ status: Status, of cluster: ClusterID? = nil) -> (Code, String) {
+    let name = status.clusterCode.flatMap { code in cluster.flatMap { ElementNames.clusterStatus(code, of: $0) } }
+    let text = name.map { "\($0) (\(status))" } ?? "\(status)"
+    return switch status.code {
+    case .unsupportedAccess, .accessRestricted: (.accessDenied, "the device denies access: \(text)")
+    default: (.refused, "the device refused: \(text)")
     }
   }
 
   /// A request that the device refused.
-  public init(_ status: Status) {
-    let (code, message) = Self.words(status)
+  /// - Parameter cluster: the cluster that the request was for, to name its own statuses.
+  public init(_ status: Status, of cluster: ClusterID? = nil) {
+    let (code, message) = Self.words(status, of: cluster)
     self.init(code, message, cause: StatusError(status))
   }
 
@@ -121,6 +127,28 @@ extension HomeError {
     case let controller as ControllerError: self.init(controller)
     case let discovery as ServiceDiscovery.Failure: self.init(.badArguments, "\(discovery)", cause: discovery)
     default: self.init(.internalError, "\(error)", cause: error)
+    }
+  }
+}
+
+extension ControllerError {
+  /// Whether no address of the device was found.
+  fileprivate var isNotFound: Bool {
+    switch self {
+    case .notFound, .unreachable, .commissioningFailed(.discover, .notFound), .commissioningFailed(.discover, .timedOut):
+      true
+    default: false
+    }
+  }
+}
+
+extension InterfaceSelection {
+  /// The interfaces in an error, and how to search others.
+  public var words: String {
+    switch self {
+    case .loopback: "loopback only; --interface NAME, or all, searches others"
+    case .all: "all interfaces"
+    case .named(let names): names.joined(separator: ", ")
     }
   }
 }

@@ -49,6 +49,19 @@ public struct StoredNames: Sendable {
     return try withDatabase { database throws(HomeError) in try database.trustsTestDevices() }
   }
 
+  /// The network interfaces that the home was paired on first, by name; empty: none were named.
+  public func interfaces() throws(HomeError) -> [String] {
+    guard access(path, F_OK) == 0 else { return [] }
+    return try withDatabase { database throws(HomeError) in try database.interfaces() }
+  }
+
+  /// Remembers network interfaces, unless some are already.
+  public func remember(interfaces: [String]) throws(HomeError) {
+    try withDatabase { database throws(HomeError) in
+      if try database.interfaces().isEmpty { try database.setInterfaces(interfaces) }
+    }
+  }
+
   /// Changes names, rooms or devices in one transaction. Whoever has the home open is told.
   public func change<R: Sendable>(
     _ body: (HomeState) throws(HomeError) -> (changes: [HomeChange], result: R)

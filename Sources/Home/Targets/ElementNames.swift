@@ -3,6 +3,21 @@ public import MatterModel
 
 /// Names and values of clusters' elements for people and for JSON; numbers for what isn't declared.
 public enum ElementNames {
+  /// Whether the names of a cluster and its elements are known.
+  public static func isKnown(_ cluster: ClusterID) -> Bool { ClusterCatalogue.cluster(cluster) != nil }
+
+  /// The name of a status that a cluster defines itself; nil: it is not known. Matter Core § 10.6.17.
+  public static func clusterStatus(_ code: UInt8, of cluster: ClusterID) -> String? {
+    let names: [UInt64: String]? =
+      switch cluster {
+      case AdministratorCommissioning.id: AdministratorCommissioning.StatusCodeEnum.names
+      case TimeSynchronization.id: TimeSynchronization.StatusCodeEnum.names
+      case DoorLock.id: DoorLock.LockStatus.names
+      default: nil
+      }
+    return names?[UInt64(code)]
+  }
+
   /// `levelControl`, or `0xFFF1FC00`.
   public static func cluster(_ id: ClusterID) -> String {
     ClusterCatalogue.cluster(id).map { camelCase($0.name) } ?? "\(id)"

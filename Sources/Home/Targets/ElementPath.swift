@@ -168,10 +168,9 @@ extension HomeRegistry {
       if let info = declared.command(named: text) { return info.id.rawValue }
       names = declared.commands.map(\.name)
     }
-    let near = NearestName.suggestions(for: text, in: names)
     throw HomeError(
       .notFound, "\(declared.name) has no \(kind.rawValue) “\(text)”",
-      candidates: (near.isEmpty ? names : near).map { camelCase($0) })
+      candidates: NearestName.suggestions(for: text, in: names).map { camelCase($0) })
   }
 
   /// A cluster's name, its number where it is not known.

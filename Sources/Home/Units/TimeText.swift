@@ -1,8 +1,8 @@
 internal import MatterProtocol
 
-/// A span of time as people write it: `2s`, `150ms`, `1.5min`, `3m`, `1h`; a bare number is seconds.
+/// A span of time as people write it: `2s`, `150ms`, `1.5min`, `3m`, `1h`, `30d`; a bare number is seconds.
 package enum TimeText {
-  package static let example = "expected a time such as 2s, 150ms, 3m or 1h"
+  package static let example = "expected a time such as 2s, 150ms, 3m, 1h or 30d"
 
   package static func duration(_ text: String) -> Duration? {
     let text = text.lowercased().filter { !$0.isWhitespace }
@@ -15,6 +15,7 @@ package enum TimeText {
     case "", "s", "sec": seconds = value
     case "m", "min": seconds = value * 60
     case "h": seconds = value * 3600
+    case "d": seconds = value * 86_400
     default: return nil
     }
     guard seconds < 31_536_000 else { return nil }

@@ -68,3 +68,21 @@ public indirect enum ControllerError: Error, Hashable, Sendable {
     }
   }
 }
+
+extension ControllerError {
+  /// Whether the device has no root certificate in common with the fabric: it has forgotten it. Matter Core § 4.14.2.
+  var isForgotten: Bool {
+    guard case .handshake(.refused(let report)) = self else { return false }
+    return report.code == .noSharedTrustRoots
+  }
+}
+
+/// What a node that was removed from the fabric knows of that.
+public enum Removal: String, Hashable, Sendable {
+  /// It removed the fabric.
+  case told
+  /// It did not know the fabric any more.
+  case notMember
+  /// It could not be told: it may still have the fabric.
+  case notTold
+}

@@ -59,7 +59,7 @@ public enum OperationOutcome: Sendable {
   /// The subscription was ended by ``ControllerEngine/unsubscribe(_:at:)``.
   case unsubscribed
   /// Whether the device itself was told; false only if removal was forced.
-  case removed(NodeID, deviceWasTold: Bool)
+  case removed(NodeID, Removal)
   /// With the codes of the window, if it has codes of its own.
   case windowOpened(CommissioningWindow)
   /// As it is now, with the member or without it.

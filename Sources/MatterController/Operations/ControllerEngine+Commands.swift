@@ -67,7 +67,7 @@ extension ControllerEngine {
   }
 
   /// Takes a node out of the fabric: tells it to forget the fabric, and forgets it. Ends with
-  /// ``OperationOutcome/removed(_:deviceWasTold:)``.
+  /// ``OperationOutcome/removed(_:_:)``.
   /// - Parameter force: forgets the node even if it can't be told.
   public mutating func removeNode(
     _ node: NodeID, force: Bool = false, timeout: Duration = usualTimeout, at now: Instant

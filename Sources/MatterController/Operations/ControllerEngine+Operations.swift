@@ -121,7 +121,7 @@ extension ControllerEngine {
         guard response.statusCode == .ok else {
           throw ControllerError.operationalCredentials(response.statusCode, response.debugText ?? "")
         }
-        finishRemoval(id, deviceWasTold: true, at: now)
+        finishRemoval(id, .told, at: now)
       } catch {
         fail(id, error, at: now)
       }
@@ -144,20 +144,20 @@ extension ControllerEngine {
     switch operations[id]?.task {
     case .subscribe: failSubscription(id, error, at: now)
     case .commission: failCommissioning(id, error, at: now)
-    case .remove(isForced: true, _): finishRemoval(id, deviceWasTold: false, at: now)
+    case .remove(isForced: true, _): finishRemoval(id, error.isForgotten ? .notMember : .notTold, at: now)
     case .remove(_, .some) where error == .connectionLost:
       // A node that forgets the fabric may close the session before its answer gets through.
-      finishRemoval(id, deviceWasTold: true, at: now)
+      finishRemoval(id, .told, at: now)
     case nil: break
     default: complete(id, .failure(error), at: now)
     }
   }
 
-  private mutating func finishRemoval(_ id: OperationID, deviceWasTold: Bool, at now: Instant) {
+  private mutating func finishRemoval(_ id: OperationID, _ removal: Removal, at now: Instant) {
     guard let node = operations[id]?.node else { return }
     complete(
-      id, .success(.removed(node, deviceWasTold: deviceWasTold)), at: now,
-      before: { $0.forget(node, wasTold: deviceWasTold, at: now) })
+      id, .success(.removed(node, removal)), at: now,
+      before: { $0.forget(node, wasTold: removal != .notTold, at: now) })
   }
 
   private mutating func retryBusy(_ id: OperationID, _ status: Status, at now: Instant) {

@@ -220,7 +220,7 @@ package final class VirtualDevice {
     var status = DeviceStatus(
       name: definition.name, room: definition.room ?? "", type: definition.kind.title, port: port ?? 0,
       passcode: definition.passcode, discriminator: definition.discriminator,
-      manualCode: (try? payload.manualCode) ?? "", qrCode: (try? payload.qrText) ?? "",
+      manualCode: (try? payload.formattedManualCode) ?? "", qrCode: (try? payload.qrText) ?? "",
       vendorID: definition.vendorID, productID: definition.productID, serialNumber: definition.serialNumber,
       uniqueID: definition.uniqueID)
     guard let host else {

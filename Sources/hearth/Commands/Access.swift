@@ -11,7 +11,7 @@ struct Access: AsyncParsableCommand {
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "List the entries, numbered.")
-    @OptionGroup var home: HomeOptions
+    @OptionGroup var home: LocalHomeOptions
     @Argument(help: "The device.", completion: .device) var device: String
 
     func run() async throws {
@@ -34,7 +34,7 @@ struct Access: AsyncParsableCommand {
           hearth acl grant kitchen/lamp operate --to hall/switch --endpoint 1
           hearth acl grant kitchen/lamp manage --to-group 7
         """)
-    @OptionGroup var home: HomeOptions
+    @OptionGroup var home: LocalHomeOptions
     @Option(
       help: ArgumentHelp(
         "Who: a device of this home, a node id, tag:0xIIIIVVVV for those with a tag, or * for all of this home.",
@@ -98,7 +98,7 @@ struct Access: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Take an entry out of the list.",
       discussion: "The entry by which this home administers the device stays, unless it is taken out by force.")
-    @OptionGroup var home: HomeOptions
+    @OptionGroup var home: LocalHomeOptions
     @Flag(help: "Even if nobody here could change the device any more.") var force = false
     @Argument(help: "The device.", completion: .device) var device: String
     @Argument(help: "The entry's number, as `hearth acl list` has it.") var number: Int

@@ -5,23 +5,38 @@ import MatterModel
 
 /// `hearth remove`.
 struct Remove: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Take a device out of the home.")
-  @OptionGroup var home: HomeOptions
-  @Flag(help: "Forget it even if it can't be told.") var force = false
-  @Argument(help: "The device.", completion: .device) var device: String
+  static let configuration = CommandConfiguration(abstract: "Remove devices from the home.")
+  @OptionGroup var home: LocalHomeOptions
+  @Flag(help: "Forget a device even if it can't be told, or refuses.") var force = false
+  @Argument(help: "The devices.", completion: .device) var targets: [String]
 
   func run() async throws {
-    let options = try home.controller(patience: force ? .seconds(4) : .seconds(10))
-    let (device, wasTold) = try await home.output.tellingWaits {
-      try await Home.remove(self.device, force: force, options)
+    let options = try home.options(patience: force ? .seconds(4) : .seconds(10))
+    let results = try await home.output.tellingWaits {
+      try await Home.remove(targets, force: force, options)
     }
-    let rest = Self.rest(of: device)
-    let words =
-      wasTold
-      ? "removed \(device.label)" : "forgot \(device.label); it could not be told and still thinks that it is ours"
-    home.output.result(
-      device.jsonNames.adding("deviceWasTold", .bool(wasTold))
-        .adding("remainingWays", .array(rest.map { .string("\($0)") })), words + Self.note(rest))
+    try home.report(
+      results.map { device, result in
+        TargetResult(
+          device: device,
+          result: result.map { removal in
+            let rest = Self.rest(of: device)
+            return (
+              device.jsonNames.adding("deviceWasTold", .bool(removal == .told))
+                .adding("removal", .string(removal.rawValue))
+                .adding("remainingWays", .array(rest.map { .string("\($0)") })),
+              Self.words(device, removal) + Self.note(rest)
+            )
+          })
+      })
+  }
+
+  private static func words(_ device: DeviceRecord, _ removal: Removal) -> String {
+    switch removal {
+    case .told: "removed \(device.label)"
+    case .notMember: "removed \(device.label); it did not know this home any more"
+    case .notTold: "removed \(device.label); it could not be told and may still be set up for this home"
+    }
   }
 
   /// The ways by which a device stays in the home of which the node was removed.
@@ -32,7 +47,7 @@ struct Remove: AsyncParsableCommand {
   }
 }
 
-extension HomeOptions {
+extension HomeArguments {
   /// Opens the home for a command about one device.
   /// - Parameter text: how the user names it.
   func withDevice<R>(

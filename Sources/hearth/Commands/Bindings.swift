@@ -28,7 +28,7 @@ struct Bind: AsyncParsableCommand {
       The lamp is told to obey the switch, and the switch what to control: all clusters that the one controls and the other \
       has, or those that --cluster names. With only one device its bindings are listed.
       """)
-  @OptionGroup var home: HomeOptions
+  @OptionGroup var home: LocalHomeOptions
   @Flag(help: "Even if nobody here could change the lamp any more.") var force = false
   @OptionGroup var arguments: BindingArguments
 
@@ -60,7 +60,7 @@ struct Unbind: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "End what `hearth bind` began.",
     discussion: "With its last binding the one also loses the right to control the other.")
-  @OptionGroup var home: HomeOptions
+  @OptionGroup var home: LocalHomeOptions
   @OptionGroup var arguments: BindingArguments
 
   func validate() throws {

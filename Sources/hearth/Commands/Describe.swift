@@ -78,8 +78,11 @@ enum DeviceDescription {
       let types = endpoint.deviceTypes.map { ElementNames.deviceType($0) }.joined(separator: ", ")
       lines += ["", "Endpoint \(endpoint.id): \(types.isEmpty ? "no type" : types)"]
       if !endpoint.servers.isEmpty {
-        let names = endpoint.servers.map { ElementNames.cluster($0) + own(row, endpoint.id, $0) }
-        lines.append("  clusters  " + names.joined(separator: ", "))
+        let known = endpoint.servers.filter { ElementNames.isKnown($0) }
+        let names = known.map { ElementNames.cluster($0) + own(row, endpoint.id, $0) }
+        if !names.isEmpty { lines.append("  clusters  " + names.joined(separator: ", ")) }
+        let numbers = endpoint.servers.filter { !ElementNames.isKnown($0) }.map { "\($0)" + own(row, endpoint.id, $0) }
+        if !numbers.isEmpty { lines.append("  unknown   " + numbers.joined(separator: ", ")) }
       }
       if !endpoint.clients.isEmpty {
         lines.append("  controls  " + endpoint.clients.map { ElementNames.cluster($0) }.joined(separator: ", "))
@@ -164,6 +167,7 @@ enum DeviceDescription {
             let own = metadata.sourceConnectivity
             return [
               "id": .integer(cluster.rawValue), "name": .string(ElementNames.cluster(cluster)),
+              "known": .bool(ElementNames.isKnown(cluster)),
               "connectivityState": .string(own.connectivityState.rawValue),
               "connectivityReason": .optional(metadata.offlineReason?.text),
               "dataSourceLocality": .string(own.dataSourceLocality.rawValue),

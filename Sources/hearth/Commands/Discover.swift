@@ -9,7 +9,7 @@ struct Discover: AsyncParsableCommand {
     abstract: "Look for devices on the network.",
     discussion:
       "Devices that wait to be commissioned, unless told otherwise. Looks for 2 s, or as long as --timeout says.")
-  @OptionGroup var home: HomeOptions
+  @OptionGroup var home: LocalHomeOptions
   @Flag(help: "Devices that wait to be commissioned.") var commissionable = false
   @Flag(help: "Commissioned devices, of any fabric.") var operational = false
   @Flag(help: "One line for each that comes or goes, until interrupted.") var watch = false
@@ -21,7 +21,8 @@ struct Discover: AsyncParsableCommand {
     let time: Duration? = watch ? nil : home.network.timeout?.duration ?? .seconds(2)
     let reporter = ServiceReporter(home.output, watch: watch)
     var found: [MatterService] = []
-    let controller = try await HomeController.open(try home.controller())
+    let options = try home.options()
+    let controller = try await HomeController.open(options)
     do {
       found = try await services(queries, time, controller, reporter)
       await controller.close()
@@ -33,8 +34,9 @@ struct Discover: AsyncParsableCommand {
     guard !found.isEmpty else {
       throw HomeError(
         .notFound,
-        operational && !commissionable
+        (operational && !commissionable
           ? "no commissioned device was found" : "no device that waits to be commissioned was found")
+          + " (searched: \(options.interfaces.words))")
     }
     found.sort { ServiceReporter.key($0) < ServiceReporter.key($1) }
     home.output.result(.array(found.map(ServiceReporter.json)), ServiceReporter.table(found))

@@ -10,7 +10,7 @@ struct Fabrics: AsyncParsableCommand {
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "List them.")
-    @OptionGroup var home: HomeOptions
+    @OptionGroup var home: LocalHomeOptions
     @Argument(help: "The device.", completion: .device) var device: String
 
     func run() async throws {
@@ -31,7 +31,7 @@ struct Fabrics: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Take a device out of somebody else's home.",
       discussion: "This home's own is left with `hearth remove`.")
-    @OptionGroup var home: HomeOptions
+    @OptionGroup var home: LocalHomeOptions
     @Argument(help: "The device.", completion: .device) var device: String
     @Argument(help: "The fabric's index, as `hearth fabrics` lists it.") var index: UInt8
 

@@ -19,7 +19,7 @@ struct Group: AsyncParsableCommand {
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "The groups, and who is in them.")
-    @OptionGroup var home: HomeOptions
+    @OptionGroup var home: LocalHomeOptions
 
     func run() async throws {
       try await home.withHome { session in
@@ -42,7 +42,7 @@ struct Group: AsyncParsableCommand {
 
   struct Create: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Make a group without members.")
-    @OptionGroup var home: HomeOptions
+    @OptionGroup var home: LocalHomeOptions
     @Option(help: ArgumentHelp("Its number, 1 to 32767; else one that is free.", valueName: "number")) var id: UInt16?
     @Argument(help: "Its name, at most 16 bytes.") var name: String
 
@@ -61,7 +61,7 @@ struct Group: AsyncParsableCommand {
         Removes the group's keys, memberships and access entries from its members. A member that can't be reached loses them when \
         it can be again; until then no new group has the number or the keys.
         """)
-    @OptionGroup var home: HomeOptions
+    @OptionGroup var home: LocalHomeOptions
     @Argument(help: "The group.") var group: String
 
     func run() async throws {
@@ -80,7 +80,7 @@ struct Group: AsyncParsableCommand {
 
   struct Add: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Take devices into a group.")
-    @OptionGroup var home: HomeOptions
+    @OptionGroup var home: LocalHomeOptions
     @Argument(help: "The group.") var group: String
     @Argument(help: "The devices.") var targets: [String]
 
@@ -89,7 +89,7 @@ struct Group: AsyncParsableCommand {
 
   struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Take devices out of a group.")
-    @OptionGroup var home: HomeOptions
+    @OptionGroup var home: LocalHomeOptions
     @Argument(help: "The group.") var group: String
     @Argument(help: "The devices.") var targets: [String]
 
@@ -100,7 +100,7 @@ struct Group: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Have all members carry out a command.",
       discussion: "As: hearth group invoke Den levelControl.moveToLevel level=128 transitionTime=10")
-    @OptionGroup var home: HomeOptions
+    @OptionGroup var home: LocalHomeOptions
     @Argument(help: "The group.") var group: String
     @Argument(help: ArgumentHelp("cluster.command, by names or numbers.", valueName: "cluster.command"))
     var command: String
@@ -125,9 +125,9 @@ struct Group: AsyncParsableCommand {
   }
 }
 
-extension HomeOptions {
+extension LocalHomeOptions {
   fileprivate func withGroups(_ body: (Home) async throws(HomeError) -> Void) async throws {
-    try await output.tellingWaits { try await Home.owning(try controller(), body) }
+    try await output.tellingWaits { try await Home.owning(try options(), body) }
   }
 
   fileprivate func change(_ group: String, _ texts: [String], isMember: Bool) async throws {

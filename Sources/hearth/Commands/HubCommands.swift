@@ -22,7 +22,7 @@ struct HubCommands: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Follow the devices and serve the home, until interrupted.",
       discussion: "Listens at a socket in the state directory, for your own processes and those with an invitation.")
-    @OptionGroup var home: HomeOptions
+    @OptionGroup var home: LocalHomeOptions
     @Option(
       help: ArgumentHelp(
         "Listen here, too: a TCP port (encrypted), or a socket that other users of this machine may open.",
@@ -32,9 +32,6 @@ struct HubCommands: AsyncParsableCommand {
     var readyFile: String?
 
     func run() async throws {
-      guard try home.hub.client(home.global) == nil else {
-        throw HomeError(.badArguments, "a hub has the devices itself; it goes through no other")
-      }
       var options = Hub.Options(logger: home.global.logger)
       options.addresses = try listen.map { try Self.address($0) }
       let stop = StopSignals()

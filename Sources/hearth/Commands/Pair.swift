@@ -10,7 +10,7 @@ struct Pair: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Commission a device into the home.",
     discussion: "CODE is the text of a QR code (MT:…) or a manual pairing code of 11 or 21 digits.")
-  @OptionGroup var home: HomeOptions
+  @OptionGroup var home: LocalHomeOptions
   @Option(help: "Instead of a code.") var passcode: UInt32?
   @Option(help: "With --passcode: which device; 0 to 4095.") var discriminator: UInt16?
   @Option(help: "What to call it.") var name: String?
@@ -60,7 +60,7 @@ struct Pair: AsyncParsableCommand {
       home.output.note("the code asks for the maker's own steps first: see its instructions if the device is not found")
     }
     let steps = StepReporter(home.output)
-    var options = try home.controller()
+    var options = try home.options()
     // The address is that of the device to be commissioned; its operational address is the same, and told by itself.
     options.timeout = max(options.timeout, .seconds(10))
     if let trust {
@@ -73,6 +73,7 @@ struct Pair: AsyncParsableCommand {
     let paired = try await home.output.tellingWaits {
       try await Home.pair(request, name: name, room: room, options) { step, progress in steps.report(step, progress) }
     }
+    if !home.network.named.isEmpty { try StoredNames(options.state).remember(interfaces: home.network.named) }
     if let failure = paired.result.attestationFailure {
       home.output.note("it could not prove that it is a certified device: \(failure.explanation) (\(failure))")
     }

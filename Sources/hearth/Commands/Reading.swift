@@ -138,7 +138,7 @@ struct AttributeValue {
 
   /// What a device said of a path that it does not give.
   static func refusal(_ device: DeviceRecord, _ status: AttributeStatus) -> HomeError {
-    var error = HomeError(status.status)
+    var error = HomeError(status.status, of: status.path.cluster)
     error.message = "\(ElementNames.text(status.path)): \(error.message)"
     return error.about(device)
   }

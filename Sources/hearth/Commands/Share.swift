@@ -12,7 +12,7 @@ struct Share: AsyncParsableCommand {
       The window gets a passcode of its own, which is good for nothing once the window is closed. With --basic it is the one \
       on the device's label. --status tells whether a window is open, --revoke closes it.
       """)
-  @OptionGroup var home: HomeOptions
+  @OptionGroup var home: LocalHomeOptions
   @Option(name: .customLong("for"), help: ArgumentHelp("How long: 3 to 15 minutes.", valueName: "time"))
   var time = TimeSpan(.seconds(180))
   @Flag(help: "With the code on the device's label.") var basic = false

@@ -8,7 +8,7 @@ enum VirtualDeviceReport {
       let nodes = device.nodeIDs.map(decimal).joined(separator: " ")
       table.add(
         device.name, device.room.isEmpty ? "–" : device.room, device.type, nodes.isEmpty ? "–" : nodes,
-        "\(device.port)", dashed(device.manualCode), "\(device.discriminator)", "\(device.fabrics.count)",
+        "\(device.port)", device.manualCode, "\(device.discriminator)", "\(device.fabrics.count)",
         [device.state, text(device.network) ?? ""].filter { !$0.isEmpty }.joined(separator: "; "))
       for bridged in device.bridged {
         // Behind the device of the line above.
@@ -22,12 +22,6 @@ enum VirtualDeviceReport {
 
   /// A node id as every command takes and tells it; a status has it in hexadecimal.
   static func decimal(_ nodeID: String) -> String { UInt64(nodeID, radix: 16).map { "\($0)" } ?? nodeID }
-
-  /// As it is printed on a label.
-  private static func dashed(_ code: String) -> String {
-    guard code.count == 11 else { return code }
-    return "\(code.prefix(4))-\(code.dropFirst(4).prefix(3))-\(code.dropFirst(7))"
-  }
 
   static func json(_ devices: [DeviceStatus]) -> JSON {
     .array(

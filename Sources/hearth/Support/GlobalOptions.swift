@@ -57,7 +57,11 @@ struct NetworkOptions: ParsableArguments {
   @Option(
     parsing: .upToNextOption,
     help: ArgumentHelp(
-      "Which interfaces to use: names, or 'all' for the local network. Default: loopback only.", valueName: "name"))
+      "Which interfaces to use: names, or 'all' for the local network.",
+      discussion: """
+        Default: HEARTH_INTERFACE, names with blanks or commas between them; else those of the home's first `hearth pair` with \
+        this option; else loopback only.
+        """, valueName: "name"))
   var interface: [String] = []
 
   @Option(help: ArgumentHelp("Where the device is, without discovery: HOST:PORT, [IPv6]:PORT.", valueName: "host:port"))
@@ -79,7 +83,17 @@ struct NetworkOptions: ParsableArguments {
     completion: .file())
   var addressBook: String?
 
-  var interfaces: InterfaceSelection { InterfaceSelection(names: interface) }
+  /// The interfaces that were named, here or in the environment; empty: none were.
+  var named: [String] {
+    interface.isEmpty ? Self.names(ProcessInfo.processInfo.environment["HEARTH_INTERFACE"] ?? "") : interface
+  }
+
+  static func names(_ text: String) -> [String] { text.split { $0.isWhitespace || $0 == "," }.map(String.init) }
+
+  /// The interfaces that were named, else those that the home remembers.
+  func interfaces(_ state: StateDirectory) throws(HomeError) -> InterfaceSelection {
+    InterfaceSelection(names: named.isEmpty ? try StoredNames(state).interfaces() : named)
+  }
 
   /// The address given with --at.
   var address: MatterProtocol.SocketAddress? {

@@ -3,27 +3,24 @@ import Home
 import Hub
 import MatterModel
 
+/// Options of the commands that also go through a hub.
+typealias HomeOptions = HomeArguments<HubOptions>
+/// Options of the commands that need the controller's keys.
+typealias LocalHomeOptions = HomeArguments<NoHubOptions>
+
 /// What the commands that talk to devices share.
-struct HomeOptions: ParsableArguments {
+struct HomeArguments<Hub: HubArguments>: ParsableArguments, Sendable {
   @OptionGroup var global: GlobalOptions
   @OptionGroup var network: NetworkOptions
-  @OptionGroup var hub: HubOptions
+  @OptionGroup var hub: Hub
 
   var output: Output { global.output }
 
-  /// How to open the controller, for what is not to be done through a hub.
+  /// How to open the home.
   /// - Parameter patience: for each request where --timeout does not say.
-  func controller(patience: Duration = .seconds(10)) throws -> HomeController.Options {
-    guard hub.hubs.isEmpty else {
-      throw HomeError(.accessDenied, "that can't be done through a hub; do it where the hub runs")
-    }
-    return try options(patience: patience)
-  }
-
-  /// How to open the home, be it through a hub.
   func options(patience: Duration = .seconds(10)) throws -> HomeController.Options {
     var options = HomeController.Options(state: try global.stateDirectory, logger: global.logger)
-    options.interfaces = network.interfaces
+    options.interfaces = try network.interfaces(options.state)
     options.address = try network.address
     options.discovery = network.mdns.mode
     if network.addressBook != nil {
@@ -101,7 +98,7 @@ struct TargetResult: Sendable {
   var result: Result<(json: JSON, text: String), HomeError>
 }
 
-extension HomeOptions {
+extension HomeArguments {
   /// Does something with each target at the same time, and tells what came of it.
   /// - Throws: the error if there was one target; exit code 10 if some of several failed.
   /// - Parameter cluster: what a device must serve to be a target of a wildcard, a room or a group.

@@ -6,8 +6,22 @@ import Hub
 import MatterCrypto
 import MatterProtocol
 
+/// Where to look at the home from.
+protocol HubArguments: ParsableArguments, Sendable {
+  /// Empty: from here.
+  var hubs: [String] { get }
+  /// Nil: the home is here.
+  func client(_ global: GlobalOptions) throws -> HubClient.Options?
+}
+
+/// From here only.
+struct NoHubOptions: HubArguments {
+  var hubs: [String] { [] }
+  func client(_ global: GlobalOptions) -> HubClient.Options? { nil }
+}
+
 /// Where to look at the home from: from here, or through a hub.
-struct HubOptions: ParsableArguments {
+struct HubOptions: HubArguments {
   @Option(
     name: .customLong("hub"),
     help: ArgumentHelp(
@@ -18,7 +32,6 @@ struct HubOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The invitation to the hub. Default: HEARTH_TOKEN.", valueName: "token"))
   var token: String?
 
-  /// Nil: the home is here.
   func client(_ global: GlobalOptions) throws -> HubClient.Options? {
     guard !hubs.isEmpty else {
       guard token == nil else { throw HomeError(.badArguments, "--token is for a hub; say which with --hub") }
@@ -67,7 +80,7 @@ extension IPAddress {
 /// Who knows the names of the home, and changes them: its database, or a hub.
 struct Names {
   let global: GlobalOptions
-  let hub: HubOptions
+  let hub: any HubArguments
 
   /// The home without the values of its devices.
   func state() async throws -> HomeState {

@@ -57,13 +57,16 @@ struct Output: Sendable {
 
   // MARK: Errors as text and as JSON
 
+  /// How many names “did you mean” has at most. All that an ambiguous one may mean are listed.
+  private static let suggestionCount = 3
+
   /// The error with its candidates, for people.
   static func sentence(_ error: HomeError) -> String {
     guard !error.candidates.isEmpty else { return error.description }
     switch error.code {
     case .ambiguousTarget: return error.description + ":\n" + error.candidates.map { "  \($0)" }.joined(separator: "\n")
     default:
-      let quoted = error.candidates.map { "“\($0)”" }
+      let quoted = error.candidates.prefix(suggestionCount).map { "“\($0)”" }
       return error.description + "; did you mean "
         + (quoted.count == 1
           ? quoted[0] : quoted.dropLast().joined(separator: ", ") + " or " + quoted[quoted.count - 1])
@@ -75,7 +78,8 @@ struct Output: Sendable {
     var object: JSON = [
       "code": .string(error.code.rawValue), "message": .string(error.message), "device": .optional(error.device),
     ]
-    if !error.candidates.isEmpty { object = object.adding("candidates", .array(error.candidates.map { .string($0) })) }
+    let candidates = error.code == .ambiguousTarget ? error.candidates[...] : error.candidates.prefix(suggestionCount)
+    if !candidates.isEmpty { object = object.adding("candidates", .array(candidates.map { .string($0) })) }
     if let definition = error.cause as? DefinitionError {
       object = object.adding("problems", .array(definition.problems.map(problem)))
     }

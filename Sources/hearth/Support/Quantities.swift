@@ -2,7 +2,7 @@ import ArgumentParser
 import Home
 import MatterProtocol
 
-/// A span of time as people write it: `2s`, `150ms`, `1.5min`, `3m`, `1h`; a bare number is seconds.
+/// A span of time as people write it: `2s`, `150ms`, `1.5min`, `3m`, `1h`, `30d`; a bare number is seconds.
 struct TimeSpan: ExpressibleByArgument, Hashable {
   var duration: Duration
   static let example = TimeText.example

@@ -80,14 +80,23 @@ final class TestNode {
   func write<C: Cluster, Value: ModelValue>(
     _ attribute: Attribute<C, Value>, _ value: Value, on endpoint: EndpointID = 1
   ) throws(StatusError) {
+    try write(attribute, encoded: value.tlv, on: endpoint)
+  }
+
+  /// As `sim set` checks a value.
+  func check(_ path: ConcreteAttributePath, _ value: [UInt8]) throws(StatusError) { try context.check(path, value) }
+
+  func write<C: Cluster, Value: ModelValue>(
+    _ attribute: Attribute<C, Value>, encoded value: [UInt8], on endpoint: EndpointID = 1
+  ) throws(StatusError) {
     guard let index = context.node.index(ClusterPath(endpoint, C.id)),
       let served = context.node.clusters[index].server.attributes[attribute.id]
     else { throw StatusError(.unsupportedAttribute) }
     context.subject = Subject(.case, fabric: 1, node: 0x1_0001)
     defer { settle() }
-    try served.info.check(value.tlv)
+    try served.check(value) { context.encoded(index, $0) }
     try context.enter(index) { (context) throws(StatusError) in
-      context.set(index, attribute.id, try served.write?(&context, value.tlv) ?? value.tlv, reporting: .now)
+      context.set(index, attribute.id, try served.write?(&context, value) ?? value, reporting: .now)
     }
   }
 

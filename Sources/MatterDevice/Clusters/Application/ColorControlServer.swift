@@ -77,6 +77,12 @@ public enum ColorControlServer {
   private static func temperature(_ server: ClusterServer, _ range: ClosedRange<UInt16>) -> ClusterServer {
     server.initial(ColorControl.colorTempPhysicalMinMireds, range.lowerBound)
       .initial(ColorControl.colorTempPhysicalMaxMireds, range.upperBound)
+      .limiting(
+        ColorControl.colorTemperatureMireds, from: ColorControl.colorTempPhysicalMinMireds,
+        to: ColorControl.colorTempPhysicalMaxMireds)
+      .limiting(
+        ColorControl.coupleColorTempToLevelMinMireds, from: ColorControl.colorTempPhysicalMinMireds,
+        to: ColorControl.colorTempPhysicalMaxMireds)
       .initial(ColorControl.coupleColorTempToLevelMinMireds, range.lowerBound)
       .initial(ColorControl.startUpColorTemperatureMireds, .null)
       .onTimer(ColorValues.lateReport) { context in ColorValues.reportLate(&context) }
