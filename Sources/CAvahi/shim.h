@@ -17,6 +17,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
+#include <sys/timex.h>
 #include <time.h>
 
 // The library reads its descriptors itself, so an event loop has to be told that one is ready without reading it. NIO
@@ -76,3 +77,14 @@ static inline int hearth_aio_arm(unsigned long context, int set, int counter) {
 }
 
 static inline void hearth_aio_destroy(unsigned long context) { syscall(SYS_io_destroy, context); }
+
+/// Whether a time service keeps the kernel's clock: 1 if so, 0 if not, -1 if that is not known. `error` becomes the largest error in
+/// microseconds. Reads only: no mode is set.
+static inline int hearth_clock_synchronized(long *error) {
+  struct timex state;
+  memset(&state, 0, sizeof state);
+  int result = adjtimex(&state);
+  if (result < 0) return -1;
+  *error = state.maxerror;
+  return result != TIME_ERROR && !(state.status & STA_UNSYNC);
+}

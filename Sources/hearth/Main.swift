@@ -1,10 +1,17 @@
 import ArgumentParser
 import Glibc
 import Home
+import MatterProtocol
 
 /// Starts the command that was asked for, and turns whatever comes of it into an exit code of the contract.
 @main enum Main {
+  private static let start = ContinuousClock.now
+
+  /// Whether -v was given twice.
+  private static let isTracing = Verbosity.count(in: Array(CommandLine.arguments.dropFirst())) > 1
+
   static func main() async {
+    _ = start
     // Else what is opened next, a socket or a file, is where results are written to.
     for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
       // To be read only: who writes a result to it is told.
@@ -17,6 +24,9 @@ import Home
     let arguments = Array(CommandLine.arguments.dropFirst())
     do {
       var command = try Hearth.parseAsRoot(arguments)
+      if isTracing {
+        Output().note("hearth \(HearthVersion.text), process \(getpid()): \(type(of: command)._commandName)")
+      }
       if var asynchronous = command as? any AsyncParsableCommand {
         try await asynchronous.run()
       } else {
@@ -32,6 +42,10 @@ import Home
 
   /// A command whose results went nowhere is not done, whatever it says itself.
   private static func end(_ status: Int32) -> Never {
+    if isTracing {
+      let time = TimeSpan.text(.milliseconds((ContinuousClock.now - start).milliseconds))
+      Output().note("hearth: exit code \(status) after \(time)")
+    }
     guard let lost = Output.lostResults else { exit(status) }
     Output().note("hearth: \(lost)")
     exit(status == ProcessExit.success.rawValue ? ProcessExit.internalError.rawValue : status)
@@ -51,12 +65,10 @@ import Home
       return .success
     }
     if isUsage(error) {
-      let message = Hearth.message(for: error)
-      if output.json {
-        output.failure(HomeError(.badArguments, message))
-      } else {
-        output.note(Hearth.fullMessage(for: error))
-      }
+      let failure = UsageError.unknownCommand(arguments) ?? UsageError.error(Hearth.message(for: error))
+      output.failure(failure)
+      let usage = UsageError.usage(Hearth.fullMessage(for: error))
+      if !output.json, !usage.isEmpty { output.note(usage) }
       return .badArguments
     }
     output.failure(HomeError(error))

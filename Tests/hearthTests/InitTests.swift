@@ -1,4 +1,5 @@
 import Foundation
+import Runtime
 import Testing
 
 @testable import hearth
@@ -32,16 +33,38 @@ import Testing
     #expect(try hearth("init", "castle").status == 2)
   }
 
-  @Test("finds nothing wrong with loopback") func fine() throws {
+  /// What doctor says, without what depends on the host: its limits, its clock, its services.
+  private struct Diagnosis {
+    let status: Int32
+    let problems: Int
+    /// Results by check.
+    var results: [String: Set<String>] = [:]
+    var text: String
+
+    init(_ result: Hearth.Result) throws {
+      (status, text) = (result.status, result.output)
+      let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any]
+      let data = try #require(object?["data"] as? [String: Any], "\(result)")
+      problems = data["problems"] as? Int ?? -1
+      for check in data["checks"] as? [[String: Any]] ?? [] {
+        results[check["check"] as? String ?? "", default: []].insert(check["result"] as? String ?? "")
+      }
+    }
+  }
+
+  @Test("checks loopback and a new state directory without a problem") func fine() throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
-    let result = try hearth("doctor")
-    #expect(result.status == 0, "\(result)")
-    let subjects = result.output.split(separator: "\n").dropFirst().compactMap { $0.split(separator: "  ").first }
+    let found = try Diagnosis(try hearth("doctor", "--json"))
     #expect(
-      Set(subjects.map { String($0) }).isSuperset(of: [
+      Set(found.results.keys).isSuperset(of: [
         "interfaces", "multicast", "avahi", "descriptors", "clock", "state directory", "ports",
-      ]), "\(result)")
+      ]), "\(found)")
+    for subject in ["interfaces", "state directory", "ports", "avahi"] {
+      #expect(found.results[subject]?.contains("problem") == false, "\(found)")
+    }
+    // The host may have others.
+    #expect(found.status == (found.problems == 0 ? 0 : 11), "\(found)")
   }
 
   @Test("reports problems and what to do about them") func problems() throws {
@@ -51,11 +74,23 @@ import Testing
       atPath: hearth.state, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o777])
     try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: hearth.state)
     let result = try hearth("doctor", "--interface", "nowhere0")
-    #expect(result.status == 11 && result.errors == "hearth: 2 problems found\n", "\(result)")
+    #expect(result.status == 11 && result.errors.hasSuffix(" problems found\n"), "\(result)")
     #expect(result.output.contains("can be written by other users") && result.output.contains("chmod 700 "), "\(result)")
     #expect(result.output.contains("there is no network interface 'nowhere0'"), "\(result)")
     let json = try hearth("doctor", "--interface", "nowhere0", "--json")
     #expect(json.status == 11 && json.output.hasPrefix(#"{"ok":false,"error":{"code":"expectationFailed""#), "\(json)")
-    #expect(json.output.contains(#""check":"state directory","result":"problem""#), "\(json)")
+    let found = try Diagnosis(json)
+    #expect(found.problems >= 2 && result.errors == "hearth: \(found.problems) problems found\n", "\(found)")
+    #expect(found.results["state directory"] == ["problem"] && found.results["interfaces"] == ["problem"], "\(found)")
+  }
+
+  @Test("says whether the clock is synchronized") func clock() {
+    func check(_ synchronization: HostDiagnosis.ClockSynchronization) -> HostCheck {
+      HostDiagnosis.clock(executable: "/nowhere", synchronization: synchronization)
+    }
+    #expect(check(.kept(error: .milliseconds(12))).finding.hasSuffix("Z, synchronized (error at most 12 ms)"))
+    #expect(check(.kept(error: .zero)).level == .ok && check(.unknown).level == .ok)
+    let none = check(.none)
+    #expect(none.level == .note && none.finding.hasSuffix(", not synchronized") && none.advice?.contains("time service") == true)
   }
 }

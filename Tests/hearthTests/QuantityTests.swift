@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Quantities") struct QuantityTests {
   @Test(arguments: [
-    ("2s", 2000), ("150ms", 150), ("1.5s", 1500), ("3m", 180_000), ("3min", 180_000), ("1h", 3_600_000), ("7", 7000),
+    ("2s", 2000), ("150ms", 150), ("1.5s", 1500), ("3m", 180_000), ("3min", 180_000), ("1h", 3_600_000), ("30d", 2_592_000_000), ("7", 7000),
     ("0", 0), (" 2 S ", 2000),
   ])
   func readsTimes(_ text: String, milliseconds: Int) {

@@ -120,9 +120,28 @@ public enum HostDiagnosis {
     return HostCheck("descriptors", .ok, text)
   }
 
+  /// Whether a time service keeps the clock of the host.
+  public enum ClockSynchronization: Hashable, Sendable {
+    case unknown, none
+    /// - Parameter error: the largest that is possible.
+    case kept(error: Duration)
+
+    /// As the kernel has it.
+    public static func current() -> Self {
+      var error = 0
+      return switch hearth_clock_synchronized(&error) {
+      case 1: .kept(error: .microseconds(error))
+      case 0: .none
+      default: .unknown
+      }
+    }
+  }
+
   /// The wall clock, which certificates are checked against.
   /// - Parameter executable: its path: the clock can't be earlier than when it was built.
-  public static func clock(executable: String) -> HostCheck {
+  public static func clock(
+    executable: String, synchronization: ClockSynchronization = .current()
+  ) -> HostCheck {
     let now = HostClock.unixMicroseconds() / 1_000_000
     var status = stat()
     let built = stat(executable, &status) == 0 ? Int64(status.st_mtim.tv_sec) : 0
@@ -132,7 +151,15 @@ public enum HostDiagnosis {
         "clock", .problem, "the wall clock is behind, at \(date(now))",
         advice: "set it, or start a time service: certificates of devices are not valid yet")
     }
-    return HostCheck("clock", .ok, date(now))
+    switch synchronization {
+    case .kept(let error):
+      return HostCheck("clock", .ok, "\(date(now)), synchronized (error at most \(error.milliseconds) ms)")
+    case .none:
+      return HostCheck(
+        "clock", .note, "\(date(now)), not synchronized",
+        advice: "start a time service, such as chrony or systemd-timesyncd; a container has the clock of its host")
+    case .unknown: return HostCheck("clock", .ok, "\(date(now)); whether it is synchronized is not known")
+    }
   }
 
   private static func date(_ seconds: Int64) -> String {

@@ -1,0 +1,82 @@
+import Foundation
+import Home
+import Testing
+
+@testable import hearth
+
+@Suite("Errors in command lines") struct UsageErrorTests {
+  @Test(
+    "has the style of all other errors",
+    arguments: [
+      ("Unknown option '--foo'. Did you mean '--for'?", "unknown option '--foo'; did you mean '--for'?"),
+      ("Missing expected argument '<targets> ...'", "missing expected argument '<targets> ...'"),
+      ("--over takes at most 6553 s", "--over takes at most 6553 s"), ("PIN is wrong.", "PIN is wrong"),
+    ])
+  func style(_ message: String, expected: String) {
+    #expect(UsageError.error(message).message == expected && UsageError.error(message).code == .badArguments)
+  }
+
+  @Test(
+    "names an unknown command and near ones",
+    arguments: [
+      (["devcies"], "unknown command “devcies”", ["devices"]), (["sim", "prss"], "unknown command “sim prss”", ["sim press"]),
+      (["zzzz", "--json"], "unknown command “zzzz”", []),
+    ])
+  func unknownCommand(_ arguments: [String], message: String, candidates: [String]) {
+    let error = UsageError.unknownCommand(arguments)
+    #expect(error?.message == message && error?.candidates == candidates)
+  }
+
+  @Test(arguments: [["devices", "--foo"], ["on"], ["acl", "kitchen"], ["help"]])
+  func knownCommand(_ arguments: [String]) {
+    #expect(UsageError.unknownCommand(arguments) == nil)
+  }
+
+  @Test("suggests three names at most") func suggestions() {
+    let error = HomeError(.notFound, "there is no “x”", candidates: ["a", "b", "c", "d"])
+    #expect(Output.sentence(error) == "there is no “x”; did you mean “a”, “b” or “c”?")
+    #expect(Output.object(error).text.hasSuffix(#""candidates":["a","b","c"]}"#))
+    let ambiguous = HomeError(.ambiguousTarget, "“x” may be any", candidates: ["a", "b", "c", "d"])
+    #expect(Output.object(ambiguous).text.hasSuffix(#""candidates":["a","b","c","d"]}"#))
+  }
+
+  @Test("counts -v", arguments: [(["on", "-vv"], 2), (["-v", "on", "--verbose"], 2), (["on", "-qv"], 1), (["on", "--", "-vv"], 0), (["--over", "2s"], 0)])
+  func verbosity(_ arguments: [String], count: Int) {
+    #expect(Verbosity.count(in: arguments) == count)
+  }
+
+  @Test("every command line that can't be parsed is one error", .serialized, arguments: [
+    ["frobnicate"], ["sim", "frobnicate"], ["on"], ["devices", "--frobnicate"], ["share", "lamp", "--hub", "here"],
+    ["sim", "net", "lamp", "--latency", "80"], ["remove"], ["level", "lamp"],
+  ])
+  func processes(_ arguments: [String]) throws {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    let plain = try hearth.run(arguments)
+    #expect(plain.status == 2 && plain.output.isEmpty, "\(plain)")
+    let first = plain.errors.split(separator: "\n").first.map(String.init) ?? ""
+    #expect(first.hasPrefix("hearth: ") && !first.hasSuffix("."), "\(plain)")
+    #expect(!plain.errors.contains("Error:"), "\(plain)")
+    let json = try hearth.run(arguments + ["--json"])
+    #expect(json.status == 2 && json.errors.isEmpty, "\(json)")
+    #expect(json.output.hasPrefix(#"{"ok":false,"error":{"code":"badArguments","message":""#), "\(json)")
+    #expect(json.output.split(separator: "\n").count == 1, "\(json)")
+  }
+
+  @Test("a latency without a unit suggests milliseconds") func latency() throws {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    let result = try hearth("sim", "net", "lamp", "--latency", "80")
+    #expect(result.errors.contains("expected a time with a unit, such as 80ms"), "\(result)")
+  }
+
+  @Test("-vv says more on commands that need no home", arguments: [["types"], ["code", "show", "34970112332"], ["rooms"]])
+  func tracing(_ arguments: [String]) throws {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    let quiet = try hearth.run(arguments)
+    let result = try hearth.run(arguments + ["-vv"])
+    #expect(result.status == 0 && result.output == quiet.output, "\(result)")
+    #expect(result.errors.contains("hearth: exit code 0 after "), "\(result)")
+  }
+}
