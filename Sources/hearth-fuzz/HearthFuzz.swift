@@ -90,7 +90,8 @@ struct FuzzTarget: Sendable {
   static let all: [FuzzTarget] =
     codecs + [
       .handshake("pase", HandshakeTape.pase), .handshake("case", HandshakeTape.certificates),
-      .handshake("resumption", HandshakeTape.resumption), credentials, datagram, device, controller, hub,
+      .handshake("resumption", HandshakeTape.resumption), credentials, datagram, device, controller, hub, hostileAdmin,
+      hostileNode,
     ]
 
   /// A property that must hold for each input does not hold.

@@ -64,7 +64,18 @@ struct ControllerStage {
     FuzzTarget.finding("a controller and a device answer each other for ever")
   }
 
-  private static func make() throws -> [ControllerStage] {
+  /// A controller and a light that it has commissioned.
+  struct Paired {
+    let configuration: ControllerConfiguration
+    /// What the controller stored.
+    let state: StoredState
+    let node: NodeID
+    let light: DeviceEngine
+    /// The light's membership.
+    let fabric: Fabric
+  }
+
+  static func pair() throws -> Paired {
     let parties = try Parties()
     let configuration = ControllerConfiguration(
       notBefore: 800_000_000, attestation: try TestAttestation.verifier(), signatures: DeterministicSignatures())
@@ -97,7 +108,13 @@ struct ControllerStage {
       }
     }
     guard let tlv = states.light["fabric/1"] else { throw StatusError(.failure) }
-    let fabric = try Fabric(tlv: tlv)
+    return Paired(
+      configuration: configuration, state: states.controller, node: node, light: light, fabric: try Fabric(tlv: tlv))
+  }
+
+  private static func make() throws -> [ControllerStage] {
+    let paired = try pair()
+    let (configuration, node, fabric) = (paired.configuration, paired.node, paired.fabric)
     let onOff = AttributePath(ConcreteAttributePath(1, 0x0006, 0))
     let questions: [(inout ControllerEngine) -> Void] = [
       { _ = $0.read(node, [AttributePath()], events: [EventPath()], at: Parties.now) },
@@ -115,7 +132,7 @@ struct ControllerStage {
     ]
     return try questions.map { ask in
       var controller = try ControllerEngine(
-        configuration, state: states.controller, random: SeededRandomSource(seed: 23))
+        configuration, state: paired.state, random: SeededRandomSource(seed: 23))
       controller.setAddress(Parties.serverAddress, of: node)
       var device = NodeCore(
         random: SeededRandomSource(seed: 24), signatures: DeterministicSignatures(), fabrics: [fabric])

@@ -42,17 +42,30 @@ extension FuzzTarget {
     settle(&device, from: now)
   }
 
-  private static func carry(_ device: inout DeviceEngine, _ client: inout NodeCore, _ now: Instant) {
+  /// Carries what a device and its client send to each other.
+  /// - Parameters:
+  ///   - store: gets each change that the device stores.
+  ///   - established: gets each session that the client opened.
+  static func carry(
+    _ device: inout DeviceEngine, _ client: inout NodeCore, _ now: Instant, store: (StoreChange) -> Void = { _ in },
+    established: (SessionID) -> Void = { _ in }
+  ) {
     for _ in 0..<200 {
       var isQuiet = true
       while let output = client.nextOutput() {
         isQuiet = false
-        if case .send(let bytes, _) = output { device.handle(.datagram(bytes, from: Parties.clientAddress), at: now) }
+        switch output {
+        case .send(let bytes, _): device.handle(.datagram(bytes, from: Parties.clientAddress), at: now)
+        case .sessionEstablished(let id, _): established(id)
+        default: break
+        }
       }
       while let effect = device.nextEffect() {
         isQuiet = false
-        if case .send(let bytes, Parties.clientAddress) = effect {
-          client.receive(bytes, from: Parties.serverAddress, at: now)
+        switch effect {
+        case .send(let bytes, Parties.clientAddress): client.receive(bytes, from: Parties.serverAddress, at: now)
+        case .store(let changes): for change in changes { store(change) }
+        default: break
         }
       }
       if isQuiet { return }
@@ -66,7 +79,7 @@ extension FuzzTarget {
   }
 
   /// Lets the device come to rest, with nobody answering, for two minutes of its time.
-  private static func settle(_ device: inout DeviceEngine, from start: Instant) {
+  static func settle(_ device: inout DeviceEngine, from start: Instant) {
     let end = start + .seconds(120)
     for _ in 0..<5_000 {
       drain(&device)
@@ -101,6 +114,10 @@ struct DeviceStage {
   var device: DeviceEngine
   var client: NodeCore
   var session: SessionID?
+  /// The client before it had a session.
+  let untouched: NodeCore
+  /// What the device stored.
+  var stored: StoredState
   /// What was sent to the device to come this far.
   var history: [[UInt8]] = []
 
@@ -133,13 +150,13 @@ struct DeviceStage {
     let parties = try Parties()
     let entry = AccessControl.AccessControlEntryStruct(
       privilege: .administer, authMode: .case, subjects: .value([Parties.clientNode]), targets: .null, fabricIndex: 1)
-    let stored: StoredState = [
+    stored = [
       "fabric/1": parties.serverFabric.tlv, "attribute/0/1f/0": [entry].tlv,
     ]
     device = DeviceEngine(
       try Self.configuration(parties.pase), endpoints: [Self.light], stored: stored,
       random: SeededRandomSource(seed: 9), signatures: DeterministicSignatures(), at: Parties.now)
-    client = parties.client
+    (client, untouched) = (parties.client, parties.client)
     _ = client.establishCASE(
       fabric: 1, peer: Parties.serverNode, to: Parties.serverAddress, parameters: .own, at: Parties.now)
     guard let session = run() else { throw StatusError(.failure) }
@@ -176,7 +193,11 @@ struct DeviceStage {
       }
       while let effect = device.nextEffect() {
         isQuiet = false
-        if case .send(let bytes, _) = effect { client.receive(bytes, from: Parties.serverAddress, at: Parties.now) }
+        switch effect {
+        case .send(let bytes, _): client.receive(bytes, from: Parties.serverAddress, at: Parties.now)
+        case .store(let changes): for change in changes { stored[change.key] = change.value }
+        default: break
+        }
       }
       if isQuiet { return established }
     }

@@ -1,0 +1,223 @@
+import Home
+import MatterClusters
+import MatterController
+import MatterCrypto
+import MatterDevice
+import MatterModel
+import MatterProtocol
+
+extension FuzzTarget {
+  /// A paired device that reports extreme values to a home: event numbers, data versions, timestamps, intervals, list sizes. The
+  /// home stores them, and is opened again now and then.
+  static let hostileNode = FuzzTarget(name: "hostile-node", seeds: { NodeTape.seeds }) { input in
+    do {
+      var tape = try NodeTape(input)
+      try tape.run()
+    } catch {
+      finding("the home can't go on: \(error)")
+    }
+  }
+}
+
+/// What a device has said once, to a home that it was paired with.
+private struct HomeStage {
+  let paired: ControllerStage.Paired
+  /// What the home made of it.
+  let updates: [HomeUpdate]
+
+  nonisolated(unsafe) static let shared: HomeStage = {
+    do { return try HomeStage() } catch { FuzzTarget.finding("the home could not be made: \(error)") }
+  }()
+
+  private init() throws {
+    paired = try ControllerStage.pair()
+    var home = try Self.home(paired, StoredHome?.none, at: Parties.now)
+    var light = paired.light
+    var updates: [HomeUpdate] = []
+    for _ in 0..<2_000 {
+      var isQuiet = true
+      while let effect = home.nextEffect() {
+        isQuiet = false
+        if case .send(let bytes, _) = effect { light.handle(.datagram(bytes, from: Parties.clientAddress), at: Parties.now) }
+        if case .emit(.updated(let update)) = effect { updates.append(update) }
+      }
+      while let effect = light.nextEffect() {
+        isQuiet = false
+        if case .send(let bytes, _) = effect { home.handle(.datagram(bytes, from: Parties.serverAddress), at: Parties.now) }
+      }
+      if isQuiet { break }
+    }
+    self.updates = updates
+    guard home.reducer.state.devices.count == 1 else { throw HomeError(.notFound, "the light is no device of the home") }
+  }
+
+  static func home(_ paired: ControllerStage.Paired, _ stored: StoredHome?, at now: Instant) throws -> HomeEngine {
+    var controller = try ControllerEngine(
+      paired.configuration, state: paired.state, random: SeededRandomSource(seed: 41))
+    controller.setAddress(Parties.serverAddress, of: paired.node)
+    var home = HomeEngine(
+      controller, HomeConfiguration(), state: stored?.state ?? HomeState(), contacts: stored?.contacts ?? [:],
+      versions: stored?.versions ?? [:], trials: stored?.trials ?? [:], epoch: 1_790_000_000_000_000, at: now)
+    home.follow(at: now)
+    return home
+  }
+}
+
+private struct NodeTape {
+  private var input: Extremes
+  private let database: HomeDatabase
+  private var home: HomeEngine
+  private var device: NodeCore
+  /// Where the home asked for its subscription.
+  private var question: ExchangeID?
+  private var now = Parties.now + .seconds(1)
+  private static let subscription: UInt32 = 7
+  private static let path = "/hearth-fuzz/home/home.sqlite"
+
+  init(_ input: [UInt8]) throws {
+    self.input = Extremes(input)
+    PassingHomes.remove(below: "/hearth-fuzz")
+    database = try HomeDatabase.open(Self.path, isPassing: true, random: SeededRandomSource(seed: 42), boot: 1)
+    try database.commit(HomeStage.shared.updates)
+    home = try HomeStage.home(HomeStage.shared.paired, try database.load(), at: now)
+    device = Self.core
+    try carry()
+  }
+
+  private static var core: NodeCore {
+    NodeCore(
+      random: SeededRandomSource(seed: 43), signatures: DeterministicSignatures(),
+      fabrics: [HomeStage.shared.paired.fabric])
+  }
+
+  mutating func run() throws {
+    for _ in 0..<12 where !input.isAtEnd {
+      switch input.byte() % 8 {
+      case 0, 1: report(on: question)
+      case 2: respond()
+      case 3, 4: report(on: nil)
+      case 5: wait()
+      case 6: send(StatusResponse(StatusCode(rawValue: input.byte())), on: question)
+      default: try restart()
+      }
+      try carry()
+    }
+    try restart()
+    for _ in 0..<12 {
+      now += .seconds(10)
+      home.advance(to: now)
+      try carry()
+    }
+  }
+
+  private mutating func restart() throws {
+    try carry()
+    guard case .samples = try database.samples(after: nil) else { FuzzTarget.finding("the log does not begin") }
+    home = try HomeStage.home(HomeStage.shared.paired, try database.load(), at: now)
+    (device, question) = (Self.core, nil)
+    try carry()
+  }
+
+  private mutating func wait() {
+    let seconds: [Int64] = [0, 1, 61, 3600, 86_400 * 366, Int64(Int32.max)]
+    if input.flag() {
+      home.noteClock(Int64(bitPattern: input.number()), at: now)
+    } else {
+      now += .seconds(input.pick(seconds) ?? 0)
+      home.advance(to: now)
+    }
+  }
+
+  private mutating func respond() {
+    send(SubscribeResponse(subscriptionID: Self.subscription, maxInterval: input.number(as: UInt16.self)), on: question)
+  }
+
+  private mutating func report(on exchange: ExchangeID?) {
+    var report = ReportData(subscriptionID: Self.subscription)
+    for _ in 0..<Int(input.byte() % 8) { report.attributeReports.append(.data(attribute())) }
+    for _ in 0..<Int(input.byte() % 8) { report.eventReports.append(.data(event())) }
+    report.moreChunkedMessages = input.byte() % 8 == 7
+    guard report.encoded.count <= InteractionLimits.maximumPayload else { return }
+    guard exchange == nil else { return send(report, on: exchange) }
+    let session = device.sessions.first { $0.kind == .case }?.id
+    send(report, on: session.flatMap { device.openExchange(on: $0, at: now) })
+  }
+
+  /// An attribute of the standard, or any.
+  private mutating func attribute() -> AttributeData {
+    let version = input.number(as: UInt32.self)
+    let endpoint = EndpointID(input.flag() ? UInt16(input.byte() % 3) : input.number(as: UInt16.self))
+    guard !input.flag(), let cluster = input.pick(ClusterCatalogue.all), let attribute = input.pick(cluster.allAttributes)
+    else {
+      let path = ConcreteAttributePath(
+        endpoint, ClusterID(input.number(as: UInt32.self)), AttributeID(input.number(as: UInt32.self)))
+      return AttributeData(path, dataVersion: version, value: input.value(.any))
+    }
+    let path = ConcreteAttributePath(endpoint, cluster.id, attribute.id)
+    return AttributeData(path, dataVersion: version, value: input.value(attribute.schema))
+  }
+
+  private mutating func event() -> EventData {
+    let time = input.number()
+    let timestamp = input.pick([EventTimestamp.epoch(time), .system(time), .deltaEpoch(time), .deltaSystem(time)])
+    let endpoint = EndpointID(input.flag() ? UInt16(input.byte() % 3) : input.number(as: UInt16.self))
+    let priority = input.pick([EventPriority.debug, .info, .critical]) ?? .info
+    let number = input.number()
+    guard !input.flag(), let cluster = input.pick(ClusterCatalogue.all), let event = input.pick(cluster.events) else {
+      let path = ConcreteEventPath(
+        endpoint, ClusterID(input.number(as: UInt32.self)), EventID(input.number(as: UInt32.self)))
+      return EventData(
+        path, number: number, priority: priority, timestamp: timestamp ?? .epoch(time), payload: [0x15, 0x18])
+    }
+    return EventData(
+      ConcreteEventPath(endpoint, cluster.id, event.id), number: number, priority: priority,
+      timestamp: timestamp ?? .epoch(time), payload: input.value(event.payload))
+  }
+
+  private mutating func send(_ message: some InteractionMessage, on exchange: ExchangeID?) {
+    guard let exchange else { return }
+    device.send(type(of: message).opcode.rawValue, payload: message.encoded, on: exchange, then: .keepOpen, at: now)
+  }
+
+  private mutating func carry() throws {
+    for _ in 0..<400 {
+      var isQuiet = true
+      while let effect = home.nextEffect() {
+        isQuiet = false
+        switch effect {
+        case .send(let bytes, _): device.receive(bytes, from: Parties.clientAddress, at: now)
+        case .emit(.updated(let update)): try database.commit([update], contacts: home.reducer.contacts)
+        default: break
+        }
+      }
+      while let output = device.nextOutput() {
+        isQuiet = false
+        switch output {
+        case .send(let bytes, _): home.handle(.datagram(bytes, from: Parties.serverAddress), at: now)
+        case .message(let message) where message.opcode == InteractionOpcode.subscribeRequest.rawValue:
+          question = message.exchange
+        default: break
+        }
+      }
+      if isQuiet { break }
+    }
+    guard let deadline = home.nextDeadline, deadline <= now else { return }
+    home.advance(to: now)
+    if let deadline = home.nextDeadline, deadline <= now {
+      // Once more: what a deadline leads to may be due at once.
+      for _ in 0..<100 {
+        home.advance(to: now)
+        while home.nextEffect() != nil {}
+        guard let deadline = home.nextDeadline, deadline <= now else { return }
+      }
+      FuzzTarget.finding("a home does not come to rest")
+    }
+  }
+
+  static let seeds: [[UInt8]] = {
+    // An event with the last number, and the home is opened again.
+    let event: [UInt8] = [0, 0, 1, 7, 0, 1, 1, 1, 7, 0, 2, 0, 0, 0]
+    let attribute: [UInt8] = [0, 1, 7, 1, 1, 0, 2, 0, 1, 1, 1, 0, 0]
+    return [event + [2, 7, 7, 7], attribute + [2, 4, 5, 0, 4, 7], event + attribute + event, [2, 7, 5, 1, 7, 5, 0, 5]]
+  }()
+}
