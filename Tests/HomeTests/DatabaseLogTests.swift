@@ -236,10 +236,10 @@ import Testing
   @Test func earlierFilesAreTakenOverOnce() throws {
     let place = try TestDatabase()
     let directory = StateDirectory(place.directory)
-    try Files.replace(directory.home + "/home.json", with: Data(Self.legacyNames.utf8))
+    try Files.replace(directory.home + "/home.json", withSecret: Data(Self.legacyNames.utf8))
     try Files.replace(
       directory.home + "/last.json",
-      with: Data(#"{"2":{"lastContact":1700000000123,"online":true,"values":{"1/6/0":"09","1/8/0":"047f"}}}"#.utf8))
+      withSecret: Data(#"{"2":{"lastContact":1700000000123,"online":true,"values":{"1/6/0":"09","1/8/0":"047f"}}}"#.utf8))
     let database = try HomeDatabase.open(directory.home + "/home.sqlite")
     #expect(try LegacyHome(directory).migrate(into: database, at: 5))
     let home = try database.load()
@@ -256,7 +256,7 @@ import Testing
     #expect(names.contains("home.json.migrated") && names.contains("last.json.migrated"))
     #expect(!names.contains("home.json"))
     // Files that come back, as from a backup, don't undo what was done since.
-    try Files.replace(directory.home + "/home.json", with: Data(Self.legacyNames.utf8))
+    try Files.replace(directory.home + "/home.json", withSecret: Data(Self.legacyNames.utf8))
     #expect(try !LegacyHome(directory).migrate(into: database, at: 6))
     #expect(try database.load().state == home.state)
   }

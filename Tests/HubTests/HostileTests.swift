@@ -113,7 +113,7 @@ import Testing
 
   @Test func whoIsRefusedAndDoesNotListenIsHungUpOnToo() async throws {
     let served = try await ServedHome { $0.backlog = 1 << 14 }
-    let token = try served.invite("Gast", .guest)
+    let token = try served.invite("Gast", .member)
     let slow = try await RawClient(served.scratch.state.hubSocket, reads: false)
     slow.send(.hello(HubHello(name: "slow", token: token)))
     #expect(await eventually { try await served.hub.status.clients.count == 1 })
@@ -128,6 +128,26 @@ import Testing
     try await owner.tellHubOfClients()
     #expect(await eventually { try await served.hub.connectionCount == 1 })
     await owner.close()
+    await served.close()
+  }
+
+  /// A client that finished its handshake, and has not sent its hello when its invitation is revoked.
+  @Test(arguments: [false, true]) func refusesTheHelloOfARevokedClient(isTold: Bool) async throws {
+    let served = try await ServedHome { $0.addresses = [.host("127.0.0.1", port: 0)] }
+    let port = try #require(try await served.hub.status.addresses.last?.split(separator: ":").last.flatMap { Int($0) })
+    let token = InvitedClient.hash(try served.invite("Ada", .member))
+    let raw = try await RawClient(tokenHash: token) { try await $0.connect(host: "127.0.0.1", port: port).get() }
+    #expect(await eventually { try await served.hub.proved == 1 })
+    try StoredNames(served.scratch.state).withDatabase { database throws(HomeError) in _ = try database.revoke("Ada") }
+    if isTold {
+      let owner = try await served.client()
+      try await owner.tellHubOfClients()
+      await owner.close()
+    }
+    raw.send(.hello(HubHello(name: "raw")))
+    #expect(await eventually { raw.isClosed })
+    #expect(raw.kinds == ["refused"])
+    #expect(try await served.hub.status.clients.isEmpty)
     await served.close()
   }
 
@@ -249,4 +269,6 @@ extension Hub {
   /// Connections that have not said who they are.
   var strangers: Int { connections.values.count { $0.isStranger } }
   var connectionCount: Int { connections.count }
+  /// Connections whose handshake is done.
+  var proved: Int { connections.values.count { $0.invited != nil } }
 }

@@ -1,3 +1,4 @@
+import MatterCrypto
 import NIOCore
 import NIOPosix
 import Runtime
@@ -17,7 +18,7 @@ final class RawClient: Sendable {
   }
 
   init(
-    reads: Bool = true, _ connect: @Sendable (ClientBootstrap) async throws -> any Channel
+    tokenHash: [UInt8]? = nil, reads: Bool = true, _ connect: @Sendable (ClientBootstrap) async throws -> any Channel
   ) async throws {
     let (early, rope) = AsyncStream.makeStream(of: [UInt8]?.self)
     channel = try await connect(
@@ -25,6 +26,10 @@ final class RawClient: Sendable {
         .channelOption(.autoRead, value: reads)
         .channelInitializer { channel in
           channel.eventLoop.makeCompletedFuture {
+            if let tokenHash {
+              try channel.pipeline.syncOperations.addHandler(
+                SecureHandler(tokenHash: tokenHash, random: SystemRandomSource()))
+            }
             try channel.pipeline.syncOperations.addHandler(
               ByteToMessageHandler(FrameDecoder(longest: Frame.longestNews)))
             try channel.pipeline.syncOperations.addHandler(RawHandler { rope.yield($0) })

@@ -20,6 +20,11 @@ import Testing
     value: [0x0C, 0])
   private static let everywhere = AttributeWrite(AttributePath(cluster: 8), value: [0x04, 9])
   private static let maker = CommandData(CommandPath(endpoint: 1, cluster: 0xFFF1_FC00, command: 1))
+  /// Of Thread Border Router Management, which answers with the credentials of a network.
+  private static let dataset = CommandData(CommandPath(endpoint: 1, cluster: 0x0452, command: 0))
+  private static let undeclared = CommandData(CommandPath(endpoint: 1, cluster: 6, command: 0x99))
+  private static let undeclaredWrite = AttributeWrite(
+    AttributePath(endpoint: 1, cluster: 0x0451, attribute: 1), value: [0x04, 9])
 
   @Test(
     arguments: [
@@ -29,7 +34,8 @@ import Testing
       (.invokeDevice("5", by: nil, invoke, isTimed: false, patience: nil), .member),
       (.write(5, [onLevel], isTimed: false), .member),
       (.writeDevice("5", by: nil, [onLevel], isTimed: false, patience: nil), .member),
-      (.invoke(5, window, isTimed: true), .owner),
+      (.invoke(5, window, isTimed: true), .owner), (.invoke(5, dataset, isTimed: true), .owner),
+      (.invoke(5, undeclared, isTimed: false), .owner), (.write(5, [undeclaredWrite], isTimed: false), .owner),
       (.invokeDevice("5", by: SourceID(7, 3), window, isTimed: true, patience: nil), .owner),
       (.write(5, [list], isTimed: false), .owner), (.write(5, [onLevel, list], isTimed: false), .owner),
       (.write(5, [label], isTimed: false), .owner), (.write(5, [everywhere], isTimed: false), .owner),
@@ -38,6 +44,27 @@ import Testing
     ] as [(HubRequest, HomeRole)])
   func eachMayDoItsPart(_ request: HubRequest, least: HomeRole) {
     for role in HomeRole.allCases { #expect(request.isAllowed(to: role) == (role >= least)) }
+  }
+
+  @Test func seesUndeclaredElementsByRole() {
+    func visible(_ cluster: ClusterID, _ attribute: AttributeID) -> [Bool] {
+      HomeRole.allCases.map { HubVisibility.of($0).contains(ConcreteAttributePath(1, cluster, attribute)) }
+    }
+    func visible(event: EventID, of cluster: ClusterID) -> [Bool] {
+      let data = EventData(
+        ConcreteEventPath(1, cluster, event), number: 1, priority: .info, timestamp: .epoch(1), payload: nil)
+      return HomeRole.allCases.map { HubVisibility.of($0).contains(.event(5, data)) }
+    }
+    #expect(visible(6, 0) == [true, true, true])
+    #expect(visible(0x1F, 0) == [false, false, true])
+    // Of the standard and not declared, whole clusters and single attributes; but their revision is that of every cluster.
+    #expect(visible(0x0451, 0) == [false, false, true])
+    #expect(visible(6, 0x99) == [false, false, true])
+    #expect(visible(0x0451, 0xFFFD) == [true, true, true])
+    #expect(visible(event: 9, of: 0x0452) == [false, false, true])
+    // A manufacturer's own.
+    #expect(visible(0xFFF1_FC00, 0) == [false, true, true])
+    #expect(visible(event: 0, of: 0xFFF1_FC00) == [false, true, true])
   }
 
   @Test func theHubHoldsThemToIt() async throws {

@@ -210,4 +210,26 @@ import Testing
     #expect(error?.path == directory.path + "/file/node")
     #expect(error?.code == .system(operation: "mkdir", code: ENOTDIR))
   }
+
+  @Test func `a directory that others can write to is refused`() throws {
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    chmod(path, 0o777)
+    let error = #expect(throws: StoreError.self) { try open() }
+    #expect(error?.description.contains("chmod o-w") == true)
+    // With the sticky bit, nobody else can take away what is below it.
+    chmod(path, 0o1777)
+    #expect(try !DirectoryCheck.check(path))
+    chmod(path, 0o775)
+    #expect(try DirectoryCheck.check(path))
+    _ = try open()
+  }
+
+  @Test func `a secret file is for the user alone from the first byte on`() throws {
+    let file = directory.path + "/secret"
+    try Data("old".utf8).write(to: URL(filePath: file))
+    try SecretFile.replace(file, with: Array("new".utf8))
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == "new")
+    #expect(try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o600)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["secret"])
+  }
 }

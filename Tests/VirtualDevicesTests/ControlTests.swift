@@ -107,6 +107,9 @@ import Testing
           device: "Den/Lamp", endpoint: 1, cluster: onOff.cluster, attribute: onOff.attribute, value: (!before).tlv))
       #expect(try await isOn() == !before)
       let status = try #require(try await fleet.send(.status).fleet)
+      // It has the passcodes.
+      let file = fleet.directory + "/run/\(getpid()).json"
+      #expect(try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o600)
       #expect(status.process == getpid() && status.devices.map(\.path) == ["Den/Lamp"])
       #expect(status.devices.first?.onOff == !before && status.devices.first?.isPowered == true)
       #expect(FleetStatus.running(in: fleet.directory + "/run").map(\.process) == [getpid()])
@@ -125,6 +128,9 @@ import Testing
       #expect(try await fleet.refusal(set("Den/Lamp", OnOff.id, OnOff.onOff.id, [])) != nil)
       #expect(try await fleet.refusal(.move(device: "Den/Lamp", button: 0, moves: [])) == .refused)
       #expect(try await fleet.refusal(.move(device: "Den/Lamp", button: 5, moves: [])) == .notFound)
+      for button in [Int.max, .min, -1] {
+        #expect(try await fleet.refusal(.move(device: "Den/Lamp", button: button, moves: [])) == .notFound)
+      }
       let long = [ControlRequest.Move](repeating: .init(position: 1, after: 1), count: 1001)
       #expect(try await fleet.refusal(.move(device: "Den/Lamp", button: 0, moves: long)) == .badRequest)
       #expect(

@@ -67,6 +67,32 @@ import Testing
     #expect(server.requests.count == 1 && other.requests.isEmpty)
   }
 
+  private func wake(_ server: OneAnswer) async -> String? {
+    let anchor = Anchor(log: 1, sequence: 1)
+    return await DeliveryRun.deliver(
+      DeliveryNotice(observer: 1, type: .all, after: anchor, until: anchor, attempt: 1),
+      to: .webhook("http://127.0.0.1:\(server.port)/bell"), of: "/nowhere")
+  }
+
+  @Test func followsNoRedirectionOfAWebhook() async throws {
+    let other = try OneAnswer("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}")
+    let server = try OneAnswer(
+      "HTTP/1.1 307 There\r\nLocation: http://127.0.0.1:\(other.port)/x\r\nContent-Length: 0\r\n"
+        + "Connection: close\r\n\r\n")
+    defer {
+      other.close()
+      server.close()
+    }
+    #expect(await wake(server) != nil)
+    #expect(server.requests.count == 1 && other.requests.isEmpty)
+  }
+
+  @Test func limitsTheAnswerOfAWebhook() async throws {
+    let server = try OneAnswer("HTTP/1.1 200 OK\r\nContent-Length: 90000000\r\n\r\n", filling: 20_000_000)
+    defer { server.close() }
+    #expect(await wake(server)?.contains("more than 1 MB") == true)
+  }
+
   @Test func anAnswerWithoutEndIsGivenUp() async throws {
     let server = try OneAnswer("HTTP/1.1 200 OK\r\nContent-Length: 90000000\r\n\r\n", filling: 20_000_000)
     defer { server.close() }

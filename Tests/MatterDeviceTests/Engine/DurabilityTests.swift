@@ -258,4 +258,37 @@ import Testing
     #expect(lab.openPASE() == nil)
     #expect(lab.device.drops[.notCommissionable] == 1)
   }
+
+  /// A damaged store may name any number for the next event.
+  @Test(arguments: [UInt64.max, UInt64.max - 1, UInt64.max - 1024]) func startsWithTheLastEventNumber(_ number: UInt64) throws {
+    var lab = try Lab()
+    try lab.addAdministrator()
+    _ = try lab.commission()
+    lab.store[StoreKey.eventNumber] = number.tlv
+    for _ in 0..<3 { lab.crash() }
+    let opened = lab.openCASE()
+    let session = try #require(opened)
+    let reports = try lab.read(ReadRequest(eventPaths: [EventPath()]), on: session)
+    #expect(!reports.flatMap(\.eventReports).isEmpty)
+  }
+
+  /// What would let somebody in again, or repeat a nonce, must survive a loss of power.
+  @Test func marksKeysAndReservationsAsDurable() throws {
+    var lab = try Lab()
+    try lab.addAdministrator()
+    let session = try lab.commission()
+    let prefixes = ["fabric/", "fabrics/", "failsafe", "event/number", "attribute/0/1f/"]
+    for prefix in prefixes {
+      #expect(lab.durable.contains { $0.hasPrefix(prefix) }, "\(prefix)")
+    }
+    #expect(lab.durable.allSatisfy { key in prefixes.contains { key.hasPrefix($0) } })
+    lab.durable = []
+    _ = try lab.write([AttributeWrite(BasicInformation.nodeLabel.path(on: 0), value: "Desk".tlv)], on: session)
+    #expect(lab.durable.isEmpty)
+    let keys = GroupKeyManagement.GroupKeySetStruct(
+      groupKeySetID: 1, groupKeySecurityPolicy: .trustFirst, epochKey0: .value(OctetString([UInt8](repeating: 1, count: 16))),
+      epochStartTime0: .value(1), epochKey1: .null, epochStartTime1: .null, epochKey2: .null, epochStartTime2: .null)
+    #expect(try lab.status(GroupKeyManagement.keySetWrite, .init(groupKeySet: keys), on: session) == .success)
+    #expect(!lab.durable.isEmpty)
+  }
 }

@@ -191,3 +191,30 @@ extension Lab {
   let after = lab.openCASE()
   #expect(after == nil)
 }
+
+/// A time near the end of the numbers, and a second time zone that is valid from there on.
+@Test(arguments: [UInt64.max, UInt64.max - 1, UInt64(Int64.max), UInt64(Int64.max) - 1]) func comesToRestNearTheLastTime(
+  _ time: UInt64
+) throws {
+  var lab = try Lab()
+  try lab.addAdministrator()
+  let session = try lab.commission()
+  let zones = [
+    Time.TimeZoneStruct(offset: 0, validAt: 0), Time.TimeZoneStruct(offset: 3600, validAt: .max),
+  ]
+  let answer = try lab.call(Time.setTimeZone, .init(timeZone: zones), on: session)
+  #expect(answer.dstOffsetRequired)
+  #expect(try lab.setTime(time, on: session) == Status(.failure, clusterCode: 2))
+  #expect(try lab.setTime(start, on: session) == .success)
+  #expect(try lab.read(Time.utcTime, on: session) == .value(start))
+  // The second zone never comes.
+  for _ in 0..<100 {
+    guard let deadline = lab.device.nextDeadline, deadline <= lab.now + .seconds(1) else { break }
+    lab.device.advance(to: deadline)
+    lab.settle()
+  }
+  #expect(try #require(lab.device.nextDeadline) > lab.now)
+  #expect(try lab.setTime(UInt64(Int64.max) / 2, on: session) == .success)
+  lab.advance(by: .seconds(60))
+  #expect(try lab.read(Time.utcTime, on: session) == .value(UInt64(Int64.max) / 2 + 60 * second))
+}

@@ -23,6 +23,8 @@ struct Lab {
   var events: [DeviceEvent] = []
   var administrators: [Administrator] = []
   /// How many store effects there were.
+  /// The keys of durable changes.
+  var durable: Set<String> = []
   var commits = 0
   let configuration: DeviceConfiguration
   let endpoints: [EndpointDefinition]
@@ -108,6 +110,7 @@ struct Lab {
         case .store(let changes):
           commits += 1
           for change in changes { store[change.key] = change.value }
+          durable.formUnion(changes.filter(\.isDurable).map(\.key))
         case .publish(let service):
           published.removeAll { $0.kind == service.kind }
           published.append(service)

@@ -1,0 +1,141 @@
+import Foundation
+import GRDB
+import MatterModel
+import MatterProtocol
+import Testing
+
+@testable import Home
+
+/// Values in the database of another type or range than this program writes, and extreme ones: an error, never the process's end.
+@Suite("Damaged databases") struct DamagedDatabaseTests {
+  /// A home with a row in every table.
+  private func filled(_ place: TestDatabase) throws {
+    let database = try place.open()
+    var update = HomeUpdate(HomeSamples.lamp(5), at: 1_000)
+    update.changes.append(.roomAdded(Room(id: "den", name: "Den", structureID: "home")))
+    update.changes.append(.event(5, event(3)))
+    update.versions = [5: [ClusterPath(1, 6): 7]]
+    update.trials = ["5": SettlingTrial(settled: SourceConnectivity(.online, .peer), since: 900)]
+    try database.commit([update], contacts: [5: Contact(last: 1, nextReport: 2)])
+    _ = try database.invite("Ada", .member, at: 1)
+    _ = try database.addCloudAccount("Maker", address: "https://example.org/", token: "t")
+    try database.add(BackgroundDelivery(.all, .immediate, to: .command(["true"]), after: try database.anchor()))
+    try database.set("250", for: "grace")
+    _ = try database.keep(PairingWish(name: "Lamp"), for: [6], besides: [6])
+    try database.write { database in
+      try database.execute(sql: "INSERT OR IGNORE INTO meta (key, value) VALUES ('compacted', 0)")
+      try database.execute(sql: "INSERT OR REPLACE INTO gap (last, next) VALUES (100000, 200000)")
+      try database.execute(
+        sql: "INSERT INTO cloud_device (account, device, node, endpoint, description) VALUES ('Maker', 'd', 9, 1, x'00')")
+    }
+    try database.close()
+  }
+
+  private func event(_ number: UInt64) -> EventData {
+    EventData(
+      ConcreteEventPath(0, 0x28, 0), number: number, priority: .critical, timestamp: .epoch(1), payload: [0x15, 0x18])
+  }
+
+  /// Everything that reads the database.
+  private func readAll(_ database: HomeDatabase) -> [HomeError] {
+    var errors: [HomeError] = []
+    func attempt(_ body: () throws(HomeError) -> Void) { if let error = failure(body) { errors.append(error) } }
+    attempt { () throws(HomeError) in _ = try database.load() }
+    attempt { () throws(HomeError) in _ = try database.names() }
+    attempt { () throws(HomeError) in _ = try database.samples(after: nil) }
+    attempt { () throws(HomeError) in _ = try database.clients() }
+    attempt { () throws(HomeError) in _ = try database.cloudAccounts() }
+    attempt { () throws(HomeError) in _ = try database.cloudNodes() }
+    attempt { () throws(HomeError) in _ = try database.backgroundDeliveries() }
+    attempt { () throws(HomeError) in _ = try database.settings() }
+    attempt { () throws(HomeError) in _ = try database.grace() }
+    attempt { () throws(HomeError) in _ = try database.wishes() }
+    attempt { () throws(HomeError) in _ = try database.contacts() }
+    attempt { () throws(HomeError) in _ = try database.compact(keeping: 1) }
+    attempt { () throws(HomeError) in
+      _ = try database.commit([HomeUpdate([.event(5, event(4)), .deviceRemoved(id: "5")], at: 2_000)])
+    }
+    return errors
+  }
+
+  @Test func reportsEveryColumnOfAnotherType() throws {
+    let place = try TestDatabase()
+    try filled(place)
+    let whole = try Data(contentsOf: URL(filePath: place.path))
+    let queue = try DatabaseQueue(path: place.path)
+    let columns: [(table: String, column: String)] = try queue.read { database in
+      try ["structure", "room", "device", "source", "cluster", "event", "contact", "log", "observer", "client", "trial",
+        "wish", "cloud_account", "cloud_device", "meta", "setting", "gap", "sqlite_sequence",
+      ].flatMap { table in try database.columns(in: table).map { (table, $0.name) } }
+    }
+    try queue.close()
+    for (table, column) in columns {
+      for value in ["'x'", "x'00'", "70000", "\(Int64.max)", "\(Int64.min)", "-1", "1.5"] {
+        for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: place.path + suffix) }
+        try whole.write(to: URL(filePath: place.path))
+        let queue = try DatabaseQueue(path: place.path)
+        // A key refuses some values.
+        try? queue.write { try $0.execute(sql: "UPDATE \(table) SET \(column) = \(value)") }
+        try queue.close()
+        let database: HomeDatabase
+        do {
+          database = try place.open()
+        } catch {
+          #expect(error.code == .internalError, "\(table).\(column) = \(value)")
+          continue
+        }
+        for error in readAll(database) {
+          #expect(
+            [.internalError, .badArguments, .notFound].contains(error.code), "\(table).\(column) = \(value): \(error)")
+        }
+        try database.close()
+      }
+    }
+  }
+
+  @Test func namesTheColumnAndWhatToDo() throws {
+    let place = try TestDatabase()
+    try filled(place)
+    let database = try place.open()
+    try database.write { try $0.execute(sql: "UPDATE source SET endpoint = 70000") }
+    let error = try #require(failure { () throws(HomeError) in _ = try database.load() })
+    #expect(error.message.contains("the column “endpoint” holds 70000") && error.message.contains("move it away"))
+    try database.close()
+  }
+
+  /// The lamp of a home that was closed reported the last event number that there is.
+  @Test(arguments: [UInt64.max, UInt64.max - 1, UInt64(Int64.max)]) func opensAfterTheLastEventNumber(
+    _ number: UInt64
+  ) async throws {
+    let directory = ScratchDirectory()
+    let open = try await OpenHome(directory)
+    await open.meet(.lamp(5))
+    await open.take(.report(NodeReport(5, [], events: [event(number)], isWhole: false)))
+    await open.home.close()
+    let again = try await OpenHome(directory)
+    try await again.home.follow()
+    #expect(await again.home.state.lastEvents[5] == number)
+    await again.home.close()
+  }
+
+  @Test func saturatesTimesAndCountersOfObservers() async throws {
+    let place = try TestDatabase()
+    try filled(place)
+    let database = try place.open()
+    for value in [Int64.max, .min] {
+      try database.write { try $0.execute(sql: "UPDATE trial SET since = ?", arguments: [value]) }
+      var settling = Settling(grace: .seconds(86_400))
+      let trial = try #require(try database.load().trials["5"])
+      settling.restore("5", SourceConnectivity(.offline, .peer), trial, at: 1_000)
+      _ = settling.state(at: .max)
+      _ = settling.advance(to: 2_000)
+    }
+    try database.set("\(Int64.max)", for: "grace")
+    #expect(try database.grace() == HomeDatabase.longestGrace)
+    let endless = BackgroundDelivery(
+      .all, .every(.seconds(Int64.max)), to: .command(["true"]), after: try database.anchor())
+    try database.add(endless)
+    #expect(try database.backgroundDeliveries().last?.frequency.period ?? .zero > .seconds(86_400 * 365))
+    try database.close()
+  }
+}
