@@ -74,11 +74,14 @@ import Testing
     #expect(home.isOn == state)
     #expect(home.light.engine?.fabrics.count == 1)
     #expect(home.light.engine?.isCommissionable == false)
-    // A request makes a new session, and the subscription comes back by itself.
+    // The light opens a session and resumes the subscription by itself.
+    home.controller.forgetEvents()
+    try home.controller.event(within: .seconds(1)) { if case .reportEnd = $0 { true } else { nil } }
     try home.toggle()
     #expect(home.isOn == state.map { !$0 })
-    home.controller.forgetEvents()
-    try home.controller.event(within: .seconds(300)) { if case .subscriptionEstablished = $0 { true } else { nil } }
+    try home.world.run(for: .seconds(1))
+    #expect(try home.reports(of: onOff, as: Bool.self) == [state, state.map { !$0 }])
+    #expect(!home.controller.events.contains { if case .subscriptionLost = $0.event { true } else { false } })
 
     // The controller restarts as well, and knows its node.
     home.controller.restart()

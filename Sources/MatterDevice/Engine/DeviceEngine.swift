@@ -172,8 +172,8 @@ public struct DeviceEngine: Engine {
 
   /// Carries out what follows from the last step, until nothing does.
   mutating func settle() {
-    core.trustedEpoch = trustedEpoch
     while true {
+      core.trustedEpoch = trustedEpoch
       applyRequests(current: nil)
       commit()
       if let output = core.nextOutput() {

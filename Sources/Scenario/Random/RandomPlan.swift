@@ -185,6 +185,8 @@ public struct RandomPlan: Hashable, Sendable {
     var lines = ["devices:"]
     for number in kept {
       lines += ["  - name: D\(number)", "    type: \(kinds[number].rawValue)"]
+      // Homes have devices of both sorts.
+      if (seed ^ UInt64(number)) & 1 == 0 { lines.append("    resumesSubscriptions: false") }
       if kinds[number] == .bridge {
         lines += [
           "    devices:", "      - name: B\(number)", "        type: dimmable light", "      - name: C\(number)",

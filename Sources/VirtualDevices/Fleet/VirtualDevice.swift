@@ -29,6 +29,8 @@ package final class VirtualDevice {
     package var link: DeviceLink?
     /// What the device's host is called; nil: as its definition has it, which is the same for all that are made from that.
     package var hostName: String?
+    /// How many sessions and exchanges the device takes at once.
+    package var limits = NodeConfiguration()
     /// For tests alone.
     package var mutant: Mutant?
 
@@ -92,6 +94,7 @@ package final class VirtualDevice {
     var configuration = try DeviceAssembly.configuration(
       of: definition, identity: identity, port: port ?? 0, addresses: transport.addresses.map(\.ip))
     if let name = surroundings.hostName { configuration.hostName = name }
+    configuration.limits = surroundings.limits
     configuration.limits.mutant = surroundings.mutant
     configuration.peers = surroundings.peers
     if !surroundings.resumesSubscriptions { configuration.resumesSubscriptions = false }

@@ -26,6 +26,7 @@ struct Lab {
   /// The keys of durable changes.
   var durable: Set<String> = []
   var commits = 0
+  private var crashes: UInt64 = 0
   let configuration: DeviceConfiguration
   let endpoints: [EndpointDefinition]
 
@@ -72,8 +73,10 @@ struct Lab {
 
   /// Ends the device without a word and starts it again from what it stored.
   mutating func crash() {
+    // Other random numbers each time: the same ones again are taken for a replay.
+    defer { crashes += 1 }
     device = DeviceEngine(
-      configuration, endpoints: endpoints, stored: store, random: SeededRandomSource(seed: 2),
+      configuration, endpoints: endpoints, stored: store, random: SeededRandomSource(seed: 2 + crashes),
       signatures: DeterministicSignatures(), at: now)
     published = []
     joined = []

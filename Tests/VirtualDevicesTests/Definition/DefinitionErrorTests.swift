@@ -54,6 +54,8 @@ struct DefinitionErrorTests {
       ("uniqueID: abc", "4:15: found “abc”, expected a unique id of 32 hexadecimal digits in quotation marks"),
       ("vendorName: \"\"", "4:17: found “”, expected a text of 1 to 32 bytes"),
       ("room: a/b", "4:11: found “a/b”, expected the room's name: 1 to 60 characters, none of them “/”"),
+      ("provisional: 1", "4:18: found 1, expected true or false"),
+      ("resumesSubscriptions: maybe", "4:27: found “maybe”, expected true or false"),
       ("attributes: 5", "4:17: found 5, expected a mapping such as { onOff.onOff: true }"),
       (
         "attributes: { onOff: 5 }",
@@ -98,7 +100,8 @@ struct DefinitionErrorTests {
     #expect(complaints("xyz: X\ndevices: []") == ["home.yaml:1:1: found key “xyz”, expected home, rooms or devices"])
     #expect(
       complaint(field: "[a]: 1") == "home.yaml:4:5: found key a list, expected name, room, type, passcode, "
-        + "discriminator, port, vendor, product, vendorName, productName, serial, uniqueID, enableKey, attributes, count, labels, switch, buttons or devices"
+        + "discriminator, port, vendor, product, vendorName, productName, serial, uniqueID, enableKey, attributes, count, "
+        + "labels, switch, buttons, devices, provisional or resumesSubscriptions"
     )
   }
 

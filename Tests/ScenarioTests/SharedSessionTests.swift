@@ -1,0 +1,92 @@
+import Foundation
+import Logging
+import MatterClusters
+import MatterController
+import MatterDevice
+import MatterModel
+import MatterProtocol
+import NIOCore
+import Runtime
+import Synchronization
+import Testing
+import VirtualDevices
+
+@testable import Home
+
+/// Several processes of one home that talk to a device which keeps three sessions for a peer.
+@Suite("Sessions of several processes", .timeLimit(.minutes(10))) struct SharedSessionTests {
+  private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+  private func start(_ directory: String) async throws -> NIOLoopBound<VirtualDevice> {
+    let definition = try #require(
+      try HomeDefinition.load(simulating: [("home.yaml", "devices:\n  - { name: Lamp, type: on/off light }\n")]).devices.first)
+    let machine = HostMachine()
+    let loop = machine.nextEventLoop()
+    return try await loop.submit { [logger] in
+      var surroundings = VirtualDevice.Surroundings(
+        machine: machine, discovery: try machine.openDiscovery(.off, .loopback, registry: nil, on: loop, logger: logger),
+        loop: loop, interfaces: .loopback, directory: directory + "/device", logger: logger)
+      surroundings.limits.maximumSessions = 3
+      let device = try VirtualDevice(definition, port: nil, random: SystemRandomSource(), in: surroundings)
+      return NIOLoopBound(device, eventLoop: loop)
+    }.get()
+  }
+
+  @Test("six commands side by side end no subscription") func commands() async throws {
+    let directory = FileManager.default.temporaryDirectory.appending(path: "shared-\(UUID().uuidString)").path
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let device = try await start(directory)
+    let loop = device.eventLoop
+    var options = HomeController.Options(state: StateDirectory(directory + "/state"), logger: logger)
+    options.address = SocketAddress(.loopback4, port: try await loop.submit { device.value.status.port }.get())
+    options.access = .exclusive
+    let passcode = try await loop.submit { device.value.definition.passcode }.get()
+    let address = try #require(options.address)
+    let owner = try await HomeController.open(options)
+    let node = try await owner.commission(CommissioningRequest(passcode: passcode, target: .addresses([address]))) { _, _ in }
+      .nodeID
+    await owner.close()
+    options.access = .readOnly
+
+    /// The device's subscriptions.
+    func standing() async throws -> Set<UInt32> {
+      try await loop.submit {
+        Set(device.value.host?.perform { engine, _ in engine.standingSubscriptions } ?? [])
+      }.get()
+    }
+    // `watch` and `subscribe`.
+    let watch = try await HomeController.open(options)
+    try await watch.follow()
+    let subscriber = try await HomeController.open(options)
+    let losses = Mutex(0)
+    let stream = await subscriber.subscribe(
+      node, SubscriptionRequest(paths: [AttributePath(OnOff.onOff.path(on: 1))], events: [EventPath(isUrgent: true)]))
+    let listening = Task { [stream] in
+      for try await news in stream { if case .lost = news { losses.withLock { $0 += 1 } } }
+    }
+    while try await standing().count < 2 { try await Task.sleep(for: .milliseconds(10)) }
+    let before = try await standing()
+
+    for round in 0..<3 {
+      try await withThrowingTaskGroup { group in
+        for number in 0..<6 {
+          group.addTask { [options] in
+            let command = try await HomeController.open(options)
+            for _ in 0...(number % 2) {
+              let report = try await command.read(node, [AttributePath(OnOff.onOff.path(on: 1))])
+              #expect(report.attributes.count == 1, "command \(number) of round \(round)")
+            }
+            await command.close()
+          }
+        }
+        try await group.waitForAll()
+      }
+    }
+    #expect(try await standing() == before)
+    #expect(losses.withLock(\.self) == 0)
+    listening.cancel()
+    await subscriber.close()
+    await watch.close()
+    try await loop.submit { device.value.stop() }.get()
+  }
+}
