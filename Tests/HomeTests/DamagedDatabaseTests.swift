@@ -9,8 +9,7 @@ import Testing
 /// Values in the database of another type or range than this program writes, and extreme ones: an error, never the process's end.
 @Suite("Damaged databases") struct DamagedDatabaseTests {
   /// A home with a row in every table.
-  private func filled(_ place: TestDatabase) throws {
-    let database = try place.open()
+  private func fill(_ database: HomeDatabase) throws {
     var update = HomeUpdate(HomeSamples.lamp(5), at: 1_000)
     update.changes.append(.roomAdded(Room(id: "den", name: "Den", structureID: "home")))
     update.changes.append(.event(5, event(3)))
@@ -28,8 +27,15 @@ import Testing
       try database.execute(
         sql: "INSERT INTO cloud_device (account, device, node, endpoint, description) VALUES ('Maker', 'd', 9, 1, x'00')")
     }
-    try database.close()
   }
+
+  private static let tables = [
+    "structure", "room", "device", "source", "cluster", "event", "contact", "log", "observer", "client", "trial", "wish",
+    "cloud_account", "cloud_device", "setting",
+  ]
+  /// What is read when a home is opened.
+  private static let tablesOfStart = ["meta", "gap", "sqlite_sequence"]
+  private static let values = ["'x'", "x'00'", "70000", "\(Int64.max)", "\(Int64.min)", "1.5"]
 
   private func event(_ number: UInt64) -> EventData {
     EventData(
@@ -58,45 +64,66 @@ import Testing
     return errors
   }
 
-  @Test func reportsEveryColumnOfAnotherType() throws {
-    let place = try TestDatabase()
-    try filled(place)
-    let whole = try Data(contentsOf: URL(filePath: place.path))
-    let queue = try DatabaseQueue(path: place.path)
-    let columns: [(table: String, column: String)] = try queue.read { database in
-      try ["structure", "room", "device", "source", "cluster", "event", "contact", "log", "observer", "client", "trial",
-        "wish", "cloud_account", "cloud_device", "meta", "setting", "gap", "sqlite_sequence",
-      ].flatMap { table in try database.columns(in: table).map { (table, $0.name) } }
+  private func columns(_ tables: [String], _ database: HomeDatabase) throws -> [(table: String, column: String)] {
+    try database.read { file in
+      try tables.flatMap { table in try file.columns(in: table).map { (table, $0.name) } }
     }
-    try queue.close()
-    for (table, column) in columns {
-      for value in ["'x'", "x'00'", "70000", "\(Int64.max)", "\(Int64.min)", "-1", "1.5"] {
-        for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: place.path + suffix) }
-        try whole.write(to: URL(filePath: place.path))
-        let queue = try DatabaseQueue(path: place.path)
-        // A key refuses some values.
-        try? queue.write { try $0.execute(sql: "UPDATE \(table) SET \(column) = \(value)") }
-        try queue.close()
-        let database: HomeDatabase
-        do {
-          database = try place.open()
+  }
+
+  /// Sets a column in all rows; a key refuses some values.
+  private func damage(_ database: HomeDatabase, _ table: String, _ column: String, _ value: String) {
+    _ = try? database.write { try $0.execute(sql: "UPDATE \(table) SET \(column) = \(value)") }
+  }
+
+  private func check(_ errors: [HomeError], _ place: String) {
+    for error in errors {
+      #expect([.internalError, .badArguments, .notFound].contains(error.code), "\(place): \(error)")
+    }
+  }
+
+  @Test func reportsEveryColumnOfAnotherType() throws {
+    let directory = "/damaged-\(UUID().uuidString)"
+    defer { PassingHomes.remove(below: directory) }
+    func open() throws -> HomeDatabase {
+      PassingHomes.remove(below: directory)
+      let database = try HomeDatabase.open(directory + "/home.sqlite", isPassing: true)
+      try fill(database)
+      return database
+    }
+    for (table, column) in try columns(Self.tables + Self.tablesOfStart, try open()) {
+      for value in Self.values {
+        let database = try open()
+        damage(database, table, column, value)
+        check(readAll(database), "\(table).\(column) = \(value)")
+      }
+    }
+  }
+
+  @Test func reportsColumnsOfAnotherTypeAtTheStart() throws {
+    for value in Self.values {
+      for table in Self.tablesOfStart {
+        let place = try TestDatabase()
+        let database = try place.open()
+        try fill(database)
+        for (table, column) in try columns([table], database) { damage(database, table, column, value) }
+        try database.close()
+        let opened: HomeDatabase
+        do throws(HomeError) {
+          opened = try place.open()
         } catch {
-          #expect(error.code == .internalError, "\(table).\(column) = \(value)")
+          check([error], "\(table) = \(value)")
           continue
         }
-        for error in readAll(database) {
-          #expect(
-            [.internalError, .badArguments, .notFound].contains(error.code), "\(table).\(column) = \(value): \(error)")
-        }
-        try database.close()
+        check(readAll(opened), "\(table) = \(value)")
+        try opened.close()
       }
     }
   }
 
   @Test func namesTheColumnAndWhatToDo() throws {
     let place = try TestDatabase()
-    try filled(place)
     let database = try place.open()
+    try fill(database)
     try database.write { try $0.execute(sql: "UPDATE source SET endpoint = 70000") }
     let error = try #require(failure { () throws(HomeError) in _ = try database.load() })
     #expect(error.message.contains("the column “endpoint” holds 70000") && error.message.contains("move it away"))
@@ -120,8 +147,8 @@ import Testing
 
   @Test func saturatesTimesAndCountersOfObservers() async throws {
     let place = try TestDatabase()
-    try filled(place)
     let database = try place.open()
+    try fill(database)
     for value in [Int64.max, .min] {
       try database.write { try $0.execute(sql: "UPDATE trial SET since = ?", arguments: [value]) }
       var settling = Settling(grace: .seconds(86_400))

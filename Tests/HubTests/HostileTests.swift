@@ -196,7 +196,7 @@ import Testing
 
   @Test func whatIsAskedOfTheLogComesInPartsAndOneAfterAnother() async throws {
     let served = try await ServedHome()
-    let client = try await served.client(token: try served.invite("Gast", .guest))
+    let client = try await served.client(token: try served.invite("Gast", .member))
     let start = try await client.anchor()
     let path = ConcreteAttributePath(1, 0xFFF1_FC00, 0)
     for count in 0..<40 {

@@ -141,7 +141,7 @@ struct NodeState: Sendable {
     event: EventInfo, _ path: ConcreteEventPath, payload: [UInt8], fabric: FabricIndex?
   ) {
     let timestamp = timestamp
-    changes += events.append {
+    changes += events.append(isDurable: !commissioning.fabrics.isEmpty) {
       EventRecord(
         number: $0, path: path, priority: event.priority, timestamp: timestamp, payload: payload, fabric: fabric,
         read: event.read)

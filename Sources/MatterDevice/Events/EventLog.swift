@@ -38,8 +38,10 @@ struct EventLog: Sendable {
     }
   }
 
+  /// - Parameter isDurable: whether the reservation of numbers must survive a loss of power, because a controller may have seen
+  ///   some of them: it would never ask for events with the same numbers again.
   /// - Returns: what has to be stored.
-  mutating func append(_ record: (UInt64) -> EventRecord) -> [StoreChange] {
+  mutating func append(isDurable: Bool, _ record: (UInt64) -> EventRecord) -> [StoreChange] {
     var changes: [StoreChange] = []
     let new = record(next)
     // Saturates: 2^64 events are never reached by counting, but a stored number may be anything.
@@ -61,7 +63,7 @@ struct EventLog: Sendable {
     }
     if next > reserved {
       reserved = next.saturatingAdd(Self.block)
-      changes.append(StoreChange(StoreKey.eventNumber, reserved.tlv, isDurable: true))
+      changes.append(StoreChange(StoreKey.eventNumber, reserved.tlv, isDurable: isDurable))
     }
     return changes
   }

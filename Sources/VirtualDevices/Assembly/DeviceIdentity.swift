@@ -40,10 +40,11 @@ struct DeviceIdentity: Sendable {
       dacKey: made.dacKey, deviceCertificate: made.dac.der, intermediateCertificate: made.pai.der,
       certificationDeclaration: made.certificationDeclaration)
     salt = random.bytes(32)
+    // Not durable by itself: before the device is in a fabric it may have another one, and that makes all before it durable.
     try store.commit([
       StoreChange(Self.prefix + "dac", attestation.deviceCertificate),
       StoreChange(Self.prefix + "pai", attestation.intermediateCertificate),
-      StoreChange(Self.prefix + "key", attestation.dacKey.scalar, isDurable: true),
+      StoreChange(Self.prefix + "key", attestation.dacKey.scalar),
       StoreChange(Self.prefix + "declaration", attestation.certificationDeclaration),
       StoreChange(Self.prefix + "salt", salt),
     ])
