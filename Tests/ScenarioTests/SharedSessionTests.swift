@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import MatterClusters
 import MatterController
+import MatterCrypto
 import MatterDevice
 import MatterModel
 import MatterProtocol
