@@ -18,6 +18,7 @@ import Testing
         world.controller.subscribe(1, SubscriptionRequest(paths: [AttributePath(lampOnOff)]), at: world.now))
       world.run(for: .milliseconds(100))
     }
+    world.run(for: .seconds(10))
     try #require(handles.allSatisfy { world.controller.isEstablished($0) })
     world.events = []
     world.devices[0].log = []

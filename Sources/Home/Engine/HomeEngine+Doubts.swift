@@ -24,7 +24,7 @@ extension HomeEngine {
   /// Whoever did not listen has this time for what came meanwhile: a report of before would show that a subscription stands.
   private static let wakingTime: Duration = .milliseconds(500)
   /// No node is asked more often.
-  private static let questionPeriod: Duration = .seconds(5)
+  private static let questionPeriod: Duration = .milliseconds(750)
   /// How long a node has for a sign that it knows us. Nothing comes from one that does not: it has no session to say so on.
   private static let answerTime: Duration = .seconds(1)
   /// How long a renewal has that was begun again.

@@ -6,11 +6,16 @@ extension ControllerEngine {
   /// How long a node that opened a session has to report what it resumes, before what stood on its old session is asked for anew.
   private static let resumptionTime: Duration = .seconds(2)
 
+  /// A session that was opened so short a while ago is most likely one with the node as it runs now: both sides opened one.
+  private func isNew(_ session: SessionID, at now: Instant) -> Bool {
+    core.session(session).map { now < $0.establishedAt + .seconds(5) } ?? false
+  }
+
   /// A node opened a session: it is there, and was most likely started again.
   mutating func opened(by node: NodeID, _ session: SessionID, at now: Instant) {
     for handle in subscriptions.keys.sorted() where subscriptions[handle]?.node == node {
       switch subscriptions[handle]?.state {
-      case .established(_, let old, _)? where old != session: expectReport(handle, at: now)
+      case .established(_, let old, _)? where old != session && !isNew(old, at: now): expectReport(handle, at: now)
       case .waiting?: advanceSubscription(handle, at: now)
       default: break
       }

@@ -54,7 +54,7 @@ final class FollowedHome {
     let world = World(seed: seed)
     self.world = world
     func device(_ name: String, _ number: UInt16, _ endpoints: [EndpointDefinition]) -> SimulatedHost<DeviceEngine> {
-      let configuration = DeviceConfiguration(
+      var configuration = DeviceConfiguration(
         vendorName: "Hearth", vendorID: 0xFFF1, productName: name, productID: 0x8000, nodeLabel: name,
         serialNumber: "S\(number)", uniqueID: "U\(number)", discriminator: 3000 + number, passcode: material.passcode,
         attestation: AttestationCredentials(
@@ -62,6 +62,8 @@ final class FollowedHome {
           intermediateCertificate: material.attestation.pai.der,
           certificationDeclaration: material.attestation.certificationDeclaration),
         port: 5540, hostName: "00112233445\(number)")
+      // The home has to notice by itself that they were started again.
+      configuration.resumesSubscriptions = false
       return world.add(name) { boot in
         DeviceEngine(
           configuration, endpoints: endpoints, stored: boot.state, random: boot.random,
