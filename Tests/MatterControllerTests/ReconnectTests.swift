@@ -1,5 +1,5 @@
 import MatterClusters
-import MatterController
+@testable import MatterController
 import MatterModel
 import MatterProtocol
 import Testing
@@ -64,6 +64,22 @@ import Testing
       #expect(world.now - start < .milliseconds(100), "\(String(describing: refusal))")
       #expect(world.devices[0].handshakes == (full: refusal == nil ? 0 : 1, resumed: 1))
     }
+  }
+
+  @Test("removes a node by force that has forgotten the fabric, and says so") func removesNoMember() throws {
+    var world = try commissioned()
+    world.store["resumption/0000000000000001"] = nil
+    try restartController(&world)
+    world.devices[0].reboot()
+    world.devices[0].handshakeReplies = Array(repeating: StatusReport(.failure, .noSharedTrustRoots), count: 50)
+    let refused = world.controller.removeNode(1, at: world.now)
+    #expect(world.error(of: refused)?.isForgotten == true)
+    let forced = world.controller.removeNode(1, force: true, at: world.now)
+    guard case .removed(1, .notMember)? = try world.result(of: forced)?.get() else {
+      Issue.record("not removed as one that has forgotten the fabric")
+      return
+    }
+    #expect(world.controller.nodes.isEmpty)
   }
 
   @Test func removedNodeLeavesNothingBehind() throws {

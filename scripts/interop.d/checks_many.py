@@ -31,7 +31,7 @@ async def are_discovered(processes: DeviceProcess, partner: Partner):
 async def are_commissioned(processes: DeviceProcess, partner: Partner):
     """One after the other, by codes that don't say which of them is meant."""
     for entry in processes.list():
-        node = await partner.a.commission_by_code(entry["manualCode"])
+        node = await partner.a.commission_by_code(entry["manualCode"].replace("-", ""))
         serial = await partner.a.read(node, 0, Clusters.BasicInformation.Attributes.SerialNumber)
         expect_equal(serial, entry["serialNumber"], f"the serial number of the device with the code {entry['manualCode']}")
         wanted = int(decode_code(entry["qrCode"])["Long discriminator"])

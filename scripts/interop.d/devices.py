@@ -111,7 +111,8 @@ class Target:
 
     @property
     def manual(self) -> str:
-        return self.entry["manualCode"]
+        # Not every controller takes the dashes of a label.
+        return self.entry["manualCode"].replace("-", "")
 
     # From the QR code as the SDK reads it, not from what our own listing says.
     @property

@@ -89,8 +89,10 @@ extension HomeError {
 
   /// - Parameter cluster: the one whose own statuses are meant.
   private static func words(_ status: Status, of cluster: ClusterID? = nil) -> (Code, String) {
-    let name = status.clusterCode.flatMap { code in cluster.flatMap { ElementNames.clusterStatus(code, of: $0) } }
-    let text = name.map { "\($0) (\(status))" } ?? "\(status)"
+    var text = "\(status)"
+    if let code = status.clusterCode, let name = cluster.flatMap({ ElementNames.clusterStatus(code, of: $0) }) {
+      text = "\(name) (\(status.code), cluster status \(code))"
+    }
     return switch status.code {
     case .unsupportedAccess, .accessRestricted: (.accessDenied, "the device denies access: \(text)")
     default: (.refused, "the device refused: \(text)")

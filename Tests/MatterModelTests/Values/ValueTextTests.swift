@@ -82,6 +82,18 @@ struct ValueTextTests {
   @Test(arguments: cases.filter { $0.json != nil })
   func valuesBecomeJSON(_ test: Case) { #expect(test.schema.json(of: test.bytes) == test.json) }
 
+  @Test(
+    "a value without a schema may name its type",
+    arguments: [
+      ("i16:500", [0x01, 0xF4, 0x01]), ("u8:7", [0x04, 7]), ("str:7", [0x0C, 1, 0x37]), ("bool:true", [0x09]),
+      ("hex:00ff", [0x10, 2, 0x00, 0xFF]), ("http://x", [0x0C, 8] + Array("http://x".utf8)),
+      ("{0: i16:-5, 1: str:a b}", [0x15, 0x20, 0, 0xFB, 0x2C, 1, 3, 0x61, 0x20, 0x62, 0x18]),
+      ("[u8:1, I8:1]", [0x16, 0x04, 1, 0x00, 1, 0x18]),
+    ] as [(String, [UInt8])])
+  func typedValues(_ text: String, bytes: [UInt8]) throws {
+    #expect(try Schema.any.parse(text: text) == bytes)
+  }
+
   /// What is printed, as text or as JSON, can be typed in again.
   @Test(arguments: cases)
   func printedFormsAreReadBack(_ test: Case) throws {
@@ -114,6 +126,8 @@ struct ValueTextTests {
     (.unsigned(bits: 8), "1]", .syntax(found: "']'", expected: "the end", offset: 1)),
     (.string, "\"open", .syntax(found: "the end", expected: "'\"'", offset: 5)),
     (.any, String(repeating: "[", count: 40), .tooDeep),
+    (.any, "i16:40000", .outOfRange(found: "40000", allowed: "-32768 to 32767")),
+    (.any, "u8:many", .mismatch(found: "many", expected: "a number")),
   ]
 
   @Test(arguments: refused.indices)

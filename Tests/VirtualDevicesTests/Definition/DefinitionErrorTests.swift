@@ -295,4 +295,40 @@ struct DefinitionErrorTests {
     #expect(complaints(text).isEmpty)
     #expect(!complaints(String(repeating: "[", count: 5000)).isEmpty)
   }
+
+  @Test(
+    "refuses initial values that the device can't have",
+    arguments: [
+      ("levelControl.currentLevel: 0", "expected a number from 1 to 254, or null"),
+      ("levelControl.currentLevel: 255", "expected a number from"),
+      ("levelControl.currentLevel: 101\n      levelControl.maxLevel: 100", "expected a number from 1 to 100"),
+      ("levelControl.onLevel: 19\n      levelControl.minLevel: 20", "expected a number from 20 to 254"),
+      ("levelControl.minLevel: 200\n      levelControl.maxLevel: 100", "expected a number from"),
+      ("onOff.startUpOnOff: 7", "expected"),
+    ])
+  func initialValues(_ values: String, expected: String) throws {
+    let text = "devices:\n  - name: Lamp\n    type: dimmable light\n    attributes:\n      \(values)\n"
+    let error = #expect(throws: DefinitionError.self) {
+      try HomeDefinition.load(simulating: [("home.yaml", text)])
+    }
+    let problems = error?.problems.map(\.description) ?? []
+    #expect(problems.first?.hasPrefix("home.yaml:5:") == true, "\(problems)")
+    #expect(problems.first?.contains(expected.replacing(", or null", with: "")) == true, "\(problems)")
+  }
+
+  @Test("accepts initial values that the device can have")
+  func possibleValues() throws {
+    let text = """
+      devices:
+        - name: Speaker
+          type: dimmable light
+          attributes:
+            levelControl.currentLevel: 40
+            levelControl.minLevel: 0
+            levelControl.maxLevel: 100
+            levelControl.onLevel: null
+            onOff.startUpOnOff: toggle
+      """
+    #expect(try HomeDefinition.load(simulating: [("home.yaml", text)]).devices.count == 1)
+  }
 }

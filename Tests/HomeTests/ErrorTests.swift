@@ -1,0 +1,38 @@
+import MatterController
+import MatterModel
+import Runtime
+import Testing
+
+@testable import Home
+
+@Suite("Errors of the home") struct ErrorTests {
+  @Test("a device that can't be found is reported with the interfaces that were searched") func searched() {
+    let errors: [ControllerError] = [
+      .notFound, .unreachable, .commissioningFailed(.discover, .notFound), .commissioningFailed(.discover, .timedOut),
+    ]
+    for error in errors {
+      #expect(HomeError(error, searched: .named(["eth0", "wlan0"])).message.hasSuffix(" (searched: eth0, wlan0)"))
+      #expect(HomeError(error, searched: .all).message.hasSuffix(" (searched: all interfaces)"))
+      #expect(HomeError(error, searched: .loopback).message.contains("(searched: loopback only; --interface NAME"))
+      #expect(!HomeError(error).message.contains("searched"))
+    }
+    #expect(!HomeError(ControllerError.timedOut, searched: .all).message.contains("searched"))
+  }
+
+  @Test("statuses that a cluster defines have names") func clusterStatuses() {
+    let busy = HomeError(Status(.failure, clusterCode: 2), of: 0x003C)
+    #expect(busy.message == "the device refused: Busy (FAILURE, cluster status 2)")
+    #expect(HomeError(Status(.failure, clusterCode: 3), of: 0x0101).message.contains(": Occupied (FAILURE"))
+    #expect(HomeError(Status(.failure, clusterCode: 9), of: 0x003C).message.hasSuffix("FAILURE (cluster status 9)"))
+    #expect(HomeError(Status(.constraintError), of: 6).message.hasSuffix("CONSTRAINT_ERROR"))
+  }
+
+  @Test("the home remembers the interfaces that were named first") func interfaces() throws {
+    let place = try TestDatabase()
+    let names = StoredNames(StateDirectory(place.directory))
+    #expect(try names.interfaces().isEmpty)
+    try names.remember(interfaces: ["eth0", "wlan0"])
+    try names.remember(interfaces: ["eth1"])
+    #expect(try names.interfaces() == ["eth0", "wlan0"])
+  }
+}

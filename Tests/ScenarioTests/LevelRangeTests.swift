@@ -1,0 +1,56 @@
+import Home
+import MatterClusters
+import MatterModel
+import Scenario
+import Simulation
+import Testing
+import VirtualDevices
+
+@Suite("Levels and wildcards in a home") struct LevelRangeTests {
+  private static let home = """
+    devices:
+      - name: Speaker
+        room: Den
+        type: dimmable light
+        attributes:
+          levelControl.currentLevel: 20
+          levelControl.maxLevel: 100
+      - { name: Lamp, room: Den, type: on/off light }
+      - { name: Bell, room: Den, type: generic switch }
+      - { name: Lamp, room: Hall, type: on/off light }
+    """
+
+  @Test("a percentage is of the highest level that the device has") func percentages() async throws {
+    let run = await simulate(try SimulatedHomeTests.definition(Self.home), seed: 1) { home, world in
+      let target = try await home.registry.resolve("speaker")
+      let path = LevelControl.currentLevel.path(on: 1)
+      var levels: [UInt8?] = []
+      for percent in [40.0, 100, 0.1] {
+        let part = try await home.dimAll(target, to: .percent(percent), over: 0)[0]
+        let report = try await home.read(target.device, [AttributePath(path)])
+        let level = report[path].flatMap { try? Nullable<UInt8>(tlv: $0.value) }?.wrapped
+        #expect(part.level == level)
+        levels.append(level)
+      }
+      _ = try await home.dimAll(target, to: .percent(60), over: 0)
+      try await world.simulation.sleep(for: .seconds(2))
+      let text = try await home.devices().list().first { $0.name == "Speaker" }?.state.text
+      return (levels, text)
+    }
+    let (levels, text) = try run.result.get()
+    #expect(levels == [40, 100, 1] && text == "on 60%")
+  }
+
+  @Test("a wildcard and a room leave out what has no On/Off") func wildcards() async throws {
+    let run = await simulate(try SimulatedHomeTests.definition(Self.home), seed: 1) { home, _ in
+      let registry = await home.registry
+      func labels(_ texts: String...) throws -> [String] {
+        try registry.resolve(all: texts, serving: OnOff.id).map(\.device.label).sorted()
+      }
+      for target in try registry.resolve(all: ["*"], serving: OnOff.id) { _ = try await home.turnAll(target, .off) }
+      return (try labels("*"), try labels("den"), try labels("hall/*"))
+    }
+    let (all, den, hall) = try run.result.get()
+    #expect(all == ["Den/Lamp", "Hall/Lamp", "Speaker"] && den == ["Den/Lamp", "Speaker"] && hall == ["Hall/Lamp"])
+  }
+}
