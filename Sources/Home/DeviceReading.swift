@@ -96,7 +96,9 @@ private struct ReadingSource {
   mutating func addThermostat() {
     add(Thermostat.localTemperature)
     guard let mode = value(Thermostat.systemMode) else { return }
-    add(Thermostat.systemMode) { Thermostat.SystemMode.names[UInt64($0.rawValue)].map(Self.words) ?? "mode \($0.rawValue)" }
+    add(Thermostat.systemMode) {
+      Thermostat.SystemMode.names[UInt64($0.rawValue)].map(Self.words) ?? "mode \($0.rawValue)"
+    }
     let heats = mode == .heat || mode == .emergencyHeat || mode == .auto
     let cools = mode == .cool || mode == .precooling || mode == .auto
     if heats { setpoint(Thermostat.occupiedHeatingSetpoint, mode == .auto ? "heat to " : "to ") }
@@ -130,7 +132,9 @@ private struct ReadingSource {
   }
 
   mutating func addFan() {
-    add(FanControl.fanMode) { "fan " + (FanControl.FanMode.names[UInt64($0.rawValue)].map(Self.words) ?? "mode \($0.rawValue)") }
+    add(FanControl.fanMode) {
+      "fan " + (FanControl.FanMode.names[UInt64($0.rawValue)].map(Self.words) ?? "mode \($0.rawValue)")
+    }
     guard value(FanControl.fanMode) != .off else { return }
     add(FanControl.percentCurrent) { "\($0)%" }
   }

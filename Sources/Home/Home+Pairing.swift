@@ -108,10 +108,12 @@ extension Home {
   ) async throws(HomeError) -> [(device: DeviceRecord, result: Result<Removal, HomeError>)] {
     try await owning(options) { home throws(HomeError) in
       // One that never told what it is can be removed as well.
-      let registry = HomeRegistry(await home.awaited().home).with(await (try home.controller).groups)
+      let registry = HomeRegistry(await home.awaited().home)
       var devices: [DeviceRecord] = []
-      for target in try registry.resolve(all: texts) where !devices.contains(where: { $0.id == target.device.id }) {
-        devices.append(target.device)
+      // Device by device: a room or a wildcard is too much to remove by mistake.
+      for text in texts {
+        let device = try registry.resolve(text).device
+        if !devices.contains(where: { $0.id == device.id }) { devices.append(device) }
       }
       var results: [(device: DeviceRecord, result: Result<Removal, HomeError>)] = []
       for device in devices {

@@ -241,7 +241,8 @@ import Testing
     state.apply(.roomAdded(Room(id: "a", name: "attic", structureID: "s")))
     let rooms = failure { () throws(HomeError) in _ = try HomeRegistry(state).resolveAll("attic") }
     #expect(rooms?.candidates == ["Home/Attic/*", "Cottage/attic/*"])
-    #expect(failure { () throws(HomeError) in _ = try HomeRegistry(state).resolveAll("cottage/attic") }?.code == .notFound)
+    #expect(
+      failure { () throws(HomeError) in _ = try HomeRegistry(state).resolveAll("cottage/attic") }?.code == .notFound)
   }
 
   @Test("a command for one device lists those of a room") func oneDevice() throws {
@@ -252,6 +253,11 @@ import Testing
   @Test("unknown rooms and groups are not found, with near names") func unknown() {
     #expect(error("kichen/*")?.candidates == ["Kitchen"] && error("group:dem")?.candidates == ["group:Den"])
     #expect(error("group:nothing")?.code == .notFound)
+  }
+
+  @Test("groups that are not known are reported as such") func noGroups() throws {
+    let error = failure { () throws(HomeError) in _ = try HomeRegistry(Samples.state()).resolveAll("group:den") }
+    #expect(error?.code == .badArguments && error?.message.contains("through a hub") == true)
   }
 
   @Test("a path may begin with a room or a group") func paths() throws {
@@ -266,7 +272,9 @@ import Testing
 
   @Test("devices of the same name are called by their rooms") func labels() throws {
     #expect(
-      try Samples.registry().devices.map(\.label) == ["Ceiling", "Kitchen/Lamp", "Bedroom/Lamp", "Desk v2.0", "Strip", "5"])
+      try Samples.registry().devices.map(\.label) == [
+        "Ceiling", "Kitchen/Lamp", "Bedroom/Lamp", "Desk v2.0", "Strip", "5",
+      ])
   }
 }
 

@@ -91,6 +91,8 @@ import Testing
     #expect(check(.kept(error: .milliseconds(12))).finding.hasSuffix("Z, synchronized (error at most 12 ms)"))
     #expect(check(.kept(error: .zero)).level == .ok && check(.unknown).level == .ok)
     let none = check(.none)
-    #expect(none.level == .note && none.finding.hasSuffix(", not synchronized") && none.advice?.contains("time service") == true)
+    #expect(
+      none.level == .note && none.finding.hasSuffix(", not synchronized")
+        && none.advice?.contains("time service") == true)
   }
 }

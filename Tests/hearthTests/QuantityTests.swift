@@ -6,7 +6,8 @@ import Testing
 
 @Suite("Quantities") struct QuantityTests {
   @Test(arguments: [
-    ("2s", 2000), ("150ms", 150), ("1.5s", 1500), ("3m", 180_000), ("3min", 180_000), ("1h", 3_600_000), ("30d", 2_592_000_000), ("7", 7000),
+    ("2s", 2000), ("150ms", 150), ("1.5s", 1500), ("3m", 180_000), ("3min", 180_000), ("1h", 3_600_000),
+    ("30d", 2_592_000_000), ("7", 7000),
     ("0", 0), (" 2 S ", 2000),
   ])
   func readsTimes(_ text: String, milliseconds: Int) {
@@ -106,7 +107,8 @@ import Testing
     // OccupiedHeatingSetpoint in hundredths, LocalTemperatureCalibration in tenths.
     for value in ["21.5C", "21.5 °C", "21.5c", "21.5", "2150"] { #expect(try parse(value, 0x0012) == 2150, "\(value)") }
     #expect(try parse("-5°C", 0x0012) == -500 && parse("2150", 0x0012, raw: true) == 2150)
-    #expect(try Int8(tlv: AttributeUnits.parse("-0.5C", cluster: 0x0201, attribute: 0x0010, raw: false, named: "x")) == -5)
+    #expect(
+      try Int8(tlv: AttributeUnits.parse("-0.5C", cluster: 0x0201, attribute: 0x0010, raw: false, named: "x")) == -5)
     for value in ["warmC", "21.5K", "1e9C"] { #expect(throws: HomeError.self) { try parse(value, 0x0012) } }
     #expect(throws: HomeError.self) { try parse("21.5", 0x0012, raw: true) }
   }
@@ -117,7 +119,9 @@ import Testing
       try LevelText.level(text, raw: false).level(in: range)
     }
     #expect(try level("40%", speaker) == 40 && level("100%", speaker) == 100 && level("0%", speaker) == 0)
-    #expect(try level("1%", LevelRange(lowest: 20, highest: 200)) == 20 && level("50%", LevelRange(lowest: 20, highest: 200)) == 100)
+    #expect(
+      try level("1%", LevelRange(lowest: 20, highest: 200)) == 20
+        && level("50%", LevelRange(lowest: 20, highest: 200)) == 100)
     #expect(speaker.percent(40) == 40 && speaker.percent(100) == 100)
     #expect(AttributeUnits.text(.init(1, 8, 0), [0x04, 40], levels: speaker) == "40%")
     #expect(

@@ -121,7 +121,7 @@ import Testing
     ] {
       let told = try hearth("test", fine, option, value)
       #expect(told.status == 2 && told.output.isEmpty)
-      #expect(told.errors.contains("The value '\(value)' is invalid for '\(option) <"), "\(told.errors)")
+      #expect(told.errors.contains("the value '\(value)' is invalid for '\(option) <"), "\(told.errors)")
       #expect(told.errors.contains(expected), "\(told.errors)")
     }
     let unwritable = try hearth("test", fine, "--junit", folder.path + "/no/out.xml")

@@ -9,6 +9,10 @@ import Testing
     "has the style of all other errors",
     arguments: [
       ("Unknown option '--foo'. Did you mean '--for'?", "unknown option '--foo'; did you mean '--for'?"),
+      (
+        "The value '8x' is invalid for '--timeout <time>'",
+        "the value '8x' is invalid for '--timeout <time>': expected a time such as 2s, 150ms, 3m, 1h or 30d"
+      ),
       ("Missing expected argument '<targets> ...'", "missing expected argument '<targets> ...'"),
       ("--over takes at most 6553 s", "--over takes at most 6553 s"), ("PIN is wrong.", "PIN is wrong"),
     ])
@@ -19,7 +23,8 @@ import Testing
   @Test(
     "names an unknown command and near ones",
     arguments: [
-      (["devcies"], "unknown command “devcies”", ["devices"]), (["sim", "prss"], "unknown command “sim prss”", ["sim press"]),
+      (["devcies"], "unknown command “devcies”", ["devices"]),
+      (["sim", "prss"], "unknown command “sim prss”", ["sim press"]),
       (["zzzz", "--json"], "unknown command “zzzz”", []),
     ])
   func unknownCommand(_ arguments: [String], message: String, candidates: [String]) {
@@ -40,15 +45,22 @@ import Testing
     #expect(Output.object(ambiguous).text.hasSuffix(#""candidates":["a","b","c","d"]}"#))
   }
 
-  @Test("counts -v", arguments: [(["on", "-vv"], 2), (["-v", "on", "--verbose"], 2), (["on", "-qv"], 1), (["on", "--", "-vv"], 0), (["--over", "2s"], 0)])
+  @Test(
+    "counts -v",
+    arguments: [
+      (["on", "-vv"], 2), (["-v", "on", "--verbose"], 2), (["on", "-qv"], 1), (["on", "--", "-vv"], 0),
+      (["--over", "2s"], 0),
+    ])
   func verbosity(_ arguments: [String], count: Int) {
     #expect(Verbosity.count(in: arguments) == count)
   }
 
-  @Test("every command line that can't be parsed is one error", .serialized, arguments: [
-    ["frobnicate"], ["sim", "frobnicate"], ["on"], ["devices", "--frobnicate"], ["share", "lamp", "--hub", "here"],
-    ["sim", "net", "lamp", "--latency", "80"], ["remove"], ["level", "lamp"],
-  ])
+  @Test(
+    "every command line that can't be parsed is one error", .serialized,
+    arguments: [
+      ["frobnicate"], ["sim", "frobnicate"], ["on"], ["devices", "--frobnicate"], ["share", "lamp", "--hub", "here"],
+      ["sim", "net", "lamp", "--latency", "80"], ["remove"], ["level", "lamp"],
+    ])
   func processes(_ arguments: [String]) throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
@@ -70,7 +82,8 @@ import Testing
     #expect(result.errors.contains("expected a time with a unit, such as 80ms"), "\(result)")
   }
 
-  @Test("-vv says more on commands that need no home", arguments: [["types"], ["code", "show", "34970112332"], ["rooms"]])
+  @Test(
+    "-vv says more on commands that need no home", arguments: [["types"], ["code", "show", "34970112332"], ["rooms"]])
   func tracing(_ arguments: [String]) throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }

@@ -137,7 +137,8 @@ extension ControllerError {
   /// Whether no address of the device was found.
   fileprivate var isNotFound: Bool {
     switch self {
-    case .notFound, .unreachable, .commissioningFailed(.discover, .notFound), .commissioningFailed(.discover, .timedOut):
+    case .notFound, .unreachable, .commissioningFailed(.discover, .notFound),
+      .commissioningFailed(.discover, .timedOut):
       true
     default: false
     }

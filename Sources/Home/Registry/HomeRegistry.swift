@@ -10,7 +10,8 @@ public struct HomeRegistry: Hashable, Sendable {
   /// Node by node; what is behind a bridge comes behind it.
   public private(set) var devices: [DeviceRecord] = []
   private(set) var roomTargets: [RoomTarget] = []
-  private(set) var groups: [GroupTarget] = []
+  /// Nil: not known, as through a hub.
+  private(set) var groups: [GroupTarget]?
 
   public init() {}
 

@@ -65,7 +65,6 @@ extension HomeRegistry {
       candidates: unique(NearestName.suggestions(for: text, in: names)))
   }
 
-
   /// The device that has this name or number as a whole. One device may be called what is the number of another.
   func exact(_ text: String) throws(HomeError) -> DeviceRecord? {
     // What was seen behind a bridge first may be reached another way now, and the other way round: something else is there.

@@ -83,6 +83,9 @@ extension HomeRegistry {
   }
 
   private func select(group text: String) throws(HomeError) -> TargetSelection {
+    guard let groups else {
+      throw HomeError(.badArguments, "groups are not known through a hub; name the devices, or a room")
+    }
     let found = groups.filter { Self.same($0.name, text) || "\($0.number)" == text }
     guard let group = found.first else {
       throw HomeError(

@@ -6,7 +6,8 @@ import MatterModel
 /// Targets of commands that switch something.
 struct TargetArguments: ParsableArguments {
   @Argument(
-    help: "room/name, a name, the beginning of one, a room, group:NAME, a node id, NODE/ENDPOINT, or * for all.", completion: .device)
+    help: "room/name, a name, the beginning of one, a room, group:NAME, a node id, NODE/ENDPOINT, or * for all.",
+    completion: .device)
   var targets: [String]
 }
 

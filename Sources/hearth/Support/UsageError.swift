@@ -8,6 +8,7 @@ enum UsageError {
   static func error(_ message: String) -> HomeError {
     var text = message.replacing(". Did you mean", with: "; did you mean")
     while text.last == "." || text.last?.isWhitespace == true { text.removeLast() }
+    if text.hasSuffix("<time>'") { text += ": \(TimeSpan.example)" }
     // A name in capitals stays.
     if let first = text.first, text.dropFirst().first?.isUppercase != true {
       text = first.lowercased() + text.dropFirst()

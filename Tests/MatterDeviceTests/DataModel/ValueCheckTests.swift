@@ -15,7 +15,8 @@ import Testing
   @Test(
     "limits a level by the levels that the light has",
     arguments: [
-      ([0x04, 20], nil), ([0x04, 100], nil), ([0x14], nil), ([0x04, 19], .constraintError), ([0x04, 0], .constraintError),
+      ([0x04, 20], nil), ([0x04, 100], nil), ([0x14], nil), ([0x04, 19], .constraintError),
+      ([0x04, 0], .constraintError),
       ([0x04, 101], .constraintError), ([0x04, 255], .constraintError), ([0x05, 0, 1], .constraintError),
       ([0x09], .invalidDataType), ([0x0C, 0], .invalidDataType),
     ] as [([UInt8], StatusCode?)])
@@ -27,7 +28,8 @@ import Testing
     #expect(write(Self.level, LevelControl.onLevel, value) == expected)
   }
 
-  @Test("limits a light's level to 1 to 254", arguments: [([0x04, 1], true), ([0x04, 0], false), ([0x04, 255], false)])
+  @Test(
+    "limits a light's level to 1 to 254", arguments: [([0x04, 1], true), ([0x04, 0], false), ([0x04, 255], false)])
   func standardLevel(_ value: [UInt8], isAllowed: Bool) {
     let server = LevelControlServer.make()
     #expect((start(server, LevelControl.currentLevel.id, value) == nil) == isAllowed)
@@ -39,7 +41,9 @@ import Testing
   func colorTemperature() {
     let id = ColorControl.colorTemperatureMireds.id
     #expect(Self.color.range(of: id) == 150...400)
-    #expect(start(Self.color, id, UInt16(149).tlv) == .constraintError && hand(Self.color, id, UInt16(401).tlv) == .constraintError)
+    #expect(
+      start(Self.color, id, UInt16(149).tlv) == .constraintError
+        && hand(Self.color, id, UInt16(401).tlv) == .constraintError)
     #expect(start(Self.color, id, UInt16(300).tlv) == nil && hand(Self.color, id, UInt16(300).tlv) == nil)
   }
 

@@ -79,10 +79,12 @@ public enum ColorControlServer {
       .initial(ColorControl.colorTempPhysicalMaxMireds, range.upperBound)
       .limiting(
         ColorControl.colorTemperatureMireds, from: ColorControl.colorTempPhysicalMinMireds,
-        to: ColorControl.colorTempPhysicalMaxMireds)
+        to: ColorControl.colorTempPhysicalMaxMireds
+      )
       .limiting(
         ColorControl.coupleColorTempToLevelMinMireds, from: ColorControl.colorTempPhysicalMinMireds,
-        to: ColorControl.colorTempPhysicalMaxMireds)
+        to: ColorControl.colorTempPhysicalMaxMireds
+      )
       .initial(ColorControl.coupleColorTempToLevelMinMireds, range.lowerBound)
       .initial(ColorControl.startUpColorTemperatureMireds, .null)
       .onTimer(ColorValues.lateReport) { context in ColorValues.reportLate(&context) }
