@@ -191,6 +191,28 @@ import Testing
     #expect(try perform(home) { engine, _ in try engine.createGroup(name: "Den") }.id == den.id)
   }
 
+  @Test("a member whose session outlives the deletion leaves the group with its next report")
+  func reportingMemberLeaves() throws {
+    let home = try SimulatedHome()
+    let node = try home.commission()
+    let den = try perform(home) { engine, _ in try engine.createGroup(name: "Den") }
+    _ = try changed(try home.result { $0.addMember(node, endpoint: 1, to: den.id, at: $1) })
+    _ = try perform(home) { engine, now in
+      engine.subscribe(
+        node, SubscriptionRequest(paths: [AttributePath(OnOff.onOff.path(on: 1))], maxInterval: .seconds(10)), at: now)
+    }
+    try home.world.run(for: .seconds(1))
+    _ = try perform(home) { engine, _ in try engine.deleteGroup(den.id) }
+    try home.world.run(for: .seconds(15))
+    #expect(home.controller.engine?.deletedGroups == [])
+  }
+
+  @Test("a name in use is refused, in any case") func nameInUse() throws {
+    let home = try SimulatedHome()
+    _ = try perform(home) { engine, _ in try engine.createGroup(name: "Den") }
+    #expect(throws: ControllerError.self) { try perform(home) { engine, _ in try engine.createGroup(name: "DEN") } }
+  }
+
   @Test("the number and keys of a group stay in use when a member was removed by force")
   func lostMemberKeepsNumber() throws {
     let home = try SimulatedHome()

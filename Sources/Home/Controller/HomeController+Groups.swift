@@ -60,12 +60,18 @@ extension HomeController {
     if options.access == .exclusive { await leaveDeletedGroups(nodes) } else { await leaveThroughOwner(nodes) }
   }
 
-  /// The same for groups that other processes deleted since this one began to follow the devices.
+  /// Has nodes leave groups that other processes deleted while this one follows the devices: those with a new session at once,
+  /// those with an older one every ``ControllerEngine/leavingInterval``.
   func followDeletedGroups() async {
-    guard !newSessions.isEmpty, options.access == .readOnly, !HomeLock.isHeld(options.state),
+    let now = HostClock.sinceBoot()
+    let isDue = now >= nextLeaving
+    guard isDue || !newSessions.isEmpty, options.access == .readOnly, !HomeLock.isHeld(options.state),
       let stored = try? options.machine.storedState(of: options.state.controller)
     else { return }
-    let nodes = newSessions.intersection(GroupRecord.holdersOfDeletedGroups(in: stored)).sorted()
+    if isDue { nextLeaving = now + ControllerEngine.leavingInterval }
+    let nodes = GroupRecord.holdersOfDeletedGroups(in: stored).filter {
+      newSessions.contains($0) || isDue && isConnected($0)
+    }.sorted()
     newSessions = []
     if !nodes.isEmpty { await leaveThroughOwner(nodes) }
   }

@@ -76,6 +76,8 @@ public actor HomeController {
   var isContactReadingDue = false
   /// Nodes that sessions began with, which may have missed that a group was deleted.
   var newSessions: Set<NodeID> = []
+  /// When nodes with an older session are next looked at for deleted groups, since the machine was started.
+  var nextLeaving = HostClock.sinceBoot()
   /// Readings of the grace time: how many were begun, and the last one that came into force.
   var graceReadings = (begun: 0, inForce: 0)
   /// The accounts at makers' clouds that were needed yet, by name; where we follow the devices, all.

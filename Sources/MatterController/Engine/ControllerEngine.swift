@@ -41,6 +41,8 @@ public struct ControllerEngine: Engine {
   var groupRecords: [GroupID: GroupRecord] = [:]
   /// The epoch keys of groups by key set, 16 bytes each.
   var groupEpochKeys: [UInt16: [UInt8]] = [:]
+  /// When a node that reports is next asked to leave the deleted groups that it may still have something of.
+  var leavingRetries: [NodeID: Instant] = [:]
 
   /// How many want to know of these services.
   var browsing: [DiscoveryQuery: Int] = [:]

@@ -17,11 +17,14 @@ extension ControllerEngine {
   /// Makes a group without members. Numbers and keys of deleted groups are not used while a node may still have them.
   /// - Parameters:
   ///   - id: 1 to 0x7FFF, nil for one that is free.
-  ///   - name: what members call it; at most 16 bytes.
+  ///   - name: what members call it; at most 16 bytes, and no other group's, in any case.
   /// - Throws: ``ControllerError/invalidRequest(_:)`` if the number is in use, or a parameter is out of range.
   @discardableResult
   public mutating func createGroup(_ id: GroupID? = nil, name: String) throws(ControllerError) -> GroupRecord {
     guard name.utf8.count <= 16 else { throw .invalidRequest("a group's name has at most 16 bytes") }
+    if let known = groups.first(where: { $0.name.lowercased() == name.lowercased() }) {
+      throw .invalidRequest("there is a group '\(known.name)' already, group \(known.id.rawValue)")
+    }
     let free = (1...0x7FFF).lazy.map { GroupID($0) }.first { self.groupRecords[$0] == nil }
     guard let id = id ?? free, 1...0x7FFF ~= id.rawValue else {
       throw .invalidRequest("a group's number is from 1 to 32767")
@@ -136,6 +139,21 @@ extension ControllerEngine {
       _ = leaveGroup(node, record.id, at: now)
     }
   }
+
+  /// Has a node that reports leave the groups that were deleted while it could not be reached, because a session may outlive
+  /// that. After a failure it is tried again with the first report after ``leavingInterval``.
+  mutating func leaveDeletedGroups(reporting node: NodeID, at now: Instant) {
+    guard groupRecords.values.contains(where: { $0.isDeleted && $0.holders.contains(node) }) else {
+      leavingRetries[node] = nil
+      return
+    }
+    if let retry = leavingRetries[node], now < retry { return }
+    leavingRetries[node] = now + Self.leavingInterval
+    leaveDeletedGroups(node, at: now)
+  }
+
+  /// How long a node that failed to leave a deleted group is left alone.
+  public static var leavingInterval: Duration { .seconds(30) }
 
   private func isChanging(_ group: GroupID, _ node: NodeID) -> Bool {
     operations.values.contains {

@@ -212,6 +212,7 @@ extension ControllerEngine {
     for status in report.statuses { emit(.attributeStatus(handle, status.path, status.status)) }
     for case .data(let event) in report.events { emit(.eventReport(handle, event)) }
     emit(.reportEnd(handle))
+    leaveDeletedGroups(reporting: node, at: now)
   }
 
   // MARK: Dying and coming back

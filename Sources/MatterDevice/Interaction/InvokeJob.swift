@@ -63,8 +63,19 @@ struct InvokeJob: Sendable {
       return (CommandPath(endpoint: endpoint, cluster: path.cluster, command: response), .fields(fields))
     } catch {
       saysMore = true
+      context.report(.note("refused \(Self.name(of: path, context)) on endpoint \(endpoint): \(error.status)"))
       return (path, .status(error.status))
     }
+  }
+
+  private static func name(of path: CommandPath, _ context: ServerContext) -> String {
+    let number = "command \(path.command) of cluster \(path.cluster)"
+    guard let endpoint = path.endpoint, let index = context.node.index(ClusterPath(endpoint, path.cluster)) else {
+      return number
+    }
+    let server = context.node.clusters[index].server
+    let command = server.commands[path.command]?.info.name ?? "command \(path.command)"
+    return "\(server.cluster.name).\(command)"
   }
 
   private func append(

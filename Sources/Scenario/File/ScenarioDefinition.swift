@@ -116,10 +116,10 @@ public enum Press: String, CaseIterable, Sendable {
   /// What the hand does.
   var moves: [SwitchMove] {
     switch self {
-    case .short: [SwitchMove(to: 1), SwitchMove(to: 0, after: .milliseconds(100))]
+    case .short: [SwitchMove(to: 1), SwitchMove(to: 0, after: .milliseconds(50))]
     case .long: [SwitchMove(to: 1), SwitchMove(to: 0, after: .seconds(2))]
     case .double:
-      Press.short.moves + [SwitchMove(to: 1, after: .milliseconds(200)), SwitchMove(to: 0, after: .milliseconds(100))]
+      Press.short.moves + [SwitchMove(to: 1, after: .milliseconds(100)), SwitchMove(to: 0, after: .milliseconds(50))]
     }
   }
 }

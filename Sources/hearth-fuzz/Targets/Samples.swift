@@ -36,12 +36,6 @@ enum Samples {
       ConcreteAttributePath(0, 0x001F, 0),
       value: [0x16, 0x15, 0x24, 1, 5, 0x24, 2, 2, 0x36, 3, 0x24, 0, 1, 0x18, 0x34, 4, 0x18, 0x18])
     let toggle = InvokeRequest([CommandData(CommandPath(endpoint: 1, cluster: 0x0006, command: 2))])
-    // AddNOC with an ICACValue that is empty, and null.
-    let credentials = [[0x30, 1, 0], [0x34, 1]].map { icac in
-      CommandData(
-        CommandPath(endpoint: 0, cluster: 0x003E, command: 6),
-        fields: [0x15, 0x30, 0, 1, 0] + icac + [0x30, 2, 1, 0, 0x24, 3, 1, 0x25, 4, 0xF1, 0xFF, 0x18])
-    }
     var array: [[UInt8]] = []
     array.append([0] + StatusResponse(.success).encoded)
     array.append(
@@ -69,7 +63,8 @@ enum Samples {
     array.append([5] + WriteRequest([acl, AttributeWrite(path, value: [0x09])]).encoded)
     array.append([6] + WriteResponse([AttributeStatus(AttributePath(path), status: .success)]).encoded)
     array.append([7] + toggle.encoded)
-    array += credentials.map { [7] + InvokeRequest([$0]).encoded }
+    array += emptyFields.map { [7] + InvokeRequest([$0]).encoded }
+    array += emptyLists.map { [5] + WriteRequest([$0]).encoded }
     array.append(
       [8]
         + InvokeResponse([
@@ -79,6 +74,35 @@ enum Samples {
     array.append([10] + toggle.encoded)
     array.append([11, 0x16, 0x15, 0x24, 1, 5, 0x18, 0x04, 7, 0x18])
     return array
+  }
+
+  /// Commands of peers that send optional octet strings and lists empty, or as null, instead of leaving them out.
+  private static var emptyFields: [CommandData] {
+    func fields(_ cluster: ClusterID, _ command: CommandID, _ make: ([UInt8]) -> [UInt8]) -> [CommandData] {
+      // The control octets and lengths of an empty octet string, a null and an empty array; the tag stands between.
+      [(0x30, [0]), (0x34, []), (0x36, [0x18])].map { (control: UInt8, rest: [UInt8]) in
+        CommandData(
+          CommandPath(endpoint: cluster == 0x0062 ? 1 : 0, cluster: cluster, command: command),
+          fields: [0x15] + make([control]).flatMap { $0 == 0xEE ? rest : [$0] } + [0x18])
+      }
+    }
+    // 0xEE stands for the rest of the field.
+    return fields(0x003E, 0x04) { $0 + [0, 0xEE] }
+      + fields(0x003E, 0x06) { [0x30, 0, 1, 0] + $0 + [1, 0xEE, 0x30, 2, 1, 0, 0x24, 3, 1, 0x25, 4, 0xF1, 0xFF] }
+      + fields(0x003E, 0x07) { [0x30, 0, 1, 0] + $0 + [1, 0xEE] }
+      + fields(0x003E, 0x0B) { $0 + [0, 0xEE] }
+      + fields(0x003F, 0x00) { [0x35, 0, 0x24, 0, 1, 0x24, 1, 0] + $0 + [2, 0xEE] + $0 + [4, 0xEE, 0x34, 5, 0x18] }
+      + fields(0x0062, 0x00) { [0x24, 0, 0, 0x24, 1, 1, 0x24, 2, 0, 0x2C, 3, 0] + $0 + [4, 0xEE] }
+  }
+
+  /// The same in lists that are written: access control, bindings, the group key map.
+  private static var emptyLists: [AttributeWrite] {
+    let entry: [UInt8] = [0x15, 0x24, 1, 5, 0x24, 2, 2]
+    return [[0x36, 3, 0x18, 0x36, 4, 0x18], [0x34, 3, 0x34, 4]].map { (rest: [UInt8]) in
+      AttributeWrite(ConcreteAttributePath(0, 0x001F, 0), value: [0x16] + entry + rest + [0x18, 0x18])
+    } + [AttributeWrite(ConcreteAttributePath(1, 0x001E, 0), value: [0x16, 0x15, 0x34, 1, 0x34, 3, 0x18, 0x18]),
+      AttributeWrite(ConcreteAttributePath(0, 0x003F, 0), value: [0x16, 0x18]),
+    ]
   }
 
   private static func attestation() -> TestAttestation? {

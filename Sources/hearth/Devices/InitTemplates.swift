@@ -43,7 +43,7 @@ extension Init.Kind {
     home: My bridge
 
     devices:
-      - name: Bridge
+      - name: Cellar Bridge
         type: bridge
         devices:
           - name: Lamp
@@ -80,27 +80,27 @@ extension Init.Kind {
     rooms: [Hall, Kitchen, Living Room, Bedroom]
 
     devices:
-      - name: Ceiling
+      - name: Hall Light
         room: Hall
         type: on/off light
 
-      # `count` makes several devices of one entry: Spot 1 to Spot 4.
-      - name: Spot
+      # `count` makes several devices of one entry: Downlight 1 to Downlight 4.
+      - name: Downlight
         room: Kitchen
         type: dimmable light
         count: 4
 
-      - name: Coffee Machine
+      - name: Kettle
         room: Kitchen
         type: plug
 
-      - name: Reading Lamp
+      - name: Corner Lamp
         room: Living Room
         type: color temperature light
         # In mireds, a million divided by the kelvins: 2700 K.
         attributes: { colorControl.colorTemperatureMireds: 370 }
 
-      - name: Strip
+      - name: Bookcase
         room: Living Room
         type: extended color light
 

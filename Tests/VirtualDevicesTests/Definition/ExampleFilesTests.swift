@@ -18,7 +18,9 @@ struct ExampleFilesTests {
     let homes = try ["demo.yaml", "bridge.yaml", "switches.yaml"].map { try load($0, simulating: true) }
     let devices = homes.flatMap(\.devices)
     #expect(Set((devices + devices.flatMap(\.bridged)).map(\.kind)) == Set(DeviceKind.all))
-    // They may run side by side.
+    // They may run side by side, all of them.
+    let others = try ["house.yaml", "light.yaml"].flatMap { try load($0).devices }
+    #expect(Set((devices + others).map(\.uniqueID)).count == devices.count + others.count)
     #expect(Set(devices.map(\.uniqueID)).count == devices.count)
     #expect(Set(devices.map { "\($0.passcode) \($0.discriminator)" }).count == devices.count)
   }
