@@ -112,6 +112,23 @@ import Testing
     #expect(none.commands.last?.error == "Lamp: no scene “Night”; it has Day", "\(none.commands)")
   }
 
+  @Test("invokes commands") func invoke() async throws {
+    try await passes(
+      """
+        - do: invoke lamp.levelControl.moveToLevelWithOnOff level=100 transitionTime=0
+        - expect: { actual lamp.currentLevel: 100, actual lamp.onOff: true, within: 5s }
+        - do: invoke lamp.onOff.off
+        - expect: { actual lamp.onOff: false, within: 5s }
+      """)
+    for (text, expected) in [
+      ("lamp.onOff.of", "a command of a dimmable light"), ("lamp.moveToLevel level=x", "level"),
+      ("nobody.onOff.off", "a device"),
+    ] {
+      let error = await #expect(throws: (any Error).self) { try await self.play("steps:\n  - do: invoke \(text)") }
+      #expect("\(error as Any)".contains(expected), "\(error as Any)")
+    }
+  }
+
   @Test("waits for events with their fields") func events() async throws {
     try await passes(
       """

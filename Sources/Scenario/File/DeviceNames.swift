@@ -79,6 +79,20 @@ struct DeviceNames: Sendable {
     }
   }
 
+  /// Where a device has a command of this name.
+  func commands(
+    of device: DeviceDefinition, cluster: String?, _ name: String
+  ) -> [(cluster: ClusterID, command: CommandInfo)] {
+    clusters(of: device).filter { cluster == nil || SpokenName($0.name) == SpokenName(cluster ?? "") }.flatMap {
+      cluster in
+      cluster.commands.filter { SpokenName($0.name) == SpokenName(name) }.map { (cluster.id, $0) }
+    }
+  }
+
+  func commandNames(of device: DeviceDefinition) -> [String] {
+    clusters(of: device).flatMap { $0.commands.map { SpokenName.camelCase($0.name) } }
+  }
+
   func eventNames(of device: DeviceDefinition) -> [String] {
     clusters(of: device).flatMap { $0.events.map { SpokenName.camelCase($0.name) } }
   }

@@ -167,6 +167,8 @@ public enum HomeCommand: Hashable, Sendable {
   case share(String, for: Duration)
   /// Writes an attribute of the device; the value is one element of TLV.
   case write(String, AttributePlace, value: [UInt8])
+  /// Invokes a command on the device; the fields are a structure in TLV.
+  case invoke(String, ClusterID, CommandID, fields: [UInt8], isTimed: Bool)
   /// Changes or uses a group.
   case group(GroupAction)
   /// Changes a room.

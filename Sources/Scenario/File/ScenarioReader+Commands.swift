@@ -12,7 +12,7 @@ extension ScenarioReader {
     "color": "color NAME 2700K, or with quotation marks “color NAME #ff8800”", "pair": "pair NAME",
     "rename": "rename NAME to NAME", "remove": "remove NAME", "bind": "bind NAME to NAME",
     "unbind": "unbind NAME from NAME", "share": "share NAME, or share NAME for 5m",
-    "write": "write NAME.ATTRIBUTE VALUE",
+    "write": "write NAME.ATTRIBUTE VALUE", "invoke": "invoke NAME.COMMAND FIELD=VALUE",
     "group": "group create GROUP, group delete GROUP, group add NAME to GROUP, group remove NAME from GROUP, "
       + "or group on|off|toggle GROUP",
     "room": "room add ROOM, room rename ROOM to ROOM, room remove ROOM, or room assign NAME to ROOM",
@@ -21,7 +21,8 @@ extension ScenarioReader {
       + "without “of NAME”: of all",
   ]
   private static let commands = [
-    "on", "off", "toggle", "level", "color", "pair", "rename", "remove", "bind", "unbind", "share", "write", "group",
+    "on", "off", "toggle", "level", "color", "pair", "rename", "remove", "bind", "unbind", "share", "write", "invoke",
+    "group",
     "room", "scene",
   ]
 
@@ -77,11 +78,42 @@ extension ScenarioReader {
       return encoded(.scalar(Node.Scalar(last, Tag(.implicit), .plain, node.mark)), place).map {
         .write(device, place, value: $0)
       }
+    case "invoke": return invocation(words, node)
     case "group": return group(first, Array(words.dropFirst()), node).map { .group($0) }
     case "room": return room(first, Array(words.dropFirst()), node).map { .room($0) }
     case "scene": return scene(first, Array(words.dropFirst()), node).map { .scene($0) }
     default: return nil
     }
+  }
+
+  /// `invoke lamp.identify.identify identifyTime=5`; the cluster may be left out where only one has such a command.
+  private mutating func invocation(_ words: Words, _ node: Node) -> HomeCommand? {
+    let end = words.firstIndex { $0.contains("=") || $0.hasPrefix("{") } ?? words.endIndex
+    let parts = words[..<end].joined(separator: " ").split(separator: ".").map(String.init)
+    for count in [2, 1] where parts.count > count {
+      guard case .success(let device) = names.find(parts.dropLast(count).joined(separator: ".")) else { continue }
+      let wanted = parts[parts.count - 1]
+      let found = names.commands(of: device, cluster: count == 2 ? parts[parts.count - 2] : nil, wanted)
+      guard let place = found.first, found.count == 1 else {
+        report(
+          at: document.mark(of: node), found: "command “\(parts.suffix(count).joined(separator: "."))”",
+          expected: found.isEmpty
+            ? "a command of a \(device.kind.name)" : "its cluster, too: more than one has such a command",
+          suggestions: NearestName.suggestions(for: wanted, in: names.commandNames(of: device)))
+        return nil
+      }
+      do throws(HomeError) {
+        let fields = try CommandFields.encode(Array(words[end...]), place.command)
+        return .invoke(
+          device.path, place.cluster, place.command.id, fields: fields,
+          isTimed: place.command.quality.contains(.timed))
+      } catch {
+        report(node, expected: error.message)
+        return nil
+      }
+    }
+    _ = device(parts.first ?? "", node)
+    return nil
   }
 
   private mutating func group(_ verb: String, _ words: Words, _ node: Node) -> HomeCommand.GroupAction? {

@@ -25,15 +25,23 @@ extension ScenarioRunner {
     case .share(let device, let time): _ = try await home.share(try await target(device, home).device, for: time)
     case .write(let device, let place, let value):
       let target = try await target(device, home)
-      let endpoint =
-        try target.device.endpoints.first { $0.servers.contains(place.cluster) }?.id
-        ?? target.endpoint(serving: place.cluster, named: ElementNames.cluster(place.cluster))
+      let endpoint = try Self.endpoint(of: target, serving: place.cluster)
       let path = AttributePath(ConcreteAttributePath(endpoint, place.cluster, place.attribute))
       try await home.write(target.device, [AttributeWrite(path, value: value)], isTimed: false)
+    case .invoke(let device, let cluster, let command, let fields, let isTimed):
+      let target = try await target(device, home)
+      let path = CommandPath(
+        endpoint: try Self.endpoint(of: target, serving: cluster), cluster: cluster, command: command)
+      _ = try await home.invoke(target.device, CommandData(path, fields: fields), isTimed: isTimed)
     case .group(let action): try await perform(action, home)
     case .room(let action): try await perform(action, home)
     case .scene(let action): try await perform(action, home)
     }
+  }
+
+  private static func endpoint(of target: Target, serving cluster: ClusterID) throws -> EndpointID {
+    try target.device.endpoints.first { $0.servers.contains(cluster) }?.id
+      ?? target.endpoint(serving: cluster, named: ElementNames.cluster(cluster))
   }
 
   /// Finds a device by its unique id: it may have been renamed, or not be paired while another has a similar name.
