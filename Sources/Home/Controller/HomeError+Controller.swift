@@ -6,8 +6,11 @@ public import Runtime
 
 extension HomeError {
   /// What went wrong in an operation, in words that help.
+  // Not a default value of the other initializer: the one for any error would be preferred to it.
+  init(_ error: ControllerError) { self.init(error, searched: nil) }
+
   /// - Parameter searched: the network interfaces that were searched; nil: none were.
-  init(_ error: ControllerError, searched: InterfaceSelection? = nil) {
+  init(_ error: ControllerError, searched: InterfaceSelection?) {
     var (code, message) = Self.words(error)
     if let searched, error.isNotFound { message += " (searched: \(searched.words))" }
     // What the device said is told apart from how we came to hear of it.

@@ -32,6 +32,7 @@ public struct DeviceRecord: Hashable, Sendable {
   /// All ways to it, in the order of their ids; node and endpoints are those of one of them.
   public private(set) var ways: [Way]
 
+  /// A whole node, reached directly; its label is its name.
   public init(nodeID: NodeID, name: String, room: String? = nil, endpoints: [Endpoint] = []) {
     id = SourceID(nodeID).description
     self.nodeID = nodeID
