@@ -38,7 +38,34 @@ async def killed(target):
     expect(time.monotonic() - begin < 10, "it took more than 10 s to reach the device again")
 
 
-@check("subscription comes back when the device was killed", limit=60, once=True)
+@check("a device that was killed resumes its subscription", limit=90, once=True)
+async def subscription_resumed(target):
+    port = target.current()["port"]
+    # The longest interval: nothing but a report of the device itself is heard in the time of the check.
+    subscription = await target.a.subscribe(target.node, [(target.endpoint, OnOff.Attributes.OnOff)], 0, 60)
+    try:
+        for value in (True, False):
+            target.processes.stop(kill=True)
+            await asyncio.sleep(1)
+            target.processes.start()
+            expect_equal(target.current()["port"], port, "the port after the restart")
+            await asyncio.sleep(5)
+            subscription.drain()
+            begin = time.monotonic()
+            target.set("onOff.onOff", value)
+            moment, _ = await subscription.next(target.endpoint, OnOff.Attributes.OnOff, 1, lambda found: found == value)
+            print(f"    reported {1000 * (moment - begin):.0f} ms after it was set")
+            # So is the first command: the SDK's session of before is not used any more.
+            begin = time.monotonic()
+            await target.send(OnOff.Commands.Toggle())
+            print(f"    switched in {1000 * (time.monotonic() - begin):.0f} ms")
+            await subscription.next(target.endpoint, OnOff.Attributes.OnOff, 1, lambda found: found != value)
+        expect(not subscription.lost, "the subscription was lost")
+    finally:
+        subscription.close()
+
+
+@check("subscription comes back when the device was killed and resumes none", limit=60, once=True)
 async def subscription_again(target):
     subscription = await target.a.subscribe(target.node, [(target.endpoint, OnOff.Attributes.OnOff)], 0, 2)
     succeeded = asyncio.Event()
@@ -47,7 +74,7 @@ async def subscription_again(target):
     subscription.transaction.OverrideLivenessTimeoutMs(2500)
     try:
         target.processes.stop(kill=True)
-        target.processes.start()
+        target.processes.start(options=("--no-resume",))
         async with asyncio.timeout(45):
             await succeeded.wait()
         expect(subscription.lost, "the subscription was never lost")
@@ -56,6 +83,8 @@ async def subscription_again(target):
         await subscription.next(target.endpoint, OnOff.Attributes.OnOff, 2)
     finally:
         subscription.close()
+        target.processes.stop()
+        target.processes.start()
 
 
 @check("many interactions at once")

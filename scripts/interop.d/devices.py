@@ -34,14 +34,14 @@ class DeviceProcess:
         self.pid_file = os.path.join(directory, "devices.pid")
         self.process: Optional[subprocess.Popen] = None
 
-    def start(self, seconds: float = 15):
+    def start(self, seconds: float = 15, options: tuple[str, ...] = ()):
         if os.path.exists(self.ready):
             os.remove(self.ready)
         with open(os.path.join(self.directory, "devices.log"), "ab") as log:
             # `ip netns exec` replaces itself: the id is that of the command.
             self.process = subprocess.Popen(
                 ["ip", "netns", "exec", f"{self.lab}-a", self.hearth, "run", *self.definitions, "--interface", "veth-a",
-                 "--state", self.state, "--ready-file", self.ready, "--mdns", "builtin"],
+                 "--state", self.state, "--ready-file", self.ready, "--mdns", "builtin", *options],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         with open(self.pid_file, "w") as file:
             file.write(str(self.process.pid))
@@ -104,6 +104,19 @@ class Target:
     @property
     def name(self) -> str:
         return self.entry["name"]
+
+    def current(self) -> dict:
+        """What the device tells of itself now."""
+        return next(entry for entry in self.processes.list() if entry["name"] == self.name)
+
+    def set(self, attribute: str, value):
+        """Changes an attribute by hand."""
+        room = self.entry.get("room")
+        path = f"{room}/{self.name}" if room else self.name
+        answer = subprocess.run(
+            [self.processes.hearth, "sim", "set", f"{path}.{attribute}={json.dumps(value)}", "--state", self.processes.state],
+            capture_output=True, text=True, timeout=10)
+        expect(answer.returncode == 0, f"sim set: exit status {answer.returncode} ({answer.stderr.strip()})")
 
     @property
     def qr(self) -> str:
