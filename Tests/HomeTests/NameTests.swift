@@ -166,7 +166,7 @@ final class ScratchDirectory: Sendable {
   @Test func namesOutliveTheProcess() throws {
     let scratch = ScratchDirectory()
     let names = StoredNames(scratch.state)
-    #expect(try names.registry() == HomeRegistry())
+    #expect(try names.registry() == HomeRegistry().with([]))
     let room = try names.change { state throws(HomeError) in try state.addingRoom("Den") }
     let state = try names.state()
     #expect(state.rooms == [room])

@@ -43,7 +43,7 @@ struct Subscribe: AsyncParsableCommand {
       let registry = await session.registry
       let groups = PathGroup.groups(try paths.flatMap { try registry.paths($0) }, in: registry)
       try home.check(groups.map(\.device))
-      let printer = ChangePrinter(home.output, raw: raw, until: count)
+      let printer = ChangePrinter(home.output, raw: raw, until: count, await session.state)
       try await withThrowingTaskGroup(of: HomeError?.self) { group in
         for one in groups {
           var request = SubscriptionRequest(
@@ -106,11 +106,12 @@ final class ChangePrinter: Sendable {
 
   private let output: Output
   private let raw: Bool
+  private let home: HomeState
   private let state: Mutex<State>
 
-  init(_ output: Output, raw: Bool, until count: Int?) {
-    self.output = output
-    self.raw = raw
+  /// - Parameter home: as it is when the subscriptions begin.
+  init(_ output: Output, raw: Bool, until count: Int?, _ home: HomeState) {
+    (self.output, self.raw, self.home) = (output, raw, home)
     state = Mutex(State(rest: count))
   }
 
@@ -124,7 +125,8 @@ final class ChangePrinter: Sendable {
     case .attribute(let path, let value):
       let (isFirst, isOver, isLast) = count(group.device)
       if isOver { return true }
-      let attribute = AttributeValue(group.device(of: path.endpoint), path, value, raw: raw)
+      let attribute = AttributeValue(group.device(of: path.endpoint), path, value, raw: raw,
+        levels: home.levels(of: group.device.nodeID, on: path.endpoint))
       line(
         attribute.json.adding("time", .string(ClockText.iso(milliseconds: now))).adding("initial", .bool(isFirst)),
         "\(ClockText.time(milliseconds: now))  \(attribute.pathText)  \(attribute.text)")

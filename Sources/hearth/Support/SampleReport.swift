@@ -56,7 +56,7 @@ struct SampleReport {
     let counted = way(of: sample)
     apply(sample.change)
     let after = sample.isDeletion ? before : device(of: sample)
-    let told = Self.told(sample, knowsOldName(sample.change) ? before?.name ?? room : nil, after, room: room, raw: raw)
+    let told = Self.told(sample, knowsOldName(sample.change) ? before?.name ?? room : nil, after, room: room, raw: raw, names)
     var json: JSON = ["type": .string(sample.type.rawValue), "change": .string(told.kind)]
     if let after { json = json.adding("id", .string(after.id)).adding("room", .optional(after.room)) }
     json = json.adding(told.json)
@@ -122,7 +122,7 @@ struct SampleReport {
   func routed(_ device: HomeDevice, at time: Int64, _ anchor: Anchor) -> (json: JSON, text: String)? {
     guard let record = device.record(room: device.roomID.flatMap { names.room($0)?.name }), let source = device.source
     else { return nil }
-    let told = Self.told(.connectivity(source.id, source.status), nil, record, raw: raw)
+    let told = Self.told(.connectivity(source.id, source.status), nil, record, raw: raw, names)
     let json: JSON = [
       "type": "connectivity", "change": .string(told.kind), "id": .string(record.id), "room": .optional(record.room),
     ]
@@ -139,7 +139,10 @@ struct SampleReport {
     let values = device.traits.flatMap { trait in
       trait.knownAttributes.compactMap { id -> JSON? in
         guard let value = trait.value(id) else { return nil }
-        return AttributeValue(record, .init(trait.endpoint, trait.id.cluster, id), value, raw: raw).json
+        return AttributeValue(
+          record, .init(trait.endpoint, trait.id.cluster, id), value, raw: raw,
+          levels: names.levels(of: record.nodeID, on: trait.endpoint)
+        ).json
       }
     }
     return DeviceTable.json(DeviceRow(device: device, record: record)).adding("attributes", .array(values))
@@ -192,9 +195,9 @@ struct SampleReport {
   private typealias Told = (kind: String, json: JSON, text: String)
 
   private static func told(
-    _ sample: HomeSample, _ oldName: String?, _ after: DeviceRecord?, room: String?, raw: Bool
+    _ sample: HomeSample, _ oldName: String?, _ after: DeviceRecord?, room: String?, raw: Bool, _ home: HomeState
   ) -> Told {
-    if let device = after { return told(sample.change, oldName, device, raw: raw) }
+    if let device = after { return told(sample.change, oldName, device, raw: raw, home) }
     func place(_ kind: String, _ thing: String, _ id: String, _ text: String) -> Told {
       let name = room ?? id
       return (kind, ["id": .string(id), "name": .string(name)], "\(thing) \(name)  \(text)")
@@ -212,7 +215,7 @@ struct SampleReport {
       // Of a node that is no device yet, or none any more.
       guard let node = sample.node else { return (sample.type.rawValue, [:], sample.type.rawValue) }
       let name = "\(node.rawValue)"
-      return told(sample.change, nil, unknown(name, name: name, room: nil), raw: raw)
+      return told(sample.change, nil, unknown(name, name: name, room: nil), raw: raw, home)
     }
   }
 
@@ -239,7 +242,9 @@ struct SampleReport {
       ?? (state == .online ? "online (\(locality.rawValue))" : state.rawValue)
   }
 
-  private static func told(_ change: HomeChange, _ oldName: String?, _ device: DeviceRecord, raw: Bool) -> Told {
+  private static func told(
+    _ change: HomeChange, _ oldName: String?, _ device: DeviceRecord, raw: Bool, _ home: HomeState
+  ) -> Told {
     func about(_ kind: String, _ words: String, _ more: JSON = [:]) -> Told {
       let json: JSON = ["device": .string(device.name), "nodeID": .string("\(device.nodeID.rawValue)")]
       return (kind, json.adding(more), "\(device.fullName)  \(words)")
@@ -248,8 +253,9 @@ struct SampleReport {
     // Whose endpoint it is, which need not be the way that counts.
     if let node = change.node { device.nodeID = node }
     switch change {
-    case .attribute(_, let path, let value?):
-      let value = AttributeValue(device, path, value, raw: raw)
+    case .attribute(let node, let path, let value?):
+      let value = AttributeValue(
+        device, path, value, raw: raw, levels: home.levels(of: node, on: path.endpoint))
       return ("attribute", value.json, "\(value.pathText)  \(value.text)")
     case .attribute(_, let path, nil):
       let value = AttributeValue(device, path, [0x14], raw: true)
