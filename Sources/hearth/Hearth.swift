@@ -6,7 +6,8 @@ struct Hearth: AsyncParsableCommand {
     commandName: "hearth",
     abstract: "A Matter home in a box: virtual devices, and a controller for real ones.",
     discussion: """
-      A target is room/name, a name that only one device has (any case), the beginning of one, a node id, or NODE/ENDPOINT.
+      A target is room/name, a name that only one device has (any case), the beginning of one, a node id, or NODE/ENDPOINT. \
+      A room (kitchen or 'kitchen/*'), group:NAME and '*' stand for their devices that have what the command needs.
 
       Exit codes: 0 done, 1 internal error, 2 bad arguments, 3 not found, 4 ambiguous target, 5 unreachable, 6 timed out, \
       7 access denied, 8 refused by the device, 9 commissioning failed, 10 done for some targets only, \

@@ -48,7 +48,7 @@ import Testing
       "devices --timeout 200ms --mdns off", "describe lamp --timeout 200ms --mdns off", "rooms", "room add Attic",
       "room rename attic Loft", "room assign lamp loft", "room remove loft", "rename lamp Desk", "home list",
       "home add Cabin", "home rename cabin Cottage", "home primary", "home remove cottage", "home grace",
-      "home trust", "group create Crowd",
+      "home trust", "home interface lo", "group create Crowd",
       "home sync", "observe add --attribute --webhook http://127.0.0.1:1/", "observe list", "observe resume 1",
       "observe remove 1",
     ] {

@@ -92,4 +92,16 @@ import Testing
     #expect(result.status == 0 && result.output == quiet.output, "\(result)")
     #expect(result.errors.contains("hearth: exit code 0 after "), "\(result)")
   }
+
+  @Test("a home has interfaces, which must be there") func interfaces() throws {
+    let hearth = Hearth()
+    defer { hearth.cleanUp() }
+    #expect(try hearth("home", "interface").output == "loopback only\n")
+    #expect(try hearth("home", "interface", "lo").output == "lo\n")
+    let wrong = try hearth("home", "interface", "nowhere0")
+    #expect(wrong.status == 2 && wrong.errors.hasPrefix("hearth: there is no network interface 'nowhere0'"), "\(wrong)")
+    #expect(try hearth("home", "interface").output == "lo\n")
+    #expect(try hearth("home", "interface", "none").output == "loopback only\n")
+    #expect(NetworkOptions.names("eth0, wlan0 lo") == ["eth0", "wlan0", "lo"])
+  }
 }

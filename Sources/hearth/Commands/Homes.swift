@@ -2,7 +2,7 @@ import ArgumentParser
 import Home
 import MatterProtocol
 
-// `hearth home list|add|rename|remove|primary|grace|trust`.
+// `hearth home list|add|rename|remove|primary|grace|trust|interface`.
 extension HomeCommands {
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "The homes, and what is in them.")
@@ -164,6 +164,33 @@ extension HomeCommands {
       }
       let setting: Trusted = try names.trustsTestDevices() ? .test : .production
       options.output.result(["trust": .string(setting.rawValue)], setting.rawValue)
+    }
+  }
+}
+
+extension HomeCommands {
+  struct Interface: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Show or set the network interfaces that the home is on.",
+      discussion: """
+        Commands use them unless --interface or HEARTH_INTERFACE names others. The first `hearth pair` that names some sets them; \
+        none forgets them, which leaves loopback only.
+        """)
+    @OptionGroup var options: GlobalOptions
+    @Argument(help: ArgumentHelp("The interfaces, all, or none. Default: show the current ones.", valueName: "name"))
+    var interfaces: [String] = []
+
+    func run() async throws {
+      let names = StoredNames(try options.stateDirectory)
+      if !interfaces.isEmpty {
+        let wanted = interfaces == ["none"] ? [] : interfaces
+        _ = try NetworkOptions.existing(wanted)
+        try names.withDatabase { database throws(HomeError) in try database.setInterfaces(wanted) }
+      }
+      let current = try names.interfaces()
+      options.output.result(
+        ["interfaces": .array(current.map { .string($0) })],
+        current.isEmpty ? "loopback only" : current.joined(separator: " "))
     }
   }
 }

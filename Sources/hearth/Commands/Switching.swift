@@ -29,7 +29,7 @@ struct Off: AsyncParsableCommand {
 
 /// `hearth toggle`.
 struct Toggle: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Switch devices over.")
+  static let configuration = CommandConfiguration(abstract: "Toggle devices.")
   @OptionGroup var home: HomeOptions
   @OptionGroup var arguments: TargetArguments
   func run() async throws { try await home.turn(arguments.targets, .toggle) }

@@ -92,7 +92,22 @@ struct NetworkOptions: ParsableArguments {
 
   /// The interfaces that were named, else those that the home remembers.
   func interfaces(_ state: StateDirectory) throws(HomeError) -> InterfaceSelection {
-    InterfaceSelection(names: named.isEmpty ? try StoredNames(state).interfaces() : named)
+    guard named.isEmpty else { return InterfaceSelection(names: named) }
+    let stored = try StoredNames(state).interfaces()
+    do throws(HomeError) { return InterfaceSelection(names: try Self.existing(stored)) } catch {
+      var error = error
+      error.message = "the home's interfaces: \(error.message); `hearth home interface NAME` sets others"
+      throw error
+    }
+  }
+
+  /// The names, if the host has interfaces of all of them.
+  static func existing(_ names: [String]) throws(HomeError) -> [String] {
+    guard !names.isEmpty, !names.contains("all") else { return names }
+    do throws(NetworkError) { _ = try NetworkInterfaces.select(.named(names)) } catch {
+      throw HomeError(.badArguments, "\(error)", cause: error)
+    }
+    return names
   }
 
   /// The address given with --at.
