@@ -12,7 +12,8 @@ struct HomeCommands: AsyncParsableCommand {
       devices come into it.
       """,
     subcommands: [
-      List.self, Add.self, Rename.self, Remove.self, Primary.self, Grace.self, Trust.self, Interface.self, Sync.self, Cloud.self,
+      List.self, Add.self, Rename.self, Remove.self, Primary.self, Grace.self, Trust.self, Interface.self, Sync.self,
+      Cloud.self,
     ])
 
   struct Sync: AsyncParsableCommand {

@@ -125,7 +125,8 @@ final class ChangePrinter: Sendable {
     case .attribute(let path, let value):
       let (isFirst, isOver, isLast) = count(group.device)
       if isOver { return true }
-      let attribute = AttributeValue(group.device(of: path.endpoint), path, value, raw: raw,
+      let attribute = AttributeValue(
+        group.device(of: path.endpoint), path, value, raw: raw,
         levels: home.levels(of: group.device.nodeID, on: path.endpoint))
       line(
         attribute.json.adding("time", .string(ClockText.iso(milliseconds: now))).adding("initial", .bool(isFirst)),

@@ -56,7 +56,8 @@ struct SampleReport {
     let counted = way(of: sample)
     apply(sample.change)
     let after = sample.isDeletion ? before : device(of: sample)
-    let told = Self.told(sample, knowsOldName(sample.change) ? before?.name ?? room : nil, after, room: room, raw: raw, names)
+    let told = Self.told(
+      sample, knowsOldName(sample.change) ? before?.name ?? room : nil, after, room: room, raw: raw, names)
     var json: JSON = ["type": .string(sample.type.rawValue), "change": .string(told.kind)]
     if let after { json = json.adding("id", .string(after.id)).adding("room", .optional(after.room)) }
     json = json.adding(told.json)
