@@ -25,12 +25,14 @@ import Testing
       try database.execute(sql: "INSERT OR IGNORE INTO meta (key, value) VALUES ('compacted', 0)")
       try database.execute(sql: "INSERT OR REPLACE INTO gap (last, next) VALUES (100000, 200000)")
       try database.execute(
-        sql: "INSERT INTO cloud_device (account, device, node, endpoint, description) VALUES ('Maker', 'd', 9, 1, x'00')")
+        sql:
+          "INSERT INTO cloud_device (account, device, node, endpoint, description) VALUES ('Maker', 'd', 9, 1, x'00')")
     }
   }
 
   private static let tables = [
-    "structure", "room", "device", "source", "cluster", "event", "contact", "log", "observer", "client", "trial", "wish",
+    "structure", "room", "device", "source", "cluster", "event", "contact", "log", "observer", "client", "trial",
+    "wish",
     "cloud_account", "cloud_device", "setting",
   ]
   /// What is read when a home is opened.

@@ -239,7 +239,8 @@ import Testing
     try Files.replace(directory.home + "/home.json", withSecret: Data(Self.legacyNames.utf8))
     try Files.replace(
       directory.home + "/last.json",
-      withSecret: Data(#"{"2":{"lastContact":1700000000123,"online":true,"values":{"1/6/0":"09","1/8/0":"047f"}}}"#.utf8))
+      withSecret: Data(
+        #"{"2":{"lastContact":1700000000123,"online":true,"values":{"1/6/0":"09","1/8/0":"047f"}}}"#.utf8))
     let database = try HomeDatabase.open(directory.home + "/home.sqlite")
     #expect(try LegacyHome(directory).migrate(into: database, at: 5))
     let home = try database.load()

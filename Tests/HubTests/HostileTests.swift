@@ -147,7 +147,7 @@ import Testing
     raw.send(.hello(HubHello(name: "raw")))
     #expect(await eventually { raw.isClosed })
     #expect(raw.kinds == ["refused"])
-    #expect(try await served.hub.status.clients.isEmpty)
+    #expect(await eventually { try await served.hub.status.clients.isEmpty })
     await served.close()
   }
 

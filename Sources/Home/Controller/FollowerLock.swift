@@ -1,4 +1,5 @@
 internal import Glibc
+internal import MatterProtocol
 
 /// A right that one process at a time has, as the one to follow the devices of a home and to say how they are. Given up when
 /// it is let go, or at the process's end, so that another may take over.
@@ -52,7 +53,7 @@ package final class FollowerLock: Sendable {
   static func isAlive(_ state: StateDirectory, at now: Int64) -> Bool {
     var status = stat()
     guard isHeld(state), stat(path(state), &status) == 0 else { return false }
-    return now / 1_000_000 - Int64(status.st_mtim.tv_sec) < patience
+    return (now / 1_000_000).saturatingSubtract(Int64(status.st_mtim.tv_sec)) < patience
   }
 
   /// Whether a process has it now.

@@ -133,7 +133,8 @@ struct ChangeWriter {
     case .attribute(let node, let path, _): try owner(of: node, path.endpoint)
     case .event(let node, let data): try owner(of: node, data.path.endpoint)
     case .sourceRemoved(let source), .topology(let source, _, _), .connectivity(let source, _):
-      try database.cachedStatement(sql: "SELECT device FROM source WHERE node = ? AND endpoint = ?").text(Self.key(source))
+      try database.cachedStatement(sql: "SELECT device FROM source WHERE node = ? AND endpoint = ?").text(
+        Self.key(source))
     default: nil
     }
   }
@@ -225,7 +226,7 @@ struct ChangeWriter {
   private mutating func removeDevice(_ id: String) throws {
     let rows = try Row.fetchAll(
       database.cachedStatement(sql: "SELECT node, endpoint FROM source WHERE device = ?"), arguments: [id])
-    for row in rows { 
+    for row in rows {
       try removeSource(SourceID(HomeDatabase.node(try row.number(0)), EndpointID(try row.number(1))))
     }
     try execute("DELETE FROM trial WHERE device = ?", [id])

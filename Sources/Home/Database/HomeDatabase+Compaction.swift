@@ -20,7 +20,8 @@ extension HomeDatabase {
         sql: "SELECT sequence FROM log WHERE time >= ? ORDER BY sequence LIMIT 1"
       ).number([time])
       let limit = max(
-        try LogGaps.place(Int64(clamping: max(count, 0)), before: last, database), firstKept.map { $0.saturatingSubtract(1) } ?? last)
+        try LogGaps.place(Int64(clamping: max(count, 0)), before: last, database),
+        firstKept.map { $0.saturatingSubtract(1) } ?? last)
       let divided: Int64? = try database.cachedStatement(
         sql: "SELECT batch FROM log WHERE sequence = ? AND batch <= ?"
       ).number([limit.saturatingAdd(1), limit])

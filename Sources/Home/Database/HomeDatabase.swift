@@ -3,6 +3,7 @@ internal import GRDB
 internal import Glibc
 public import MatterCrypto
 internal import MatterModel
+internal import Runtime
 internal import Synchronization
 
 /// Where a home is kept: its structures, rooms, devices and last known values, and the log of all that happened to it.
@@ -51,6 +52,11 @@ public final class HomeDatabase: Sendable {
       }
     }
     try Files.makeDirectory((path as NSString).deletingLastPathComponent)
+    do throws(StoreError) {
+      try DirectoryCheck.check((path as NSString).deletingLastPathComponent)
+    } catch {
+      throw HomeError(opening: error)
+    }
     // SQLite gives its other files the permissions of this one.
     let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw HomeError(.internalError, "\(path) can't be opened: \(systemError())") }

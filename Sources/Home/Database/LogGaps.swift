@@ -39,7 +39,8 @@ enum LogGaps {
       try database.execute(sql: "PRAGMA synchronous = FULL")
       defer { try? database.execute(sql: "PRAGMA synchronous = NORMAL") }
       try database.inTransaction(.immediate) {
-        let last: Int64? = try database.cachedStatement(sql: "SELECT seq FROM sqlite_sequence WHERE name = 'log'").number()
+        let last: Int64? = try database.cachedStatement(sql: "SELECT seq FROM sqlite_sequence WHERE name = 'log'")
+          .number()
         let next = (last ?? 0).saturatingAdd(width)
         try database.execute(sql: "INSERT INTO gap (last, next) VALUES (?, ?)", arguments: [last ?? 0, next])
         try database.execute(

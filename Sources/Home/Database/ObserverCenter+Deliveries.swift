@@ -43,7 +43,8 @@ extension ObserverCenter {
     var schedule = DeliverySchedule(own, strikes: delivery.strikes, isSuspended: delivery.isSuspended)
     if let earliest = delivery.earliest {
       // Of a clock that was set back since, nobody waits longer than ever.
-      let wait = min(.microseconds(max(0, earliest.saturatingSubtract(machine.unixMicroseconds()))), schedule.longestWait)
+      let wait = min(
+        .microseconds(max(0, earliest.saturatingSubtract(machine.unixMicroseconds()))), schedule.longestWait)
       schedule = DeliverySchedule(
         own, strikes: delivery.strikes, isSuspended: delivery.isSuspended, notBefore: now + wait)
     }

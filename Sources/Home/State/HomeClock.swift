@@ -16,7 +16,9 @@ package struct HomeClock: Hashable, Sendable {
   package func time(of instant: Instant) -> Int64 { epoch &+ instant.nanoseconds / 1000 }
 
   /// How long it is until a time, in microseconds; 0 where it is over.
-  package func remaining(until time: Int64, at now: Instant) -> Int64 { max(0, time.saturatingSubtract(self.time(of: now))) }
+  package func remaining(until time: Int64, at now: Instant) -> Int64 {
+    max(0, time.saturatingSubtract(self.time(of: now)))
+  }
 
   /// Says what time of day it is.
   /// - Returns: by how many microseconds the clock was set, or the machine slept; nil: it was not.

@@ -31,7 +31,9 @@ struct Settling: Sendable {
   init(grace: Duration) { self.grace = grace }
 
   private var patience: Int64 { grace.nanoseconds / 1000 }
-  private var firstDeadline: Int64? { entries.values.compactMap { $0.pending?.since }.min().map { $0.saturatingAdd(patience) } }
+  private var firstDeadline: Int64? {
+    entries.values.compactMap { $0.pending?.since }.min().map { $0.saturatingAdd(patience) }
+  }
 
   subscript(device: String) -> SourceConnectivity { entries[device]?.settled ?? .unknown }
 
@@ -106,7 +108,9 @@ struct Settling: Sendable {
       grace: grace,
       trials: entries.compactMapValues { entry in
         entry.pending.map {
-          .init(settled: entry.settled, remaining: .microseconds(max(0, $0.since.saturatingAdd(patience).saturatingSubtract(time))))
+          .init(
+            settled: entry.settled,
+            remaining: .microseconds(max(0, $0.since.saturatingAdd(patience).saturatingSubtract(time))))
         }
       })
   }

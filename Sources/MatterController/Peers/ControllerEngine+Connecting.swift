@@ -222,7 +222,10 @@ extension ControllerEngine {
     }
     core.forgetResumption(fabric: fabric.index, peer: node)
     if peer.isStored {
-      perform(.store([StoreChange(PeerRecord.key(node), nil, isDurable: true), StoreChange(PeerRecord.resumptionKey(node), nil)]))
+      perform(
+        .store([
+          StoreChange(PeerRecord.key(node), nil, isDurable: true), StoreChange(PeerRecord.resumptionKey(node), nil),
+        ]))
     }
   }
 

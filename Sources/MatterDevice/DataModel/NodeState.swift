@@ -120,7 +120,9 @@ struct NodeState: Sendable {
   }
 
   /// Whether what a cluster stores must survive a loss of power: who may do what, and the keys of groups.
-  static func isDurable(_ cluster: ClusterID) -> Bool { cluster == AccessControl.id || cluster == GroupKeyManagement.id }
+  static func isDurable(_ cluster: ClusterID) -> Bool {
+    cluster == AccessControl.id || cluster == GroupKeyManagement.id
+  }
 
   /// Notes that a computed attribute has another value.
   mutating func markChanged(_ path: ConcreteAttributePath) {

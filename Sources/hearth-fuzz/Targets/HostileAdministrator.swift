@@ -48,7 +48,9 @@ private struct AdministratorTape {
   }
 
   private mutating func invoke() {
-    guard let (endpoint, cluster) = input.pick(Self.clusters), let command = input.pick(cluster.commands) else { return }
+    guard let (endpoint, cluster) = input.pick(Self.clusters), let command = input.pick(cluster.commands) else {
+      return
+    }
     let fields = input.value(command.request)
     let isTimed = command.quality.contains(.timed) || input.flag()
     if isTimed { send(TimedRequest(timeoutMilliseconds: input.number(as: UInt16.self))) }
@@ -103,7 +105,11 @@ private struct AdministratorTape {
     _ = client.establishCASE(
       fabric: 1, peer: Parties.serverNode, to: Parties.serverAddress, parameters: .own, at: now)
     session = nil
-    FuzzTarget.carry(&device, &client, now) { stored[$0.key] = $0.value } established: { session = $0 }
+    FuzzTarget.carry(&device, &client, now) {
+      stored[$0.key] = $0.value
+    } established: {
+      session = $0
+    }
     exchange = nil
   }
 

@@ -38,17 +38,23 @@ private struct HomeStage {
       var isQuiet = true
       while let effect = home.nextEffect() {
         isQuiet = false
-        if case .send(let bytes, _) = effect { light.handle(.datagram(bytes, from: Parties.clientAddress), at: Parties.now) }
+        if case .send(let bytes, _) = effect {
+          light.handle(.datagram(bytes, from: Parties.clientAddress), at: Parties.now)
+        }
         if case .emit(.updated(let update)) = effect { updates.append(update) }
       }
       while let effect = light.nextEffect() {
         isQuiet = false
-        if case .send(let bytes, _) = effect { home.handle(.datagram(bytes, from: Parties.serverAddress), at: Parties.now) }
+        if case .send(let bytes, _) = effect {
+          home.handle(.datagram(bytes, from: Parties.serverAddress), at: Parties.now)
+        }
       }
       if isQuiet { break }
     }
     self.updates = updates
-    guard home.reducer.state.devices.count == 1 else { throw HomeError(.notFound, "the light is no device of the home") }
+    guard home.reducer.state.devices.count == 1 else {
+      throw HomeError(.notFound, "the light is no device of the home")
+    }
   }
 
   static func home(_ paired: ControllerStage.Paired, _ stored: StoredHome?, at now: Instant) throws -> HomeEngine {
@@ -147,7 +153,8 @@ private struct NodeTape {
   private mutating func attribute() -> AttributeData {
     let version = input.number(as: UInt32.self)
     let endpoint = EndpointID(input.flag() ? UInt16(input.byte() % 3) : input.number(as: UInt16.self))
-    guard !input.flag(), let cluster = input.pick(ClusterCatalogue.all), let attribute = input.pick(cluster.allAttributes)
+    guard !input.flag(), let cluster = input.pick(ClusterCatalogue.all),
+      let attribute = input.pick(cluster.allAttributes)
     else {
       let path = ConcreteAttributePath(
         endpoint, ClusterID(input.number(as: UInt32.self)), AttributeID(input.number(as: UInt32.self)))
@@ -218,6 +225,8 @@ private struct NodeTape {
     // An event with the last number, and the home is opened again.
     let event: [UInt8] = [0, 0, 1, 7, 0, 1, 1, 1, 7, 0, 2, 0, 0, 0]
     let attribute: [UInt8] = [0, 1, 7, 1, 1, 0, 2, 0, 1, 1, 1, 0, 0]
-    return [event + [2, 7, 7, 7], attribute + [2, 4, 5, 0, 4, 7], event + attribute + event, [2, 7, 5, 1, 7, 5, 0, 5]]
+    return [
+      event + [2, 7, 7, 7], attribute + [2, 4, 5, 0, 4, 7], event + attribute + event, [2, 7, 5, 1, 7, 5, 0, 5],
+    ]
   }()
 }

@@ -4,6 +4,7 @@ import Glibc
 import Home
 import Hub
 import MatterModel
+import MatterProtocol
 
 /// `hearth hub`.
 struct HubCommands: AsyncParsableCommand {
@@ -113,7 +114,8 @@ struct HubCommands: AsyncParsableCommand {
       }
       var table = Table("NAME", "ROLE", "INVITED")
       for client in clients {
-        table.add(client.name, client.role.rawValue, ClockText.iso(milliseconds: client.created * 1000))
+        table.add(
+          client.name, client.role.rawValue, ClockText.iso(milliseconds: client.created.saturatingMultiply(1000)))
       }
       if clients.isEmpty { options.output.progress("Nobody is invited; `hearth hub invite NAME` does that.") }
       options.output.result(.array(clients.map { HubReport.json($0) }), clients.isEmpty ? "" : table.text)
@@ -153,7 +155,7 @@ enum HubReport {
   static func json(_ client: InvitedClient) -> JSON {
     [
       "name": .string(client.name), "role": .string(client.role.rawValue),
-      "created": .string(ClockText.iso(milliseconds: client.created * 1000)),
+      "created": .string(ClockText.iso(milliseconds: client.created.saturatingMultiply(1000))),
     ]
   }
 

@@ -260,7 +260,9 @@ import Testing
   }
 
   /// A damaged store may name any number for the next event.
-  @Test(arguments: [UInt64.max, UInt64.max - 1, UInt64.max - 1024]) func startsWithTheLastEventNumber(_ number: UInt64) throws {
+  @Test(arguments: [UInt64.max, UInt64.max - 1, UInt64.max - 1024]) func startsWithTheLastEventNumber(_ number: UInt64)
+    throws
+  {
     var lab = try Lab()
     try lab.addAdministrator()
     _ = try lab.commission()
@@ -290,7 +292,8 @@ import Testing
     _ = try lab.write([AttributeWrite(BasicInformation.nodeLabel.path(on: 0), value: "Desk".tlv)], on: session)
     #expect(lab.durable.isEmpty)
     let keys = GroupKeyManagement.GroupKeySetStruct(
-      groupKeySetID: 1, groupKeySecurityPolicy: .trustFirst, epochKey0: .value(OctetString([UInt8](repeating: 1, count: 16))),
+      groupKeySetID: 1, groupKeySecurityPolicy: .trustFirst,
+      epochKey0: .value(OctetString([UInt8](repeating: 1, count: 16))),
       epochStartTime0: .value(1), epochKey1: .null, epochStartTime1: .null, epochKey2: .null, epochStartTime2: .null)
     #expect(try lab.status(GroupKeyManagement.keySetWrite, .init(groupKeySet: keys), on: session) == .success)
     #expect(!lab.durable.isEmpty)

@@ -193,7 +193,8 @@ extension Lab {
 }
 
 /// A time near the end of the numbers, and a second time zone that is valid from there on.
-@Test(arguments: [UInt64.max, UInt64.max - 1, UInt64(Int64.max), UInt64(Int64.max) - 1]) func comesToRestNearTheLastTime(
+@Test(arguments: [UInt64.max, UInt64.max - 1, UInt64(Int64.max), UInt64(Int64.max) - 1])
+func comesToRestNearTheLastTime(
   _ time: UInt64
 ) throws {
   var lab = try Lab()
