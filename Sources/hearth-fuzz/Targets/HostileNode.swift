@@ -24,6 +24,8 @@ private struct HomeStage {
   let paired: ControllerStage.Paired
   /// What the home made of it.
   let updates: [HomeUpdate]
+  /// The home once it has asked the node for its subscription, and the node with the question.
+  let asking: (home: HomeEngine, device: NodeCore, question: ExchangeID?)
 
   nonisolated(unsafe) static let shared: HomeStage = {
     do { return try HomeStage() } catch { FuzzTarget.finding("the home could not be made: \(error)") }
@@ -55,6 +57,33 @@ private struct HomeStage {
     guard home.reducer.state.devices.count == 1 else {
       throw HomeError(.notFound, "the light is no device of the home")
     }
+    guard let anchor = Anchor("h1-0") else { throw HomeError(.notFound, "there is no anchor") }
+    asking = try Self.ask(paired, StoredHome(state: home.reducer.state, anchor: anchor), at: Parties.now)
+    guard asking.question != nil else { throw HomeError(.notFound, "the home does not ask the node") }
+  }
+
+  /// Opens a home on what is stored, up to its question to the node.
+  static func ask(
+    _ paired: ControllerStage.Paired, _ stored: StoredHome, at now: Instant
+  ) throws -> (home: HomeEngine, device: NodeCore, question: ExchangeID?) {
+    var home = try Self.home(paired, stored, at: now)
+    var device = NodeCore(
+      random: SeededRandomSource(seed: 43), signatures: DeterministicSignatures(), fabrics: [paired.fabric])
+    var question: ExchangeID?
+    for _ in 0..<100 {
+      var isQuiet = true
+      while let effect = home.nextEffect() {
+        isQuiet = false
+        if case .send(let bytes, _) = effect { device.receive(bytes, from: Parties.clientAddress, at: now) }
+      }
+      while let output = device.nextOutput() {
+        isQuiet = false
+        if case .send(let bytes, _) = output { home.handle(.datagram(bytes, from: Parties.serverAddress), at: now) }
+        if case .message(let message) = output { question = message.exchange }
+      }
+      if isQuiet { break }
+    }
+    return (home, device, question)
   }
 
   static func home(_ paired: ControllerStage.Paired, _ stored: StoredHome?, at now: Instant) throws -> HomeEngine {
@@ -71,30 +100,17 @@ private struct HomeStage {
 
 private struct NodeTape {
   private var input: Extremes
-  private let database: HomeDatabase
-  private var home: HomeEngine
-  private var device: NodeCore
+  private var home = HomeStage.shared.asking.home
+  private var device = HomeStage.shared.asking.device
   /// Where the home asked for its subscription.
-  private var question: ExchangeID?
-  private var now = Parties.now + .seconds(1)
+  private var question = HomeStage.shared.asking.question
+  private var now = Parties.now
+  /// What is not in the database yet.
+  private var updates = HomeStage.shared.updates
+  private var database: HomeDatabase?
   private static let subscription: UInt32 = 7
-  private static let path = "/hearth-fuzz/home/home.sqlite"
 
-  init(_ input: [UInt8]) throws {
-    self.input = Extremes(input)
-    PassingHomes.remove(below: "/hearth-fuzz")
-    database = try HomeDatabase.open(Self.path, isPassing: true, random: SeededRandomSource(seed: 42), boot: 1)
-    try database.commit(HomeStage.shared.updates)
-    home = try HomeStage.home(HomeStage.shared.paired, try database.load(), at: now)
-    device = Self.core
-    try carry()
-  }
-
-  private static var core: NodeCore {
-    NodeCore(
-      random: SeededRandomSource(seed: 43), signatures: DeterministicSignatures(),
-      fabrics: [HomeStage.shared.paired.fabric])
-  }
+  init(_ input: [UInt8]) throws { self.input = Extremes(input) }
 
   mutating func run() throws {
     for _ in 0..<12 where !input.isAtEnd {
@@ -106,22 +122,34 @@ private struct NodeTape {
       case 6: send(StatusResponse(StatusCode(rawValue: input.byte())), on: question)
       default: try restart()
       }
-      try carry()
+      carry()
     }
-    try restart()
     for _ in 0..<12 {
       now += .seconds(10)
       home.advance(to: now)
-      try carry()
+      carry()
     }
+    // What the home knows by now, it can be opened with.
+    guard let anchor = Anchor("h1-0") else { return }
+    _ = try HomeStage.home(
+      HomeStage.shared.paired, StoredHome(state: home.reducer.state, contacts: home.reducer.contacts, anchor: anchor),
+      at: now)
   }
 
   private mutating func restart() throws {
-    try carry()
+    carry()
+    let database = try database ?? open()
+    self.database = database
+    try database.commit(updates, contacts: home.reducer.contacts)
+    updates = []
     guard case .samples = try database.samples(after: nil) else { FuzzTarget.finding("the log does not begin") }
-    home = try HomeStage.home(HomeStage.shared.paired, try database.load(), at: now)
-    (device, question) = (Self.core, nil)
-    try carry()
+    (home, device, question) = try HomeStage.ask(HomeStage.shared.paired, try database.load(), at: now)
+  }
+
+  private func open() throws -> HomeDatabase {
+    PassingHomes.remove(below: "/hearth-fuzz")
+    return try HomeDatabase.open(
+      "/hearth-fuzz/home/home.sqlite", isPassing: true, random: SeededRandomSource(seed: 42), boot: 1)
   }
 
   private mutating func wait() {
@@ -186,14 +214,14 @@ private struct NodeTape {
     device.send(type(of: message).opcode.rawValue, payload: message.encoded, on: exchange, then: .keepOpen, at: now)
   }
 
-  private mutating func carry() throws {
+  private mutating func carry() {
     for _ in 0..<400 {
       var isQuiet = true
       while let effect = home.nextEffect() {
         isQuiet = false
         switch effect {
         case .send(let bytes, _): device.receive(bytes, from: Parties.clientAddress, at: now)
-        case .emit(.updated(let update)): try database.commit([update], contacts: home.reducer.contacts)
+        case .emit(.updated(let update)): updates.append(update)
         default: break
         }
       }
