@@ -133,15 +133,16 @@ import Testing
     try await passes(
       """
         - press: { bell: double }
-        - expect: { event bell.switch.multiPressComplete: { totalNumberOfPressesCounted: 2 }, within: 1s }
+        - expect: { event bell.switch.multiPressComplete: { totalNumberOfPressesCounted: 2 }, within: 2s }
         - press: { remote: { press: long, button: Off } }
-        - expect: { event remote.longPress: { button: Off, newPosition: 1 }, within: 1s }
+        - expect: { event remote.longPress: { button: Off, newPosition: 1 }, within: 2s }
+        - expect: { event remote.longRelease: { button: Off, previousPosition: 1 }, within: 5s }
       """)
     let other = try await play(
       """
       steps:
         - press: { bell: short }
-        - expect: { event bell.switch.multiPressComplete: { totalNumberOfPressesCounted: 2 }, within: 1s }
+        - expect: { event bell.switch.multiPressComplete: { totalNumberOfPressesCounted: 2 }, within: 5s }
       """)
     let message = other.failure?.message ?? ""
     #expect(message.hasPrefix("expected event bell.switch.multiPressComplete: {totalNumberOfPressesCounted 2}: it is "))

@@ -98,7 +98,7 @@ import VirtualDevices
           expect: { lamp.connectivity: offline }
         - net: { lamp: multicast }
         - expect: { lamp.connectivity: online, within: 10s }
-      """)
+      """, ScenarioFileTests.forgetfulLamp)
   }
 
   @Test func aSlowOrNarrowLinkIsFelt() async throws {

@@ -13,6 +13,9 @@ import VirtualDevices
 
     """
 
+  /// The same with a lamp that does not say by itself that it is back.
+  static let forgetfulLamp = lamp.replacing("dimmable light }", with: "dimmable light, resumesSubscriptions: false }")
+
   static func load(_ text: String) throws -> ScenarioDefinition {
     try ScenarioDefinition.load(SourceFile("s.yaml", text)) {
       throw CocoaError(.fileNoSuchFile, userInfo: ["name": $0])

@@ -50,8 +50,10 @@ import VirtualDevices
     #expect(paired.timeline.contains("0 s: expect lamp.connectivity: offline"), "\(paired)")
   }
 
-  static func result(_ steps: String, seed: UInt64 = 1) async throws -> ScenarioResult {
-    let scenario = try ScenarioFileTests.load(ScenarioFileTests.lamp + steps)
+  static func result(
+    _ steps: String, seed: UInt64 = 1, devices: String = ScenarioFileTests.lamp
+  ) async throws -> ScenarioResult {
+    let scenario = try ScenarioFileTests.load(devices + steps)
     return await scenario.simulate(seed: seed).result
   }
 
@@ -143,7 +145,7 @@ import VirtualDevices
         - net: { lamp: heal }
         - expect: { lamp.connectivity: online, within: 10s }
       """
-    let failure = try await Self.result(text).failure
+    let failure = try await Self.result(text, devices: ScenarioFileTests.forgetfulLamp).failure
     #expect(failure == nil, "\(failure?.message ?? "")")
   }
 

@@ -214,7 +214,7 @@ class Partner:
         chip.native.Init()
         self.trust_store = trust_store
         self.commissioning_times: list[float] = []
-        self.stack = ChipStack.ChipStack(persistentStoragePath=f"{directory}/controller.json", enableServerInteractions=False)
+        self.stack = ChipStack.ChipStack(persistentStoragePath=f"{directory}/controller.json", enableServerInteractions=True)
         self.authorities = CertificateAuthority.CertificateAuthorityManager(self.stack, self.stack.GetStorageManager())
         self.a = Fabric(self, "A", 1)
         self.b = Fabric(self, "B", 2, vendor_id=0xFFF2)

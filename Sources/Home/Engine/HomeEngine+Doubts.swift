@@ -23,8 +23,9 @@ extension HomeEngine {
   private static let probingTime: Duration = .milliseconds(750)
   /// Whoever did not listen has this time for what came meanwhile: a report of before would show that a subscription stands.
   private static let wakingTime: Duration = .milliseconds(500)
-  /// No node is asked more often.
+  /// A node that is announced again is asked again after this time, and after twice as long each time that goes on.
   private static let questionPeriod: Duration = .milliseconds(750)
+  private static let longestQuestionPeriod: Duration = .seconds(5)
   /// How long a node has for a sign that it knows us. Nothing comes from one that does not: it has no session to say so on.
   private static let answerTime: Duration = .seconds(1)
   /// How long a renewal has that was begun again.
@@ -49,7 +50,7 @@ extension HomeEngine {
       return settleDoubts(at: now)
     }
     let times = [
-      followed.askedAt.map { $0 + Self.questionPeriod }, followed.establishedAt.map { $0 + Self.probingTime },
+      followed.askedAt.map { $0 + Self.period(after: followed.questions) }, followed.establishedAt.map { $0 + Self.probingTime },
     ]
     doubts[node] = Doubt(since: now, due: times.compactMap(\.self).reduce(now, max))
     settleDoubts(at: now)
@@ -79,7 +80,7 @@ extension HomeEngine {
       }
       guard doubt.isAsked || doubt.isCertain else {
         doubts[node] = Doubt(since: doubt.since, due: now + Self.answerTime, isAsked: true)
-        followed[node]?.askedAt = now
+        note(questionTo: node, at: now)
         ask(node, for: Self.answerTime, at: now)
         continue
       }
@@ -93,6 +94,18 @@ extension HomeEngine {
       calls[node] = now + configuration.callPatience
       perform(at: now) { controller, now in controller.renewBesideTheOld(handle, at: now) }
     }
+  }
+
+  private static func period(after questions: Int) -> Duration {
+    min(questionPeriod * (1 << min(questions, 3)), longestQuestionPeriod)
+  }
+
+  private mutating func note(questionTo node: NodeID, at now: Instant) {
+    guard var entry = followed[node] else { return }
+    let isRepeated = entry.askedAt.map { now < $0 + Self.longestQuestionPeriod * 2 } == true
+    entry.questions = isRepeated ? min(entry.questions + 1, 3) : 0
+    entry.askedAt = now
+    followed[node] = entry
   }
 
   /// Whether it has been heard since, over the session that its reports come on; or nothing stands any more.

@@ -17,6 +17,8 @@ struct Followed: Sendable {
   var begunAgainAt: Instant?
   /// When it was asked last whether it still knows us.
   var askedAt: Instant?
+  /// How often it was asked so in short order.
+  var questions = 0
 }
 
 // One subscription to everything that a node has: connectivity follows it.
