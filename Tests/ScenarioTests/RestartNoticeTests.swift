@@ -52,7 +52,8 @@ import Testing
   }
 
   /// The home is started again while the device is away: nothing that the device stored is known there.
-  @Test("are followed again by a home that was started again", arguments: [true, false]) func both(resumes: Bool) async throws
+  @Test("are followed again by a home that was started again", arguments: [true, false]) func both(resumes: Bool)
+    async throws
   {
     let result = try await play(
       resumes,

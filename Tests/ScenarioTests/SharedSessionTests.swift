@@ -20,12 +20,14 @@ import VirtualDevices
 
   private func start(_ directory: String) async throws -> NIOLoopBound<VirtualDevice> {
     let definition = try #require(
-      try HomeDefinition.load(simulating: [("home.yaml", "devices:\n  - { name: Lamp, type: on/off light }\n")]).devices.first)
+      try HomeDefinition.load(simulating: [("home.yaml", "devices:\n  - { name: Lamp, type: on/off light }\n")]).devices
+        .first)
     let machine = HostMachine()
     let loop = machine.nextEventLoop()
     return try await loop.submit { [logger] in
       var surroundings = VirtualDevice.Surroundings(
-        machine: machine, discovery: try machine.openDiscovery(.off, .loopback, registry: nil, on: loop, logger: logger),
+        machine: machine,
+        discovery: try machine.openDiscovery(.off, .loopback, registry: nil, on: loop, logger: logger),
         loop: loop, interfaces: .loopback, directory: directory + "/device", logger: logger)
       surroundings.limits.maximumSessions = 3
       let device = try VirtualDevice(definition, port: nil, random: SystemRandomSource(), in: surroundings)
@@ -44,8 +46,10 @@ import VirtualDevices
     let passcode = try await loop.submit { device.value.definition.passcode }.get()
     let address = try #require(options.address)
     let owner = try await HomeController.open(options)
-    let node = try await owner.commission(CommissioningRequest(passcode: passcode, target: .addresses([address]))) { _, _ in }
-      .nodeID
+    let node = try await owner.commission(CommissioningRequest(passcode: passcode, target: .addresses([address]))) {
+      _, _ in
+    }
+    .nodeID
     await owner.close()
     options.access = .readOnly
 

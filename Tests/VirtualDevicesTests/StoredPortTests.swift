@@ -12,7 +12,8 @@ import Testing
   private func definition(_ port: UInt16? = nil) throws -> DeviceDefinition {
     let port = port.map { ", port: \($0)" } ?? ""
     return try #require(
-      try HomeDefinition.load(simulating: [("home.yaml", "devices:\n  - { name: Lamp, type: plug\(port) }\n")]).devices.first)
+      try HomeDefinition.load(simulating: [("home.yaml", "devices:\n  - { name: Lamp, type: plug\(port) }\n")]).devices
+        .first)
   }
 
   /// Starts the device, gives its port, and stops it.

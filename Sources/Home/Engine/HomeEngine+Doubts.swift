@@ -50,7 +50,8 @@ extension HomeEngine {
       return settleDoubts(at: now)
     }
     let times = [
-      followed.askedAt.map { $0 + Self.period(after: followed.questions) }, followed.establishedAt.map { $0 + Self.probingTime },
+      followed.askedAt.map { $0 + Self.period(after: followed.questions) },
+      followed.establishedAt.map { $0 + Self.probingTime },
     ]
     doubts[node] = Doubt(since: now, due: times.compactMap(\.self).reduce(now, max))
     settleDoubts(at: now)

@@ -194,7 +194,8 @@ extension DeviceEngine {
   /// Ends the searches for nodes that nothing waits for.
   mutating func stopBrowsing() {
     let wanted =
-      bound.waiting.compactMap { query($0.node, of: $0.fabric) } + resumptions.compactMap { query($0.node, of: $0.fabric) }
+      bound.waiting.compactMap { query($0.node, of: $0.fabric) }
+      + resumptions.compactMap { query($0.node, of: $0.fabric) }
     for query in bound.browsing where !wanted.contains(query) { effects.append(.stopBrowsing(query)) }
     bound.browsing.removeAll { !wanted.contains($0) }
   }

@@ -172,7 +172,9 @@ struct CASEResponder {
     return nil
   }
 
-  private mutating func receiveSigma3(_ payload: [UInt8], _ pending: Pending, at time: UInt32?) throws -> HandshakeAction {
+  private mutating func receiveSigma3(_ payload: [UInt8], _ pending: Pending, at time: UInt32?) throws
+    -> HandshakeAction
+  {
     let encrypted = try Sigma3(tlv: payload).encrypted.bytes
     let key3 = try CASEKeys.derive(
       pending.secret, salt: pending.protection + Hash.sha256(pending.sigma1 + pending.sigma2), "Sigma3")

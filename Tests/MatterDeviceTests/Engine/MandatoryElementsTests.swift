@@ -27,7 +27,8 @@ struct MandatoryElementsTests {
       #expect(cluster.path.endpoint != 0 || server.missingCommands.isEmpty, "\(name): \(server.missingCommands)")
       for element in server.cluster.elements {
         switch element.info {
-        case .attribute(let info) where !info.quality.contains(.provisional) && info.conformance.requires(server.features):
+        case .attribute(let info)
+        where !info.quality.contains(.provisional) && info.conformance.requires(server.features):
           #expect(server.attributes[info.id] != nil, "\(name).\(info.name)")
         case .event(let info) where info.conformance.requires(server.features):
           #expect(server.events[info.id] != nil, "\(name).\(info.name)")
