@@ -88,9 +88,13 @@ import Testing
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     let path = try file(hearth, light)
-    let interface = try hearth("run", path, "--interface", "nowhere0")
-    #expect(interface.status == 2)
-    #expect(interface.errors.contains("there is no network interface 'nowhere0'"))
+    for check in [[], ["--check"]] {
+      let interface = try hearth.run(["run", path, "--interface", "nowhere0"] + check)
+      #expect(interface.status == 2, "\(interface)")
+      #expect(interface.errors.contains("there is no network interface 'nowhere0'"))
+      #expect(try hearth.run(["run", path, "--mdns", "avahi"] + check).status == 2)
+      #expect(try hearth.run(["run", path, "--address-book", hearth.state + "/none"] + check).status != 0)
+    }
     #expect(try hearth("run", path, "--mdns", "pigeons").status == 2)
     #expect(try hearth("run", hearth.state + "/none.yaml").status == 3)
   }

@@ -6,19 +6,13 @@ public import MatterCrypto
 /// `nextOutput()` until it is nil, send what it gives in that order, and ask for `nextDeadline` again. To shut down,
 /// withdraw everything and drain once more: goodbyes are given out at once.
 ///
-/// A name that another host has is never changed here, but reported. Services on a host whose name is another's are held back and
-/// tried again later. The owner publishes the service anew under another instance name, or on a host of another name.
+/// No name is probed: names of services contain a random number, or the identifiers of fabric and node (Matter Core § 4.3.1,
+/// § 4.3.2); names of hosts are drawn from 40 random bits. A conflict is reported all the same. Services on a host whose name another
+/// host has are held back and announced again later, unless the owner publishes them on a host of another name before.
 public struct DNSResponder: Sendable {
-  /// How careful it is with names, and how much it sends at once.
+  /// How long it gives way, and how much it sends at once.
   public struct Options: Hashable, Sendable {
-    /// Whether host names are probed for 750 ms before they are used, as RFC 6762 § 8.1 requires where other hosts may have the
-    /// same name. Names of services are used at once: they contain a random number, or the identifiers of fabric and node, and
-    /// are unique by construction. Matter Core § 4.3.1, § 4.3.2.
-    public var probes = false
-    /// How long a host name stays ours without a service on it, so that the next service needs no probes. The default is the
-    /// longest time that commissioning takes: a node that is being commissioned may have no service. Matter Core § 11.10.
-    public var hostRetention = Duration.seconds(900)
-    /// How long a host name is left alone that another host turned out to have.
+    /// How long the services on a host are held back whose name another host has.
     public var conflictPause = Duration.seconds(60)
     /// Most packets given out in one go by one answer; more follow after `burstPause`.
     public var burst = 16
@@ -31,7 +25,7 @@ public struct DNSResponder: Sendable {
   public enum Event: Hashable, Sendable {
     /// Another host uses this instance name. The name is defended: the service is announced again.
     case conflict(MatterService.Kind)
-    /// Somebody else uses this host name, so these services on it are held back likewise.
+    /// Another host uses this host name: these services on it are withdrawn and held back.
     case hostConflict(String, [MatterService.Kind])
   }
 
@@ -55,26 +49,19 @@ public struct DNSResponder: Sendable {
     var phase: Phase
     /// When what the phase waits for is due.
     var nextStep: Instant
-    /// Whether others may believe that it is on this host.
-    var wasAnnounced = false
-    var wasProbed = false
 
-    /// Whether the name is ours: only then the service answers.
-    var isOurs: Bool { if case .announcing = phase { true } else { false } }
-    var isHeldBack: Bool { phase == .heldBack }
-    var isProbing: Bool { if case .probing = phase { true } else { false } }
+    /// Whether the service is answered.
+    var isOurs: Bool { phase != .heldBack }
   }
 
-  /// How far a service has come with its name.
+  /// Whether a service is answered, and what is to be sent of it.
   enum Phase: Hashable, Sendable {
-    /// Somebody else has it: it is left alone until the next step, and then probed anew.
+    /// Another host has the name of its host: it is announced again in the next step.
     case heldBack
-    /// So many probes are still to be sent. With none left, the wait after the last one is on.
-    case probing(left: Int)
-    /// It is ours, and still to be announced as often.
+    /// It is answered, and still to be announced as often.
     case announcing(left: Int)
 
-    static let begun = Self.probing(left: 3), won = Self.announcing(left: 2)
+    static let begun = Self.announcing(left: 2)
   }
 
   /// What stands under a name. Sequence numbers only grow, so each list is sorted.
@@ -96,17 +83,15 @@ public struct DNSResponder: Sendable {
   public private(set) var interfaces: [InterfaceID: [IPAddress]] = [:]
   var services: [UInt64: Published] = [:]
   var index: [DNSName: NameEntry] = [:]
-  /// Names of hosts without services that are still ours, until when.
-  var retainedHosts: [DNSName: Instant] = [:]
-  /// Services with a probe or an announcement to come.
+  /// The addresses before the last change: an announcement of ours that is received late is no conflict.
+  private(set) var formerAddresses: Set<IPAddress> = []
+  /// Services with an announcement to come.
   var unsettled: Set<UInt64> = []
   /// When the first of them is due, or sooner.
   var earliestStep: Instant?
   private var lastSequence: UInt64 = 0
-  /// When probes or announcements went out last: services published one right after the other share packets.
+  /// When announcements went out last, or the time of the last conflict plus a second: then the next ones wait.
   var lastStep = Instant(nanoseconds: .min / 2)
-  /// When those published lately send their first probe: together, so that they share packets.
-  private var nextProbe = Instant(nanoseconds: .min / 2)
   private static let stepPause = Duration.milliseconds(10)
 
   var pending: [PendingAnswers] = []
@@ -127,10 +112,11 @@ public struct DNSResponder: Sendable {
   /// Says which interfaces there are and which addresses each has. New addresses are announced.
   public mutating func setInterfaces(_ interfaces: [InterfaceID: [IPAddress]], at now: Instant) {
     guard interfaces != self.interfaces else { return }
+    formerAddresses = Set(self.interfaces.values.joined())
     self.interfaces = interfaces
     history = MulticastHistory()
     for sequence in services.keys where services[sequence]?.isOurs == true {
-      services[sequence]?.phase = .won
+      services[sequence]?.phase = .begun
       schedule(sequence, at: now)
     }
     advance(to: now)
@@ -143,35 +129,26 @@ public struct DNSResponder: Sendable {
     let sequence = lastSequence
     let new = service.pointerNames
     let host = DNSName(service.hostName)
-    var wasAnnounced = false
     if let old = index[instance]?.instance, let previous = services[old] {
       if previous.service == service { return }
-      wasAnnounced = previous.wasAnnounced && previous.host == host
       if previous.isOurs {
         let gone = previous.pointers.filter { !new.contains($0) }.map {
           DNSRecord($0, .ptr(previous.instance), ttl: 0)
         }
         goodbye(gone, hosts: previous.host == host ? [] : hostsLeft(by: old))
       }
-      forget(old, at: now)
+      forget(old)
     }
-    let phase = options.probes && !isOwned(host) && !isRetained(host, at: now) ? Phase.begun : .won
     services[sequence] = Published(
       service: service, instance: instance, host: host, pointers: new, text: service.textStrings,
-      phase: phase, nextStep: max(now, lastStep + Self.stepPause), wasAnnounced: wasAnnounced)
+      phase: .begun, nextStep: max(now, lastStep + Self.stepPause))
     for pointer in new { index[pointer, default: NameEntry()].pointers.append(sequence) }
     index[instance, default: NameEntry()].instance = sequence
     index[host, default: NameEntry()].hosted.append(sequence)
     for name in service.enumeratedNames {
       index[MatterServiceNames.enumeration, default: NameEntry()].types[name, default: 0] += 1
     }
-    // The first probe comes after a random delay, so that hosts switched on together don't all speak at once.
-    if phase != .won {
-      if nextProbe <= now { nextProbe = now + random.milliseconds(in: 0...250) }
-      schedule(sequence, at: nextProbe)
-    } else {
-      schedule(sequence, at: max(now, lastStep + Self.stepPause))
-    }
+    schedule(sequence, at: max(now, lastStep + Self.stepPause))
     advance(to: now)
   }
 
@@ -188,7 +165,7 @@ public struct DNSResponder: Sendable {
       ]
       goodbye(records, hosts: hostsLeft(by: sequence))
     }
-    forget(sequence, at: now)
+    forget(sequence)
     advance(to: now)
   }
 
@@ -218,7 +195,7 @@ public struct DNSResponder: Sendable {
     } else if message.isResponse {
       noticeConflicts(in: message, at: now)
     } else {
-      if options.probes && !message.authorities.isEmpty { breakTies(with: message, on: interface, at: now) }
+      noticeProbes(in: message, at: now)
       answer(message, from: source, on: interface, at: now)
     }
     advance(to: now)
@@ -252,14 +229,12 @@ public struct DNSResponder: Sendable {
 
   // MARK: - Bookkeeping
 
-  /// Sets when a service's next probe or announcement is due.
+  /// Sets when a service's next announcement is due.
   mutating func schedule(_ sequence: UInt64, at instant: Instant) {
     services[sequence]?.nextStep = instant
     unsettled.insert(sequence)
     earliestStep = min(earliestStep ?? instant, instant)
   }
-
-  private func isRetained(_ host: DNSName, at now: Instant) -> Bool { retainedHosts[host].map { $0 > now } ?? false }
 
   /// The host of a service, if no other service runs on it.
   private func hostsLeft(by sequence: UInt64) -> [Published] {
@@ -267,11 +242,7 @@ public struct DNSResponder: Sendable {
     return [service]
   }
 
-  private mutating func forget(_ sequence: UInt64, at now: Instant) {
-    if let service = services[sequence], service.isOurs, options.probes {
-      retainedHosts = retainedHosts.filter { $0.value > now }
-      retainedHosts[service.host] = now + options.hostRetention
-    }
+  private mutating func forget(_ sequence: UInt64) {
     guard let service = services.removeValue(forKey: sequence) else { return }
     unsettled.remove(sequence)
     for pointer in service.pointers { update(pointer) { $0.pointers.removeSorted(sequence) } }

@@ -55,8 +55,8 @@ extension DNSResponder {
       interface: interface, isIPv6: isIPv6,
       unicast: .init(
         destination: source, id: message.id, legacyQuestions: isLegacy ? Array(message.questions.prefix(64)) : nil),
-      due: now)
-    var unique = PendingAnswers(interface: interface, isIPv6: isIPv6, unicast: nil, due: now)
+      due: now, since: now)
+    var unique = PendingAnswers(interface: interface, isIPv6: isIPv6, unicast: nil, due: now, since: now)
     let isProbe = !message.authorities.isEmpty
     unique.ignoresHistory = isProbe
     var shared: [RecordReference] = []
@@ -79,7 +79,7 @@ extension DNSResponder {
     if !unique.isEmpty { enqueue(unique) }
     if !shared.isEmpty {
       let delay = delayed ? random.milliseconds(in: 20...120) : .zero
-      merge(shared.map { ($0, nil) }, interface: interface, isIPv6: isIPv6, due: now + delay)
+      merge(shared.map { ($0, nil) }, interface: interface, isIPv6: isIPv6, due: now + delay, at: now)
     }
   }
 
@@ -120,21 +120,23 @@ extension DNSResponder {
   /// Adds records to the multicast answer that waits already on this interface, or starts one. So there is never more
   /// waiting than there are records, however many queries come.
   private mutating func merge(
-    _ references: [(reference: RecordReference, service: UInt64?)], interface: InterfaceID, isIPv6: Bool, due: Instant
+    _ references: [(reference: RecordReference, service: UInt64?)], interface: InterfaceID, isIPv6: Bool, due: Instant,
+    at now: Instant
   ) {
     let waiting = pending.firstIndex {
       $0.unicast == nil && $0.interface == interface && $0.isIPv6 == isIPv6 && !$0.ignoresHistory && $0.due <= due
     }
     if let waiting {
       for (reference, service) in references { pending[waiting].append(reference, of: service) }
+      pending[waiting].since = max(pending[waiting].since, now)
     } else {
-      var answers = PendingAnswers(interface: interface, isIPv6: isIPv6, unicast: nil, due: due)
+      var answers = PendingAnswers(interface: interface, isIPv6: isIPv6, unicast: nil, due: due, since: now)
       for (reference, service) in references { answers.append(reference, of: service) }
       pending.append(answers)
     }
   }
 
-  // MARK: - Probes, announcements and goodbyes
+  // MARK: - Announcements and goodbyes
 
   /// The interfaces with the families that they can speak, in a defined order.
   private var channels: [(interface: InterfaceID, isIPv6: Bool)] {
@@ -144,7 +146,7 @@ extension DNSResponder {
     }
   }
 
-  /// Sends the probes and announcements that are due.
+  /// Sends the announcements that are due.
   mutating func step(to now: Instant) {
     guard let earliest = earliestStep, earliest <= now else { return }
     defer {
@@ -155,46 +157,21 @@ extension DNSResponder {
     }
     let due = unsettled.filter { (services[$0]?.nextStep ?? now) <= now }.sorted()
     if due.isEmpty { return }
-    lastStep = now
-    var probed: [Published] = []
+    lastStep = max(lastStep, now)
     var announced: [(reference: RecordReference, service: UInt64?)] = []
     for sequence in due {
-      guard var service = services[sequence] else {
+      guard let service = services[sequence] else {
         unsettled.remove(sequence)
         continue
       }
-      if service.phase == .heldBack { service.phase = .begun }
-      // The wait after the third probe belongs to probing: only then is the name ours.
-      if service.phase == .probing(left: 0) {
-        service.phase = .won
-        for other in index[service.host]?.hosted ?? [] where services[other]?.isProbing == true {
-          schedule(other, at: now)
-        }
-      }
-      if service.isProbing && isOwned(service.host) { service.phase = .won }
-      switch service.phase {
-      case .heldBack: break
-      case .probing(let left):
-        probed.append(service)
-        service.wasProbed = true
-        service.phase = .probing(left: left - 1)
-        service.nextStep = now + .milliseconds(250)
-      case .announcing(let left):
-        // One probe, without waiting for an answer, distinguishes a start from an answer or a repetition.
-        if !service.wasAnnounced && !service.wasProbed { probed.append(service) }
-        announced += announcement(of: sequence).map { ($0, sequence) }
-        service.wasAnnounced = true
-        service.phase = .announcing(left: max(0, left - 1))
-        service.nextStep = now + .seconds(1)
-        if left <= 1 { unsettled.remove(sequence) }
-      }
-      services[sequence] = service
+      let left = if case .announcing(let left) = service.phase { left } else { 2 }
+      announced += announcement(of: sequence).map { ($0, sequence) }
+      services[sequence]?.phase = .announcing(left: max(0, left - 1))
+      services[sequence]?.nextStep = now + .seconds(1)
+      if left <= 1 { unsettled.remove(sequence) }
     }
-    for channel in channels {
-      if !announced.isEmpty {
-        merge(announced, interface: channel.interface, isIPv6: channel.isIPv6, due: now)
-      }
-      sendProbes(probed, channel.interface, isIPv6: channel.isIPv6)
+    for channel in channels where !announced.isEmpty {
+      merge(announced, interface: channel.interface, isIPv6: channel.isIPv6, due: now, at: now)
     }
   }
 
@@ -236,37 +213,29 @@ extension DNSResponder {
   // MARK: - Packing
 
   private static let responseFlags = DNSMessage.responseFlag | DNSMessage.authoritativeFlag
-  /// A record that may not be sent yet waits this long at most; the querier asks again before longer.
-  private static let longestPostponement = Duration.milliseconds(250)
+  /// Postponed records are sent at multiples of this, in nanoseconds, which limits how many answers wait.
+  private static let postponementStep: Int64 = 10_000_000
 
   /// Writes the packets that are due.
   mutating func flush(at now: Instant) {
-    guard pending.contains(where: { $0.due <= now }) else { return }
+    let due = pending.filter { $0.due <= now }
+    if due.isEmpty { return }
     // Goodbyes first: what is said now may take one of them back.
     flushGoodbyes()
-    var kept: [PendingAnswers] = []
-    let all = pending
-    pending = []
-    for var answers in all {
-      if answers.due <= now {
-        var later = PendingAnswers(interface: answers.interface, isIPv6: answers.isIPv6, unicast: nil, due: now)
-        for _ in 0..<max(1, options.burst) where !answers.isEmpty {
-          pack(&answers, at: now, postponing: &later)
-        }
-        if !later.isEmpty { kept.append(later) }
-        if answers.isEmpty { continue }
-        answers.due = now + options.burstPause
-      }
-      kept.append(answers)
+    pending.removeAll { $0.due <= now }
+    for var answers in due {
+      for _ in 0..<max(1, options.burst) where !answers.isEmpty { pack(&answers, at: now) }
+      if answers.isEmpty { continue }
+      answers.due = now + options.burstPause
+      pending.append(answers)
     }
-    pending = kept
   }
 
   /// Fills one packet with the next answers and the records that belong beside them.
   ///
   /// Only a plain DNS resolver, which takes one packet, gets several services in one. All others get a packet for each service, as
   /// from separate hosts: the Matter SDK resolves two services of a packet and drops the others.
-  private mutating func pack(_ answers: inout PendingAnswers, at now: Instant, postponing later: inout PendingAnswers) {
+  private mutating func pack(_ answers: inout PendingAnswers, at now: Instant) {
     let legacy = answers.unicast?.legacyQuestions
     var message = DNSMessage(
       id: answers.unicast?.id ?? 0, flags: Self.responseFlags, questions: legacy ?? [])
@@ -280,7 +249,7 @@ extension DNSResponder {
       var isWhole = true
       var taken = 0
       for reference in references {
-        if isDue(reference, of: service, in: answers, at: now, postponing: &later) {
+        if isDue(reference, of: service, in: answers, at: now) {
           let group = records(reference, on: answers.interface).map { adapted($0, legacy: legacy != nil) }
           let mark = writer.mark
           isWhole = group.allSatisfy { writer.append($0) }
@@ -333,19 +302,31 @@ extension DNSResponder {
         destination: destination))
   }
 
-  /// Whether an answer may be sent now. One that may be sent soon is postponed.
-  private func isDue(
-    _ reference: RecordReference, of service: UInt64, in answers: PendingAnswers, at now: Instant,
-    postponing later: inout PendingAnswers
+  /// Whether an answer is to be sent now. One that was multicast within the last second is postponed until that second is over, unless
+  /// it was multicast after it was asked for. RFC 6762 § 6.
+  private mutating func isDue(
+    _ reference: RecordReference, of service: UInt64, in answers: PendingAnswers, at now: Instant
   ) -> Bool {
     // An answer about no service may have been an additional record of another packet.
     if service == 0 && answers.sent.contains(reference) { return false }
     // The addresses of a host belong into every announcement of a service on it: without them others ask again, seconds later.
     if answers.unicast != nil || answers.ignoresHistory || reference.sequence != service { return true }
-    guard let free = history.blocked(reference, answers, at: now) else { return true }
-    if free - now <= Self.longestPostponement {
-      later.append(reference, of: service)
-      later.due = max(later.due, free)
+    guard let last = history.last(reference, answers), now - last < MulticastHistory.pause else { return true }
+    guard last < answers.since else { return false }
+    let free = (last + MulticastHistory.pause).nanoseconds
+    let due = Instant(nanoseconds: (free + Self.postponementStep - 1) / Self.postponementStep * Self.postponementStep)
+    let waiting = pending.lastIndex {
+      $0.unicast == nil && $0.interface == answers.interface && $0.isIPv6 == answers.isIPv6 && !$0.ignoresHistory
+        && $0.due == due
+    }
+    if let waiting {
+      pending[waiting].append(reference, of: service)
+      pending[waiting].since = max(pending[waiting].since, answers.since)
+    } else {
+      var postponed = PendingAnswers(
+        interface: answers.interface, isIPv6: answers.isIPv6, unicast: nil, due: due, since: answers.since)
+      postponed.append(reference, of: service)
+      pending.append(postponed)
     }
     return false
   }

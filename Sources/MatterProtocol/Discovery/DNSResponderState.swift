@@ -36,6 +36,8 @@ struct PendingAnswers: Sendable {
   /// Whether to send even what has been multicast within the last second: in defence against a probe.
   var ignoresHistory = false
   var due: Instant
+  /// When the last of the answers was asked for.
+  var since: Instant
   /// Answers grouped by service. Those about no service are one group.
   private var groups: [(service: UInt64, references: [RecordReference])] = []
   private var positions: [UInt64: Int] = [:]
@@ -46,11 +48,12 @@ struct PendingAnswers: Sendable {
   /// Answers and additional records that are sent.
   var sent: Set<RecordReference> = []
 
-  init(interface: InterfaceID, isIPv6: Bool, unicast: Unicast?, due: Instant) {
+  init(interface: InterfaceID, isIPv6: Bool, unicast: Unicast?, due: Instant, since: Instant) {
     self.interface = interface
     self.isIPv6 = isIPv6
     self.unicast = unicast
     self.due = due
+    self.since = since
   }
 
   var isEmpty: Bool { firstGroup >= groups.count }
@@ -120,13 +123,6 @@ struct MulticastHistory: Sendable {
   func last(_ record: RecordReference, _ pending: PendingAnswers) -> Instant? {
     let key = Key(interface: pending.interface, isIPv6: pending.isIPv6, record: record)
     return current[key] ?? previous[key]
-  }
-
-  /// When the record may be multicast again; nil where it may now.
-  func blocked(_ record: RecordReference, _ pending: PendingAnswers, at now: Instant) -> Instant? {
-    guard let last = last(record, pending) else { return nil }
-    let free = last + Self.pause
-    return free > now ? free : nil
   }
 
   mutating func note(_ record: RecordReference, _ pending: PendingAnswers, at now: Instant) {

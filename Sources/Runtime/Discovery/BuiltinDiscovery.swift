@@ -12,6 +12,8 @@ final class BuiltinDiscovery: DiscoveryProvider {
   private var sockets: [DatagramSocket]
   /// Avahi does the rest.
   private let isForLoopbackOnly: Bool
+  /// Send the first query of a search, from ports of their own. Opened with the first search.
+  private var queriers: [DatagramSocket] = []
   private let direct: [DatagramSocket]
   private let registry: DirectRegistry?
   private let onNews: (DiscoveryNews) -> Void
@@ -38,9 +40,7 @@ final class BuiltinDiscovery: DiscoveryProvider {
     self.logger = logger
     self.onNews = onNews
     registry = sockets.registry
-    var rules = DNSResponder.Options()
-    rules.probes = Self.probes(on: sockets.multicast.map(\.interface))
-    responder = DNSResponder(random: SystemRandomSource(), options: rules)
+    responder = DNSResponder(random: SystemRandomSource())
     var options = DNSBrowser.Options()
     options.interfaces = sockets.addresses.keys.sorted()
     browser = DNSBrowser(random: SystemRandomSource(), options: options)
@@ -58,9 +58,6 @@ final class BuiltinDiscovery: DiscoveryProvider {
     }
     responder.setInterfaces(sockets.addresses, at: HostClock.now())
   }
-
-  /// Where others may have the same names. On loopback everybody is this host, and a device is to be there at once.
-  private static func probes(on interfaces: [NetworkInterface]) -> Bool { interfaces.contains { !$0.isLoopback } }
 
   private func listen(_ socket: DatagramSocket) {
     socket.onDatagram = { [weak self, weak socket] bytes, source in
@@ -96,14 +93,16 @@ final class BuiltinDiscovery: DiscoveryProvider {
       }
     }
     for socket in sockets where !kept.contains(where: { $0 === socket }) {
-      past.add(socket)
-      socket.close()
+      for closed in [socket, openQuerier(beside: socket)].compactMap({ $0 }) {
+        past.add(closed)
+        closed.close()
+        queriers.removeAll { $0 === closed }
+      }
     }
     sockets = kept
     var addresses: [InterfaceID: [IPAddress]] = [:]
     for socket in kept { addresses[socket.interface.id] = socket.interface.addresses.map(\.ip) }
     addresses[.direct] = responder.interfaces[.direct]
-    responder.options.probes = Self.probes(on: kept.map(\.interface))
     browser.options.interfaces = addresses.keys.sorted()
     responder.setInterfaces(addresses, at: HostClock.now())
     if isNew { browser.queryAgain(at: HostClock.now()) }
@@ -152,7 +151,7 @@ final class BuiltinDiscovery: DiscoveryProvider {
     pump()
     isClosed = true
     timer?.cancel()
-    for socket in sockets + direct { socket.close() }
+    for socket in sockets + queriers + direct { socket.close() }
     registry?.close()
     browses = [:]
   }
@@ -225,7 +224,7 @@ final class BuiltinDiscovery: DiscoveryProvider {
   /// `cacheFull` records of more services than are kept.
   var drops: [String: Int] {
     var counters = past
-    for socket in sockets + direct { counters.add(socket) }
+    for socket in sockets + queriers + direct { counters.add(socket) }
     let own = [
       "offLink": offLink, "malformed": malformed, "notOrdinary": responder.counters.notOrdinary,
       "overloaded": responder.counters.overloaded, "cacheFull": browser.counters.overflowed,
@@ -241,12 +240,13 @@ final class BuiltinDiscovery: DiscoveryProvider {
       let candidates = interface == .direct ? direct : sockets.filter { $0.interface.id == interface }
       candidates.first { $0.local.ip.isIPv6 == destination.ip.isIPv6 }?.send(output.bytes, to: destination)
     case .multicast(let interface, let isIPv6):
-      let bytes = interface == .direct ? output.bytes : Self.askingAll(output.bytes)
+      let (bytes, wantsUnicast) = interface == .direct ? (output.bytes, false) : Self.askingAll(output.bytes)
       for socket in sockets {
         if let interface, socket.interface.id != interface { continue }
         if let isIPv6, socket.local.ip.isIPv6 != isIPv6 { continue }
         // The group's address is what the socket is bound to.
         socket.send(bytes, to: socket.local)
+        if wantsUnicast { querier(beside: socket)?.send(bytes, to: socket.local) }
       }
       if interface == nil || interface == .direct { sendDirect(output.bytes, isIPv6, &peers) }
     case .direct: sendDirect(output.bytes, nil, &peers)
@@ -263,16 +263,38 @@ final class BuiltinDiscovery: DiscoveryProvider {
     }
   }
 
-  /// A query without the wish for a unicast answer: port 5353 is shared, and such an answer would come to any of those
-  /// who share it. RFC 6762 § 15.1.
-  private static func askingAll(_ bytes: [UInt8]) -> [UInt8] {
+  /// A query without the wish for a unicast answer, and whether it is also to be sent from a port of its own. Port 5353 is shared, and
+  /// a unicast answer would arrive at any of its sockets (RFC 6762 § 15.1); at a port of our own it arrives for certain, and at once:
+  /// no responder may delay it (§ 6.7). Such a query must not have known answers.
+  private static func askingAll(_ bytes: [UInt8]) -> (bytes: [UInt8], wantsUnicast: Bool) {
     do throws(DNSError) {
       var message = try DNSMessage(bytes)
-      guard !message.isResponse, message.questions.contains(where: \.wantsUnicast) else { return bytes }
+      guard !message.isResponse, message.questions.contains(where: \.wantsUnicast) else { return (bytes, false) }
       for index in message.questions.indices { message.questions[index].wantsUnicast = false }
-      return message.encoded(limit: DNSMessage.maximumSize)
+      return (message.encoded(limit: DNSMessage.maximumSize), message.answers.isEmpty && !message.isTruncated)
     } catch {
-      return bytes
+      return (bytes, false)
+    }
+  }
+
+  private func openQuerier(beside socket: DatagramSocket) -> DatagramSocket? {
+    queriers.first {
+      $0.interface.id == socket.interface.id && $0.local.ip.isIPv6 == socket.local.ip.isIPv6
+    }
+  }
+
+  private func querier(beside socket: DatagramSocket) -> DatagramSocket? {
+    if let open = openQuerier(beside: socket) { return open }
+    do throws(NetworkError) {
+      let opened = DatagramSocket(
+        try .multicast(on: socket.interface, isIPv6: socket.local.ip.isIPv6, isShared: false), on: eventLoop,
+        datagramSize: Self.datagramSize, batch: 4)
+      listen(opened)
+      queriers.append(opened)
+      return opened
+    } catch {
+      logger.debug("no port for queries on \(socket.interface.name): \(error)")
+      return nil
     }
   }
 

@@ -11,7 +11,10 @@ extension BoundSocket {
   ///
   /// It is bound to the group's address and has joined the group on this interface only, so it gets no packet of another interface
   /// and takes no unicast packet away from another responder on this host. RFC 6762 § 15.
-  static func multicast(on interface: NetworkInterface, isIPv6: Bool) throws(NetworkError) -> BoundSocket {
+  /// - Parameter isShared: false: a socket with a port of its own, which sends to the group and receives the answers only.
+  static func multicast(
+    on interface: NetworkInterface, isIPv6: Bool, isShared: Bool = true
+  ) throws(NetworkError) -> BoundSocket {
     let group: IPAddress =
       isIPv6
       ? .v6(high: MulticastDNS.groupV6.high, low: MulticastDNS.groupV6.low, scope: interface.index)
@@ -21,8 +24,10 @@ extension BoundSocket {
       func need(_ taken: Bool, _ operation: String) throws(NetworkError) {
         if !taken { throw .system(operation: "\(operation) on \(interface.name)", code: errno) }
       }
-      try need(set(descriptor, Int(SOL_SOCKET), SO_REUSEADDR, 1), "SO_REUSEADDR")
-      _ = set(descriptor, Int(SOL_SOCKET), SO_REUSEPORT, 1)
+      if isShared {
+        try need(set(descriptor, Int(SOL_SOCKET), SO_REUSEADDR, 1), "SO_REUSEADDR")
+        _ = set(descriptor, Int(SOL_SOCKET), SO_REUSEPORT, 1)
+      }
       // Not allowed to everybody; the membership and the outgoing interface below do for multicast.
       _ = interface.name.withCString {
         setsockopt(descriptor, SOL_SOCKET, SO_BINDTODEVICE, $0, socklen_t(interface.name.utf8.count + 1))
@@ -43,10 +48,12 @@ extension BoundSocket {
         try need(set(descriptor, IPPROTO_IP, IP_TTL, 255), "IP_TTL")
         try need(set(descriptor, IPPROTO_IP, IP_MULTICAST_IF, request(nil, interface)), "IP_MULTICAST_IF")
       }
-      let local = MatterProtocol.SocketAddress(group, port: MulticastDNS.port)
+      let any: IPAddress = isIPv6 ? .v6(high: 0, low: 0, scope: 0) : .v4(0)
+      let local = MatterProtocol.SocketAddress(isShared ? group : any, port: isShared ? MulticastDNS.port : 0)
       let failure = bind(descriptor, to: local)
       if failure == EADDRINUSE { throw .portInUse(local) }
       if failure != 0 { throw .system(operation: "bind to \(local) on \(interface.name)", code: failure) }
+      guard isShared else { return BoundSocket(descriptor: descriptor, local: local, interface: interface) }
       if case .v6(let high, let low, _) = group {
         let request = ipv6_mreq(
           ipv6mr_multiaddr: in6_addr(high: high, low: low), ipv6mr_interface: interface.index)

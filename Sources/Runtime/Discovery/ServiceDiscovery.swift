@@ -91,6 +91,21 @@ public final class ServiceDiscovery: NodeDiscovery {
   private let core: NIOLoopBoundBox<DiscoveryCore?>
   private let lastNumber = Atomic<UInt64>(0)
 
+  /// Checks whether the mode works with the interfaces.
+  public static func check(_ options: Options) throws(Failure) { _ = try daemon(for: options) }
+
+  /// Whether the Avahi daemon answers; nil where it isn't used.
+  private static func daemon(for options: Options) throws(Failure) -> Result<String, AvahiFailure>? {
+    guard options.mode == .auto || options.mode == .avahi else { return nil }
+    guard options.interfaces.contains(where: { !$0.isLoopback }) else {
+      if options.mode == .avahi { throw .avahiIsNotForLoopback }
+      return nil
+    }
+    let answer = AvahiDaemon.probe()
+    if case .failure(let failure) = answer, options.mode == .avahi { throw .noAvahi(failure.reason) }
+    return answer
+  }
+
   /// Opens the sockets; where one can't be opened it goes on without, and says so in the log.
   public init(_ options: Options, on eventLoop: any EventLoop, logger: Logger) throws(Failure) {
     self.eventLoop = eventLoop
@@ -102,17 +117,12 @@ public final class ServiceDiscovery: NodeDiscovery {
     var own = options
     var avahi: String?
     let beyond = options.interfaces.filter { !$0.isLoopback }
-    if options.mode != .builtin, !beyond.isEmpty {
-      switch AvahiDaemon.probe() {
-      case .success(let version):
-        avahi = version
-        own.interfaces.removeAll { !$0.isLoopback }
-      case .failure(let failure):
-        if options.mode == .avahi { throw .noAvahi(failure.reason) }
-        logger.info("no Avahi daemon answers (\(failure)); DNS-SD is our own")
-      }
-    } else if options.mode == .avahi {
-      throw .avahiIsNotForLoopback
+    switch try Self.daemon(for: options) {
+    case .success(let version):
+      avahi = version
+      own.interfaces.removeAll { !$0.isLoopback }
+    case .failure(let failure): logger.info("no Avahi daemon answers (\(failure)); DNS-SD is our own")
+    case nil: break
     }
     let sockets = own.interfaces.isEmpty ? nil : DiscoverySockets(own, logger: logger)
     var status = sockets?.status ?? Status()

@@ -4,7 +4,8 @@ internal import Glibc
 internal import MatterCrypto
 internal import MatterProtocol
 
-/// Checks of what nodes need of their host. Nothing is sent but one datagram on the loopback interface, and nothing is changed.
+/// Checks of what nodes need of their host. Nothing is sent but a datagram to the multicast DNS group on each interface in question, and
+/// nothing is changed.
 public enum HostDiagnosis {
   /// The interfaces that are to be used, and the others.
   public static func interfaces(_ selection: InterfaceSelection) -> [HostCheck] {
@@ -50,26 +51,44 @@ public enum HostDiagnosis {
     return (UInt32(digits, radix: 16) ?? 0x1000) & 0x1000 != 0
   }
 
-  /// Sends one datagram to the multicast DNS group on the loopback interface, and waits for it.
-  public static func multicast() -> HostCheck {
-    let subject = "multicast"
-    guard let loopback = try? NetworkInterfaces.select(.loopback).first else {
-      return HostCheck(subject, .problem, "there is no loopback interface", advice: "ip link set lo up")
-    }
-    do throws(NetworkError) {
-      let socket = try BoundSocket.multicast(on: loopback, isIPv6: false)
-      defer { close(socket.descriptor) }
-      if echoes(socket) { return HostCheck(subject, .ok, "multicast DNS works on \(loopback.name)") }
-    } catch {
-      return HostCheck(
-        subject, .note, "no multicast DNS on \(loopback.name): \(error)", advice: multicastAdvice)
-    }
-    return HostCheck(
-      subject, .note, "\(loopback.name) does not carry multicast", advice: multicastAdvice)
+  /// Sends a datagram to the multicast DNS group on each of the interfaces, in each family, and waits for it.
+  public static func multicast(_ selection: InterfaceSelection) -> [HostCheck] {
+    NetworkInterfaces.usable(selection).map { multicast($0) }
   }
 
-  private static let multicastAdvice =
-    "processes of this user find each other through files; for others: ip link set lo multicast on"
+  /// - Parameter open: opens a socket of the multicast DNS group on an interface, of IPv6 or IPv4.
+  static func multicast(
+    _ interface: NetworkInterface,
+    open: (NetworkInterface, Bool) throws(NetworkError) -> BoundSocket = { interface, isIPv6 throws(NetworkError) in
+      try .multicast(on: interface, isIPv6: isIPv6)
+    }
+  ) -> HostCheck {
+    let subject = "multicast"
+    let name = interface.name
+    // On loopback the processes of a user also find each other through files.
+    let level: HostCheck.Level = interface.isLoopback ? .note : .problem
+    for isIPv6 in [false, true] where interface.addresses.contains(where: { $0.ip.isIPv6 == isIPv6 }) {
+      let family = isIPv6 ? "IPv6" : "IPv4"
+      do throws(NetworkError) {
+        let socket = try open(interface, isIPv6)
+        defer { close(socket.descriptor) }
+        // The loopback interface has multicast in one family on most hosts.
+        if echoes(socket) || interface.isLoopback && isIPv6 { continue }
+        return HostCheck(
+          subject, level, "\(name) does not carry multicast over \(family)",
+          advice: "ip link set \(name) multicast on; check its routes and the firewall")
+      } catch .portInUse {
+        return HostCheck(
+          subject, level, "another program holds UDP port \(MulticastDNS.port) and does not share it",
+          advice: "end it (ss -ulpn 'sport = :\(MulticastDNS.port)' names it), or let it set SO_REUSEPORT")
+      } catch {
+        return HostCheck(
+          subject, level, "no multicast DNS over \(family) on \(name): \(error)",
+          advice: "without multicast, say where devices are with --at")
+      }
+    }
+    return HostCheck(subject, .ok, "multicast DNS works on \(name)")
+  }
 
   /// Whether a socket of the multicast DNS group receives its own datagram within a second.
   private static func echoes(_ socket: BoundSocket) -> Bool {
@@ -77,8 +96,7 @@ public enum HostDiagnosis {
     var random = SystemRandomSource()
     let identifier = UInt16.random(in: 1...UInt16.max, using: &random)
     let query = [UInt8(identifier >> 8), UInt8(identifier & 0xFF)] + [UInt8](repeating: 0, count: 10)
-    let group = MatterProtocol.SocketAddress(.v4(MulticastDNS.groupV4), port: MulticastDNS.port)
-    let sent = group.withSystemAddress { sendto(socket.descriptor, query, query.count, 0, $0, $1) }
+    let sent = socket.local.withSystemAddress { sendto(socket.descriptor, query, query.count, 0, $0, $1) }
     guard sent == query.count else { return false }
     let end = HostClock.now() + .seconds(1)
     var bytes = [UInt8](repeating: 0, count: 2048)
@@ -166,9 +184,9 @@ public enum HostDiagnosis {
     Date(timeIntervalSince1970: Double(seconds)).formatted(Date.ISO8601FormatStyle())
   }
 
-  /// Matter's port, on the loopback interface.
-  public static func ports() -> HostCheck {
-    for ip in [IPAddress.loopback4, .loopback6] {
+  /// Matter's port, on the interfaces that are to be used.
+  public static func ports(_ selection: InterfaceSelection) -> HostCheck {
+    for ip in NetworkInterfaces.usable(selection).flatMap(\.addresses).map(\.ip) {
       guard let descriptor = try? BoundSocket.open(for: ip) else { continue }
       defer { close(descriptor) }
       let address = MatterProtocol.SocketAddress(ip, port: 5540)

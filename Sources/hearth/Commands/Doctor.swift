@@ -10,7 +10,7 @@ struct Doctor: ParsableCommand {
     abstract: "Check this host, and say what to do about each finding.",
     discussion: """
       Checks the network interfaces, multicast, Avahi, open files, the clock, the state directory and the ports. Only \
-      looks; one datagram is sent, on the loopback interface. Exit code 11 if there is a problem.
+      looks; a datagram is sent on each of the interfaces. Exit code 11 if there is a problem.
       """)
   @OptionGroup var options: GlobalOptions
   @Option(
@@ -23,10 +23,10 @@ struct Doctor: ParsableCommand {
     let state = try options.stateDirectory
     let selection = InterfaceSelection(names: interface)
     let checks =
-      HostDiagnosis.interfaces(selection) + [
-        HostDiagnosis.multicast(), HostDiagnosis.avahi(selection), HostDiagnosis.descriptors(),
+      HostDiagnosis.interfaces(selection) + HostDiagnosis.multicast(selection) + [
+        HostDiagnosis.avahi(selection), HostDiagnosis.descriptors(),
         HostDiagnosis.clock(executable: Bundle.main.executablePath ?? CommandLine.arguments[0]),
-        HostDiagnosis.directory(state.root), HostDiagnosis.ports(), Self.running(state),
+        HostDiagnosis.directory(state.root), HostDiagnosis.ports(selection), Self.running(state),
       ]
     var table = Table("CHECK", "RESULT", "FINDING", "WHAT TO DO")
     for check in checks { table.add(check.subject, check.level.rawValue, check.finding, check.advice ?? "") }

@@ -47,7 +47,7 @@ struct Run: AsyncParsableCommand {
   var portBase: UInt16?
   @Flag(help: "Forget all that the devices remember.") var fresh = false
   @Flag(inversion: .prefixedNo, help: "Resume subscriptions after a restart.") var resume = true
-  @Flag(help: "Check the definition files, and start nothing.") var check = false
+  @Flag(help: "Check the definition files and the options, and start nothing.") var check = false
   @Option(help: ArgumentHelp("A file to write when all devices are up.", valueName: "file"), completion: .file())
   var readyFile: String?
 
@@ -56,16 +56,6 @@ struct Run: AsyncParsableCommand {
     let state = try options.stateDirectory
     let clashes = DeviceClash.find(home, FleetStatus.running(in: state.run))
     for clash in clashes { options.output.progress("hearth: \(clash.warning)") }
-    if check {
-      let bridged = home.devices.reduce(0) { $0 + $1.bridged.count }
-      return options.output.result(
-        [
-          "home": .string(home.name), "devices": .integer(home.devices.count), "bridged": .integer(bridged),
-          "rooms": .array(home.rooms.map { .string($0) }), "clashes": .array(clashes.map(\.json)),
-        ],
-        "\(home.name): valid, \(Self.number(home.devices.count, "device"))"
-          + (bridged > 0 ? " and \(bridged) behind bridges" : ""))
-    }
     var fleetOptions = FleetOptions(devicesDirectory: state.devices, runDirectory: state.run)
     fleetOptions.interfaces = InterfaceSelection(names: interface)
     fleetOptions.discovery = mdns.mode
@@ -75,7 +65,17 @@ struct Run: AsyncParsableCommand {
     fleetOptions.resumesSubscriptions = resume
     // Names are the controller's: no device knows them.
     fleetOptions.peers = try AddressBook(file: addressBook).addresses(in: HomeRegistry())
-
+    if check {
+      try checkNetwork()
+      let bridged = home.devices.reduce(0) { $0 + $1.bridged.count }
+      return options.output.result(
+        [
+          "home": .string(home.name), "devices": .integer(home.devices.count), "bridged": .integer(bridged),
+          "rooms": .array(home.rooms.map { .string($0) }), "clashes": .array(clashes.map(\.json)),
+        ],
+        "\(home.name): valid, \(Self.number(home.devices.count, "device"))"
+          + (bridged > 0 ? " and \(bridged) behind bridges" : ""))
+    }
     let stop = StopSignals()
     let group = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
     defer { group.shutdownGracefully { _ in } }
@@ -104,6 +104,18 @@ struct Run: AsyncParsableCommand {
     await fleet.stop()
     // To be ended by a service manager is no failure; to be interrupted has an exit code of its own.
     if signal == SIGINT { throw ProcessExit.interrupted.error }
+  }
+
+  /// Checks the options for the network as a start would.
+  private func checkNetwork() throws {
+    do {
+      var discovery = ServiceDiscovery.Options(
+        interfaces: try NetworkInterfaces.select(InterfaceSelection(names: interface)))
+      discovery.mode = mdns.mode
+      try ServiceDiscovery.check(discovery)
+    } catch {
+      throw HomeError(starting: error)
+    }
   }
 
   private static func number(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }

@@ -36,8 +36,6 @@ struct VirtualLink {
   private var random: SeededRandomSource
   /// How many of 100 packets get lost.
   var lossPercent: UInt64 = 0
-  /// Whether nobody hears a probe, as if responders sent none.
-  var losesProbes = false
   /// Whether multicast works at all.
   var hasMulticast = true
 
@@ -63,7 +61,6 @@ struct VirtualLink {
     switch output.destination {
     case .multicast(_, let isIPv6):
       guard hasMulticast else { return }
-      if losesProbes, (try? DNSMessage(output.bytes))?.authorities.isEmpty == false { return }
       for other in hosts.indices {
         if isIPv6 != true { fly(output.bytes, to: other, from: SocketAddress(hosts[host].v4, port: 5353)) }
         if isIPv6 != false { fly(output.bytes, to: other, from: SocketAddress(hosts[host].v6, port: 5353)) }
