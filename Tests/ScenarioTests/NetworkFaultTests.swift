@@ -151,12 +151,12 @@ import VirtualDevices
         - after: 1s
           expect: { actual button.currentPosition: 0, button.currentPosition: 0 }
         - press: { button: short }
-        - after: 50ms
+        - after: 25ms
           expect: { actual button.currentPosition: 1 }
         - after: 100ms
           expect: { actual button.currentPosition: 0 }
         - press: { button: double }
-        - after: 350ms
+        - after: 175ms
           expect: { actual button.currentPosition: 1 }
         - after: 100ms
           expect: { actual button.currentPosition: 0 }

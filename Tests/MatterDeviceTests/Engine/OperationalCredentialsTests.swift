@@ -151,7 +151,7 @@ func refusalsHaveReasons() throws {
     #expect(response.statusCode != .ok && !text.isEmpty && text.utf8.count <= 128)
     #expect(notes().last?.contains(text) == true)
   }
-  #expect(notes().count == 4)
+  #expect(notes().count == 5)
   #expect(try lab.arm(0, on: session) == 0)
   let refused = try lab.call(GeneralCommissioning.commissioningComplete, .init(), on: session)
   #expect(refused.errorCode == .noFailSafe && !refused.debugText.isEmpty)
