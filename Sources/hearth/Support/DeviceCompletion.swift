@@ -23,7 +23,7 @@ enum DeviceCompletion {
     return names(of: registry, prefix)
   }
 
-  /// `room/name` for each device, and the name alone where only one has it.
+  /// `room/name` for each device, the name alone where only one has it, and `room/*` for all devices of a room.
   static func names(of registry: HomeRegistry, _ prefix: String) -> [String] {
     var names: [String] = []
     for device in registry.devices {
@@ -31,6 +31,7 @@ enum DeviceCompletion {
       if twins.count == 1 { names.append(device.name) }
       if device.room != nil { names.append(device.fullName) }
     }
+    names += registry.rooms.map { "\($0)/*" }
     let wanted = prefix.lowercased()
     return names.filter { $0.lowercased().hasPrefix(wanted) }.sorted()
   }

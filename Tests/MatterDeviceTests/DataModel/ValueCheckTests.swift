@@ -41,6 +41,8 @@ import Testing
   func colorTemperature() {
     let id = ColorControl.colorTemperatureMireds.id
     #expect(Self.color.range(of: id) == 150...400)
+    #expect(Self.color.range(of: ColorControl.colorTempPhysicalMinMireds.id) == 1...400)
+    #expect(Self.color.range(of: ColorControl.colorTempPhysicalMaxMireds.id) == 150...65279)
     #expect(
       start(Self.color, id, UInt16(149).tlv) == .constraintError
         && hand(Self.color, id, UInt16(401).tlv) == .constraintError)

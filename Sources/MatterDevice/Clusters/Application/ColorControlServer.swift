@@ -85,6 +85,8 @@ public enum ColorControlServer {
         ColorControl.coupleColorTempToLevelMinMireds, from: ColorControl.colorTempPhysicalMinMireds,
         to: ColorControl.colorTempPhysicalMaxMireds
       )
+      .limiting(ColorControl.colorTempPhysicalMinMireds, to: ColorControl.colorTempPhysicalMaxMireds)
+      .limiting(ColorControl.colorTempPhysicalMaxMireds, from: ColorControl.colorTempPhysicalMinMireds)
       .initial(ColorControl.coupleColorTempToLevelMinMireds, range.lowerBound)
       .initial(ColorControl.startUpColorTemperatureMireds, .null)
       .onTimer(ColorValues.lateReport) { context in ColorValues.reportLate(&context) }
