@@ -182,6 +182,8 @@ def host_conflict(a, b):
     process, _ = lamp(a)
     wait_for(lambda: f"another host on the network has the name {host}" in a.output(process), 4,
              "no conflict was reported")
+    # Avahi keeps what is taken back for a second.
+    wait_for(lambda: all(entry[3] != host for entry in b.browse("_matterc._udp")), 4, "it was not taken back")
     moved_from(b, host, found(b))
     b.pair("builtin")
     moved_from(b, host, found(b, "_matter._tcp"))

@@ -90,8 +90,11 @@ public struct DNSResponder: Sendable {
   /// When the first of them is due, or sooner.
   var earliestStep: Instant?
   private var lastSequence: UInt64 = 0
-  /// When announcements went out last, or the time of the last conflict plus a second: then the next ones wait.
+  /// When announcements went out last, or the time until which they are held back: services published one right after the other
+  /// share packets.
   var lastStep = Instant(nanoseconds: .min / 2)
+  /// When a host name was given up last.
+  var lastConflict = Instant(nanoseconds: .min / 2)
   private static let stepPause = Duration.milliseconds(10)
 
   var pending: [PendingAnswers] = []

@@ -34,14 +34,16 @@ extension DNSResponder {
     }
   }
 
-  /// Another host probes for the name of a host. If the name is announced since less than a second, the other host had it before, and
-  /// probes because it received the announcement; otherwise the name is defended. RFC 6762 § 9.
+  /// Another host probes for one of our names. If the name of a host was announced within the last second, the other host had it
+  /// before, and probes because it received the announcement. Any other name is defended by the answer. RFC 6762 § 9.
   mutating func noticeProbes(in message: DNSMessage, at now: Instant) {
     for record in message.authorities {
-      guard let hosted = index[record.name]?.hosted, !isOurs(record), hosted.allSatisfy(unsettled.contains) else {
-        continue
+      guard let entry = index[record.name], !isOurs(record) else { continue }
+      if let service = entry.instance.flatMap({ services[$0] }) {
+        note(.conflict(service.service.kind))
+      } else if entry.hosted.allSatisfy(unsettled.contains) {
+        giveUpHost(of: entry.hosted.filter { services[$0]?.isOurs == true }, at: now)
       }
-      giveUpHost(of: hosted.filter { services[$0]?.isOurs == true }, at: now)
     }
   }
 
@@ -58,8 +60,9 @@ extension DNSResponder {
       services[sequence]?.phase = .heldBack
       schedule(sequence, at: now + options.conflictPause)
     }
-    // A host that contradicts every name that we take makes one announcement a second.
-    lastStep = max(lastStep, now + .seconds(1))
+    // Against a host that contradicts every name: one announcement a second.
+    if now - lastConflict < .seconds(10) { lastStep = max(lastStep, now + .seconds(1)) }
+    lastConflict = now
     note(.hostConflict(name, held.map(\.service.kind)))
   }
 

@@ -88,8 +88,7 @@ final class DiscoveryCore {
       }
     case .conflict(let kind):
       if reported.insert(kind.instanceLabel).inserted {
-        logger.warning(
-          "another node on the network is announced as \(kind.instanceName); this one is not announced under that name")
+        logger.warning("another node on the network is announced as \(kind.instanceName)")
       }
       tell(.instance(kind), to: [kind])
     case .hostConflict(let name, let kinds):

@@ -79,7 +79,7 @@ public enum HostDiagnosis {
           advice: "ip link set \(name) multicast on; check its routes and the firewall")
       } catch .portInUse {
         return HostCheck(
-          subject, level, "another program holds UDP port \(MulticastDNS.port) and does not share it",
+          subject, level, "no multicast DNS on \(name): another program holds UDP port \(MulticastDNS.port) alone",
           advice: "end it (ss -ulpn 'sport = :\(MulticastDNS.port)' names it), or let it set SO_REUSEPORT")
       } catch {
         return HostCheck(
