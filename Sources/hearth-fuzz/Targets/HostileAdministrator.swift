@@ -131,10 +131,14 @@ private struct AdministratorTape {
       seeds.append([0, UInt8(cluster), 0, 1, 2, 3, 4, 5, 6, 7, 8, 6, 0, 1])
       seeds.append([2, UInt8(cluster), 0, 3, 1, 2, 3, 4, 5, 6, 7, 8, 7, 4, 7, 7])
     }
-    // The time near 2^64 and a second time zone.
-    if let time = clusters.firstIndex(where: { $0.cluster.id == TimeSynchronization.id }) {
-      let place = UInt8(time)
-      seeds.append([0, place, 0, 7, 4, 0, 0, 0, place, 2, 2, 0, 0, 0, 0, 7, 0, 6, 0, 1])
+    // Two time zones, the second from 2^64 - 1 on, and a time near that.
+    let commands = TimeSynchronization.commands
+    if let place = clusters.firstIndex(where: { $0.cluster.id == TimeSynchronization.id }),
+      let zone = commands.firstIndex(where: { $0.id == TimeSynchronization.setTimeZone.id }),
+      let time = commands.firstIndex(where: { $0.id == TimeSynchronization.setUTCTime.id })
+    {
+      seeds.append(
+        [0, UInt8(place), UInt8(zone), 2, 0, 0, 0, 0, 7, 0, 0] + [0, UInt8(place), UInt8(time), 7, 3, 0, 0, 6, 0, 1])
     }
     seeds.append([4, 0, 7, 7, 7, 7, 5, 7, 7, 7, 6, 0, 5])
     return seeds
