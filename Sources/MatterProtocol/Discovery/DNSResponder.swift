@@ -12,7 +12,8 @@ public import MatterCrypto
 public struct DNSResponder: Sendable {
   /// How long it gives way, and how much it sends at once.
   public struct Options: Hashable, Sendable {
-    /// How long the services on a host are held back whose name another host has.
+    /// How long the services on a host are held back whose name another host has, and the least time between two announcements in
+    /// defense of an instance name.
     public var conflictPause = Duration.seconds(60)
     /// Most packets given out in one go by one answer; more follow after `burstPause`.
     public var burst = 16
@@ -49,6 +50,8 @@ public struct DNSResponder: Sendable {
     var phase: Phase
     /// When what the phase waits for is due.
     var nextStep: Instant
+    /// When the instance name was last defended against another host.
+    var defended = Instant(nanoseconds: .min / 2)
 
     /// Whether the service is answered.
     var isOurs: Bool { phase != .heldBack }

@@ -66,10 +66,14 @@ extension DNSResponder {
     note(.hostConflict(name, held.map(\.service.kind)))
   }
 
+  /// Announces a service again, once in a while: the other host may do the same.
   private mutating func defend(_ sequence: UInt64, _ kind: MatterService.Kind, at now: Instant) {
     note(.conflict(kind))
-    guard services[sequence]?.isOurs == true, !unsettled.contains(sequence) else { return }
+    guard let service = services[sequence], service.isOurs, !unsettled.contains(sequence),
+      now - service.defended >= options.conflictPause
+    else { return }
     services[sequence]?.phase = .announcing(left: 1)
+    services[sequence]?.defended = now
     schedule(sequence, at: now)
   }
 
