@@ -34,13 +34,13 @@ extension DNSResponder {
     }
   }
 
-  /// Another host probes for one of our names. If the name of a host was announced within the last second, the other host had it
-  /// before, and probes because it received the announcement. Any other name is defended by the answer. RFC 6762 § 9.
+  /// Another host probes for one of our names. If the name was announced within the last second, the other host had it before, and
+  /// probes because it received the announcement; otherwise the answer defends the name. RFC 6762 § 9.
   mutating func noticeProbes(in message: DNSMessage, at now: Instant) {
     for record in message.authorities {
       guard let entry = index[record.name], !isOurs(record) else { continue }
-      if let service = entry.instance.flatMap({ services[$0] }) {
-        note(.conflict(service.service.kind))
+      if let sequence = entry.instance, let service = services[sequence] {
+        if unsettled.contains(sequence) { note(.conflict(service.service.kind)) }
       } else if entry.hosted.allSatisfy(unsettled.contains) {
         giveUpHost(of: entry.hosted.filter { services[$0]?.isOurs == true }, at: now)
       }

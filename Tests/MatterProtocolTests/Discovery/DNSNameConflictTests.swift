@@ -75,7 +75,7 @@ import Testing
     let messages = try drain(&responder, from: later, until: later + .seconds(10))
     #expect(messages.map(\.message.isResponse) == [true] && messages.first?.at == later)
     #expect(responder.nextEvent() == .conflict(MatterService.lamp().kind))
-    // A probe for the name is answered at once.
+    // A probe for the name is answered at once, and is a conflict only just after the announcement.
     let question = DNSQuestion(MatterService.lamp().kind.instanceName, .any, wantsUnicast: true)
     let probe = DNSMessage(
       questions: [question],
@@ -85,7 +85,14 @@ import Testing
     let reply = try #require(output)
     #expect(reply.destination == .unicast(peer, interface: on))
     #expect(try DNSMessage(reply.bytes).answers.map(\.type) == [.srv, .txt])
-    #expect(responder.nextEvent() == .conflict(MatterService.lamp().kind))
+    #expect(responder.nextEvent() == nil)
+    responder.publish(.node(9), at: later + .seconds(21))
+    let name = MatterService.node(9).kind.instanceName
+    let other = DNSMessage(
+      questions: [DNSQuestion(name, .any)],
+      authorities: [DNSRecord(name, .srv(priority: 0, weight: 0, port: 9, target: name), ttl: 120)])
+    responder.handle(packet: other.encoded(), from: peer, on: on, at: later + .milliseconds(21_200))
+    #expect(responder.nextEvent() == .conflict(MatterService.node(9).kind))
   }
 
   @Test("withdraws all services of a host whose name another host has", arguments: [false, true])
