@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import MatterCrypto
 import MatterProtocol
 import NIOCore
 import NIOPosix
@@ -103,6 +104,50 @@ import Testing
     #expect(server.status.multicast.contains("lo/IPv4"))
     #expect(server.status.directPort == nil)
     try await exercise(server, client)
+  }
+
+  /// As of a responder that has multicast its records within the last second: it may answer by unicast only.
+  @Test("receives the unicast answer to the first query", .enabled(if: hasMulticast, "no multicast on loopback"))
+  func unicastAnswer() async throws {
+    let loopback = try #require(try NetworkInterfaces.select(.loopback).first)
+    let socket = try BoundSocket.multicast(on: loopback, isIPv6: false)
+    let published = service()
+    let answering = Task.detached {
+      defer { close(socket.descriptor) }
+      var responder = DNSResponder(random: SystemRandomSource())
+      responder.setInterfaces([loopback.id: [.loopback4]], at: HostClock.now())
+      responder.publish(published, at: HostClock.now())
+      var bytes = [UInt8](repeating: 0, count: 9216)
+      while !Task.isCancelled {
+        var descriptor = pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0)
+        _ = poll(&descriptor, 1, 50)
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let received = withUnsafeMutablePointer(to: &storage) {
+          $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+            let count = recvfrom(socket.descriptor, &bytes, bytes.count, 0, pointer, &length)
+            return (count, count > 0 ? MatterProtocol.SocketAddress(pointer) : nil)
+          }
+        }
+        guard let source = received.1 else { continue }
+        responder.handle(packet: Array(bytes.prefix(received.0)), from: source, on: loopback.id, at: HostClock.now())
+        while let output = responder.nextOutput() {
+          guard case .unicast(let destination, _) = output.destination else { continue }
+          _ = destination.withSystemAddress { sendto(socket.descriptor, output.bytes, output.bytes.count, 0, $0, $1) }
+        }
+      }
+    }
+    let client = try discovery()
+    let events = Collector<ServiceDiscovery.Event>()
+    let browse = client.browse(query(published), on: loops.next()) { events.add($0) }
+    #expect(
+      await events.wait { events in
+        events.contains { if case .found(let found) = $0 { found.kind == published.kind } else { false } }
+      })
+    client.stop(browse)
+    answering.cancel()
+    await answering.value
+    try await client.stop().get()
   }
 
   @Test(.enabled(if: otherInterface != nil), arguments: [false, true])
