@@ -10,7 +10,7 @@ import Testing
   /// Information or an attribute more: that is another version's run, and this number is to be renewed in the same commit,
   /// with what the failure says. Where nothing of the kind was changed, something in the run has been left to the machine, to
   /// the process or to chance, and the number has to stay.
-  private static let digest: UInt64 = 0xC97905B973C454C
+  private static let digest: UInt64 = 0xB59CA0D99DA1EF6C
 
   private static let scenario = """
     scenario: Pinned

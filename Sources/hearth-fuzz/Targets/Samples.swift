@@ -100,7 +100,8 @@ enum Samples {
     let entry: [UInt8] = [0x15, 0x24, 1, 5, 0x24, 2, 2]
     return [[0x36, 3, 0x18, 0x36, 4, 0x18], [0x34, 3, 0x34, 4]].map { (rest: [UInt8]) in
       AttributeWrite(ConcreteAttributePath(0, 0x001F, 0), value: [0x16] + entry + rest + [0x18, 0x18])
-    } + [AttributeWrite(ConcreteAttributePath(1, 0x001E, 0), value: [0x16, 0x15, 0x34, 1, 0x34, 3, 0x18, 0x18]),
+    } + [
+      AttributeWrite(ConcreteAttributePath(1, 0x001E, 0), value: [0x16, 0x15, 0x34, 1, 0x34, 3, 0x18, 0x18]),
       AttributeWrite(ConcreteAttributePath(0, 0x003F, 0), value: [0x16, 0x18]),
     ]
   }
