@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -90,8 +91,8 @@ class Bench:
     def log(self) -> str:
         return os.path.join(self.directory, "device.log")
 
-    def fresh(self, kind: str, extra: Optional[list[str]] = None, number: int = 1):
-        """A device of this type that nobody has commissioned; or several, whose codes are those that hearth gives them."""
+    def fresh(self, kind: str, extra: Optional[list[str]] = None, number: int = 1, provisional: bool = False):
+        """A device of this type without fabrics; or several, with the codes that hearth gives them."""
         self.stop()
         self.kind, self.extra = kind, extra or []
         shutil.rmtree(self.state, ignore_errors=True)
@@ -103,6 +104,9 @@ class Bench:
             text = f"home: Conformance\ndevices:\n  - name: Device\n    room: Bench\n    type: {kind}\n"
         codes = f"    passcode: {PASSCODE}\n    discriminator: {DISCRIMINATOR}\n" if number == 1 else f"    count: {number}\n"
         text = text.replace("    type:", f"{codes}    enableKey: \"{ENABLE_KEY}\"\n    type:", 1)
+        if provisional:
+            text = re.sub(r"^(    type:)", r"    provisional: true\n\1", text, count=1, flags=re.M)
+            text = re.sub(r"^(      - {) name:", r"\1 provisional: true, name:", text, flags=re.M)
         with open(definition, "w") as file:
             file.write(text)
         self.start()

@@ -130,7 +130,8 @@ def run(job: Job, bench: Bench, checkout: Checkout, directory: str) -> list[Resu
     folder = os.path.join(directory, name.replace("/", "-").replace(",", "").replace(" ", "_"))
     bench.use(folder)
     bench.endpoint = job.endpoint or 0
-    bench.fresh(job.device, job.options.get("run", []), job.options.get("number", 1))
+    bench.fresh(job.device, job.options.get("run", []), job.options.get("number", 1),
+                job.options.get("provisional", False))
     storage = os.path.join(folder, "storage.json")
     codes = ["--discriminator", str(DISCRIMINATOR), "--passcode", str(PASSCODE)]
     common = ["--storage-path", storage, "--paa-trust-store-path", checkout.trust_store,
