@@ -60,12 +60,30 @@ import Testing
     .written([AttributeStatus(AttributePath(path), status: Status(code))])
   }
 
-  private func joining(_ group: GroupID = 7) -> GroupChange {
-    GroupChange(GroupRecord(group, "Den", keySet: 1), 1, [1], isJoining: true)
+  private func joining(_ group: GroupID = 7) throws -> GroupChange {
+    var change = GroupChange(GroupRecord(group, "Den", keySet: 1), 1, [1], isJoining: true)
+    var report = ReassembledReport()
+    let support = AttributeData(Groups.nameSupport.path(on: 1), dataVersion: 1, value: [0x04, 0x80])
+    try report.append(ReportData(attributeReports: [.data(support)]))
+    #expect(try !change.take(.report(report)))
+    return change
+  }
+
+  @Test("an endpoint without the Groups cluster is not given keys, whether the node says so or not")
+  func noGroupsCluster() throws {
+    let statuses = [
+      AttributeStatus(AttributePath(Groups.nameSupport.path(on: 1)), status: Status(.unsupportedEndpoint))
+    ]
+    for (answers, code) in [(statuses, StatusCode.unsupportedEndpoint), ([], .unsupportedCluster)] {
+      var change = GroupChange(GroupRecord(7, "Den", keySet: 1), 1, [1], isJoining: true)
+      var report = ReassembledReport()
+      try report.append(ReportData(attributeReports: answers.map { .status($0) }))
+      #expect(throws: ControllerError.status(Status(code))) { try change.take(.report(report)) }
+    }
   }
 
   @Test func listsGoBackAsTheyCameAndForTheVersionThatWasSeen() throws {
-    var change = joining()
+    var change = try joining()
     #expect(try !change.take(Self.done))
     let admin = entry(2, [1], extra: "theirs")
     #expect(try !change.take(look([key(5, set: 3, extra: "new")], [admin, entry(3, [4], extra: "kept")], 40)))
@@ -89,7 +107,7 @@ import Testing
 
   /// What a rival wrote in between is looked at and kept; one that never stops wins.
   @Test func aRivalsEditIsNotOverwritten() throws {
-    var change = joining()
+    var change = try joining()
     _ = try change.take(Self.done)
     _ = try change.take(look([], [entry(2, [1])], 40))
     #expect(try !change.take(answer(Self.map, .dataVersionMismatch)))

@@ -241,25 +241,52 @@ import Testing
     home.light.cutPower()
     #expect(throws: ControllerError.self) { try home.result { $0.addMember(node, endpoint: 1, to: den.id, at: $1) } }
     #expect(home.controller.engine?.groups.first?.holders == [])
-    // Once the request is out, nobody knows.
-    home.light.powerOn()
-    _ = try home.read([AttributePath(OnOff.onOff.path(on: 1))])
-    home.light.cutPower()
-    #expect(throws: ControllerError.self) { try home.result { $0.addMember(node, endpoint: 1, to: den.id, at: $1) } }
-    #expect(home.controller.engine?.groups.first?.holders == [node])
   }
 
-  @Test("keys that a failed join left on a node are removed with the group")
+  @Test("a node that lost its power once the keys were sent may have them") func sentKeysCount() throws {
+    var holders: Set<[NodeID]> = []
+    for time in 1...40 {
+      let home = try SimulatedHome()
+      let node = try home.commission()
+      let den = try perform(home) { engine, _ in try engine.createGroup(name: "Den") }
+      _ = try perform(home) { engine, now in engine.addMember(node, endpoint: 1, to: den.id, at: now) }
+      try home.world.run(for: .milliseconds(Int64(time)))
+      home.light.cutPower()
+      try home.world.run(for: .seconds(60))
+      let group = try #require(home.controller.engine?.groups.first)
+      if group.members.isEmpty { holders.insert(group.holders) }
+    }
+    #expect(holders == [[], [1]])
+  }
+
+  @Test("a node without the Groups cluster gets no keys; those that a failed join left are removed with the group")
   func failedJoinIsUndone() throws {
     let home = try SimulatedHome()
     let node = try home.commission()
     let den = try perform(home) { engine, _ in try engine.createGroup(name: "Den") }
-    // Endpoint 0 has no Groups cluster: it has the keys by then.
-    #expect(throws: ControllerError.self) { try home.result { $0.addMember(node, endpoint: 0, to: den.id, at: $1) } }
-    let before = try home.read([AttributePath(GroupKeyManagement.groupKeyMap.path(on: 0))])
-    #expect(try before.value(of: GroupKeyManagement.groupKeyMap, on: 0).count == 1)
-    #expect(try perform(home) { engine, _ in try engine.deleteGroup(den.id) }.holders == [node])
-    _ = try changed(try home.result { $0.leaveGroup(node, den.id, at: $1) })
+    // Endpoint 0 has no Groups cluster.
+    #expect(throws: ControllerError.status(Status(.unsupportedCluster))) {
+      try home.result { $0.addMember(node, endpoint: 0, to: den.id, at: $1) }
+    }
+    let keys = try home.result { $0.invoke(GroupKeyManagement.keySetReadAllIndices, .init(), on: 0, of: node, at: $1) }
+    guard case .invoked(let results) = keys else { throw SimulationError.timedOut(at: .zero) }
+    #expect(try results.response(of: GroupKeyManagement.keySetReadAllIndices).groupKeySetIDs == [0])
+    #expect(home.controller.engine?.groups.first?.holders == [])
+    // A node has room for some groups. What the first one too many left on it is removed.
+    var joined = 0
+    var last = den
+    while joined < 100 {
+      last = try perform(home) { engine, _ in try engine.createGroup(name: "Group \(joined)") }
+      guard (try? home.result { $0.addMember(node, endpoint: 1, to: last.id, at: $1) }) != nil else { break }
+      joined += 1
+    }
+    #expect((1..<100).contains(joined))
+    #expect(try perform(home) { engine, _ in try engine.deleteGroup(last.id) }.holders == [node])
+    _ = try changed(try home.result { $0.leaveGroup(node, last.id, at: $1) })
+    for group in home.controller.engine?.groups ?? [] where group.id != den.id {
+      _ = try changed(try home.result { $0.leaveGroup(node, group.id, at: $1) })
+      _ = try perform(home) { engine, _ in try engine.deleteGroup(group.id) }
+    }
     let after = try home.read([AttributePath(GroupKeyManagement.groupKeyMap.path(on: 0))])
     #expect(try after.value(of: GroupKeyManagement.groupKeyMap, on: 0) == [])
     #expect(home.controller.engine?.deletedGroups == [])

@@ -214,9 +214,11 @@ extension ControllerEngine {
     complete(id, .success(.groupChanged(record)), at: now)
   }
 
-  /// A change of groups failed. A node that could not be reached, or that refused the keys, has nothing of the group.
+  /// A change of groups failed. A node that could not be reached, that has no Groups cluster, or that refused the keys,
+  /// has nothing of the group.
   mutating func failedGroupChange(_ change: GroupChange, _ error: ControllerError) {
-    guard change.isFirst, change.step == .writeKeys, var record = groupRecords[change.group] else { return }
+    guard change.isFirst, change.step == .probe || change.step == .writeKeys, var record = groupRecords[change.group]
+    else { return }
     if change.hasSent { guard case .status = error else { return } }
     record.holders.removeAll { $0 == change.node }
     update(record)

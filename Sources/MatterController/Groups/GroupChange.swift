@@ -6,6 +6,8 @@ internal import MatterProtocol
 /// Each may find nothing to do.
 struct GroupChange: Sendable {
   enum Step: Sendable {
+    /// Whether the endpoints have the Groups cluster: a node without it is not given keys.
+    case probe
     /// The key set that all our groups use.
     case writeKeys
     /// What the node has of groups and access already.
@@ -36,7 +38,7 @@ struct GroupChange: Sendable {
   let othersStay: Bool
   /// Whether the node had nothing of the group before.
   var isFirst = false
-  /// Whether a request may have reached the node.
+  /// Whether a request that changes something may have reached the node.
   var hasSent = false
   var step: Step
   /// What the node has, when it was looked at last.
@@ -55,13 +57,15 @@ struct GroupChange: Sendable {
     self.endpoints = endpoints
     self.isJoining = isJoining
     othersStay = group.members.contains { $0.node == node && !endpoints.contains($0.endpoint) }
-    step = isJoining ? .writeKeys : endpoints.isEmpty ? .look : .removeGroup
+    step = isJoining ? .probe : endpoints.isEmpty ? .look : .removeGroup
   }
 
   // MARK: Requests
 
   func request(epochKey: [UInt8]) -> NodeRequest? {
     switch step {
+    case .probe:
+      return .read(ReadRequest(attributePaths: endpoints.map { AttributePath(Groups.nameSupport.path(on: $0)) }))
     case .writeKeys, .replaceKeys:
       let set = GroupKeyManagement.GroupKeySetStruct(
         groupKeySetID: keySet, groupKeySecurityPolicy: .trustFirst, epochKey0: .value(OctetString(epochKey)),
@@ -163,6 +167,12 @@ struct GroupChange: Sendable {
   /// - Returns: whether all is done.
   mutating func take(_ reply: Reply) throws(ControllerError) -> Bool {
     switch (step, reply) {
+    case (.probe, .report(let report)):
+      // Some nodes leave out what they don't have, instead of answering with a status.
+      if endpoints.contains(where: { report[Groups.nameSupport.path(on: $0)] == nil }) {
+        throw .status(report.statuses.first?.status ?? Status(.unsupportedCluster))
+      }
+      step = .writeKeys
     case (.writeKeys, .invoked(let results)):
       try results.checkStatus()
       step = .look
@@ -236,7 +246,7 @@ struct GroupChange: Sendable {
     case .look, .writeMap, .addGroup, .removeKeys:
       guard newAccess != nil else { return true }
       step = .writeAccess
-    case .writeKeys, .removeGroup, .replaceKeys, .writeAccess: break
+    case .probe, .writeKeys, .removeGroup, .replaceKeys, .writeAccess: break
     }
     return false
   }

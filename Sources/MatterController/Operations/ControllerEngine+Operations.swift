@@ -66,7 +66,7 @@ extension ControllerEngine {
         return true
       }
       var change = change
-      change.hasSent = true
+      change.hasSent = change.step != .probe
       operations[id]?.task = .changeGroup(change)
       return begin(request, for: id, on: session, isOld: isOld, at: now)
     case .discover: return true
