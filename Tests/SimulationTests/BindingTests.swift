@@ -96,19 +96,40 @@ import Testing
     #expect(try home.state() == !later)
   }
 
-  @Test func aSwitchSwitchesAGroup() throws {
-    let controller = home.controller
-    controller.command { engine, _ in
-      #expect(throws: Never.self) { try engine.createGroup(7, name: "Den") }
-    }
-    _ = try home.result { $0.addMember(1, endpoint: 1, to: 7, at: $1) }
+  /// Gives a node the key of group 7.
+  private func giveGroupKey(_ node: NodeID) throws {
+    let set = GroupKeyManagement.GroupKeySetStruct(
+      groupKeySetID: 42, groupKeySecurityPolicy: .trustFirst,
+      epochKey0: .value(OctetString([UInt8](repeating: 0x5A, count: 16))), epochStartTime0: .value(1),
+      epochKey1: .null, epochStartTime1: .null, epochKey2: .null, epochStartTime2: .null)
+    try invoke(node, GroupKeyManagement.keySetWrite, .init(groupKeySet: set), on: 0)
+    let map = [GroupKeyManagement.GroupKeyMapStruct(groupId: 7, groupKeySetID: 42)]
+    try write(node, GroupKeyManagement.groupKeyMap.path(on: 0), map.tlv)
+  }
+
+  private func invoke<C, Request, Response>(
+    _ node: NodeID, _ command: Command<C, Request, Response>, _ request: Request, on endpoint: EndpointID
+  ) throws {
+    let outcome = try home.result { $0.invoke(command, request, on: endpoint, of: node, at: $1) }
+    guard case .invoked(let results) = outcome else { throw SimulationError.timedOut(at: home.world.now) }
+    try results.checkStatus()
+  }
+
+  @Test("a switch controls the group it is bound to, once it has the group's key") func controlsGroup() throws {
+    try giveGroupKey(1)
+    try invoke(1, Groups.addGroup, .init(groupID: 7, groupName: "Den"), on: 1)
+    let administrator = try #require(home.controller.engine).fabric.nodeID
+    let access = [
+      Entry(privilege: .administer, authMode: .case, subjects: .value([administrator]), targets: .null),
+      Entry(privilege: .operate, authMode: .group, subjects: .value([7]), targets: .null),
+    ]
+    try write(1, AccessControl.acl.path(on: 0), access.tlv)
     try write(2, Binding.binding.path(on: 1), [Binding.TargetStruct(group: 7)].tlv)
     let before = try home.state()
     #expect(try press() == 1)
-    #expect(try home.state() == before, "it has no keys")
+    #expect(try home.state() == before, "the switch has no key")
     #expect(try #require(button.engine).undeliveredCommands == 1)
-    // What members have, but for the membership: endpoint 1 of the switch has no groups.
-    #expect(throws: ControllerError.self) { try home.result { $0.addMember(2, endpoint: 1, to: 7, at: $1) } }
+    try giveGroupKey(2)
     #expect(try press() == 1)
     #expect(try home.state() == !before)
   }
