@@ -128,6 +128,6 @@ let package = Package(
           .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
         ],
         swiftSettings: strict),
-      .testTarget(name: "HouseTests", swiftSettings: strict),
+      .testTarget(name: "RepositoryTests", swiftSettings: strict),
     ]
 )

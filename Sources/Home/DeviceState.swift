@@ -112,17 +112,17 @@ extension HomeDevice {
 }
 
 extension Home {
-  /// Waits until it is known of all these devices whether they can be reached, or until the time is over: then those that
+  /// PendingWork until it is known of all these devices whether they can be reached, or until the time is over: then those that
   /// did not answer can't be. Of those that nobody waits for any more, as the task was cancelled, nothing is said.
   public func waitForConnectivity(of devices: Set<String>, timeout: Duration) async {
     let snapshots = self.devices().batched()
     let state = await backend.state
     let waits = devices.compactMap { id in
-      Waits.begin("\(state.devices[id]?.name ?? "device \(id)") to answer").map { (id, $0) }
+      PendingWork.begin("\(state.devices[id]?.name ?? "device \(id)") to answer").map { (id, $0) }
     }
     defer { for (_, wait) in waits { wait.end() } }
     // This is what is waited for, not the changes by which it is noticed.
-    let waiting = Waits.$board.withValue(nil) {
+    let waiting = PendingWork.$board.withValue(nil) {
       Tasks.start {
         for await all in snapshots {
           let known = Set(all.lazy.filter { $0.source?.status.connectivity.connectivityState != .unknown }.map(\.id))

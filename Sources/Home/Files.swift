@@ -41,9 +41,9 @@ package enum Files {
 public struct HomeLock: ~Copyable, Sendable {
   private let descriptor: Int32
 
-  /// Waits for the lock.
-  /// - Throws: `timedOut` when another process keeps it longer than `patience`.
-  public static func acquire(_ state: StateDirectory, patience: Duration = .seconds(5)) async throws(HomeError)
+  /// PendingWork for the lock.
+  /// - Throws: `timedOut` when another process keeps it longer than `timeout`.
+  public static func acquire(_ state: StateDirectory, timeout: Duration = .seconds(5)) async throws(HomeError)
     -> HomeLock
   {
     try Files.makeDirectory(state.home)
@@ -55,13 +55,13 @@ public struct HomeLock: ~Copyable, Sendable {
     var wait: Wait?
     defer { wait?.end() }
     while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-      guard errno == EWOULDBLOCK || errno == EINTR, waited < patience, !Task.isCancelled else {
+      guard errno == EWOULDBLOCK || errno == EINTR, waited < timeout, !Task.isCancelled else {
         close(descriptor)
         throw HomeError(
           .timedOut,
           "another hearth is changing the home in \(state.root); wait for it to end, or choose another --state")
       }
-      wait = wait ?? Waits.begin("another hearth to be done with changing the home")
+      wait = wait ?? PendingWork.begin("another hearth to be done with changing the home")
       try? await Task.sleep(for: pause)
       waited += pause
     }

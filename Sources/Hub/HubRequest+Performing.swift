@@ -27,14 +27,14 @@ extension HubRequest {
       return .written(try await home.write(node, writes, isTimed: isTimed))
     case .invoke(let node, let command, let isTimed):
       return .invoked(try await home.invoke(node, command, isTimed: isTimed))
-    case .writeDevice(let device, let way, let writes, let isTimed, let patience):
+    case .writeDevice(let device, let way, let writes, let isTimed, let timeout):
       try await home.write(
-        writes, isTimed: isTimed, of: device, by: way, patience: patience.map { Self.allowed($0) })
+        writes, isTimed: isTimed, of: device, by: way, timeout: timeout.map { Self.allowed($0) })
       return .done
-    case .invokeDevice(let device, let way, let command, let isTimed, let patience):
+    case .invokeDevice(let device, let way, let command, let isTimed, let timeout):
       return .invoked(
         try await home.invoke(
-          command, isTimed: isTimed, of: device, by: way, patience: patience.map { Self.allowed($0) }))
+          command, isTimed: isTimed, of: device, by: way, timeout: timeout.map { Self.allowed($0) }))
     case .anchor: return .anchor(try await home.anchor())
     case .samples(let anchor, let filter, let limit):
       let most = limit == 0 ? Self.mostSamples : min(limit, Self.mostSamples)

@@ -14,7 +14,7 @@ import Testing
     update.changes.append(.roomAdded(Room(id: "den", name: "Den", structureID: "home")))
     update.changes.append(.event(5, event(3)))
     update.versions = [5: [ClusterPath(1, 6): 7]]
-    update.trials = ["5": SettlingTrial(settled: SourceConnectivity(.online, .peer), since: 900)]
+    update.trials = ["5": DebounceTrial(settled: SourceConnectivity(.online, .peer), since: 900)]
     try database.commit([update], contacts: [5: Contact(last: 1, nextReport: 2)])
     _ = try database.invite("Ada", .member, at: 1)
     _ = try database.addCloudAccount("Maker", address: "https://example.org/", token: "t")
@@ -153,7 +153,7 @@ import Testing
     try fill(database)
     for value in [Int64.max, .min] {
       try database.write { try $0.execute(sql: "UPDATE trial SET since = ?", arguments: [value]) }
-      var settling = Settling(grace: .seconds(86_400))
+      var settling = ConnectivityDebouncer(grace: .seconds(86_400))
       let trial = try #require(try database.load().trials["5"])
       settling.restore("5", SourceConnectivity(.offline, .peer), trial, at: 1_000)
       _ = settling.state(at: .max)

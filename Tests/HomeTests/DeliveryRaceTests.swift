@@ -9,7 +9,7 @@ import Testing
 /// What happens to deliveries while what is known of them is on its way from the database or into it.
 @Suite("Races of deliveries", .timeLimit(.minutes(10))) struct DeliveryRaceTests {
   private let loop = MultiThreadedEventLoopGroup.singleton.next()
-  private let limits = DeliverySchedule.Limits(patience: .seconds(120), firstRetry: .milliseconds(30), strikes: 1)
+  private let limits = DeliverySchedule.Limits(timeout: .seconds(120), firstRetry: .milliseconds(30), strikes: 1)
 
   /// A database with one delivery that there is something for.
   private func database(in place: TestDatabase, _ script: String) throws -> (HomeDatabase, Int64) {
@@ -67,7 +67,7 @@ import Testing
     let place = try TestDatabase()
     let file = place.directory + "/told"
     let (database, id) = try database(in: place, "echo x >> \(file); false")
-    let patient = DeliverySchedule.Limits(patience: .seconds(120), firstRetry: .seconds(3600))
+    let patient = DeliverySchedule.Limits(timeout: .seconds(120), firstRetry: .seconds(3600))
     let center = ObserverCenter(database, after: try database.anchor(), on: loop, QueueWorker(), limits: patient)
     try await center.start(inBackground: true)
     @Sendable func attempts() -> Int {
@@ -99,7 +99,7 @@ import Testing
       "echo x > \(path)/$HEARTH_ATTEMPT; trap 'while ! test -e \(path)/gate; do sleep 0.05; done; exit 0' TERM; "
       + "while :; do sleep 0.05; done"
     let (database, _) = try database(in: place, script)
-    let brief = DeliverySchedule.Limits(patience: .seconds(10), firstRetry: .milliseconds(10), strikes: 100)
+    let brief = DeliverySchedule.Limits(timeout: .seconds(10), firstRetry: .milliseconds(10), strikes: 100)
     let center = ObserverCenter(database, after: try database.anchor(), on: loop, QueueWorker(), limits: brief)
     try await center.start(inBackground: true)
     #expect(await eventually { FileManager.default.fileExists(atPath: path + "/2") })

@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test func threeStrikesLaterAndLaterThenNothingUntilResumed() {
-    var schedule = DeliverySchedule(.init(patience: .seconds(30), firstRetry: .seconds(5)))
+    var schedule = DeliverySchedule(.init(timeout: .seconds(30), firstRetry: .seconds(5)))
     #expect(schedule.change(at: at(0)) == [.deliver(run: 1)])
     #expect(schedule.fail(run: 1, at: at(1)) == [])
     #expect(schedule.deadline == at(6))
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test func whatIsCompletedLateIsCompleted() {
-    let limits = DeliverySchedule.Limits(period: .seconds(40), patience: .seconds(30), firstRetry: .seconds(5))
+    let limits = DeliverySchedule.Limits(period: .seconds(40), timeout: .seconds(30), firstRetry: .seconds(5))
     var schedule = DeliverySchedule(limits)
     #expect(schedule.change(at: at(0)) == [.deliver(run: 1)])
     #expect(schedule.advance(to: at(30)) == [.abandon(run: 1)] && schedule.strikes == 1)
@@ -103,7 +103,7 @@ import Testing
   }
 
   @Test func whoIsResumedInItsBackOffIsWokenAtOnce() {
-    var schedule = DeliverySchedule(.init(period: .seconds(60), patience: .seconds(30), firstRetry: .seconds(5)))
+    var schedule = DeliverySchedule(.init(period: .seconds(60), timeout: .seconds(30), firstRetry: .seconds(5)))
     #expect(schedule.change(at: at(0)) == [.deliver(run: 1)] && schedule.fail(run: 1, at: at(1)) == [])
     #expect(schedule.resume(at: at(2)) == [.deliver(run: 2)] && schedule.strikes == 0)
     #expect(schedule.finish(run: 2, at: at(3)) == [])

@@ -12,7 +12,7 @@ import Testing
 /// In real time, but for nothing that takes longer than it must.
 @Suite("Observers", .timeLimit(.minutes(10))) struct ObserverTests {
   private let loop = MultiThreadedEventLoopGroup.singleton.next()
-  private static let quick = DeliverySchedule.Limits(patience: .seconds(120), firstRetry: .milliseconds(30))
+  private static let quick = DeliverySchedule.Limits(timeout: .seconds(120), firstRetry: .milliseconds(30))
 
   private func until(_ what: String, _ body: () async throws -> Bool) async throws {
     for _ in 0..<12_000 {
@@ -92,7 +92,7 @@ import Testing
   @Test func aQueryThatNeverCompletesEndsWithAnError() async throws {
     let place = try TestDatabase()
     let database = try place.open()
-    let center = try center(database, .init(patience: .milliseconds(30), firstRetry: .milliseconds(10)))
+    let center = try center(database, .init(timeout: .milliseconds(30), firstRetry: .milliseconds(10)))
     try await center.start()
     let calls = Mutex<[Bool]>([])
     try await center.execute(ObserverQuery(.all) { _, _, error in calls.withLock { $0.append(error != nil) } })
@@ -295,7 +295,7 @@ import Testing
 
   @Test func aBackOffGoesOnOverARestart() async throws {
     let (place, database, told) = try delivery(.immediate, "false")
-    let limits = DeliverySchedule.Limits(patience: .seconds(120), firstRetry: .seconds(5))
+    let limits = DeliverySchedule.Limits(timeout: .seconds(120), firstRetry: .seconds(5))
     var center = try center(database, limits)
     try await center.start(inBackground: true)
     try database.commit([light(true)])
@@ -345,7 +345,7 @@ import Testing
     let id = try database.backgroundDeliveries()[0].id
     // It is waited for as after any failure, and then it is told.
     try database.record(begun: HostClock.unixMicroseconds(), earliest: nil, of: id)
-    let patient = try self.center(database, .init(patience: .seconds(120), firstRetry: .seconds(3600)))
+    let patient = try self.center(database, .init(timeout: .seconds(120), firstRetry: .seconds(3600)))
     try await patient.start(inBackground: true)
     try await until("it is noted") { try database.backgroundDeliveries()[0].strikes == 1 }
     var stored = try database.backgroundDeliveries()[0]
@@ -356,7 +356,7 @@ import Testing
     let again = try place.open()
     for strikes in 2...3 {
       try again.record(begun: HostClock.unixMicroseconds(), earliest: nil, of: id)
-      let center = try self.center(again, .init(patience: .seconds(120), firstRetry: .seconds(3600)))
+      let center = try self.center(again, .init(timeout: .seconds(120), firstRetry: .seconds(3600)))
       try await center.start(inBackground: true)
       try await until("it is noted") { try again.backgroundDeliveries()[0].strikes == strikes }
       await center.stop()
@@ -374,7 +374,7 @@ import Testing
   @Test func aCommandThatCompletesWhenItIsAskedToEndHasCompleted() async throws {
     let (place, database, told) = try delivery(.immediate, "trap 'exit 0' TERM; while :; do sleep 0.1; done")
     try database.commit([light(true)])
-    let center = try center(database, .init(patience: .seconds(10), firstRetry: .milliseconds(30)))
+    let center = try center(database, .init(timeout: .seconds(10), firstRetry: .milliseconds(30)))
     try await center.start(inBackground: true)
     try await until("it is delivered") { try database.backgroundDeliveries()[0].delivered != nil }
     let stored = try database.backgroundDeliveries()[0]
@@ -392,7 +392,7 @@ import Testing
         .all, .immediate, to: .command(["sh", "-c", "trap '' TERM; echo $$ >> \(file); exec sleep 100"]),
         after: try database.anchor()))
     try database.commit([light(true)])
-    let center = try center(database, .init(patience: .seconds(20), firstRetry: .milliseconds(10), strikes: 3))
+    let center = try center(database, .init(timeout: .seconds(20), firstRetry: .milliseconds(10), strikes: 3))
     try await center.start(inBackground: true)
     try await until("it is suspended") { try database.backgroundDeliveries()[0].isSuspended }
     let number = try #require(

@@ -107,7 +107,7 @@ import Testing
 
   @Test func aTimeThatIsSetCountsFromWhenItBegan() {
     let second: Int64 = 1_000_000
-    var settling = Settling(grace: .seconds(100))
+    var settling = ConnectivityDebouncer(grace: .seconds(100))
     settling.restore("5", SourceConnectivity(.online, .peer), nil, at: 0)
     _ = settling.note("5", SourceConnectivity(.offline, .peer), at: 10 * second)
     #expect(settling.nextDeadline == 110 * second)
@@ -171,7 +171,7 @@ import Testing
     var stored = try HomeDatabase.open(directory.state.database).load()
     // It has been so for longer than anybody is patient.
     let since = machine.unixMicroseconds() - 2 * 86_400_000_000
-    stored.trials["5"] = SettlingTrial(settled: SourceConnectivity(.online, .peer), since: since)
+    stored.trials["5"] = DebounceTrial(settled: SourceConnectivity(.online, .peer), since: since)
     let snapshot = await open.home.devices(of: stored)
     #expect(snapshot.map(\.settledConnectivity.connectivityState) == [.offline])
     await open.home.close()
@@ -205,7 +205,7 @@ import Testing
   @Test func aTrialThatWasStoredIsOverInTimeByAnyClock() {
     let second: Int64 = 1_000_000
     let online = SourceConnectivity(.online, .peer)
-    func lamp(_ trial: SettlingTrial?, at time: Int64) -> HomeReducer {
+    func lamp(_ trial: DebounceTrial?, at time: Int64) -> HomeReducer {
       var home = CheckedReducer()
       home.meet(.lamp(5))
       home.take(.lost(5, .timedOut))
@@ -214,17 +214,17 @@ import Testing
     func state(_ reducer: HomeReducer) -> ConnectivityState { reducer.settledConnectivity(of: "5").connectivityState }
     #expect(state(lamp(nil, at: 100 * second)) == .offline)
     // The time went by while nobody looked.
-    #expect(state(lamp(SettlingTrial(settled: online, since: 40 * second), at: 100 * second)) == .offline)
-    var reducer = lamp(SettlingTrial(settled: online, since: 41 * second), at: 100 * second)
+    #expect(state(lamp(DebounceTrial(settled: online, since: 40 * second), at: 100 * second)) == .offline)
+    var reducer = lamp(DebounceTrial(settled: online, since: 41 * second), at: 100 * second)
     #expect(state(reducer) == .online && reducer.nextDeadline == 101 * second)
     #expect(reducer.settlingState(at: 100 * second).trials["5"]?.remaining == .seconds(1))
     let update = reducer.advance(to: 101 * second)
     #expect(update?.settled == ["5"] && update?.trials == ["5": nil])
     // The clock was put back since: it does not take longer for that.
-    let later = lamp(SettlingTrial(settled: online, since: 9_000 * second), at: 100 * second)
+    let later = lamp(DebounceTrial(settled: online, since: 9_000 * second), at: 100 * second)
     #expect(state(later) == .online && later.nextDeadline == 160 * second)
     // What got better since, or what another version wrote, is no trial.
-    #expect(state(lamp(SettlingTrial(settled: .unknown, since: 41 * second), at: 100 * second)) == .offline)
+    #expect(state(lamp(DebounceTrial(settled: .unknown, since: 41 * second), at: 100 * second)) == .offline)
   }
 
   /// Whatever happens, what is stored says the same as who has seen it all.

@@ -98,7 +98,7 @@ import Testing
   @Test func callsComeOneAtATimeAndNoneBehindTheStop() async throws {
     let place = try TestDatabase()
     let database = try place.open()
-    let limits = DeliverySchedule.Limits(patience: .milliseconds(20), firstRetry: .milliseconds(5))
+    let limits = DeliverySchedule.Limits(timeout: .milliseconds(20), firstRetry: .milliseconds(5))
     let center = ObserverCenter(database, after: try database.anchor(), on: loop, QueueWorker(), limits: limits)
     try await center.start()
     let inside = Mutex(0)

@@ -202,9 +202,9 @@ import Testing
     state.apply(.connectivity(SourceID(5), away))
     var update = HomeUpdate([.deviceRenamed(id: "6", name: "x")], at: 1)
     let online = SourceConnectivity(.online, .peer)
-    update.trials = ["6": SettlingTrial(settled: online, since: 1)]
+    update.trials = ["6": DebounceTrial(settled: online, since: 1)]
     try database.commit([update])
-    let trials = ["5": SettlingTrial(settled: online, since: 7)]
+    let trials = ["5": DebounceTrial(settled: online, since: 7)]
     let home = HomeReducer(state, grace: .seconds(60), trials: trials, at: 8)
     #expect(try database.restart(with: home, after: try database.anchor(), at: 8) == (try database.anchor()))
     let stored = try database.load()

@@ -180,9 +180,9 @@ final class ScratchDirectory: Sendable {
     let scratch = ScratchDirectory()
     let first = try await HomeLock.acquire(scratch.state)
     let waits = HeldWaits()
-    await Waits.$board.withValue(waits) {
+    await PendingWork.$board.withValue(waits) {
       do throws(HomeError) {
-        let second = try await HomeLock.acquire(scratch.state, patience: .milliseconds(120))
+        let second = try await HomeLock.acquire(scratch.state, timeout: .milliseconds(120))
         _ = consume second
         Issue.record("two have the lock")
       } catch {
@@ -192,13 +192,13 @@ final class ScratchDirectory: Sendable {
     // It says what it waits for while it does.
     #expect(waits.begun == ["another hearth to be done with changing the home"] && waits.ended == 1)
     _ = consume first
-    let third = try await HomeLock.acquire(scratch.state, patience: .zero)
+    let third = try await HomeLock.acquire(scratch.state, timeout: .zero)
     _ = consume third
   }
 }
 
 /// Keeps what is waited for.
-private final class HeldWaits: WaitBoard {
+private final class HeldWaits: WaitRegistry {
   private let inside = Mutex<(begun: [String], ended: Int)>(([], 0))
   var begun: [String] { inside.withLock { $0.begun } }
   var ended: Int { inside.withLock { $0.ended } }

@@ -69,7 +69,7 @@ func rest<S: AsyncSequence>(
   return result
 }
 
-/// Waits for two minutes at most.
+/// PendingWork for two minutes at most.
 func eventually(_ isTrue: @Sendable () async -> Bool) async -> Bool {
   for _ in 0..<6000 {
     if await isTrue() { return true }

@@ -211,7 +211,7 @@ import Testing
 
   @Test func aQueryThatCouldNotIsCalledAgain() async throws {
     let served = try await ServedHome()
-    let client = try await served.client(delivery: .init(patience: .seconds(120), firstRetry: .milliseconds(20)))
+    let client = try await served.client(delivery: .init(timeout: .seconds(120), firstRetry: .milliseconds(20)))
     let calls = Mutex<[HomeError.Code?]>([])
     let query = ObserverQuery(.attribute) { _, completion, error in
       let count = calls.withLock { calls in
@@ -236,7 +236,7 @@ import Testing
   @Test func aQueryThatNeverCompletesEndsWithAnError() async throws {
     let served = try await ServedHome()
     let client = try await served.client(
-      delivery: .init(patience: .milliseconds(30), firstRetry: .milliseconds(10)))
+      delivery: .init(timeout: .milliseconds(30), firstRetry: .milliseconds(10)))
     let calls = Mutex<[HomeError.Code?]>([])
     let late = Mutex<ObserverCompletion?>(nil)
     let query = ObserverQuery(.attribute) { _, completion, error in
@@ -298,7 +298,7 @@ import Testing
   @Test func oneThatBlocksWhenItIsGivenUpStallsNobodyEither() async throws {
     let served = try await ServedHome()
     let client = try await served.client(
-      delivery: .init(patience: .milliseconds(30), firstRetry: .milliseconds(10)))
+      delivery: .init(timeout: .milliseconds(30), firstRetry: .milliseconds(10)))
     let gate = DispatchSemaphore(value: 0)
     let inside = Mutex(0)
     let query = ObserverQuery(.all) { _, _, error in

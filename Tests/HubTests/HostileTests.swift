@@ -93,7 +93,7 @@ import Testing
     let served = try await ServedHome {
       $0.backlog = 1 << 14
       $0.heartbeat = .milliseconds(50)
-      $0.patience = .milliseconds(400)
+      $0.timeout = .milliseconds(400)
     }
     let slow = try await RawClient(served.scratch.state.hubSocket, reads: false)
     slow.send(.hello(HubHello(name: "slow")))

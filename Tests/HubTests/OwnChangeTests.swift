@@ -26,7 +26,7 @@ import VirtualDevices
 
   @Test func theyAreToldToAllOthersAndNotToWhoAsked() async throws {
     let real = try RealHome(try HomeDefinition.load(simulating: [("home.yaml", Self.lamp)]))
-    try await real.begin(isPaired: true, mutant: nil)
+    try await real.begin(isPaired: true, defect: nil)
     let home = try await real.home
     let hub = try await Hub.open(home, Hub.Options(logger: ServedHome.logger))
     let socket = HubAddress.socket(try home.controller.options.state.hubSocket)

@@ -171,7 +171,7 @@ func listening(to home: Home) async -> HomeEvents {
   return updates
 }
 
-/// Waits for two minutes at most.
+/// PendingWork for two minutes at most.
 func eventually(_ isTrue: @Sendable () async throws -> Bool) async -> Bool {
   for _ in 0..<6000 {
     if (try? await isTrue()) == true { return true }

@@ -41,7 +41,7 @@ final class SilentHub: Sendable {
 
   /// What it takes to load a home.
   static let home: [HubNews] = [
-    .reset, .part(ServedHome.lamp), .settling(SettlingState()), .synchronized(HubPosition(hub: 1, count: 0)),
+    .reset, .part(ServedHome.lamp), .settling(DebouncerState()), .synchronized(HubPosition(hub: 1, count: 0)),
   ]
   static let welcome = HubNews.welcome(.owner, client: "c", isResumed: false)
 }

@@ -153,9 +153,9 @@ import Testing
           AttributeWrite(AttributePath(cluster: 6), .item(0), value: []),
         ], isTimed: true),
       .invoke(1, CommandData(CommandPath(endpoint: nil, cluster: 6, command: 2), fields: nil), isTimed: false),
-      .writeDevice("7/3", by: SourceID(7, 3), [], isTimed: false, patience: .zero),
+      .writeDevice("7/3", by: SourceID(7, 3), [], isTimed: false, timeout: .zero),
       .invokeDevice(
-        "5", by: nil, CommandData(CommandPath(endpoint: 1, cluster: 6, command: 2)), isTimed: true, patience: nil),
+        "5", by: nil, CommandData(CommandPath(endpoint: 1, cluster: 6, command: 2)), isTimed: true, timeout: nil),
       .anchor, .status, .lookAgain,
       .samples(after: Anchor("h1f-12"), SampleFilter(.event, devices: ["5"], endpoints: [1]), limit: 3),
       .samples(after: nil, .all, limit: 0),
@@ -188,9 +188,9 @@ import Testing
       .welcome(.member, client: "c", isResumed: true), .refused(error), .reset, .part(ServedHome.lamp),
       .contacts([5: contact]),
       .settling(
-        SettlingState(
+        DebouncerState(
           grace: .seconds(30), trials: ["5": .init(settled: .init(.online, .peer), remaining: .milliseconds(1500))])),
-      .settling(SettlingState()), .synchronized(position),
+      .settling(DebouncerState()), .synchronized(position),
       .update(HomeUpdate(ServedHome.lamp, at: -5, origin: "o"), [5: contact], position),
       .reply(1, .failure(error)), .reply(2, .success(.done)),
       .reply(

@@ -32,7 +32,7 @@ final class Collector<Value: Sendable>: Sendable {
   func add(_ value: Value) { values.withLock { $0.append(value) } }
   var all: [Value] { values.withLock { $0 } }
 
-  /// Waits until the values satisfy `condition`, or for `seconds`.
+  /// PendingWork until the values satisfy `condition`, or for `seconds`.
   func wait(_ seconds: Double = 20, until condition: @Sendable ([Value]) -> Bool) async -> Bool {
     let end = HostClock.now() + .milliseconds(Int64(seconds * 1000))
     while HostClock.now() < end {

@@ -46,15 +46,15 @@ import VirtualDevices
   @Test(arguments: files) func findsItsFault(_ file: String) async throws {
     let finding = "expected " + (try #require(Self.findings[file], "what is to be found with it?"))
     let variants = try ScenarioDefinition.variants("\(Self.folder)/\(file)")
-    let mutant = try #require(variants.first?.mutant, "every scenario is there for a fault")
+    let defect = try #require(variants.first?.defect, "every scenario is there for a fault")
     // One of the variants is enough, and it has to be what the scenario says that fails.
     var others: [String] = []
     for scenario in variants {
-      guard let failure = await scenario.simulate(seed: 1, mutant: mutant).result.failure else { continue }
+      guard let failure = await scenario.simulate(seed: 1, defect: defect).result.failure else { continue }
       if failure.mark != nil, failure.message.hasPrefix(finding) { return }
       others.append(failure.message)
     }
-    Issue.record("\(file) does not find \(mutant.rawValue): \(others)")
+    Issue.record("\(file) does not find \(defect.rawValue): \(others)")
   }
 
   /// “At each step”: the last of the cuts is behind all that a lamp does to be commissioned.
@@ -78,7 +78,7 @@ import VirtualDevices
   /// A fault that no scenario is there for would be of no use.
   @Test func everyFaultHasItsScenario() throws {
     let all = try FileManager.default.contentsOfDirectory(atPath: Self.folder).filter { $0.hasSuffix(".yaml") }
-    let found = try all.compactMap { try ScenarioDefinition.variants("\(Self.folder)/\($0)").first?.mutant }
-    #expect(Set(found) == Set(Mutant.allCases))
+    let found = try all.compactMap { try ScenarioDefinition.variants("\(Self.folder)/\($0)").first?.defect }
+    #expect(Set(found) == Set(SeededDefect.allCases))
   }
 }

@@ -8,10 +8,10 @@ import Testing
 /// Who is there behind a link that carries less than every link of Matter has to.
 @Suite struct NarrowLinkTests {
   /// - Parameter size: the datagrams that the links to the lamp carry.
-  private func befall(_ world: SimulatedHome, _ size: Int) async throws {
+  private func inject(_ world: SimulatedHome, _ size: Int) async throws {
     var narrow = LinkConditions.perfect
     narrow.maximumDatagramSize = size
-    try await world.befall("Lamp", .conditions(narrow))
+    try await world.inject("Lamp", .conditions(narrow))
   }
 
   private func isSaidOnline(_ world: SimulatedHome) async throws -> Bool {
@@ -23,7 +23,7 @@ import Testing
     let run = await simulate(try SimulatedHomeTests.definition(), seed: 1) { _, world in
       async let scored = world.score(for: .seconds(3600))
       try await world.simulation.sleep(for: .seconds(10))
-      try await befall(world, size)
+      try await inject(world, size)
       try await world.simulation.sleep(for: .seconds(1800))
       var truth = try #require(await world.truth().first)
       #expect(truth.isReachable && truth.isNarrow && truth.isSubscribed && truth.route == .ipv6)
@@ -35,7 +35,7 @@ import Testing
       #expect(!truth.isReachable && truth.isPowered && truth.route == .ipv6)
       #expect(try await !isSaidOnline(world))
       #expect(try await world.disagreements().isEmpty)
-      try await world.befall("Lamp", .heal)
+      try await world.inject("Lamp", .heal)
       truth = try #require(await world.truth().first)
       #expect(truth.isReachable && !truth.isNarrow)
       return try await scored
@@ -48,7 +48,7 @@ import Testing
   /// A subscription that only one end remembers is none.
   @Test func whatOneEndRemembersDoesNotStand() async throws {
     let run = await simulate(try SimulatedHomeTests.definition(), seed: 1) { _, world in
-      try await befall(world, 600)
+      try await inject(world, 600)
       try await world.cutPower(of: "Lamp")
       try await world.restorePower(of: "Lamp")
       #expect(await world.truth().map(\.isReachable) == [false])
@@ -63,7 +63,7 @@ import Testing
         (41, .none, false), (42, .ipv6, true), (1231, .ipv6, true), (1232, .ipv6, false),
       ]
       for (size, route, isNarrow) in edges {
-        try await befall(world, size)
+        try await inject(world, size)
         let truth = try #require(await world.truth().first)
         #expect((truth.route, truth.isNarrow) == (route, isNarrow), "\(size)")
         #expect(truth.isReachable == (route != .none), "\(size)")
@@ -74,7 +74,7 @@ import Testing
     // Whoever can make contact with less is there as soon as it has.
     func contact(_ size: Int?) async throws -> (greatest: Int, isOnline: Bool, truth: [Bool], falsehoods: Int) {
       let run = await simulate(try SimulatedHomeTests.definition(), seed: 1) { _, world in
-        if let size { try await befall(world, size) }
+        if let size { try await inject(world, size) }
         try await world.cutPower(of: "hub")
         try await world.restorePower(of: "hub")
         let first = world.simulation.world.value.trace.entries.count
@@ -100,7 +100,7 @@ import Testing
     async throws
   {
     let run = await simulate(try SimulatedHomeTests.definition(), seed: 1) { _, world in
-      try await befall(world, size)
+      try await inject(world, size)
       #expect(await world.truth().map(\.isReachable) == [isKept])
       let card = try await world.score(for: .seconds(3600))
       #expect(await world.truth().map(\.isReachable) == [isKept])

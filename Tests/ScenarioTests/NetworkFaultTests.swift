@@ -10,7 +10,7 @@ import VirtualDevices
 
 @testable import Scenario
 
-/// What a scenario says befalls a machine does befall it: each of these fails where it would do nothing.
+/// What a scenario says is injected into a machine does inject it: each of these fails where it would do nothing.
 @Suite struct NetworkFaultTests {
   private func steps(_ text: String) throws -> [ScenarioStep] {
     try ScenarioFileTests.load(ScenarioFileTests.lamp + "steps:\n" + text).steps
@@ -219,10 +219,10 @@ import VirtualDevices
   @Test func whoMovesWithoutIPv6HasItAgainAfterwards() async throws {
     let run = await simulate(try SimulatedHomeTests.definition(), seed: 1) { _, world in
       let machine = try await world.machine(of: "Lamp")
-      try await world.befall("Lamp", .family(.v6, isOn: false))
+      try await world.inject("Lamp", .family(.v6, isOn: false))
       try await world.move("Lamp")
       let meanwhile = machine.addresses
-      try await world.befall("Lamp", .family(.v6, isOn: true))
+      try await world.inject("Lamp", .family(.v6, isOn: true))
       return (meanwhile, machine.addresses)
     }
     let (meanwhile, after) = try run.result.get()

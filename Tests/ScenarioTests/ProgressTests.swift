@@ -17,10 +17,10 @@ import VirtualDevices
   private static let never = { @Sendable in await withCheckedContinuation { (_: CheckedContinuation<Void, Never>) in } }
 
   private func run<R: Sendable>(
-    _ patience: Duration, _ body: @escaping @Sendable (Home, SimulatedHome) async throws -> R
+    _ timeout: Duration, _ body: @escaping @Sendable (Home, SimulatedHome) async throws -> R
   ) async throws -> R {
     var options = SimulatedHomeOptions()
-    options.patience = patience
+    options.timeout = timeout
     return try await simulate(try SimulatedHomeTests.definition(), seed: 1, options, body).result.get()
   }
 
@@ -35,7 +35,7 @@ import VirtualDevices
     }
     #expect((1000..<1100).contains(since.nanoseconds / 1_000_000_000))
     // Something happens at least once in an hour, if only that a report is due.
-    #expect(end - since > Simulation.usualPatience && end - since < Simulation.usualPatience + .seconds(3_601))
+    #expect(end - since > Simulation.usualTimeout && end - since < Simulation.usualTimeout + .seconds(3_601))
     #expect("\(SimulationError.noProgress(at: end, since: since, waiting: ["Godot"]))".contains("waits “Godot”"))
   }
 
@@ -127,7 +127,7 @@ import VirtualDevices
 
   /// Each change is heard with the home as it is right after it, however fast the next one comes.
   @Test func noChangeHidesBehindTheNext() async throws {
-    let names = try await run(Simulation.usualPatience) { home, world -> [String] in
+    let names = try await run(Simulation.usualTimeout) { home, world -> [String] in
       let heard = Mutex<[String]>([])
       let listener = await HomeListener(to: home, DeviceNames(world.definition).uniqueIDs) { view, _ in
         heard.withLock { $0.append(view.devices.first?.name ?? "none") }

@@ -43,17 +43,17 @@ import Testing
   @Test func whatFailsIsMadeSmaller() async throws {
     var failed: RandomHome.Outcome?
     for seed in 1...UInt64(60) where failed == nil {
-      let outcome = await RandomHome.run(RandomPlan(seed: seed), mutant: .staysAtAddress)
+      let outcome = await RandomHome.run(RandomPlan(seed: seed), defect: .staysAtAddress)
       if outcome.failure != nil { failed = outcome }
     }
     let found = try #require(failed, "the random homes don't find a home that never looks where a device went")
-    let least = await RandomHome.shrink(found, mutant: .staysAtAddress)
+    let least = await RandomHome.shrink(found, defect: .staysAtAddress)
     #expect(least.kind == found.kind)
     #expect(least.plan.lines.count < found.plan.lines.count)
     // Nothing of it can be spared.
     for step in least.plan.steps.map(\.number) {
       let rest = least.plan.keeping(steps: least.plan.steps.map(\.number).filter { $0 != step })
-      #expect(await RandomHome.run(rest, mutant: .staysAtAddress).kind != found.kind, "\(step) is not needed")
+      #expect(await RandomHome.run(rest, defect: .staysAtAddress).kind != found.kind, "\(step) is not needed")
     }
     // It is the fault, and nothing else.
     #expect(await RandomHome.run(least.plan).failure == nil)
@@ -66,7 +66,7 @@ import Testing
   /// seeds finds it by another thing.
   @Test(arguments: [(3, "startUp"), (4, "restart"), (10, "absence")] as [(UInt64, String)])
   func whatHappensWhenAllAgreeIsKnownSoon(_ seed: UInt64, _ act: String) async {
-    let outcome = await RandomHome.run(RandomPlan(seed: seed), mutant: .ignoresAnnouncements)
+    let outcome = await RandomHome.run(RandomPlan(seed: seed), defect: .ignoresAnnouncements)
     #expect(
       outcome.failure?.hasPrefix("30 s after ") == true && outcome.failure?.contains(": when all agree, ") == true,
       "\(outcome)")

@@ -31,85 +31,85 @@ import Testing
     networks.arrivals(of: 100, from: hubs, to: lamp, isMulticast: false, at: .zero).delays
   }
 
-  private func befall(_ change: (inout LinkConditions) -> Void) {
+  private func inject(_ change: (inout LinkConditions) -> Void) {
     var conditions = LinkConditions(latency: .zero)
     change(&conditions)
-    lamp.befall(.conditions(conditions))
+    lamp.inject(.conditions(conditions))
   }
 
   @Test func theLatencyOfBothEndsAddsUp() {
     #expect(arrivals() == [.zero])
-    befall { $0.latency = .seconds(3) }
+    inject { $0.latency = .seconds(3) }
     #expect(arrivals() == [.seconds(3)] && answers() == [.seconds(3)])
-    hub.befall(.conditions(LinkConditions(latency: .seconds(2))))
+    hub.inject(.conditions(LinkConditions(latency: .seconds(2))))
     #expect(arrivals() == [.seconds(5)])
-    hub.befall(.heal)
-    lamp.befall(.heal)
+    hub.inject(.heal)
+    lamp.inject(.heal)
     #expect(arrivals() == [.zero])
   }
 
   @Test func jitterIsDrawnForEach() {
-    befall { ($0.latency, $0.jitter) = (.seconds(3), .seconds(1)) }
+    inject { ($0.latency, $0.jitter) = (.seconds(3), .seconds(1)) }
     let times = (0..<200).flatMap { _ in arrivals() }
     #expect(times.count == 200 && times.allSatisfy { $0 >= .seconds(3) && $0 <= .seconds(4) })
     #expect(Set(times).count > 100)
   }
 
   @Test func someAreLost() {
-    befall { $0.loss = Ratio(1, of: 2) }
+    inject { $0.loss = Ratio(1, of: 2) }
     let counts = Set((0..<200).map { _ in arrivals().count })
     #expect(counts == [0, 1])
-    befall { $0.loss = .always }
+    inject { $0.loss = .always }
     #expect((0..<200).allSatisfy { _ in arrivals().isEmpty && answers().isEmpty })
   }
 
   @Test func someComeTwice() {
-    befall { ($0.duplication, $0.jitter) = (Ratio(1, of: 2), .seconds(1)) }
+    inject { ($0.duplication, $0.jitter) = (Ratio(1, of: 2), .seconds(1)) }
     let all = (0..<200).map { _ in arrivals() }
     #expect(Set(all.map(\.count)) == [1, 2])
     #expect(all.contains { $0.count == 2 && $0[0] != $0[1] })
   }
 
   @Test func someAreHeld() {
-    befall { ($0.reordering, $0.holding) = (Ratio(1, of: 2), .seconds(7)) }
+    inject { ($0.reordering, $0.holding) = (Ratio(1, of: 2), .seconds(7)) }
     #expect(Set((0..<200).flatMap { _ in arrivals() }) == [.zero, .seconds(7)])
   }
 
   /// One after the other, each way for itself, as slow as the slower end.
   @Test func aSlowLinkCarriesOneAfterTheOther() {
-    befall { $0.bytesPerSecond = 1000 }
+    inject { $0.bytesPerSecond = 1000 }
     #expect((1...3).map { _ in arrivals() } == [[.milliseconds(100)], [.milliseconds(200)], [.milliseconds(300)]])
     #expect(answers() == [.milliseconds(100)])
     var slow = LinkConditions(latency: .zero)
     slow.bytesPerSecond = 100
-    hub.befall(.conditions(slow))
+    hub.inject(.conditions(slow))
     #expect(arrivals() == [.milliseconds(1300)])
-    lamp.befall(.heal)
-    hub.befall(.heal)
-    befall { $0.bytesPerSecond = 1000 }
+    lamp.inject(.heal)
+    hub.inject(.heal)
+    inject { $0.bytesPerSecond = 1000 }
     #expect(arrivals() == [.milliseconds(100)])
   }
 
   @Test func whatIsTooLongIsLost() {
-    befall { $0.maximumDatagramSize = 100 }
+    inject { $0.maximumDatagramSize = 100 }
     #expect(arrivals(100) == [.zero] && arrivals(101).isEmpty)
   }
 
   @Test func aCutHasOneDirection() {
-    lamp.befall(.mute)
+    lamp.inject(.mute)
     #expect(!networks.leaves(lamp, to: hubs.ip) && networks.leaves(hub, to: source.ip) && answers() == [.zero])
     #expect(!networks.reaches(hub, from: source) && networks.reaches(lamp, from: hubs))
-    lamp.befall(.heal)
-    hub.befall(.deaf)
+    lamp.inject(.heal)
+    hub.inject(.deaf)
     #expect(networks.leaves(lamp, to: hubs.ip) && arrivals().isEmpty && answers() == [.zero])
     #expect(!networks.reaches(hub, from: source) && networks.reaches(lamp, from: hubs))
-    hub.befall(.heal)
-    lamp.befall(.partition)
+    hub.inject(.heal)
+    lamp.inject(.partition)
     #expect(!networks.leaves(lamp, to: hubs.ip) && answers().isEmpty)
   }
 
   @Test func addressesAreOfAFamily() {
-    lamp.befall(.family(.v6, isOn: false))
+    lamp.inject(.family(.v6, isOn: false))
     #expect(!networks.leaves(lamp, to: .loopback6) && networks.leaves(lamp, to: .loopback4))
     #expect(answers().isEmpty && !networks.reaches(lamp, from: hubs))
     #expect(
@@ -117,23 +117,23 @@ import Testing
         == [
           .zero
         ])
-    lamp.befall(.family(.v6, isOn: true))
+    lamp.inject(.family(.v6, isOn: true))
     #expect(networks.leaves(lamp, to: .loopback6) && answers() == [.zero])
   }
 
   @Test func groupsAreOfANetwork() {
     let group = IPAddress.multicast(fabricID: 1, group: 1)
     #expect(networks.leaves(lamp, to: group) && arrivals(isMulticast: true) == [.zero])
-    lamp.befall(.multicast(false))
+    lamp.inject(.multicast(false))
     #expect(!networks.leaves(lamp, to: group) && networks.leaves(lamp, to: hubs.ip))
     #expect(arrivals(isMulticast: true).isEmpty && arrivals() == [.zero])
-    lamp.befall(.heal)
-    hub.befall(.multicast(false))
+    lamp.inject(.heal)
+    hub.inject(.multicast(false))
     #expect(arrivals(isMulticast: true).isEmpty && arrivals() == [.zero])
-    hub.befall(.place("iot"))
-    hub.befall(.multicast(true))
+    hub.inject(.place("iot"))
+    hub.inject(.multicast(true))
     #expect(arrivals(isMulticast: true).isEmpty && arrivals() == [.zero])
-    lamp.befall(.place("iot"))
+    lamp.inject(.place("iot"))
     #expect(arrivals(isMulticast: true) == [.zero])
   }
 
@@ -146,30 +146,30 @@ import Testing
       Set((0..<200).map { _ in networks.way(of: service, to: hub, question: question) })
     }
     #expect(isFound() && ways(before) == [.zero] && ways(after) == [.zero])
-    befall { ($0.loss, $0.latency) = (Ratio(1, of: 2), .seconds(3)) }
+    inject { ($0.loss, $0.latency) = (Ratio(1, of: 2), .seconds(3)) }
     // Who asks for it hears it when the question has gone there and the answer come back.
     #expect(isFound() && ways(before) == [nil, .seconds(3)] && ways(after) == [nil, .seconds(6)])
     // Nothing is lost on the way to oneself.
     #expect(networks.way(of: service, to: lamp, question: after) == .zero)
-    hub.befall(.mute)
+    hub.inject(.mute)
     #expect(isFound() && !networks.isFound(service, by: hub, question: after))
     // What is announced anew need not be asked for.
     networks.publishes(service, lamp)
     #expect(networks.isFound(service, by: hub, question: after) && ways(after) == [nil, .seconds(3)])
-    hub.befall(.heal)
-    befall { $0.loss = .always }
+    hub.inject(.heal)
+    inject { $0.loss = .always }
     #expect(!isFound() && ways(before) == [nil] && networks.isFound(service, by: lamp))
-    befall { $0.maximumDatagramSize = 20 }
+    inject { $0.maximumDatagramSize = 20 }
     #expect(!isFound())
-    befall { $0.maximumDatagramSize = 1232 }
+    inject { $0.maximumDatagramSize = 1232 }
     #expect(isFound())
-    lamp.befall(.place("iot"))
+    lamp.inject(.place("iot"))
     #expect(!isFound())
-    hub.befall(.place("iot"))
+    hub.inject(.place("iot"))
     #expect(isFound())
-    lamp.befall(.family(.v4, isOn: false))
+    lamp.inject(.family(.v4, isOn: false))
     #expect(isFound())
-    hub.befall(.family(.v6, isOn: false))
+    hub.inject(.family(.v6, isOn: false))
     #expect(!isFound())
   }
 

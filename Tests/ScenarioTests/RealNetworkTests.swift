@@ -8,7 +8,7 @@ import Testing
 
 @testable import Scenario
 
-/// What befalls machines on real sockets befalls what they send to groups, and service discovery, too.
+/// What is injected into machines on real sockets is injected into what they send to groups, and service discovery, too.
 @Suite(.serialized) struct RealNetworkTests {
   private static let group = IPAddress.multicast(fabricID: 0x2345_6789_ABCD_EF01, group: 0x0103)
 
@@ -60,7 +60,7 @@ import Testing
       (sender, .multicast(false)), (receiver, .multicast(false)), (sender, .place("iot")), (receiver, .place("iot")),
     ]
     for (number, (machine, fault)) in faults.enumerated() {
-      machine.befall(fault)
+      machine.inject(fault)
       let counter = UInt32(10 * (number + 1))
       try await send(counter)
       // What is for one machine gets through, and comes later than what did not.
@@ -71,12 +71,12 @@ import Testing
       }.get()
       #expect(await heard.has(counter + 1), "\(fault)")
       #expect(!heard.counters.withLock { $0.contains(counter) }, "\(fault)")
-      machine.befall(.heal)
+      machine.inject(.heal)
       try await send(counter + 2)
       #expect(await heard.has(counter + 2), "\(fault)")
     }
     // Two in the same network, though not the home's own.
-    for machine in [sender, receiver] { machine.befall(.place("iot")) }
+    for machine in [sender, receiver] { machine.inject(.place("iot")) }
     try await send(100)
     #expect(await heard.has(100))
     try await loop.submit {
@@ -182,18 +182,18 @@ import Testing
       (.conditions(LinkConditions(latency: .seconds(1))), [], []),
     ]
     for (fault, gone, back) in faults {
-      plug.befall(fault)
+      plug.inject(fault)
       #expect(finder.news == gone, "\(fault)")
-      plug.befall(.heal)
+      plug.inject(.heal)
       #expect(finder.news == back, "\(fault)")
     }
     // With one family left it is told with the addresses of that one, and with none not at all.
-    plug.befall(.family(.v6, isOn: false))
+    plug.inject(.family(.v6, isOn: false))
     #expect(finder.news == ["publish"])
-    plug.befall(.family(.v4, isOn: false))
+    plug.inject(.family(.v4, isOn: false))
     #expect(finder.news == ["hide", "stop"])
     // Its port is another one: that is told as well.
-    plug.befall(.heal)
+    plug.inject(.heal)
     #expect(finder.news == ["publish", "browse"])
     (discovery as? FaultyDiscovery)?.move(from: 5540, to: 5541)
     #expect(finder.news == ["publish"])
@@ -259,27 +259,27 @@ import Testing
   /// What a machine has found it forgets when it has heard nothing for as long as records live.
   @Test func whoIsDeafForgetsWhatItKnows() throws {
     try found { world, hub, _, _, lost in
-      hub.befall(.deaf)
+      hub.inject(.deaf)
       try world.run(for: .seconds(119))
       #expect(lost() == 0)
       try world.run(for: .seconds(2))
       #expect(lost() == 1)
     }
     try found { world, hub, _, _, lost in
-      hub.befall(.deaf)
+      hub.inject(.deaf)
       try world.run(for: .seconds(100))
-      hub.befall(.heal)
+      hub.inject(.heal)
       try world.run(for: .seconds(1_000))
       #expect(lost() == 0)
     }
   }
 
-  /// Who is not seen any more is forgotten, whatever befalls others meanwhile.
+  /// Who is not seen any more is forgotten, whatever is injected into others meanwhile.
   @Test(arguments: [NetworkFault.mute, .partition, .multicast(false)]) func whoIsNotSeenIsForgotten(
     _ fault: NetworkFault
   ) throws {
     try found { world, hub, plug, _, lost in
-      plug.befall(fault)
+      plug.inject(fault)
       for _ in 0..<11 {
         hub.lookAgain()
         try world.run(for: .seconds(10))
@@ -295,7 +295,7 @@ import Testing
     let world = World(seed: 1)
     let loop = world.addMachine("loop").eventLoop
     let (_, hub, publisher) = Self.machines(on: loop)
-    hub.befall(.mute)
+    hub.inject(.mute)
     let found = Atomic(0)
     let discovery = hub.share(Finder(Self.service, loop))
     _ = discovery.browse(.commissionable(), on: loop) { _ in found.add(1, ordering: .relaxed) }
@@ -311,7 +311,7 @@ import Testing
   @Test func anEarlierAbsenceIsOver() throws {
     try found { world, hub, plug, _, lost in
       for fault in [NetworkFault.place("iot"), .heal, .place("iot")] {
-        plug.befall(fault)
+        plug.inject(fault)
         hub.lookAgain()
         try world.run(for: .seconds(50))
       }
@@ -327,7 +327,7 @@ import Testing
   /// A goodbye takes its way, and is said once.
   @Test func aGoodbyeIsOfTheLink() throws {
     try found { world, _, plug, end, lost in
-      plug.befall(.conditions(LinkConditions(latency: .seconds(3))))
+      plug.inject(.conditions(LinkConditions(latency: .seconds(3))))
       end(false)
       try world.run(for: .milliseconds(2_900))
       #expect(lost() == 0)
@@ -335,10 +335,10 @@ import Testing
       #expect(lost() == 1)
     }
     try found { world, _, plug, end, lost in
-      plug.befall(.conditions(LinkConditions(loss: Ratio(999_999, of: 1_000_000))))
+      plug.inject(.conditions(LinkConditions(loss: Ratio(999_999, of: 1_000_000))))
       end(false)
       try world.run(for: .seconds(1))
-      plug.befall(.heal)
+      plug.inject(.heal)
       try world.run(for: .seconds(118))
       #expect(lost() == 0)
       try world.run(for: .seconds(2))
@@ -350,7 +350,7 @@ import Testing
   @Test func whatHasExpiredIsForgottenAtOnce() throws {
     for conditions in [LinkConditions(loss: Ratio(999_999, of: 1_000_000)), LinkConditions(latency: .seconds(3)), nil] {
       try found { world, _, plug, end, lost in
-        if let conditions { plug.befall(.conditions(conditions)) }
+        if let conditions { plug.inject(.conditions(conditions)) }
         end(true)
         try world.run(for: .milliseconds(100))
         #expect(lost() == 1)
@@ -380,14 +380,14 @@ import Testing
     #expect(new != .loopback4 && new.isLoopback && hub.address4 == .loopback4)
     #expect(told([.loopback6, .loopback4, new]) == [new])
     // Who has no IPv4 finds it at the IPv6 address that there is.
-    hub.befall(.family(.v4, isOn: false))
+    hub.inject(.family(.v4, isOn: false))
     #expect(told([.loopback6, new]) == [.loopback6, new])
-    hub.befall(.heal)
+    hub.inject(.heal)
     // What is known of a family that it has lost is not taken in.
-    plug.befall(.family(.v4, isOn: false))
+    plug.inject(.family(.v4, isOn: false))
     #expect(told([.loopback6, new]) == [.loopback6])
-    plug.befall(.heal)
-    plug.befall(.family(.v6, isOn: false))
+    plug.inject(.heal)
+    plug.inject(.family(.v6, isOn: false))
     #expect(told([.loopback6, .loopback4]) == [.loopback4])
     try await loop.submit { try plug.move() }.get()
     #expect(plug.address4 != new)
@@ -440,7 +440,7 @@ import Testing
   @Test(.timeLimit(.minutes(10))) func whatIsFoundOverASlowLinkIsFoundLater() async throws {
     let loop = HostMachine().nextEventLoop()
     let (plug, hub, _) = Self.machines(on: loop)
-    for machine in [plug, hub] { machine.befall(.conditions(LinkConditions(latency: .milliseconds(400)))) }
+    for machine in [plug, hub] { machine.inject(.conditions(LinkConditions(latency: .milliseconds(400)))) }
     let begin = HostClock.now()
     let discovery = hub.share(Finder(Self.service, loop))
     let took: Duration = try await withCheckedThrowingContinuation { continuation in

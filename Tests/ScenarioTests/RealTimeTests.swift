@@ -78,8 +78,8 @@ import VirtualDevices
       steps: [{ expect: { actual lamp.onOff: true } }]
       """
 
-    let real = await (try ScenarioFileTests.load(text)).playInRealTime(mutant: .sendsOnce)
-    #expect(real.failure?.again == "hearth test s.yaml --realtime --mutant sendsOnce", "\(real)")
+    let real = await (try ScenarioFileTests.load(text)).playInRealTime(defect: .sendsOnce)
+    #expect(real.failure?.again == "hearth test s.yaml --realtime --defect sendsOnce", "\(real)")
   }
 
   /// A router lets nothing through by which a device could be found; where everybody is in one network, it is.
@@ -157,7 +157,7 @@ import VirtualDevices
     let scenario = try ScenarioFileTests.load(
       "devices: [{ name: \(name), type: on/off light }]\nsteps: [{ wait: 1s }]\n")
     let homes = try [RealHome(scenario.home), RealHome(scenario.home)]
-    for home in homes { try await home.begin(isPaired: false, mutant: nil) }
+    for home in homes { try await home.begin(isPaired: false, defect: nil) }
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let discovery = try HostMachine().openDiscovery(
       .builtin, .loopback, registry: nil, on: loop, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
@@ -198,7 +198,7 @@ import VirtualDevices
     let timeline = Timeline()
     let home = try RealHome(scenario.home, timeline)
     try await home.perform(.network(device: "hub", .partition))
-    let failure = try #require(await scenario.play(on: home, timeline, mutant: nil))
+    let failure = try #require(await scenario.play(on: home, timeline, defect: nil))
     #expect(failure.timeline.count == 1, "\(failure)")
     #expect(failure.timeline.first?.hasPrefix("setting up, ") == true, "\(failure)")
     #expect(failure.timeline.first?.hasSuffix(": pair Plug, discover") == true, "\(failure)")
@@ -217,7 +217,7 @@ import VirtualDevices
       """
     let scenario = try ScenarioFileTests.load(text)
     #expect(await scenario.playInRealTime().isPassed)
-    #expect(await !scenario.playInRealTime(mutant: .ignoresReachable).isPassed)
+    #expect(await !scenario.playInRealTime(defect: .ignoresReachable).isPassed)
   }
 
   /// Whoever uses up all of the stack there can be told of still, as in virtual time.

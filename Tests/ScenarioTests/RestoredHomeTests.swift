@@ -26,7 +26,7 @@ import Testing
   /// Locality `unspecified`: commands fail at once unless asked to wait.
   @Test func commandsToWhatIsNotReachedFailAtOnceUnlessTheyAreToWait() async throws {
     let run = await simulate(try SimulatedHomeTests.definition(), seed: 1) { _, world in
-      try await world.befall("Lamp", .partition)
+      try await world.inject("Lamp", .partition)
       try await world.cutPower(of: "hub")
       try await world.simulation.sleep(for: .seconds(1))
       try await world.restorePower(of: "hub")
@@ -37,7 +37,7 @@ import Testing
       let inVain = await outcome(world) { try await light.waiting(.seconds(5)).on() }
       async let later = outcome(world) { try await light.waiting(.seconds(300)).on() }
       try await world.simulation.sleep(for: .seconds(10))
-      try await world.befall("Lamp", .heal)
+      try await world.inject("Lamp", .heal)
       let waited = await later
       try await world.simulation.sleep(for: .seconds(5))
       let truth = try await stored(world).attributes.onOff
@@ -72,8 +72,8 @@ import Testing
   @Test func commandsThatAreToWaitDoSoForWhatWasLost() async throws {
     let run = await simulate(try SimulatedHomeTests.definition(), seed: 1) { _, world in
       // Nobody tells that it is back, either.
-      try await world.befall("hub", .multicast(false))
-      try await world.befall("Lamp", .partition)
+      try await world.inject("hub", .multicast(false))
+      try await world.inject("Lamp", .partition)
       // Long enough for that to be noticed, and for it to be called rarely.
       try await world.simulation.sleep(for: .seconds(3600))
       let light = try await stored(world)
@@ -81,7 +81,7 @@ import Testing
       let inVain = await outcome(world) { try await light.waiting(.seconds(50)).on() }
       async let later = outcome(world) { try await light.waiting(.seconds(300)).on() }
       try await world.simulation.sleep(for: .seconds(100))
-      try await world.befall("Lamp", .heal)
+      try await world.inject("Lamp", .heal)
       let waited = await later
       try await world.simulation.sleep(for: .seconds(5))
       return (inVain, waited, try await stored(world).attributes.onOff)
@@ -97,7 +97,7 @@ import Testing
     let run = await simulate(try SimulatedHomeTests.definition(), seed: 1) { _, world in
       try await world.simulation.sleep(for: .seconds(600))
       let before = try #require(try await world.home.devices().list().first?.contact.last)
-      try await world.befall("Lamp", .partition)
+      try await world.inject("Lamp", .partition)
       try await world.cutPower(of: "hub")
       try await world.restorePower(of: "hub")
       return (before, try #require(try await world.home.devices().list().first?.contact.last))

@@ -73,7 +73,7 @@ import VirtualDevices
       "steps:\n" + String(repeating: "  - { do: on lamp, times: 99999 }\n", count: 400),
       "s.yaml:6:27: found 199998 steps so far, expected at most 100000 in all"
     ),
-    ("mutant: nobody\nsteps: []", "sendsOnce"),
+    ("defect: nobody\nsteps: []", "sendsOnce"),
     ("home: other.yaml\nsteps: []", "“other.yaml”, which can't be read"),
     ("home: { file: other.yaml }\nsteps: []", "s.yaml:4:7: found"),
     ("home:\nsteps: []", "expected a definition file, by its path from here"),
@@ -272,7 +272,7 @@ import VirtualDevices
     guard case .power("Plug", .cycle) = scenario.steps[1].action else { Issue.record("\(scenario.steps)"); return }
   }
 
-  /// What befalls a machine can't befall what is behind a bridge: that has none of its own.
+  /// What is injected into a machine can't inject what is behind a bridge: that has none of its own.
   @Test(arguments: [
     "net: { spot: partition }", "cut: { spot: 3 }", "move: spot", "clock: { spot: 1h }", "drift: { spot: 50ppm }",
     "expect: { spot.messages: 0 }",

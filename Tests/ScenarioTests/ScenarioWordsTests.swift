@@ -15,10 +15,10 @@ import VirtualDevices
       throw CocoaError(.fileNoSuchFile, userInfo: ["name": $0])
     }
     scenario.variant = 3
-    var result = await scenario.simulate(seed: 7, mutant: .sendsOnce).result
+    var result = await scenario.simulate(seed: 7, defect: .sendsOnce).result
     result.remarks = ["late"]
     let lines = "\(result)".components(separatedBy: "\n")
-    let again = "hearth test 'Ann'\\''s lamp.yaml' --seed 7 --variant 3 --mutant sendsOnce"
+    let again = "hearth test 'Ann'\\''s lamp.yaml' --seed 7 --variant 3 --defect sendsOnce"
     #expect(
       Array(lines.prefix(2)) == [
         "FAILED  Ann's lamp, seed 7",
@@ -26,9 +26,9 @@ import VirtualDevices
       ], "\(result)")
     #expect(lines.contains("    0 s: do on lamp"), "\(result)")
     #expect(Array(lines.suffix(2)) == ["  again: \(again)", "  late"], "\(result)")
-    #expect(result.failure?.again == again && JUnitReport.text([result]).contains("--mutant sendsOnce"))
+    #expect(result.failure?.again == again && JUnitReport.text([result]).contains("--defect sendsOnce"))
     // However it ended.
-    let ended = scenario.result(endedEarly: "interrupted", seed: nil, mutant: .sendsOnce, Timeline(), after: .zero)
+    let ended = scenario.result(endedEarly: "interrupted", seed: nil, defect: .sendsOnce, Timeline(), after: .zero)
     #expect("\(ended)".hasSuffix("  again: \(again.replacing("--seed 7", with: "--realtime"))"), "\(ended)")
     scenario.limit = .milliseconds(1)
     #expect("\(await scenario.simulate(seed: 8).result)".hasSuffix(" --seed 8 --variant 3"))

@@ -186,7 +186,7 @@ import VirtualDevices
   /// Who is away, and said to be, may be switched by hand: nobody is wrong about that.
   @Test func whoIsAwayMayBeOtherwise() async throws {
     let run = await simulate(try SimulatedHomeTests.definition(), seed: 5) { _, world in
-      try await world.befall("Lamp", .partition)
+      try await world.inject("Lamp", .partition)
       try await world.simulation.sleep(for: .seconds(120))
       let before = try await world.disagreements()
       let value = try #require(await world.value(of: AttributePlace(OnOff.id, OnOff.onOff.id), in: "Lamp"))

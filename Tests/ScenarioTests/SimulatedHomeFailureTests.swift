@@ -26,7 +26,7 @@ import VirtualDevices
     let failure = try #require(
       await #expect(throws: SimulatedHomeFailure.self) {
         try await run { _, world in
-          try await world.befall("Lamp", .family(.v4, isOn: false))
+          try await world.inject("Lamp", .family(.v4, isOn: false))
           try await world.cutPower(of: "Lamp")
           try await world.simulation.sleep(for: .seconds(120))
           throw Odd()
@@ -82,7 +82,7 @@ import VirtualDevices
     }
   }
 
-  // MARK: Waits
+  // MARK: PendingWork
 
   /// What the body waits for when its time is over, without anybody having named it; what it waits for the longest comes first.
   private func waits(
@@ -122,12 +122,12 @@ import VirtualDevices
       } == ["Lamp to report a change"])
     #expect(
       try await waits(.seconds(6)) { home, world in
-        try await world.befall("Lamp", .partition)
+        try await world.inject("Lamp", .partition)
         try await Self.lamp(home).trait.on()
       } == ["Lamp to answer onOff.on"])
     #expect(
       try await waits(.seconds(300)) { home, world in
-        try await world.befall("Lamp", .partition)
+        try await world.inject("Lamp", .partition)
         try await world.simulation.sleep(for: .seconds(200))
         try await Self.lamp(home).trait.waiting(.seconds(2000)).on()
       } == ["Lamp to come online"])

@@ -89,7 +89,7 @@ import VirtualDevices
       }
       let old = try await current()
       #expect(old.source?.id.isBridged == false)
-      try await world.befall("Lamp", .partition)
+      try await world.inject("Lamp", .partition)
       try await world.simulation.sleep(for: .seconds(400))
       let new = try await current()
       #expect(new.source?.id.isBridged == true && new.sourceConnectivity.connectivityState == .online)
@@ -265,12 +265,12 @@ import VirtualDevices
     let run = await simulate(try Self.definition(), seed: 1) { home, world in
       func isReachable() async -> Bool { await world.truth()[0].isReachable }
       var seen = [await isReachable()]
-      try await world.befall("hub", .partition)
-      try await world.befall("Lamp", .mute)
+      try await world.inject("hub", .partition)
+      try await world.inject("Lamp", .mute)
       seen.append(await isReachable())
-      try await world.befall("Lamp", .heal)
+      try await world.inject("Lamp", .heal)
       seen.append(await isReachable())
-      try await world.befall("hub", .heal)
+      try await world.inject("hub", .heal)
       seen.append(await isReachable())
       return seen
     }
@@ -284,7 +284,7 @@ import VirtualDevices
       for size in [1, 1232] {
         var conditions = LinkConditions.perfect
         conditions.maximumDatagramSize = size
-        try await world.befall("Lamp", .conditions(conditions))
+        try await world.inject("Lamp", .conditions(conditions))
         routes.append(await world.truth()[0].route)
         try await world.simulation.sleep(for: .seconds(400))
         #expect(try await world.disagreements().isEmpty)
@@ -300,11 +300,11 @@ import VirtualDevices
         try await home.devices().list().first?.types.get(DimmableLightDeviceType.self)
       }
       var routes = [await world.truth()[0].route]
-      try await world.befall("Lamp", .family(.v6, isOn: false))
+      try await world.inject("Lamp", .family(.v6, isOn: false))
       routes.append(await world.truth()[0].route)
       try await world.simulation.sleep(for: .seconds(90))
       try await light()?.matterTraits.onOffTrait?.waiting(.seconds(30)).on()
-      try await world.befall("Lamp", .family(.v4, isOn: false))
+      try await world.inject("Lamp", .family(.v4, isOn: false))
       routes.append(await world.truth()[0].route)
       return routes
     }
@@ -381,7 +381,7 @@ import VirtualDevices
   /// What is wrong with the network around a device is wrong for who comes later, too.
   @Test func whoComesLaterFindsTheNetworkAsItIs() async throws {
     let run = await simulate(try Self.definition(), seed: 1) { _, world in
-      try await world.befall("Lamp", .conditions(LinkConditions(latency: .seconds(1))))
+      try await world.inject("Lamp", .conditions(LinkConditions(latency: .seconds(1))))
       let begin = await world.simulation.now
       try await world.rival(at: "Lamp", times: 1)
       return await world.simulation.now - begin

@@ -60,13 +60,13 @@ import Testing
       }
     }
 
-    func befall(_ from: FaultyMachine, _ transport: any DatagramTransport, _ to: FaultyMachine) throws {
+    func inject(_ from: FaultyMachine, _ transport: any DatagramTransport, _ to: FaultyMachine) throws {
       switch self {
-      case .cutSender: from.befall(.mute)
-      case .cutReceiver: to.befall(.deaf)
-      case .deafSender: from.befall(.deaf)
-      case .noAddress: to.befall(.family(.v6, isOn: false))
-      case .otherFamily: to.befall(.family(.v4, isOn: false))
+      case .cutSender: from.inject(.mute)
+      case .cutReceiver: to.inject(.deaf)
+      case .deafSender: from.inject(.deaf)
+      case .noAddress: to.inject(.family(.v6, isOn: false))
+      case .otherFamily: to.inject(.family(.v4, isOn: false))
       case .noPower: to.losePower()
       case .powerCycle:
         to.losePower()
@@ -98,7 +98,7 @@ import Testing
       try await Task.sleep(for: .milliseconds(200))
       let isInTime = try await loop.submit {
         guard heard.numbers.withLock(\.isEmpty) else { return false }
-        for pair in pairs.value { try pair.mishap.befall(pair.sender, pair.from, pair.receiver) }
+        for pair in pairs.value { try pair.mishap.inject(pair.sender, pair.from, pair.receiver) }
         return true
       }.get()
       if isInTime {
@@ -136,7 +136,7 @@ import Testing
           guard let header = try? MessageHeader.decode(bytes).header else { return }
           heard.numbers.withLock { _ = $0.insert(header.counter) }
         }
-        for machine in [sender, receiver] { machine.befall(.conditions(LinkConditions(latency: latency))) }
+        for machine in [sender, receiver] { machine.inject(.conditions(LinkConditions(latency: latency))) }
         return (mishap, sender, from, receiver, to)
       }
       for pair in pairs {

@@ -274,7 +274,7 @@ import Testing
   @Test func onlyWhatWasCalledIsTakenForAway() throws {
     let home = try FollowedHome {
       $0.maximumCalls = 1
-      $0.callPatience = .seconds(10)
+      $0.callTimeout = .seconds(10)
     }
     try home.start()
     home.lamp.cutPower()

@@ -41,8 +41,8 @@ import Testing
     try home.start()
     let isOn = try home.lampState()
     home.lamp.restart()
-    #expect(try home.run(for: .seconds(3)) { _ in home.home.engine?.doubts.isEmpty == false })
-    #expect(try home.run(for: .seconds(3)) { _ in home.home.engine?.doubts.isEmpty == true })
+    #expect(try home.run(for: .seconds(3)) { _ in home.home.engine?.probes.isEmpty == false })
+    #expect(try home.run(for: .seconds(3)) { _ in home.home.engine?.probes.isEmpty == true })
     // Its subscription is anew.
     try home.world.run(for: .milliseconds(milliseconds))
     home.lamp.restart()
@@ -169,7 +169,7 @@ import Testing
     // A read, its report and an acknowledgement; at 0 s, 1 s, 2.5 s, 5.5 s and 10.5 s.
     #expect(home.world.network.packetCount - before <= 15, "\(home.world.network.packetCount - before)")
     #expect(home.home.engine?.controller.standingSubscriptions.sorted() == sessions)
-    #expect(home.home.engine?.doubts.isEmpty == true)
+    #expect(home.home.engine?.probes.isEmpty == true)
   }
 
   /// Each interface that an announcement is heard on tells of it: a read, its report and an acknowledgement at once, and another
@@ -224,7 +224,7 @@ import Testing
     // A report and its answer; or a read, its report, and an acknowledgement.
     #expect(home.world.network.packetCount - before <= (isHeard ? 3 : 4), "\(home.world.network.packetCount - before)")
     #expect((home.home.engine?.followed[1]?.askedAt == nil) == isHeard)
-    #expect(home.home.engine?.doubts.isEmpty == true)
+    #expect(home.home.engine?.probes.isEmpty == true)
     #expect(home.home.engine?.controller.standingSubscriptions.sorted() == sessions)
   }
 

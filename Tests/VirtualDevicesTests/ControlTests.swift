@@ -154,13 +154,13 @@ import Testing
       func networks() async throws -> [DeviceNetwork?] {
         try #require(try await fleet.send(.status).fleet).devices.map(\.network)
       }
-      func befall(_ fault: DeviceNetwork.Fault) async throws {
+      func inject(_ fault: DeviceNetwork.Fault) async throws {
         _ = try await fleet.send(.network(device: "Den/Lamp", fault))
       }
       #expect(try await networks() == [nil, nil])
       let conditions = LinkConditions(latency: .milliseconds(80), loss: Ratio(30, of: 100))
-      try await befall(.conditions(conditions))
-      try await befall(.partition)
+      try await inject(.conditions(conditions))
+      try await inject(.partition)
       let network = try #require(try await networks()[0])
       #expect(network.isPartitioned && network.conditions == conditions)
       _ = try await fleet.send(.power(device: "Den/Lamp", .off))
@@ -168,10 +168,10 @@ import Testing
       _ = try await fleet.send(.power(device: "Den/Lamp", .on))
       #expect(try await networks() == [network, nil])
       // What is not named is as it should be.
-      try await befall(.conditions(conditions))
+      try await inject(.conditions(conditions))
       let mended = try #require(try await networks()[0])
       #expect(!mended.isPartitioned && mended.conditions == conditions)
-      try await befall(.heal)
+      try await inject(.heal)
       #expect(try await networks() == [nil, nil])
       #expect(try await fleet.refusal(.network(device: "Spot", .partition)) == .refused)
       for bad in [

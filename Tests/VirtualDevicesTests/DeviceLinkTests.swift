@@ -56,13 +56,13 @@ import Testing
   func nothingGetsThrough(_ fault: DeviceNetwork.Fault) async throws {
     let (link, device, other, heard) = try await ends(on: HostMachine().nextEventLoop())
     #expect(!link.isCut)
-    link.befall(fault)
+    link.inject(fault)
     #expect(link.isCut)
     try await send(1, from: device, to: other)
     try await send(1, from: other, to: device)
     // Who is in the middle of it may still hear it: it is read when it comes.
     try await Task.sleep(for: .milliseconds(200))
-    link.befall(.heal)
+    link.inject(.heal)
     #expect(!link.isCut && link.network == DeviceNetwork())
     try await send(2, from: device, to: other)
     try await send(2, from: other, to: device)
@@ -77,7 +77,7 @@ import Testing
 
   @Test(.timeLimit(.minutes(10))) func whatIsSlowComesLater() async throws {
     let (link, device, other, heard) = try await ends(on: HostMachine().nextEventLoop())
-    link.befall(
+    link.inject(
       .conditions(LinkConditions(latency: .milliseconds(300), jitter: .milliseconds(50), duplication: .always)))
     for (from, to, ear) in [(device, other, heard.other), (other, device, heard.device)] {
       let begin = HostClock.now()
@@ -90,15 +90,15 @@ import Testing
     // What is under way when the way is cut is lost, in either direction.
     // On a machine that stands still for long they have arrived by then: then they take longer.
     for latency in [2, 20, 60] {
-      link.befall(.conditions(LinkConditions(latency: .seconds(latency))))
+      link.inject(.conditions(LinkConditions(latency: .seconds(latency))))
       let begin = HostClock.now()
       try await send(3, from: device, to: other)
       try await send(3, from: other, to: device)
       try await Task.sleep(for: .milliseconds(200))
-      link.befall(.partition)
+      link.inject(.partition)
       let isInTime = HostClock.now() - begin < .seconds(latency)
       try await Task.sleep(for: .seconds(latency) + .milliseconds(500))
-      link.befall(.heal)
+      link.inject(.heal)
       if isInTime { break }
       for ear in [heard.other, heard.device] { ear.bytes.withLock { $0.removeAll { $0 == 3 } } }
     }
@@ -149,7 +149,7 @@ import Testing
       transport.send([1], to: Self.somewhere)
       sockets.onDatagram?([2], Self.somewhere)
       let before = sockets.looks
-      link.befall(.conditions(LinkConditions(latency: .zero)))
+      link.inject(.conditions(LinkConditions(latency: .zero)))
       transport.send([3], to: Self.somewhere)
       sockets.onDatagram?([4], Self.somewhere)
       return [before, sockets.looks]
@@ -166,10 +166,10 @@ import Testing
       let sockets = Sockets(loop, out)
       let transport = LinkedTransport(sockets, link)
       transport.onDatagram = { bytes, _ in into.bytes.withLock { $0 += bytes } }
-      link.befall(Self.slow)
+      link.inject(Self.slow)
       for byte in UInt8(1)...20 { transport.send([byte], to: Self.somewhere) }
       sockets.onDatagram?([21], Self.somewhere)
-      if isCut { link.befall(.partition) }
+      if isCut { link.inject(.partition) }
       transport.close()
       transport.close()
     }.get()
@@ -185,11 +185,11 @@ import Testing
       let sockets = Sockets(loop, out)
       let transport = LinkedTransport(sockets, link)
       transport.onDatagram = { bytes, _ in into.bytes.withLock { $0 += bytes } }
-      link.befall(.conditions(LinkConditions(latency: .milliseconds(50))))
+      link.inject(.conditions(LinkConditions(latency: .milliseconds(50))))
       transport.send([1], to: Self.somewhere)
       sockets.onDatagram?([2], Self.somewhere)
-      link.befall(.partition)
-      link.befall(.heal)
+      link.inject(.partition)
+      link.inject(.heal)
     }.get()
     #expect(await out.has(1))
     #expect(await into.has(2))
@@ -255,29 +255,29 @@ import Testing
     discovery.publish(Self.service, on: nil, onConflict: nil)
     let browse = discovery.browse(.commissionable(), on: loop) { _ in }
     #expect(ledger.news == ["publish", "browse"])
-    link.befall(.conditions(LinkConditions(loss: Ratio(99, of: 100))))
+    link.inject(.conditions(LinkConditions(loss: Ratio(99, of: 100))))
     #expect(ledger.news.isEmpty)
     for fault in [DeviceNetwork.Fault.partition, .conditions(LinkConditions(loss: .always))] {
-      link.befall(fault)
+      link.inject(fault)
       #expect(ledger.news == ["hide", "stop"])
-      link.befall(fault)
+      link.inject(fault)
       #expect(ledger.news.isEmpty)
-      link.befall(.heal)
+      link.inject(.heal)
       #expect(ledger.news == ["publish", "browse"])
     }
     // What is said meanwhile is not heard; it counts afterwards.
-    link.befall(.partition)
+    link.inject(.partition)
     _ = ledger.news
     discovery.withdraw(Self.service, silently: false)
     discovery.stop(browse)
     #expect(ledger.news.isEmpty)
-    link.befall(.heal)
+    link.inject(.heal)
     #expect(ledger.news.isEmpty)
-    link.befall(.partition)
+    link.inject(.partition)
     discovery.publish(Self.service, on: nil, onConflict: nil)
     _ = discovery.browse(.commissionable(), on: loop) { _ in }
     #expect(ledger.news.isEmpty)
-    link.befall(.heal)
+    link.inject(.heal)
     #expect(ledger.news == ["publish", "browse"])
     discovery.withdraw(Self.service, silently: false)
     #expect(ledger.news == ["withdraw"])

@@ -33,10 +33,10 @@ import Testing
 
   private final class Nobody: HomeAccess {
     func invoke(
-      _ command: CommandData, isTimed: Bool, of device: String, by way: SourceID?, patience: Duration?
+      _ command: CommandData, isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
     ) async throws(HomeError) -> CommandData? { nil }
     func write(
-      _ writes: [AttributeWrite], isTimed: Bool, of device: String, by way: SourceID?, patience: Duration?
+      _ writes: [AttributeWrite], isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
     ) async throws(HomeError) {}
     func setName(_ name: String, of device: String) async throws(HomeError) -> NamedDevice {
       throw HomeError(.notFound, "nobody")

@@ -156,10 +156,10 @@ import Testing
   /// A home without devices, for values that need one.
   final class NoHome: HomeAccess {
     func invoke(
-      _ command: CommandData, isTimed: Bool, of device: String, by way: SourceID?, patience: Duration?
+      _ command: CommandData, isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
     ) async throws(HomeError) -> CommandData? { throw HomeError(.notFound, "no home") }
     func write(
-      _ writes: [AttributeWrite], isTimed: Bool, of device: String, by way: SourceID?, patience: Duration?
+      _ writes: [AttributeWrite], isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
     ) async throws(HomeError) { throw HomeError(.notFound, "no home") }
     func setName(_ name: String, of device: String) async throws(HomeError) -> NamedDevice {
       throw HomeError(.notFound, "no home")

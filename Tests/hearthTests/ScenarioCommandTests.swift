@@ -116,7 +116,7 @@ import Testing
     for (option, value, expected) in [
       ("--seed", "-1", "expected a whole number from 0 to 18446744073709551615"),
       ("--seeds", "5..3", "expected the smaller number first: 3..5"),
-      ("--mutant", "sendOnce", "expected one of sendsOnce, "), ("--mutant", "sendOnce", "did you mean “sendsOnce”?"),
+      ("--defect", "sendOnce", "expected one of sendsOnce, "), ("--defect", "sendOnce", "did you mean “sendsOnce”?"),
       ("--variant", "a", "expected a whole number, one of the file's “vary”"),
     ] {
       let told = try hearth("test", fine, option, value)
@@ -340,9 +340,9 @@ import Testing
     let replayed = try hearth("replay", traces + "/l-1.trace", "--json")
     #expect(try keys(replayed.output) == [["entries", "digest"]])
     // The fault that was built in is in the command that repeats it.
-    let mutant = try hearth("test", file, "--variant", "1", "--mutant", "sendsOnce")
+    let defect = try hearth("test", file, "--variant", "1", "--defect", "sendsOnce")
     #expect(
-      mutant.output.contains("again: hearth test \(file) --seed 1 --variant 1 --mutant sendsOnce"), "\(mutant.output)")
+      defect.output.contains("again: hearth test \(file) --seed 1 --variant 1 --defect sendsOnce"), "\(defect.output)")
     for option in [["--seed", "1"], ["--seeds", "1..2"], ["--trace", traces]] {
       let refused = try hearth.run(["test", fine, "--realtime"] + option)
       #expect(refused.status == 2 && refused.errors.contains("in real time chance is real"), "\(refused.errors)")
@@ -405,7 +405,7 @@ import Testing
     for (broken, found) in [
       ("\"seed\":-5", "c.trace:1:1: found a “seed” "), ("\"seed\":\"5\"", "expected a whole number from 0 to 1844"),
       ("\"seed\":99999999999999999999", "expected a whole number from 0 to 1844"),
-      ("\"mutant\":\"nobody\",\"seed\":5", "c.trace:1:1: found mutant “nobody”, expected one of sendsOnce"),
+      ("\"mutant\":\"nobody\",\"seed\":5", "c.trace:1:1: found defect “nobody”, expected one of sendsOnce"),
     ] {
       try whole.replacingOccurrences(of: "\"seed\":5", with: broken)
         .write(toFile: traces + "/c.trace", atomically: true, encoding: .utf8)

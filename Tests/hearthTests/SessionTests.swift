@@ -128,7 +128,7 @@ import Testing
   }
 }
 
-/// Waits a minute at most for something that nobody tells of.
+/// PendingWork a minute at most for something that nobody tells of.
 func waits(for condition: () throws -> Bool) async throws -> Bool {
   for _ in 0..<600 {
     if try condition() { return true }

@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test func aLineNamesWhatChanged() {
-    var report = SampleReport(Self.state())
+    var report = ChangeFormatter(Self.state())
     func words(_ change: HomeChange, device: String? = "5") -> String {
       let line = report.report(Self.sample(change, device: device)).text ?? ""
       #expect(line.contains("  ha-7  "))
@@ -70,7 +70,7 @@ import Testing
 
   /// What is called by its present name in the log of a place long ago was not called so before the first change that is told.
   @Test func oldNamesAreThoseThatTheLogHasTold() {
-    var report = SampleReport(Self.state(), isPast: true)
+    var report = ChangeFormatter(Self.state(), isPast: true)
     func words(_ change: HomeChange, device: String? = "5") -> String {
       let line = report.report(Self.sample(change, device: device))
       return (line.text ?? "").split(separator: "  ", maxSplits: 2).last.map(String.init) ?? ""
@@ -93,7 +93,7 @@ import Testing
     for (learned, words, json) in [
       ([removal], "Attic/Lamp  moved to Attic", #""room":"Attic""#), ([], "Lamp  moved", #""room":null"#),
     ] {
-      var report = SampleReport(Self.state(), isPast: true)
+      var report = ChangeFormatter(Self.state(), isPast: true)
       report.learn(learned)
       let line = report.report(Self.sample(.deviceMoved(id: "5", roomID: "gone")))
       #expect(line.text?.hasSuffix("  " + words) == true && line.json.text.contains(json), "\(line)")
@@ -103,7 +103,7 @@ import Testing
   }
 
   @Test func thePrimaryHomeIsNamed() throws {
-    var report = SampleReport(Self.state())
+    var report = ChangeFormatter(Self.state())
     _ = report.report(Self.sample(.structureAdded(Structure(id: "c", name: "Cabin")), device: nil))
     let line = report.report(Self.sample(.primaryStructureChosen(id: "c"), device: nil))
     #expect(line.text?.hasSuffix("structure Cabin  is the primary one") == true)
@@ -119,7 +119,7 @@ import Testing
   }
 
   @Test func anObjectHasAnchorTimeAndWhatItIsAbout() {
-    var report = SampleReport(Self.state())
+    var report = ChangeFormatter(Self.state())
     let json = report.report(Self.sample(.attribute(5, .init(1, 8, 0), value: [0x04, 203]))).json.text
     for part in [
       #""type":"attribute","change":"attribute","id":"5","room":"Den","device":"Lamp""#, #""path":"5/1/8/0""#,
@@ -128,7 +128,7 @@ import Testing
   }
 
   @Test func aQueryThatIsGivenUpIsAnError() async throws {
-    let bell = WatchBell()
+    let bell = WatchSignal()
     let completed = Mutex(0)
     let completion = ObserverCompletion { if $0 { completed.withLock { $0 += 1 } } }
     for _ in 0..<3 { bell.query.handler(bell.query, completion, nil) }
@@ -141,7 +141,7 @@ import Testing
   }
 
   @Test func whatSettledIsToldOnceAndOnlyWhereItSaysMore() {
-    var news = SettledNews()
+    var news = SettledChanges()
     func isNews(_ state: ConnectivityState, alone: Bool, _ device: String = "5") -> Bool {
       news.isNews(device, state, isAlone: alone)
     }
@@ -193,7 +193,7 @@ import Testing
       let device = HomeDevice(
         try #require(state.devices["5"]), values: NodeValues(), contact: Contact(), settled: status.connectivity,
         home: OutputTests.NoHome())
-      return try #require(SampleReport(state).routed(device, at: 1_000_000, Anchor(log: 0xA, sequence: 7)))
+      return try #require(ChangeFormatter(state).routed(device, at: 1_000_000, Anchor(log: 0xA, sequence: 7)))
     }
     let remote = try line(SourceStatus(SourceConnectivity(.online, .remote)))
     #expect(remote.text.hasSuffix("  ha-7  Den/Lamp  online (remote)"))
@@ -211,7 +211,7 @@ import Testing
     let device = HomeDevice(
       entry, values: NodeValues(), contact: Contact(), settled: SourceConnectivity(.offline, .peer),
       home: OutputTests.NoHome())
-    let line = try #require(SampleReport(state).settled(device, at: 1_000_000, Anchor(log: 0xA, sequence: 7)))
+    let line = try #require(ChangeFormatter(state).settled(device, at: 1_000_000, Anchor(log: 0xA, sequence: 7)))
     #expect(line.text.hasSuffix("  ha-7  Den/Lamp  settled: offline"))
     #expect(
       line.json.text

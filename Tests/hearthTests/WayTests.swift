@@ -95,7 +95,7 @@ import Testing
   }
 
   @Test func aDeviceIsToldToBeAsTheWayIsThatCounts() {
-    var report = SampleReport(Self.state())
+    var report = ChangeFormatter(Self.state())
     func words(_ source: SourceID, _ status: SourceStatus) -> Substring? {
       report.report(Self.sample(source, status)).text?.split(separator: "  ").last
     }
@@ -118,7 +118,7 @@ import Testing
   @Test func whereTheLogIsReadFromAnEarlierPlaceNothingIsLeftOut() {
     let now = Self.state(id: "5", [.connectivity(Self.own, Self.offline)])
     func told(isPast: Bool) -> [Substring?] {
-      var report = SampleReport(now, isPast: isPast)
+      var report = ChangeFormatter(now, isPast: isPast)
       return [Self.offline, Self.online, Self.offline].map {
         report.report(Self.sample(Self.own, $0)).text?.split(separator: "  ").last
       }
@@ -166,7 +166,7 @@ import Testing
 
   @Test func nodeIDsAreNodeIDs() throws {
     let state = Self.state()
-    var report = SampleReport(state)
+    var report = ChangeFormatter(state)
     func json(_ change: HomeChange, _ device: String) -> String {
       let anchor = Anchor(log: 0xA, sequence: 7)
       return report.report(

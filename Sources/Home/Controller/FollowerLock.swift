@@ -43,7 +43,7 @@ package final class FollowerLock: Sendable {
 
   /// For how many seconds a process that has the right need not say that it is there. From one that is suspended nobody can take it,
   /// but what it said counts for nothing any more.
-  private static let patience: Int64 = 30
+  private static let timeout: Int64 = 30
 
   /// Says that this process, which has the right, is there.
   func refresh() { if let descriptor { futimens(descriptor, nil) } }
@@ -53,7 +53,7 @@ package final class FollowerLock: Sendable {
   static func isAlive(_ state: StateDirectory, at now: Int64) -> Bool {
     var status = stat()
     guard isHeld(state), stat(path(state), &status) == 0 else { return false }
-    return (now / 1_000_000).saturatingSubtract(Int64(status.st_mtim.tv_sec)) < patience
+    return (now / 1_000_000).saturatingSubtract(Int64(status.st_mtim.tv_sec)) < timeout
   }
 
   /// Whether a process has it now.

@@ -28,9 +28,9 @@ extension HomeController: HomeBackend {
   // MARK: Commands
 
   public func invoke(
-    _ command: CommandData, isTimed: Bool, of device: String, by way: SourceID?, patience: Duration?
+    _ command: CommandData, isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
   ) async throws(HomeError) -> CommandData? {
-    let (entry, source) = try await source(of: device, patience: patience)
+    let (entry, source) = try await source(of: device, timeout: timeout)
     var command = command
     if let way, let endpoint = command.path.endpoint {
       let path = try state.path(ClusterPath(endpoint, command.path.cluster), nil, of: entry, by: way, now: source)
@@ -40,9 +40,9 @@ extension HomeController: HomeBackend {
   }
 
   public func write(
-    _ writes: [AttributeWrite], isTimed: Bool, of device: String, by way: SourceID?, patience: Duration?
+    _ writes: [AttributeWrite], isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
   ) async throws(HomeError) {
-    let (entry, source) = try await source(of: device, patience: patience)
+    let (entry, source) = try await source(of: device, timeout: timeout)
     var writes = writes
     if let way {
       for index in writes.indices {
@@ -69,24 +69,24 @@ extension HomeController: HomeBackend {
   /// Only who follows the devices himself knows that one was not reached. A process that does not, as one that runs a single
   /// command, finds out by trying, whether another one follows them or nobody does: what that one wrote may be of a moment
   /// ago, and its first calls under way.
-  /// - Parameter patience: how long to wait until it is online, where that will be noticed: where the home is kept up to date.
+  /// - Parameter timeout: how long to wait until it is online, where that will be noticed: where the home is kept up to date.
   ///   nil: not at all, where nothing of it was heard since this process began to follow it.
   private func source(
-    of device: String, patience: Duration?
+    of device: String, timeout: Duration?
   ) async throws(HomeError) -> (DeviceEntry, DeviceSource) {
     let entry = try state.knownDevice(device)
     guard let source = entry.active else {
       throw HomeError(.notFound, "there is no way to the device", device: entry.name)
     }
     guard source.status.connectivity.connectivityState != .online else { return (entry, source) }
-    guard let patience, center != nil else {
+    guard let timeout, center != nil else {
       let isFollowing = edge.value.host.perform { engine, _ in engine.isFollowing }
       // It was there, and may be again; or it is not known, and is to be found out.
       guard isFollowing, source.status.connectivity.dataSourceLocality == .unspecified else { return (entry, source) }
       throw HomeError(
         .unreachable, "it was not reached since the home was opened; wait for it, or try again", device: entry.name)
     }
-    guard await comesOnline(source.id.node, reports(of: device), within: patience), let entry = state.devices[device],
+    guard await comesOnline(source.id.node, reports(of: device), within: timeout), let entry = state.devices[device],
       let source = entry.active
     else {
       throw HomeError(.timedOut, "it did not come online in time", device: entry.name)
@@ -120,7 +120,7 @@ extension HomeController: HomeBackend {
       timer.cancel()
       calling.cancel()
     }
-    let wait = Waits.begin("\(name(of: node)) to come online")
+    let wait = PendingWork.begin("\(name(of: node)) to come online")
     defer { wait?.end() }
     return await found.value
   }

@@ -36,7 +36,7 @@ public actor HomeController {
     /// For each request.
     public var timeout: Duration = .seconds(10)
     /// For tests alone.
-    public var mutant: Mutant?
+    public var defect: SeededDefect?
     /// What the controller runs on.
     public var machine: any Machine = HostMachine()
     /// How the clouds of makers are asked that the home has accounts at.
@@ -133,7 +133,7 @@ public actor HomeController {
           signatures: machine.signatures)
         options.trust?.extend(&configuration.attestation)
         configuration.attestation.acceptsTestKeys = trustsTestDevices
-        configuration.node.mutant = options.mutant
+        configuration.node.defect = options.defect
         configuration.mayStore = options.access == .exclusive
         configuration.discoveryTime = min(configuration.discoveryTime, options.timeout)
         let controller = try ControllerEngine(configuration, state: try whole.load(), random: machine.makeRandom())
@@ -241,7 +241,7 @@ public actor HomeController {
     noteClock()
     let hasPermit = await enter(node)
     defer { if hasPermit { leave(node) } }
-    let wait = Waits.begin("\(name(of: node)) to answer \(what())")
+    let wait = PendingWork.begin("\(name(of: node)) to answer \(what())")
     defer { wait?.end() }
     let id = edge.value.begin(node, onEvent: onEvent, start)
     let outcome = await withTaskCancellationHandler {
@@ -279,7 +279,7 @@ public actor HomeController {
     let machine = options.machine
     // A host without a clock of its own begins in 1970: that is no time to judge a certificate by.
     let seconds = Int64(machine.matterSeconds())
-    let isRight = seconds > NodeCore.earliestHostTime || options.mutant == .trustsAnyClock
+    let isRight = seconds > NodeCore.earliestHostTime || options.defect == .trustsAnyClock
     edge.value.host.perform { engine, now in
       engine.noteClock(machine.unixMicroseconds(), at: now)
       engine.perform(at: now) { controller, now in controller.setCurrentTime(isRight ? seconds : nil, at: now) }
@@ -287,7 +287,7 @@ public actor HomeController {
   }
 
   /// What clients need to say the same of how devices have been lately. To be asked on the home's own loop.
-  package nonisolated var settling: SettlingState {
+  package nonisolated var settling: DebouncerState {
     edge.value.host.perform { engine, now in engine.settlingState(at: now) }
   }
 

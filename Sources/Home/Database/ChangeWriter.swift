@@ -82,7 +82,7 @@ struct ChangeWriter {
     }
   }
 
-  private func store(_ trial: SettlingTrial?, of device: String) throws {
+  private func store(_ trial: DebounceTrial?, of device: String) throws {
     guard let trial else { return try execute("DELETE FROM trial WHERE device = ?", [device]) }
     try execute(
       """

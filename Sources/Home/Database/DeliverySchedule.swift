@@ -8,17 +8,17 @@ public struct DeliverySchedule: Hashable, Sendable {
     /// Between the beginnings of two deliveries; zero: as often as there is something.
     public var period: Duration
     /// How long a delivery may take.
-    public var patience: Duration
+    public var timeout: Duration
     /// Before the second attempt; doubled for each further one.
     public var firstRetry: Duration
     /// Failures in a row that end it.
     public var strikes: Int
 
     public init(
-      period: Duration = .zero, patience: Duration = .seconds(30), firstRetry: Duration = .seconds(5), strikes: Int = 3
+      period: Duration = .zero, timeout: Duration = .seconds(30), firstRetry: Duration = .seconds(5), strikes: Int = 3
     ) {
       self.period = period
-      self.patience = patience
+      self.timeout = timeout
       self.firstRetry = firstRetry
       self.strikes = strikes
     }
@@ -47,7 +47,7 @@ public struct DeliverySchedule: Hashable, Sendable {
   private var givenUp: Set<Int> = []
   private var run = 0
   /// When the delivery that runs is given up.
-  private var patienceEnd: Instant?
+  private var timeoutEnd: Instant?
   /// When the next delivery may begin; nil: at once.
   public private(set) var notBefore: Instant?
   /// The same if the delivery that began last is completed.
@@ -66,7 +66,7 @@ public struct DeliverySchedule: Hashable, Sendable {
   }
 
   /// Whether a delivery has begun and has not ended.
-  public var isRunning: Bool { patienceEnd != nil }
+  public var isRunning: Bool { timeoutEnd != nil }
 
   /// Whether it is this delivery that runs.
   func isRunning(_ number: Int) -> Bool { isRunning && number == run }
@@ -76,7 +76,7 @@ public struct DeliverySchedule: Hashable, Sendable {
 
   /// When ``advance(to:)`` is to be called next; nil: not before something happens.
   public var deadline: Instant? {
-    patienceEnd ?? (isPending && !isSuspended ? notBefore : nil)
+    timeoutEnd ?? (isPending && !isSuspended ? notBefore : nil)
   }
 
   /// There is something new.
@@ -92,7 +92,7 @@ public struct DeliverySchedule: Hashable, Sendable {
     strikes = 0
     isSuspended = false
     if !isLate {
-      patienceEnd = nil
+      timeoutEnd = nil
     } else if number == run {
       // The next attempt has not begun, and there is no need for it.
       (isPending, notBefore) = (isNew, periodEnd)
@@ -103,7 +103,7 @@ public struct DeliverySchedule: Hashable, Sendable {
   /// There was nothing to deliver: as if it had not begun.
   public mutating func withdraw(run number: Int, at now: Instant) -> [Action] {
     guard isRunning, number == run else { return [] }
-    patienceEnd = nil
+    timeoutEnd = nil
     notBefore = earlierNotBefore
     return advance(to: now)
   }
@@ -119,7 +119,7 @@ public struct DeliverySchedule: Hashable, Sendable {
   /// The time that ``deadline`` told has come, or any other.
   public mutating func advance(to now: Instant) -> [Action] {
     var actions: [Action] = []
-    if let end = patienceEnd, end <= now {
+    if let end = timeoutEnd, end <= now {
       actions.append(.abandon(run: run))
       givenUp.insert(run)
       actions += strike(at: now)
@@ -127,7 +127,7 @@ public struct DeliverySchedule: Hashable, Sendable {
     guard isPending, !isRunning, !isSuspended, notBefore.map({ $0 <= now }) ?? true else { return actions }
     (isPending, isNew) = (false, false)
     run += 1
-    patienceEnd = now + limits.patience
+    timeoutEnd = now + limits.timeout
     earlierNotBefore = notBefore
     notBefore = now + limits.period
     periodEnd = notBefore
@@ -150,7 +150,7 @@ public struct DeliverySchedule: Hashable, Sendable {
   var longestWait: Duration { max(limits.period, pause) }
 
   private mutating func strike(at now: Instant) -> [Action] {
-    patienceEnd = nil
+    timeoutEnd = nil
     // What it was to be told of, it was not.
     isPending = true
     strikes = strikes.saturatingAdd(1)

@@ -11,7 +11,7 @@ public struct StoredHome: Sendable {
   /// changed since.
   public var versions: [NodeID: [ClusterPath: UInt32]] = [:]
   /// The devices that were otherwise for less than the grace time, by their ids.
-  public var trials: [String: SettlingTrial] = [:]
+  public var trials: [String: DebounceTrial] = [:]
   /// What was asked for when nodes were paired that have not told yet what they are.
   var wishes: [NodeID: PairingWish] = [:]
   /// The place in the log that the state is at.
@@ -53,7 +53,7 @@ extension HomeDatabase {
       guard let state = ConnectivityState(rawValue: try row.text(1)),
         let locality = DataSourceLocality(rawValue: try row.text(2))
       else { throw DamagedBlob() }
-      home.trials[try row.text(0)] = SettlingTrial(
+      home.trials[try row.text(0)] = DebounceTrial(
         settled: SourceConnectivity(state, locality), since: try row.number(3))
     }
     return home

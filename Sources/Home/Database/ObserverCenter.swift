@@ -320,7 +320,7 @@ public actor ObserverCenter {
     case (.abandon, .query): break
     case (.abandon, .delivery(let delivery)):
       entry.task?.cancel()
-      note(delivery, observer, failure: "it took longer than \(entry.schedule.limits.patience)")
+      note(delivery, observer, failure: "it took longer than \(entry.schedule.limits.timeout)")
     case (.suspend, .query(let query)):
       entries[observer] = nil
       let error = HomeError(.timedOut, "the observer did not complete; execute a new query")

@@ -21,20 +21,20 @@ final class HomeClient: HomeAccess {
   func onFailure(_ body: @escaping @Sendable ([OwnRequests.Change]) -> Void) { onFailure.withLock { $0 = body } }
 
   func invoke(
-    _ command: CommandData, isTimed: Bool, of device: String, by way: SourceID?, patience: Duration?
+    _ command: CommandData, isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
   ) async throws(HomeError) -> CommandData? {
     let number = requests.withLock { $0.begin(command, of: device, by: way) }
     return try await asking(number) { () async throws(HomeError) in
-      try await backend.invoke(command, isTimed: isTimed, of: device, by: way, patience: patience)
+      try await backend.invoke(command, isTimed: isTimed, of: device, by: way, timeout: timeout)
     }
   }
 
   func write(
-    _ writes: [AttributeWrite], isTimed: Bool, of device: String, by way: SourceID?, patience: Duration?
+    _ writes: [AttributeWrite], isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
   ) async throws(HomeError) {
     let number = requests.withLock { $0.begin(writes, of: device, by: way) }
     try await asking(number) { () async throws(HomeError) in
-      try await backend.write(writes, isTimed: isTimed, of: device, by: way, patience: patience)
+      try await backend.write(writes, isTimed: isTimed, of: device, by: way, timeout: timeout)
     }
   }
 

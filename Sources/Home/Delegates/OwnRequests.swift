@@ -67,7 +67,7 @@ struct OwnRequests: Sendable {
   private var asked: [Asked] = []
   private var lastNumber = 0
   /// How long after its answer a device may report what came of a request.
-  static let patience: Duration = .seconds(2)
+  static let timeout: Duration = .seconds(2)
 
   // MARK: Asking
 
@@ -113,7 +113,7 @@ struct OwnRequests: Sendable {
   mutating func end(_ number: Int, at now: Instant) {
     asked.removeAll { $0.end.map { $0 < now } ?? false }
     guard let index = asked.firstIndex(where: { $0.number == number }) else { return }
-    asked[index].end = now + Self.patience + asked[index].time
+    asked[index].end = now + Self.timeout + asked[index].time
     asked[index].came = []
   }
 

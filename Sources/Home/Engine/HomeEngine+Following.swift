@@ -29,7 +29,7 @@ extension HomeEngine {
     beginFollowing(at: now)
     listen(at: now)
     uncalled = controller.nodes.map(\.nodeID).sorted(by: >)
-    if mutant == .followsFirstCallsOnly { uncalled = uncalled.suffix(configuration.maximumCalls) }
+    if defect == .followsFirstCallsOnly { uncalled = uncalled.suffix(configuration.maximumCalls) }
     callMore(at: now)
   }
 
@@ -60,7 +60,7 @@ extension HomeEngine {
       if let handle = followed.removeValue(forKey: node)?.handle { handles[handle] = nil }
       uncalled.removeAll { $0 == node }
       calls[node] = nil
-      doubts[node] = nil
+      probes[node] = nil
       reduce(.nodeRemoved(node))
     }
     for node in added {
@@ -96,7 +96,7 @@ extension HomeEngine {
     handles[handle] = node
     entry.handle = handle
     followed[node] = entry
-    calls[node] = now + configuration.callPatience
+    calls[node] = now + configuration.callTimeout
   }
 
   // MARK: What becomes of it
@@ -111,7 +111,7 @@ extension HomeEngine {
     followed[node]?.wasEstablished = true
     followed[node]?.withdrawnAt = nil
     followed[node]?.establishedAt = now
-    doubts[node] = nil
+    probes[node] = nil
     reduce(.established(node, deadline: deadline(of: node) ?? time))
     callMore(at: now)
   }
@@ -119,7 +119,7 @@ extension HomeEngine {
   mutating func lost(_ handle: SubscriptionHandle, _ error: ControllerError, at now: Instant) {
     guard let node = handles[handle] else { return }
     calls[node] = nil
-    doubts[node] = nil
+    probes[node] = nil
     let wasEstablished = followed[node]?.wasEstablished == true
     followed[node]?.wasEstablished = false
     let hasAddress = controller.node(node)?.address != nil
@@ -134,7 +134,7 @@ extension HomeEngine {
     guard isFollowing else { return }
     let uncalled = Set(uncalled)
     // Of one that is there a sign comes within half a second, most of the time.
-    let over = now + (configuration.callPatience - .milliseconds(500))
+    let over = now + (configuration.callTimeout - .milliseconds(500))
     for node in nodes
     where !uncalled.contains(node) && calls[node].map({ $0 <= over }) ?? true
       && reducer.status(of: node).connectivity.connectivityState == .unknown
@@ -172,7 +172,7 @@ extension HomeEngine {
       // So it is most likely where its service was withdrawn and it did not answer since; but it may be another's of the same
       // host name that was, or it was not heard for so long that it ran out.
       let isGone = followed[node]?.withdrawnAt.map { at in controller.lastHeard(handle).map { $0 <= at } ?? true }
-      doubt(node, isCertain: isGone == true, at: now)
+      probe(node, isCertain: isGone == true, at: now)
     }
   }
 

@@ -16,7 +16,7 @@ public struct HomeConfiguration: Hashable, Sendable {
   /// How many devices are called at the same time at the start.
   public var maximumCalls = 128
   /// How long a device that does not answer keeps others from being called.
-  public var callPatience: Duration = .milliseconds(1500)
+  public var callTimeout: Duration = .milliseconds(1500)
   /// Whether it wakes observers that last while it is followed, if nobody else does: false for who ends soon by himself, and would
   /// end a command that he has just begun.
   public var wakesObservers = true
@@ -60,7 +60,7 @@ public struct HomeEngine: Engine {
   /// Those that are being called, and until when the others wait for each of them.
   var calls: [NodeID: Instant] = [:]
   /// Those that may have forgotten us without anybody having noticed.
-  var doubts: [NodeID: Doubt] = [:]
+  var probes: [NodeID: SubscriptionProbe] = [:]
   /// Tells which nodes announce themselves.
   var announcements: OperationID?
   /// Whether it subscribes to all devices, and to those that come.
@@ -83,7 +83,7 @@ public struct HomeEngine: Engine {
   public init(
     _ controller: ControllerEngine, _ configuration: HomeConfiguration = HomeConfiguration(),
     state: HomeState = HomeState(), contacts: [NodeID: Contact] = [:], versions: [NodeID: [ClusterPath: UInt32]] = [:],
-    trials: [String: SettlingTrial] = [:], wishes: [NodeID: PairingWish] = [:], epoch: Int64, at now: Instant
+    trials: [String: DebounceTrial] = [:], wishes: [NodeID: PairingWish] = [:], epoch: Int64, at now: Instant
   ) {
     self.controller = controller
     self.configuration = configuration
@@ -250,7 +250,7 @@ public struct HomeEngine: Engine {
   }
 
   /// What is on trial, and for how much longer.
-  func settlingState(at now: Instant) -> SettlingState { reducer.settlingState(at: clock.time(of: now)) }
+  func settlingState(at now: Instant) -> DebouncerState { reducer.settlingState(at: clock.time(of: now)) }
 
   /// Microseconds since 1970 of an instant.
   func time(of instant: Instant) -> Int64 { clock.time(of: instant) }
@@ -275,11 +275,11 @@ public struct HomeEngine: Engine {
     controller.advance(to: now)
     if let update = reducer.advance(to: time) { tell(update) }
     callMore(at: now)
-    settleDoubts(at: now)
+    settleProbes(at: now)
   }
 
   public var nextDeadline: Instant? {
-    var next = Instant?.earlier(controller.nextDeadline, .earlier(callDeadline, doubtDeadline))
+    var next = Instant?.earlier(controller.nextDeadline, .earlier(callDeadline, probeDeadline))
     if let settled = reducer.nextDeadline {
       next = .earlier(next, Instant(nanoseconds: settled.saturatingSubtract(clock.epoch).saturatingMultiply(1000)))
     }
@@ -329,7 +329,7 @@ public struct HomeEngine: Engine {
   private mutating func notice(_ event: ControllerEvent) {
     switch event {
     case .attributeReport(_, let path, _, _)
-    where mutant == .ignoresReachable && path == BridgedDeviceBasicInformation.reachable.path(on: path.endpoint):
+    where defect == .ignoresReachable && path == BridgedDeviceBasicInformation.reachable.path(on: path.endpoint):
       break
     case .attributeReport(let id, let path, let value, let version):
       collect(id) { $0.attributes.append(AttributeData(path, dataVersion: version, value: value)) }
@@ -346,14 +346,14 @@ public struct HomeEngine: Engine {
     case .sessionOpened(let node, _): reduce(.heard(node, deadline: deadline(of: node)))
     case .completed(let id, let result): completed(id, result)
     case .serviceFound(let id, let service) where id == announcements:
-      if mutant != .ignoresAnnouncements { announced(service, at: now) }
+      if defect != .ignoresAnnouncements { announced(service, at: now) }
     case .serviceLost(let id, let service) where id == announcements: withdrawn(service, at: now)
     case .attributeStatus, .commissioningStep, .sessionClosed, .serviceFound, .serviceLost: break
     }
   }
 
   /// For tests alone.
-  var mutant: Mutant? { controller.configuration.node.mutant }
+  var defect: SeededDefect? { controller.configuration.node.defect }
 
   private mutating func collect(_ id: OperationID, _ body: (inout NodeReport) -> Void) {
     guard let node = handles[id] ?? owners[id] else { return }
@@ -412,7 +412,7 @@ public struct HomeEngine: Engine {
   private mutating func forget(_ node: NodeID) {
     if let handle = followed.removeValue(forKey: node)?.handle { handles[handle] = nil }
     calls[node] = nil
-    doubts[node] = nil
+    probes[node] = nil
     reduce(.nodeRemoved(node))
   }
 }

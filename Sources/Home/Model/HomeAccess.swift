@@ -10,20 +10,20 @@ public protocol HomeAccess: AnyObject, Sendable {
   ///   - command: with the endpoint in its path.
   ///   - way: whose endpoints that is one of. Where the device is reached by another one, the endpoint that corresponds is
   ///     meant; nil: those of whichever counts now.
-  ///   - patience: how long to wait for a device that is not there yet; nil: fails at once where whoever follows the devices
+  ///   - timeout: how long to wait for a device that is not there yet; nil: fails at once where whoever follows the devices
   ///     is asked and never reached it. A process that does not follow them tries.
   /// - Returns: the fields of the response command, nil where the answer is a status alone.
   /// - Throws: ``HomeError`` `notFound` or `ambiguousTarget` where nothing by the way that counts is sure to correspond.
   func invoke(
-    _ command: CommandData, isTimed: Bool, of device: String, by way: SourceID?, patience: Duration?
+    _ command: CommandData, isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
   ) async throws(HomeError) -> CommandData?
 
   /// Writes attributes.
-  /// - Parameter way: as of ``invoke(_:isTimed:of:by:patience:)``.
+  /// - Parameter way: as of ``invoke(_:isTimed:of:by:timeout:)``.
   /// - Throws: what the device said of the first write that it refused; nothing is written where not all endpoints are sure
   ///   to correspond.
   func write(
-    _ writes: [AttributeWrite], isTimed: Bool, of device: String, by way: SourceID?, patience: Duration?
+    _ writes: [AttributeWrite], isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
   ) async throws(HomeError)
 
   /// Gives a device another name in the home.

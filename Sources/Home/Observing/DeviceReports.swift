@@ -37,7 +37,7 @@ public struct DeviceReports: AsyncSequence, Sendable {
     }
 
     public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> DeviceReport? {
-      let wait = Waits.begin("\(name) to report a change")
+      let wait = PendingWork.begin("\(name) to report a change")
       defer { wait?.end() }
       return await report(isolation: actor)
     }

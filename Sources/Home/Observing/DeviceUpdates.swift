@@ -36,7 +36,7 @@ public struct DeviceUpdates<Element: Sendable>: HomeUpdates {
     }
 
     public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> Element? {
-      let wait = Waits.begin("\(reports?.name ?? "a device") to report a change of its \(Element.self)")
+      let wait = PendingWork.begin("\(reports?.name ?? "a device") to report a change of its \(Element.self)")
       defer { wait?.end() }
       while let report = await reports?.report(isolation: actor), let element = updates.select(report.device) {
         if let last, !updates.hasChanged(last, element, report.changed) { continue }

@@ -15,7 +15,7 @@ extension HomeUpdates {
     let task = Tasks.start {
       var iterator = iterator
       // Nobody waits for what is only listened to.
-      await Waits.$board.withValue(nil) {
+      await PendingWork.$board.withValue(nil) {
         while !Task.isCancelled, let value = await iterator.next(isolation: nil) {
           guard !Task.isCancelled else { return }
           await receive(value)
@@ -52,7 +52,7 @@ public struct UpdateIterator<Element: Sendable>: AsyncIteratorProtocol {
 
   /// What comes next; nil: the home was closed, or the task cancelled.
   public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> Element? {
-    let wait = Waits.begin(what)
+    let wait = PendingWork.begin(what)
     defer { wait?.end() }
     return await stream.next(isolation: actor)
   }

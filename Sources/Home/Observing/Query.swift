@@ -6,10 +6,10 @@ public struct Query<Item: Identifiable & Sendable>: Sendable {
   let snapshots: @Sendable () -> AsyncStream<[Item]>
   let changes: @Sendable () -> AsyncStream<CollectionChange<Item>>
 
-  /// What is there now. Waits for the first synchronisation.
+  /// What is there now. PendingWork for the first synchronisation.
   /// - Throws: ``HomeError`` `timedOut` where that did not come in time.
   public func list(timeout: Duration = .seconds(10)) async throws(HomeError) -> [Item] {
-    let wait = Waits.begin("the home to list what it has: \(Item.self)")
+    let wait = PendingWork.begin("the home to list what it has: \(Item.self)")
     defer { wait?.end() }
     return try await snapshot(timeout)
   }

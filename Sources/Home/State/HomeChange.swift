@@ -73,7 +73,7 @@ public struct HomeUpdate: Hashable, Sendable {
   /// it follows from the rest.
   public var settled: Set<String> = []
   /// The trials of connectivity that began with it, and, nil, those that ended, by device: stored, not logged.
-  var trials: [String: SettlingTrial?] = [:]
+  var trials: [String: DebounceTrial?] = [:]
   /// Whether the log has it already.
   var isLogged = false
 

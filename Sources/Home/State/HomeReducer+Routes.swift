@@ -3,11 +3,11 @@ package import MatterModel
 /// What reaches somebody who sees a home by routes to those who keep it, a hub or a controller. HOME.md, “Routes”.
 public enum RouteInput: Sendable {
   /// The whole home by a route of this locality; what happened to it is known by what is different now.
-  case home(HomeState, SettlingState, by: DataSourceLocality)
+  case home(HomeState, DebouncerState, by: DataSourceLocality)
   /// What happened to it.
   case update(HomeUpdate, by: DataSourceLocality)
   /// How its connectivity settles.
-  case settling(SettlingState, by: DataSourceLocality)
+  case settling(DebouncerState, by: DataSourceLocality)
   /// The route that was used last works again; what was missed follows.
   case resumed
   /// No route works.
@@ -15,7 +15,7 @@ public enum RouteInput: Sendable {
 }
 
 /// How connectivity settles, for whoever sees the same home from elsewhere and is to say the same of it.
-public struct SettlingState: Hashable, Sendable {
+public struct DebouncerState: Hashable, Sendable {
   /// A device of which the settled connectivity is not the present one.
   public struct Trial: Hashable, Sendable {
     /// What counts until the present one has lasted long enough.
@@ -43,12 +43,12 @@ extension HomeReducer {
 
   /// How connectivity settles here.
   /// - Parameter time: now, in microseconds since 1970.
-  package func settlingState(at time: Int64) -> SettlingState { settling.state(at: time) }
+  package func settlingState(at time: Int64) -> DebouncerState { settling.state(at: time) }
 
   /// Takes a home that was told whole for what is the case, where nobody knows what happened to it.
   /// - Parameter time: now, in microseconds since 1970.
   package mutating func reload(
-    _ home: HomeState, contacts: [NodeID: Contact], _ settling: SettlingState, by locality: DataSourceLocality,
+    _ home: HomeState, contacts: [NodeID: Contact], _ settling: DebouncerState, by locality: DataSourceLocality,
     at time: Int64
   ) {
     beforeLoss = nil
@@ -97,7 +97,7 @@ extension HomeReducer {
 
   /// - Returns: the devices whose settled connectivity is another now.
   private mutating func settle(
-    as other: SettlingState, by locality: DataSourceLocality, at time: Int64
+    as other: DebouncerState, by locality: DataSourceLocality, at time: Int64
   ) -> Set<String> {
     guard !isCutOff else {
       // All that is known is how long such a thing may last.

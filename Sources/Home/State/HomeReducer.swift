@@ -12,7 +12,7 @@ public struct HomeReducer: Sendable {
   private var nodes: [NodeID: SourceStatus] = [:]
   /// What was asked for nodes that have not told yet what they are.
   private var wishes: [NodeID: PairingWish] = [:]
-  var settling: Settling
+  var settling: ConnectivityDebouncer
   /// Whether nobody follows the nodes: what is said of them is what was stored, and whether it still holds nobody knows, but of
   /// those that were heard since.
   public private(set) var isRestored = false
@@ -35,11 +35,11 @@ public struct HomeReducer: Sendable {
   ///   - time: now, in microseconds since 1970.
   public init(
     _ state: HomeState = HomeState(), contacts: [NodeID: Contact] = [:], grace: Duration = .zero,
-    trials: [String: SettlingTrial] = [:], at time: Int64 = 0
+    trials: [String: DebounceTrial] = [:], at time: Int64 = 0
   ) {
     self.state = state
     self.contacts = contacts
-    settling = Settling(grace: grace)
+    settling = ConnectivityDebouncer(grace: grace)
     for device in state.devices.values {
       settling.restore(device.id, connectivity(of: device), trials[device.id], at: time)
       for source in device.sources where !source.id.isBridged { nodes[source.id.node] = source.status }
@@ -142,7 +142,7 @@ public struct HomeReducer: Sendable {
   ///   - trials: of connectivity, where whoever stored it knows them better. nil: nobody does.
   ///   - time: now, in microseconds since 1970.
   public mutating func reload(
-    _ state: HomeState, contacts: [NodeID: Contact], trials: [String: SettlingTrial]? = nil, at time: Int64
+    _ state: HomeState, contacts: [NodeID: Contact], trials: [String: DebounceTrial]? = nil, at time: Int64
   ) {
     let gone = self.state.devices.keys.filter { state.devices[$0] == nil }
     for id in gone { settling.forget(id) }
@@ -426,7 +426,7 @@ public struct HomeReducer: Sendable {
     sources.contains { $0.id.isBridged } ? sources.flatMap(\.endpoints).unreachable(values) : []
   }
 
-  // MARK: Settling
+  // MARK: ConnectivityDebouncer
 
   /// The connectivity of a device that lasted for the grace time at least.
   public func settledConnectivity(of device: String) -> SourceConnectivity {
@@ -437,7 +437,7 @@ public struct HomeReducer: Sendable {
   }
 
   /// The devices of which the connectivity has not lasted long enough to have settled.
-  var trials: [String: SettlingTrial] { settling.trials }
+  var trials: [String: DebounceTrial] { settling.trials }
 
   /// When a connectivity will have lasted long enough, nil if none is on trial.
   public var nextDeadline: Int64? { settling.nextDeadline }

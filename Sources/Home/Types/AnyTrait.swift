@@ -43,7 +43,7 @@ public struct AnyTrait: Sendable, Identifiable, Equatable {
   /// The way whose endpoints its own is one of: the device may be reached by another one by now.
   let way: SourceID
   /// How long its commands wait for a device that can't be reached; nil: not at all.
-  var patience: Duration?
+  var timeout: Duration?
 
   init(
     _ id: TraitID, by way: SourceID, _ metadata: TraitMetadata, _ values: ClusterValues, home: any HomeAccess
@@ -64,7 +64,7 @@ public struct AnyTrait: Sendable, Identifiable, Equatable {
   /// `OnOff`, or its number where the project does not know it.
   public var name: String { ClusterCatalogue.cluster(id.cluster)?.name ?? "\(id.cluster)" }
   /// Whether its attributes are what was known last, and not what is the case now: nothing reaches it, or nothing has yet.
-  public var isLast: Bool { metadata.sourceConnectivity.connectivityState != .online }
+  public var isStale: Bool { metadata.sourceConnectivity.connectivityState != .online }
 
   /// The last known value of an attribute, one element with an anonymous tag.
   public func value(_ attribute: AttributeID) -> [UInt8]? { values[attribute] }
@@ -102,9 +102,9 @@ public struct AnyTrait: Sendable, Identifiable, Equatable {
   // MARK: Commands and writes
 
   /// The same trait, whose commands and writes wait so long for a device that can't be reached.
-  public func waiting(_ patience: Duration) -> Self {
+  public func waiting(_ timeout: Duration) -> Self {
     var copy = self
-    copy.patience = patience
+    copy.timeout = timeout
     return copy
   }
 
@@ -122,7 +122,7 @@ public struct AnyTrait: Sendable, Identifiable, Equatable {
   ) async throws(HomeError) -> CommandData? {
     let path = CommandPath(endpoint: id.endpoint, cluster: id.cluster, command: command)
     return try await home.invoke(
-      CommandData(path, fields: fields), isTimed: isTimed, of: id.device, by: way, patience: patience)
+      CommandData(path, fields: fields), isTimed: isTimed, of: id.device, by: way, timeout: timeout)
   }
 
   /// Writes attributes by their numbers, in one request.
@@ -133,6 +133,6 @@ public struct AnyTrait: Sendable, Identifiable, Equatable {
     let writes = values.map { attribute, value in
       AttributeWrite(ConcreteAttributePath(id.endpoint, id.cluster, attribute), value: value)
     }
-    try await home.write(writes, isTimed: isTimed, of: id.device, by: way, patience: patience)
+    try await home.write(writes, isTimed: isTimed, of: id.device, by: way, timeout: timeout)
   }
 }

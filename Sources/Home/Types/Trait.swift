@@ -35,7 +35,7 @@ public protocol MatterTrait: Sendable, Identifiable, Equatable where ID == Trait
   public var endpoint: EndpointID { untyped.id.endpoint }
   public var metadata: TraitMetadata { untyped.metadata }
   /// Whether its attributes are what was known last, and not what is the case now: nothing reaches it, or nothing has yet.
-  public var isLast: Bool { untyped.isLast }
+  public var isStale: Bool { untyped.isStale }
   public var attributes: TraitAttributes<C> { TraitAttributes(trait: untyped) }
 
   // MARK: What it can do
@@ -53,9 +53,9 @@ public protocol MatterTrait: Sendable, Identifiable, Equatable where ID == Trait
 
   /// The same trait, whose commands and writes wait so long for a device that can't be reached:
   /// `try await trait.waiting(.seconds(5)).on()`.
-  public func waiting(_ patience: Duration) -> Self {
+  public func waiting(_ timeout: Duration) -> Self {
     var copy = self
-    copy.untyped = untyped.waiting(patience)
+    copy.untyped = untyped.waiting(timeout)
     return copy
   }
 

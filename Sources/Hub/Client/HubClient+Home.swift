@@ -58,17 +58,17 @@ extension HubClient: HomeBackend {
   // MARK: Devices
 
   public func invoke(
-    _ command: CommandData, isTimed: Bool, of device: String, by way: SourceID?, patience: Duration?
+    _ command: CommandData, isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
   ) async throws(HomeError) -> CommandData? {
-    let reply = try await ask(.invokeDevice(device, by: way, command, isTimed: isTimed, patience: patience))
+    let reply = try await ask(.invokeDevice(device, by: way, command, isTimed: isTimed, timeout: timeout))
     guard case .invoked(let answer) = reply else { throw Self.surprise() }
     return answer
   }
 
   public func write(
-    _ writes: [AttributeWrite], isTimed: Bool, of device: String, by way: SourceID?, patience: Duration?
+    _ writes: [AttributeWrite], isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
   ) async throws(HomeError) {
-    let reply = try await ask(.writeDevice(device, by: way, writes, isTimed: isTimed, patience: patience))
+    let reply = try await ask(.writeDevice(device, by: way, writes, isTimed: isTimed, timeout: timeout))
     guard case .done = reply else { throw Self.surprise() }
   }
 
@@ -117,7 +117,7 @@ extension HubClient: HomeBackend {
     guard query.execute() else {
       throw HomeError(.badArguments, "an observer query is executed once; make another one")
     }
-    let doorbell = HubDoorbell(query, options.delivery, on: eventLoop, options.machine) { [weak self] in
+    let doorbell = HubSignal(query, options.delivery, on: eventLoop, options.machine) { [weak self] in
       guard let self else { return }
       assumeIsolated { $0.bell(query, nil) }
     }

@@ -33,7 +33,7 @@ extension Home {
   /// Tells the hub that clients were invited or revoked.
   public func tellHubOfClients() async throws(HomeError) { _ = try await hub.ask(.lookAgain) }
 
-  /// Waits until no route leads to the home any more because the last one that did refuses this client: its invitation was taken
+  /// PendingWork until no route leads to the home any more because the last one that did refuses this client: its invitation was taken
   /// back. Where that is so it stays so, and what observes the home hears nothing of it but that the hub can't be reached.
   /// - Returns: what the hub said; nil: the task was cancelled, or the home closed.
   /// - Throws: ``HomeError`` `notRunning` where it is seen through no hub.
@@ -112,7 +112,7 @@ public actor HubClient {
   private var waiters: [CheckedContinuation<Void, Never>] = []
   private var settling: Scheduled<Void>?
   private var clock: HomeClock
-  private var queries: [ObjectIdentifier: HubDoorbell] = [:]
+  private var queries: [ObjectIdentifier: HubSignal] = [:]
   /// The logs that places came of: each route may lead to another one.
   var logs = KnownLogs()
 
@@ -136,7 +136,7 @@ public actor HubClient {
   func open() async throws(HomeError) {
     box.value.observers.make = { [unowned self] entry, reducer in value(of: entry, reducer) }
     for (index, route) in options.routes.enumerated() {
-      let tell: RouteEar = { [weak self] news in
+      let tell: RouteListener = { [weak self] news in
         guard let self else { return }
         assumeIsolated { $0.take(news, from: index) }
       }
@@ -180,7 +180,7 @@ public actor HubClient {
     }
   }
 
-  /// Waits until a route works.
+  /// PendingWork until a route works.
   /// - Throws: why none does, as soon as none does.
   private func reach(within timeout: Duration) async throws(HomeError) {
     try await wait(timeout) { client throws(HomeError) in
@@ -193,7 +193,7 @@ public actor HubClient {
     }
   }
 
-  /// Waits until the home was told for the first time; what is known of it is as good when no route works.
+  /// PendingWork until the home was told for the first time; what is known of it is as good when no route works.
   package func synchronize(within timeout: Duration) async throws(HomeError) {
     try await wait(timeout) { $0.source != nil }
   }
@@ -202,7 +202,7 @@ public actor HubClient {
     _ timeout: Duration, until isTrue: (isolated HubClient) throws(HomeError) -> Bool
   ) async throws(HomeError) {
     if try isTrue(self) { return }
-    let wait = Waits.begin("the hub to be there")
+    let wait = PendingWork.begin("the hub to be there")
     defer { wait?.end() }
     let deadline = eventLoop.now + .nanoseconds(timeout.nanoseconds)
     var timer: Scheduled<Void>?
@@ -385,13 +385,13 @@ public actor HubClient {
     try await reach(within: options.timeout)
     guard let active else { throw HomeError(.unreachable, "no way leads to the home now") }
     let route = routes[active]
-    let wait = Waits.begin("the hub to answer")
+    let wait = PendingWork.begin("the hub to answer")
     defer { wait?.end() }
     let reply = try await route.link.send(request, origin: origin, within: request.limit(options.timeout)).get()
     return (reply, route.locality)
   }
 
-  func bell(_ query: ObserverQuery, _ bell: HubDoorbell?) {
+  func bell(_ query: ObserverQuery, _ bell: HubSignal?) {
     queries[ObjectIdentifier(query)]?.stop()
     queries[ObjectIdentifier(query)] = bell
   }

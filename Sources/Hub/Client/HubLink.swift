@@ -23,7 +23,7 @@ actor HubLink: RouteLink {
 
   private let address: HubAddress
   private let options: HubClient.Options
-  private let tell: RouteEar
+  private let tell: RouteListener
   private var phase = Phase.stopped
   private var channel: (any Channel)?
   /// Counts attempts: what is heard of an earlier one is void.
@@ -53,7 +53,7 @@ actor HubLink: RouteLink {
   }
 
   /// - Parameter tell: is called on the event loop.
-  init(_ address: HubAddress, _ options: HubClient.Options, on eventLoop: any EventLoop, tell: @escaping RouteEar) {
+  init(_ address: HubAddress, _ options: HubClient.Options, on eventLoop: any EventLoop, tell: @escaping RouteListener) {
     self.address = address
     self.options = options
     self.eventLoop = eventLoop

@@ -27,7 +27,7 @@ public enum HubRoute: Sendable {
 struct ToldHome: Sendable {
   var state = HomeState()
   var contacts: [NodeID: Contact] = [:]
-  var settling = SettlingState()
+  var settling = DebouncerState()
   /// Who follows its devices.
   var hub = HubState.connected
 }
@@ -42,7 +42,7 @@ enum RouteNews: Sendable {
   case resumed
   case update(HomeUpdate, [NodeID: Contact])
   case contacts([NodeID: Contact])
-  case settling(SettlingState)
+  case settling(DebouncerState)
   /// Somebody else follows the devices now.
   case hub(HubState)
   case down(HomeError)
@@ -74,4 +74,4 @@ extension RouteLink {
 }
 
 /// Tells the client; on its event loop, in order.
-typealias RouteEar = @Sendable (RouteNews) -> Void
+typealias RouteListener = @Sendable (RouteNews) -> Void

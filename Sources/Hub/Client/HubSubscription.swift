@@ -30,7 +30,7 @@ final class HubSubscription {
   private var places: [ConcreteAttributePath: Int] = [:]
   private var lastReport: NIODeadline?
   private var timer: Scheduled<Void>?
-  private var patience: Scheduled<Void>?
+  private var timeout: Scheduled<Void>?
 
   init(_ node: NodeID, _ request: SubscriptionRequest, of client: HubClient, _ continuation: Continuation) {
     self.node = node
@@ -44,7 +44,7 @@ final class HubSubscription {
     guard let client else { return }
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
     if !request.retriesFirstAttempt {
-      patience = eventLoop.scheduleTask(in: .nanoseconds(client.options.timeout.nanoseconds)) {
+      timeout = eventLoop.scheduleTask(in: .nanoseconds(client.options.timeout.nanoseconds)) {
         bound.value.finish(HomeError(.timedOut, "it did not come online in time"))
       }
     }
@@ -60,7 +60,7 @@ final class HubSubscription {
     guard !isOver else { return }
     isOver = true
     timer?.cancel()
-    patience?.cancel()
+    timeout?.cancel()
     if let ear { client?.view.observers.removeEar(ear) }
   }
 
@@ -150,7 +150,7 @@ final class HubSubscription {
 
   private func tellFirst(_ reducer: HomeReducer) {
     wasUp = true
-    patience?.cancel()
+    timeout?.cancel()
     let known = values(of: reducer)
     for (path, value) in known { continuation.yield(.attribute(path, value: value)) }
     let paths = Set(known.map(\.path))

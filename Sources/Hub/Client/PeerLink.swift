@@ -11,7 +11,7 @@ actor PeerLink: RouteLink {
   private let options: HomeController.Options
   private let client: HubClient.Options
   private nonisolated let eventLoop: any EventLoop
-  private let tell: RouteEar
+  private let tell: RouteListener
   private var home: Home?
   /// Counts attempts: what is heard of an earlier one is void.
   private var attempt = 0
@@ -28,7 +28,7 @@ actor PeerLink: RouteLink {
   ///   - eventLoop: of the client, which is told there.
   init(
     _ options: HomeController.Options, of client: HubClient.Options, on eventLoop: any EventLoop,
-    tell: @escaping RouteEar
+    tell: @escaping RouteListener
   ) {
     self.options = options
     self.client = client
@@ -114,8 +114,8 @@ actor PeerLink: RouteLink {
 
   private func watch(_ home: Home, _ number: Int) {
     guard let controller = try? home.controller else { return }
-    let (loop, patience, heartbeat) = (eventLoop, client.connectTimeout, client.heartbeat)
-    let report: RouteEar = { [weak self] news in
+    let (loop, timeout, heartbeat) = (eventLoop, client.connectTimeout, client.heartbeat)
+    let report: RouteListener = { [weak self] news in
       guard let self else { return }
       loop.execute { self.assumeIsolated { $0.take(news, of: number) } }
     }
@@ -136,7 +136,7 @@ actor PeerLink: RouteLink {
       }
       watch.look(controller.view.reducer)
       let bound = NIOLoopBound(watch, eventLoop: controller.eventLoop)
-      controller.eventLoop.scheduleTask(in: .nanoseconds(patience.nanoseconds)) { bound.value.giveUp() }
+      controller.eventLoop.scheduleTask(in: .nanoseconds(timeout.nanoseconds)) { bound.value.giveUp() }
     }
   }
 
@@ -154,18 +154,18 @@ actor PeerLink: RouteLink {
 /// Whether a controller reaches anything. Confined to its event loop.
 private final class PeerWatch {
   private let controller: HomeController
-  private let report: RouteEar
+  private let report: RouteListener
   private var isUp = false
   private var isGivenUp = false
   private var grace: Duration?
   private var toldContacts: [NodeID: Contact] = [:]
   private var heartbeat: RepeatedTask?
 
-  init(_ controller: HomeController, _ report: @escaping RouteEar) {
+  init(_ controller: HomeController, _ report: @escaping RouteListener) {
     (self.controller, self.report) = (controller, report)
   }
 
-  private func settling(_ reducer: HomeReducer) -> SettlingState {
+  private func settling(_ reducer: HomeReducer) -> DebouncerState {
     grace = reducer.grace
     return controller.settling
   }

@@ -22,7 +22,7 @@ public actor Hub {
     /// How often a client is told that the hub is there.
     public var heartbeat: Duration = .seconds(5)
     /// How long a client may take nothing of what waits for it before it is hung up on.
-    public var patience: Duration = .seconds(60)
+    public var timeout: Duration = .seconds(60)
     public var logger: Logger
 
     public init(logger: Logger) { self.logger = logger }
@@ -134,9 +134,9 @@ public actor Hub {
       }
     if !isLocal {
       // What is sent and not acknowledged for so long ends a connection whose other end is gone without a word.
-      let patience = Int(clamping: options.patience.milliseconds)
+      let timeout = Int(clamping: options.timeout.milliseconds)
       bootstrap = bootstrap.childChannelOption(
-        ChannelOptions.Types.SocketOption(level: .tcp, name: .init(rawValue: CInt(TCP_USER_TIMEOUT))), value: patience)
+        ChannelOptions.Types.SocketOption(level: .tcp, name: .init(rawValue: CInt(TCP_USER_TIMEOUT))), value: timeout)
     }
     do {
       switch address {
@@ -309,7 +309,7 @@ public actor Hub {
         let now = eventLoop.now
         let since = connection.stalled ?? now
         connection.stalled = since
-        if now - since >= .nanoseconds(options.patience.nanoseconds) { connection.channel.close(promise: nil) }
+        if now - since >= .nanoseconds(options.timeout.nanoseconds) { connection.channel.close(promise: nil) }
       }
     }
   }

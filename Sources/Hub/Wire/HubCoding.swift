@@ -154,7 +154,7 @@ extension BlobWriter {
     }
   }
 
-  mutating func write(_ settling: SettlingState) {
+  mutating func write(_ settling: DebouncerState) {
     write(optional: settling.grace)
     write(settling.trials.sorted { $0.key < $1.key }) { writer, trial in
       writer.write(trial.key)
@@ -251,14 +251,14 @@ extension BlobReader {
     return Dictionary(entries) { $1 }
   }
 
-  mutating func settling() throws(DamagedBlob) -> SettlingState {
+  mutating func settling() throws(DamagedBlob) -> DebouncerState {
     let grace = try optionalDuration() ?? .zero
     let trials = try array { (item) throws(DamagedBlob) in
       let device = try item.text()
       let settled = SourceConnectivity(try item.value(), try item.value())
-      return (device, SettlingState.Trial(settled: settled, remaining: try item.optionalDuration() ?? .zero))
+      return (device, DebouncerState.Trial(settled: settled, remaining: try item.optionalDuration() ?? .zero))
     }
-    return SettlingState(grace: grace, trials: Dictionary(trials) { $1 })
+    return DebouncerState(grace: grace, trials: Dictionary(trials) { $1 })
   }
 
   private mutating func optionalTime() throws(DamagedBlob) -> Int64? {

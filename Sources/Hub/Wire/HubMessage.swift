@@ -51,7 +51,7 @@ package enum HubNews: Sendable {
   /// When nodes were heard; empty: the hub is there.
   case contacts([NodeID: Contact])
   /// How connectivity settles at the hub: its grace time, and what is on trial now.
-  case settling(SettlingState)
+  case settling(DebouncerState)
   /// All is told up to here.
   case synchronized(HubPosition)
   case update(HomeUpdate, [NodeID: Contact], HubPosition)

@@ -25,20 +25,20 @@ extension HubRequest {
       writer.write(node.rawValue)
       writer.write(command)
       writer.write(isTimed)
-    case .writeDevice(let device, let way, let writes, let isTimed, let patience):
+    case .writeDevice(let device, let way, let writes, let isTimed, let timeout):
       writer.write(4)
       writer.write(device)
       writer.write(optional: way) { $0.write($1) }
       writer.write(writes) { $0.write($1) }
       writer.write(isTimed)
-      writer.write(optional: patience)
-    case .invokeDevice(let device, let way, let command, let isTimed, let patience):
+      writer.write(optional: timeout)
+    case .invokeDevice(let device, let way, let command, let isTimed, let timeout):
       writer.write(5)
       writer.write(device)
       writer.write(optional: way) { $0.write($1) }
       writer.write(command)
       writer.write(isTimed)
-      writer.write(optional: patience)
+      writer.write(optional: timeout)
     case .anchor: writer.write(6)
     case .samples(let anchor, let filter, let limit):
       writer.write(7)
@@ -68,11 +68,11 @@ extension HubRequest {
     case 4:
       self = .writeDevice(
         try reader.text(), by: try way(&reader), try writes(&reader), isTimed: try reader.flag(),
-        patience: try reader.optionalDuration())
+        timeout: try reader.optionalDuration())
     case 5:
       self = .invokeDevice(
         try reader.text(), by: try way(&reader), try reader.command(), isTimed: try reader.flag(),
-        patience: try reader.optionalDuration())
+        timeout: try reader.optionalDuration())
     case 6: self = .anchor
     case 7:
       let text = try reader.optionalText()

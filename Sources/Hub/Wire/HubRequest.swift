@@ -9,8 +9,8 @@ package enum HubRequest: Hashable, Sendable {
   case write(NodeID, [AttributeWrite], isTimed: Bool)
   case invoke(NodeID, CommandData, isTimed: Bool)
   /// As a value of a device asks for it; it knows endpoints as they are by one way to the device.
-  case writeDevice(String, by: SourceID?, [AttributeWrite], isTimed: Bool, patience: Duration?)
-  case invokeDevice(String, by: SourceID?, CommandData, isTimed: Bool, patience: Duration?)
+  case writeDevice(String, by: SourceID?, [AttributeWrite], isTimed: Bool, timeout: Duration?)
+  case invokeDevice(String, by: SourceID?, CommandData, isTimed: Bool, timeout: Duration?)
   case anchor
   case samples(after: Anchor?, SampleFilter, limit: Int)
   /// Of the hub itself.
@@ -87,8 +87,8 @@ extension HubRequest {
     switch self {
     case .read(_, _, _, let own): (own ?? timeout) + Self.rest
     case .write, .invoke: timeout + Self.rest
-    case .writeDevice(_, _, _, _, let patience), .invokeDevice(_, _, _, _, let patience):
-      (patience ?? .zero) + timeout + Self.rest
+    case .writeDevice(_, _, _, _, let timeout), .invokeDevice(_, _, _, _, let timeout):
+      (timeout ?? .zero) + timeout + Self.rest
     case .edit, .anchor, .samples, .status, .lookAgain: timeout
     }
   }

@@ -85,11 +85,11 @@ struct Commissioning: Sendable {
   static let maximumFailures = 3
   /// How long a device may go on to say that it is busy: as long as a handshake that comes to nothing may hold a place.
   /// Matter Core § 4.14.1.1.
-  static let busyPatience: Duration = .seconds(60)
+  static let busyTimeout: Duration = .seconds(60)
   /// How long the device may take to undo everything.
   static let undoTime: Duration = .seconds(3)
   /// After AddNOC, how long the device may take to appear on its fabric.
-  static let operationalPatience: Duration = .seconds(30)
+  static let operationalTimeout: Duration = .seconds(30)
 
   /// When to look at all devices, nil if that was done, or is not called for.
   var widensAt: Instant? {

@@ -129,7 +129,7 @@ extension ControllerEngine {
     }
   }
 
-  /// Whether the device only asks for patience.
+  /// Whether the device only asks for timeout.
   private func isBusy(_ error: ControllerError) -> Bool {
     switch error {
     case .status(let status): status.isMomentary
@@ -347,7 +347,7 @@ extension ControllerEngine {
     record.productID = commissioning.information.productID
     record.attestation =
       commissioning.isTestDevice ? .test : commissioning.attestationFailure == nil ? .production : .unverified
-    connect(to: record, for: id, patience: Commissioning.operationalPatience, at: now)
+    connect(to: record, for: id, timeout: Commissioning.operationalTimeout, at: now)
   }
 
   mutating func connectedOperationally(

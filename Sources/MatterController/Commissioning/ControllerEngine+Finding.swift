@@ -163,7 +163,7 @@ extension ControllerEngine {
       commissionings[id]?.lastError = .busy
       var candidate = attempt.candidate
       // Others may be trying at the same time, or only pretend to. It has a place for us within this time.
-      if let start = commissionings[id]?.startedAt, now - start < Commissioning.busyPatience { candidate.failures -= 1 }
+      if let start = commissionings[id]?.startedAt, now - start < Commissioning.busyTimeout { candidate.failures -= 1 }
       putBack(candidate, id, after: min(wait, .seconds(60)), at: now)
     case .timedOut:
       if commissionings[id]?.lastError == nil { commissionings[id]?.lastError = .unreachable }

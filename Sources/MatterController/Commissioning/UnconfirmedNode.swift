@@ -135,7 +135,7 @@ extension ControllerEngine {
     commissionings[id]?.isCompletionRepeated = true
     commissionings[id]?.attestationFailure = known.attestationFailure
     beginStep(.connectOperationally, id, at: now)
-    connect(to: known.record, for: id, patience: configuration.discoveryTime, at: now)
+    connect(to: known.record, for: id, timeout: configuration.discoveryTime, at: now)
     return true
   }
 
@@ -148,12 +148,12 @@ extension ControllerEngine {
   }
 
   /// Opens the first session of the fabric with a device.
-  mutating func connect(to record: PeerRecord, for id: OperationID, patience: Duration, at now: Instant) {
+  mutating func connect(to record: PeerRecord, for id: OperationID, timeout: Duration, at now: Instant) {
     var peer = Peer(record)
     peer.isStored = false
     peer.waiting = [id]
     peers[record.nodeID] = peer
     operations[id]?.node = record.nodeID
-    openSession(with: record.nodeID, patience: patience, at: now)
+    openSession(with: record.nodeID, timeout: timeout, at: now)
   }
 }

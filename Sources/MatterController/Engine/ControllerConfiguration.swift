@@ -43,7 +43,7 @@ public struct ControllerConfiguration: Sendable {
   /// they have.
   public var mayStore = true
 
-  // MARK: Patience
+  // MARK: Timeouts
 
   /// A peer's time to think about a request; the time that retransmissions take is added.
   public var responseTime: Duration = .seconds(10)
@@ -89,7 +89,7 @@ public struct RenewalPolicy: Hashable, Sendable {
   public var eagerDelay: Duration = .milliseconds(500)
   /// How long an attempt in that time waits for a first sign of life before it begins anew, since the pauses between
   /// retransmissions grow.
-  public var eagerPatience: Duration = .seconds(2)
+  public var eagerTimeout: Duration = .seconds(2)
   /// How much may be added at random, so that a home does not come back all at once, as a fraction's denominator.
   public var jitterDivisor: Int64 = 4
 

@@ -4,7 +4,7 @@ internal import MatterTLV
 
 // Exchanges that we begin, message by message. Matter Core § 8.
 extension ControllerEngine {
-  private var patience: AfterSending { .expectResponse(within: configuration.responseTime) }
+  private var timeout: AfterSending { .expectResponse(within: configuration.responseTime) }
 
   /// Opens an exchange for a request, now or when there is room for one.
   /// - Returns: false if the session can't be used any more.
@@ -30,7 +30,7 @@ extension ControllerEngine {
 
   private mutating func sendTimed(_ timed: Duration, on exchange: ExchangeID, at now: Instant) {
     let request = TimedRequest(timeoutMilliseconds: UInt16(clamping: timed.milliseconds))
-    core.send(TimedRequest.opcode.rawValue, on: exchange, then: patience, at: now) { request.encode(to: &$0) }
+    core.send(TimedRequest.opcode.rawValue, on: exchange, then: timeout, at: now) { request.encode(to: &$0) }
   }
 
   /// Sends the request, or the next part of it.
@@ -39,21 +39,21 @@ extension ControllerEngine {
     switch transaction.request {
     case .read(let request):
       transaction.report = ReassembledReport()
-      core.send(ReadRequest.opcode.rawValue, on: exchange, then: patience, at: now) { request.encode(to: &$0) }
+      core.send(ReadRequest.opcode.rawValue, on: exchange, then: timeout, at: now) { request.encode(to: &$0) }
     case .subscribe(let request):
       transaction.report = ReassembledReport()
-      core.send(SubscribeRequest.opcode.rawValue, on: exchange, then: patience, at: now, capacity: 1280) {
+      core.send(SubscribeRequest.opcode.rawValue, on: exchange, then: timeout, at: now, capacity: 1280) {
         request.encode(to: &$0)
       }
     case .write(let chunks, _):
       guard transaction.sent < chunks.messages.count else { return }
       let message = chunks.messages[transaction.sent]
       transaction.sent += 1
-      core.send(WriteRequest.opcode.rawValue, payload: message, on: exchange, then: patience, at: now)
+      core.send(WriteRequest.opcode.rawValue, payload: message, on: exchange, then: timeout, at: now)
     case .invoke(let commands, let timed):
       let request = InvokeRequest(nextBatch(commands, transaction), isTimed: timed != nil)
       transaction.sent += request.commands.count
-      core.send(InvokeRequest.opcode.rawValue, on: exchange, then: patience, at: now) { request.encode(to: &$0) }
+      core.send(InvokeRequest.opcode.rawValue, on: exchange, then: timeout, at: now) { request.encode(to: &$0) }
     }
   }
 
@@ -126,7 +126,7 @@ extension ControllerEngine {
       }
       transaction.batch += response.responses
       guard !response.moreChunkedMessages else {
-        acknowledge(message.exchange, then: patience, at: now)
+        acknowledge(message.exchange, then: timeout, at: now)
         return nil
       }
       transaction.results += transaction.batch.sorted { ($0.ref ?? 0) < ($1.ref ?? 0) }
@@ -185,11 +185,11 @@ extension ControllerEngine {
     }
     try transaction.report?.append(report)
     guard let whole = transaction.report, whole.isComplete else {
-      acknowledge(transaction.exchange, then: patience, at: now)
+      acknowledge(transaction.exchange, then: timeout, at: now)
       return nil
     }
     if case .subscribe = transaction.request {
-      acknowledge(transaction.exchange, then: patience, at: now)
+      acknowledge(transaction.exchange, then: timeout, at: now)
       transaction.phase = .primed
       transaction.report = nil
       apply(whole, to: transaction.operation, at: now)

@@ -57,7 +57,7 @@ struct Operation: Sendable {
 /// One exchange that we began, and what is known of the answer.
 struct Transaction: Sendable {
   enum Phase: Sendable {
-    /// Waits for the answer to the timed request.
+    /// PendingWork for the answer to the timed request.
     case timed
     case main
     /// The subscription's first reports are in.

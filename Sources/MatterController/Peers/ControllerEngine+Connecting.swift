@@ -3,13 +3,13 @@ internal import MatterProtocol
 
 // From a node id to a session: cached address and DNS-SD at the same time, the first that works wins.
 extension ControllerEngine {
-  mutating func openSession(with node: NodeID, patience: Duration? = nil, at now: Instant) {
+  mutating func openSession(with node: NodeID, timeout: Duration? = nil, at now: Instant) {
     guard let peer = peers[node], peer.connecting == nil else { return }
     let query = DiscoveryQuery.operational(
       compressedFabricID: fabric.compressedFabricID, nodeID: node.rawValue)
     var connecting = Connecting(
-      query: query, patienceEnd: now + (patience ?? configuration.discoveryTime), parameters: peer.record.parameters)
-    let last = configuration.node.mutant == .needsDiscovery ? nil : peer.record.address
+      query: query, timeoutEnd: now + (timeout ?? configuration.discoveryTime), parameters: peer.record.parameters)
+    let last = configuration.node.defect == .needsDiscovery ? nil : peer.record.address
     for case let address? in [peer.toldAddress, last] where !connecting.isKnown(address) {
       connecting.untried.append(address)
     }
@@ -27,7 +27,7 @@ extension ControllerEngine {
     guard var connecting = peers[node]?.connecting else { return }
     connecting.parameters = SessionParameters(service)
     let addresses = service.addresses.map { SocketAddress($0, port: service.port) }
-    if configuration.node.mutant == .staysAtAddress, peers[node]?.record.address != nil { return }
+    if configuration.node.defect == .staysAtAddress, peers[node]?.record.address != nil { return }
     for address in addresses
     where !connecting.isKnown(address) && connecting.failures[address, default: 0] < Connecting.maximumFailures {
       connecting.untried.append(address)
@@ -53,12 +53,12 @@ extension ControllerEngine {
         fabric: fabric.index, peer: node, to: address, parameters: connecting.parameters, at: now)
       handshakes[handshake] = .peer(node)
       var attempt = Connecting.Attempt(handshake: handshake, address: address, isResumption: isResumption)
-      if connecting.isEager { attempt.restartAt = now + configuration.renewal.eagerPatience }
+      if connecting.isEager { attempt.restartAt = now + configuration.renewal.eagerTimeout }
       connecting.attempts.append(attempt)
       connecting.impatientAt = now + Connecting.stagger
     }
     peers[node]?.connecting = connecting
-    guard connecting.attempts.isEmpty, connecting.retries.isEmpty, connecting.patienceEnd <= now else {
+    guard connecting.attempts.isEmpty, connecting.retries.isEmpty, connecting.timeoutEnd <= now else {
       return schedule(connecting.wakeUp)
     }
     let error: ControllerError
@@ -114,7 +114,7 @@ extension ControllerEngine {
     connecting.lastError = error
     if case .busy(let wait) = error, failures <= configuration.maximumBusyRetries {
       connecting.retries.append((address, now + min(wait, .seconds(60))))
-    } else if failures < Connecting.maximumFailures, now + .seconds(1) < connecting.patienceEnd {
+    } else if failures < Connecting.maximumFailures, now + .seconds(1) < connecting.timeoutEnd {
       connecting.retries.append((address, now + .seconds(1)))
     }
     peers[node]?.connecting = connecting
@@ -154,7 +154,7 @@ extension ControllerEngine {
   /// A node may be heard from another address on the session that it has: that is where it is from now on.
   mutating func noteAddress(of node: NodeID, on session: SessionID) {
     guard let address = core.session(session)?.peerAddress, let known = peers[node]?.record.address, known != address,
-      peers[node]?.session == session, configuration.node.mutant != .staysAtAddress,
+      peers[node]?.session == session, configuration.node.defect != .staysAtAddress,
       var record = peers[node]?.record
     else { return }
     record.address = address
@@ -284,7 +284,7 @@ extension ControllerEngine {
   /// A node announced another address than its session leads to: what is under way continues at the new one. An address that it
   /// never announced, as behind a translator, is left alone. A false announcement is believed until the node is heard.
   private mutating func follow(_ node: NodeID, from old: MatterService, to new: MatterService) {
-    guard configuration.node.mutant != .staysAtAddress, let session = peers[node]?.session,
+    guard configuration.node.defect != .staysAtAddress, let session = peers[node]?.session,
       let address = core.session(session)?.peerAddress, old.isAt(address), !new.isAt(address),
       let ip = new.addresses.first(where: { $0.family == address.ip.family }) ?? new.addresses.first
     else { return }

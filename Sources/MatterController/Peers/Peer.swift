@@ -40,7 +40,7 @@ struct Connecting: Sendable {
 
   let query: DiscoveryQuery
   /// Until when DNS-SD may come up with another address.
-  let patienceEnd: Instant
+  let timeoutEnd: Instant
   var parameters: SessionParameters
   /// Whether the node is likely to come up any moment, so that silence is met with another attempt soon.
   var isEager = false
@@ -62,14 +62,14 @@ struct Connecting: Sendable {
       || retries.contains { $0.address == address }
   }
 
-  /// When there is something to do next. The end of patience counts only where nothing else is to come: a busy device may
+  /// When there is something to do next. The end of timeout counts only where nothing else is to come: a busy device may
   /// ask for more time than that.
   var wakeUp: Instant? {
     var result: Instant? = retries.map(\.at).min()
     // Where as many are under way as may be, the end of one of them comes first.
     if !untried.isEmpty, attempts.count < Self.maximumAttempts { result = .earlier(result, impatientAt) }
     for attempt in attempts { result = .earlier(result, attempt.restartAt) }
-    return attempts.isEmpty && result == nil ? patienceEnd : result
+    return attempts.isEmpty && result == nil ? timeoutEnd : result
   }
 }
 

@@ -87,8 +87,8 @@ extension ControllerEngine {
     subscriptionHandles[key] = handle
     guard subscriptions[handle]?.isRenewing == true, let deadline = subscriptions[handle]?.deadline else { return }
     // It is there: whatever it has to say first may take its time.
-    let patience = now + configuration.responseTime
-    subscriptions[handle]?.deadline = max(deadline, patience)
+    let timeout = now + configuration.responseTime
+    subscriptions[handle]?.deadline = max(deadline, timeout)
   }
 
   mutating func subscribed(
@@ -179,8 +179,8 @@ extension ControllerEngine {
     touch(handle, at: now)
     guard underWay.report.isComplete else {
       reportsUnderWay[message.exchange] = underWay
-      let patience = AfterSending.expectResponse(within: configuration.responseTime)
-      answer(message.exchange, .success, then: patience, at: now)
+      let timeout = AfterSending.expectResponse(within: configuration.responseTime)
+      answer(message.exchange, .success, then: timeout, at: now)
       return
     }
     if data.suppressResponse {

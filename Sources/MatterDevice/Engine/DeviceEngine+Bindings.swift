@@ -32,7 +32,7 @@ struct BoundCommands: Sendable {
 }
 
 extension DeviceEngine {
-  private static var patience: Duration { .seconds(10) }
+  private static var timeout: Duration { .seconds(10) }
 
   /// Has all that an endpoint is bound to carry out a command, as a switch does when it is pressed. Nodes that there is no
   /// session with are looked for first; what can't be delivered within ten seconds is given up, and counted.
@@ -54,7 +54,7 @@ extension DeviceEngine {
         deliver(
           BoundCommand(
             fabric: target.fabricIndex, node: node,
-            command: CommandData(command.path(on: endpoint), fields: request.tlv), deadline: now + Self.patience))
+            command: CommandData(command.path(on: endpoint), fields: request.tlv), deadline: now + Self.timeout))
       }
     }
     settle()
@@ -68,7 +68,7 @@ extension DeviceEngine {
       interactions[exchange] = .controlling(command)
       core.send(
         InvokeRequest.opcode.rawValue, payload: InvokeRequest([command.command]).encoded, on: exchange,
-        then: .expectResponse(within: Self.patience), at: now)
+        then: .expectResponse(within: Self.timeout), at: now)
       return
     }
     guard bound.waiting.count < BoundCommands.maximumWaiting else {
@@ -164,7 +164,7 @@ extension DeviceEngine {
     core.close(session, notifyingPeer: false, at: now)
     deliver(
       BoundCommand(
-        fabric: command.fabric, node: command.node, command: command.command, deadline: now + Self.patience,
+        fabric: command.fabric, node: command.node, command: command.command, deadline: now + Self.timeout,
         wasRepeated: true))
   }
 

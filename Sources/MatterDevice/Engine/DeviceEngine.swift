@@ -140,7 +140,7 @@ public struct DeviceEngine: Engine {
 
   private mutating func start(_ failSafe: [UInt8]?) {
     // A crash in the middle of commissioning: what was done is undone now, as if the time had run out.
-    if let failSafe, configuration.limits.mutant != .keepsHalfCommissioning {
+    if let failSafe, configuration.limits.defect != .keepsHalfCommissioning {
       context.node.commissioning.failSafe = FailSafe(undoing: failSafe, at: now)
       context.expireFailSafe()
       context.storeFailSafe()
@@ -153,7 +153,7 @@ public struct DeviceEngine: Engine {
   mutating func start(_ clusters: [Int]) {
     for cluster in clusters {
       let id = context.node.clusters[cluster].path.cluster
-      if configuration.limits.mutant == .ignoresStartUp, id == OnOff.id { continue }
+      if configuration.limits.defect == .ignoresStartUp, id == OnOff.id { continue }
       for start in context.node.clusters[cluster].server.starts { context.enterQuietly(cluster, start) }
     }
   }

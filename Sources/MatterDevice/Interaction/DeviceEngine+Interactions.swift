@@ -15,7 +15,7 @@ enum Interaction: Sendable {
 
 extension DeviceEngine {
   /// How long a peer may think before it goes on.
-  private static let patience = Duration.seconds(30)
+  private static let timeout = Duration.seconds(30)
   /// Timed interactions may be announced this long ahead.
   private static let longestTimeout: UInt16 = 60_000
 
@@ -129,7 +129,7 @@ extension DeviceEngine {
     if isAnswered { interactions[exchange] = .reporting(job) }
     let isSent = core.send(
       ReportData.opcode.rawValue, payload: message, on: exchange,
-      then: isAnswered ? .expectResponse(within: Self.patience) : .close, at: now)
+      then: isAnswered ? .expectResponse(within: Self.timeout) : .close, at: now)
     if !isSent {
       interactions[exchange] = nil
       if let id = job.subscription { end(id) }
@@ -184,7 +184,7 @@ extension DeviceEngine {
     if request.suppressResponse { return core.close(message.exchange, at: now) }
     core.send(
       WriteResponse.opcode.rawValue, on: message.exchange,
-      then: request.moreChunkedMessages ? .expectResponse(within: Self.patience) : .close, at: now
+      then: request.moreChunkedMessages ? .expectResponse(within: Self.timeout) : .close, at: now
     ) { response.encode(to: &$0) }
   }
 
@@ -215,7 +215,7 @@ extension DeviceEngine {
     if !rest.isEmpty { interactions[exchange] = .invoking(rest) }
     core.send(
       InvokeResponse.opcode.rawValue, payload: message, on: exchange,
-      then: rest.isEmpty ? .close : .expectResponse(within: Self.patience), at: now)
+      then: rest.isEmpty ? .close : .expectResponse(within: Self.timeout), at: now)
   }
 }
 

@@ -28,7 +28,7 @@ extension DeviceEngine {
     }
     if subscriptions.count(where: { $0.subject.fabric == subject.fabric }) >= SubscriptionLimits.perFabric {
       // Nobody gives way to somebody who has enough, but with a fault that tests build in.
-      guard configuration.limits.mutant == .endsOldestSubscription, let oldest = subscriptions.first else {
+      guard configuration.limits.defect == .endsOldestSubscription, let oldest = subscriptions.first else {
         throw StatusError(.resourceExhausted)
       }
       end(oldest.id)
@@ -114,7 +114,7 @@ extension DeviceEngine {
 
   /// With a fault that tests build in, nothing is noted while a report is under way.
   private func isDeaf(_ subscription: Subscription) -> Bool {
-    configuration.limits.mutant == .reportsOneAtATime && subscription.exchange != nil
+    configuration.limits.defect == .reportsOneAtATime && subscription.exchange != nil
   }
 
   /// Sends the reports that are due.

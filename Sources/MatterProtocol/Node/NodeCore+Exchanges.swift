@@ -213,7 +213,7 @@ extension NodeCore {
       sendAck(of: owed.counter, on: id, at: now)
     }
     if var message = exchange.unacknowledged, message.deadline <= now {
-      guard message.transmissions < Retransmission.maximumTransmissions, configuration.mutant != .sendsOnce,
+      guard message.transmissions < Retransmission.maximumTransmissions, configuration.defect != .sendsOnce,
         let peer = peer(of: id.session, at: now)
       else {
         return fail(id, .noAcknowledgement)

@@ -48,7 +48,7 @@ struct Handshake: Sendable {
   /// How long a peer that went on with its handshake keeps its place while others want it.
   static let grace: Duration = .seconds(5)
   /// The peer's time to think between two messages.
-  static let patience: Duration = .seconds(10)
+  static let timeout: Duration = .seconds(10)
 }
 
 extension NodeCore {
@@ -233,7 +233,7 @@ extension NodeCore {
   /// those of all others if they are gone.
   private mutating func enterRoom(_ wish: Wish, _ id: ExchangeID, from address: SocketAddress, at now: Instant) -> Bool
   {
-    var entry: HandshakeRoom.Entry
+    var entry: HandshakeSlots.Entry
     switch wish {
     case .passcode:
       entry = rooms.passcode.enter(id, from: address, room: configuration.maximumInboundPASEHandshakes, at: now)
@@ -261,7 +261,7 @@ extension NodeCore {
     case .send(let opcode, let payload):
       send(
         opcode, protocolID: .secureChannel, payload: payload, on: id,
-        then: .expectResponse(within: Handshake.patience), at: now)
+        then: .expectResponse(within: Handshake.timeout), at: now)
     case .establish(let keys):
       guard handshakes[id]?.mayEstablish(keys, in: fabricsByIndex) == true else {
         return perform(.refuse(.noSharedTrustRoots, .untrusted("the fabric was removed")), on: id, at: now)

@@ -22,7 +22,7 @@ public struct NodeConfiguration: Sendable {
   public var maximumResumptionRecords = 64
   public var parameters = SessionParameters.own
   /// For tests alone.
-  public var mutant: Mutant?
+  public var defect: SeededDefect?
 
   public init() {}
 }
@@ -95,7 +95,7 @@ public struct NodeCore: Sendable {
   var unsecured: [SessionID: UnsecuredSession] = [:]
   var exchanges: [ExchangeID: Exchange] = [:]
   var handshakes: [ExchangeID: Handshake] = [:]
-  var rooms = HandshakeRooms()
+  var rooms = HandshakeSlotTables()
   var starts: StartLimiter
   /// The contexts of peers that began, by the number they made up for themselves.
   var inboundContexts: [NodeID: SessionID] = [:]

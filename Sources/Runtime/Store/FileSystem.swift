@@ -68,7 +68,7 @@ final class OpenFile: Sendable {
     guard fsync(descriptor) == 0 else { throw failure("fsync") }
   }
 
-  /// Waits until the file's contents and length are on the disk.
+  /// PendingWork until the file's contents and length are on the disk.
   func synchronizeData() throws(StoreError) {
     guard fdatasync(descriptor) == 0 else { throw failure("fdatasync") }
   }

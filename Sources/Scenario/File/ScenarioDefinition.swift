@@ -23,7 +23,7 @@ public struct ScenarioDefinition: Sendable {
   /// The files that it was read from, with their text: what it takes to run it again.
   public var files: [SourceFile] = []
   /// A fault that it finds, where one is built into the home and the devices on purpose.
-  public var mutant: Mutant?
+  public var defect: SeededDefect?
   /// The number that it stands for, where its file says “vary”.
   public var variant: Int?
 }
@@ -124,7 +124,7 @@ public enum Press: String, CaseIterable, Sendable {
   }
 }
 
-/// What befalls the network around one machine.
+/// What is injected into the network around one machine.
 public enum NetworkFault: Hashable, Sendable {
   /// Nobody reaches it, and it reaches nobody.
   case partition

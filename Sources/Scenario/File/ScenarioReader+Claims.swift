@@ -197,7 +197,7 @@ extension ScenarioReader {
 
   mutating func machine(_ node: Node) -> String? { machine(node.scalar?.string ?? "", node) }
 
-  /// A device that has a machine of its own, or the hub. What befell one behind a bridge would befall all of the bridge.
+  /// A device that has a machine of its own, or the hub. What was injected into one behind a bridge would inject all of the bridge.
   mutating func machine(_ name: String, _ node: Node) -> String? {
     guard let device = device(name, node, orHub: true) else { return nil }
     guard let bridge = names.bridge(of: device) else { return device }

@@ -5,7 +5,7 @@ internal import Simulation
 internal import VirtualDevices
 internal import Yams
 
-// What befalls the network: `net: {lamp: partition}`, `net: {lamp: {loss: 30%, rate: 2kB/s}}`; and a clock: `drift: {lamp: 50ppm}`.
+// What is injected into the network: `net: {lamp: partition}`, `net: {lamp: {loss: 30%, rate: 2kB/s}}`; and a clock: `drift: {lamp: 50ppm}`.
 extension ScenarioReader {
   private static let faults: [String: NetworkFault] = [
     "partition": .partition, "mute": .mute, "deaf": .deaf, "heal": .heal, "no multicast": .multicast(false),
@@ -25,7 +25,7 @@ extension ScenarioReader {
     guard
       let fields = fields(
         of: node, known: ["network", "loss", "latency", "jitter", "duplicate", "reorder", "hold", "rate", "mtu"],
-        what: "what befalls the network")
+        what: "what is injected into the network")
     else { return nil }
     if node.mapping?.isEmpty == true {
       report(node, expected: "a mapping such as {loss: 30%, latency: 80ms}, or a word such as “partition”")

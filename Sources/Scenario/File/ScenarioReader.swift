@@ -9,7 +9,7 @@ internal import Yams
 /// Reads a scenario file; collects what is wrong instead of stopping at it.
 struct ScenarioReader {
   static let keys = [
-    "scenario", "home", "rooms", "devices", "paired", "limit", "mutant", "vary", "always", "never", "steps",
+    "scenario", "home", "rooms", "devices", "paired", "limit", "defect", "mutant", "vary", "always", "never", "steps",
   ]
 
   var problems: [DefinitionProblem] = []
@@ -28,9 +28,10 @@ struct ScenarioReader {
     refuseHubs()
     if let node = fields["paired"] { scenario.isPaired = boolean(node) ?? true }
     if let node = fields["limit"] { scenario.limit = duration(node) ?? scenario.limit }
-    if let node = fields["mutant"] {
-      scenario.mutant = Mutant.allCases.first { $0.rawValue == node.scalar?.string }
-      if scenario.mutant == nil { report(node, expected: Mutant.allCases.map(\.rawValue).joined(separator: ", ")) }
+    // “mutant” is the older name of the key.
+    if let node = fields["defect"] ?? fields["mutant"] {
+      scenario.defect = SeededDefect.allCases.first { $0.rawValue == node.scalar?.string }
+      if scenario.defect == nil { report(node, expected: SeededDefect.allCases.map(\.rawValue).joined(separator: ", ")) }
     }
     if let node = fields["always"] { scenario.always = claims(listed: node) }
     if let node = fields["never"] { scenario.never = claims(listed: node) }

@@ -5,7 +5,7 @@ internal import MatterProtocol
 internal import Simulation
 
 extension RandomPlan {
-  /// What happens when nothing is wrong any more. Each is what befalls every home some day, and is known soon after.
+  /// What happens when nothing is wrong any more. Each is what is injected into every home some day, and is known soon after.
   enum Aftermath: Hashable, Sendable {
     /// It starts again, in less time than anybody takes to miss it; then somebody is at it.
     case restart

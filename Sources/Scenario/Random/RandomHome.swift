@@ -33,12 +33,12 @@ public enum RandomHome {
   /// In this time after the healing every device must be in the home, and the home agree with it.
   public static let bound: Duration = .seconds(600)
 
-  /// - Parameter mutant: a fault that is built into the devices and the home, for tests of tests.
-  public static func run(_ plan: RandomPlan, mutant: Mutant? = nil) async -> Outcome {
+  /// - Parameter defect: a fault that is built into the devices and the home, for tests of tests.
+  public static func run(_ plan: RandomPlan, defect: SeededDefect? = nil) async -> Outcome {
     var options = SimulatedHomeOptions()
     options.keepsTrace = false
     options.isPaired = false
-    options.mutant = mutant
+    options.defect = defect
     let counted = Counted()
     do {
       let run = await simulate(
@@ -77,14 +77,14 @@ public enum RandomHome {
   /// Looks for fewer devices and fewer steps that fail in the same way.
   /// - Parameters:
   ///   - attempts: how many runs that may take.
-  ///   - mutant: the one it failed with.
-  public static func shrink(_ failed: Outcome, attempts: Int = 60, mutant: Mutant? = nil) async -> Outcome {
+  ///   - defect: the one it failed with.
+  public static func shrink(_ failed: Outcome, attempts: Int = 60, defect: SeededDefect? = nil) async -> Outcome {
     var best = failed
     var left = attempts
     func attempt(_ plan: RandomPlan) async -> Bool {
       guard left > 0, plan != best.plan else { return false }
       left -= 1
-      let outcome = await run(plan, mutant: mutant)
+      let outcome = await run(plan, defect: defect)
       // Another failure is for another day.
       guard outcome.kind == failed.kind else { return false }
       best = outcome
@@ -302,7 +302,7 @@ struct RandomPlay {
     return try await world.home.devices().list().contains { $0.identity.matterUniqueID == id }
   }
 
-  /// Waits until all agree, and go on to.
+  /// PendingWork until all agree, and go on to.
   func converge(since healed: Instant) async throws -> Duration {
     var agreed: Instant?
     while true {

@@ -84,7 +84,7 @@ public struct RandomPlan: Hashable, Sendable {
   /// How long everything may go wrong.
   static let trouble: Duration = .seconds(240)
 
-  /// Draws one to five devices and what befalls them.
+  /// Draws one to five devices and what is injected into them.
   public init(seed: UInt64) {
     self.seed = seed
     // Not the sequence that the world draws from.

@@ -40,8 +40,8 @@ final class FaultyMachine: Machine {
 
   // MARK: Faults
 
-  func befall(_ fault: NetworkFault) {
-    let faults = networks.befall(self, fault)
+  func inject(_ fault: NetworkFault) {
+    let faults = networks.inject(self, fault)
     for discovery in discoveries.withLock(\.self) { discovery.follow(faults) }
   }
 

@@ -38,10 +38,10 @@ actor RealHome: Stage {
   /// Machines of second administrators who came.
   private var rivals: [FaultyMachine] = []
   /// Those of them who stay for what they got.
-  private var guests: [RivalSubscriptions] = []
+  private var guests: [CompetingSubscriptions] = []
   private var opened: Home?
   private var watcher: Task<Void, Never>?
-  private var mutant: Mutant?
+  private var defect: SeededDefect?
   private let start: Instant
 
   init(_ definition: HomeDefinition, _ timeline: Timeline = Timeline()) throws {
@@ -80,9 +80,9 @@ actor RealHome: Stage {
   }
 
   /// Starts the devices and opens the home.
-  /// - Parameter mutant: a fault that is built in.
-  func begin(isPaired: Bool, mutant: Mutant?) async throws {
-    self.mutant = mutant
+  /// - Parameter defect: a fault that is built in.
+  func begin(isPaired: Bool, defect: SeededDefect?) async throws {
+    self.defect = defect
     var random = SystemRandomSource()
     for device in definition.devices {
       let machine = FaultyMachine(device.path, on: loop, in: networks)
@@ -91,7 +91,7 @@ actor RealHome: Stage {
         directory: StateDirectory(directory).device(device.uniqueID), logger: logger)
       // The same device of another test may be elsewhere: where it is would be said of this one, too.
       surroundings.hostName = MatterService.hostName(drawnFrom: &random)
-      surroundings.mutant = mutant
+      surroundings.defect = defect
       let started = try await loop.submit { [loop, surroundings] in
         NIOLoopBound(
           try VirtualDevice(device, port: nil, random: SystemRandomSource(), in: surroundings), eventLoop: loop)
@@ -112,7 +112,7 @@ actor RealHome: Stage {
     options.access = .exclusive
     options.discovery = .builtin
     options.machine = hub
-    options.mutant = mutant
+    options.defect = defect
     hub.restorePower()
     let home = try await Home(options)
     opened = home
@@ -199,7 +199,7 @@ actor RealHome: Stage {
       if power == .cycle { try await sleep(for: .seconds(1)) }
       if power != .off { try await switchPower(device, true) }
     case .network(let device, let fault):
-      try machine(of: device).befall(fault)
+      try machine(of: device).inject(fault)
       for machine in [hub] + parts.map(\.machine) + rivals { machine.lookAgain() }
     case .powerCut(let device, let count): try machine(of: device).cutPower(afterEffects: count)
     case .clock(let device, let time):
@@ -254,10 +254,10 @@ actor RealHome: Stage {
     }
   }
 
-  private func addRival() -> Rival {
+  private func addRival() -> CompetingController {
     let machine = FaultyMachine("rival \(rivals.count + 1)", on: loop, in: networks)
     rivals.append(machine)
-    return Rival(
+    return CompetingController(
       machine: machine, interfaces: .loopback, state: StateDirectory(directory + "/rival \(rivals.count)"),
       logger: logger)
   }

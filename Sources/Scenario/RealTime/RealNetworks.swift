@@ -4,7 +4,7 @@ internal import Runtime
 internal import Simulation
 internal import Synchronization
 
-/// The networks that the machines of a home in real time are in: what befell each machine, who publishes what, and who sends from
+/// The networks that the machines of a home in real time are in: what was injected into each machine, who publishes what, and who sends from
 /// where. It decides what becomes of a datagram as a ``/Simulation/SimulatedNetwork`` does, at the same two moments: when it is
 /// sent, and again when it arrives.
 final class RealNetworks: Sendable {
@@ -48,11 +48,11 @@ final class RealNetworks: Sendable {
   // MARK: Faults
 
   /// - Returns: all that is wrong around the machine now.
-  func befall(_ machine: FaultyMachine, _ fault: NetworkFault) -> MachineFaults {
+  func inject(_ machine: FaultyMachine, _ fault: NetworkFault) -> MachineFaults {
     let id = ObjectIdentifier(machine)
     return state.withLock { state in
       var faults = state[id]
-      faults.befall(fault)
+      faults.inject(fault)
       state.faults[id] = faults
       if fault == .heal { state.links = state.links.filter { $0.key.from != id && $0.key.to != id } }
       return faults

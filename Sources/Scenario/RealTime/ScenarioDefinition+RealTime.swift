@@ -6,18 +6,18 @@ internal import VirtualDevices
 extension ScenarioDefinition {
   /// Plays the scenario on real sockets, on the loopback interface, and the real clock.
   /// - Parameters:
-  ///   - mutant: a fault that is built in, with which the scenario should fail.
+  ///   - defect: a fault that is built in, with which the scenario should fail.
   ///   - timeline: where it is written down what happens.
-  public func playInRealTime(mutant: Mutant? = nil, timeline: Timeline = Timeline()) async -> ScenarioResult {
+  public func playInRealTime(defect: SeededDefect? = nil, timeline: Timeline = Timeline()) async -> ScenarioResult {
     let start = HostClock.now()
     var failure: ScenarioResult.Failure?
     do {
-      failure = await play(on: try RealHome(home, timeline), timeline, mutant: mutant)
+      failure = await play(on: try RealHome(home, timeline), timeline, defect: defect)
     } catch {
       failure = .init(message: "\(error)", mark: nil, timeline: timeline.lines)
     }
     let elapsed = HostClock.now() - start
-    return result(failure, seed: nil, mutant: mutant, timeline.summary, duration: elapsed, elapsed: elapsed)
+    return result(failure, seed: nil, defect: defect, timeline.summary, duration: elapsed, elapsed: elapsed)
   }
 
   /// Removes what runs in real time have stored that are not over, for a process that is about to end: they can't go on.
@@ -25,12 +25,12 @@ extension ScenarioDefinition {
 
   /// Sets the home up, and plays.
   /// - Returns: why it did not pass.
-  func play(on home: RealHome, _ timeline: Timeline, mutant: Mutant?) async -> ScenarioResult.Failure? {
+  func play(on home: RealHome, _ timeline: Timeline, defect: SeededDefect?) async -> ScenarioResult.Failure? {
     timeline.beginSettingUp()
     let failure = await withTaskGroup(of: ScenarioResult.Failure?.self) { group in
       group.addTask {
         do {
-          try await home.begin(isPaired: isPaired, mutant: mutant)
+          try await home.begin(isPaired: isPaired, defect: defect)
         } catch {
           return .init(message: "\(error)", mark: nil, timeline: timeline.lines)
         }

@@ -16,17 +16,27 @@ public struct TraceFile: Sendable {
     /// Of the whole run, with every random draw: hexadecimal.
     public var digest: String?
     /// A fault that was built in.
-    public var mutant: String?
+    public var defect: String?
     /// The scenario's file first.
     public var files: [SourceFile]
+
+    private enum CodingKeys: String, CodingKey {
+      case hearthTrace, seed, digest, files
+      case defect = "mutant"
+    }
   }
 
   /// All of it that may be right where the seed is not.
   private struct SeedlessHeader: Decodable {
     var hearthTrace: Int
     var digest: String?
-    var mutant: String?
+    var defect: String?
     var files: [SourceFile]
+
+    private enum CodingKeys: String, CodingKey {
+      case hearthTrace, digest, files
+      case defect = "mutant"
+    }
   }
 
   public var header: Header
@@ -34,12 +44,12 @@ public struct TraceFile: Sendable {
   public var entries: [String]
 
   /// The fault that was built in, if one was.
-  public var mutant: Mutant? { header.mutant.map(Mutant.init(rawValue:)) }
+  public var defect: SeededDefect? { header.defect.map(SeededDefect.init(rawValue:)) }
 
   /// A run that has just been.
-  public init(_ scenario: ScenarioDefinition, seed: UInt64, mutant: Mutant? = nil, _ trace: Trace) {
+  public init(_ scenario: ScenarioDefinition, seed: UInt64, defect: SeededDefect? = nil, _ trace: Trace) {
     header = Header(
-      seed: seed, digest: String(trace.digest, radix: 16), mutant: mutant?.rawValue,
+      seed: seed, digest: String(trace.digest, radix: 16), defect: defect?.rawValue,
       files: scenario.files)
     entries = trace.entries.map(\.recorded)
   }
@@ -66,9 +76,9 @@ public struct TraceFile: Sendable {
       throw problem("a “seed” that is none", expected: "a whole number from 0 to \(UInt64.max)")
     }
     guard header.hearthTrace == 2 else { throw problem("a trace of format \(header.hearthTrace)") }
-    let mutants = Mutant.allCases.map(\.rawValue)
-    if let mutant = header.mutant, !mutants.contains(mutant) {
-      throw problem("mutant “\(mutant)”", expected: "one of \(mutants.joined(separator: ", "))")
+    let defects = SeededDefect.allCases.map(\.rawValue)
+    if let defect = header.defect, !defects.contains(defect) {
+      throw problem("defect “\(defect)”", expected: "one of \(defects.joined(separator: ", "))")
     }
     lines.removeFirst()
     (self.header, entries) = (header, lines)

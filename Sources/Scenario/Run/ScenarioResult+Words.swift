@@ -38,12 +38,12 @@ extension ScenarioDefinition {
   /// The command that repeats a run of it, for a shell; nil: it was not read from a file.
   /// - Parameters:
   ///   - seed: nil: in real time.
-  ///   - mutant: the fault that was built in.
-  public func again(seed: UInt64?, mutant: Mutant? = nil) -> String? {
+  ///   - defect: the fault that was built in.
+  public func again(seed: UInt64?, defect: SeededDefect? = nil) -> String? {
     guard let file = files.first else { return nil }
     var words = ["hearth test", Self.quoted(file.name), seed.map { "--seed \($0)" } ?? "--realtime"]
     if let variant { words.append("--variant \(variant)") }
-    if let mutant { words.append("--mutant \(mutant.rawValue)") }
+    if let defect { words.append("--defect \(defect.rawValue)") }
     return words.joined(separator: " ")
   }
 

@@ -53,15 +53,15 @@ public struct ScenarioResult: Sendable {
 extension ScenarioDefinition {
   /// Plays the scenario in a simulated world.
   /// - Parameters:
-  ///   - mutant: a fault that is built in, with which the scenario should fail.
+  ///   - defect: a fault that is built in, with which the scenario should fail.
   ///   - keepsTrace: whether the trace's entries are kept, and not its digest alone.
   ///   - timeline: where it is written down what happens.
   public func simulate(
-    seed: UInt64, keepsTrace: Bool = false, mutant: Mutant? = nil, timeline: Timeline = Timeline()
+    seed: UInt64, keepsTrace: Bool = false, defect: SeededDefect? = nil, timeline: Timeline = Timeline()
   ) async -> (result: ScenarioResult, trace: Trace) {
     var options = SimulatedHomeOptions()
     options.isPaired = isPaired
-    options.mutant = mutant
+    options.defect = defect
     options.pairings = timeline
     timeline.beginSettingUp()
     let (scenario, given) = (self, options)
@@ -86,18 +86,18 @@ extension ScenarioDefinition {
       failure = ScenarioResult.Failure(message: "\(error)", mark: timeline.mark, timeline: timeline.lines)
     }
     let result = result(
-      failure, seed: seed, mutant: mutant, timeline.summary, duration: run.end - Instant.zero,
+      failure, seed: seed, defect: defect, timeline.summary, duration: run.end - Instant.zero,
       elapsed: HostClock.now() - began, digest: run.trace.digest)
     return (result, run.trace)
   }
 
   /// Makes the result of a run.
   func result(
-    _ failure: ScenarioResult.Failure?, seed: UInt64?, mutant: Mutant?, _ summary: Timeline.Summary,
+    _ failure: ScenarioResult.Failure?, seed: UInt64?, defect: SeededDefect?, _ summary: Timeline.Summary,
     duration: Duration, elapsed: Duration, digest: UInt64 = 0
   ) -> ScenarioResult {
     var failure = failure
-    failure?.again = again(seed: seed, mutant: mutant)
+    failure?.again = again(seed: seed, defect: defect)
     if let mark = failure?.mark { failure?.excerpt = excerpt(at: mark) }
     return ScenarioResult(
       scenario: name, variant: variant, seed: seed, failure: failure, duration: duration, elapsed: elapsed,
@@ -118,15 +118,15 @@ extension ScenarioDefinition {
   /// - Parameters:
   ///   - reason: what happened, in one sentence.
   ///   - seed: nil: it was played in real time.
-  ///   - mutant: the fault that was built in.
+  ///   - defect: the fault that was built in.
   ///   - timeline: that of the run.
   ///   - elapsed: how long it went on, on the wall clock.
   public func result(
-    endedEarly reason: String, seed: UInt64?, mutant: Mutant? = nil, _ timeline: Timeline, after elapsed: Duration
+    endedEarly reason: String, seed: UInt64?, defect: SeededDefect? = nil, _ timeline: Timeline, after elapsed: Duration
   ) -> ScenarioResult {
     let summary = timeline.summary
     return result(
-      ScenarioResult.Failure(message: reason, mark: summary.mark, timeline: summary.lines), seed: seed, mutant: mutant,
+      ScenarioResult.Failure(message: reason, mark: summary.mark, timeline: summary.lines), seed: seed, defect: defect,
       summary, duration: seed == nil ? elapsed : summary.time, elapsed: elapsed)
   }
 

@@ -25,7 +25,7 @@ extension SimulatedHome: Stage {
       if power == .cycle { try await sleep(for: .seconds(1)) }
       if power != .off { try await restorePower(of: device) }
     case .powerCut(let device, let count): try machine(of: device).effectsUntilPowerCut = count
-    case .network(let device, let fault): try befall(device, fault)
+    case .network(let device, let fault): try inject(device, fault)
     case .rival(let device, let count): try await rival(at: device, times: count)
     case .subscriptions(let device, let count): try await rival(at: device, subscriptions: count)
     case .address(let device): try move(device)

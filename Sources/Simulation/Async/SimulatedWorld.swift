@@ -32,7 +32,7 @@ public actor SimulatedWorld {
   /// - Throws: `CancellationError` if the task is cancelled, as soon as it is.
   public func sleep(for time: Duration) async throws {
     try Task.checkCancellation()
-    let wait = Waits.begin("\(time) to pass")
+    let wait = PendingWork.begin("\(time) to pass")
     defer { wait?.end() }
     let end = machine.eventLoop.scheduleTask(in: .nanoseconds(time.nanoseconds)) {}
     try await withTaskCancellationHandler {
@@ -72,7 +72,7 @@ public actor SimulatedWorld {
     return try await body()
   }
 
-  /// Waits until a condition holds, which is looked at after every step of the world.
+  /// PendingWork until a condition holds, which is looked at after every step of the world.
   /// - Parameters:
   ///   - what: what is waited for, to be told if it never comes.
   ///   - time: how long at most; not at all in a task that is cancelled.
@@ -96,10 +96,10 @@ public actor SimulatedWorld {
   }
 }
 
-extension SimulatedWorld: WaitBoard {
+extension SimulatedWorld: WaitRegistry {
   /// Has all that a body waits for written down, as far as whoever is asked for it names it.
   package nonisolated func noting<R: Sendable>(_ body: () async throws -> R) async rethrows -> R {
-    try await Waits.$board.withValue(self, operation: body)
+    try await PendingWork.$board.withValue(self, operation: body)
   }
 
   public nonisolated func begin(_ what: String) -> Int? {

@@ -22,7 +22,7 @@ public enum Simulation {
   }
 
   /// Three times as long as what takes longest of all that devices do by themselves: Matter's timed commands end within 6554 s.
-  public static let usualPatience = Duration.seconds(6 * 3_600)
+  public static let usualTimeout = Duration.seconds(6 * 3_600)
 
   /// Runs a body in a world of its own, on a thread of its own, until it returns. It has the task-local values of who calls, so
   /// that a test is told of what it expected in there.
@@ -34,11 +34,11 @@ public enum Simulation {
   /// - Parameters:
   ///   - seed: the same one gives the same run, to the byte.
   ///   - limit: how much virtual time it may take.
-  ///   - patience: how long the body may wait without anything happening to it, while nothing is to come at a time of its own:
+  ///   - timeout: how long the body may wait without anything happening to it, while nothing is to come at a time of its own:
   ///     then the run ends with ``SimulationError/noProgress(at:since:waiting:)``.
   ///   - prepare: sets up the world before anything runs.
   public static func run<R: Sendable>(
-    seed: UInt64, limit: Duration = .seconds(7 * 86_400), patience: Duration = usualPatience,
+    seed: UInt64, limit: Duration = .seconds(7 * 86_400), timeout: Duration = usualTimeout,
     prepare: (@Sendable (World) -> Void)? = nil,
     _ body: @escaping @Sendable (SimulatedWorld) async throws -> R
   ) async -> Run<R> {
@@ -51,7 +51,7 @@ public enum Simulation {
           defer { stack.remove() }
           Self.places.wait()
           defer { Self.places.signal() }
-          continuation.resume(returning: Self.run(seed, limit, patience, prepare, isCancelled, handover, body))
+          continuation.resume(returning: Self.run(seed, limit, timeout, prepare, isCancelled, handover, body))
         }
         // Engines are deep, and a debug build's frames are wide.
         thread.stackSize = 8 << 20
@@ -74,7 +74,7 @@ public enum Simulation {
   }
 
   private static func run<R: Sendable>(
-    _ seed: UInt64, _ limit: Duration, _ patience: Duration, _ prepare: (@Sendable (World) -> Void)?,
+    _ seed: UInt64, _ limit: Duration, _ timeout: Duration, _ prepare: (@Sendable (World) -> Void)?,
     _ isCancelled: borrowing Atomic<Bool>, _ handover: Handover,
     _ body: @escaping @Sendable (SimulatedWorld) async throws -> R
   ) -> Run<R> {
@@ -97,7 +97,7 @@ public enum Simulation {
     do throws(SimulationError) {
       while outcome.result == nil {
         guard try world.step(before: end) else { throw .deadlock(at: world.now, waiting: world.waits) }
-        try world.checkProgress(of: machine, patience)
+        try world.checkProgress(of: machine, timeout)
         if isCancelled.load(ordering: .relaxed) { task?.cancel() }
       }
     } catch {

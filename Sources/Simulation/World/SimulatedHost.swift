@@ -66,7 +66,7 @@ public final class SimulatedHost<E: Engine> {
     return result
   }
 
-  /// Waits until the last of the host's events that pass the test, at most for `time`.
+  /// PendingWork until the last of the host's events that pass the test, at most for `time`.
   /// - Throws: ``SimulationError/timedOut(at:waiting:)``, ``SimulationError/deadlock(at:waiting:)`` if nothing is left to
   ///   happen, or what ``World/step()`` throws.
   @discardableResult

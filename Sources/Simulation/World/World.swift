@@ -252,11 +252,11 @@ public final class World {
   }
 
   /// Throws where the code on a machine waits in vain, as far as can be told: nothing has happened to it for longer than its
-  /// patience, it has no timer, nothing is to be done at a time to come, and no timer of anybody waits that is longer than that.
-  func checkProgress(of machine: SimulatedMachine, _ patience: Duration) throws(SimulationError) {
+  /// timeout, it has no timer, nothing is to be done at a time to come, and no timer of anybody waits that is longer than that.
+  func checkProgress(of machine: SimulatedMachine, _ timeout: Duration) throws(SimulationError) {
     let last = machine.eventLoop.lastWork
-    guard now - last > patience, machine.eventLoop.nextDeadline == nil, actions.isEmpty, conditions.isEmpty,
-      !members.contains(where: { $0.hasTimer(longerThan: patience) })
+    guard now - last > timeout, machine.eventLoop.nextDeadline == nil, actions.isEmpty, conditions.isEmpty,
+      !members.contains(where: { $0.hasTimer(longerThan: timeout) })
     else { return }
     throw .noProgress(at: now, since: last, waiting: waits)
   }

@@ -5,7 +5,7 @@ import Runtime
 /// Asks running fleets, from another process. Blocks until the answer is there.
 public enum ControlClient {
   /// How long a fleet may take to answer.
-  private static let patience = 15
+  private static let timeout = 15
 
   /// Sends one request to the fleet of a process, and waits for the answer.
   /// - Throws: `notRunning` where nobody listens, `noAnswer`, and whatever the fleet says against it.
@@ -15,7 +15,7 @@ public enum ControlClient {
   ) throws(ControlError) -> ControlReply {
     let descriptor = try connect(FleetStatus.socketPath(of: process, in: directory))
     defer { close(descriptor) }
-    var limit = timeval(tv_sec: patience, tv_usec: 0)
+    var limit = timeval(tv_sec: timeout, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     guard let data = try? JSONEncoder().encode(request) else {

@@ -12,7 +12,7 @@ public enum ControlRequest: Codable, Sendable, Hashable {
   case move(device: String, button: Int, moves: [Move])
   /// What is done to a device's plug.
   case power(device: String, Power)
-  /// What befalls the network around a device.
+  /// What is injected into the network around a device.
   case network(device: String, DeviceNetwork.Fault)
 
   /// One movement of a hand at a switch.

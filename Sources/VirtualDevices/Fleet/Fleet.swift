@@ -116,7 +116,7 @@ public final class Fleet: Sendable {
     do {
       control = try await ControlServer.open(
         path: FleetStatus.socketPath(of: getpid(), in: options.runDirectory), on: group.next(),
-        answering: FleetHands(board, devices).answer)
+        answering: PhysicalActions(board, devices).answer)
     } catch {
       for device in devices { try? await device.eventLoop.submit { device.value.stop() }.get() }
       try? await discovery.stop().get()

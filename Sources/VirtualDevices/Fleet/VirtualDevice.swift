@@ -25,14 +25,14 @@ package final class VirtualDevice {
     package var peers: [NodeID: MatterProtocol.SocketAddress] = [:]
     /// Whether devices may resume their subscriptions after a restart; definitions say which do.
     package var resumesSubscriptions = true
-    /// What may befall the network around it; nil: nothing may, or it is somebody else's affair.
+    /// What may inject the network around it; nil: nothing may, or it is somebody else's affair.
     package var link: DeviceLink?
     /// What the device's host is called; nil: as its definition has it, which is the same for all that are made from that.
     package var hostName: String?
     /// How many sessions and exchanges the device takes at once.
     package var limits = NodeConfiguration()
     /// For tests alone.
-    package var mutant: Mutant?
+    package var defect: SeededDefect?
 
     package init(
       machine: any Machine, discovery: any NodeDiscovery, loop: any EventLoop, interfaces: InterfaceSelection,
@@ -95,7 +95,7 @@ package final class VirtualDevice {
       of: definition, identity: identity, port: port ?? 0, addresses: transport.addresses.map(\.ip))
     if let name = surroundings.hostName { configuration.hostName = name }
     configuration.limits = surroundings.limits
-    configuration.limits.mutant = surroundings.mutant
+    configuration.limits.defect = surroundings.defect
     configuration.peers = surroundings.peers
     if !surroundings.resumesSubscriptions { configuration.resumesSubscriptions = false }
     let now = Instant(nanoseconds: Int64(clamping: surroundings.loop.now.uptimeNanoseconds))
@@ -187,14 +187,14 @@ package final class VirtualDevice {
     surroundings.link.map(\.network).flatMap { $0 == DeviceNetwork() ? nil : $0 }
   }
 
-  /// Something befalls the network around it.
-  func befall(_ fault: DeviceNetwork.Fault, at place: Place) throws(ControlError) {
+  /// Something is injected into the network around it.
+  func inject(_ fault: DeviceNetwork.Fault, at place: Place) throws(ControlError) {
     guard place.bridged == nil else {
       throw ControlError(
         .refused, "it has no network of its own; say it of the bridge that it is behind, “\(definition.path)”")
     }
-    guard let link = surroundings.link else { throw ControlError(.refused, "nothing can befall its network") }
-    link.befall(fault)
+    guard let link = surroundings.link else { throw ControlError(.refused, "no fault can be injected into its network") }
+    link.inject(fault)
     surroundings.onChange()
   }
 

@@ -23,10 +23,10 @@ package final class DeviceLink: Sendable {
   /// How it is now.
   var network: DeviceNetwork { state.withLock(\.network) }
 
-  /// What befalls it.
-  func befall(_ fault: DeviceNetwork.Fault) {
+  /// What is injected into it.
+  func inject(_ fault: DeviceNetwork.Fault) {
     let (isCut, handlers) = state.withLock { state in
-      state.network.befall(fault)
+      state.network.inject(fault)
       bad.store(state.network != DeviceNetwork(), ordering: .relaxed)
       if fault == .heal { (state.out, state.into) = (DatagramLink(), DatagramLink()) }
       return (state.network.isCut, state.onChange)

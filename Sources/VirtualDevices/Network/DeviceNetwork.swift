@@ -2,7 +2,7 @@ public import Runtime
 
 /// What the network around a running device is like.
 public struct DeviceNetwork: Codable, Sendable, Hashable {
-  /// What may befall it.
+  /// What may inject it.
   public enum Fault: Codable, Sendable, Hashable {
     /// Nothing gets through any more.
     case partition
@@ -19,7 +19,7 @@ public struct DeviceNetwork: Codable, Sendable, Hashable {
 
   init() {}
 
-  mutating func befall(_ fault: Fault) {
+  mutating func inject(_ fault: Fault) {
     switch fault {
     case .partition: isPartitioned = true
     case .conditions(let conditions): (isPartitioned, self.conditions) = (false, conditions)

@@ -100,7 +100,7 @@ private final class Arrivals: Sendable {
     waiter?.resume(returning: now)
   }
 
-  /// Waits until so many have arrived, and begins a new round.
+  /// PendingWork until so many have arrived, and begins a new round.
   func all(_ count: Int) async -> Instant {
     await withCheckedContinuation { continuation in
       let last = round.withLock { round -> Instant? in

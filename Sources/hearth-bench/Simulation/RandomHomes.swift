@@ -14,9 +14,9 @@ extension HearthBench {
     let first = words.number(1, "FIRST") ?? 1
     let (end, isTooFar) = first.addingReportingOverflow(count)
     if isTooFar { words.refuse("there are no \(count) seeds from \(first) on") }
-    let mutants = Mutant.allCases.map(\.rawValue)
-    if let mutant = RandomHomes.mutant?.rawValue, !mutants.contains(mutant) {
-      words.refuse("found “\(mutant)” for MUTANT, expected one of \(mutants.joined(separator: ", "))")
+    let defects = SeededDefect.allCases.map(\.rawValue)
+    if let defect = RandomHomes.defect?.rawValue, !defects.contains(defect) {
+      words.refuse("found “\(defect)” for MUTANT, expected one of \(defects.joined(separator: ", "))")
     }
     do {
       let isFine = try waitFor {
@@ -34,16 +34,16 @@ extension HearthBench {
 }
 
 enum RandomHomes {
-  fileprivate static let mutant = ProcessInfo.processInfo.environment["MUTANT"].map { Mutant(rawValue: $0) }
+  fileprivate static let defect = ProcessInfo.processInfo.environment["MUTANT"].map { SeededDefect(rawValue: $0) }
 
   /// What repeats a run, but for the numbers.
   private static let command =
-    (mutant.flatMap(\.self).map { "MUTANT=\($0.rawValue) " } ?? "") + "\(CommandLine.arguments[0]) random"
+    (defect.flatMap(\.self).map { "MUTANT=\($0.rawValue) " } ?? "") + "\(CommandLine.arguments[0]) random"
 
   /// One of them, with all that is done to it.
   static func one(_ plan: RandomPlan) async -> Bool {
     for line in plan.lines { print(line) }
-    let outcome = await RandomHome.run(plan, mutant: mutant)
+    let outcome = await RandomHome.run(plan, defect: defect)
     print("digest \(String(outcome.digest, radix: 16))")
     print(outcome.failure.map { "FAILED: \($0)" } ?? "all agree")
     return outcome.failure == nil
@@ -55,7 +55,7 @@ enum RandomHomes {
     var digests: [UInt64] = []
     let verbose = ProcessInfo.processInfo.environment["VERBOSE"] != nil
     for seed in seeds {
-      let outcome = await RandomHome.run(RandomPlan(seed: seed), mutant: mutant)
+      let outcome = await RandomHome.run(RandomPlan(seed: seed), defect: defect)
       digests.append(outcome.digest)
       if let time = outcome.converged { converged.append(time) }
       if outcome.failure != nil { failures.append(outcome) }
@@ -63,7 +63,7 @@ enum RandomHomes {
     }
     // Of many that fail most do in one way: for the first ones more is done to make them small.
     for (index, failed) in failures.enumerated() {
-      let least = await RandomHome.shrink(failed, attempts: index < 5 ? 60 : 10, mutant: mutant)
+      let least = await RandomHome.shrink(failed, attempts: index < 5 ? 60 : 10, defect: defect)
       print("seed \(failed.plan.seed) FAILED: \(failed.failure ?? "")")
       print("  shrunk: \(least.failure ?? "")")
       for line in least.plan.lines { print("    \(line)") }

@@ -165,7 +165,7 @@ private enum HubTape {
       .write(5, [AttributeWrite(path, value: [0x04, 9])], isTimed: false),
       .writeDevice(
         "5", by: SourceID(7, 3), [AttributeWrite(path, .append, dataVersion: 1, value: [0x04, 9])], isTimed: true,
-        patience: nil),
+        timeout: nil),
       .invoke(5, CommandData(CommandPath(endpoint: 1, cluster: 6, command: 1), fields: [0x15, 0x18]), isTimed: false),
       .samples(after: Anchor("h1-2"), SampleFilter(.attribute, devices: ["5"]), limit: 10), .status, .lookAgain,
       .anchor,
@@ -180,7 +180,7 @@ private enum HubTape {
         .welcome(.guest, client: "c", isResumed: true), .refused(HomeError(.accessDenied, "no")), .part([change]),
         .update(HomeUpdate([change], at: 1), [5: Contact(last: 1)], HubPosition(hub: 1, count: 1)),
         .settling(
-          SettlingState(
+          DebouncerState(
             grace: .seconds(5), trials: ["5": .init(settled: .init(.online, .peer), remaining: .seconds(1))])),
       ] + (Anchor("h1-2").map { [.reply(1, .success(.anchor($0)))] } ?? [])
     func input(_ mode: Mode, _ step: UInt8, _ bytes: [UInt8]) -> [UInt8] { [mode.rawValue, step] + bytes }

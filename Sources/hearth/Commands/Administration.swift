@@ -11,7 +11,7 @@ struct Remove: AsyncParsableCommand {
   @Argument(help: "The devices.", completion: .device) var targets: [String]
 
   func run() async throws {
-    let options = try home.options(patience: force ? .seconds(4) : .seconds(10))
+    let options = try home.options(timeout: force ? .seconds(4) : .seconds(10))
     let results = try await home.output.tellingWaits {
       try await Home.remove(targets, force: force, options)
     }

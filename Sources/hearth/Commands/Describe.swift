@@ -11,14 +11,14 @@ struct Describe: AsyncParsableCommand {
   @Argument(help: "The device.", completion: .device) var device: String
 
   func run() async throws {
-    let patience = home.network.timeout?.duration ?? .seconds(4)
-    var options = try home.options(patience: patience)
+    let timeout = home.network.timeout?.duration ?? .seconds(4)
+    var options = try home.options(timeout: timeout)
     options.following.wakesObservers = false
     try await home.withHome(options) { session in
       // One that was paired and has not told yet what it is, is in the home all the same.
       let record = try HomeRegistry(await session.awaited().home).resolve(device).device
       try await session.follow()
-      await session.waitForConnectivity(of: [record.id], timeout: patience)
+      await session.waitForConnectivity(of: [record.id], timeout: timeout)
       // It may have become another since.
       var found = try await session.device(id: record.id).list().first
       if found == nil { found = await session.awaited().devices.first { $0.id == record.id } }

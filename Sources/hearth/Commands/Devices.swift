@@ -29,13 +29,13 @@ struct Devices: AsyncParsableCommand {
           ? "There is no device yet; pair one with `hearth pair CODE`." : "No device is like that.")
       return
     }
-    let patience = home.network.timeout?.duration ?? .milliseconds(2500)
-    var options = try home.options(patience: patience)
+    let timeout = home.network.timeout?.duration ?? .milliseconds(2500)
+    var options = try home.options(timeout: timeout)
     options.following.wakesObservers = watch
     try await home.withHomeUntilInterrupted(options) { session in
       try await session.follow()
       try await home.output.tellingWaits {
-        await session.waitForConnectivity(of: Set(wanted.map(\.id) + awaited), timeout: patience)
+        await session.waitForConnectivity(of: Set(wanted.map(\.id) + awaited), timeout: timeout)
       }
       try Task.checkCancellation()
       guard watch else { return try await show(session, room) }

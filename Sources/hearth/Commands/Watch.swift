@@ -42,7 +42,7 @@ struct Watch: AsyncParsableCommand {
   var wakesObservers: Bool { time == nil && count == nil }
 
   func run() async throws {
-    var options = try home.options(patience: .seconds(10))
+    var options = try home.options(timeout: .seconds(10))
     options.following.wakesObservers = wakesObservers
     try await home.withHomeUntilInterrupted(options) { session in
       let registry = await session.registry
@@ -51,7 +51,7 @@ struct Watch: AsyncParsableCommand {
       var anchor = since.flatMap { Anchor($0) }
       if anchor == nil { anchor = try await session.anchor() }
       guard let anchor else { return }
-      var report = SampleReport(await session.state, raw: raw, isPast: since != nil)
+      var report = ChangeFormatter(await session.state, raw: raw, isPast: since != nil)
       if since != nil { try await learnNames(of: session, after: anchor, &report) }
       let reader = LogReader(session, home.output, report, wanted, after: anchor, until: count)
       if try await reader.read() || time?.duration == .zero { return }
@@ -62,7 +62,7 @@ struct Watch: AsyncParsableCommand {
   }
 
   /// What is gone is called in the log as it was when it went, and what it said before comes before that.
-  private func learnNames(of session: Home, after anchor: Anchor, _ report: inout SampleReport) async throws {
+  private func learnNames(of session: Home, after anchor: Anchor, _ report: inout ChangeFormatter) async throws {
     var anchor = anchor
     while case .samples(let samples, let next, let isComplete) = try await session.samples(
       after: anchor, SampleFilter(.topology), limit: 1000)
@@ -86,7 +86,7 @@ struct Watch: AsyncParsableCommand {
   }
 
   private func tell(_ reader: LogReader, _ session: Home, _ updates: HomeEvents) async throws {
-    let (bell, unlogged) = (WatchBell(), UnloggedQueue())
+    let (bell, unlogged) = (WatchSignal(), UnloggedQueue())
     try await session.execute(bell.query)
     let collecting = Task { await collect(unlogged, updates, session, bell) }
     defer { collecting.cancel() }
@@ -109,9 +109,9 @@ struct Watch: AsyncParsableCommand {
   }
 
   private func collect(
-    _ unlogged: UnloggedQueue, _ updates: HomeEvents, _ session: Home, _ bell: WatchBell
+    _ unlogged: UnloggedQueue, _ updates: HomeEvents, _ session: Home, _ bell: WatchSignal
   ) async {
-    var news = SettledNews((try? await session.devices().list()) ?? [])
+    var news = SettledChanges((try? await session.devices().list()) ?? [])
     var routes = home.hub.hubs.isEmpty ? nil : RouteNews(await session.state)
     for await update in updates {
       var isNews = false
@@ -137,7 +137,7 @@ actor LogReader {
   private let session: Home
   private let output: Output
   private let targets: [Target]
-  private var report: SampleReport
+  private var report: ChangeFormatter
   private var anchor: Anchor
   private var rest: Int?
   /// Whether the home could not be read the last time.
@@ -147,7 +147,7 @@ actor LogReader {
   ///   - targets: the devices, or endpoints of them, that are wanted; empty: everything.
   ///   - count: after so many lines it is enough; nil: never.
   init(
-    _ session: Home, _ output: Output, _ report: SampleReport, _ targets: [Target], after anchor: Anchor,
+    _ session: Home, _ output: Output, _ report: ChangeFormatter, _ targets: [Target], after anchor: Anchor,
     until count: Int?
   ) {
     self.session = session

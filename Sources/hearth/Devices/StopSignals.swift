@@ -1,7 +1,7 @@
 import Dispatch
 import Glibc
 
-/// Waits for the user's, or the system's, word to stop.
+/// PendingWork for the user's, or the system's, word to stop.
 final class StopSignals {
   private let stream: AsyncStream<Int32>
   private let sources: [any DispatchSourceSignal]

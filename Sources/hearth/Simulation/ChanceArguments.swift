@@ -27,14 +27,14 @@ enum ChanceArguments {
   }
 
   /// The name of a fault: `sendsOnce`.
-  static func mutant(_ text: String) throws -> Mutant {
-    let names = Mutant.allCases.map(\.rawValue)
+  static func defect(_ text: String) throws -> SeededDefect {
+    let names = SeededDefect.allCases.map(\.rawValue)
     guard names.contains(text) else {
       let near = NearestName.suggestions(for: text, in: names).map { "“\($0)”" }.joined(separator: " or ")
       throw ValidationError(
         "expected one of \(names.joined(separator: ", "))" + (near.isEmpty ? "" : "; did you mean \(near)?"))
     }
-    return Mutant(rawValue: text)
+    return SeededDefect(rawValue: text)
   }
 
   /// Digits and nothing else: no sign, no other base.

@@ -27,9 +27,9 @@ struct Replay: AsyncParsableCommand {
       throw NamedFile.unusable(file, error)
     }
     let seed = recorded.header.seed
-    let mutant = recorded.mutant
-    let (_, trace) = await scenario.simulate(seed: seed, keepsTrace: true, mutant: mutant)
-    let now = TraceFile(scenario, seed: seed, mutant: mutant, trace)
+    let defect = recorded.defect
+    let (_, trace) = await scenario.simulate(seed: seed, keepsTrace: true, defect: defect)
+    let now = TraceFile(scenario, seed: seed, defect: defect, trace)
     if let difference = recorded.difference(from: now) {
       throw HomeError(
         .expectationFailed,

@@ -36,10 +36,10 @@ struct Test: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Write a trace of each run here, for `hearth replay`.", valueName: "dir"))
   var trace: String?
   @Option(
-    parsing: .unconditional,
+    name: [.customLong("defect"), .customLong("mutant")], parsing: .unconditional,
     help: ArgumentHelp("Build a fault in on purpose, to see the scenario fail.", valueName: "name"),
-    transform: ChanceArguments.mutant)
-  var mutant: Mutant?
+    transform: ChanceArguments.defect)
+  var defect: SeededDefect?
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp("Only the one with this number, of a file that says “vary”.", valueName: "n"),
@@ -65,7 +65,7 @@ struct Test: AsyncParsableCommand {
     var runs = self.runs(of: loaded).makeIterator()
     var next = runs.next()
     let progress = TestProgress()
-    LastWords.prepare { number in tell(progress, endedBy: number) }
+    CrashReporter.prepare { number in tell(progress, endedBy: number) }
     var names: Set<String> = []
     // The first run of each line and cause that failed, by its key.
     var failures: [String: ScenarioResult] = [:]
@@ -78,11 +78,11 @@ struct Test: AsyncParsableCommand {
       var trace: String?
       if let seed {
         let (played, events) = await scenario.simulate(
-          seed: seed, keepsTrace: self.trace != nil, mutant: mutant, timeline: run.timeline)
+          seed: seed, keepsTrace: self.trace != nil, defect: defect, timeline: run.timeline)
         result = played
-        if self.trace != nil { trace = TraceFile(scenario, seed: seed, mutant: mutant, events).text }
+        if self.trace != nil { trace = TraceFile(scenario, seed: seed, defect: defect, events).text }
       } else {
-        result = await scenario.playInRealTime(mutant: mutant, timeline: run.timeline)
+        result = await scenario.playInRealTime(defect: defect, timeline: run.timeline)
       }
       next = runs.next()
       // First of all: a run of which it is said that it passed is none that was interrupted.
@@ -102,7 +102,7 @@ struct Test: AsyncParsableCommand {
       unwritten = unwritten ?? error
     }
     // Not before: who is stopped meanwhile ends by himself.
-    LastWords.forget()
+    CrashReporter.forget()
     let failed = results.count { !$0.isPassed }
     guard failed == 0 else {
       let groups = FailureGroup.groups(of: results)
@@ -127,7 +127,7 @@ struct Test: AsyncParsableCommand {
     return scenarios.lazy.flatMap { path, scenario in
       (realtime ? 0...0 : range).lazy.map { number -> (path: String, running: TestProgress.Running) in
         let seed = realtime ? nil : number
-        var run = TestProgress.Running(scenario: scenario, seed: seed, mutant: mutant)
+        var run = TestProgress.Running(scenario: scenario, seed: seed, defect: defect)
         if showsSteps { run.timeline = Timeline { [output = options.output] in output.progress("  \($0)") } }
         return (path, run)
       }
@@ -155,12 +155,12 @@ struct Test: AsyncParsableCommand {
       options.output.note("hearth: the results are being written; stopped once more, it ends without them")
       return false
     }
-    let reason = LastWords.stops.contains(signal) ? "interrupted" : "the process crashed (signal \(signal))"
+    let reason = CrashReporter.stops.contains(signal) ? "interrupted" : "the process crashed (signal \(signal))"
     let result = running?.result(reason)
     if realtime { ScenarioDefinition.removeRealTimeStores() }
     for line in result?.failure?.timeline.suffix(12) ?? [] { options.output.note("    \(line)") }
     let what = running.map { "\(reason) in \($0.name)" + ($0.again.map { "; again: \($0)" } ?? "") } ?? reason
-    options.output.failure(HomeError(LastWords.stops.contains(signal) ? .interrupted : .internalError, what))
+    options.output.failure(HomeError(CrashReporter.stops.contains(signal) ? .interrupted : .internalError, what))
     // Last, as it may have to wait for somebody who reads.
     if let junit {
       let all = results + [result].compactMap(\.self)

@@ -11,7 +11,7 @@ final class TestProgress: Sendable {
     /// Nil: in real time.
     var seed: UInt64?
     /// A fault that is built in.
-    var mutant: Mutant?
+    var defect: SeededDefect?
     /// What happens in it.
     var timeline = Timeline()
     let began = HostClock.now()
@@ -20,12 +20,12 @@ final class TestProgress: Sendable {
     var name: String { seed.map { "\(scenario.name), seed \($0)" } ?? scenario.name }
 
     /// The command that repeats it.
-    var again: String? { scenario.again(seed: seed, mutant: mutant) }
+    var again: String? { scenario.again(seed: seed, defect: defect) }
 
     /// It, ended before its time.
     func result(_ reason: String) -> ScenarioResult {
       scenario.result(
-        endedEarly: reason, seed: seed, mutant: mutant, timeline, after: HostClock.now() - began)
+        endedEarly: reason, seed: seed, defect: defect, timeline, after: HostClock.now() - began)
     }
   }
 

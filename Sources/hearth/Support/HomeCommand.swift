@@ -17,8 +17,8 @@ struct HomeArguments<Hub: HubArguments>: ParsableArguments, Sendable {
   var output: Output { global.output }
 
   /// How to open the home.
-  /// - Parameter patience: for each request where --timeout does not say.
-  func options(patience: Duration = .seconds(10)) throws -> HomeController.Options {
+  /// - Parameter timeout: for each request where --timeout does not say.
+  func options(timeout: Duration = .seconds(10)) throws -> HomeController.Options {
     var options = HomeController.Options(state: try global.stateDirectory, logger: global.logger)
     options.interfaces = try network.interfaces(options.state)
     options.address = try network.address
@@ -26,15 +26,15 @@ struct HomeArguments<Hub: HubArguments>: ParsableArguments, Sendable {
     if network.addressBook != nil {
       options.addresses = try network.book().addresses(in: try StoredNames(options.state).registry())
     }
-    options.timeout = network.timeout?.duration ?? patience
+    options.timeout = network.timeout?.duration ?? timeout
     return options
   }
 
   /// Opens the home for a command that stores nothing in the controller's state, and closes it behind it.
   func withHome<R>(
-    patience: Duration = .seconds(10), _ body: (Home) async throws -> R
+    timeout: Duration = .seconds(10), _ body: (Home) async throws -> R
   ) async throws -> R {
-    try await withHome(try options(patience: patience), body)
+    try await withHome(try options(timeout: timeout), body)
   }
 
   /// The same with options of the caller's. What it waits for is said where that takes long.

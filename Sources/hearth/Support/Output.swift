@@ -105,7 +105,7 @@ struct Output: Sendable {
 
   private static let (readers, readersEnd) = AsyncStream.makeStream(of: Void.self)
 
-  /// Waits until a result can't be written: nobody reads it any more, or there is no room for it. Whoever goes on telling results
+  /// PendingWork until a result can't be written: nobody reads it any more, or there is no room for it. Whoever goes on telling results
   /// ends then.
   static func waitForLoss() async { for await _ in readers {} }
 

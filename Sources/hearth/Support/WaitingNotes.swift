@@ -2,7 +2,7 @@ import Runtime
 import Synchronization
 
 /// Says on standard error what a command waits for, where it has waited for a second already. CLI.md, “Output”.
-final class WaitingNotes: WaitBoard {
+final class WaitingNotes: WaitRegistry {
   private struct State {
     var last = 0
     /// Those that still wait, by number; of those that were told, nothing more is said.
@@ -11,10 +11,10 @@ final class WaitingNotes: WaitBoard {
   }
 
   private let output: Output
-  private let patience: Duration
+  private let timeout: Duration
   private let state = Mutex(State())
 
-  init(_ output: Output, patience: Duration = .seconds(1)) { (self.output, self.patience) = (output, patience) }
+  init(_ output: Output, timeout: Duration = .seconds(1)) { (self.output, self.timeout) = (output, timeout) }
 
   func begin(_ what: String) -> Int? {
     let (number, isFirst) = state.withLock { state in
@@ -31,10 +31,10 @@ final class WaitingNotes: WaitBoard {
 
   /// Tells what has been waited for since the last look, and looks again where something else was begun meanwhile.
   private func look(after number: Int) {
-    Task { [self, patience] in
+    Task { [self, timeout] in
       var number = number
       while true {
-        try? await Task.sleep(for: patience)
+        try? await Task.sleep(for: timeout)
         let (overdue, next) = state.withLock { state in
           let overdue = state.untold.filter { $0.key <= number }.sorted { $0.key < $1.key }.map(\.value)
           state.untold = state.untold.filter { $0.key > number }
@@ -64,6 +64,6 @@ final class WaitingNotes: WaitBoard {
 extension Output {
   /// Does something, and says what it waits for where that takes long.
   func tellingWaits<R>(_ body: () async throws -> R) async throws -> R {
-    try await Waits.$board.withValue(WaitingNotes(self)) { try await body() }
+    try await PendingWork.$board.withValue(WaitingNotes(self)) { try await body() }
   }
 }

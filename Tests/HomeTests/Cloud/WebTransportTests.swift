@@ -32,14 +32,14 @@ import Testing
 
   @Test func patienceIsInSecondsOrUntilAMoment() {
     let moment: Int64 = 784_111_777_000_000
-    func patience(_ field: String, at time: Int64 = moment) -> Duration? { CloudPatience.duration(field, at: time) }
-    #expect(patience(" 120 ") == .seconds(120) && patience("0") == .zero)
-    #expect(patience("99999999999999999999") == .seconds(3600) && patience("4000") == .seconds(3600))
+    func timeout(_ field: String, at time: Int64 = moment) -> Duration? { CloudRetry.duration(field, at: time) }
+    #expect(timeout(" 120 ") == .seconds(120) && timeout("0") == .zero)
+    #expect(timeout("99999999999999999999") == .seconds(3600) && timeout("4000") == .seconds(3600))
     let field = "Sun, 06 Nov 1994 08:49:37 GMT"
-    #expect(patience(field, at: moment - 90_000_000) == .seconds(90))
-    #expect(patience(field, at: 0) == .seconds(3600))
-    #expect(patience(field) == nil && patience(field, at: .max) == nil)
-    for nonsense in ["", "-1", "1.5", "soon", "Sun, 06 Nov 1994", "٣"] { #expect(patience(nonsense) == nil) }
+    #expect(timeout(field, at: moment - 90_000_000) == .seconds(90))
+    #expect(timeout(field, at: 0) == .seconds(3600))
+    #expect(timeout(field) == nil && timeout(field, at: .max) == nil)
+    for nonsense in ["", "-1", "1.5", "soon", "Sun, 06 Nov 1994", "٣"] { #expect(timeout(nonsense) == nil) }
   }
 
   @Test func noProxyGetsAToken() {

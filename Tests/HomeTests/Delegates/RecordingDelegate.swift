@@ -24,7 +24,7 @@ final class RecordingDelegate: HomeManagerDelegate, HomeDelegate, AccessoryDeleg
   /// How often it was called while a call was under way.
   var overlaps: Int { inside.withLock { $0.overlaps } }
 
-  /// Waits until a message came, thirty seconds at most.
+  /// PendingWork until a message came, thirty seconds at most.
   func waits(for message: String) async -> Bool {
     for _ in 0..<12_000 {
       if messages.contains(message) { return true }
@@ -85,7 +85,7 @@ struct RecordingClient {
   let manager: HomeManager
   let delegate: RecordingDelegate
 
-  /// Waits for the first synchronisation.
+  /// PendingWork for the first synchronisation.
   init(_ home: Home, delay: Duration = .zero) async {
     delegate = RecordingDelegate(delay: delay)
     manager = HomeManager(home, delegate: delegate)

@@ -258,7 +258,7 @@ import Testing
     #expect(home.connectivity("5") == .online)
   }
 
-  // MARK: Settling
+  // MARK: ConnectivityDebouncer
 
   private func settled(_ home: CheckedReducer) -> ConnectivityState {
     home.reducer.settledConnectivity(of: "5").connectivityState
@@ -310,7 +310,7 @@ import Testing
   }
 
   @Test func partlyOnlineSettlesToo() {
-    var settling = Settling(grace: .seconds(1))
+    var settling = ConnectivityDebouncer(grace: .seconds(1))
     let (online, partly, offline) = (
       SourceConnectivity(.online, .peer), SourceConnectivity(.partiallyOnline, .peer),
       SourceConnectivity(.offline, .peer)

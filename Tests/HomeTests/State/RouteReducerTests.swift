@@ -29,14 +29,14 @@ import Testing
   func dataComeFromAsFarAsTheWholeWay(there: DataSourceLocality, by route: DataSourceLocality, here: DataSourceLocality)
   {
     var reducer = HomeReducer()
-    _ = reducer.reduce(.route(.home(Self.lamp(.online, there), SettlingState(), by: route)), at: 1)
+    _ = reducer.reduce(.route(.home(Self.lamp(.online, there), DebouncerState(), by: route)), at: 1)
     #expect(status(reducer)?.connectivity == SourceConnectivity(.online, here))
     let change = HomeChange.connectivity(SourceID(5), SourceStatus(.init(.offline, there), reason: .timedOut))
     let update = reducer.reduce(.route(.update(HomeUpdate([change], at: 7, origin: "o"), by: route)), at: 2)
     let seen = SourceStatus(.init(.offline, here), reason: .timedOut)
     #expect(update == HomeUpdate([.connectivity(SourceID(5), seen)], at: 7, origin: "o"))
     #expect(status(reducer) == seen)
-    reducer.reload(Self.lamp(.online, there), contacts: [:], SettlingState(), by: route, at: 3)
+    reducer.reload(Self.lamp(.online, there), contacts: [:], DebouncerState(), by: route, at: 3)
     #expect(status(reducer)?.connectivity == SourceConnectivity(.online, here))
     #expect(reducer.settledConnectivity(of: "5") == SourceConnectivity(.online, here))
   }
@@ -47,7 +47,7 @@ import Testing
     for change in HomeSamples.lamp(6).dropFirst() { home.apply(change) }
     let away = SourceStatus(.init(.offline, .peer), reason: .poweredOffAnnounced)
     home.apply(.connectivity(SourceID(6), away))
-    _ = reducer.reduce(.route(.home(home, SettlingState(), by: .local)), at: 1)
+    _ = reducer.reduce(.route(.home(home, DebouncerState(), by: .local)), at: 1)
     let before = reducer.state
     #expect(!reducer.isCutOff)
     let lost = reducer.reduce(.route(.lost), at: 2)
@@ -61,7 +61,7 @@ import Testing
     #expect(reducer.reduce(.route(.resumed), at: 5) == nil)
     // By another: as that one says.
     _ = reducer.reduce(.route(.lost), at: 6)
-    let moved = reducer.reduce(.route(.home(home, SettlingState(), by: .remote)), at: 7)
+    let moved = reducer.reduce(.route(.home(home, DebouncerState(), by: .remote)), at: 7)
     #expect(status(reducer)?.connectivity == SourceConnectivity(.online, .remote) && !reducer.isCutOff)
     #expect(moved?.changes.count == 2)
   }
@@ -69,8 +69,8 @@ import Testing
   @Test func whatIsOnTrialThereIsOnTrialHere() {
     let second: Int64 = 1_000_000
     var reducer = HomeReducer()
-    let trial = SettlingState.Trial(settled: .init(.online, .peer), remaining: .seconds(4))
-    let told = SettlingState(grace: .seconds(10), trials: ["5": trial, "gone": trial])
+    let trial = DebouncerState.Trial(settled: .init(.online, .peer), remaining: .seconds(4))
+    let told = DebouncerState(grace: .seconds(10), trials: ["5": trial, "gone": trial])
     let update = reducer.reduce(.route(.home(Self.lamp(.offline, .peer), told, by: .local)), at: 100 * second)
     #expect(update?.settled == ["5"] && reducer.settledConnectivity(of: "5") == .init(.online, .local))
     #expect(reducer.grace == .seconds(10) && reducer.nextDeadline == 104 * second)
@@ -82,11 +82,11 @@ import Testing
     _ = reducer.reduce(.route(.home(Self.lamp(.online, .peer), told, by: .local)), at: 200 * second)
     _ = reducer.reduce(.route(.lost), at: 201 * second)
     #expect(reducer.settledConnectivity(of: "5") == .init(.online, .local) && reducer.nextDeadline == 211 * second)
-    #expect(reducer.reduce(.route(.settling(SettlingState(grace: .seconds(5)), by: .local)), at: 202 * second) == nil)
+    #expect(reducer.reduce(.route(.settling(DebouncerState(grace: .seconds(5)), by: .local)), at: 202 * second) == nil)
     #expect(reducer.settledConnectivity(of: "5") == .init(.online, .local) && reducer.grace == .seconds(5))
     _ = reducer.reduce(.route(.resumed), at: 203 * second)
     #expect(reducer.advance(to: 300 * second) == nil)
-    #expect(reducer.reduce(.route(.settling(SettlingState(), by: .local)), at: 300 * second) == nil)
+    #expect(reducer.reduce(.route(.settling(DebouncerState(), by: .local)), at: 300 * second) == nil)
     #expect(reducer.grace == .zero)
     // A clock elsewhere that is far ahead, or behind, settles nothing sooner or later.
     reducer.grace = .seconds(10)

@@ -12,7 +12,7 @@ final class SampleHome: HomeAccess {
     var isTimed: Bool
     var device: String
     var way: SourceID?
-    var patience: Duration?
+    var timeout: Duration?
   }
 
   private struct Inside {
@@ -20,7 +20,7 @@ final class SampleHome: HomeAccess {
     var observers: [Int: (device: String, broadcast: Broadcast<DeviceReport>)] = [:]
     var nextObserver = 0
     var calls: [Call] = []
-    var writes: [(writes: [AttributeWrite], isTimed: Bool, patience: Duration?)] = []
+    var writes: [(writes: [AttributeWrite], isTimed: Bool, timeout: Duration?)] = []
     var answer: CommandData?
     var failure: HomeError?
   }
@@ -76,7 +76,7 @@ final class SampleHome: HomeAccess {
   }
 
   var calls: [Call] { inside.withLock { $0.calls } }
-  var writes: [(writes: [AttributeWrite], isTimed: Bool, patience: Duration?)] { inside.withLock { $0.writes } }
+  var writes: [(writes: [AttributeWrite], isTimed: Bool, timeout: Duration?)] { inside.withLock { $0.writes } }
   var observerCount: Int { inside.withLock { $0.observers.count } }
 
   /// What the devices answer from now on.
@@ -90,10 +90,10 @@ final class SampleHome: HomeAccess {
   // MARK: HomeAccess
 
   func invoke(
-    _ command: CommandData, isTimed: Bool, of device: String, by way: SourceID?, patience: Duration?
+    _ command: CommandData, isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
   ) async throws(HomeError) -> CommandData? {
     let (answer, failure) = inside.withLock { inside in
-      inside.calls.append(Call(command: command, isTimed: isTimed, device: device, way: way, patience: patience))
+      inside.calls.append(Call(command: command, isTimed: isTimed, device: device, way: way, timeout: timeout))
       return (inside.answer, inside.failure)
     }
     if let failure { throw failure }
@@ -101,10 +101,10 @@ final class SampleHome: HomeAccess {
   }
 
   func write(
-    _ writes: [AttributeWrite], isTimed: Bool, of device: String, by way: SourceID?, patience: Duration?
+    _ writes: [AttributeWrite], isTimed: Bool, of device: String, by way: SourceID?, timeout: Duration?
   ) async throws(HomeError) {
     let failure = inside.withLock { inside in
-      inside.writes.append((writes, isTimed, patience))
+      inside.writes.append((writes, isTimed, timeout))
       return inside.failure
     }
     if let failure { throw failure }

@@ -66,13 +66,13 @@ import Testing
 
   @Test func lastValuesAreMarkedAsSuch() throws {
     let home = SampleHome.withLight()
-    #expect(home.device("5")?.traits[OnOffTrait.self]?.isLast == false)
+    #expect(home.device("5")?.traits[OnOffTrait.self]?.isStale == false)
     home.apply([.connectivity(SourceID(5), SampleHome.gone)])
     let trait = try #require(home.device("5")?.traits[OnOffTrait.self])
-    #expect(trait.isLast && trait.attributes.onOff == true)
+    #expect(trait.isStale && trait.attributes.onOff == true)
     #expect(trait.metadata.sourceConnectivity == SourceConnectivity(.offline, .peer))
     home.apply([.connectivity(SourceID(5), .unknown)])
-    #expect(home.device("5")?.traits[OnOffTrait.self]?.isLast == true)
+    #expect(home.device("5")?.traits[OnOffTrait.self]?.isStale == true)
   }
 
   // MARK: Commands
@@ -85,9 +85,9 @@ import Testing
     #expect(
       home.calls == [
         SampleHome.Call(
-          command: CommandData(OnOff.toggle.path(on: 1)), isTimed: false, device: "5", way: SourceID(5), patience: nil),
+          command: CommandData(OnOff.toggle.path(on: 1)), isTimed: false, device: "5", way: SourceID(5), timeout: nil),
         SampleHome.Call(
-          command: CommandData(OnOff.on.path(on: 1)), isTimed: false, device: "5", way: SourceID(5), patience: nil),
+          command: CommandData(OnOff.on.path(on: 1)), isTimed: false, device: "5", way: SourceID(5), timeout: nil),
       ])
   }
 
@@ -102,8 +102,8 @@ import Testing
     home.answer(nil)
     try await trait.waiting(.seconds(5)).on()
     try await trait.waiting(.seconds(2)).write(OnOff.onTime, 7)
-    #expect(home.calls.map(\.patience) == [nil, .seconds(5)])
-    #expect(home.writes.map(\.patience) == [.seconds(2)])
+    #expect(home.calls.map(\.timeout) == [nil, .seconds(5)])
+    #expect(home.writes.map(\.timeout) == [.seconds(2)])
   }
 
   @Test func commandsThatMustBeTimedAre() async throws {

@@ -17,8 +17,8 @@ enum ArticleSnippets {
 
   static func happenings(_ world: isolated SimulatedHome) throws {
     let onOff = AttributePlace(0x0006, 0x0000)
-    try world.befall("Lamp", .conditions(LinkConditions(latency: .milliseconds(80), loss: Ratio(30, of: 100))))
-    try world.befall("Plug", .family(.v6, isOn: false))
+    try world.inject("Lamp", .conditions(LinkConditions(latency: .milliseconds(80), loss: Ratio(30, of: 100))))
+    try world.inject("Plug", .family(.v6, isOn: false))
     try world.move("Lamp")
     try world.set(onOff, of: "Lamp", to: [0x09])
   }

@@ -41,7 +41,7 @@ final class CloudExchange {
     case 401, 403: return .failure(.refused(reply.status))
     case 429, 503:
       return .failure(
-        .status(reply.status, after: reply.retryAfter.flatMap { CloudPatience.duration($0, at: time()) }))
+        .status(reply.status, after: reply.retryAfter.flatMap { CloudRetry.duration($0, at: time()) }))
     default: return .failure(.status(reply.status))
     }
     guard reply.body.count <= settings.largestAnswer else { return .failure(.tooLarge) }

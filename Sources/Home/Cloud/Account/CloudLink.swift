@@ -214,7 +214,7 @@ actor CloudLink {
       options.logger.warning("the cloud account “\(account.name)” has more devices than are taken in")
     }
     note(missing: known.subtracting(parts.map(\.device.id)), isAll: parts.isEmpty)
-    let gone = missing.filter { $0.value + .nanoseconds(settings.patience.nanoseconds) <= eventLoop.now }.keys.sorted()
+    let gone = missing.filter { $0.value + .nanoseconds(settings.timeout.nanoseconds) <= eventLoop.now }.keys.sorted()
     kept = kept.mapValues { $0.without(gone) }
     let before = nodes
     nodes = kept.filter(\.value.isDevice)
@@ -272,8 +272,8 @@ actor CloudLink {
 
   private func say(_ attributes: [AttributeData], of node: NodeID) {
     // It is there before it says how it is, as a device that is subscribed to.
-    let patience = (settings.queryInterval + settings.timeout).nanoseconds / 1000
-    edge.value.take(.established(node, deadline: options.machine.unixMicroseconds() + patience))
+    let timeout = (settings.queryInterval + settings.timeout).nanoseconds / 1000
+    edge.value.take(.established(node, deadline: options.machine.unixMicroseconds() + timeout))
     edge.value.take(.report(NodeReport(node, attributes, isWhole: false)))
   }
 
@@ -326,7 +326,7 @@ actor CloudLink {
     _ intent: String, _ payload: CloudJSON?, _ read: @escaping @Sendable (CloudJSON) throws(CloudFailure) -> Answer
   ) async throws(CloudFailure) -> Answer {
     guard queue.count < Self.mostWaiting else { throw .busy }
-    let wait = Waits.begin("the cloud account \(account.name) to answer \(intent)")
+    let wait = PendingWork.begin("the cloud account \(account.name) to answer \(intent)")
     defer { wait?.end() }
     let begun = eventLoop.now
     if isBusy { await withCheckedContinuation { queue.append($0) } } else { isBusy = true }

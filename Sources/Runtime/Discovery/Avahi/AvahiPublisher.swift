@@ -45,7 +45,7 @@ final class AvahiPublisher {
   private var isClosed = false
 
   /// How long a name that somebody else has is left alone.
-  private static let patience = TimeAmount.seconds(60)
+  private static let timeout = TimeAmount.seconds(60)
 
   init(
     _ daemon: AvahiDaemon, interfaces: [NetworkInterface], on eventLoop: any EventLoop, logger: Logger,
@@ -292,7 +292,7 @@ final class AvahiPublisher {
       owner = .host(service.hostName)
     }
     refused[owner]?.cancel()
-    refused[owner] = eventLoop.assumeIsolated().scheduleTask(in: Self.patience) { [weak self] in
+    refused[owner] = eventLoop.assumeIsolated().scheduleTask(in: Self.timeout) { [weak self] in
       guard let self else { return }
       refused[owner] = nil
       for kind in wanted.keys where isOwner(owner, of: kind) { enqueue(kind) }

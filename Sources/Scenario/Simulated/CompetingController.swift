@@ -8,7 +8,7 @@ internal import Runtime
 
 /// A second administrator, who is let into a device and wants more of it than his share: one session after the other without
 /// closing any, or subscriptions.
-struct Rival {
+struct CompetingController {
   let machine: any Machine
   let interfaces: InterfaceSelection
   let state: StateDirectory
@@ -37,7 +37,7 @@ struct Rival {
   /// Asks for so many subscriptions to all that the device has, and keeps those that it gets.
   /// - Throws: ``HomeError``, also where the device gives it fewer than it promises to everybody, or does something else
   ///   than to refuse the others.
-  func subscribe(to device: String, of home: Home, count: Int) async throws -> RivalSubscriptions {
+  func subscribe(to device: String, of home: Home, count: Int) async throws -> CompetingSubscriptions {
     let request = try await request(for: device, of: home)
     let rival = try await Home(options)
     let record: DeviceRecord
@@ -50,10 +50,10 @@ struct Rival {
       await rival.close()
       throw error
     }
-    var kept: [RivalSubscriptions.Stream] = []
+    var kept: [CompetingSubscriptions.Stream] = []
     do {
       for first in stride(from: 0, to: count, by: Self.mostAtOnce) {
-        kept += try await withThrowingTaskGroup(of: RivalSubscriptions.Stream?.self) { group in
+        kept += try await withThrowingTaskGroup(of: CompetingSubscriptions.Stream?.self) { group in
           for _ in first..<min(count, first + Self.mostAtOnce) {
             group.addTask { try await rival.subscription(to: record) }
           }
@@ -68,7 +68,7 @@ struct Rival {
       await rival.close()
       throw error
     }
-    return RivalSubscriptions(home: rival, streams: kept)
+    return CompetingSubscriptions(home: rival, streams: kept)
   }
 
   private var options: HomeController.Options {
@@ -93,7 +93,7 @@ struct Rival {
 }
 
 /// The subscriptions that a second administrator keeps, who stays for them.
-struct RivalSubscriptions: Sendable {
+struct CompetingSubscriptions: Sendable {
   typealias Stream = AsyncThrowingStream<SubscriptionNews, any Error>
 
   let home: Home
@@ -109,7 +109,7 @@ extension Home {
   }
 
   /// One more subscription to everything; nil where the device refuses it.
-  fileprivate func subscription(to device: DeviceRecord) async throws -> RivalSubscriptions.Stream? {
+  fileprivate func subscription(to device: DeviceRecord) async throws -> CompetingSubscriptions.Stream? {
     let stream = subscribe(device, SubscriptionRequest(paths: [AttributePath()]))
     do {
       for try await news in stream { if case .established = news { return stream } }

@@ -1,31 +1,31 @@
-/// The places for handshakes of one kind that peers began, and who gets one when all are taken.
+/// The slots for handshakes of one kind that peers began, and who gets one when all are taken.
 ///
-/// Anybody can begin a handshake, and as often as they like: a place is all that a flood can take away. So there are few of
+/// Anybody can begin a handshake, and as often as they like: a slot is all that a flood can take away. So there are few of
 /// them, and these rules keep them moving, however many addresses the flood comes from:
 ///
-/// - Beginning anew makes a place no younger: it is its address's since the first time.
-/// - Who has no place gets one from an address that has two or more.
-/// - A place of which nothing came for a turn goes to whoever asks next and has not just wasted a turn of its own.
+/// - Beginning anew makes a slot no younger: it is its address's since the first time.
+/// - Who has no slot gets one from an address that has two or more.
+/// - A slot of which nothing came for a turn goes to whoever asks next and has not just wasted a turn of its own.
 ///   A turn is short for who has not shown yet that our answers reach it, and longer for who has.
 /// - After a longer time still, it goes to anybody.
 ///
-/// A flood from n addresses so has had its turns after n / places turns, and from then on the next to ask who is not part of
-/// it gets the next place. With 16 places and turns of half a second these are 32 places a second: 1,000 addresses are through
+/// A flood from n addresses so has had its turns after n / slots turns, and from then on the next to ask who is not part of
+/// it gets the next slot. With 16 slots and turns of half a second these are 32 slots a second: 1,000 addresses are through
 /// in half a minute.
-struct HandshakeRoom: Sendable {
-  /// How long a place may be held while others want it.
-  struct Patience: Sendable {
+struct HandshakeSlots: Sendable {
+  /// How long a slot may be held while others want it.
+  struct Timeouts: Sendable {
     /// Without a second message of the peer.
     var turn: Duration
     /// With one.
     var grace: Duration
     /// Against those who wasted a turn.
     var against: Duration
-    /// Whether an address has one place only, which it gets again if it begins again.
+    /// Whether an address has one slot only, which it gets again if it begins again.
     var isOnePerAddress = false
   }
 
-  struct Place: Sendable {
+  struct Slot: Sendable {
     var exchange: ExchangeID
     let address: SocketAddress
     let since: Instant
@@ -33,75 +33,75 @@ struct HandshakeRoom: Sendable {
   }
 
   enum Entry: Equatable {
-    /// And this exchange has lost its place.
+    /// And this exchange has lost its slot.
     case admitted(insteadOf: ExchangeID?)
     case full
   }
 
   /// By age, the oldest first.
-  private(set) var places: [Place] = []
-  private let patience: Patience
-  /// When addresses lost their places by wasting their turn.
+  private(set) var slots: [Slot] = []
+  private let timeouts: Timeouts
+  /// When addresses lost their slots by wasting their turn.
   private var wasted = RecentNotes<SocketAddress>(limit: 1024)
   /// How long those wait for the next turn while there are others.
   private static let rest: Duration = .seconds(30)
 
-  init(_ patience: Patience) { self.patience = patience }
+  init(_ timeouts: Timeouts) { self.timeouts = timeouts }
 
-  /// Gives an exchange a place, if there is one.
-  /// - Parameter room: how many places there are.
+  /// Gives an exchange a slot, if there is one.
+  /// - Parameter room: how many slots there are.
   mutating func enter(_ exchange: ExchangeID, from address: SocketAddress, room: Int, at now: Instant) -> Entry {
-    if patience.isOnePerAddress, room > 0, let own = places.firstIndex(where: { $0.address == address }) {
-      let old = places[own].exchange
-      places[own].exchange = exchange
-      places[own].hasGoneOn = false
+    if timeouts.isOnePerAddress, room > 0, let own = slots.firstIndex(where: { $0.address == address }) {
+      let old = slots[own].exchange
+      slots[own].exchange = exchange
+      slots[own].hasGoneOn = false
       return .admitted(insteadOf: old)
     }
-    var loser: Place?
-    if places.count >= room {
+    var loser: Slot?
+    if slots.count >= room {
       guard let index = greedy(beside: address) ?? overdue(for: address, at: now) else { return .full }
-      let place = places.remove(at: index)
-      if place.address != address { wasted.note(place.address, at: now) }
-      loser = place
+      let slot = slots.remove(at: index)
+      if slot.address != address { wasted.note(slot.address, at: now) }
+      loser = slot
     }
-    places.append(Place(exchange: exchange, address: address, since: now))
+    slots.append(Slot(exchange: exchange, address: address, since: now))
     return .admitted(insteadOf: loser?.exchange)
   }
 
   /// The peer sent a second message.
   mutating func goOn(_ exchange: ExchangeID) {
-    if let index = places.firstIndex(where: { $0.exchange == exchange }) { places[index].hasGoneOn = true }
+    if let index = slots.firstIndex(where: { $0.exchange == exchange }) { slots[index].hasGoneOn = true }
   }
 
-  mutating func leave(_ exchange: ExchangeID) { places.removeAll { $0.exchange == exchange } }
+  mutating func leave(_ exchange: ExchangeID) { slots.removeAll { $0.exchange == exchange } }
 
-  /// The oldest place of an address that has more of them than the other would have with one more.
+  /// The oldest slot of an address that has more of them than the other would have with one more.
   private func greedy(beside address: SocketAddress) -> Int? {
-    if patience.isOnePerAddress { return nil }
-    let enough = places.count { $0.address == address } + 2
-    return places.firstIndex { place in places.count { $0.address == place.address } >= enough }
+    if timeouts.isOnePerAddress { return nil }
+    let enough = slots.count { $0.address == address } + 2
+    return slots.firstIndex { slot in slots.count { $0.address == slot.address } >= enough }
   }
 
   private func overdue(for address: SocketAddress, at now: Instant) -> Int? {
     let isResting = wasted[address].map { now - $0 < Self.rest } ?? false
-    return places.firstIndex { place in
-      let limit = isResting ? patience.against : place.hasGoneOn ? patience.grace : patience.turn
-      return now - place.since > limit
+    return slots.firstIndex { slot in
+      let limit = isResting ? timeouts.against : slot.hasGoneOn ? timeouts.grace : timeouts.turn
+      return now - slot.since > limit
     }
   }
 }
 
 /// All rooms of a node, and what keeps who overheard a handshake from getting into them.
-struct HandshakeRooms: Sendable {
+struct HandshakeSlotTables: Sendable {
   /// By passcode. An honest commissioner answers within a round trip, and who goes on after that pays for it with an attempt, of
   /// which there are twenty.
-  var passcode = HandshakeRoom(
+  var passcode = HandshakeSlots(
     .init(turn: .milliseconds(500), grace: Handshake.grace, against: Handshake.grace, isOnePerAddress: true))
   /// By certificates. Only those who know a key of a fabric get here.
-  var certificates = HandshakeRoom(
+  var certificates = HandshakeSlots(
     .init(turn: Handshake.grace, grace: Handshake.grace, against: Handshake.grace + Handshake.grace))
-  /// By what is left of an earlier session, which the first message has proved: places that no stranger can take.
-  var resumption = HandshakeRoom(.init(turn: .seconds(1), grace: .seconds(1), against: .seconds(2)))
+  /// By what is left of an earlier session, which the first message has proved: slots that no stranger can take.
+  var resumption = HandshakeSlots(.init(turn: .seconds(1), grace: .seconds(1), against: .seconds(2)))
   /// Of the first messages of CASE that were answered with cryptography, the beginning of the random number in each. The same
   /// again is a replay: whoever is honest draws a new number for each handshake.
   var answered = RecentNotes<UInt64>(limit: 1024)

@@ -5,7 +5,7 @@ import Testing
 @testable import MatterProtocol
 
 /// Strangers begin handshakes without end: whoever means it gets in all the same, within a bounded time.
-@Suite struct HandshakeRoomTests {
+@Suite struct HandshakeSlotsTests {
   /// Sigma1s, all different, of a member of the fabric that core 1 is in.
   static func sigma1s(_ count: Int, _ pair: CorePair) throws -> [[UInt8]] {
     var member = NodeCore(random: SeededRandomSource(seed: 4711), fabrics: [pair.cores[0].fabrics[0]])
@@ -50,7 +50,7 @@ import Testing
     return nil
   }
 
-  /// As many strangers begin as often: from as many addresses as there are places or fewer, and from many more.
+  /// As many strangers begin as often: from as many addresses as there are slots or fewer, and from many more.
   @Test(arguments: [(4, 1000), (4, 1), (16, 250), (64, 250), (1000, 1000)])
   func aCommissionerGetsIn(addresses: Int, milliseconds: Int) throws {
     var pair = CorePair()
@@ -67,10 +67,10 @@ import Testing
     #expect(pair.established(1).count == 1)
     #expect(pair.attempts == 0, "the strangers tried no passcode")
     // They took all there was, or all that there are of them.
-    #expect(pair.cores[1].rooms.passcode.places.count >= min(addresses, 15))
+    #expect(pair.cores[1].rooms.passcode.slots.count >= min(addresses, 15))
   }
 
-  /// Overheard first messages are known again, from wherever they come: they cost next to nothing and take no place.
+  /// Overheard first messages are known again, from wherever they come: they cost next to nothing and take no slot.
   @Test func replaysTakeNoPlace() throws {
     var (pair, _, _) = try CorePair.connected()
     let overheard = try clearHeaders(pair.packets[0].bytes).content
@@ -80,7 +80,7 @@ import Testing
     ) { $0.beginCASE() }
     #expect(time.map { $0 < .seconds(1) } == true, "\(String(describing: time))")
     #expect(pair.cores[1].drops[.duplicate] >= 1000)
-    #expect(pair.cores[1].rooms.certificates.places.isEmpty && pair.cores[1].rooms.resumption.places.isEmpty)
+    #expect(pair.cores[1].rooms.certificates.slots.isEmpty && pair.cores[1].rooms.resumption.slots.isEmpty)
   }
 
   /// First messages that the device has not seen yet, from one who knows the fabric: from few addresses they leave room at
@@ -98,7 +98,7 @@ import Testing
     #expect(pair.established(1).count == 2)
   }
 
-  /// Who had a session before has places of its own: it need not wait at all.
+  /// Who had a session before has slots of its own: it need not wait at all.
   @Test func aControllerThatResumesGetsInAtOnce() throws {
     var (pair, _, _) = try CorePair.connected()
     let time = try flood(
@@ -106,10 +106,10 @@ import Testing
       before: .seconds(1)
     ) { $0.beginCASE() }
     #expect(time.map { $0 < .milliseconds(100) } == true, "\(String(describing: time))")
-    #expect(pair.cores[1].rooms.certificates.places.count == 8, "all the others were taken")
+    #expect(pair.cores[1].rooms.certificates.slots.count == 8, "all the others were taken")
   }
 
-  /// A first message that comes to nothing takes nobody's place.
+  /// A first message that comes to nothing takes nobody's slot.
   @Test func whatMakesNoSenseTakesNoPlace() throws {
     var configuration = NodeConfiguration()
     (configuration.maximumInboundHandshakes, configuration.maximumInboundPASEHandshakes) = (1, 1)
@@ -131,7 +131,7 @@ import Testing
     let other = PBKDFParamRequest(passcodeID: 1).tlv
     let senseless: [(UInt8, [UInt8])] = [(0x30, forNobody), (0x30, [0x15, 0x18]), (0x20, other), (0x20, [0x15])]
     for (number, (opcode, payload)) in senseless.enumerated() {
-      // From the very address that has the places, too.
+      // From the very address that has the slots, too.
       for address in [SocketAddress(.loopback4, port: 1), CorePair.addresses[0]] {
         pair.cores[1].receive(
           FirstMessage.datagram(opcode, number + (address == CorePair.addresses[0] ? 100 : 200), payload),

@@ -2,7 +2,7 @@ import Home
 import MatterModel
 
 /// Changes of a home as lines and as JSON objects, with the names that things have at each of them.
-struct SampleReport {
+struct ChangeFormatter {
   private var names: HomeState
   /// Devices as they were seen last: what is gone still has a name in the lines that say so.
   private var seen: [String: DeviceRecord] = [:]

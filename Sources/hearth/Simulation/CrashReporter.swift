@@ -9,7 +9,7 @@ import Runtime
 /// own says what there is to say. Whoever crashed waits until it has, though not for long: it may hold a lock that this needs. Whoever a
 /// stop has come to goes on, for the same reason: there is no hurry. Who stops it once more has waited long enough: then it ends at once,
 /// whatever is said by then.
-enum LastWords {
+enum CrashReporter {
   /// What a user or a service manager ends it by.
   static let stops = [SIGINT, SIGTERM]
   /// What it does to itself: a trap of Swift's is one of the first two.
@@ -78,16 +78,16 @@ private func ring(_ number: Int32, _: UnsafeMutablePointer<siginfo_t>?, _: Unsaf
   // Whoever was interrupted may be about to look at it.
   let error = errno
   var byte = UInt8(truncatingIfNeeded: number)
-  _ = write(LastWords.bell[1], &byte, 1)
+  _ = write(CrashReporter.bell[1], &byte, 1)
   errno = error
 }
 
 /// The same.
 private func ringOrEnd(_ number: Int32, _ info: UnsafeMutablePointer<siginfo_t>?, _ context: UnsafeMutableRawPointer?) {
   let now = HostClock.now().nanoseconds
-  if LastWords.firstStop.pointee == 0 {
-    LastWords.firstStop.pointee = now
-  } else if now - LastWords.firstStop.pointee >= LastWords.stopPause {
+  if CrashReporter.firstStop.pointee == 0 {
+    CrashReporter.firstStop.pointee = now
+  } else if now - CrashReporter.firstStop.pointee >= CrashReporter.stopPause {
     _exit(ProcessExit.interrupted.rawValue)
   }
   ring(number, info, context)
@@ -96,13 +96,13 @@ private func ringOrEnd(_ number: Int32, _ info: UnsafeMutablePointer<siginfo_t>?
 /// The same.
 private func ringAndWait(_ number: Int32, _ info: UnsafeMutablePointer<siginfo_t>?, _: UnsafeMutableRawPointer?) {
   ring(number, nil, nil)
-  var heard = pollfd(fd: LastWords.bell[2], events: Int16(POLLIN), revents: 0)
+  var heard = pollfd(fd: CrashReporter.bell[2], events: Int16(POLLIN), revents: 0)
   _ = poll(&heard, 1, 5_000)
   // A crash goes on as it would have, with its backtrace. What somebody else has sent is none, and just ends it.
   if let info, info.pointee.si_code == SI_USER {
     signal(number, SIG_DFL)
   } else {
-    sigaction(number, LastWords.before + Int(number), nil)
+    sigaction(number, CrashReporter.before + Int(number), nil)
   }
   raise(number)
 }

@@ -6,7 +6,7 @@ import NIOCore
 import Runtime
 
 /// Does to the devices of a fleet what other processes ask for.
-struct FleetHands: Sendable {
+struct PhysicalActions: Sendable {
   /// How long a device is without power when its power is cycled.
   private static let pause = TimeAmount.seconds(1)
 
@@ -69,7 +69,7 @@ struct FleetHands: Sendable {
           throw ControlError(
             .badRequest, "no network is like that: times are from nothing to a day, sizes and rates not below 0")
         }
-        try device.befall(fault, at: place)
+        try device.inject(fault, at: place)
       case .set(_, let endpoint, let cluster, let attribute, let value):
         try device.set(ClusterID(cluster), AttributeID(attribute), value, on: place.endpoints(endpoint))
       case .get(_, let endpoint, let cluster, let attribute):

@@ -11,7 +11,7 @@ import Testing
 @testable import Hub
 
 /// Connectivity without its short breaks, as a client sees it: as the hub's own process does.
-@Suite("Settling through a hub", .timeLimit(.minutes(10))) struct SettlingTests {
+@Suite("ConnectivityDebouncer through a hub", .timeLimit(.minutes(10))) struct SettlingTests {
   private func lamp(_ home: Home) async throws -> HomeDevice { try #require(try await home.devices().list().first) }
 
   @Test func aClientWaitsAsLongAsItsHub() async throws {

@@ -3,7 +3,7 @@ import Synchronization
 
 /// What is to be told of the connectivity that lasted for the home's grace time. It follows from the rest, and is not in the
 /// log: where it changes together with the connectivity, as it does without a grace time, that says it all.
-struct SettledNews {
+struct SettledChanges {
   private var known: [String: ConnectivityState] = [:]
   /// The devices that somebody was told another settled state of than the present one.
   private var apart: Set<String> = []

@@ -1,7 +1,7 @@
 internal import MatterProtocol
 
 /// A device is otherwise than it was, and has not been so for long enough to have settled.
-public struct SettlingTrial: Hashable, Sendable {
+public struct DebounceTrial: Hashable, Sendable {
   /// What counts until it has.
   public var settled: SourceConnectivity
   /// Since when it has been otherwise, in microseconds since 1970.
@@ -11,13 +11,13 @@ public struct SettlingTrial: Hashable, Sendable {
 }
 
 /// Connectivity without its short breaks: a device is said to be away only when it was for a while; that it is back, at once.
-struct Settling: Sendable {
+struct ConnectivityDebouncer: Sendable {
   private struct Entry: Sendable {
     var settled: SourceConnectivity
     /// What is on trial, and since when.
     var pending: (value: SourceConnectivity, since: Int64)?
 
-    var trial: SettlingTrial? { pending.map { SettlingTrial(settled: settled, since: $0.since) } }
+    var trial: DebounceTrial? { pending.map { DebounceTrial(settled: settled, since: $0.since) } }
   }
 
   /// What is on trial is so for the new time, from when it began.
@@ -30,9 +30,9 @@ struct Settling: Sendable {
 
   init(grace: Duration) { self.grace = grace }
 
-  private var patience: Int64 { grace.nanoseconds / 1000 }
+  private var timeout: Int64 { grace.nanoseconds / 1000 }
   private var firstDeadline: Int64? {
-    entries.values.compactMap { $0.pending?.since }.min().map { $0.saturatingAdd(patience) }
+    entries.values.compactMap { $0.pending?.since }.min().map { $0.saturatingAdd(timeout) }
   }
 
   subscript(device: String) -> SourceConnectivity { entries[device]?.settled ?? .unknown }
@@ -41,7 +41,7 @@ struct Settling: Sendable {
   /// - Parameters:
   ///   - trial: what was on trial when it was.
   ///   - time: now: no trial began later than that, whatever the clock said then.
-  mutating func restore(_ device: String, _ value: SourceConnectivity, _ trial: SettlingTrial?, at time: Int64) {
+  mutating func restore(_ device: String, _ value: SourceConnectivity, _ trial: DebounceTrial?, at time: Int64) {
     guard let trial, Self.rank(value) < Self.rank(trial.settled) else {
       entries[device] = Entry(settled: value)
       return
@@ -49,7 +49,7 @@ struct Settling: Sendable {
     let since = min(trial.since, time)
     entries[device] = Entry(settled: trial.settled, pending: (value, since))
     changedTrials.insert(device)
-    nextDeadline = min(nextDeadline ?? .max, since.saturatingAdd(patience))
+    nextDeadline = min(nextDeadline ?? .max, since.saturatingAdd(timeout))
   }
 
   mutating func forget(_ device: String) { entries[device] = nil }
@@ -78,15 +78,15 @@ struct Settling: Sendable {
     // What is worse in another way is away no less long for it.
     let since = entry.pending?.since ?? time
     entry.pending = (value, since)
-    nextDeadline = min(nextDeadline ?? .max, since.saturatingAdd(patience))
+    nextDeadline = min(nextDeadline ?? .max, since.saturatingAdd(timeout))
     return false
   }
 
   /// Those that are on trial.
-  var trials: [String: SettlingTrial] { entries.compactMapValues(\.trial) }
+  var trials: [String: DebounceTrial] { entries.compactMapValues(\.trial) }
 
   /// The trials that began since this was called last, and, nil, those that ended.
-  mutating func takeTrials() -> [String: SettlingTrial?] {
+  mutating func takeTrials() -> [String: DebounceTrial?] {
     guard !changedTrials.isEmpty else { return [:] }
     defer { changedTrials = [] }
     return Dictionary(uniqueKeysWithValues: changedTrials.map { ($0, entries[$0]?.trial) })
@@ -103,14 +103,14 @@ struct Settling: Sendable {
   }
 
   /// What is on trial, and for how much longer.
-  func state(at time: Int64) -> SettlingState {
-    SettlingState(
+  func state(at time: Int64) -> DebouncerState {
+    DebouncerState(
       grace: grace,
       trials: entries.compactMapValues { entry in
         entry.pending.map {
           .init(
             settled: entry.settled,
-            remaining: .microseconds(max(0, $0.since.saturatingAdd(patience).saturatingSubtract(time))))
+            remaining: .microseconds(max(0, $0.since.saturatingAdd(timeout).saturatingSubtract(time))))
         }
       })
   }
@@ -119,7 +119,7 @@ struct Settling: Sendable {
   /// - Parameter known: the devices' connectivity now.
   /// - Returns: the devices whose settled connectivity is another now.
   mutating func adopt(
-    _ other: SettlingState, _ known: [String: SourceConnectivity], at time: Int64
+    _ other: DebouncerState, _ known: [String: SourceConnectivity], at time: Int64
   ) -> Set<String> {
     grace = other.grace
     var changed: Set<String> = []
@@ -128,7 +128,7 @@ struct Settling: Sendable {
       var entry = Entry(settled: value)
       if let trial = other.trials[device], trial.settled != value {
         let until = time.saturatingAdd(trial.remaining.nanoseconds / 1000)
-        entry = Entry(settled: trial.settled, pending: (value, since: until.saturatingSubtract(patience)))
+        entry = Entry(settled: trial.settled, pending: (value, since: until.saturatingSubtract(timeout)))
         nextDeadline = min(nextDeadline ?? until, until)
       }
       entries[device] = entry
@@ -151,7 +151,7 @@ struct Settling: Sendable {
     guard let deadline = nextDeadline, deadline <= time else { return [] }
     var changed: Set<String> = []
     for (device, entry) in entries {
-      guard let pending = entry.pending, pending.since.saturatingAdd(patience) <= time else { continue }
+      guard let pending = entry.pending, pending.since.saturatingAdd(timeout) <= time else { continue }
       entries[device] = Entry(settled: pending.value)
       changed.insert(device)
       changedTrials.insert(device)

@@ -12,7 +12,7 @@ import Testing
 @testable import Hub
 
 /// How long who waits for somebody waits.
-@Suite("Patience", .timeLimit(.minutes(10))) struct PatienceTests {
+@Suite("Timeouts", .timeLimit(.minutes(10))) struct TimeoutTests {
   /// What comes of a call that may hang; it is given up after some time.
   private func failure(
     within time: Duration = .seconds(60), _ body: @escaping @Sendable () async throws -> Void
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test func aDeviceIsWaitedForByTheHubAndThenTheHub() {
-    let write = HubRequest.writeDevice("5", by: nil, [], isTimed: false, patience: .seconds(30))
+    let write = HubRequest.writeDevice("5", by: nil, [], isTimed: false, timeout: .seconds(30))
     #expect(write.limit(.seconds(10)) == .seconds(45))
     #expect(HubRequest.read(5, [], isFabricFiltered: true, timeout: .seconds(1)).limit(.seconds(10)) == .seconds(6))
     #expect(HubRequest.status.limit(.seconds(10)) == .seconds(10))

@@ -118,7 +118,7 @@ enum House {
   }
 }
 
-@Suite("The house") struct HouseTests {
+@Suite("The house") struct RepositoryTests {
   @Test func everyTargetHasItsPlace() {
     let known = Set(House.imports.keys)
     for target in Set(House.sources.map(\.target)).sorted() {

@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// How long a cloud wants not to be asked, by the field Retry-After of an answer with 429 or 503. RFC 9110 § 10.2.3.
-enum CloudPatience {
+enum CloudRetry {
   /// It is left alone for no longer than this, whatever it says.
   static let longest: Duration = .seconds(3600)
 

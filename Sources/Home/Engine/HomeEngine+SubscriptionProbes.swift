@@ -5,7 +5,7 @@ internal import MatterProtocol
 
 /// A subscription that stands may be one that its node knows nothing of: the node announced itself, and may have been started
 /// again; or we did not listen for so long that it has given us up.
-struct Doubt: Sendable {
+struct SubscriptionProbe: Sendable {
   /// Since when.
   let since: Instant
   /// When it was asked, or is to be.
@@ -33,28 +33,28 @@ extension HomeEngine {
 
   /// A node was announced that is taken to be there. Whether it knows us it is asked over the session that we have with it.
   /// - Parameter isCertain: it does not: it is not asked first.
-  mutating func doubt(_ node: NodeID, isCertain: Bool = false, at now: Instant) {
-    guard mutant != .trustsSubscriptions, let followed = followed[node], let handle = followed.handle else { return }
+  mutating func probe(_ node: NodeID, isCertain: Bool = false, at now: Instant) {
+    guard defect != .trustsSubscriptions, let followed = followed[node], let handle = followed.handle else { return }
     // One that still has not answered is asked no second time. Where it has, this may be the same announcement on another
     // interface; or it was started again since, and its answer is worth nothing.
-    if let doubt = doubts[node], doubt.isCertain || doubt.isAsked && !isHeard(node, doubt) { return }
+    if let probe = probes[node], probe.isCertain || probe.isAsked && !isHeard(node, probe) { return }
     guard !controller.isRenewing(handle) else {
       // Who was asked for a new subscription may have gone again meanwhile: it has so long to grant it. But it is heard of, too,
       // because it is looked for: where all takes longer than that, the beginning is not made time and again.
       let begin = [now + Self.answerTime, followed.begunAgainAt.map { $0 + Self.renewalTime } ?? now]
-      doubts[node] = Doubt(since: now, due: begin.reduce(now, max), isAsked: true)
+      probes[node] = SubscriptionProbe(since: now, due: begin.reduce(now, max), isAsked: true)
       return
     }
     guard !isCertain else {
-      doubts[node] = Doubt(since: now, due: now, isCertain: true)
-      return settleDoubts(at: now)
+      probes[node] = SubscriptionProbe(since: now, due: now, isCertain: true)
+      return settleProbes(at: now)
     }
     let times = [
       followed.askedAt.map { $0 + Self.period(after: followed.questions) },
       followed.establishedAt.map { $0 + Self.probingTime },
     ]
-    doubts[node] = Doubt(since: now, due: times.compactMap(\.self).reduce(now, max))
-    settleDoubts(at: now)
+    probes[node] = SubscriptionProbe(since: now, due: times.compactMap(\.self).reduce(now, max))
+    settleProbes(at: now)
   }
 
   /// This process did not run for so long, or the machine, that nodes whose reports were not acknowledged may have given it up.
@@ -64,35 +64,35 @@ extension HomeEngine {
       guard let handle = followed.handle, controller.isEstablished(handle), !controller.isRenewing(handle) else {
         continue
       }
-      doubts[node] = Doubt(since: now, due: now + Self.wakingTime, isCertain: true)
+      probes[node] = SubscriptionProbe(since: now, due: now + Self.wakingTime, isCertain: true)
     }
   }
 
-  var doubtDeadline: Instant? { doubts.values.map(\.due).min() }
+  var probeDeadline: Instant? { probes.values.map(\.due).min() }
 
   /// Asks those that are to be asked, and makes the subscriptions of those anew that gave no sign. No more of them at a time
   /// than are called at the start: after a power cut it may be all.
-  mutating func settleDoubts(at now: Instant) {
-    guard doubtDeadline.map({ $0 <= now }) == true else { return }
-    for (node, doubt) in doubts.sorted(by: { ($0.value.due, $0.key) < ($1.value.due, $1.key) }) where doubt.due <= now {
-      guard let handle = followed[node]?.handle, doubt.isCertain || !isHeard(node, doubt) else {
-        doubts[node] = nil
+  mutating func settleProbes(at now: Instant) {
+    guard probeDeadline.map({ $0 <= now }) == true else { return }
+    for (node, probe) in probes.sorted(by: { ($0.value.due, $0.key) < ($1.value.due, $1.key) }) where probe.due <= now {
+      guard let handle = followed[node]?.handle, probe.isCertain || !isHeard(node, probe) else {
+        probes[node] = nil
         continue
       }
-      guard doubt.isAsked || doubt.isCertain else {
-        doubts[node] = Doubt(since: doubt.since, due: now + Self.answerTime, isAsked: true)
+      guard probe.isAsked || probe.isCertain else {
+        probes[node] = SubscriptionProbe(since: probe.since, due: now + Self.answerTime, isAsked: true)
         note(questionTo: node, at: now)
         ask(node, for: Self.answerTime, at: now)
         continue
       }
       calls = calls.filter { $0.value > now }
       if calls.count >= configuration.maximumCalls, let room = calls.values.min() {
-        doubts[node]?.due = room
+        probes[node]?.due = room
         continue
       }
-      doubts[node] = nil
+      probes[node] = nil
       if controller.isRenewing(handle) { followed[node]?.begunAgainAt = now }
-      calls[node] = now + configuration.callPatience
+      calls[node] = now + configuration.callTimeout
       perform(at: now) { controller, now in controller.renewBesideTheOld(handle, at: now) }
     }
   }
@@ -110,9 +110,9 @@ extension HomeEngine {
   }
 
   /// Whether it has been heard since, over the session that its reports come on; or nothing stands any more.
-  private func isHeard(_ node: NodeID, _ doubt: Doubt) -> Bool {
+  private func isHeard(_ node: NodeID, _ probe: SubscriptionProbe) -> Bool {
     guard let handle = followed[node]?.handle, let heard = controller.lastHeard(handle) else { return true }
-    return heard > doubt.since
+    return heard > probe.since
   }
 
   /// A small question, for any sign of the node.

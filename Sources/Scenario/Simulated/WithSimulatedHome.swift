@@ -65,7 +65,7 @@ public func simulate<R: Sendable>(
 ) async -> Simulation.Run<R> {
   let keepsTrace = options.keepsTrace
   return await Simulation.run(
-    seed: seed, limit: limit, patience: options.patience, prepare: { $0.trace.keepsEntries = keepsTrace }
+    seed: seed, limit: limit, timeout: options.timeout, prepare: { $0.trace.keepsEntries = keepsTrace }
   ) { simulation in
     let simulated = try await SimulatedHome.start(definition, options, in: simulation)
     do {

@@ -1,7 +1,7 @@
 import Home
 
 /// Rings when there is more in a home's log. However often that happens while somebody reads, it rings once afterwards.
-struct WatchBell {
+struct WatchSignal {
   let query: ObserverQuery
   /// Ends with the error where the query was given up: nobody rings any more.
   let rings: AsyncThrowingStream<Void, any Error>

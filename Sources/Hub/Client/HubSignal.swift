@@ -8,7 +8,7 @@ internal import Runtime
 /// happened it may ring for nothing; it never misses anything.
 /// Who does not complete, or says that it could not, is called again, as without a hub. HOME.md, “Observer queries”.
 /// Confined to the event loop, but for the handler: that may take as long as it likes.
-final class HubDoorbell {
+final class HubSignal {
   private let query: ObserverQuery
   private let eventLoop: any EventLoop
   private let calls: HandlerCalls

@@ -23,7 +23,7 @@ struct MachineFaults {
     return conditions.followed(by: others)
   }
 
-  mutating func befall(_ fault: NetworkFault) {
+  mutating func inject(_ fault: NetworkFault) {
     switch fault {
     case .partition: (isMute, isDeaf) = (true, true)
     case .mute: isMute = true

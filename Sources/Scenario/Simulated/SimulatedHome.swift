@@ -22,7 +22,7 @@ public actor SimulatedHome {
   /// Machines of second administrators who want more than their share.
   var rivals: [SimulatedMachine] = []
   /// Those of them who stay for what they got.
-  var guests: [RivalSubscriptions] = []
+  var guests: [CompetingSubscriptions] = []
   /// Second administrators who stay.
   var others: [OtherHome] = []
   /// What is wrong with the network around a machine.
@@ -68,7 +68,7 @@ public actor SimulatedHome {
       var surroundings = VirtualDevice.Surroundings(
         machine: machine, discovery: machine.openDiscovery(), loop: machine.eventLoop, interfaces: .all,
         directory: "device", logger: options.logger)
-      surroundings.mutant = options.mutant
+      surroundings.defect = options.defect
       let started = try VirtualDevice(
         device, port: device.port ?? 5540, random: machine.makeRandom(), in: surroundings)
       parts.append((started, machine))
@@ -118,7 +118,7 @@ public actor SimulatedHome {
     options.machine = machine
     options.following = self.options.following
     options.clouds = self.options.clouds
-    options.mutant = self.options.mutant
+    options.defect = self.options.defect
     return options
   }
 
@@ -173,10 +173,10 @@ public struct SimulatedHomeOptions: Sendable {
   /// How the home asks the clouds that it has accounts at; on its own, none answers.
   public var clouds: CloudOptions
   /// A fault that is built into the devices and the home, for tests of tests.
-  public var mutant: Mutant?
+  public var defect: SeededDefect?
   /// How long the body may wait without anything happening to it, while nothing is to come at a time of its own: then the run
   /// is stopped.
-  public var patience = Simulation.usualPatience
+  public var timeout = Simulation.usualTimeout
   /// Whether the trace has its entries, not only their digest: they take memory. For ``simulate(_:seed:limit:_:_:)``, which
   /// gives the trace to its caller.
   public var keepsTrace = true

@@ -1,9 +1,9 @@
 /// What somebody waits for, to be told where it never comes.
 ///
 /// A simulation has whoever runs in it name his waits; anywhere else nobody asks, and it costs a look at a task-local value.
-public enum Waits {
+public enum PendingWork {
   /// Whom to tell; nil: nobody. Tasks hand it on to those that they start; who only listens takes it away from them.
-  @TaskLocal public static var board: (any WaitBoard)?
+  @TaskLocal public static var board: (any WaitRegistry)?
 
   /// Somebody begins to wait.
   /// - Parameter what: as in “there still waits …”: `Kitchen/Lamp to answer onOff.toggle`.
@@ -16,7 +16,7 @@ public enum Waits {
 
 /// Somebody who waits.
 public struct Wait: Sendable {
-  let board: any WaitBoard
+  let board: any WaitRegistry
   let number: Int
 
   /// It came, or is not waited for any more.
@@ -24,7 +24,7 @@ public struct Wait: Sendable {
 }
 
 /// Who knows who waits for what.
-public protocol WaitBoard: Sendable {
+public protocol WaitRegistry: Sendable {
   /// - Returns: a number to end the wait by; nil: it is none of this board's.
   func begin(_ what: String) -> Int?
   /// The wait of this number is over.

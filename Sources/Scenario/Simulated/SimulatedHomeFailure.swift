@@ -26,7 +26,7 @@ extension SimulatedHome: CustomStringConvertible {
     return (["seed: \(simulation.world.value.seed)"] + lines.map { "  \($0)" }).joined(separator: "\n")
   }
 
-  /// Writes down what somebody does, or what befalls a machine.
+  /// Writes down what somebody does, or what is injected into a machine.
   func tell(_ text: String) { options.timeline?.add(simulation.world.value.now - .zero, text) }
 
   /// Writes down what a home says, from now on.

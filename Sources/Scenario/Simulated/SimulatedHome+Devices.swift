@@ -7,7 +7,7 @@ public import Simulation
 internal import Runtime
 internal import VirtualDevices
 
-// What befalls the devices, and what somebody does who stands before them.
+// What is injected into the devices, and what somebody does who stands before them.
 extension SimulatedHome {
   /// A device of the home, or one behind a bridge.
   typealias Found = (device: VirtualDevice, place: VirtualDevice.Place, machine: SimulatedMachine)
@@ -74,12 +74,12 @@ extension SimulatedHome {
 
   // MARK: The network
 
-  /// What befalls the network around a device.
-  public func befall(_ device: String, _ fault: NetworkFault) throws(HomeError) {
+  /// What is injected into the network around a device.
+  public func inject(_ device: String, _ fault: NetworkFault) throws(HomeError) {
     let machine = try machine(of: device)
     let world = simulation.world.value
     var faults = faults[machine.id] ?? MachineFaults()
-    faults.befall(fault)
+    faults.inject(fault)
     self.faults[machine.id] = faults
     if faults.hasMulticast {
       world.network.silent.remove(machine.id)
@@ -98,7 +98,7 @@ extension SimulatedHome {
     for other in machines where other !== machine { relink(machine.id, other.id, &simulation.world.value.network) }
   }
 
-  /// What befell the network around others before a machine was there counts for it, too.
+  /// What was injected into the network around others before a machine was there counts for it, too.
   func relinkNewcomer(_ machine: SimulatedMachine) {
     for (id, _) in faults.sorted(by: { $0.key < $1.key }) where id != machine.id {
       relink(machine.id, id, &simulation.world.value.network)
@@ -160,12 +160,12 @@ extension SimulatedHome {
     return kept.streams.count
   }
 
-  private func addRival(at device: String) async -> (rival: Rival, machine: SimulatedMachine) {
+  private func addRival(at device: String) async -> (rival: CompetingController, machine: SimulatedMachine) {
     tell("rival \(device)")
     let machine = await simulation.perform { $0.addMachine("rival \(device)") }
     rivals.append(machine)
     relinkNewcomer(machine)
-    let rival = Rival(
+    let rival = CompetingController(
       machine: machine, interfaces: .all, state: StateDirectory(directory + "/rival \(rivals.count)"),
       logger: options.logger)
     return (rival, machine)
