@@ -41,6 +41,30 @@ import VirtualDevices
     #expect(levels == [40, 100, 1] && text == "on 60%")
   }
 
+  @Test("a scenario reads and shows percentages of the highest level that the device has") func scenario() async throws {
+    let passing = try ScenarioFileTests.load(
+      Self.home + """
+
+        steps:
+          - do: level speaker 50%
+          - expect: { actual speaker.levelControl.currentLevel: 50%, speaker.levelControl.currentLevel: 50%, within: 5s }
+          - set: { speaker.levelControl.currentLevel: 60% }
+          - expect: { actual speaker.levelControl.currentLevel: 60, speaker.levelControl.currentLevel: 60%, within: 5s }
+        """)
+    let result = await passing.simulate(seed: 1).result
+    #expect(result.failure == nil, "\(result.failure.map { "\($0)" } ?? "")")
+    let failing = try ScenarioFileTests.load(
+      Self.home + """
+
+        steps:
+          - do: level speaker 50%
+          - expect: { actual speaker.levelControl.currentLevel: 30%, within: 1s }
+        """)
+    let failure = try #require(await failing.simulate(seed: 1).result.failure)
+    #expect(failure.message.contains("30%: it is 50%"), "\(failure.message)")
+    #expect(failure.timeline.contains { $0.contains("currentLevel = 50%") }, "\(failure.timeline)")
+  }
+
   @Test("a wildcard and a room leave out what has no On/Off") func wildcards() async throws {
     let run = await simulate(try SimulatedHomeTests.definition(Self.home), seed: 1) { home, _ in
       let registry = await home.registry

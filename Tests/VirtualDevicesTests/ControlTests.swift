@@ -203,7 +203,8 @@ import Testing
         try await Task.sleep(for: .milliseconds(200))
         _ = try await fleet.send(.network(device: "Den/Lamp", .heal))
         try await shout([0, 1])
-        for _ in 0..<12_000 where try await drops()["malformedHeader", default: 0] == before {
+        for _ in 0..<12_000 {
+          if try await drops()["malformedHeader", default: 0] != before { break }
           try await Task.sleep(for: .milliseconds(10))
         }
         #expect(try await drops()["malformedHeader"] == before + 1)

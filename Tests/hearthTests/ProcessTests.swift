@@ -39,7 +39,9 @@ struct Hearth {
     _ arguments: [String], output: URL, errors: URL, environment: [String: String] = [:]
   ) throws -> Process {
     let process = Process()
-    process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
+    // Fleets of other tests are not warned of.
+    process.environment = ProcessInfo.processInfo.environment.merging(["XDG_RUNTIME_DIR": state]) { _, new in new }
+      .merging(environment) { _, new in new }
     let executable: URL = try #require(Self.path, "the executable is not beside the tests")
     process.executableURL = executable
     // What follows --run is somebody else's.

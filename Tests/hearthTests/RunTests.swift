@@ -73,6 +73,16 @@ import Testing
     // Its state is in use besides.
     let refused = try hearth("run", same)
     #expect(refused.status == 2 && refused.errors.contains("has the unique id of Lamp"), "\(refused)")
+    // A fleet with another state directory, of the same user.
+    let base = FileManager.default.temporaryDirectory.appending(path: "hearth-clash-" + UUID().uuidString)
+    let (output, errors) = (base.appendingPathExtension("out"), base.appendingPathExtension("err"))
+    defer { for file in [output, errors] { try? FileManager.default.removeItem(at: file) } }
+    let elsewhere = Hearth()
+    defer { elsewhere.cleanUp() }
+    let process = try elsewhere.start(
+      ["run", "--check", same], output: output, errors: errors, environment: ["XDG_RUNTIME_DIR": hearth.state])
+    process.waitUntilExit()
+    #expect(try String(contentsOf: errors, encoding: .utf8).contains("warning: Lamp: has the unique id of Lamp"))
     let other = try hearth(
       "run", "--check",
       try file(

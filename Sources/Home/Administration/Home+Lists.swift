@@ -12,7 +12,7 @@ extension Home {
     let own = OperationalCredentials.currentFabricIndex.path(on: .root)
     let report = try await read(device, [AttributePath(path), AttributePath(own)])
     if let refused = report.statuses.first(where: { $0.path.matches(path) }) {
-      throw HomeError(refused.status).about(device)
+      throw HomeError(refused.status, of: C.id).about(device)
     }
     guard let list = report[path], let index = report[own].flatMap({ try? FabricIndex(tlv: $0.value) }) else {
       throw HomeError(.refused, "the device does not tell its \(attribute.name)", device: device.name)

@@ -36,7 +36,7 @@ extension Home {
     let vendor = AdministratorCommissioning.adminVendorId.path(on: .root)
     let report = try await read(device, [status, index, vendor].map { AttributePath($0) })
     if let refused = report.statuses.first(where: { $0.path.matches(status) }) {
-      throw HomeError(refused.status).about(device)
+      throw HomeError(refused.status, of: AdministratorCommissioning.id).about(device)
     }
     guard let value = report[status]?.value,
       let code = try? AdministratorCommissioning.CommissioningWindowStatus(tlv: value)

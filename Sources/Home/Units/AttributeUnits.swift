@@ -100,12 +100,16 @@ package enum AttributeUnits {
 
   /// What was wanted and what is the case, both in the same words: with their units, but where they would look the same by these,
   /// and are not.
+  /// - Parameters:
+  ///   - levels: those that the device has.
+  ///   - wantedLevels: those that a wanted percentage was encoded with.
   package static func told(
-    _ wanted: [UInt8], beside actual: [UInt8], _ path: ConcreteAttributePath, levels: LevelRange = .standard
+    _ wanted: [UInt8], beside actual: [UInt8], _ path: ConcreteAttributePath, levels: LevelRange = .standard,
+    wantedLevels: LevelRange = .standard
   ) -> (wanted: String, actual: String) {
     let schema = ElementNames.schema(path)
     let told = (
-      wanted: text(path, wanted) ?? schema.text(of: wanted),
+      wanted: text(path, wanted, levels: wantedLevels) ?? schema.text(of: wanted),
       actual: text(path, actual, levels: levels) ?? schema.text(of: actual)
     )
     guard told.wanted == told.actual, wanted != actual else { return told }

@@ -180,32 +180,27 @@ extension DNSResponder {
     goodbyes.append(Goodbye(records: records, hosts: hosts, isHostOthers: isHostOthers))
   }
 
-  /// Puts all goodbyes since the last call into as few packets as will do.
+  /// Sends the goodbyes since the last call: packets of their own for each service.
   mutating func flushGoodbyes() {
     if goodbyes.isEmpty { return }
     for (interface, isIPv6) in channels {
-      var batch: [DNSRecord] = []
-      var writer = DNSWriter(limit: MulticastDNS.packetSize)
-      let send = { (batch: [DNSRecord]) in
-        DNSOutput(
-          bytes: DNSMessage(flags: Self.responseFlags, answers: batch).encoded(limit: DNSMessage.maximumSize),
-          destination: .multicast(interface: interface, isIPv6: isIPv6))
-      }
       for goodbye in goodbyes {
         let addresses = goodbye.hosts.flatMap {
           addressRecords(of: $0, on: interface, cacheFlush: !goodbye.isHostOthers)
         }
-        for record in goodbye.records + addresses {
-          if !writer.append(record) {
-            if !batch.isEmpty { outbox.append(send(batch)) }
-            batch = []
-            writer = DNSWriter(limit: MulticastDNS.packetSize)
-            _ = writer.append(record)
-          }
-          batch.append(record)
+        var records = (goodbye.records + addresses)[...]
+        while !records.isEmpty {
+          var writer = DNSWriter(limit: MulticastDNS.packetSize)
+          // A record that is longer than a packet has one of its own.
+          let count = max(1, records.prefix { writer.append($0) }.count)
+          let message = DNSMessage(flags: Self.responseFlags, answers: Array(records.prefix(count)))
+          records = records.dropFirst(count)
+          outbox.append(
+            DNSOutput(
+              bytes: message.encoded(limit: DNSMessage.maximumSize),
+              destination: .multicast(interface: interface, isIPv6: isIPv6)))
         }
       }
-      if !batch.isEmpty { outbox.append(send(batch)) }
     }
     goodbyes = []
   }
@@ -231,20 +226,19 @@ extension DNSResponder {
     }
   }
 
-  /// Fills one packet with the next answers and the records that belong beside them.
+  /// Writes one packet with the answers about the next service and the records that belong beside them.
   ///
-  /// Only a plain DNS resolver, which takes one packet, gets several services in one. All others get a packet for each service, as
-  /// from separate hosts: the Matter SDK resolves two services of a packet and drops the others.
+  /// Each service has packets of its own, as from separate hosts: the Matter SDK, whose first query comes from a port of its own,
+  /// resolves two services of a packet and drops the others.
   private mutating func pack(_ answers: inout PendingAnswers, at now: Instant) {
     let legacy = answers.unicast?.legacyQuestions
     var message = DNSMessage(
       id: answers.unicast?.id ?? 0, flags: Self.responseFlags, questions: legacy ?? [])
     var writer = DNSWriter(limit: MulticastDNS.packetSize, compressingTargets: legacy == nil)
     message.questions = message.questions.filter { writer.append($0) }
-    while let (service, references) = answers.first, message.answers.isEmpty || legacy != nil {
+    while let (service, references) = answers.first, message.answers.isEmpty {
       var included: [RecordReference] = []
       var (main, beside): ([DNSRecord], [DNSRecord]) = ([], [])
-      let start = writer.mark
       // Whether all of the group is in the packet. A group that doesn't fit has packets of its own, as full as they can be.
       var isWhole = true
       var taken = 0
@@ -276,14 +270,10 @@ extension DNSResponder {
           beside += group
         }
       }
-      if !isWhole && !message.answers.isEmpty {
-        writer.rewind(to: start)
-        break
-      }
       // A record that no packet has room for is dropped.
       answers.removeFirst(isWhole ? references.count : max(1, taken))
-      message.answers += main
-      message.additionals += beside
+      message.answers = main
+      message.additionals = beside
       for reference in included {
         answers.sent.insert(reference)
         if answers.unicast == nil { history.note(reference, answers, at: now) }

@@ -1,3 +1,4 @@
+internal import Home
 internal import MatterClusters
 internal import MatterModel
 internal import VirtualDevices
@@ -66,7 +67,11 @@ struct DeviceNames: Sendable {
   func attributes(of device: DeviceDefinition, cluster: String?, _ name: String) -> [AttributePlace] {
     clusters(of: device).filter { cluster == nil || SpokenName($0.name) == SpokenName(cluster ?? "") }.compactMap {
       cluster in
-      cluster.attribute(named: name).map { AttributePlace(cluster.id, $0.id) }
+      cluster.attribute(named: name).map { info in
+        var place = AttributePlace(cluster.id, info.id)
+        if cluster.id == LevelControl.id { place.levels = device.levels }
+        return place
+      }
     }
   }
 
@@ -104,5 +109,19 @@ struct DeviceNames: Sendable {
   private func clusters(of device: DeviceDefinition) -> [any Cluster.Type] {
     let names = SimulatedDevice.clusterNames(of: device.kind)
     return names.compactMap { name in ClusterCatalogue.all.first { $0.name == name } }
+  }
+}
+
+extension DeviceDefinition {
+  /// The levels that its first initial values of MinLevel and MaxLevel give it.
+  fileprivate var levels: LevelRange {
+    func value(_ attribute: AttributeID) -> UInt8? {
+      let found = initialValues.first { $0.target?.cluster == LevelControl.id && $0.target?.attribute == attribute }
+      guard case .integer(let number)? = found?.value else { return nil }
+      return UInt8(exactly: number)
+    }
+    return LevelRange(
+      lowest: value(LevelControl.minLevel.id) ?? LevelRange.standard.lowest,
+      highest: value(LevelControl.maxLevel.id) ?? LevelRange.standard.highest)
   }
 }

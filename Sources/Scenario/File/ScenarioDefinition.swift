@@ -217,6 +217,8 @@ public enum HomeCommand: Hashable, Sendable {
 public struct AttributePlace: Hashable, Sendable {
   public var cluster: ClusterID
   public var attribute: AttributeID
+  /// The levels that the device has, by its definition.
+  package var levels = LevelRange.standard
 
   public init(_ cluster: ClusterID, _ attribute: AttributeID) { (self.cluster, self.attribute) = (cluster, attribute) }
 }

@@ -88,7 +88,11 @@ extension ScenarioReader {
       guard let device = device(front, key), let state = one(of: states, value) else { return nil }
       return .locality(device: device, is: state)
     default:
-      guard let (device, place) = attribute(path, key), let encoded = encoded(value, place) else { return nil }
+      guard let (device, found) = attribute(path, key) else { return nil }
+      var place = found
+      // The home compares a percentage with the one that it shows, whatever levels the device has.
+      if !isActual { place.levels = .standard }
+      guard let encoded = encoded(value, place) else { return nil }
       if isActual { return .actual(device: device, place, is: encoded) }
       let hasUnit = Int(value.words) == nil && AttributeUnits.text(place.path, encoded) != nil
       return .attribute(device: device, place, is: encoded, hasUnit: hasUnit)
@@ -241,7 +245,8 @@ extension ScenarioReader {
     guard let text = node.isWrittenNull ? node.words : text(node, "a value of the attribute") else { return nil }
     do throws(HomeError) {
       return try AttributeUnits.parse(
-        text, cluster: place.cluster, attribute: place.attribute, raw: false, named: "the value")
+        text, cluster: place.cluster, attribute: place.attribute, raw: false, named: "the value",
+        levels: place.levels)
     } catch {
       report(at: document.mark(of: node), found: "“\(text)”", expected: "a value of the attribute (\(error.message))")
       return nil

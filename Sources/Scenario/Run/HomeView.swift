@@ -101,7 +101,8 @@ struct HomeView: Sendable {
   private func text(of change: HomeChange) -> String {
     switch change {
     case .attribute(let node, let path, let value):
-      let place = AttributePlace(path.cluster, path.attribute)
+      var place = AttributePlace(path.cluster, path.attribute)
+      place.levels = state.levels(of: node, on: path.endpoint)
       return "\(name(of: node, path.endpoint)).\(place.name) = \(value.map(place.text) ?? "gone")"
     case .connectivity(let source, let status):
       let reason = status.reason.map { " (\($0.text))" } ?? ""
@@ -138,6 +139,6 @@ extension AttributePlace {
   var path: ConcreteAttributePath { ConcreteAttributePath(1, cluster, attribute) }
 
   func text(of value: [UInt8]) -> String {
-    AttributeUnits.text(path, value) ?? ElementNames.schema(path).text(of: value)
+    AttributeUnits.text(path, value, levels: levels) ?? ElementNames.schema(path).text(of: value)
   }
 }

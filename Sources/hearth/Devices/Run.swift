@@ -54,7 +54,8 @@ struct Run: AsyncParsableCommand {
   func run() async throws {
     let home = try definition()
     let state = try options.stateDirectory
-    let clashes = DeviceClash.find(home, FleetStatus.running(in: state.run))
+    let registry = FleetRegistry.standard(environment: ProcessInfo.processInfo.environment)
+    let clashes = DeviceClash.find(home, FleetRegistry.running(in: registry, and: state.run))
     for clash in clashes { options.output.progress("hearth: \(clash.warning)") }
     var fleetOptions = FleetOptions(devicesDirectory: state.devices, runDirectory: state.run)
     fleetOptions.interfaces = InterfaceSelection(names: interface)
@@ -85,6 +86,8 @@ struct Run: AsyncParsableCommand {
     } catch {
       throw HomeError(starting: error)
     }
+    if let registry { FleetRegistry.add(run: state.run, to: registry) }
+    defer { if let registry { FleetRegistry.remove(from: registry) } }
     let status = try await fleet.status()
     if options.json {
       options.output.result(VirtualDeviceReport.json(status.devices), "")
