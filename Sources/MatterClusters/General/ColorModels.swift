@@ -65,8 +65,8 @@ public struct Chromaticity: Hashable, Sendable {
     self.init(x: x / (x + y + z), y: y / (x + y + z))
   }
 
-  /// White of a colour temperature, after Kim et al., "Design of advanced color temperature control system". Below 1667 K
-  /// and above 25,000 K it is that of the end.
+  /// White of a colour temperature, after Kim et al., "Design of advanced color temperature control system". Below 1667
+  /// K and above 25,000 K it is that of the end.
   public init(mireds: Double) {
     let t = min(max(mireds, 40), 600) / 1000
     let x =
@@ -84,7 +84,8 @@ public struct Chromaticity: Hashable, Sendable {
     self.init(x: x, y: y)
   }
 
-  /// The colour temperature that comes nearest, by McCamy's formula; for what is no white at all, the one end or the other.
+  /// The colour temperature that comes nearest, by McCamy's formula; for what is no white at all, the one end or the
+  /// other.
   public var mireds: Double {
     let slope = y - 0.1858
     // Below its centre McCamy's formula knows nothing: purple is no temperature. Red is warm, blue is cold.

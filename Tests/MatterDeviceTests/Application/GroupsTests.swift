@@ -32,9 +32,9 @@ extension TestNode {
 
 @Test func aNodeWithManyEndpointsHasRoomForFourGroupsOnEach() throws {
   var table = GroupTable()
-  table.makeRoom(forServers: 3)
+  table.raiseMaximum(forServers: 3)
   #expect(table.maximumPerFabric == 16)
-  table.makeRoom(forServers: 7)
+  table.raiseMaximum(forServers: 7)
   #expect(table.maximumPerFabric == 28)
   var added = 0
   for group in 1...29 as ClosedRange<UInt16> {

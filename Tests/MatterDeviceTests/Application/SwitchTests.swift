@@ -22,7 +22,8 @@ extension TLVElement {
   }
 }
 
-/// What each kind of switch tells, and when. Application Clusters § 1.13, and the certification scripts TC-SWTCH-2.2 to 2.6.
+/// What each kind of switch tells, and when. Application Clusters § 1.13, and the certification scripts TC-SWTCH-2.2 to
+/// 2.6.
 @Suite("Switch") struct SwitchTests {
   private func node(_ kind: SwitchKind, positions: UInt8 = 2, maximum: UInt8 = 3) -> TestNode {
     TestNode([SwitchServer.make(features: kind.features, positions: positions, multiPressMax: maximum)])

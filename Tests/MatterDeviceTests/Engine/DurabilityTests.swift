@@ -15,8 +15,8 @@ import Testing
     Entry(privilege: privilege, authMode: .case, subjects: .value([subject]), targets: .null, fabricIndex: 1)
   }
 
-  /// A list that comes entry by entry must not be found half-written after a power cut: here the administrator's own entry
-  /// comes last.
+  /// A list that comes entry by entry must not be found half-written after a power cut: here the administrator's own
+  /// entry comes last.
   @Test(arguments: [false, true]) func aListInSeveralMessagesIsStoredAsAWhole(isCut: Bool) throws {
     var lab = try Lab()
     try lab.addAdministrator()

@@ -20,8 +20,8 @@ extension Lab {
   }
 }
 
-/// All administrators here have the same node id, as different fabrics' administrators may. One whose fabric was removed
-/// must not act as the administrator of the fabric that got the same index.
+/// All administrators here have the same node id, as different fabrics' administrators may. One whose fabric was
+/// removed must not act as the administrator of the fabric that got the same index.
 @Test func aSessionThatOutlivesItsFabricCanDoNothing() throws {
   var lab = try Lab()
   for _ in 0..<3 { try lab.addAdministrator() }
