@@ -1,7 +1,7 @@
 internal import MatterModel
 internal import MatterProtocol
 
-/// An item of a report.
+/// A selected attribute or an error status.
 enum ReportItem: Sendable {
   case attribute(cluster: Int, AttributeID)
   case status(AttributePath, Status)
