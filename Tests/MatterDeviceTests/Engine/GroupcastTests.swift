@@ -77,7 +77,7 @@ private struct GroupLab {
     #expect(try lab.write([AttributeWrite(path, value: entries.tlv)], on: session) == [.success])
   }
 
-  /// Sends to the group, and checks that there is no response.
+  /// Sends to the group, and checks that none of the members responds.
   mutating func send(_ opcode: InteractionOpcode, _ payload: [UInt8], to group: GroupID = group) {
     lab.administrators[0].answers = []
     let isSent = lab.administrators[0].core.sendToGroup(group, fabric: 1, opcode.rawValue, payload: payload)
