@@ -1,8 +1,8 @@
 public import MatterModel
 
-/// All clusters that are declared here, for tools that meet a cluster by number or by name.
+/// The declared clusters, with look-up by id and name.
 public enum ClusterCatalogue {
-  /// In the order of their ids.
+  /// Sorted by id.
   public static let all: [any Cluster.Type] = [
     Identify.self, Groups.self, OnOff.self, LevelControl.self, Descriptor.self, Binding.self, AccessControl.self,
     BasicInformation.self, OtaSoftwareUpdateRequestor.self, LocalizationConfiguration.self,
@@ -15,10 +15,11 @@ public enum ClusterCatalogue {
     OccupancySensing.self,
   ]
 
-  /// The cluster with this id, nil if it is not declared here.
+  /// Returns the cluster with this id; nil if it is not declared.
   public static func cluster(_ id: ClusterID) -> (any Cluster.Type)? { byID[id] }
 
-  /// The cluster with this name: "LevelControl", "level control" and "levelControl" are the same. A number will do.
+  /// Returns the cluster by its name, in any spelling ("LevelControl", "level control", "levelControl"), or by its
+  /// number.
   public static func cluster(named name: String) -> (any Cluster.Type)? {
     byName[SpokenName(name)] ?? number(name).flatMap { byID[ClusterID($0)] }
   }
@@ -31,45 +32,42 @@ public enum ClusterCatalogue {
   }
 }
 
-/// Look-up of a cluster's elements by number or name. A name may be in any case: "CurrentLevel", "currentlevel".
+/// Look-up of a cluster's elements by id or name. Names are accepted in any spelling.
 extension Cluster {
-  /// How an attribute is declared, a global one too; nil: the cluster has none with this id.
+  /// Returns the declaration of an attribute, including global ones; nil if the cluster does not declare it.
   public static func attribute(_ id: AttributeID) -> AttributeInfo? { allAttributes.first { $0.id == id } }
 
-  /// The attribute with this name in any way of writing it: `CurrentLevel`, `current-level`, or with this number. Nil:
-  /// none.
+  /// Returns the attribute by its name (`CurrentLevel`, `current-level`) or number; nil if there is none.
   public static func attribute(named name: String) -> AttributeInfo? {
     let spoken = SpokenName(name)
     return allAttributes.first { SpokenName($0.name) == spoken }
       ?? ClusterCatalogue.number(name).flatMap { attribute(AttributeID($0)) }
   }
 
-  /// How a command is declared; nil: the cluster takes none with this id.
+  /// Returns the declaration of a command; nil if the cluster does not declare it.
   public static func command(_ id: CommandID) -> CommandInfo? { commands.first { $0.id == id } }
 
-  /// The command with this name in any way of writing it: `MoveToLevel`, `move-to-level`, or with this number. Nil:
-  /// none.
+  /// Returns the command by its name (`MoveToLevel`, `move-to-level`) or number; nil if there is none.
   public static func command(named name: String) -> CommandInfo? {
     let spoken = SpokenName(name)
     return commands.first { SpokenName($0.name) == spoken }
       ?? ClusterCatalogue.number(name).flatMap { command(CommandID($0)) }
   }
 
-  /// How an event is declared; nil: the cluster has none with this id.
+  /// Returns the declaration of an event; nil if the cluster does not declare it.
   public static func event(_ id: EventID) -> EventInfo? { events.first { $0.id == id } }
 
-  /// The event with this name in any way of writing it: `SwitchLatched`, `switch-latched`, or with this number. Nil:
-  /// none.
+  /// Returns the event by its name (`SwitchLatched`, `switch-latched`) or number; nil if there is none.
   public static func event(named name: String) -> EventInfo? {
     let spoken = SpokenName(name)
     return events.first { SpokenName($0.name) == spoken }
       ?? ClusterCatalogue.number(name).flatMap { event(EventID($0)) }
   }
 
-  /// The cluster's own attributes and those that every cluster has.
+  /// The cluster's own attributes and the global ones.
   public static var allAttributes: [AttributeInfo] { attributes + globalAttributes }
 
-  /// The attributes that every cluster has, with their types. Matter Core § 7.13.
+  /// The global attributes with their types. Matter Core § 7.13.
   public static var globalAttributes: [AttributeInfo] {
     let declared: [any ClusterElement] = [
       Attribute<Self, [CommandID]>(GlobalAttribute.generatedCommandList, "GeneratedCommandList", quality: .fixed),

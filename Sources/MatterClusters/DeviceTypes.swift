@@ -1,9 +1,9 @@
 public import MatterModel
 
-/// The device types of the Device Library 1.4.2: what an endpoint can be, and the clusters that it must serve then.
+/// The device types of the Device Library 1.4.2, with the clusters that their endpoints must serve.
 ///
-/// Clusters that are needed only under a condition are not listed. Clusters without a declaration of ours are given by
-/// number.
+/// Clusters that are only conditionally mandatory are not listed. Clusters that are not declared in this module are
+/// listed by number.
 public enum DeviceTypes {
   // MARK: Utility
 
@@ -173,10 +173,10 @@ public enum DeviceTypes {
     windowCoveringController, thermostat, heatPump, thermostatController, energyEvse, waterHeater,
   ]
 
-  /// The type with this number, nil if we don't know it.
+  /// Returns the device type with this id; nil if it is unknown.
   public static func named(_ id: DeviceTypeID) -> DeviceType? { byID[id] }
 
-  /// The type with this name, in any case and with or without its blanks and strokes: "On/Off Light", "onOffLight".
+  /// Returns the device type by its name, in any spelling: "On/Off Light", "onOffLight".
   public static func named(_ name: String) -> DeviceType? { byName[SpokenName(name)] }
 
   private static let byID = Dictionary(all.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })

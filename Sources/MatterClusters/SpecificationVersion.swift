@@ -1,9 +1,9 @@
-/// The version of the standard that the declarations follow: Matter 1.4.2.
+/// The version of the standard that the declarations implement: Matter 1.4.2.
 public enum SpecificationVersion {
-  /// Basic Information's SpecificationVersion: major, minor, patch, and a byte that is zero.
+  /// The value of SpecificationVersion in Basic Information: major, minor, patch, and a zero byte.
   public static let current: UInt32 = 0x0104_0200
-  /// As it is spoken of.
+  /// The version as text.
   public static let text = "1.4.2"
-  /// Basic Information's DataModelRevision. Matter Core § 7.1.1.
+  /// The value of DataModelRevision in Basic Information. Matter Core § 7.1.1.
   public static let dataModelRevision: UInt16 = 19
 }

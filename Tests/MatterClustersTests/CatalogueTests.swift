@@ -4,19 +4,19 @@ import MatterTLV
 import Testing
 
 struct CatalogueTests {
-  @Test func idsAndNamesAreUnique() {
+  @Test func usesUniqueIDsAndNames() {
     #expect(Set(ClusterCatalogue.all.map { $0.id }).count == ClusterCatalogue.all.count)
     #expect(Set(ClusterCatalogue.all.map { SpokenName($0.name) }).count == ClusterCatalogue.all.count)
     #expect(ClusterCatalogue.all.map { $0.id } == ClusterCatalogue.all.map { $0.id }.sorted())
   }
 
-  @Test func lookUp() {
+  @Test func findsElementsByNameAndNumber() {
     for name in ["LevelControl", "level control", "levelControl", "8", "0x0008"] {
       #expect(ClusterCatalogue.cluster(named: name)?.id == LevelControl.id, "\(name)")
     }
     #expect(ClusterCatalogue.cluster(0xFFF1_FC00) == nil && ClusterCatalogue.cluster(named: "Toaster") == nil)
     guard let cluster = ClusterCatalogue.cluster(LevelControl.id) else {
-      Issue.record("Level Control is not there")
+      Issue.record("Level Control is missing")
       return
     }
     #expect(cluster.attribute(named: "currentlevel")?.id == 0 && cluster.attribute(named: "0x4000")?.id == 0x4000)
@@ -27,7 +27,7 @@ struct CatalogueTests {
     #expect(BasicInformation.event(named: "startup")?.id == 0 && BasicInformation.event(99) == nil)
   }
 
-  @Test func everyClusterIsConsistent() {
+  @Test func declaresConsistentClusters() {
     for cluster in ClusterCatalogue.all {
       let name = cluster.name
       #expect(Set(cluster.allAttributes.map(\.id)).count == cluster.allAttributes.count, "\(name): attribute ids")
@@ -36,7 +36,7 @@ struct CatalogueTests {
       #expect(Set(cluster.events.map(\.id)).count == cluster.events.count, "\(name): event ids")
       #expect(Set(cluster.features.map(\.bit)).count == cluster.features.count, "\(name): feature bits")
       #expect(Set(cluster.features.map(\.code)).count == cluster.features.count, "\(name): feature codes")
-      // One number of a response means the same wherever it is used.
+      // All uses of a response id have the same fields.
       var shapes: [CommandID: Schema] = [:]
       for response in cluster.commands.compactMap(\.response) {
         #expect(shapes.updateValue(response.schema, forKey: response.id) ?? response.schema == response.schema)
@@ -46,18 +46,18 @@ struct CatalogueTests {
   }
 
   private func check(structures cluster: any Cluster.Type) {
-    func check(_ schema: Schema, _ place: String) {
+    func check(_ schema: Schema, _ path: String) {
       switch schema {
-      case .list(let inner), .nullable(let inner): check(inner, place)
+      case .list(let inner), .nullable(let inner): check(inner, path)
       case .structure(let members):
-        #expect(Set(members.map(\.id)).count == members.count, "\(place): field numbers")
-        #expect(Set(members.map { SpokenName($0.name) }).count == members.count, "\(place): field names")
-        for member in members { check(member.schema, place + "." + member.name) }
+        #expect(Set(members.map(\.id)).count == members.count, "\(path): field numbers")
+        #expect(Set(members.map { SpokenName($0.name) }).count == members.count, "\(path): field names")
+        for member in members { check(member.schema, path + "." + member.name) }
       case .bitmap(let bits, let names, _):
-        #expect(names.keys.allSatisfy { (0..<bits).contains($0) }, "\(place): bits")
+        #expect(names.keys.allSatisfy { (0..<bits).contains($0) }, "\(path): bits")
       case .enumeration(let bits, let names):
-        #expect(names.keys.allSatisfy { bits == 64 || $0 >> UInt64(bits) == 0 }, "\(place): values")
-        #expect(Set(names.values.map { SpokenName($0) }).count == names.count, "\(place): names of values")
+        #expect(names.keys.allSatisfy { bits == 64 || $0 >> UInt64(bits) == 0 }, "\(path): values")
+        #expect(Set(names.values.map { SpokenName($0) }).count == names.count, "\(path): names of values")
       default: break
       }
     }
@@ -69,20 +69,21 @@ struct CatalogueTests {
     }
   }
 
-  @Test func initialValuesAreValuesOfTheirTypeAndKeepToTheConstraint() {
+  @Test func declaresValidInitialValues() {
     for cluster in ClusterCatalogue.all {
       for attribute in cluster.attributes {
         guard let initial = attribute.initial else { continue }
         #expect(attribute.isWellFormed(initial), "\(cluster.name).\(attribute.name)")
         #expect(
           attribute.constraint.allows(initial),
-          "\(cluster.name).\(attribute.name) starts as \(attribute.schema.text(of: initial)) against its constraint")
+          "\(cluster.name).\(attribute.name) starts as \(attribute.schema.text(of: initial)), which violates its constraint"
+        )
       }
     }
   }
 
-  /// A condition on a feature that the cluster does not have could never hold.
-  @Test func conditionsSpeakOfDeclaredFeatures() {
+  /// A condition on an undeclared feature could never be true.
+  @Test func usesOnlyDeclaredFeaturesInConformance() {
     for cluster in ClusterCatalogue.all {
       let declared = cluster.features.reduce(UInt32(0)) { $0 | $1.mask }
       func check(_ conformance: Conformance, _ name: String) {

@@ -3,7 +3,7 @@ import MatterClusters
 import MatterModel
 import Testing
 
-/// What is declared must be listed, and must be in the catalogue: read from the sources themselves.
+/// Compares the declarations in the sources with `elements` and the catalogue.
 struct DeclarationTests {
   struct Source: Sendable, CustomTestStringConvertible {
     var path: String
@@ -24,10 +24,10 @@ struct DeclarationTests {
 
   static let declarations = sources.filter { $0.text.contains(": Cluster {") }
 
-  @Test func thereIsSomethingToRead() { #expect(Self.declarations.count >= 38) }
+  @Test func findsDeclarations() { #expect(Self.declarations.count >= 38) }
 
   @Test(arguments: declarations)
-  func everyClusterIsInTheCatalogue(_ source: Source) throws {
+  func listsClusterInCatalogue(_ source: Source) throws {
     let name = try #require(source.text.firstMatch(of: /public enum (\w+): Cluster/)?.1)
     #expect(
       ClusterCatalogue.all.contains { "\($0)" == name },
@@ -35,7 +35,7 @@ struct DeclarationTests {
   }
 
   @Test(arguments: declarations)
-  func everyElementIsListed(_ source: Source) throws {
+  func listsEveryElement(_ source: Source) throws {
     let declared = source.text.matches(of: /static let `?(\w+)`? = (?:Attribute|Command|Event)</).map { String($0.1) }
     let list = try #require(
       source.text.firstMatch(of: /static let elements: \[any ClusterElement\] = \[([^\]]*)\]/)?.1,
@@ -43,32 +43,32 @@ struct DeclarationTests {
     let listed = list.split { ", \n`".contains($0) }.map(String.init)
     #expect(!declared.isEmpty)
     for name in declared where !listed.contains(name) {
-      Issue.record("\(source.path) declares '\(name)' and does not list it: add it to `elements`")
+      Issue.record("\(source.path) declares '\(name)' but does not list it: add it to `elements`")
     }
     for name in listed where !declared.contains(name) {
-      Issue.record("\(source.path) lists '\(name)', which it does not declare: take it out of `elements`")
+      Issue.record("\(source.path) lists '\(name)', which it does not declare: remove it from `elements`")
     }
     #expect(Set(listed).count == listed.count, "\(source.path) lists an element twice")
-    // What the compiler sees is what was read here.
+    // The parsed declarations match the compiled ones.
     let cluster = ClusterCatalogue.all.first { source.text.contains("public enum \($0): Cluster") }
     #expect(cluster?.elements.count == declared.count)
   }
 
-  /// The Swift name follows from the name in the standard, so that people can guess it.
+  /// The Swift name is derived from the name in the standard, so that it is predictable.
   @Test(arguments: declarations)
-  func namesFollowTheStandard(_ source: Source) {
+  func derivesNamesFromStandard(_ source: Source) {
     let elements = source.text.matches(
       of: /static let `?(\w+)`? = (Attribute|Command|Event)<[^(]*\(\s*0x[0-9A-F]+, "(\w+)"/)
     for element in elements {
       let expected = SpokenName.camelCase(String(element.3))
       #expect(
         element.1 == expected || element.1 == expected + element.2,
-        "\(source.path): call '\(element.1)' '\(expected)', for the standard calls it \(element.3)")
+        "\(source.path): rename '\(element.1)' to '\(expected)'; the name in the standard is \(element.3)")
     }
   }
 
   @Test(arguments: declarations)
-  func everyClusterSaysWhereItIsDefined(_ source: Source) {
+  func namesSpecificationSection(_ source: Source) {
     #expect(source.text.contains(/\/\/\/ .*§ [0-9A.]+/), "\(source.path): name the section of the specification")
   }
 }

@@ -3,7 +3,7 @@ import MatterModel
 import MatterTLV
 import Testing
 
-/// Facts typed in from the specification by hand, against the declarations.
+/// Compares declarations with facts copied manually from the specification.
 struct SpotTests {
   struct Fact: Sendable, CustomTestStringConvertible {
     var cluster: UInt32
@@ -101,7 +101,7 @@ struct SpotTests {
   ]
 
   @Test(arguments: facts)
-  func attributes(_ fact: Fact) throws {
+  func declaresAttribute(_ fact: Fact) throws {
     guard let cluster = ClusterCatalogue.cluster(ClusterID(fact.cluster)) else {
       Issue.record("not in the catalogue")
       return
@@ -117,7 +117,7 @@ struct SpotTests {
     #expect(info.initial == fact.initial)
   }
 
-  @Test func commands() {
+  @Test func declaresCommands() {
     #expect(OperationalCredentials.addNOC.details.id == 0x06)
     #expect(OperationalCredentials.addNOC.details.response?.id == 0x08)
     #expect(OperationalCredentials.addNOC.details.privilege == .administer)
@@ -133,8 +133,8 @@ struct SpotTests {
     #expect(!OnOff.on.details.conformance.allows(OnOff.offOnly.mask))
   }
 
-  /// A message as the public SDK sends it: MoveToLevel to 128 in no time.
-  @Test func aRequestOnTheWire() throws {
+  /// MoveToLevel to 128 without a transition time, as encoded by the public SDK.
+  @Test func encodesRequest() throws {
     var request = LevelControl.MoveToLevelRequest(
       level: 128, transitionTime: .value(0), optionsMask: [], optionsOverride: [])
     #expect(request.tlv == [0x15, 0x24, 0, 128, 0x24, 1, 0, 0x24, 2, 0, 0x24, 3, 0, 0x18])
@@ -142,7 +142,7 @@ struct SpotTests {
     #expect(try LevelControl.MoveToLevelRequest(tlv: request.tlv) == request)
   }
 
-  @Test func anAccessControlEntryOnTheWire() throws {
+  @Test func encodesAccessControlEntry() throws {
     let entry = AccessControl.AccessControlEntryStruct(
       privilege: .administer, authMode: .case, subjects: .value([112_233]), targets: .null, fabricIndex: 1)
     #expect(

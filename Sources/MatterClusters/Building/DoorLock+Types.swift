@@ -298,7 +298,7 @@ extension DoorLock {
     }
   }
 
-  /// What a lock answers: the cluster's own codes, and those of the interaction model that it uses in its responses.
+  /// The status codes of a lock: those of the cluster, and those of the interaction model that its responses use.
   /// Application Clusters § 5.2.7.1.
   public struct LockStatus: WireCode {
     public var rawValue: UInt8

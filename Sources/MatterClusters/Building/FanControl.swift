@@ -1,6 +1,6 @@
 public import MatterModel
 
-/// Fan Control (0x0202). A fan's mode, speed and direction of air. Application Clusters § 4.4.
+/// Fan Control (0x0202). Mode, speed and airflow direction of a fan. Application Clusters § 4.4.
 public enum FanControl: Cluster {
   public static let id: ClusterID = 0x0202, revision: UInt16 = 5, name = "FanControl"
 

@@ -122,7 +122,7 @@ extension Thermostat {
     }
   }
 
-  /// What came of it, as a whole and for each attribute; the time is in milliseconds.
+  /// The result of an atomic write, in total and for each attribute. The timeout is in milliseconds.
   public struct AtomicResponse: ModelStruct {
     public var statusCode: StatusCode = .success
     public var attributeStatus: [AtomicAttributeStatusStruct] = []

@@ -1,6 +1,6 @@
 public import MatterModel
 
-/// Window Covering (0x0102). Blinds, shades and curtains: how far they are lifted and tilted.
+/// Window Covering (0x0102). Lift and tilt of blinds, shades and curtains.
 /// Application Clusters § 5.3.
 public enum WindowCovering: Cluster {
   public static let id: ClusterID = 0x0102, revision: UInt16 = 6, name = "WindowCovering"

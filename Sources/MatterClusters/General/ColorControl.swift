@@ -1,6 +1,6 @@
 public import MatterModel
 
-/// Color Control (0x0300). The colour of a light: by hue and saturation, by chromaticity, or by temperature.
+/// Color Control (0x0300). The color of a light: by hue and saturation, by chromaticity, or by temperature.
 /// Application Clusters § 3.2.
 public enum ColorControl: Cluster {
   public static let id: ClusterID = 0x0300, revision: UInt16 = 7, name = "ColorControl"

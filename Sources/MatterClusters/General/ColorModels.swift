@@ -1,18 +1,18 @@
-// How the models of colour that Color Control speaks relate to each other. Application Clusters § 3.2.7.
+// Conversion between the color models of Color Control. Application Clusters § 3.2.7.
 //
-// The standard leaves the true colours of a light to its maker. Ours has the primaries and the white of sRGB, hue and
-// saturation are those of HSV, and a colour temperature is a point of the Planckian locus.
+// The standard leaves the primaries of a light to its manufacturer. Here the primaries and the white point are those of
+// sRGB, hue and saturation are those of HSV, and a color temperature is a point of the Planckian locus.
 
-/// A colour by hue and saturation. Application Clusters § 3.2.7.2 and § 3.2.7.3.
+/// A color by hue and saturation. Application Clusters § 3.2.7.2 and § 3.2.7.3.
 public struct HueAndSaturation: Hashable, Sendable {
-  /// A part of the whole circle, 0 to less than 1; 0 is red, a third is green.
+  /// The fraction of the circle, 0 to less than 1; 0 is red, a third is green.
   public var hue: Double
-  /// 0, which is white, to 1.
+  /// 0 (white) to 1.
   public var saturation: Double
 
   public init(hue: Double, saturation: Double) { (self.hue, self.saturation) = (hue, saturation) }
 
-  /// The hue and saturation of red, green and blue, each 0 to 1, as screens mean them. How bright they are is left out.
+  /// Converts sRGB components, each 0 to 1. The brightness is discarded.
   public init(red: Double, green: Double, blue: Double) {
     let (most, least) = (max(red, green, blue), min(red, green, blue))
     let range = most - least
@@ -31,9 +31,9 @@ public struct HueAndSaturation: Hashable, Sendable {
     self.init(hue: sixths / 6, saturation: range / most)
   }
 
-  /// As bright as it gets: the largest of the three is 1.
+  /// The sRGB components at maximum brightness: the largest one is 1.
   public var rgb: (red: Double, green: Double, blue: Double) {
-    /// How much of a primary is there, by how far its hue is away: all up to a sixth, nothing from two sixths on.
+    /// Returns the share of a primary by the distance of its hue: 1 up to a sixth, 0 from two sixths.
     func part(_ primary: Double) -> Double {
       let away = abs(hue - primary)
       let amount = min(max(2 - 6 * min(away, 1 - away), 0), 1)
@@ -48,7 +48,7 @@ public struct HueAndSaturation: Hashable, Sendable {
   }
 }
 
-/// A colour by its place in the CIE 1931 diagram. Application Clusters § 3.2.7.5.
+/// A color by its coordinates in the CIE 1931 diagram. Application Clusters § 3.2.7.5.
 public struct Chromaticity: Hashable, Sendable {
   /// Both 0 to 1.
   public var x, y: Double
@@ -65,8 +65,8 @@ public struct Chromaticity: Hashable, Sendable {
     self.init(x: x / (x + y + z), y: y / (x + y + z))
   }
 
-  /// White of a colour temperature, after Kim et al., "Design of advanced color temperature control system". Below 1667 K
-  /// and above 25,000 K it is that of the end.
+  /// The white of a color temperature, by Kim et al., "Design of advanced color temperature control system". Clamped to
+  /// 1667 K to 25,000 K.
   public init(mireds: Double) {
     let t = min(max(mireds, 40), 600) / 1000
     let x =
@@ -84,17 +84,18 @@ public struct Chromaticity: Hashable, Sendable {
     self.init(x: x, y: y)
   }
 
-  /// The colour temperature that comes nearest, by McCamy's formula; for what is no white at all, the one end or the other.
+  /// The nearest color temperature by McCamy's formula; the lowest or highest one for colors that are not white.
   public var mireds: Double {
     let slope = y - 0.1858
-    // Below its centre McCamy's formula knows nothing: purple is no temperature. Red is warm, blue is cold.
+    // McCamy's formula is not defined below its center (purple). Red is mapped to the warmest, blue to the coldest.
     guard slope > 0.02 else { return x > 0.3320 ? 1000 : 40 }
     let n = (x - 0.3320) / slope
     let kelvin = ((-449 * n + 3525) * n - 6823.3) * n + 5520.33
     return min(max(1_000_000 / max(kelvin, 1), 40), 1000)
   }
 
-  /// In the light's own primaries; what lies outside of their triangle is brought to its edge. The largest part is 1.
+  /// The linear components in the light's primaries, with colors outside of their triangle moved to its edge. The
+  /// largest one is 1.
   fileprivate var linearRGB: (red: Double, green: Double, blue: Double) {
     let height = max(y, 0.0001)
     let (x, z) = (self.x / height, (1 - self.x - y) / height)
@@ -106,9 +107,9 @@ public struct Chromaticity: Hashable, Sendable {
   }
 }
 
-/// The tone curve of sRGB, without a library of mathematics.
+/// The sRGB transfer function, implemented without a math library.
 private enum Curve {
-  /// From what screens are given to amounts of light.
+  /// Converts an encoded component to linear light.
   static func decode(_ value: Double) -> Double {
     guard value > 0.04045 else { return value / 12.92 }
     let base = (value + 0.055) / 1.055
@@ -126,7 +127,7 @@ private enum Curve {
     (0..<exponent).reduce(1) { product, _ in product * base }
   }
 
-  /// Newton's way from above, for numbers from 0 to a little more than 1.
+  /// Newton's method from above, for numbers from 0 to slightly more than 1.
   private static func root(_ number: Double, _ degree: Int) -> Double {
     var guess = max(number, 1)
     for _ in 0..<100 {

@@ -1,6 +1,6 @@
 public import MatterModel
 
-/// Identify (0x0003). Lets a device show which one it is. Application Clusters § 1.2.
+/// Identify (0x0003). Lets a device identify itself. Application Clusters § 1.2.
 public enum Identify: Cluster {
   public static let id: ClusterID = 0x0003, revision: UInt16 = 6, name = "Identify"
 

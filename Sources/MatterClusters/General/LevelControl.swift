@@ -1,6 +1,6 @@
 public import MatterModel
 
-/// Level Control (0x0008). Moves something between a lowest and a highest level, at once or over time.
+/// Level Control (0x0008). Sets a level within a range, immediately or over time.
 /// Application Clusters § 1.6.
 public enum LevelControl: Cluster {
   public static let id: ClusterID = 0x0008, revision: UInt16 = 6, name = "LevelControl"

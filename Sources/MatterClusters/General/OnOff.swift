@@ -1,6 +1,6 @@
 public import MatterModel
 
-/// On/Off (0x0006). Switches something on and off. Application Clusters § 1.5.
+/// On/Off (0x0006). Switches a device on and off. Application Clusters § 1.5.
 public enum OnOff: Cluster {
   public static let id: ClusterID = 0x0006, revision: UInt16 = 6, name = "OnOff"
 

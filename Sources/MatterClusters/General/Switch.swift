@@ -1,6 +1,6 @@
 public import MatterModel
 
-/// Switch (0x003B). A switch that people press, and the events that it gives. Application Clusters § 1.13.
+/// Switch (0x003B). The position of a switch and the events of its use. Application Clusters § 1.13.
 public enum Switch: Cluster {
   public static let id: ClusterID = 0x003B, revision: UInt16 = 2, name = "Switch"
 

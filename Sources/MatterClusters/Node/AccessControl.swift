@@ -1,6 +1,6 @@
 public import MatterModel
 
-/// Access Control (0x001F). Who may do what on this node, fabric by fabric. Matter Core § 9.10.
+/// Access Control (0x001F). The access control list of the node, by fabric. Matter Core § 9.10.
 public enum AccessControl: Cluster {
   public static let id: ClusterID = 0x001F, revision: UInt16 = 2, name = "AccessControl"
 

@@ -1,6 +1,6 @@
 public import MatterModel
 
-/// Basic Information (0x0028). Who made the node, what it is, and which versions it runs. Matter Core § 11.1.
+/// Basic Information (0x0028). Vendor, product and versions of the node. Matter Core § 11.1.
 public enum BasicInformation: Cluster {
   public static let id: ClusterID = 0x0028, revision: UInt16 = 5, name = "BasicInformation"
 

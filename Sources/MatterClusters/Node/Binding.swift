@@ -1,6 +1,6 @@
 public import MatterModel
 
-/// Binding (0x001E). Which other nodes and groups this endpoint's client clusters control. Matter Core § 9.6.
+/// Binding (0x001E). The nodes and groups that the endpoint's client clusters control. Matter Core § 9.6.
 public enum Binding: Cluster {
   public static let id: ClusterID = 0x001E, revision: UInt16 = 1, name = "Binding"
 

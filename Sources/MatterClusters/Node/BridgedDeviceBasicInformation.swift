@@ -1,6 +1,6 @@
 public import MatterModel
 
-/// Bridged Device Basic Information (0x0039). What a bridge knows of the maker and state of a device behind it.
+/// Bridged Device Basic Information (0x0039). Description and reachability of a bridged device.
 /// Matter Core § 9.13.
 public enum BridgedDeviceBasicInformation: Cluster {
   public static let id: ClusterID = 0x0039, revision: UInt16 = 5, name = "BridgedDeviceBasicInformation"

@@ -1,6 +1,6 @@
 public import MatterModel
 
-/// Descriptor (0x001D). What an endpoint is: its device types, its clusters, and the endpoints below it.
+/// Descriptor (0x001D). The device types, clusters and parts of an endpoint.
 /// Matter Core § 9.5.
 public enum Descriptor: Cluster {
   public static let id: ClusterID = 0x001D, revision: UInt16 = 3, name = "Descriptor"

@@ -1,6 +1,6 @@
 public import MatterModel
 
-/// Fixed Label (0x0040). Labels that the maker gave an endpoint. Matter Core § 9.8.
+/// Fixed Label (0x0040). Labels of an endpoint set by the manufacturer. Matter Core § 9.8.
 public enum FixedLabel: Cluster {
   public static let id: ClusterID = 0x0040, revision: UInt16 = 1, name = "FixedLabel"
 

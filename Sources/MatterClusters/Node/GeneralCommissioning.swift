@@ -1,6 +1,6 @@
 public import MatterModel
 
-/// General Commissioning (0x0030). The frame of commissioning: the fail-safe, regulatory settings, and the end of it.
+/// General Commissioning (0x0030). The fail-safe, regulatory settings, and completion of commissioning.
 /// Matter Core § 11.10.
 public enum GeneralCommissioning: Cluster {
   public static let id: ClusterID = 0x0030, revision: UInt16 = 2, name = "GeneralCommissioning"

@@ -1,6 +1,6 @@
 public import MatterModel
 
-/// Group Key Management (0x003F). The keys of groups, and which group uses which. Matter Core § 11.2.
+/// Group Key Management (0x003F). The key sets of groups, and their mapping to groups. Matter Core § 11.2.
 public enum GroupKeyManagement: Cluster {
   public static let id: ClusterID = 0x003F, revision: UInt16 = 2, name = "GroupKeyManagement"
 

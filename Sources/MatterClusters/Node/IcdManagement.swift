@@ -1,6 +1,6 @@
 public import MatterModel
 
-/// ICD Management (0x0046). Registration with a node that sleeps most of the time. Matter Core § 9.16.
+/// ICD Management (0x0046). Registration of clients with an intermittently connected node. Matter Core § 9.16.
 public enum IcdManagement: Cluster {
   public static let id: ClusterID = 0x0046, revision: UInt16 = 3, name = "IcdManagement"
 

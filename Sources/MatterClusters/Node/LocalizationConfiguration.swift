@@ -1,6 +1,6 @@
 public import MatterModel
 
-/// Localization Configuration (0x002B). The language that the node speaks to its user. Matter Core § 11.3.
+/// Localization Configuration (0x002B). The language of the node's user interface. Matter Core § 11.3.
 public enum LocalizationConfiguration: Cluster {
   public static let id: ClusterID = 0x002B, revision: UInt16 = 1, name = "LocalizationConfiguration"
 

@@ -1,7 +1,7 @@
 public import MatterModel
 
-/// Network Commissioning (0x0031). Which networks a node may join. Over Ethernet there is one, and nothing to join.
-/// Matter Core § 11.9.
+/// Network Commissioning (0x0031). The networks of a node. An Ethernet interface has exactly one, which is never
+/// joined. Matter Core § 11.9.
 public enum NetworkCommissioning: Cluster {
   public static let id: ClusterID = 0x0031, revision: UInt16 = 2, name = "NetworkCommissioning"
 

@@ -1,6 +1,6 @@
 public import MatterModel
 
-/// Operational Credentials (0x003E). The fabrics of the node, its operational certificates, and proof of who made it.
+/// Operational Credentials (0x003E). The fabrics of the node, its operational certificates, and device attestation.
 /// Matter Core § 11.18.
 public enum OperationalCredentials: Cluster {
   public static let id: ClusterID = 0x003E, revision: UInt16 = 2, name = "OperationalCredentials"

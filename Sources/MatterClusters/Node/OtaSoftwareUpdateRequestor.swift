@@ -1,6 +1,6 @@
 public import MatterModel
 
-/// OTA Software Update Requestor (0x002A). The part of a node that fetches and applies new software.
+/// OTA Software Update Requestor (0x002A). Downloads and applies software updates.
 /// Matter Core § 11.20.7.
 public enum OtaSoftwareUpdateRequestor: Cluster {
   public static let id: ClusterID = 0x002A, revision: UInt16 = 1, name = "OtaSoftwareUpdateRequestor"

@@ -1,6 +1,6 @@
 public import MatterModel
 
-/// Power Source (0x002F). What powers the node, and how much of it is left. Matter Core § 11.7.
+/// Power Source (0x002F). The state of a power source, such as a battery. Matter Core § 11.7.
 public enum PowerSource: Cluster {
   public static let id: ClusterID = 0x002F, revision: UInt16 = 3, name = "PowerSource"
 

@@ -1,6 +1,6 @@
 public import MatterModel
 
-/// Time Format Localization (0x002C). How the node shows times and dates to its user. Matter Core § 11.4.
+/// Time Format Localization (0x002C). The formats in which the node displays times and dates. Matter Core § 11.4.
 public enum TimeFormatLocalization: Cluster {
   public static let id: ClusterID = 0x002C, revision: UInt16 = 1, name = "TimeFormatLocalization"
 

@@ -1,6 +1,6 @@
 public import MatterModel
 
-/// Time Synchronization (0x0038). The node's clock: where it comes from, its zone, and how good it is.
+/// Time Synchronization (0x0038). The node's clock: its source, time zone and granularity.
 /// Matter Core § 11.17.
 public enum TimeSynchronization: Cluster {
   public static let id: ClusterID = 0x0038, revision: UInt16 = 2, name = "TimeSynchronization"

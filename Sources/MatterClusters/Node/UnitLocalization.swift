@@ -1,6 +1,6 @@
 public import MatterModel
 
-/// Unit Localization (0x002D). The units in which the node shows values to its user. Matter Core § 11.5.
+/// Unit Localization (0x002D). The units in which the node displays values. Matter Core § 11.5.
 public enum UnitLocalization: Cluster {
   public static let id: ClusterID = 0x002D, revision: UInt16 = 2, name = "UnitLocalization"
 

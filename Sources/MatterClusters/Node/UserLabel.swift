@@ -1,6 +1,6 @@
 public import MatterModel
 
-/// User Label (0x0041). Labels that the user gives an endpoint. Matter Core § 9.9.
+/// User Label (0x0041). Labels of an endpoint set by the user. Matter Core § 9.9.
 public enum UserLabel: Cluster {
   public static let id: ClusterID = 0x0041, revision: UInt16 = 1, name = "UserLabel"
 

@@ -1,6 +1,6 @@
 public import MatterModel
 
-/// Boolean State (0x0045). A state that is either true or false, such as an open contact.
+/// Boolean State (0x0045). A binary state, such as an open contact.
 /// Application Clusters § 1.7.
 public enum BooleanState: Cluster {
   public static let id: ClusterID = 0x0045, revision: UInt16 = 1, name = "BooleanState"

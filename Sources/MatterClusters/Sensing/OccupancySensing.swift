@@ -1,6 +1,6 @@
 public import MatterModel
 
-/// Occupancy Sensing (0x0406). Whether somebody is there. Application Clusters § 2.7.
+/// Occupancy Sensing (0x0406). Detects occupancy. Application Clusters § 2.7.
 public enum OccupancySensing: Cluster {
   public static let id: ClusterID = 0x0406, revision: UInt16 = 5, name = "OccupancySensing"
 

@@ -1,8 +1,8 @@
 public import MatterModel
 
-/// A tag that tells alike endpoints of one node apart: "left", "top", "2nd floor". Matter Core § 7.19.2.42.
+/// A tag that distinguishes similar endpoints of a node: "left", "top", "2nd floor". Matter Core § 7.19.2.42.
 public struct SemanticTagStruct: ModelStruct {
-  /// Whose namespace it is; null for the standard's own.
+  /// The vendor of the namespace; null for a standard namespace.
   public var mfgCode: Nullable<VendorID> = .null
   public var namespaceID: UInt8 = 0
   public var tag: UInt8 = 0

@@ -1,13 +1,13 @@
 internal import MatterClusters
 internal import MatterModel
 
-/// Decides who may do what. Matter Core § 6.6.
+/// The access control entries of the node, and the check of a subject's privilege. Matter Core § 6.6.
 struct AccessControlList: Sendable {
-  /// The entries of all fabrics, as the ACL attribute has them.
+  /// The entries of all fabrics, in the form of the ACL attribute.
   var entries: [AccessControl.AccessControlEntryStruct] = []
 
-  /// Whether the subject has the privilege on a cluster. Matter Core § 6.6.6.2.
-  /// - Parameter deviceTypes: of the endpoint.
+  /// Returns whether the subject has the privilege on the cluster. Matter Core § 6.6.6.2.
+  /// - Parameter deviceTypes: The device types of the endpoint.
   func grants(_ needed: Privilege, to subject: Subject, _ path: ClusterPath, deviceTypes: [DeviceType]) -> Bool {
     switch subject.kind {
     case .device, .pase: return true
@@ -23,11 +23,11 @@ struct AccessControlList: Sendable {
     }
   }
 
-  /// No subjects stand for all of the authentication mode.
+  /// An empty list matches every subject of the authentication mode.
   private static func matches(_ subjects: [NodeID]?, _ subject: Subject) -> Bool {
     guard let subjects, !subjects.isEmpty else { return true }
     return subjects.contains { wanted in
-      // Entries have the bare number of a group.
+      // An entry holds the bare group number, the subject its node id form.
       if subject.isGroup { return NodeID(0xFFFF_FFFF_FFFF_0000 | wanted.rawValue) == subject.node }
       guard wanted.isTag else { return wanted == subject.node }
       let tag = CASEAuthenticatedTag(UInt32(truncatingIfNeeded: wanted.rawValue))
@@ -35,7 +35,7 @@ struct AccessControlList: Sendable {
     }
   }
 
-  /// No targets stand for everything on the node.
+  /// An empty list matches every target on the node.
   private static func matches(
     _ targets: [AccessControl.AccessControlTargetStruct]?, _ path: ClusterPath, _ deviceTypes: [DeviceType]
   ) -> Bool {
@@ -50,7 +50,7 @@ struct AccessControlList: Sendable {
 }
 
 extension ServerContext {
-  /// Whether the current subject has the privilege on a cluster, which need not exist.
+  /// Returns whether the current subject has the privilege on the cluster, which need not exist.
   func isAllowed(_ needed: Privilege, _ path: ClusterPath) -> Bool {
     switch subject.kind {
     case .device, .pase: true

@@ -1,7 +1,7 @@
 public import MatterModel
 internal import MatterProtocol
 
-/// A named entrance into a server for the other servers of the node, where a command or an attribute would not do.
+/// A named entry point of a server for the other servers of the node, where a command or an attribute is not suitable.
 ///
 ///     extension LevelControlServer { static let onOffChanged = ServerHook<LevelControl, Bool>("onOffChanged") }
 public struct ServerHook<C: Cluster, Argument: Sendable>: Sendable {
@@ -13,7 +13,7 @@ public struct ServerHook<C: Cluster, Argument: Sendable>: Sendable {
 extension ClusterServer {
   // MARK: Commands
 
-  /// A command that is answered with a status: throw to refuse it.
+  /// Handles a command that is answered with a status. The body throws to refuse it.
   public func on<C: Cluster, Request: ModelStruct>(
     _ command: Command<C, Request, NoFields>,
     _ body: @escaping @Sendable (inout ServerContext, Request) throws(StatusError) -> Void
@@ -25,7 +25,7 @@ extension ClusterServer {
     return changed { $0.commands[command.id] = ServedCommand(info: command.details, run: run) }
   }
 
-  /// A command that is answered with a command: throw to answer with a status instead.
+  /// Handles a command that is answered with a response command. The body throws to answer with a status instead.
   public func answer<C: Cluster, Request: ModelStruct, Response: ModelStruct>(
     _ command: Command<C, Request, Response>,
     _ body: @escaping @Sendable (inout ServerContext, Request) throws(StatusError) -> Response
@@ -51,7 +51,7 @@ extension ClusterServer {
 
   // MARK: Attributes
 
-  /// Computes the attribute whenever it is read; serves it too. Nothing is stored.
+  /// Serves the attribute and computes its value at each read. Nothing is stored.
   public func onRead<C: Cluster, Value: ModelValue>(
     _ attribute: Attribute<C, Value>, _ body: @escaping @Sendable (inout ServerContext) -> Value
   ) -> Self {
@@ -62,8 +62,9 @@ extension ClusterServer {
     }
   }
 
-  /// Sees what a client writes before it is stored: throw to refuse it, or change it. Type and constraint were checked.
-  /// A list comes whole, with the entries of all fabrics, whichever part of it was written.
+  /// Checks or modifies a value that a client writes, after its type and constraint were checked and before it is
+  /// stored. The body throws to refuse it. A list is passed whole, with the entries of all fabrics, whichever part was
+  /// written.
   public func onWrite<C: Cluster, Value: ModelValue>(
     _ attribute: Attribute<C, Value>,
     _ body: @escaping @Sendable (inout ServerContext, inout Value) throws(StatusError) -> Void
@@ -81,7 +82,7 @@ extension ClusterServer {
     }
   }
 
-  /// Runs after the value became another one, whoever changed it: a client, a server, or the physical device.
+  /// Runs after the value changed, whether a client, a server or the physical device changed it.
   public func onChange<C: Cluster, Value: ModelValue>(
     _ attribute: Attribute<C, Value>, _ body: @escaping @Sendable (inout ServerContext) -> Void
   ) -> Self {
@@ -91,7 +92,7 @@ extension ClusterServer {
     }
   }
 
-  // MARK: Life
+  // MARK: Life cycle
 
   /// Runs once when the device starts, after all stored values were loaded, in the order of endpoints and clusters.
   public func onStart(_ body: @escaping @Sendable (inout ServerContext) -> Void) -> Self {
@@ -103,12 +104,13 @@ extension ClusterServer {
     changed { $0.timers[name] = body }
   }
 
-  /// Runs when a fabric was removed from the node. Entries of fabric-scoped lists are gone by then without doing anything.
+  /// Runs after a fabric was removed from the node. Its entries of fabric-scoped lists are removed automatically
+  /// before.
   public func onFabricRemoved(_ body: @escaping @Sendable (inout ServerContext, FabricIndex) -> Void) -> Self {
     changed { $0.fabricRemovals.append(body) }
   }
 
-  /// Lets other servers call this one with ``ServerContext/call(_:_:on:)``.
+  /// Handles calls of the hook by other servers with ``ServerContext/call(_:_:on:)``.
   public func hook<C: Cluster, Argument: Sendable>(
     _ hook: ServerHook<C, Argument>, _ body: @escaping @Sendable (inout ServerContext, Argument) -> Void
   ) -> Self {

@@ -1,18 +1,18 @@
 public import MatterModel
 
-/// How one cluster behaves on an endpoint: what it serves, its first values, and what its commands do.
+/// The behavior of a cluster on an endpoint: the served elements, the initial values, and the command handlers.
 ///
 ///     ClusterServer(OnOff.self, features: [OnOff.lighting])
 ///       .initial(OnOff.startUpOnOff, .value(.off))
 ///       .on(OnOff.toggle) { context, _ in context[OnOff.onOff].toggle() }
 ///
-/// What is mandatory with the features is served without being named, commands if they have a handler; provisional elements
-/// have to be named. The value is immutable once built, shared by all devices that use it, and has no state: state lives in the node and is reached
-/// through the ``ServerContext`` that every handler is given.
+/// Attributes and events that are mandatory with the features are served automatically, commands if they have a
+/// handler. Provisional elements must be named. The value is immutable once built, shared by all devices that use it,
+/// and has no state: state lives in the node and is reached through the ``ServerContext`` that every handler is given.
 public struct ClusterServer: Sendable {
-  /// As it is declared.
+  /// The declaration of the cluster.
   public let cluster: any Cluster.Type
-  /// The cluster's.
+  /// The id of the cluster.
   public let id: ClusterID
   /// The FeatureMap.
   public let features: UInt32
@@ -25,7 +25,7 @@ public struct ClusterServer: Sendable {
   var fabricRemovals: [@Sendable (inout ServerContext, FabricIndex) -> Void] = []
   var hooks: [String: @Sendable (inout ServerContext, any Sendable) -> Void] = [:]
 
-  /// A server of `cluster` with what is mandatory for these features.
+  /// Creates a server with the elements that are mandatory with the features.
   public init<C: Cluster>(_ cluster: C.Type, features: [Feature] = []) {
     self.cluster = cluster
     id = cluster.id
@@ -41,9 +41,9 @@ public struct ClusterServer: Sendable {
     }
   }
 
-  // MARK: What is served
+  // MARK: Served elements
 
-  /// Serves optional attributes and events too.
+  /// Also serves optional attributes and events.
   public func serving(_ elements: any ClusterElement...) -> Self {
     changed { server in
       for element in elements {
@@ -56,7 +56,7 @@ public struct ClusterServer: Sendable {
     }
   }
 
-  /// Serves the attribute, and sets what it starts with where nothing was stored.
+  /// Serves the attribute, and sets its value for a device without a stored one.
   public func initial<C: Cluster, Value: ModelValue>(_ attribute: Attribute<C, Value>, _ value: Value) -> Self {
     changed { server in
       server.serve(attribute.details)
@@ -64,7 +64,7 @@ public struct ClusterServer: Sendable {
     }
   }
 
-  /// Keeps the attribute's value over a restart though the standard does not ask for it.
+  /// Persists the attribute's value, though the standard does not require it.
   public func storing<C: Cluster, Value: ModelValue>(_ attribute: Attribute<C, Value>) -> Self {
     changed { server in
       server.serve(attribute.details)
@@ -72,8 +72,8 @@ public struct ClusterServer: Sendable {
     }
   }
 
-  /// Serves the attribute with an encoded first value (one element, anonymous tag). What is no value of the
-  /// attribute's type, and attributes that the cluster does not have, are passed over: see ``accepts(initial:for:)``.
+  /// Serves the attribute with an encoded initial value (one element, anonymous tag). Values of another type and
+  /// attributes that the cluster does not declare are ignored, see ``accepts(initial:for:)``.
   public func initial(encoded value: [UInt8], for attribute: AttributeID) -> Self {
     guard accepts(initial: value, for: attribute), let info = cluster.attributes.first(where: { $0.id == attribute })
     else { return self }
@@ -83,26 +83,26 @@ public struct ClusterServer: Sendable {
     }
   }
 
-  /// Whether the cluster declares the attribute and the bytes are one value of its type.
+  /// Returns whether the cluster declares the attribute and the bytes are one value of its type.
   public func accepts(initial value: [UInt8], for attribute: AttributeID) -> Bool {
     cluster.attributes.first { $0.id == attribute }?.isWellFormed(value) ?? false
   }
 
-  /// Throws unless the attribute may start with a value: by its type, its constraint, and what the attributes that limit it start
-  /// with. `unsupportedAttribute`, `invalidDataType` or `constraintError`.
+  /// Checks an initial value against the attribute's type, its constraint and the attributes that limit it.
+  /// - Throws: `unsupportedAttribute`, `invalidDataType` or `constraintError`.
   public func check(initial value: [UInt8], for attribute: AttributeID) throws(StatusError) {
     guard let served = attributes[attribute] else { throw StatusError(.unsupportedAttribute) }
     try served.check(value) { attributes[$0]?.initial }
   }
 
-  /// The numbers that the attribute may start with; nil: it is not a number.
+  /// Returns the range of initial values; nil if the attribute is not a number.
   public func range(of attribute: AttributeID) -> ClosedRange<Int64>? {
     attributes[attribute]?.range { attributes[$0]?.initial }
   }
 
   // MARK: Building
 
-  /// Limits a number by other attributes of the cluster, whoever changes it.
+  /// Limits a number by other attributes of the cluster, for changes from any source.
   func limiting<C: Cluster, Value: ModelValue, Limit: ModelValue>(
     _ attribute: Attribute<C, Value>, from lowest: Attribute<C, Limit>? = nil, to highest: Attribute<C, Limit>? = nil,
     isHighestExcluded: Bool = false
@@ -123,7 +123,7 @@ public struct ClusterServer: Sendable {
     if attributes[info.id] == nil { attributes[info.id] = ServedAttribute(info) }
   }
 
-  /// The names of what the standard demands with these features and what is not served: commands without a handler.
+  /// The names of the mandatory commands that have no handler.
   public var missingCommands: [String] {
     cluster.commands.filter {
       $0.conformance.requires(features) && !$0.quality.contains(.provisional) && commands[$0.id] == nil
@@ -132,8 +132,8 @@ public struct ClusterServer: Sendable {
 }
 
 typealias ContextHandler = @Sendable (inout ServerContext) -> Void
-/// Runs with where the fields lie in the message (nil: left out) and the message. Returns the answer's fields as one
-/// anonymous structure, nil for a status alone.
+/// Takes the offset of the fields in the message (nil: left out) and the message. Returns the fields of the response as
+/// one anonymous structure, nil for a status alone.
 typealias CommandHandler = @Sendable (inout ServerContext, Int?, RawSpan) throws(StatusError) -> [UInt8]?
 
 struct ServedAttribute: Sendable {
@@ -141,12 +141,12 @@ struct ServedAttribute: Sendable {
   /// Encoded, anonymous.
   var initial: [UInt8]
   var limits = AttributeLimits()
-  /// Computes the value; nil: it is stored.
+  /// Computes the value; nil for a stored attribute.
   var read: (@Sendable (inout ServerContext) -> [UInt8])?
-  /// Checks or changes what a client writes, before it is stored.
+  /// Checks or modifies a value that a client writes, before it is stored.
   var write: (@Sendable (inout ServerContext, [UInt8]) throws(StatusError) -> [UInt8])?
   var change: ContextHandler?
-  /// Whether the value survives a restart: what the standard calls non-volatile, and what belongs to fabrics.
+  /// Whether the value survives a restart: non-volatile attributes, and writable fabric-scoped ones.
   var isStored: Bool
 
   init(_ info: AttributeInfo) {

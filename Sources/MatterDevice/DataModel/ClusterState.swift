@@ -1,20 +1,20 @@
 internal import MatterModel
 
-/// What one cluster of one endpoint holds.
+/// The state of one cluster on one endpoint.
 struct ClusterState: Sendable {
   let path: ClusterPath
   let server: ClusterServer
-  /// Encoded values with anonymous tags, by attribute. Those that are computed have none.
+  /// Encoded values with anonymous tags, by attribute. Computed attributes have none.
   var values: [AttributeID: [UInt8]] = [:]
-  /// Changes with every change of an attribute. Matter Core § 7.13.2.1.
+  /// Incremented with every change of an attribute. Matter Core § 7.13.2.1.
   var dataVersion: UInt32
-  /// What a server keeps for itself that survives a restart.
+  /// Private values of the server that survive a restart.
   var stored: [String: [UInt8]] = [:]
-  /// What a server keeps for itself until the restart, by type.
+  /// Private values of the server until the restart, by type.
   var scratch: [ObjectIdentifier: any Sendable] = [:]
-  /// In order, global ones included.
+  /// Sorted, including the global attributes.
   let attributeIDs: [AttributeID]
-  /// The global attributes but ClusterRevision and FeatureMap, encoded.
+  /// The encoded values of the global attributes.
   let globals: [AttributeID: [UInt8]]
 
   init(_ path: ClusterPath, _ server: ClusterServer, dataVersion: UInt32) {
@@ -37,13 +37,13 @@ struct ClusterState: Sendable {
     for (id, attribute) in server.attributes where attribute.read == nil { values[id] = attribute.initial }
   }
 
-  /// The facts of an attribute that is served here, global or not.
+  /// Returns the declaration of a served attribute, global or not.
   func info(_ id: AttributeID) -> AttributeInfo? {
     server.attributes[id]?.info ?? (globals[id] == nil ? nil : GlobalAttributes.info[id])
   }
 }
 
-/// The facts of the global attributes, which are the same for all clusters. Matter Core § 7.13.
+/// The declarations of the global attributes, which are the same for all clusters. Matter Core § 7.13.
 enum GlobalAttributes {
   private enum Declared: Cluster {
     static let id: ClusterID = 0, revision: UInt16 = 0, name = ""

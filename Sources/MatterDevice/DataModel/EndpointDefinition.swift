@@ -1,16 +1,16 @@
 public import MatterClusters
 public import MatterModel
 
-/// An endpoint of a device: what it is, and how its clusters behave. Descriptor is added to each by the engine.
+/// An endpoint of a device: its device types and cluster servers. The engine adds the Descriptor.
 public struct EndpointDefinition: Sendable {
   public var id: EndpointID
   public var deviceTypes: [DeviceType]
   public var servers: [ClusterServer]
   /// Clusters that the endpoint uses as a client.
   public var clients: [ClusterID]
-  /// The endpoints that this one is composed of; those of the root are all the others, whatever this says.
+  /// The endpoints that this one is composed of. Ignored for the root, whose parts are all other endpoints.
   public var parts: [EndpointID]
-  /// Tags that tell it from its siblings.
+  /// Semantic tags that distinguish the endpoint from its siblings.
   public var tags: [SemanticTagStruct]
 
   public init(

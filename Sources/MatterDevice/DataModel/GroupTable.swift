@@ -1,44 +1,44 @@
 public import MatterModel
 
-/// Which endpoints are in which groups, fabric by fabric. Shared by the Groups servers and Group Key Management.
+/// The group memberships of the endpoints, by fabric. Shared by the Groups servers and Group Key Management.
 public struct GroupTable: Hashable, Sendable {
-  /// A group that this node is in.
+  /// A group with at least one endpoint of this node.
   public struct Entry: Hashable, Sendable {
-    /// Whose group it is: another fabric may have one of the same number.
+    /// The fabric of the group. Another fabric may have a group of the same number.
     public let fabric: FabricIndex
     public let group: GroupID
-    /// In order; never empty.
+    /// Sorted; never empty.
     public internal(set) var endpoints: [EndpointID]
-    /// As an administrator gave it, at most 16 bytes; may be empty.
+    /// The name that an administrator set, at most 16 bytes; may be empty.
     public internal(set) var name: String
   }
 
-  /// The most groups that one fabric may have here; MaxGroupsPerFabric. A node with many endpoints has room for four groups on
-  /// each. Matter Core § 2.11.1.2.
+  /// The maximum number of groups per fabric: MaxGroupsPerFabric. At least four for each endpoint with a Groups server.
+  /// Matter Core § 2.11.1.2.
   public private(set) var maximumPerFabric = 16
 
-  /// In the order of fabric and group.
+  /// Sorted by fabric and group.
   public private(set) var entries: [Entry] = []
 
   public init() {}
 
-  /// The group, nil if no endpoint is in it.
+  /// Returns the group; nil if it has no endpoints.
   public func entry(_ group: GroupID, fabric: FabricIndex) -> Entry? {
     entries.first { $0.group == group && $0.fabric == fabric }
   }
 
-  /// Whether the endpoint is in the group.
+  /// Returns whether the endpoint is in the group.
   public func contains(_ group: GroupID, fabric: FabricIndex, endpoint: EndpointID) -> Bool {
     entry(group, fabric: fabric)?.endpoints.contains(endpoint) ?? false
   }
 
-  /// The groups of an endpoint, in order.
+  /// Returns the groups of an endpoint, sorted.
   public func groups(of endpoint: EndpointID, fabric: FabricIndex) -> [GroupID] {
     entries.filter { $0.fabric == fabric && $0.endpoints.contains(endpoint) }.map(\.group)
   }
 
   /// Adds the endpoint to the group and names the group.
-  /// - Returns: false if the fabric has as many groups as it may.
+  /// - Returns: false if the fabric already has the maximum number of groups.
   public mutating func add(_ group: GroupID, fabric: FabricIndex, endpoint: EndpointID, name: String) -> Bool {
     if let index = entries.firstIndex(where: { $0.group == group && $0.fabric == fabric }) {
       entries[index].name = name
@@ -54,8 +54,8 @@ public struct GroupTable: Hashable, Sendable {
     return true
   }
 
-  /// Takes the endpoint out of the group.
-  /// - Returns: whether it was in it.
+  /// Removes the endpoint from the group.
+  /// - Returns: Whether the endpoint was in the group.
   @discardableResult
   public mutating func remove(_ group: GroupID, fabric: FabricIndex, endpoint: EndpointID) -> Bool {
     guard let index = entries.firstIndex(where: { $0.group == group && $0.fabric == fabric }),
@@ -66,8 +66,8 @@ public struct GroupTable: Hashable, Sendable {
     return true
   }
 
-  /// Has room for the groups of a node with so many Groups servers.
-  mutating func makeRoom(forServers count: Int) {
+  /// Raises the maximum for a node with this number of Groups servers.
+  mutating func raiseMaximum(forServers count: Int) {
     maximumPerFabric = min(max(maximumPerFabric, 4 * count), Int(UInt16.max))
   }
 

@@ -3,53 +3,53 @@ internal import MatterCrypto
 internal import MatterModel
 internal import MatterProtocol
 
-/// All that a device holds: its clusters' values, and what it shares between them. Nothing in it does anything by itself.
+/// The state of a device: the values of its clusters, and the state that they share. It has no behavior of its own.
 struct NodeState: Sendable {
-  /// In the order of endpoint and cluster.
+  /// Sorted by endpoint and cluster.
   var clusters: [ClusterState] = []
   private(set) var indices: [ClusterPath: Int] = [:]
   private(set) var endpoints: [EndpointDefinition] = []
 
   var now: Instant
   let startedAt: Instant
-  /// Why the node started this time.
+  /// The reason of the current start.
   var bootReason = GeneralDiagnostics.BootReason.powerOnReboot
   var random: any RandomSource
   var timers: [ServerTimer] = []
   var events = EventLog()
-  /// The time of day; nil until somebody says.
+  /// The UTC time; nil while it is unknown.
   var utc: UTCClock?
-  /// Whether an administrator set the time of day, in this run.
+  /// Whether an administrator set the time since the start.
   var isTimeSet = false
-  /// Datagrams that came and went.
+  /// The numbers of received and sent datagrams.
   var traffic = (received: UInt64(0), sent: UInt64(0))
   var groupTable = GroupTable() { didSet { areGroupsChanged = true } }
-  /// The groups, their keys or which uses which may be others than the messaging core knows of.
+  /// Whether groups, keys or their mapping may have changed since they were passed to the messaging core.
   var areGroupsChanged = true
   var commissioning: CommissioningState
-  /// The device is to wait for its first administrator, as soon as nothing else is under way.
+  /// Whether to open the commissioning window for the first administrator as soon as no fail-safe is armed.
   var wantsWindow = false
-  /// The session of the message that is being dealt with.
+  /// The session of the message that is being handled.
   var session: SessionInfo?
   /// The ACL attribute, decoded.
   var acl = AccessControlList()
-  /// How to sign for the device.
+  /// The signature scheme of the device.
   let signatures: any SignatureScheme
 
-  // What the engine takes out after each step.
+  // Output that the engine takes after each step.
 
-  /// To be stored before anything else goes out.
+  /// Changes of the store, which precede all other effects.
   var changes: [StoreChange] = []
   /// Attributes to be reported to subscribers.
   var dirty: [ConcreteAttributePath] = []
   var emitted: [DeviceEvent] = []
   var requests: [NodeRequest] = []
-  /// Fabrics whose resumption records are to be removed from the store: they are gone, or the node has another certificate.
+  /// Fabrics whose resumption records are to be removed from the store, because the fabric or its certificate changed.
   var forgottenFabrics: [FabricIndex] = []
 
   /// - Parameters:
-  ///   - endpoints: with all their servers; of several with one id, the first counts.
-  ///   - stored: what was stored in an earlier run; entries that nobody knows stay in the store.
+  ///   - endpoints: The endpoints with all their servers. Of duplicate ids the first is used.
+  ///   - stored: The entries that an earlier run stored. Unknown entries stay in the store.
   init(
     endpoints: [EndpointDefinition], stored: StoredState, commissioning: CommissioningState, random: any RandomSource,
     signatures: any SignatureScheme, at now: Instant
@@ -85,7 +85,7 @@ struct NodeState: Sendable {
       clusters[index].stored[name] = value
     }
     if let bytes = stored[StoreKey.groups], let table = try? GroupTable(tlv: bytes) { groupTable = table }
-    groupTable.makeRoom(forServers: clusters.count { $0.path.cluster == Groups.id })
+    groupTable.raiseMaximum(forServers: clusters.count { $0.path.cluster == Groups.id })
     guard let bytes = stored[StoreKey.eventNumber], let number = try? UInt64(tlv: bytes) else { return }
     let records = stored.filter { $0.key.hasPrefix(StoreKey.events) }.compactMap { _, value in
       EventRecord(stored: value) { path in
@@ -95,15 +95,15 @@ struct NodeState: Sendable {
     events.resume(at: number, records)
   }
 
-  // MARK: Looking up
+  // MARK: Lookup
 
   func index(_ path: ClusterPath) -> Int? { indices[path] }
   func endpoint(_ id: EndpointID) -> EndpointDefinition? { endpoints.first { $0.id == id } }
 
-  // MARK: Changing
+  // MARK: Changes
 
-  /// Stores a value under its attribute, and notes what follows from it.
-  /// - Returns: whether it was another one before.
+  /// Sets the value of an attribute, and records the resulting changes, reports and events.
+  /// - Returns: Whether the value changed.
   mutating func set(_ index: Int, _ attribute: AttributeID, _ bytes: [UInt8], reporting: Reporting) -> Bool {
     guard let served = clusters[index].server.attributes[attribute], clusters[index].values[attribute] != bytes else {
       return false
@@ -119,12 +119,12 @@ struct NodeState: Sendable {
     return true
   }
 
-  /// Whether what a cluster stores must survive a loss of power: who may do what, and the keys of groups.
+  /// Returns whether the cluster's entries must survive a loss of power: access control and group keys.
   static func isDurable(_ cluster: ClusterID) -> Bool {
     cluster == AccessControl.id || cluster == GroupKeyManagement.id
   }
 
-  /// Notes that a computed attribute has another value.
+  /// Reports a change of a computed attribute.
   mutating func markChanged(_ path: ConcreteAttributePath) {
     guard let index = indices[ClusterPath(path.endpoint, path.cluster)],
       let served = clusters[index].server.attributes[path.attribute]
@@ -133,7 +133,7 @@ struct NodeState: Sendable {
     if !served.info.quality.contains(.changesOmitted) { dirty.append(path) }
   }
 
-  /// The time of day where it is known: that means the same after a restart. Else the time since the start.
+  /// The UTC time if it is known, since it stays comparable after a restart; otherwise the time since the start.
   private var timestamp: EventTimestamp {
     if let utc { return .epoch(utc.unixMilliseconds(at: now)) }
     return .system(UInt64(clamping: (now - startedAt).milliseconds))
@@ -151,15 +151,15 @@ struct NodeState: Sendable {
   }
 }
 
-/// Whether subscribers hear of a change.
+/// How a change is reported to subscribers.
 public enum Reporting: Hashable, Sendable {
-  /// As soon as their minimum interval allows.
+  /// As soon as the minimum interval allows.
   case now
-  /// Not because of this change: for attributes with the quality Quieter Reporting.
+  /// Not because of this change, for attributes with the Quieter Reporting quality.
   case quiet
 }
 
-/// A timer of a server.
+/// A scheduled timer of a server.
 struct ServerTimer: Sendable {
   let cluster: Int
   let name: String
@@ -170,9 +170,9 @@ struct ServerTimer: Sendable {
 enum StoreKey {
   static let groups = "groups", groupCounter = "groups/counter", eventNumber = "event/number", failSafe = "failsafe"
   static let events = "event/record/", composition = "composition", subscriptions = "subscription/"
-  /// There from an orderly end to the next start.
+  /// Present between an orderly shutdown and the next start.
   static let shutDown = "shutdown"
-  /// What the engine stores begins so; whatever else is in the store is somebody else's.
+  /// The prefixes of the engine's keys. All other entries of the store belong to other components.
   static let prefixes = [
     "fabric/", "fabrics/", "attribute/", "server/", "event/", "resumption/", subscriptions, groups, failSafe,
     composition, shutDown,

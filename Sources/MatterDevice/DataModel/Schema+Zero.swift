@@ -1,7 +1,7 @@
 internal import MatterModel
 
 extension Schema {
-  /// The plainest value of this shape, encoded: what an attribute starts with when nobody said.
+  /// The encoded zero value of the type: the value of an attribute without a declared initial value.
   var zero: [UInt8] {
     var writer = TLVWriter()
     writeZero(to: &writer, .anonymous)

@@ -2,10 +2,10 @@ public import MatterModel
 internal import MatterProtocol
 
 extension ServerContext {
-  /// The value of an attribute of this endpoint, or of another.
+  /// The value of an attribute on this endpoint, or on another.
   ///
-  /// Where the attribute is not served, reading gives its declared initial value and setting does nothing: ask
-  /// ``value(_:on:)`` where that matters.
+  /// If the attribute is not served, the getter returns its declared initial value and the setter has no effect. Use
+  /// ``value(_:on:)`` to distinguish that case.
   public subscript<C: Cluster, Value: ModelValue>(
     _ attribute: Attribute<C, Value>, on endpoint: EndpointID? = nil
   ) -> Value {
@@ -20,7 +20,7 @@ extension ServerContext {
     set { set(attribute, newValue, on: endpoint) }
   }
 
-  /// The value of an attribute, nil if it is not served.
+  /// Returns the value of an attribute; nil if it is not served.
   public mutating func value<C: Cluster, Value: ModelValue>(
     _ attribute: Attribute<C, Value>, on endpoint: EndpointID? = nil
   ) -> Value? {
@@ -30,8 +30,8 @@ extension ServerContext {
     return try? Value(tlv: bytes)
   }
 
-  /// Changes an attribute. Its server's ``ClusterServer/onChange(_:_:)`` runs at once if the value is another one.
-  /// - Parameter reporting: `.quiet` for changes that subscribers need not hear of; for a Quieter Reporting attribute.
+  /// Sets an attribute. The server's ``ClusterServer/onChange(_:_:)`` handler runs immediately if the value changed.
+  /// - Parameter reporting: `.quiet` for a change of a Quieter Reporting attribute that need not be reported.
   public mutating func set<C: Cluster, Value: ModelValue>(
     _ attribute: Attribute<C, Value>, _ value: Value, reporting: Reporting = .now, on endpoint: EndpointID? = nil
   ) {
@@ -39,25 +39,26 @@ extension ServerContext {
     set(index, attribute.id, value.tlv, reporting: reporting)
   }
 
-  /// Notes that an attribute that ``ClusterServer/onRead(_:_:)`` computes has another value now.
+  /// Reports a change of an attribute that ``ClusterServer/onRead(_:_:)`` computes.
   public mutating func markChanged<C: Cluster, Value: ModelValue>(
     _ attribute: Attribute<C, Value>, on endpoint: EndpointID? = nil
   ) {
     node.markChanged(ConcreteAttributePath(endpoint ?? self.endpoint, C.id, attribute.id))
   }
 
-  /// The encoded value of any attribute, nil if it is not served. For servers that handle all kinds, as scenes do.
+  /// Returns the encoded value of any attribute; nil if it is not served. For servers that handle all types, as scenes
+  /// do.
   public mutating func encoded(_ path: ConcreteAttributePath) -> [UInt8]? {
     node.index(ClusterPath(path.endpoint, path.cluster)).flatMap { encoded($0, path.attribute) }
   }
 
-  /// The facts of an attribute that is served, nil if it is not.
+  /// Returns the declaration of an attribute; nil if it is not served.
   public func info(_ path: ConcreteAttributePath) -> AttributeInfo? {
     node.index(ClusterPath(path.endpoint, path.cluster)).flatMap { node.clusters[$0].info(path.attribute) }
   }
 
-  /// Changes any attribute.
-  /// - Parameter encoded: one element with an anonymous tag.
+  /// Sets any attribute.
+  /// - Parameter encoded: One element with an anonymous tag.
   /// - Throws: `unsupportedCluster`, `unsupportedAttribute`, or `invalidDataType` for bytes of another type.
   public mutating func set(
     _ path: ConcreteAttributePath, encoded value: [UInt8], reporting: Reporting = .now
@@ -72,13 +73,13 @@ extension ServerContext {
     set(index, path.attribute, value, reporting: reporting)
   }
 
-  /// Throws unless an attribute may have the value now: `invalidDataType` or `constraintError`.
+  /// Throws unless the attribute may have the value now: `invalidDataType` or `constraintError`.
   mutating func check(_ path: ConcreteAttributePath, _ value: [UInt8]) throws(StatusError) {
     guard let (index, served) = served(path) else { return }
     try served.check(value) { encoded(index, $0) }
   }
 
-  /// The numbers that an attribute may have now; nil: it is not a number, or not served.
+  /// Returns the range of values that are allowed now; nil if the attribute is not a number or not served.
   mutating func range(of path: ConcreteAttributePath) -> ClosedRange<Int64>? {
     guard let (index, served) = served(path) else { return nil }
     return served.range { encoded(index, $0) }
@@ -108,7 +109,7 @@ extension ServerContext {
 
   // MARK: Events
 
-  /// Records an event of the handler's own endpoint (or another), and has it reported.
+  /// Records and reports an event of the handler's own endpoint, or of another.
   public mutating func emit<C: Cluster, Payload: ModelStruct>(
     _ event: Event<C, Payload>, _ payload: Payload, on endpoint: EndpointID? = nil
   ) {

@@ -2,31 +2,31 @@ internal import MatterCrypto
 public import MatterModel
 public import MatterProtocol
 
-/// What a handler of a ``ClusterServer`` works with: the node, seen from one cluster of one endpoint.
+/// The view of a ``ClusterServer`` handler on the node, from one cluster of one endpoint.
 ///
 ///     context[OnOff.onOff].toggle()                    // this endpoint, whatever the attribute's cluster
 ///     context[LevelControl.currentLevel, on: 2]        // another endpoint
 ///     context.schedule("transition", at: context.now + .milliseconds(100))
 ///
-/// The context owns the node's state while the handler runs. What a handler does is committed, and reported, when the
-/// message that caused it was dealt with.
+/// The context owns the node's state while the handler runs. Changes are committed and reported after the message that
+/// caused them was handled.
 public struct ServerContext: Sendable {
   var node: NodeState
-  /// The cluster that the handler belongs to.
+  /// The index of the handler's own cluster.
   var current = 0
-  /// On whose behalf the handler runs.
+  /// The subject that the handler acts for.
   public internal(set) var subject = Subject.device
-  /// Whether what a client writes now takes the place of a whole list, rather than adding to it.
+  /// Whether the current write replaces a whole list rather than appending to it.
   var isReplacingList = false
-  /// Handlers that call handlers end here.
+  /// The nesting depth of handlers that call handlers.
   private var depth = 0
   private static let maximumDepth = 16
 
   init(_ node: NodeState) { self.node = node }
 
-  /// When the message came that is dealt with, or the timer fired.
+  /// The time at which the current message was received, or the timer fired.
   public var now: Instant { node.now }
-  /// When the device was started.
+  /// The time at which the device started.
   public var startedAt: Instant { node.startedAt }
   /// The endpoint of the handler's own cluster.
   public var endpoint: EndpointID { node.clusters[current].path.endpoint }
@@ -34,52 +34,53 @@ public struct ServerContext: Sendable {
   public var cluster: ClusterID { node.clusters[current].path.cluster }
   /// The FeatureMap of the handler's own cluster.
   public var features: UInt32 { node.clusters[current].server.features }
-  /// All endpoints of the node, in order.
+  /// All endpoints of the node, sorted.
   public var endpoints: [EndpointID] { node.endpoints.map(\.id) }
 
-  /// Whether the handler's own cluster has a feature.
+  /// Returns whether the handler's own cluster has the feature.
   public func has(_ feature: Feature) -> Bool { features & feature.mask != 0 }
 
-  /// Bytes from the node's own source: secret on a real host, the same each time in a simulation.
+  /// Returns bytes from the node's random source: cryptographically secure on a real host, reproducible in a
+  /// simulation.
   public mutating func randomBytes(_ count: Int) -> [UInt8] { node.random.bytes(count) }
-  /// A number from the same source, each with the same probability.
+  /// Returns a uniformly distributed number from the node's random source.
   public mutating func random<T: FixedWidthInteger>(in range: ClosedRange<T>) -> T {
     T.random(in: range, using: &node.random)
   }
 
   // MARK: Other clusters
 
-  /// Where a cluster is, on this endpoint unless said otherwise.
+  /// Returns the index of a cluster, by default on this endpoint.
   func index<C: Cluster>(of _: C.Type, on endpoint: EndpointID?) -> Int? {
-    // The path first: `node.index(… self.endpoint …)` would copy all of the node before it looks at the endpoint.
+    // Build the path first: `node.index(… self.endpoint …)` would copy the whole node before it evaluates the endpoint.
     let path = ClusterPath(endpoint ?? self.endpoint, C.id)
     return node.index(path)
   }
 
-  /// Whether the cluster is served, on this endpoint unless said otherwise.
+  /// Returns whether the cluster is served, by default on this endpoint.
   public func serves<C: Cluster>(_: C.Type, on endpoint: EndpointID? = nil) -> Bool {
     index(of: C.self, on: endpoint) != nil
   }
 
-  /// Whether an attribute is there.
-  /// - Parameter endpoint: nil: the handler's own.
+  /// Returns whether the attribute is served.
+  /// - Parameter endpoint: nil for the handler's own.
   public func serves<C: Cluster, Value>(_ attribute: Attribute<C, Value>, on endpoint: EndpointID? = nil) -> Bool {
     guard let index = index(of: C.self, on: endpoint) else { return false }
     return node.clusters[index].server.attributes[attribute.id] != nil
   }
 
-  /// The FeatureMap of a cluster; 0 if it is not served.
+  /// Returns the FeatureMap of a cluster; 0 if it is not served.
   public func features<C: Cluster>(of _: C.Type, on endpoint: EndpointID? = nil) -> UInt32 {
     index(of: C.self, on: endpoint).map { node.clusters[$0].server.features } ?? 0
   }
 
-  /// The clusters that an endpoint serves, in order.
+  /// Returns the clusters that an endpoint serves, sorted.
   public func clusters(on endpoint: EndpointID) -> [ClusterID] {
     node.clusters.filter { $0.path.endpoint == endpoint }.map(\.path.cluster)
   }
 
-  /// Runs a command of another server (or this one) as if the current subject had sent it, without looking at privileges.
-  /// - Returns: the answer's fields, nil if it is a status alone.
+  /// Runs a command of any server as if the current subject had sent it, without checking privileges.
+  /// - Returns: The response fields; nil for a status alone.
   @discardableResult
   public mutating func invoke<C: Cluster, Request: ModelStruct, Response: ModelStruct>(
     _ command: Command<C, Request, Response>, _ request: Request, on endpoint: EndpointID? = nil
@@ -94,7 +95,7 @@ public struct ServerContext: Sendable {
   }
 
   /// Calls a hook of another server.
-  /// - Returns: false if that server is not there, or has no such hook.
+  /// - Returns: false if the server does not exist or has no such hook.
   @discardableResult
   public mutating func call<C: Cluster, Argument: Sendable>(
     _ hook: ServerHook<C, Argument>, _ argument: Argument, on endpoint: EndpointID? = nil
@@ -106,7 +107,7 @@ public struct ServerContext: Sendable {
     return true
   }
 
-  /// Lets `body` see the node from another cluster.
+  /// Runs `body` with another cluster as the current one.
   mutating func enter<Result>(
     _ index: Int, as subject: Subject? = nil, _ body: (inout ServerContext) throws(StatusError) -> Result
   ) throws(StatusError) -> Result {
@@ -122,39 +123,39 @@ public struct ServerContext: Sendable {
     return try body(&self)
   }
 
-  /// The same for what cannot fail; too deep a nesting does nothing.
+  /// The same for a body that can't fail. Beyond the maximum nesting depth the body does not run.
   mutating func enterQuietly(_ index: Int, as subject: Subject? = nil, _ body: (inout ServerContext) -> Void) {
     try? enter(index, as: subject) { (context) throws(StatusError) in body(&context) }
   }
 
   // MARK: Timers
 
-  /// Runs the server's ``ClusterServer/onTimer(_:_:)`` of this name then, instead of whenever it was to run before.
+  /// Schedules the server's ``ClusterServer/onTimer(_:_:)`` handler of this name, replacing an earlier deadline.
   public mutating func schedule(_ name: String, at deadline: Instant) {
     cancel(name)
     node.timers.append(ServerTimer(cluster: current, name: name, deadline: deadline))
   }
 
-  /// Takes back what ``schedule(_:at:)`` set under this name; nothing happens if there is none.
+  /// Cancels the timer that ``schedule(_:at:)`` set under this name, if any.
   public mutating func cancel(_ name: String) {
     node.timers.removeAll { $0.cluster == current && $0.name == name }
   }
 
-  // MARK: State of the server's own
+  // MARK: Private state of the server
 
-  /// What the server keeps until the device restarts: one value of each type.
+  /// Private state of the server until the device restarts: one value per type.
   public subscript<State: Sendable>(scratch _: State.Type) -> State? {
     get { node.clusters[current].scratch[ObjectIdentifier(State.self)] as? State }
     set { node.clusters[current].scratch[ObjectIdentifier(State.self)] = newValue }
   }
 
-  /// The same with a first value: `context[scratch: Transition.self, default: Transition()].step += 1`.
+  /// The same with a default: `context[scratch: Transition.self, default: Transition()].step += 1`.
   public subscript<State: Sendable>(scratch _: State.Type, default initial: @autoclosure () -> State) -> State {
     get { self[scratch: State.self] ?? initial() }
     set { self[scratch: State.self] = newValue }
   }
 
-  /// What the server keeps in the store, beside its attributes; nil removes the entry.
+  /// A private entry of the server in the store; setting nil removes it.
   public subscript(stored key: String) -> [UInt8]? {
     get { node.clusters[current].stored[key] }
     set {
@@ -166,14 +167,14 @@ public struct ServerContext: Sendable {
     }
   }
 
-  /// The keys of ``subscript(stored:)`` that begin so, in order.
+  /// Returns the keys of ``subscript(stored:)`` that have the prefix, sorted.
   public func storedKeys(prefix: String = "") -> [String] {
     node.clusters[current].stored.keys.filter { $0.hasPrefix(prefix) }.sorted()
   }
 
   // MARK: The node
 
-  /// Which endpoints are in which groups. Setting it stores it, and reports Group Key Management's GroupTable.
+  /// The group memberships. The setter stores them and reports GroupTable of Group Key Management.
   public var groupTable: GroupTable {
     get { node.groupTable }
     set {
@@ -184,6 +185,6 @@ public struct ServerContext: Sendable {
     }
   }
 
-  /// Tells whoever drives the device.
+  /// Emits an event to the driver of the device.
   public mutating func report(_ event: DeviceEvent) { node.emitted.append(event) }
 }

@@ -1,13 +1,13 @@
 public import MatterModel
 public import MatterProtocol
 
-/// On whose behalf something is done. Matter Core § 6.6.2.
+/// The subject of an operation, for access control. Matter Core § 6.6.2.
 public struct Subject: Hashable, Sendable {
-  /// How the subject proved who it is.
+  /// How the subject was authenticated.
   public enum Kind: Hashable, Sendable {
-    /// The device does it by itself: a timer, a button, a start.
+    /// The device itself: a timer, a button, a start.
     case device
-    /// Somebody who knows the passcode.
+    /// A commissioner on a PASE session.
     case pase
     /// A node of a fabric.
     case `case`
@@ -22,7 +22,7 @@ public struct Subject: Hashable, Sendable {
   public var node: NodeID
   /// The CASE authenticated tags of the node's certificate.
   public var tags: [CASEAuthenticatedTag]
-  /// The session that the request came on, nil for the device.
+  /// The session of the request; nil for the device.
   public var session: SessionID?
 
   public init(
@@ -34,6 +34,6 @@ public struct Subject: Hashable, Sendable {
 
   /// The device itself.
   public static let device = Subject(.device)
-  /// Whether it came to a group, so that nobody waits for an answer.
+  /// Whether the request was sent to a group, and therefore gets no response.
   public var isGroup: Bool { kind == .group }
 }

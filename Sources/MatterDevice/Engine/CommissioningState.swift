@@ -2,26 +2,26 @@ internal import MatterCrypto
 internal import MatterModel
 internal import MatterProtocol
 
-/// Which fabrics the device is on, and what is under way to change that.
+/// The fabrics of the device, and commissioning in progress.
 ///
-/// Handlers change this; the engine then makes the messaging core and DNS-SD follow, whatever it was that changed.
+/// Handlers change this state; the engine then updates the messaging core and DNS-SD accordingly.
 struct CommissioningState: Sendable {
-  /// By index.
+  /// Sorted by index.
   var fabrics: [Fabric] = [] { didSet { isChanged = true } }
   var failSafe: FailSafe? { didSet { isChanged = true } }
   var window: CommissioningWindow? { didSet { isChanged = true } }
-  /// A session by passcode exists: nobody else is let in meanwhile.
+  /// Whether a PASE session exists, during which no other can be established.
   var isPASEBusy = false { didSet { isChanged = true } }
-  /// Whether the engine has to look at it.
+  /// Whether the state changed since the engine last applied it.
   var isChanged = true
 
-  /// The most fabrics that are supported; SupportedFabrics.
+  /// The value of SupportedFabrics.
   static let maximumFabrics = 5
 
   func fabric(_ index: FabricIndex) -> Fabric? { fabrics.first { $0.index == index } }
 
-  /// The index that was given out last; 0 before the first. It goes round, so that what somebody remembers of a fabric that
-  /// is gone does not soon mean another. Matter Core § 11.18.6.8.
+  /// The index that was assigned last; 0 before the first. Indices are assigned cyclically, so that references to a
+  /// removed fabric do not soon refer to another one. Matter Core § 11.18.6.8.
   var lastIndex: UInt8 = 0
 
   var freeIndex: FabricIndex? {
@@ -36,26 +36,26 @@ struct CommissioningState: Sendable {
   }
 }
 
-/// What is undone unless commissioning is completed in time. Matter Core § 11.10.7.2.
+/// The changes to undo unless commissioning completes in time. Matter Core § 11.10.7.2.
 struct FailSafe: Sendable {
-  /// Longest time that a fail-safe may last, however often it is armed again.
+  /// The maximum total duration, however often the fail-safe is armed again.
   static let cumulativeLimit = Duration.seconds(900)
   static let recommendedSeconds: UInt16 = 60
 
   /// The fabric that armed it, or was added under it.
   var fabric: FabricIndex
-  /// The session by passcode that it was armed for, if any.
+  /// The PASE session that it was armed on, if any.
   var session: SessionID?
   var deadline: Instant
   let lastDeadline: Instant
-  /// The key of the last signing request, and what it is for.
+  /// The key of the last CSR, and whether it is for UpdateNOC.
   var signingRequest: (key: P256PrivateKey, isForUpdate: Bool)?
-  /// A root that was added, TLV.
+  /// The added root certificate, TLV.
   var root: [UInt8]?
   var addedFabric: FabricIndex?
-  /// What a fabric was before UpdateNOC.
+  /// The fabric before UpdateNOC.
   var updatedFabric: Fabric?
-  /// What these attributes were, TLV.
+  /// The previous values of these attributes, TLV.
   var regulatoryConfig: [UInt8]?
   var location: [UInt8]?
 
@@ -65,10 +65,10 @@ struct FailSafe: Sendable {
     deadline = min(now + duration, lastDeadline)
   }
 
-  /// Whether a NOC was added or updated under it.
+  /// Whether a NOC was added or updated under the fail-safe.
   var hasNOC: Bool { addedFabric != nil || updatedFabric != nil }
 
-  /// What a restart needs to know to undo it; nil: nothing was done that would outlive one.
+  /// The changes to undo after a restart; nil if none of them is persistent.
   var tlv: [UInt8]? {
     guard hasNOC || regulatoryConfig != nil || location != nil else { return nil }
     var writer = TLVWriter()
@@ -81,7 +81,7 @@ struct FailSafe: Sendable {
     return writer.bytes
   }
 
-  /// One that the node did not live to see the end of, to be expired at once. Nil: it can't be read.
+  /// Restores the fail-safe of an earlier run, to be expired immediately. Returns nil if the bytes can't be decoded.
   init?(undoing tlv: [UInt8], at now: Instant) {
     guard let element = try? TLVElement(decoding: tlv) else { return nil }
     self.init(fabric: .none, session: nil, for: .zero, at: now)
@@ -94,27 +94,27 @@ struct FailSafe: Sendable {
   }
 }
 
-/// The time in which the device can be commissioned. Matter Core § 11.19.
+/// An open commissioning window. Matter Core § 11.19.
 struct CommissioningWindow: Sendable {
   var isEnhanced: Bool
   var parameters: PASEParameters
   var discriminator: UInt16
-  /// Nil: as long as the device has no fabric.
+  /// nil for a window that is open as long as the device has no fabric.
   var deadline: Instant?
   var openedBy: FabricIndex?
   var openedByVendor: VendorID?
-  /// Of the DNS-SD instance.
+  /// The number in the DNS-SD instance name.
   var instance: UInt64
   var failures = 0
 
   static let maximumFailures = 20
 }
 
-/// What a handler wants of the engine that does not follow from the state.
+/// A request of a handler to the engine that does not follow from the state.
 enum NodeRequest: Sendable {
   case setFabric(FabricIndex, SessionID)
-  /// Ends sessions by passcode, once what they ask was answered.
+  /// Closes the PASE sessions after their pending responses were sent.
   case closePASESessions
-  /// Ends the sessions of a fabric but one.
+  /// Closes the sessions of a fabric except one.
   case closeSessions(FabricIndex, except: SessionID?)
 }

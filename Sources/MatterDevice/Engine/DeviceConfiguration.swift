@@ -3,7 +3,7 @@ public import MatterCrypto
 public import MatterModel
 public import MatterProtocol
 
-/// What makes a device this one: who made it, how it is let in, and how it proves where it comes from.
+/// The identity, commissioning data, attestation credentials and network settings of a device.
 public struct DeviceConfiguration: Sendable {
   // Basic Information. Matter Core § 11.1.5.
   /// At most 32 bytes.
@@ -11,58 +11,59 @@ public struct DeviceConfiguration: Sendable {
   public var vendorID: VendorID
   /// At most 32 bytes.
   public var productName: String
-  /// Given by the vendor.
+  /// Assigned by the vendor.
   public var productID: UInt16
-  /// What it is called until somebody gives it another name, at most 32 bytes.
+  /// The initial name, at most 32 bytes. Administrators can change it.
   public var nodeLabel: String
   /// At most 32 bytes.
   public var serialNumber: String
-  /// At most 32 bytes, and no other device's.
+  /// Unique among devices, at most 32 bytes.
   public var uniqueID: String
-  /// As the maker counts them.
+  /// A number assigned by the manufacturer.
   public var hardwareVersion: UInt16 = 1
-  /// The same for people, at most 64 bytes.
+  /// The human-readable version, at most 64 bytes.
   public var hardwareVersionString = "1.0"
-  /// As the maker counts them; StartUp events name it.
+  /// A number assigned by the manufacturer; part of StartUp events.
   public var softwareVersion: UInt32 = 1
-  /// The same for people, at most 64 bytes.
+  /// The human-readable version, at most 64 bytes.
   public var softwareVersionString = "1.0"
 
-  // Letting in. Matter Core § 5.1.
+  // Commissioning. Matter Core § 5.1.
   /// 12 bits.
   public var discriminator: UInt16
-  /// Verifies the passcode of the label.
+  /// The verifier of the passcode on the label.
   public var passcode: PASEParameters
-  /// Whether the device can be commissioned by the passcode of its label as long as it has no fabric.
+  /// Whether the device can be commissioned with the passcode of its label while it has no fabric.
   public var isCommissionable = true
 
-  /// What it proves its make with.
+  /// The credentials for device attestation.
   public var attestation: AttestationCredentials
 
   // Network.
-  /// The UDP port, which it announces.
+  /// The advertised UDP port.
   public var port: UInt16
-  /// 12 hex digits, made of the MAC address; the host's name in DNS-SD, unless somebody else on the network has it.
+  /// The DNS-SD host name: 12 hex digits derived from the MAC address. Replaced if it conflicts with another host.
   public var hostName: String
-  /// Its timing and abilities, which it announces.
+  /// The advertised session parameters.
   public var parameters = SessionParameters.own
-  /// What General Diagnostics tells of the interfaces.
+  /// The value of NetworkInterfaces in General Diagnostics.
   public var networkInterfaces: [GeneralDiagnostics.NetworkInterface] = []
-  /// Name of the interface in Network Commissioning, at most 32 bytes.
+  /// The network id in Network Commissioning, at most 32 bytes.
   public var networkName = "eth0"
-  /// Milliseconds from 1970-01-01 UTC to the zero of the engine's clock, if the host knows it.
+  /// Milliseconds from 1970-01-01 UTC to the zero of the engine's clock; nil if the host does not know the time.
   public var epoch: Int64?
-  /// Where nodes are that its endpoints may be bound to; others, and those that are not there, are looked for by DNS-SD.
+  /// Known addresses of nodes that endpoints may be bound to. Nodes that are missing or unreachable are found by
+  /// DNS-SD.
   public var peers: [NodeID: SocketAddress] = [:]
-  /// The key that test event triggers need, 16 bytes; nil: there are none to be triggered. Matter Core § 11.12.7.1.
+  /// The enable key of test event triggers, 16 bytes; nil to disable them. Matter Core § 11.12.7.1.
   public var enableKey: [UInt8]?
-  /// Labels that it was given before anybody commissioned it, as Fixed Label tells; both parts at most 16 bytes.
+  /// The labels of Fixed Label; label and value have at most 16 bytes each.
   public var fixedLabels: [FixedLabel.LabelStruct] = []
-  /// Whether the root serves what the standard calls provisional: ConfigurationVersion, SupportedTemperatureUnits.
+  /// Whether the root serves the provisional attributes ConfigurationVersion and SupportedTemperatureUnits.
   public var servesProvisional = false
-  /// Whether subscriptions outlive a restart: the device opens a session to each subscriber and reports at once.
+  /// Whether subscriptions survive a restart: the device opens a session to each subscriber and sends a report.
   public var resumesSubscriptions = true
-  /// How many sessions and exchanges it takes at once.
+  /// The limits of sessions and exchanges.
   public var limits = NodeConfiguration()
 
   public init(
@@ -85,9 +86,9 @@ public struct DeviceConfiguration: Sendable {
   }
 }
 
-/// What a device proves its make with. Matter Core § 6.2.
+/// The credentials for device attestation. Matter Core § 6.2.
 public struct AttestationCredentials: Sendable {
-  /// Of the device attestation certificate.
+  /// The private key of the device attestation certificate.
   public var dacKey: P256PrivateKey
   /// X.509, DER.
   public var deviceCertificate: [UInt8]

@@ -2,28 +2,28 @@ internal import MatterClusters
 public import MatterModel
 public import MatterProtocol
 
-/// A command on its way to a node that one of our endpoints is bound to.
+/// A command to a node that an endpoint is bound to.
 struct BoundCommand: Sendable {
   let fabric: FabricIndex
   let node: NodeID
   let command: CommandData
-  /// When it is given up: what a switch does long after it was pressed would surprise.
+  /// When the command fails. A late effect of a switch would be unexpected.
   let deadline: Instant
-  /// Whether a session that turned out to be dead was tried already.
+  /// Whether the command was already retried after an unacknowledged attempt.
   var wasRepeated = false
 }
 
-/// What a device has under way as a controller of others. Matter Core § 9.6.
+/// The commands that the device is sending as a client of other nodes. Matter Core § 9.6.
 struct BoundCommands: Sendable {
-  /// Those that wait for a session.
+  /// Commands that wait for a session.
   var waiting: [BoundCommand] = []
   var browsing: [DiscoveryQuery] = []
-  /// Which addresses are left to try, should the one that is tried fail.
+  /// Handshakes in progress, with the addresses to try after a failure.
   var handshakes: [HandshakeID: (fabric: FabricIndex, node: NodeID, rest: [SocketAddress])] = [:]
 
-  /// How many commands did not get to where they were meant to go, or were not answered.
+  /// The number of commands that could not be delivered or got no response.
   var undelivered = 0
-  /// How many the other node refused.
+  /// The number of commands that the other node refused.
   var refused = 0
 
   static let maximumWaiting = 32
@@ -34,9 +34,9 @@ struct BoundCommands: Sendable {
 extension DeviceEngine {
   private static var timeout: Duration { .seconds(10) }
 
-  /// Has all that an endpoint is bound to carry out a command, as a switch does when it is pressed. Nodes that there is no
-  /// session with are looked for first; what can't be delivered within ten seconds is given up, and counted.
-  /// - Returns: how many bindings there are for the command's cluster.
+  /// Sends a command to all bindings of an endpoint, as a switch does when it is pressed. Without a session to a node,
+  /// the node is discovered first. A command that can't be delivered within ten seconds is dropped and counted.
+  /// - Returns: The number of bindings for the command's cluster.
   @discardableResult
   public mutating func control<C: Cluster, Request: ModelStruct, Response: ModelStruct>(
     _ command: Command<C, Request, Response>, _ request: Request, from endpoint: EndpointID, at now: Instant
@@ -49,7 +49,7 @@ extension DeviceEngine {
         let message = InvokeRequest([CommandData(path, fields: request.tlv)], suppressResponse: true)
         let isSent = core.sendToGroup(
           group, fabric: target.fabricIndex, InvokeRequest.opcode.rawValue, payload: message.encoded)
-        if !isSent { giveUp("group \(group.rawValue)", "the fabric has no keys for it") }
+        if !isSent { giveUp("group \(group.rawValue)", "the fabric has no keys for the group") }
       } else if let node = target.node, let endpoint = target.endpoint {
         deliver(
           BoundCommand(
@@ -72,9 +72,9 @@ extension DeviceEngine {
       return
     }
     guard bound.waiting.count < BoundCommands.maximumWaiting else {
-      return giveUp(command, "\(BoundCommands.maximumWaiting) others wait already")
+      return giveUp(command, "\(BoundCommands.maximumWaiting) other commands are waiting")
     }
-    guard let fabric = core.fabric(command.fabric) else { return giveUp(command, "its fabric is gone") }
+    guard let fabric = core.fabric(command.fabric) else { return giveUp(command, "the fabric was removed") }
     bound.waiting.append(command)
     if let address = configuration.peers[command.node], !isConnecting(command.fabric, command.node) {
       connect(command.fabric, command.node, [address])
@@ -83,23 +83,24 @@ extension DeviceEngine {
       .operational(compressedFabricID: fabric.compressedFabricID, nodeID: command.node.rawValue))
   }
 
-  // MARK: Giving up
+  // MARK: Failures
 
-  /// Commands that did not get to the nodes or groups that an endpoint is bound to, or that were not answered.
+  /// The number of commands to bound nodes or groups that could not be delivered or got no response.
   public var undeliveredCommands: Int { bound.undelivered }
-  /// Commands that the nodes that an endpoint is bound to refused.
+  /// The number of commands that bound nodes refused.
   public var refusedCommands: Int { bound.refused }
 
-  private mutating func giveUp(_ command: BoundCommand, _ why: String) {
-    giveUp("node \(command.node.rawValue), endpoint \(command.command.path.endpoint?.rawValue ?? 0)", why)
+  private mutating func giveUp(_ command: BoundCommand, _ reason: String) {
+    giveUp("node \(command.node.rawValue), endpoint \(command.command.path.endpoint?.rawValue ?? 0)", reason)
   }
 
-  private mutating func giveUp(_ target: String, _ why: String) {
+  private mutating func giveUp(_ target: String, _ reason: String) {
     bound.undelivered += 1
-    context.report(.note("a command for \(target) is given up: \(why)"))
+    context.report(.note("command for \(target) not delivered: \(reason)"))
   }
 
-  /// A switch has no use for an answer but to tell of a refusal, as by a light that it may not operate.
+  /// Counts and logs a refusal of the command, as by a light to which the device has no access. Other responses are
+  /// ignored.
   mutating func answered(_ command: BoundCommand, _ opcode: UInt8, _ bytes: [UInt8]) {
     var status: Status?
     if opcode == InvokeResponse.opcode.rawValue {
@@ -110,10 +111,10 @@ extension DeviceEngine {
     }
     guard let status, status.code != .success else { return }
     bound.refused += 1
-    context.report(.note("a command was refused by node \(command.node.rawValue): \(status)"))
+    context.report(.note("command refused by node \(command.node.rawValue): \(status)"))
   }
 
-  // MARK: Finding nodes
+  // MARK: Discovery and sessions
 
   private func isConnecting(_ fabric: FabricIndex, _ node: NodeID) -> Bool {
     bound.handshakes.values.contains { $0.fabric == fabric && $0.node == node }
@@ -127,7 +128,7 @@ extension DeviceEngine {
       guard bound.waiting.contains(where: { $0.fabric == fabric.index && $0.node == node }) else { continue }
       let addresses = service.addresses.map { SocketAddress($0, port: service.port) }
       if let handshake = bound.handshakes.first(where: { $1.fabric == fabric.index && $1.node == node })?.key {
-        // The one that is tried may be out of date.
+        // The address that is being tried may be stale.
         bound.handshakes[handshake]?.rest = addresses
       } else {
         connect(fabric.index, node, addresses)
@@ -141,7 +142,7 @@ extension DeviceEngine {
     bound.handshakes[handshake] = (fabric, node, Array(addresses.dropFirst()))
   }
 
-  /// A session that was wanted for commands that wait.
+  /// Sends the waiting commands over the session that was opened for them.
   mutating func connected(_ handshake: HandshakeID) {
     guard let (fabric, node, _) = bound.handshakes.removeValue(forKey: handshake) else { return }
     let ready = bound.waiting.filter { $0.fabric == fabric && $0.node == node }
@@ -156,10 +157,10 @@ extension DeviceEngine {
     connect(fabric, node, rest)
   }
 
-  /// A command found its session dead: once more, over a new one.
+  /// Retries an unacknowledged command once over a new session; fails it otherwise.
   mutating func failed(_ command: BoundCommand, _ failure: ExchangeFailure, on session: SessionID) {
     guard failure == .noAcknowledgement, !command.wasRepeated else {
-      return giveUp(command, failure == .noResponse ? "it does not answer" : "it can't be reached")
+      return giveUp(command, failure == .noResponse ? "no response" : "unreachable")
     }
     core.close(session, notifyingPeer: false, at: now)
     deliver(
@@ -168,19 +169,19 @@ extension DeviceEngine {
         wasRepeated: true))
   }
 
-  /// Forgets what took too long.
+  /// Fails the commands whose deadline has passed.
   mutating func advanceBoundCommands() {
     let now = now
     guard let deadline = bound.deadline, deadline <= now else { return }
     let late = bound.waiting.filter { $0.deadline <= now }
     bound.waiting.removeAll { $0.deadline <= now }
-    for command in late { giveUp(command, "it was not found or not reached in time") }
+    for command in late { giveUp(command, "node not found or not reached in time") }
     stopBrowsing()
   }
 
   // MARK: DNS-SD
 
-  /// The name of a node of a fabric; nil if the fabric is gone.
+  /// Returns the DNS-SD query for a node; nil if the fabric was removed.
   func query(_ node: NodeID, of fabric: FabricIndex) -> DiscoveryQuery? {
     core.fabric(fabric).map { .operational(compressedFabricID: $0.compressedFabricID, nodeID: node.rawValue) }
   }
@@ -191,7 +192,7 @@ extension DeviceEngine {
     effects.append(.browse(query))
   }
 
-  /// Ends the searches for nodes that nothing waits for.
+  /// Stops the queries that no command or resumption waits for.
   mutating func stopBrowsing() {
     let wanted =
       bound.waiting.compactMap { query($0.node, of: $0.fabric) }

@@ -3,32 +3,32 @@ internal import MatterCrypto
 public import MatterModel
 public import MatterProtocol
 
-// What a driver can do with a device, besides passing it datagrams: what a person or the world does to a real one.
+// Operations of the driver besides passing datagrams: inspection, and physical actions on the device.
 extension DeviceEngine {
-  /// The fabrics that the device is on.
+  /// The fabrics of the device.
   public var fabrics: [Fabric] { context.node.commissioning.fabrics }
 
-  /// Whether somebody can commission it now.
+  /// Whether a commissioning window is open.
   public var isCommissionable: Bool { context.node.commissioning.window != nil }
 
-  /// The encoded value of an attribute as an administrator of no fabric would see it; nil if there is none.
-  /// - Parameter now: for values that time alone changes, as clocks and remaining times.
+  /// Returns the encoded value of an attribute, as read by an administrator without a fabric; nil if it is not served.
+  /// - Parameter now: The time for values that depend on it, such as clocks and remaining times.
   public mutating func value(of path: ConcreteAttributePath, at now: Instant) -> [UInt8]? {
     context.node.now = max(now, context.node.now)
     return context.encoded(path)
   }
 
-  /// The value of an attribute; nil if it is not served.
+  /// Returns the value of an attribute; nil if it is not served.
   public mutating func value<C: Cluster, Value: ModelValue>(
     _ attribute: Attribute<C, Value>, on endpoint: EndpointID
   ) -> Value? {
     context.value(attribute, on: endpoint)
   }
 
-  /// All attributes that are served, in order, with their facts.
+  /// All served attributes with their declarations, sorted.
   public var attributes: [(path: ConcreteAttributePath, info: AttributeInfo)] { attributes { _ in true } }
 
-  /// The attributes of some clusters, in order, with their facts.
+  /// Returns the served attributes of some clusters with their declarations, sorted.
   public func attributes(
     where isIncluded: (ClusterID) -> Bool
   ) -> [(path: ConcreteAttributePath, info: AttributeInfo)] {
@@ -39,9 +39,9 @@ extension DeviceEngine {
     }
   }
 
-  /// Changes an attribute as the physical device would: a switch was pressed, it got warmer. Writable or not does not
-  /// matter, type and range do.
-  /// - Parameter value: one element with an anonymous tag.
+  /// Sets an attribute as the physical device does, such as a pressed switch or a sensor. The value must have the
+  /// attribute's type and range, but the attribute need not be writable.
+  /// - Parameter value: One element with an anonymous tag.
   /// - Throws: `unsupportedCluster`, `unsupportedAttribute`, `invalidDataType`, `constraintError`.
   public mutating func act(
     set path: ConcreteAttributePath, encoded value: [UInt8], at now: Instant
@@ -52,17 +52,17 @@ extension DeviceEngine {
     settle()
   }
 
-  /// The numbers that an attribute may have now; nil: it is not a number, or not served.
+  /// Returns the range of values that are allowed now; nil if the attribute is not a number or not served.
   public mutating func range(of path: ConcreteAttributePath) -> ClosedRange<Int64>? { context.range(of: path) }
 
-  /// Changes an attribute as the physical device would.
+  /// Sets an attribute as the physical device does.
   public mutating func act<C: Cluster, Value: ModelValue>(
     set attribute: Attribute<C, Value>, _ value: Value, on endpoint: EndpointID, at now: Instant
   ) throws(StatusError) {
     try act(set: attribute.path(on: endpoint), encoded: value.tlv, at: now)
   }
 
-  /// Carries out a command as if its button on the device was pressed.
+  /// Runs a command as if its button on the device was pressed.
   @discardableResult
   public mutating func press<C: Cluster, Request: ModelStruct, Response: ModelStruct>(
     _ command: Command<C, Request, Response>, _ request: Request, on endpoint: EndpointID, at now: Instant
@@ -72,13 +72,13 @@ extension DeviceEngine {
     return try context.invoke(command, request, on: endpoint)
   }
 
-  /// Goes down in good order: says so to subscribers, takes its services back, and notes for the next start that it was no
-  /// loss of power.
+  /// Shuts down in an orderly way: notifies subscribers, withdraws the services, and stores that the next start does
+  /// not follow a loss of power.
   public mutating func shutDown(at now: Instant) {
     guard !isShutDown else { return }
     advance(to: now)
     context.emit(BasicInformation.shutDown, NoFields(), on: .root)
-    context.call(GeneralDiagnosticsHooks.bookOperation, NoFields(), on: .root)
+    context.call(GeneralDiagnosticsHooks.recordOperatingTime, NoFields(), on: .root)
     context.node.changes.append(StoreChange(StoreKey.shutDown, true.tlv))
     distributeChanges()
     reportToSubscribers(isLast: true)
@@ -91,7 +91,7 @@ extension DeviceEngine {
     effects.flatMap { effect -> [StoreChange] in if case .store(let changes) = effect { changes } else { [] } }
   }
 
-  /// Becomes as it was when it left the factory, and starts anew: fabrics, settings and sessions are gone.
+  /// Restores the factory state and restarts. Fabrics, settings and sessions are removed.
   public mutating func factoryReset(at now: Instant) {
     advance(to: now)
     let begin = effects.count
@@ -104,11 +104,11 @@ extension DeviceEngine {
     let earlier = Array(effects[effectsTaken..<begin])
     let last = Array(effects[begin...])
     let source = random.fork()
-    // Nothing is left but that it was no loss of power.
+    // Only the record of the orderly shutdown is kept.
     self = DeviceEngine(
       configuration, endpoints: endpoints, stored: [StoreKey.shutDown: true.tlv], random: source,
       signatures: context.node.signatures, at: now)
-    // One step for the store, before anything is said: a power cut leaves the device as it was, or as new.
+    // One store effect before all others, so that a loss of power leaves the device either unchanged or reset.
     let changes = Self.stored(by: last) + forgotten + Self.stored(by: effects)
     let others = (last + effects).filter { if case .store = $0 { false } else { true } }
     effects = earlier

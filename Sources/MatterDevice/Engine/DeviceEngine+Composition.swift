@@ -4,9 +4,9 @@ internal import MatterModel
 internal import MatterProtocol
 
 extension DeviceEngine {
-  /// Raises ConfigurationVersion where the node is put together in another way than in its last run: other endpoints, device
-  /// types or clusters. Matter Core § 11.1.
-  mutating func noteComposition(_ last: [UInt8]?) {
+  /// Increments ConfigurationVersion if endpoints, device types or clusters differ from those of the last run.
+  /// Matter Core § 11.1.
+  mutating func updateConfigurationVersion(_ last: [UInt8]?) {
     let digest = Hash.sha256(composition)
     guard digest != last else { return }
     context.node.changes.append(StoreChange(StoreKey.composition, digest))
@@ -17,7 +17,7 @@ extension DeviceEngine {
     _ = context.node.set(index, path.attribute, (version &+ 1 == 0 ? 1 : version &+ 1).tlv, reporting: .now)
   }
 
-  /// What controllers keep of a node, as Descriptor and the global attributes tell it.
+  /// The structure of the node that controllers cache, as in Descriptor and the global attributes.
   private var composition: [UInt8] {
     var writer = TLVWriter()
     writer.array(.anonymous) {
@@ -28,7 +28,7 @@ extension DeviceEngine {
           for server in endpoint.servers.sorted(by: { $0.id < $1.id }) {
             $0.write(UInt64(server.id.rawValue) << 32 | UInt64(server.features))
           }
-          // What follows are other numbers.
+          // Separate arrays, because clients and parts are different kinds of numbers.
           for list in [
             endpoint.clients.sorted().map { UInt64($0.rawValue) }, endpoint.parts.map { UInt64($0.rawValue) },
           ] {

@@ -2,7 +2,7 @@ internal import MatterClusters
 internal import MatterModel
 internal import MatterProtocol
 
-// The messaging core, and the multicast addresses that are listened to, follow Group Key Management and the group table.
+// Updates the messaging core and the joined multicast addresses from Group Key Management and the group table.
 extension DeviceEngine {
   mutating func followGroups() {
     let table = context.groupTable
@@ -22,7 +22,7 @@ extension DeviceEngine {
     joined = addresses
   }
 
-  /// The key sets that groups are mapped to, with keys that were derived before taken over.
+  /// Returns the key sets with mapped groups. Keys that were derived before are reused.
   private func keySets(of fabric: Fabric, _ map: [GroupKeyManagement.GroupKeyMapStruct]) -> [GroupKeySet] {
     let known = core.groupKeys(of: fabric.index).flatMap(\.keys)
     return Set(map.map(\.groupKeySetID)).sorted().compactMap { id in
@@ -39,7 +39,7 @@ extension DeviceEngine {
 
   // MARK: Messages to groups
 
-  /// Carries out what was asked of all members of a group. Nobody gets an answer. Matter Core § 8.2.4.
+  /// Handles a message to a group, which gets no response. Matter Core § 8.2.4.
   mutating func receive(_ message: GroupMessage) {
     context.subject = Subject(.group, fabric: message.fabric, node: .group(message.group))
     defer { context.subject = .device }
@@ -55,7 +55,7 @@ extension DeviceEngine {
         !request.moreChunkedMessages
       else { return core.countDrop(.unexpectedMessage) }
       var job = WriteJob(isTimed: false)
-      // Members have different endpoints: a message to them names none. Matter Core § 8.7.2.3.
+      // A group message must not name an endpoint, since endpoints differ between members. Matter Core § 8.7.2.3.
       _ = job.run(request.writes.filter { $0.path.endpoint == nil }, &context)
     default: return core.countDrop(.unexpectedMessage)
     }
@@ -64,7 +64,7 @@ extension DeviceEngine {
 }
 
 extension ServerContext {
-  /// Whether the current subject means this endpoint: a group is the endpoints that were added to it.
+  /// Returns whether the current subject addresses the endpoint: a group addresses the endpoints that are its members.
   func isAddressed(_ endpoint: EndpointID) -> Bool {
     guard subject.isGroup else { return true }
     let group = GroupID(UInt16(truncatingIfNeeded: subject.node.rawValue))

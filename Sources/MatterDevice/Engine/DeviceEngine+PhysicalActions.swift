@@ -2,10 +2,10 @@ internal import MatterClusters
 public import MatterModel
 public import MatterProtocol
 
-// What hands do to switches and to what is behind a bridge.
+// Physical actions on switches and bridged devices, and changes of the host's clock.
 extension DeviceEngine {
-  /// Moves the switch of an endpoint; the movements after the first follow by themselves, in their time.
-  /// - Throws: `unsupportedCluster` without a Switch there, `constraintError` for a position that it does not have.
+  /// Moves the switch of an endpoint. The moves after the first follow at their times.
+  /// - Throws: `unsupportedCluster` if the endpoint has no Switch, `constraintError` for an invalid position.
   public mutating func operate(
     switchOn endpoint: EndpointID, _ moves: [SwitchMove], at now: Instant
   ) throws(StatusError) {
@@ -18,8 +18,8 @@ extension DeviceEngine {
     settle()
   }
 
-  /// Gives a device behind a bridge its power, or takes it: it starts up, or can't be reached any more.
-  /// - Throws: `unsupportedCluster` where no bridged device is.
+  /// Switches the power of a bridged device. On power-up the device starts; without power it is unreachable.
+  /// - Throws: `unsupportedCluster` if the endpoint is not a bridged device.
   public mutating func power(_ isOn: Bool, bridgedOn endpoint: EndpointID, at now: Instant) throws(StatusError) {
     advance(to: now)
     let wasOn = context.value(BridgedDeviceBasicInformation.reachable, on: endpoint)
@@ -28,18 +28,19 @@ extension DeviceEngine {
       let parts = context.node.endpoint(endpoint)?.parts ?? []
       start(
         context.node.clusters.indices.filter { index in
-          let place = context.node.clusters[index].path.endpoint
-          return place == endpoint || parts.contains(place)
+          let id = context.node.clusters[index].path.endpoint
+          return id == endpoint || parts.contains(id)
         })
     }
     settle()
   }
 
-  /// Whether a cluster is one of a device behind this bridge that has no power: nothing can be done there.
+  /// Returns whether the cluster belongs to a bridged device without power. Commands and writes to it fail.
   public func isOutOfReach(_ path: ClusterPath) -> Bool { context.node.isOutOfReach(path) }
 
-  /// The host's clock was set: the node has no other, so that its own shows as much more or less, whoever told it the time.
-  /// - Parameter epoch: what the host's shows at the zero of the engine's clock, in milliseconds of Unix time.
+  /// Moves the node's clock by the same step as the host's clock, whichever source had set it, since the node has no
+  /// other clock.
+  /// - Parameter epoch: Unix time of the host in milliseconds at the zero of the engine's clock.
   public mutating func noteClock(epoch: Int64, at now: Instant) {
     advance(to: now)
     let old = configuration.epoch
@@ -54,6 +55,6 @@ extension DeviceEngine {
     settle()
   }
 
-  /// Messages that were not taken in, by reason.
+  /// The number of dropped messages, by reason.
   public var drops: DropCounts { core.drops }
 }

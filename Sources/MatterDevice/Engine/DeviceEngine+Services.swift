@@ -1,10 +1,10 @@
 internal import MatterModel
 internal import MatterProtocol
 
-// The messaging core and DNS-SD follow the state of commissioning.
+// Updates the messaging core and DNS-SD from the commissioning state.
 extension DeviceEngine {
-  /// Does what handlers asked for, and makes the rest of the engine follow what they changed.
-  /// - Parameter current: the session whose message is still to be answered.
+  /// Performs the requests of handlers, and applies state changes to the rest of the engine.
+  /// - Parameter current: The session with a pending response.
   mutating func applyRequests(current: SessionID?) {
     let requests = context.node.requests
     context.node.requests.removeAll()
@@ -15,7 +15,7 @@ extension DeviceEngine {
       case .closePASESessions:
         for session in core.sessions where session.kind == .pase && !session.isInitiator {
           if session.id == current {
-            // It still gets its answer.
+            // The pending response is still sent.
             core.closeSessions(of: session.fabric, at: now)
           } else {
             core.close(session.id, notifyingPeer: true, at: now)
@@ -26,7 +26,7 @@ extension DeviceEngine {
     if context.node.commissioning.isChanged || context.node.wantsWindow {
       openFirstWindow()
       context.node.commissioning.isChanged = false
-      // What is announced must outlive a power cut: stored first.
+      // Store first: an advertised service must survive a loss of power.
       commit()
       followFabrics()
       followWindow()
@@ -39,7 +39,7 @@ extension DeviceEngine {
     }
   }
 
-  /// A device without a fabric waits for its first.
+  /// Opens the window for the first administrator if the device has no fabric.
   private mutating func openFirstWindow() {
     let commissioning = context.node.commissioning
     guard context.node.wantsWindow, commissioning.failSafe == nil else { return }
@@ -69,8 +69,8 @@ extension DeviceEngine {
     if let wanted { core.openPASE(wanted) } else { core.closePASE(at: now) }
   }
 
-  /// Somebody else has the name of a service. That of a commissionable node is drawn at random, and drawn anew; that of a node
-  /// on a fabric says who it is, and can't be another. Matter Core § 4.3.1, § 4.3.2.
+  /// Resolves a name conflict of a service. A commissionable node draws a new random name. An operational node keeps
+  /// its name, which is derived from its identity. Matter Core § 4.3.1, § 4.3.2.
   mutating func rename(_ kind: MatterService.Kind) {
     guard case .commissionable(let instance) = kind,
       context.node.commissioning.window?.instance == instance
@@ -79,10 +79,10 @@ extension DeviceEngine {
     followServices()
   }
 
-  /// Somebody else has the name of the host. Nobody looks for a host but where a service says that it is there: all services move
-  /// to another name, drawn at random and kept until the next start. RFC 6762 § 9.
+  /// Resolves a name conflict of the host: all services move to a new random host name, which is kept until the next
+  /// start. Hosts are only found through services, so the name can change. RFC 6762 § 9.
   mutating func renameHost(_ name: String) {
-    // Each service that is on the host tells of it.
+    // The conflict is reported once per service of the host; later reports name a host that is no longer published.
     guard published.contains(where: { $0.hostName == name }) else { return }
     hostName = MatterService.hostName(drawnFrom: &context.node.random)
     followServices()
@@ -90,7 +90,7 @@ extension DeviceEngine {
 
   private mutating func followServices() {
     let wanted = isShutDown ? [] : services
-    // New services first: the addresses of a host are withdrawn with its last service.
+    // Publish before withdrawing: withdrawing the last service of a host withdraws its addresses.
     for service in wanted where !published.contains(service) { effects.append(.publish(service)) }
     for service in published where !wanted.contains(where: { $0.kind == service.kind }) {
       effects.append(.withdraw(service))
@@ -98,7 +98,7 @@ extension DeviceEngine {
     published = wanted
   }
 
-  /// What the node is to be found by now.
+  /// The services to publish now.
   private var services: [MatterService] {
     let commissioning = context.node.commissioning
     var services = commissioning.fabrics.map { fabric in
@@ -116,7 +116,7 @@ extension DeviceEngine {
       service.setVendor(configuration.vendorID.rawValue, product: configuration.productID)
       service.deviceType = endpoints.first { $0.id != .root }?.deviceTypes.first?.id.rawValue
       service.deviceName = name
-      // Power cycle it, or see its manual. Matter Core § 5.4.2.5.6.
+      // Bits 0 and 5: power cycle, or see the manual. Matter Core § 5.4.2.5.6.
       service.pairingHint = 33
       describe(&service)
       services.append(service)
@@ -137,7 +137,7 @@ extension DeviceEngine {
     return result
   }
 
-  /// Takes all services back.
+  /// Withdraws all services, and stops queries and multicast reception.
   mutating func withdrawAll() {
     for service in published { effects.append(.withdraw(service)) }
     published = []

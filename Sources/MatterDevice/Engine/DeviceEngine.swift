@@ -3,9 +3,9 @@ internal import MatterClusters
 internal import MatterModel
 public import MatterProtocol
 
-/// A Matter device: everything between datagrams and what its cluster servers do. A value without I/O, see ``Engine``.
+/// A Matter device: everything between datagrams and the cluster servers. A value without I/O, see ``Engine``.
 ///
-/// It is made of the messaging core, the node's state with its servers, and the interactions under way between the two.
+/// It consists of the messaging core, the node's state with its servers, and the interactions in progress between them.
 public struct DeviceEngine: Engine {
   public typealias Event = DeviceEvent
 
@@ -15,23 +15,23 @@ public struct DeviceEngine: Engine {
   /// Owns the node's state.
   var context: ServerContext
   var interactions: [ExchangeID: Interaction] = [:]
-  /// By age.
+  /// Sorted by age, oldest first.
   var subscriptions: [Subscription] = []
   var nextSubscription: UInt32
-  /// Events below this number were seen by the subscriptions.
+  /// Events below this number have been passed to the subscriptions.
   var distributedEvents: UInt64 = 0
   var bound = BoundCommands()
-  /// What subscribers of an earlier run wait for.
+  /// Subscriptions of an earlier run that wait for a session.
   var resumptions: [PendingResumption] = []
   var published: [MatterService] = []
-  /// The host's name in DNS-SD: that of the configuration, or one drawn since.
+  /// The DNS-SD host name: that of the configuration, or a new one after a conflict.
   var hostName: String
-  /// The multicast addresses that messages to our groups come to.
+  /// The multicast addresses of the node's groups.
   var joined: [IPAddress] = []
   var pase: PASEParameters?
-  /// The keys of what is stored.
+  /// The keys of the engine's entries in the store.
   var storedKeys: Set<String>
-  /// Whether it has said goodbye; from then on it does nothing any more.
+  /// Whether the device was shut down. It ignores all further input.
   public private(set) var isShutDown = false
 
   var effects: [Effect<DeviceEvent>] = []
@@ -41,10 +41,10 @@ public struct DeviceEngine: Engine {
 
   /// Starts a device.
   /// - Parameters:
-  ///   - endpoints: the application endpoints, with ids from 1. Endpoint 0, and a Descriptor on each, are added; what is
-  ///     given for endpoint 0 takes precedence.
-  ///   - stored: what earlier runs stored.
-  ///   - random: where all randomness of the device comes from.
+  ///   - endpoints: The application endpoints, with ids from 1. Endpoint 0, and a Descriptor on each, are added; a
+  ///     definition of endpoint 0 takes precedence.
+  ///   - stored: The entries that earlier runs stored.
+  ///   - random: The source of all randomness of the device.
   public init(
     _ configuration: DeviceConfiguration, endpoints: [EndpointDefinition], stored: StoredState = [:],
     random: any RandomSource, signatures: any SignatureScheme = OpenSSLSignatures(), at now: Instant
@@ -69,7 +69,7 @@ public struct DeviceEngine: Engine {
         at: now))
     context.node.utc = configuration.epoch.flatMap { UTCClock(epoch: $0, at: now) }
     if stored[StoreKey.shutDown] != nil {
-      // It ended by itself: what starts it again is no loss of power.
+      // The last run ended with an orderly shutdown, so this start does not follow a loss of power.
       context.node.bootReason = .softwareReset
       context.node.changes.append(StoreChange(StoreKey.shutDown, nil))
     }
@@ -80,7 +80,7 @@ public struct DeviceEngine: Engine {
       resumption: StoredResumption.records(in: stored, of: commissioning.fabrics),
       groupCounter: stored[StoreKey.groupCounter].flatMap { try? UInt32(tlv: $0) })
     distributedEvents = context.node.events.next
-    noteComposition(stored[StoreKey.composition])
+    updateConfigurationVersion(stored[StoreKey.composition])
     start(stored[StoreKey.failSafe])
     resumeSubscriptions(stored)
     settle()
@@ -139,7 +139,7 @@ public struct DeviceEngine: Engine {
   // MARK: Steps
 
   private mutating func start(_ failSafe: [UInt8]?) {
-    // A crash in the middle of commissioning: what was done is undone now, as if the time had run out.
+    // A crash interrupted commissioning: undo its changes as if the fail-safe had expired.
     if let failSafe, configuration.limits.defect != .keepsHalfCommissioning {
       context.node.commissioning.failSafe = FailSafe(undoing: failSafe, at: now)
       context.expireFailSafe()
@@ -149,7 +149,7 @@ public struct DeviceEngine: Engine {
     context.node.wantsWindow = configuration.isCommissionable
   }
 
-  /// What clusters do when what they are of gets its power.
+  /// Runs the start handlers of clusters at power-up.
   mutating func start(_ clusters: [Int]) {
     for cluster in clusters {
       let id = context.node.clusters[cluster].path.cluster
@@ -159,7 +159,7 @@ public struct DeviceEngine: Engine {
   }
 
   private mutating func runTimers() {
-    // Timers that handlers set for now run in the next turn, so that none can keep us here.
+    // Timers that handlers schedule for the current time run in the next turn, so that this loop ends.
     let now = now
     let due = context.node.timers.filter { $0.deadline <= now }.sorted { $0.deadline < $1.deadline }
     guard !due.isEmpty else { return }
@@ -170,7 +170,7 @@ public struct DeviceEngine: Engine {
     }
   }
 
-  /// Carries out what follows from the last step, until nothing does.
+  /// Processes output and state changes until none are left.
   mutating func settle() {
     while true {
       core.trustedEpoch = trustedEpoch
@@ -187,7 +187,7 @@ public struct DeviceEngine: Engine {
     }
   }
 
-  /// A clock that an administrator set, or a host's that was set by somebody.
+  /// The epoch for certificate validation: from a clock that an administrator set, or a plausible host clock.
   private var trustedEpoch: Int64? {
     guard let utc = context.node.utc else { return nil }
     let isPlausible = utc.microseconds(at: now) / 1_000_000 >= UInt64(NodeCore.earliestHostTime)
@@ -214,7 +214,7 @@ public struct DeviceEngine: Engine {
       }
     case .resumptionChanged(let record):
       let change = StoredResumption.change(record)
-      // As many as the core keeps; which one goes does not matter, a full handshake is as good.
+      // Store as many records as the core keeps. Any record can be evicted: its peer falls back to a full handshake.
       let keys = storedKeys.filter { $0.hasPrefix("resumption/") }
       if keys.count >= configuration.limits.maximumResumptionRecords, !keys.contains(change.key),
         let first = keys.min()
@@ -234,7 +234,7 @@ public struct DeviceEngine: Engine {
   private mutating func sessionEstablished(_ id: SessionID) {
     guard let session = core.session(id), session.kind == .pase, !session.isInitiator else { return }
     context.node.commissioning.isPASEBusy = true
-    // Whoever got in has to get on with it. Matter Core § 5.5.
+    // A PASE session arms the fail-safe, so that an abandoned commissioning ends. Matter Core § 5.5.
     if context.node.commissioning.failSafe == nil {
       context.node.commissioning.failSafe = FailSafe(
         fabric: .none, session: id, for: .seconds(Int64(FailSafe.recommendedSeconds)), at: now)
@@ -248,8 +248,8 @@ public struct DeviceEngine: Engine {
         failed(command, .sessionClosed, on: id)
       }
     }
-    // Gone before it came to a certificate: nobody is left to go on with it. A session that was before this one may linger for
-    // as long as its last answer is not acknowledged.
+    // The session closed before AddNOC, so commissioning can't continue. The id is compared because a previous session
+    // may linger until its last response is acknowledged.
     if session.kind == .pase, !session.isInitiator, let failSafe = context.node.commissioning.failSafe,
       failSafe.fabric == .none, failSafe.session == id, !failSafe.hasNOC
     {
@@ -257,7 +257,7 @@ public struct DeviceEngine: Engine {
     }
   }
 
-  /// Hands over what is to be stored and told, before anything else goes out.
+  /// Turns pending store changes and events into effects, before any other effect.
   mutating func commit() {
     for fabric in context.node.forgottenFabrics {
       let keys = storedKeys.filter { $0.hasPrefix(StoredResumption.prefix(fabric)) }.sorted()
@@ -277,8 +277,8 @@ public struct DeviceEngine: Engine {
     }
   }
 
-  /// What is to be stored now. A list that comes in several messages is stored as a whole, when its last message has come or
-  /// nobody is left to send it: whoever is killed in between, as by a power cut, has the old list.
+  /// Returns the store changes to perform now. A list that is written in several messages is stored as a whole after
+  /// the last message or the end of the exchange, so that a loss of power in between leaves the old list.
   private mutating func takeChanges() -> [StoreChange] {
     let changes = Self.lastOfEach(context.node.changes)
     context.node.changes.removeAll(keepingCapacity: true)
@@ -289,7 +289,7 @@ public struct DeviceEngine: Engine {
     return changes.filter { !open.contains($0.key) }
   }
 
-  /// Of several changes of one entry the last counts.
+  /// Keeps the last of several changes to the same entry.
   static func lastOfEach(_ changes: [StoreChange]) -> [StoreChange] {
     guard changes.count > 1 else { return changes }
     var last: [String: Int] = [:]
@@ -297,6 +297,6 @@ public struct DeviceEngine: Engine {
     return changes.enumerated().filter { last[$1.key] == $0 }.map(\.element)
   }
 
-  /// Ends the engine's life: nothing comes in any more.
+  /// Stops the engine. It ignores all further input.
   mutating func stop() { isShutDown = true }
 }

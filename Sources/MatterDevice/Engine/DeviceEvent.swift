@@ -1,20 +1,20 @@
 public import MatterModel
 
-/// What a device tells whoever drives it.
+/// An event that a device emits to its driver.
 public enum DeviceEvent: Hashable, Sendable {
-  /// An attribute has another value now, whoever changed it. The value is one element with an anonymous tag.
+  /// An attribute changed, from any source. The value is one element with an anonymous tag.
   case attributeChanged(ConcreteAttributePath, [UInt8])
   /// An administrator finished commissioning the device into a fabric.
   case commissioned(FabricIndex)
-  /// With all that belonged to it.
+  /// A fabric was removed with all its data.
   case fabricRemoved(FabricIndex)
-  /// The device can be commissioned, by the passcode of its label (`isEnhanced` false) or one made for the occasion.
+  /// A window opened for the passcode of the label (`isEnhanced` false) or for one that an administrator generated.
   case windowOpened(isEnhanced: Bool)
   case windowClosed
-  /// A fail-safe ran out, or was disarmed: what was done under it is undone.
+  /// A fail-safe expired or was disarmed, and its changes were undone.
   case rolledBack
-  /// The endpoint was asked to make itself known, or to stop it.
+  /// The endpoint starts or stops identifying itself.
   case identify(EndpointID, isIdentifying: Bool)
-  /// A line for the log.
+  /// A log message.
   case note(String)
 }

@@ -2,7 +2,7 @@ internal import MatterClusters
 internal import MatterModel
 internal import MatterProtocol
 
-// The fail-safe, fabrics and windows, as the node's own servers and the engine need them.
+// The fail-safe, fabrics and windows, for the servers of the root endpoint and the engine.
 extension ServerContext {
   // MARK: Fabrics
 
@@ -17,7 +17,7 @@ extension ServerContext {
     fabricsChanged()
   }
 
-  /// Removes a fabric with everything that belongs to it. Matter Core § 11.18.6.12.
+  /// Removes a fabric with all its data. Matter Core § 11.18.6.12.
   mutating func remove(_ index: FabricIndex) {
     guard node.commissioning.fabric(index) != nil else { return }
     emit(BasicInformation.leave, .init(fabricIndex: index), on: .root)
@@ -57,12 +57,12 @@ extension ServerContext {
 
   // MARK: Fail-safe
 
-  /// Notes in the store what a crash now would have to undo.
+  /// Stores the changes that a start after a crash would have to undo.
   mutating func storeFailSafe() {
     node.changes.append(StoreChange(StoreKey.failSafe, node.commissioning.failSafe?.tlv, isDurable: true))
   }
 
-  /// What was done under the fail-safe stays.
+  /// Disarms the fail-safe and keeps the changes made under it.
   mutating func commitFailSafe() {
     guard let failSafe = node.commissioning.failSafe else { return }
     node.commissioning.failSafe = nil
@@ -74,7 +74,7 @@ extension ServerContext {
     if failSafe.hasNOC { report(.commissioned(failSafe.fabric)) }
   }
 
-  /// What was done under the fail-safe is undone. Matter Core § 11.10.7.2.2.
+  /// Expires the fail-safe and undoes the changes made under it. Matter Core § 11.10.7.2.2.
   mutating func expireFailSafe() {
     guard let failSafe = node.commissioning.failSafe else { return }
     node.commissioning.failSafe = nil
@@ -118,7 +118,7 @@ extension ServerContext {
     }
   }
 
-  /// Counts an attempt with a wrong passcode. Matter Core § 5.5.
+  /// Counts a failed PASE attempt, and closes the window after the maximum number. Matter Core § 5.5.
   mutating func countFailedAttempt() {
     guard var window = node.commissioning.window else { return }
     window.failures += 1

@@ -1,7 +1,7 @@
 internal import MatterModel
 internal import MatterProtocol
 
-/// Where records for session resumption are kept in the store, one for each peer. Matter Core § 4.14.2.2.1.
+/// Session resumption records in the store, one per peer. Matter Core § 4.14.2.2.1.
 enum StoredResumption {
   static func prefix(_ fabric: FabricIndex) -> String { "resumption/\(fabric.rawValue)/" }
 
@@ -9,7 +9,7 @@ enum StoredResumption {
     StoreChange(prefix(record.fabric) + String(record.peer.rawValue, radix: 16), record.stored)
   }
 
-  /// The records of fabrics that there are.
+  /// Returns the records of existing fabrics.
   static func records(in stored: StoredState, of fabrics: [Fabric]) -> [ResumptionRecord] {
     fabrics.flatMap { fabric in
       stored.filter { $0.key.hasPrefix(prefix(fabric.index)) }.sorted { $0.key < $1.key }.compactMap { _, value in

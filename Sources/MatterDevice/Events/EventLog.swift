@@ -2,33 +2,33 @@ internal import MatterClusters
 internal import MatterModel
 internal import MatterProtocol
 
-/// An event that happened. Matter Core § 7.14.
+/// A recorded event. Matter Core § 7.14.
 struct EventRecord: Sendable, Hashable {
   let number: UInt64
   let path: ConcreteEventPath
   let priority: EventPriority
   let timestamp: EventTimestamp
   let payload: [UInt8]
-  /// The only fabric that may see it, nil for all.
+  /// The fabric of a fabric-sensitive event; nil for an event that all fabrics may read.
   let fabric: FabricIndex?
   let read: Privilege
 }
 
-/// The events that are kept, oldest first; of each priority the latest. Those above the priority Debug outlive a restart.
+/// The latest events of each priority, oldest first. Events above the priority Debug survive a restart.
 struct EventLog: Sendable {
-  /// How many events of one priority are kept.
+  /// The maximum number of events per priority.
   static let capacity = 64
-  /// Numbers are reserved in blocks, so that the store is not written for each event that is not kept.
+  /// Event numbers are reserved in blocks, so that events that are not stored do not each need a write to the store.
   static let block: UInt64 = 1024
 
   private(set) var records: [EventRecord] = []
   private(set) var next: UInt64 = 0
-  /// Below this, numbers are reserved.
+  /// Numbers below this one are reserved in the store.
   private(set) var reserved: UInt64 = 0
-  /// Where the numbers of this run begin.
+  /// The first number of this run.
   private var first: UInt64 = 0
 
-  /// Goes on behind all numbers that an earlier run may have used, with what that run left.
+  /// Restores the events of an earlier run, and continues after all numbers that it may have used.
   mutating func resume(at number: UInt64, _ earlier: [EventRecord]) {
     (next, reserved, first) = (number, number, number)
     records = earlier.filter { $0.number < number }.sorted { $0.number < $1.number }
@@ -38,17 +38,19 @@ struct EventLog: Sendable {
     }
   }
 
-  /// - Parameter isDurable: whether the reservation of numbers must survive a loss of power, because a controller may have seen
-  ///   some of them: it would never ask for events with the same numbers again.
-  /// - Returns: what has to be stored.
+  /// Appends an event, and evicts the oldest of its priority if the log is full.
+  /// - Parameter isDurable: Whether the reservation of numbers must survive a loss of power. A controller that has
+  ///   already seen a number would never request a second event with it.
+  /// - Returns: The store changes.
   mutating func append(isDurable: Bool, _ record: (UInt64) -> EventRecord) -> [StoreChange] {
     var changes: [StoreChange] = []
     let new = record(next)
-    // Saturates: 2^64 events are never reached by counting, but a stored number may be anything.
+    // Saturates, because a stored number may have any value.
     next = next.saturatingAdd(1)
-    if new.tellsOfStart {
-      // Whoever asks how it started means this time. Not for want of room: certification reads StartUp after a reboot and
-      // takes one answer and no more (Test_TC_BINFO_2_2), since the SDK's own devices keep no event over a restart.
+    if new.isStartEvent {
+      // Removes the start events of earlier runs, since readers expect the current one. Not for lack of capacity:
+      // certification reads StartUp after a reboot and accepts only one event (Test_TC_BINFO_2_2), since the SDK's own
+      // devices do not store events.
       for old in records where old.path == new.path && old.number < first && old.isStored {
         changes.append(StoreChange(StoreKey.event(old.number), nil))
       }
@@ -68,11 +70,11 @@ struct EventLog: Sendable {
     return changes
   }
 
-  /// - Returns: what has to be stored.
+  /// - Returns: The store changes.
   mutating func removeAll(of fabric: FabricIndex) -> [StoreChange] {
-    let gone = records.filter { $0.fabric == fabric && $0.isStored }
+    let removed = records.filter { $0.fabric == fabric && $0.isStored }
     records.removeAll { $0.fabric == fabric }
-    return gone.map { StoreChange(StoreKey.event($0.number), nil) }
+    return removed.map { StoreChange(StoreKey.event($0.number), nil) }
   }
 
   private mutating func removeOldest(_ priority: EventPriority) -> EventRecord? {
@@ -83,8 +85,8 @@ struct EventLog: Sendable {
 // MARK: - Storing
 
 extension EventRecord {
-  /// Whether it is told at every start.
-  var tellsOfStart: Bool {
+  /// Whether the event is emitted at every start.
+  var isStartEvent: Bool {
     switch (path.cluster, path.event) {
     case (BasicInformation.id, BasicInformation.startUp.id),
       (GeneralDiagnostics.id, GeneralDiagnostics.bootReasonEvent.id),
@@ -94,10 +96,10 @@ extension EventRecord {
     }
   }
 
-  /// Whether it is kept over a restart.
+  /// Whether the event survives a restart.
   var isStored: Bool { priority > .debug }
 
-  /// All but what the cluster's declaration tells.
+  /// The encoded record, without the parts that the cluster's declaration determines.
   var stored: [UInt8] {
     var writer = TLVWriter()
     writer.structure {
@@ -115,7 +117,7 @@ extension EventRecord {
     return writer.finish()
   }
 
-  /// - Parameter info: finds what the node's clusters declare; nil: no longer served.
+  /// - Parameter info: Returns the declaration of an event; nil if it is no longer served.
   init?(stored bytes: [UInt8], info: (ConcreteEventPath) -> EventInfo?) {
     guard let element = try? TLVElement(decoding: bytes), case .unsigned(let number)? = element[0]?.value,
       case .unsigned(let endpoint)? = element[1]?.value, case .unsigned(let cluster)? = element[2]?.value,

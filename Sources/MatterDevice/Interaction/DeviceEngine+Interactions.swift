@@ -1,22 +1,22 @@
 internal import MatterModel
 internal import MatterProtocol
 
-/// Where an exchange stands that is not done with one message.
+/// The state of an exchange of more than one message.
 enum Interaction: Sendable {
-  /// A timed write or invoke was announced, and has to come by then.
+  /// A timed write or invoke was announced, and must follow before the deadline.
   case timed(until: Instant)
   case reporting(ReportJob)
   case writing(WriteJob)
-  /// The messages that are still to be sent.
+  /// The response messages that have not been sent.
   case invoking(ArraySlice<[UInt8]>)
-  /// The device itself asked another node for something, and waits for the answer.
+  /// The device sent a command to another node and waits for the response.
   case controlling(BoundCommand)
 }
 
 extension DeviceEngine {
-  /// How long a peer may think before it goes on.
+  /// The timeout for a response of the peer.
   private static let timeout = Duration.seconds(30)
-  /// Timed interactions may be announced this long ahead.
+  /// The maximum timeout of a timed interaction, in milliseconds.
   private static let longestTimeout: UInt16 = 60_000
 
   mutating func receive(_ message: InboundMessage) {
@@ -29,7 +29,7 @@ extension DeviceEngine {
       answered(command, message.opcode, Array(message.bytes[message.payload]))
       return core.close(exchange, at: now)
     }
-    // A session whose fabric is gone may hear the rest of an answer, but ask for nothing: not even on an old exchange.
+    // A session of a removed fabric may receive the rest of a response, but send no requests, even on an old exchange.
     if core.isExpiring(exchange.session) {
       guard message.opcode == InteractionOpcode.statusResponse.rawValue, case .invoking? = state else {
         return drop(exchange)
@@ -42,7 +42,7 @@ extension DeviceEngine {
       try receive(message, state, subject)
     } catch {
       refuse(error.status.code, on: exchange)
-      // After the answer, because it closes the exchange.
+      // After the status response, because this closes the exchange.
       if case .reporting(let job) = state, let id = job.subscription { end(id) }
     }
   }
@@ -78,7 +78,7 @@ extension DeviceEngine {
       let response: StatusResponse = try decode(bytes)
       guard response.status == .success else { return core.close(exchange, at: now) }
       send(rest, on: exchange)
-    // A status that nobody waits for is not answered, lest two nodes answer each other for ever.
+    // An unexpected status is not answered, lest two nodes answer each other endlessly.
     case (.statusResponse, _): drop(exchange)
     default: throw StatusError(.invalidAction)
     }
@@ -100,7 +100,7 @@ extension DeviceEngine {
     core.send(StatusResponse.opcode.rawValue, on: exchange, then: .close, at: now) { response.encode(to: &$0) }
   }
 
-  /// Whether what was announced and what came agree. Matter Core § 8.7.3, § 8.8.3.
+  /// Throws unless the request matches the preceding TimedRequest, if any. Matter Core § 8.7.3, § 8.8.3.
   private func checkTimed(_ isTimed: Bool, _ state: Interaction?) throws(StatusError) {
     guard case .timed(let deadline) = state else {
       guard !isTimed else { throw StatusError(.timedRequestMismatch) }
@@ -110,7 +110,7 @@ extension DeviceEngine {
     guard isTimed else { throw StatusError(.timedRequestMismatch) }
   }
 
-  // MARK: Reading
+  // MARK: Read
 
   private mutating func read(_ request: ReadRequest, _ subject: Subject, on exchange: ExchangeID) throws(StatusError) {
     context.subject = subject
@@ -136,7 +136,7 @@ extension DeviceEngine {
     }
   }
 
-  /// The peer took a message of a report, or did not.
+  /// Handles the peer's status response to a report message.
   private mutating func confirm(
     _ job: ReportJob, _ response: StatusResponse, on exchange: ExchangeID
   ) throws(StatusError) {
@@ -150,12 +150,12 @@ extension DeviceEngine {
     core.close(exchange, at: now)
     guard let index = subscriptions.firstIndex(where: { $0.id == id }) else { return }
     subscriptions[index].exchange = nil
-    // One of an earlier run stands when its subscriber has confirmed a report.
+    // A resumed subscription becomes active when its subscriber confirms a report.
     subscriptions[index].isActive = true
     store(index)
   }
 
-  // MARK: Writing
+  // MARK: Write
 
   private mutating func write(
     _ request: WriteRequest, _ state: Interaction?, _ subject: Subject, _ message: InboundMessage
@@ -178,7 +178,7 @@ extension DeviceEngine {
     }
     let response = WriteResponse(job.run(request.writes, &context))
     context.subject = .device
-    // Known before the changes are committed: lists that are still to be continued wait for their end.
+    // Set before the changes are committed: lists with further messages are not stored yet.
     if request.moreChunkedMessages { interactions[message.exchange] = .writing(job) }
     applyRequests(current: message.exchange.session)
     if request.suppressResponse { return core.close(message.exchange, at: now) }
@@ -188,7 +188,7 @@ extension DeviceEngine {
     ) { response.encode(to: &$0) }
   }
 
-  // MARK: Invoking
+  // MARK: Invoke
 
   private mutating func invoke(
     _ message: InboundMessage, _ state: Interaction?, _ subject: Subject
@@ -202,8 +202,8 @@ extension DeviceEngine {
     let job = try InvokeJob(
       request, bytes, isGroup: false, limit: Int(configuration.parameters.maximumPathsPerInvoke), &context)
     applyRequests(current: message.exchange.session)
-    // Plain success is not said to somebody who does not want to hear it.
-    if job.messages.isEmpty || (request.suppressResponse && !job.saysMore) {
+    // A plain success is not sent if the client suppressed the response.
+    if job.messages.isEmpty || (request.suppressResponse && !job.requiresResponse) {
       return core.close(message.exchange, at: now)
     }
     send(job.messages[...], on: message.exchange)

@@ -1,8 +1,8 @@
 internal import MatterModel
 
-/// Works on encoded lists whose entries name the fabric that they belong to. Matter Core § 7.13.6.
+/// Operations on encoded fabric-scoped lists. Matter Core § 7.13.6.
 enum FabricList {
-  /// The entries of a list, each as an anonymous element, with the fabric that they name.
+  /// Returns the entries of a list, each as an anonymous element, with their fabric.
   static func entries(of list: [UInt8]) throws(TLVError) -> [(fabric: FabricIndex, bytes: [UInt8])] {
     let span = list.span.bytes
     var result: [(fabric: FabricIndex, bytes: [UInt8])] = []
@@ -34,16 +34,16 @@ enum FabricList {
     return writer.bytes
   }
 
-  /// The list without the entries of a fabric; nil if it has none.
+  /// Returns the list without the entries of a fabric; nil if it has none.
   static func removing(_ fabric: FabricIndex, from list: [UInt8]) -> [UInt8]? {
     guard let entries = try? entries(of: list), entries.contains(where: { $0.fabric == fabric }) else { return nil }
     return encode(entries.lazy.filter { $0.fabric != fabric }.map(\.bytes))
   }
 
-  /// What a fabric gets to see of a list.
+  /// Returns the part of a list that a fabric may read.
   /// - Parameters:
-  ///   - isFiltered: whether it wants to see nothing but its own entries.
-  ///   - isSensitive: whether of the others' entries it may know only whose they are.
+  ///   - isFiltered: Whether to omit the entries of other fabrics.
+  ///   - isSensitive: Whether to reduce the entries of other fabrics to the fabric index.
   static func view(_ list: [UInt8], by fabric: FabricIndex, isFiltered: Bool, isSensitive: Bool) -> [UInt8] {
     guard isFiltered || isSensitive, let entries = try? entries(of: list) else { return list }
     return encode(
@@ -55,7 +55,7 @@ enum FabricList {
       })
   }
 
-  /// The entry with the fabric that it belongs to, whatever it says itself.
+  /// Returns the entry with its fabric index set to `fabric`.
   static func stamp(_ entry: [UInt8], _ fabric: FabricIndex) throws(TLVError) -> [UInt8] {
     let span = entry.span.bytes
     var reader = TLVReader()

@@ -1,16 +1,17 @@
 internal import MatterModel
 internal import MatterProtocol
 
-/// Carries out the commands of an invoke. Matter Core § 8.8.
+/// Runs the commands of an invoke request. Matter Core § 8.8.
 struct InvokeJob: Sendable {
   let isTimed: Bool
   let isGroup: Bool
-  /// The messages that answer, of which all but the last are continued. Empty for a group.
+  /// The response messages. All but the last announce more. Empty for a group.
   private(set) var messages: [[UInt8]] = []
-  /// Whether anything was answered that is not plain success.
-  private(set) var saysMore = false
+  /// Whether any response is not a plain success.
+  private(set) var requiresResponse = false
 
-  /// - Throws: what the whole request is refused with, before any command was carried out.
+  /// Runs the commands.
+  /// - Throws: The status that refuses the whole request, before any command is run.
   init(
     _ request: InvokeRequestReader, _ bytes: RawSpan, isGroup: Bool, limit: Int, _ context: inout ServerContext
   ) throws(StatusError) {
@@ -19,10 +20,10 @@ struct InvokeJob: Sendable {
     let commands = try Self.commands(request, bytes, limit: limit)
     var writer = InvokeResponseWriter()
     for command in commands {
-      // A wildcard stands for all endpoints that have the command; it is silent about the others. Matter Core § 8.2.1.6.
+      // A wildcard selects all endpoints that have the command and skips the others. Matter Core § 8.2.1.6.
       let endpoints =
         command.path.endpoint.map { [$0] } ?? context.endpoints.filter { mayRun(command.path, on: $0, context) }
-      // Members have different endpoints: a message to them names none, and nobody answers it. Matter Core § 8.8.2.2.
+      // A group message must not name an endpoint, and gets no response. Matter Core § 8.8.2.2.
       if isGroup {
         guard command.path.endpoint == nil else { continue }
         for endpoint in endpoints {
@@ -35,7 +36,8 @@ struct InvokeJob: Sendable {
         path.endpoint = endpoint
         let (answered, answer) = answer(command, path, endpoint, bytes, &context)
         if !append(answered, command.ref, answer, &writer) {
-          // Full: goes on in the next message. What fits into none is an error of ours that the peer gets to know.
+          // The message is full: continue in the next. A response that exceeds an empty message becomes an error
+          // status.
           if !writer.isEmpty {
             messages.append(writer.finish(more: true))
             writer = InvokeResponseWriter()
@@ -59,10 +61,10 @@ struct InvokeJob: Sendable {
       guard let (response, fields) = try run(command, path, endpoint, bytes, &context) else {
         return (path, .status(.success))
       }
-      saysMore = true
+      requiresResponse = true
       return (CommandPath(endpoint: endpoint, cluster: path.cluster, command: response), .fields(fields))
     } catch {
-      saysMore = true
+      requiresResponse = true
       context.report(.note("refused \(Self.name(of: path, context)) on endpoint \(endpoint): \(error.status)"))
       return (path, .status(error.status))
     }
@@ -87,7 +89,7 @@ struct InvokeJob: Sendable {
     }
   }
 
-  /// Several commands need references and paths that are all different. Matter Core § 8.8.3.1.
+  /// Returns the commands. Several of them need unique references and paths. Matter Core § 8.8.3.1.
   private static func commands(
     _ request: InvokeRequestReader, _ bytes: RawSpan, limit: Int
   ) throws(StatusError) -> [CommandDataView] {
@@ -108,7 +110,7 @@ struct InvokeJob: Sendable {
     return commands
   }
 
-  /// Whether an endpoint has a command, and the subject may use it there.
+  /// Returns whether the endpoint has the command and the subject may invoke it there.
   private func mayRun(_ path: CommandPath, on endpoint: EndpointID, _ context: ServerContext) -> Bool {
     let clusterPath = ClusterPath(endpoint, path.cluster)
     guard let index = context.node.index(clusterPath),
@@ -117,7 +119,7 @@ struct InvokeJob: Sendable {
     return context.isAllowed(served.info.privilege, clusterPath)
   }
 
-  /// - Returns: the answer's id and fields, nil for plain success.
+  /// - Returns: The id and fields of the response; nil for a plain success.
   private func run(
     _ command: CommandDataView, _ path: CommandPath, _ endpoint: EndpointID, _ bytes: RawSpan,
     _ context: inout ServerContext

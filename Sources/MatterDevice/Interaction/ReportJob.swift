@@ -1,22 +1,22 @@
 internal import MatterModel
 internal import MatterProtocol
 
-/// A report on its way out, in as many messages as it takes. Matter Core § 8.4, § 8.5.
+/// A report that is being sent, in one or more messages. Matter Core § 8.4, § 8.5.
 struct ReportJob: Sendable {
-  /// Nil: it answers a read.
+  /// nil for the response to a read.
   var subscription: UInt32?
   let subject: Subject
   let isFabricFiltered: Bool
   var items: [ReportItem]
   var events: [EventRecord] = []
   var eventStatuses: [(EventPath, Status)] = []
-  /// What the subscription answers with when the last message was confirmed; nil: not its first report.
+  /// Whether this is the first report of a subscription, which a SubscribeResponse follows.
   var primes = false
 
   private var nextItem = 0
   private var nextEvent = 0
   private var nextEventStatus = 0
-  /// A list that goes out in pieces.
+  /// The rest of a list that is sent in chunks.
   private var list: (chunks: ListChunks, dataVersion: UInt32)?
 
   init(subscription: UInt32? = nil, subject: Subject, isFabricFiltered: Bool, items: [ReportItem] = []) {
@@ -26,13 +26,13 @@ struct ReportJob: Sendable {
     self.items = items
   }
 
-  /// Whether there is nothing left to say.
+  /// Whether all items were sent.
   var isDone: Bool {
     nextItem >= items.count && nextEventStatus >= eventStatuses.count && nextEvent >= events.count
   }
 
-  /// The next message.
-  /// - Returns: the message, and whether another one follows.
+  /// Encodes the next message.
+  /// - Returns: The message, and whether another one follows.
   mutating func next(_ context: inout ServerContext) -> (message: [UInt8], more: Bool) {
     var writer = ReportDataWriter(subscriptionID: subscription, maximumPayload: InteractionLimits.maximumPayload)
     while nextItem < items.count {
@@ -52,11 +52,11 @@ struct ReportJob: Sendable {
       guard writer.append(data) || writer.isEmpty else { return (writer.finish(more: true), true) }
       nextEvent += 1
     }
-    // A subscriber confirms all reports; whoever reads needs nothing more.
+    // Reports of subscriptions are confirmed; the last message of a read is not.
     return (writer.finish(suppressResponse: subscription == nil), false)
   }
 
-  /// - Returns: false if the message is full and the item has to go on in the next.
+  /// - Returns: false if the message is full and the item has to be continued in the next.
   private mutating func append(
     _ item: ReportItem, _ writer: inout ReportDataWriter, _ context: inout ServerContext
   ) -> Bool {
@@ -77,7 +77,7 @@ struct ReportJob: Sendable {
       }
       let version = context.node.clusters[cluster].dataVersion
       if writer.append(path, dataVersion: version, value: value) { return true }
-      // A list that is too large for the rest of this message is taken apart. Anything else goes into the next.
+      // A list that is too large for the rest of this message is split. Any other value moves to the next message.
       guard value.first == 0x16, var chunks = try? ListChunks(value) else {
         if writer.isEmpty {
           return writer.append(Status(.resourceExhausted), for: AttributePath(path)) || true

@@ -1,18 +1,19 @@
 internal import MatterModel
 internal import MatterProtocol
 
-/// One thing that a report has to say.
+/// A selected attribute or an error status.
 enum ReportItem: Sendable {
   case attribute(cluster: Int, AttributeID)
   case status(AttributePath, Status)
 }
 
-/// What a request selects of the node, as far as the subject may see it. Matter Core § 8.4.3.2.
+/// Selection of attributes and events by the paths of a request, as far as the subject may read them.
+/// Matter Core § 8.4.3.2.
 extension ServerContext {
-  /// The most attributes that one request may select, so that no request can ask for more than a large node has.
+  /// The maximum number of attributes that one request may select: more than a large node has.
   private static let itemLimit = 20_000
 
-  /// The attributes that the paths select, in their order; for concrete paths what stands in the way.
+  /// Returns the attributes that the paths select, in the order of the paths, with error statuses for concrete paths.
   func select(_ paths: [AttributePath], filters: [DataVersionFilter]) throws(StatusError) -> [ReportItem] {
     var items: [ReportItem] = []
     for path in paths {
@@ -40,7 +41,8 @@ extension ServerContext {
     }
   }
 
-  /// Finds an attribute to read. Somebody who may not even view the cluster does not learn whether it exists.
+  /// Looks an attribute up for reading. Without the View privilege the error does not reveal whether the cluster
+  /// exists.
   func lookUp(_ path: ConcreteAttributePath) -> Result<(cluster: Int, info: AttributeInfo), StatusError> {
     let clusterPath = ClusterPath(path.endpoint, path.cluster)
     guard isAllowed(.view, clusterPath) else { return .failure(StatusError(.unsupportedAccess)) }
@@ -55,7 +57,7 @@ extension ServerContext {
     return .success((cluster, info))
   }
 
-  /// A wildcard passes over what is not there or not to be seen.
+  /// Selects by a wildcard path, which skips attributes that do not exist or are not readable.
   private func selectAll(_ path: AttributePath, _ filters: [DataVersionFilter], _ items: inout [ReportItem]) {
     for cluster in node.clusters.indices {
       let state = node.clusters[cluster]
@@ -70,7 +72,7 @@ extension ServerContext {
     }
   }
 
-  /// The value as the subject may see it.
+  /// Returns the value as the subject may read it.
   mutating func visibleValue(_ cluster: Int, _ attribute: AttributeID, isFabricFiltered: Bool) -> [UInt8] {
     let bytes = encoded(cluster, attribute) ?? [0x14]
     guard let info = node.clusters[cluster].server.attributes[attribute]?.info, info.quality.contains(.fabricScoped)
@@ -81,7 +83,7 @@ extension ServerContext {
 
   // MARK: Events
 
-  /// The recorded events from a number on that the paths select, and what stands in the way of concrete paths.
+  /// Returns the recorded events from a number on that the paths select, with error statuses for concrete paths.
   func select(_ paths: [EventPath], from minimum: UInt64) -> (events: [EventRecord], statuses: [(EventPath, Status)]) {
     guard !paths.isEmpty else { return ([], []) }
     let events = node.events.records.filter { record in
@@ -89,11 +91,11 @@ extension ServerContext {
         && paths.contains { $0.matches(record.path) }
         && isAllowed(record.read, ClusterPath(record.path.endpoint, record.path.cluster))
     }
-    let statuses = paths.compactMap { path in obstacle(path).map { (path, $0) } }
+    let statuses = paths.compactMap { path in errorStatus(path).map { (path, $0) } }
     return (events, statuses)
   }
 
-  private func obstacle(_ path: EventPath) -> Status? {
+  private func errorStatus(_ path: EventPath) -> Status? {
     guard let endpoint = path.endpoint, let cluster = path.cluster, let event = path.event else { return nil }
     let clusterPath = ClusterPath(endpoint, cluster)
     guard isAllowed(.view, clusterPath) else { return Status(.unsupportedAccess) }
@@ -103,7 +105,7 @@ extension ServerContext {
     return isAllowed(info.read, clusterPath) ? nil : Status(.unsupportedAccess)
   }
 
-  /// Whether a path could ever select an event that the subject may see.
+  /// Returns whether the path can select any event that the subject may read.
   func canSelect(_ path: EventPath) -> Bool {
     node.clusters.contains { state in
       (path.endpoint == nil || path.endpoint == state.path.endpoint)

@@ -1,11 +1,11 @@
 internal import MatterModel
 
 extension AttributeInfo {
-  /// Throws unless the bytes are a value that the attribute may have: `invalidDataType` or `constraintError`.
+  /// Throws unless the bytes are an allowed value of the attribute: `invalidDataType` or `constraintError`.
   func check(_ value: [UInt8]) throws(StatusError) {
     guard let element = try? TLVElement(decoding: value) else { throw StatusError(.invalidDataType) }
     guard isWellFormed(value) else {
-      // A number that is one, but too large for its type, is out of its range.
+      // A number that is too large for its type violates the constraint, not the type.
       throw StatusError(schema.isNumber && element.value.isNumber ? .constraintError : .invalidDataType)
     }
     guard schema.names(element.value), !schema.isReserved(element.value), constraint.allows(value) else {
@@ -18,21 +18,21 @@ extension AttributeInfo {
 struct AttributeLimits: Sendable {
   var lowest: AttributeID?
   var highest: AttributeID?
-  /// Whether the number is less than the highest.
+  /// Whether the upper limit is exclusive.
   var isHighestExcluded = false
 }
 
-// The one check of what a client writes, a definition file sets and a hand changes.
+// The common check of values from clients, definition files and physical actions.
 extension ServedAttribute {
-  /// Throws unless the bytes are a value that the attribute may have: `invalidDataType` or `constraintError`.
-  /// - Parameter encoded: the values of the attributes of the same cluster.
+  /// Throws unless the bytes are an allowed value of the attribute: `invalidDataType` or `constraintError`.
+  /// - Parameter encoded: Returns the encoded value of an attribute of the same cluster.
   func check(_ value: [UInt8], _ encoded: (AttributeID) -> [UInt8]?) throws(StatusError) {
     try info.check(value)
     guard let number = (try? TLVElement(decoding: value))?.value.number, let range = range(encoded) else { return }
     guard range.contains(number) else { throw StatusError(.constraintError) }
   }
 
-  /// The numbers that the attribute may have, by its type, its constraint and its limits; nil: it is not a number.
+  /// Returns the range by the attribute's type, constraint and limits; nil if it is not a number.
   func range(_ encoded: (AttributeID) -> [UInt8]?) -> ClosedRange<Int64>? {
     guard var range = info.schema.range else { return nil }
     if case .range(let allowed) = info.constraint { range = range.clamped(to: allowed) }
@@ -42,7 +42,7 @@ extension ServedAttribute {
     let lowest = max(range.lowerBound, number(limits.lowest) ?? range.lowerBound)
     var highest = min(range.upperBound, number(limits.highest) ?? range.upperBound)
     if limits.isHighestExcluded, highest == number(limits.highest), highest > .min { highest -= 1 }
-    // Limits that contradict each other limit nothing.
+    // Contradictory limits are ignored.
     return lowest <= highest ? lowest...highest : range
   }
 }
@@ -56,8 +56,8 @@ extension Schema {
     }
   }
 
-  /// The numbers of the type; nil: it is not one. The largest value of a nullable type stands for null, of a signed one the
-  /// smallest. Matter Core § 7.19.1.
+  /// The range of the type; nil if it is not a number. A nullable type reserves its largest value for null, a signed
+  /// one its smallest. Matter Core § 7.19.1.
   var range: ClosedRange<Int64>? {
     switch self {
     case .unsigned(let bits), .enumeration(let bits, _), .bitmap(let bits, _, _):
@@ -71,7 +71,7 @@ extension Schema {
 
   private var isSigned: Bool { if case .signed = self { true } else { false } }
 
-  /// Whether a number stands for null.
+  /// Returns whether the number is reserved for null.
   func isReserved(_ value: TLVElement.Value) -> Bool {
     switch (self, value) {
     case (.nullable(.unsigned(let bits)), .unsigned(let number)): number == UInt64.max >> UInt64(64 - bits)
@@ -80,7 +80,7 @@ extension Schema {
     }
   }
 
-  /// Whether a value of an enumeration, or the bits of a bitmap, are among those that have a name.
+  /// Returns whether an enumeration value, or each bit of a bitmap, has a name.
   func names(_ value: TLVElement.Value) -> Bool {
     switch (self, value) {
     case (.enumeration(_, let names), .unsigned(let number)): names.isEmpty || names[number] != nil

@@ -1,23 +1,23 @@
 internal import MatterModel
 internal import MatterProtocol
 
-/// A write, over as many messages as it takes. Matter Core § 8.7.
+/// A write interaction of one or more messages. Matter Core § 8.7.
 struct WriteJob: Sendable {
-  /// The most bytes that a value may grow to, entry by entry, where the attribute itself knows no limit.
+  /// The maximum size in bytes of a value that is appended to by entry, if the attribute has no limit itself.
   static let longestValue = 16_384
 
   let isTimed: Bool
-  /// Attributes that the writer was found to be allowed to write: replacing the ACL by nothing first must not keep it from
-  /// adding the entries.
+  /// Attributes for which access was already granted. Replacing the ACL by an empty list must not prevent the same
+  /// write from appending the entries.
   private var granted: Set<ConcreteAttributePath> = []
 
-  /// The store's keys of the lists that were written.
+  /// The store keys of the written lists.
   private(set) var lists: Set<String> = []
 
   init(isTimed: Bool) { self.isTimed = isTimed }
 
-  /// Whether what is to be said of the writes fits into a message; a WriteResponse can't be continued. Asked before anything
-  /// is written, because afterwards it would be too late to refuse.
+  /// Returns whether the statuses fit into a single WriteResponse, which can't be continued. Checked before any
+  /// attribute is written, because the request can't be refused afterwards.
   static func isAnswerable(_ writes: [AttributeWrite], _ context: ServerContext) -> Bool {
     // The longest status is 40 bytes.
     if writes.count * 40 + 16 <= InteractionLimits.maximumPayload && writes.allSatisfy({ $0.path.endpoint != nil }) {
@@ -38,7 +38,7 @@ struct WriteJob: Sendable {
     return WriteResponse(statuses).encoded.count <= InteractionLimits.maximumPayload
   }
 
-  /// Carries out what one message asks for.
+  /// Performs the writes of one message.
   mutating func run(_ writes: [AttributeWrite], _ context: inout ServerContext) -> [AttributeStatus] {
     var statuses: [AttributeStatus] = []
     for write in writes {
@@ -47,7 +47,7 @@ struct WriteJob: Sendable {
         continue
       }
       guard let endpoint = write.path.endpoint else {
-        // A write to all endpoints is silent about those where it is not possible.
+        // A write to all endpoints skips those where it is not possible.
         for endpoint in context.endpoints {
           let path = ConcreteAttributePath(endpoint, cluster, attribute)
           if case .success = Result(catching: { () throws(StatusError) in try self.apply(write, path, &context) }) {
@@ -99,7 +99,7 @@ struct WriteJob: Sendable {
     }
   }
 
-  /// What the attribute is to become.
+  /// Returns the new value of the attribute.
   private static func value(
     _ write: AttributeWrite, _ served: ServedAttribute, _ old: [UInt8], _ fabric: FabricIndex
   ) throws(StatusError) -> [UInt8] {
@@ -130,7 +130,7 @@ struct WriteJob: Sendable {
     }
   }
 
-  /// As ``AttributeInfo/check(_:)``, in terms of the error that the caller throws.
+  /// Like ``AttributeInfo/check(_:)``, but with the error type of the caller.
   private static func check(_ info: AttributeInfo, _ list: [UInt8]) throws(TLVError) {
     do { try info.check(list) } catch {
       throw error.status.code == .constraintError ? .outOfRange : .unexpectedType(found: .array, expected: "list")

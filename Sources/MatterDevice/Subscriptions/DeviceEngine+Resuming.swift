@@ -1,15 +1,16 @@
 internal import MatterModel
 internal import MatterProtocol
 
-// Subscriptions that outlive a restart: the device opens a session to each subscriber and reports everything under the old
-// number, as a publisher of the Matter SDK does. A subscriber that does not know the number answers InvalidSubscription.
+// Subscriptions that survive a restart: the device opens a session to each subscriber and sends a full report with the
+// old subscription id, as the Matter SDK does. A subscriber that does not know the id responds with
+// InvalidSubscription.
 extension DeviceEngine {
-  /// Subscriptions of an earlier run whose subscribers have not been reached yet.
+  /// The ids of subscriptions of an earlier run whose subscribers have not been reached yet.
   public var pendingResumptions: [UInt32] { resumptions.flatMap { $0.subscriptions.map(\.id) } }
 
   // MARK: Storing
 
-  /// Stores what has changed of a subscription that is to be resumed after a restart.
+  /// Stores a subscription for resumption after a restart, if its stored state changed.
   mutating func store(_ index: Int) {
     guard configuration.resumesSubscriptions, let session = core.session(subscriptions[index].session) else { return }
     let state = Subscription.StoredState(nextEvent: subscriptions[index].nextEvent, address: session.peerAddress)
@@ -19,7 +20,7 @@ extension DeviceEngine {
     context.node.changes.append(StoreChange(entry.key, entry.stored))
   }
 
-  /// Takes over what an earlier run stored, and opens sessions to the subscribers.
+  /// Loads the subscriptions of an earlier run, and opens sessions to the subscribers.
   mutating func resumeSubscriptions(_ stored: StoredState) {
     for key in storedKeys.sorted() where key.hasPrefix(StoreKey.subscriptions) {
       guard configuration.resumesSubscriptions, let value = stored[key], let entry = subscription(key, value) else {
@@ -53,7 +54,7 @@ extension DeviceEngine {
 
   var resumptionDeadline: Instant? { resumptions.compactMap(\.retryAt).min() }
 
-  /// Makes the attempts that are due.
+  /// Starts the connection attempts that are due.
   mutating func advanceResumptions() {
     for index in resumptions.indices where resumptions[index].retryAt.map({ $0 <= now }) == true {
       connect(index, to: resumptions[index].address)
@@ -68,7 +69,7 @@ extension DeviceEngine {
     resumptions[index].retryAt = nil
   }
 
-  /// The subscriber announced itself, or was found: where it is by now, unless it is still where it was.
+  /// Connects to a discovered subscriber: at its stored address if that is still advertised, otherwise at the new one.
   mutating func foundSubscriber(_ node: NodeID, of fabric: FabricIndex, _ service: MatterService) {
     for index in resumptions.indices
     where resumptions[index].node == node && resumptions[index].fabric == fabric {
@@ -81,7 +82,7 @@ extension DeviceEngine {
     }
   }
 
-  /// A session failed that was wanted for subscriptions of an earlier run.
+  /// Handles a failed handshake with a subscriber of an earlier run: retries with back-off, or drops its subscriptions.
   mutating func failedToResume(_ handshake: HandshakeID, _ error: HandshakeError) {
     guard let index = resumptions.firstIndex(where: { $0.attempts[handshake] != nil }) else { return }
     resumptions[index].attempts[handshake] = nil
@@ -90,14 +91,14 @@ extension DeviceEngine {
     switch error {
     case .busy(let duration): wait = min(duration, PendingResumption.maximumDelay)
     case .timedOut: break
-    // It may be the old session that it can't resume.
+    // The peer may have rejected the resumption of the old session.
     default: core.forgetResumption(fabric: resumptions[index].fabric, peer: resumptions[index].node)
     }
     resumptions[index].failures += 1
     guard resumptions[index].failures < PendingResumption.maximumFailures else {
       return forget(resumptions.remove(at: index))
     }
-    // A random part, since all devices of a home come back at the same time after a power cut.
+    // Jitter, since all devices of a home restart at the same time after a power cut.
     let delay = max(wait, resumptions[index].delay)
     let jitter = context.node.random.next() % UInt64(max(1, delay.nanoseconds / 2))
     resumptions[index].retryAt = now + delay + .nanoseconds(Int64(jitter))
@@ -105,7 +106,7 @@ extension DeviceEngine {
 
   // MARK: Resuming
 
-  /// There is a session with a node: what it was subscribed to goes on over it, where it is the subscriber's.
+  /// Resumes the subscriptions of a subscriber over a new session with it.
   mutating func resume(over id: SessionID, _ handshake: HandshakeID?) {
     guard let session = core.session(id), session.kind == .case else { return }
     let index = resumptions.firstIndex { resumption in
@@ -120,7 +121,7 @@ extension DeviceEngine {
     for stored in resumption.subscriptions { resume(stored, over: session) }
   }
 
-  /// Reports all that is subscribed to, and the events since.
+  /// Sends a full report of the attributes, and the events that were not reported.
   private mutating func resume(_ stored: StoredSubscription, over session: SessionInfo) {
     let request = stored.request
     let subject = Subject(session)
@@ -143,9 +144,9 @@ extension DeviceEngine {
     proceed(job, on: exchange)
   }
 
-  // MARK: Forgetting
+  // MARK: Dropping
 
-  /// Gives up subscriptions of an earlier run.
+  /// Drops matching subscriptions of an earlier run.
   mutating func forgetResumptions(where isForgotten: (StoredSubscription) -> Bool) {
     for index in resumptions.indices.reversed() {
       for stored in resumptions[index].subscriptions where isForgotten(stored) { forget(stored) }

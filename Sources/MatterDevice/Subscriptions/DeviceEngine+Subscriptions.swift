@@ -2,10 +2,10 @@ internal import MatterModel
 internal import MatterProtocol
 
 extension DeviceEngine {
-  /// The numbers of the subscriptions that stand: whose first report was confirmed. Matter Core § 8.5.1.
+  /// The ids of active subscriptions, whose first report was confirmed. Matter Core § 8.5.1.
   public var standingSubscriptions: [UInt32] { subscriptions.filter(\.isActive).map(\.id) }
 
-  /// Takes a subscription in and begins its first report. Matter Core § 8.5.1.
+  /// Adds a subscription and starts its first report. Matter Core § 8.5.1.
   mutating func subscribe(
     _ request: SubscribeRequest, _ subject: Subject, on exchange: ExchangeID
   ) throws(StatusError) {
@@ -20,20 +20,20 @@ extension DeviceEngine {
     }
     context.subject = subject
     defer { context.subject = .device }
-    // The paths must select something, whether or not the subscriber has it already.
+    // Without the data version filters: the paths must select something even if the subscriber has the current values.
     let all = try context.select(request.attributePaths, filters: [])
     let hasAttributes = all.contains { if case .attribute = $0 { true } else { false } }
     guard hasAttributes || request.eventPaths.contains(where: { context.canSelect($0) }) else {
       throw StatusError(.invalidAction)
     }
     if subscriptions.count(where: { $0.subject.fabric == subject.fabric }) >= SubscriptionLimits.perFabric {
-      // Nobody gives way to somebody who has enough, but with a fault that tests build in.
+      // Existing subscriptions are not evicted, except with this injected fault.
       guard configuration.limits.defect == .endsOldestSubscription, let oldest = subscriptions.first else {
         throw StatusError(.resourceExhausted)
       }
       end(oldest.id)
     }
-    // A subscriber that has not been reached again makes room for one that is there.
+    // A subscription that has not been resumed yet is evicted instead.
     let pending = resumptions.flatMap(\.subscriptions).filter { $0.fabric == subject.fabric }
     let count = subscriptions.count { $0.subject.fabric == subject.fabric } + pending.count
     if let oldest = pending.first, count >= SubscriptionLimits.perFabric { forgetResumptions { $0.key == oldest.key } }
@@ -68,7 +68,7 @@ extension DeviceEngine {
 
   static func minimum(_ filters: [EventFilter]) -> UInt64 { filters.map(\.eventMin).max() ?? 0 }
 
-  /// The first report was confirmed: the subscription stands.
+  /// Activates a subscription after its first report was confirmed.
   mutating func activate(_ id: UInt32, on exchange: ExchangeID) {
     guard let index = subscriptions.firstIndex(where: { $0.id == id }) else {
       return refuse(.invalidSubscription, on: exchange)
@@ -94,7 +94,7 @@ extension DeviceEngine {
     }
   }
 
-  /// Tells the subscriptions what changed.
+  /// Passes changed attributes and new events to the subscriptions.
   mutating func distributeChanges() {
     let events = context.node.events
     if events.next > distributedEvents {
@@ -106,25 +106,25 @@ extension DeviceEngine {
     guard !context.node.dirty.isEmpty else { return }
     if !subscriptions.isEmpty {
       for path in context.node.dirty {
-        for index in subscriptions.indices where !isDeaf(subscriptions[index]) { subscriptions[index].note(path) }
+        for index in subscriptions.indices where !dropsChanges(subscriptions[index]) { subscriptions[index].note(path) }
       }
     }
     context.node.dirty.removeAll(keepingCapacity: true)
   }
 
-  /// With a fault that tests build in, nothing is noted while a report is under way.
-  private func isDeaf(_ subscription: Subscription) -> Bool {
+  /// Whether an injected fault drops changes while a report is in progress.
+  private func dropsChanges(_ subscription: Subscription) -> Bool {
     configuration.limits.defect == .reportsOneAtATime && subscription.exchange != nil
   }
 
   /// Sends the reports that are due.
-  /// - Parameter isLast: send what there is at once, whatever the intervals say.
+  /// - Parameter isLast: Whether to send pending changes immediately, regardless of the intervals.
   mutating func reportToSubscribers(isLast: Bool = false) {
     for id in subscriptions.map(\.id) {
       guard let index = subscriptions.firstIndex(where: { $0.id == id }), let deadline = subscriptions[index].deadline
       else { continue }
-      let hasNews = !subscriptions[index].dirty.isEmpty || subscriptions[index].nextEvent < context.node.events.next
-      if deadline <= now || (isLast && hasNews) { report(index) }
+      let hasChanges = !subscriptions[index].dirty.isEmpty || subscriptions[index].nextEvent < context.node.events.next
+      if deadline <= now || (isLast && hasChanges) { report(index) }
     }
   }
 

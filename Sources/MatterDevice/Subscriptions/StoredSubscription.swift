@@ -1,18 +1,18 @@
 internal import MatterModel
 internal import MatterProtocol
 
-/// A subscription as it is stored, to be resumed after a restart. Matter Core § 8.5.
+/// A stored subscription, to be resumed after a restart. Matter Core § 8.5.
 struct StoredSubscription: Sendable {
   let id: UInt32
   let fabric: FabricIndex
-  /// The subscriber.
+  /// The node id of the subscriber.
   let node: NodeID
-  /// Paths and intervals. The event filter has the first event that was not reported; data versions are left out.
+  /// Paths and intervals. The event filter contains the first unreported event; data version filters are omitted.
   let request: SubscribeRequest
-  /// Where the subscriber was last.
+  /// The last known address of the subscriber.
   let address: SocketAddress
 
-  /// All entries of a fabric begin so.
+  /// Returns the key prefix of a fabric's entries.
   static func prefix(_ fabric: FabricIndex) -> String { StoreKey.subscriptions + "\(fabric.rawValue)/" }
   static func key(_ id: UInt32, of fabric: FabricIndex) -> String { prefix(fabric) + String(id, radix: 16) }
 
@@ -28,7 +28,7 @@ struct StoredSubscription: Sendable {
       isFabricFiltered: subscription.isFabricFiltered)
   }
 
-  /// - Returns: nil if the bytes are not what ``stored`` gives.
+  /// Returns nil if the bytes were not encoded by ``stored``.
   init?(stored bytes: [UInt8], fabric: FabricIndex) {
     guard let entry = try? Entry(tlv: bytes), entry.port != 0,
       let ip = IPAddress(bytes: entry.ip.bytes, scope: entry.scope),
@@ -45,7 +45,7 @@ struct StoredSubscription: Sendable {
     var node: NodeID = 0
     var request: OctetString = []
     var ip: OctetString = []
-    /// Of a link-local address.
+    /// The scope of a link-local address.
     var scope: UInt32 = 0
     var port: UInt16 = 0
     static let fields: [Field<Self>] = [
@@ -64,25 +64,25 @@ struct StoredSubscription: Sendable {
   }
 }
 
-/// The subscriptions of an earlier run that one subscriber has from one address: they are resumed over one session.
+/// Subscriptions of an earlier run with the same subscriber and address, which are resumed over one session.
 struct PendingResumption: Sendable {
   let fabric: FabricIndex
   let node: NodeID
-  /// Where the subscriber was last. Several processes of one controller have an address each.
+  /// The last known address of the subscriber. Several processes of one controller have different addresses.
   let address: SocketAddress
   var subscriptions: [StoredSubscription]
-  /// Sessions that are being opened, and where.
+  /// The handshakes in progress, with their addresses.
   var attempts: [HandshakeID: SocketAddress] = [:]
-  /// Attempts in a row that came to nothing.
+  /// The number of consecutive failed attempts.
   var failures = 0
-  /// When to try again; nil while attempts are under way.
+  /// The time of the next attempt; nil while attempts are in progress.
   var retryAt: Instant?
 
-  /// After so many failures, about half an hour, the subscriber is taken to be gone.
+  /// The number of failures, after about half an hour, at which the subscriptions are dropped.
   static let maximumFailures = 12
-  /// The back-off ends growing here.
+  /// The maximum back-off.
   static let maximumDelay: Duration = .seconds(300)
 
-  /// The back-off after the last failure, without its random part.
+  /// The back-off after the last failure, without jitter.
   var delay: Duration { min(.seconds(Int64(1) << Int64(min(max(failures, 1) - 1, 16))), Self.maximumDelay) }
 }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import MatterDevice
 
-/// The commands, after the public certification scripts TC-CC-3.1 to 8.1, and what they leave out.
+/// The commands, based on the public certification scripts TC-CC-3.1 to 8.1, with additional cases.
 struct ColorControlTests {
-  @Test func aHueGoesTheWayItIsTold() throws {
+  @Test func movesHueInRequestedDirection() throws {
     let ways: [(ColorControl.Direction, from: UInt8, to: UInt8, atThird: UInt8)] = [
       (.shortest, 60, 120, 80), (.longest, 60, 120, 250), (.up, 60, 120, 80), (.down, 120, 60, 100),
       (.shortest, 250, 25, 5), (.down, 10, 235, 0), (.up, 120, 60, 185),
@@ -29,7 +29,7 @@ struct ColorControlTests {
     }
   }
 
-  @Test func aHueThatIsThereAlreadyDoesNotGoRound() throws {
+  @Test func doesNotMoveToCurrentHue() throws {
     for direction in [ColorControl.Direction.shortest, .longest, .up, .down] {
       let node = TestNode.colorful()
       try node.moveToHue(60)
@@ -40,7 +40,7 @@ struct ColorControlTests {
     }
   }
 
-  @Test func aHueMovesRoundUntilItIsStopped() throws {
+  @Test func movesHueUntilStopped() throws {
     let node = TestNode.colorful()
     try node.moveToHue(200)
     try node.moveHue(.up, 5)
@@ -62,7 +62,7 @@ struct ColorControlTests {
     #expect(node.context.node.timers.isEmpty)
   }
 
-  @Test func stepsOfTheHueWrap() throws {
+  @Test func wrapsHueSteps() throws {
     let node = TestNode.colorful()
     try node.moveToHue(200)
     try node.stepHue(.up, 80, 200)
@@ -75,7 +75,7 @@ struct ColorControlTests {
     #expect(node.hue == 180)
   }
 
-  @Test func saturationHasEnds() throws {
+  @Test func stopsSaturationAtItsLimits() throws {
     let node = TestNode.colorful()
     try node.moveToSaturation(150)
     try node.moveSaturation(.up, 5)
@@ -90,7 +90,7 @@ struct ColorControlTests {
     node.wait(5000)
     #expect(node.saturation == 146)
     try node.stepSaturation(.up, 216, 100)
-    #expect(node.colorTime == 50, "half of the step is possible")
+    #expect(node.colorTime == 50, "half of the step fits")
     node.wait(5000)
     #expect(node.saturation == 254)
     try node.moveSaturation(.down, 254)
@@ -98,7 +98,7 @@ struct ColorControlTests {
     #expect(node.saturation == 0)
   }
 
-  @Test func hueAndSaturationMoveIndependently() throws {
+  @Test func movesHueAndSaturationIndependently() throws {
     let node = TestNode.colorful()
     try node.moveToHueAndSaturation(100, 100)
     try node.moveToHue(200, .shortest, 100)
@@ -116,14 +116,14 @@ struct ColorControlTests {
     node.wait(2000)
     try node.moveSaturation(.stop, 0)
     node.wait(2000)
-    #expect(node.hue == 202, "stop is for both")
+    #expect(node.hue == 202, "stop ends both transitions")
     #expect(node.saturation == 198)
     try node.moveToHueAndSaturation(102, 98, 200)
     node.wait(10_000)
     #expect([node.hue, node.saturation] == [152, 148])
   }
 
-  @Test func chromaticityMovesWithinItsRange() throws {
+  @Test func limitsChromaticity() throws {
     let node = TestNode.colorful()
     try node.moveToColor(33000, 26000)
     try node.moveColor(-100, 100)
@@ -151,7 +151,7 @@ struct ColorControlTests {
     #expect(node.modes == [1, 1])
   }
 
-  @Test func temperatureKeepsToTheLightsRangeAndTheCommands() throws {
+  @Test func limitsTemperatureByLightAndCommand() throws {
     let node = TestNode.white()
     try node.moveToTemperature(320)
     try node.moveTemperature(.up, 9)
@@ -171,7 +171,7 @@ struct ColorControlTests {
     try node.stepTemperature(.up, 100, within: (200, 300))
     #expect(node.mireds == 300)
     try node.stepTemperature(.up, 50, within: (0, 250))
-    #expect(node.mireds == 300, "a limit that was passed long ago takes nothing back")
+    #expect(node.mireds == 300, "a limit below the current value has no effect")
     try node.moveTemperature(.down, 1000, within: (280, 0))
     node.wait(1000)
     #expect(node.mireds == 280)
@@ -182,7 +182,7 @@ struct ColorControlTests {
     #expect(node.modes == [2, 2])
   }
 
-  @Test func enhancedHueMovesInItsOwnSteps() throws {
+  @Test func movesEnhancedHue() throws {
     let node = TestNode.colorful()
     try node.enhancedMoveToHue(6000)
     #expect(node.modes == [0, 3])
@@ -211,7 +211,7 @@ struct ColorControlTests {
     #expect(node.enhancedHue == 30 * 257)
   }
 
-  @Test func whatIsWrongIsRefused() throws {
+  @Test func rejectsInvalidCommands() throws {
     let node = TestNode.colorful()
     let constraint: [(TestNode) throws -> Void] = [
       { try $0.moveToHue(255) }, { try $0.moveToHue(1, .up, 65535) }, { try $0.moveToSaturation(255) },
@@ -241,11 +241,11 @@ struct ColorControlTests {
     for (index, request) in invalid.enumerated() {
       #expect(throws: StatusError(.invalidCommand), "invalid \(index)") { try request(node) }
     }
-    #expect(node.modes == [2, 2], "nothing came of any")
+    #expect(node.modes == [2, 2], "rejected commands change nothing")
     #expect(node.context.node.timers.isEmpty)
   }
 
-  @Test func whileOffOnlyOptionsLetACommandIn() throws {
+  @Test func executesWhileOffOnlyWithOption() throws {
     for (options, expected) in [([], [40, 40, 40, 80]), (.executeIfOff, [40, 50, 50, 80])]
       as [(ColorControl.Options, [UInt8])]
     {
@@ -279,7 +279,7 @@ struct ColorControlTests {
     #expect(node[ColorControl.colorLoopActive] == 0)
   }
 
-  @Test func whatALightCannotDoItDoesNotServe() {
+  @Test func servesOnlySupportedFeatures() {
     let node = TestNode.white()
     #expect(!node.serves(ColorControl.currentHue))
     #expect(!node.serves(ColorControl.currentX))
@@ -294,7 +294,7 @@ struct ColorControlTests {
     }
   }
 
-  @Test func aColorSurvivesARestart() throws {
+  @Test func restoresColorAfterRestart() throws {
     let node = TestNode.colorful()
     try node.moveToColor(32_768, 19_660, 100)
     node.wait(20_000)
@@ -307,14 +307,14 @@ struct ColorControlTests {
     #expect(again.mireds == 300)
     #expect(again.modes == [2, 2])
     try again.write(ColorControl.startUpColorTemperatureMireds, .value(9000))
-    #expect(again.restartedInColor().mireds == 500, "as warm as it gets")
+    #expect(again.restartedInColor().mireds == 500, "clamped to the warmest")
     try again.write(ColorControl.startUpColorTemperatureMireds, .null)
     try again.enhancedMoveToHue(1234)
     #expect(again.restartedInColor().enhancedHue == 1234)
     #expect(again.restartedInColor().modes == [0, 3])
   }
 
-  @Test func aHandAtTheDeviceCounts() throws {
+  @Test func appliesManualChanges() throws {
     let node = TestNode.colorful()
     try node.moveToHue(10, .up, 100)
     node.act(ColorControl.colorTemperatureMireds, 333)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import MatterDevice
 
-/// Color loops, after the public certification scripts TC-CC-9.1 to 9.3, and the change of models.
+/// Color loops and conversion between color models, based on the public certification scripts TC-CC-9.1 to 9.3.
 struct ColorLoopTests {
   private func prepared() throws -> TestNode {
     let node = TestNode.colorful()
@@ -13,7 +13,7 @@ struct ColorLoopTests {
     return node
   }
 
-  @Test func eachPartIsSetByItsFlagAlone() throws {
+  @Test func updatesOnlyFlaggedFields() throws {
     let node = TestNode.colorful()
     let before = [
       UInt16(node[ColorControl.colorLoopDirection].rawValue), node[ColorControl.colorLoopTime],
@@ -37,7 +37,7 @@ struct ColorLoopTests {
   }
 
   @Test(arguments: [ColorControl.ColorLoopDirection.decrement, .increment])
-  func itGoesRoundAndComesBack(direction: ColorControl.ColorLoopDirection) throws {
+  func loopsAndRestoresStoredHue(direction: ColorControl.ColorLoopDirection) throws {
     let node = try prepared()
     try node.loop([.updateAction, .updateDirection], .activateFromColorLoopStartEnhancedHue, direction)
     #expect(node[ColorControl.colorLoopActive] == 1)
@@ -48,7 +48,7 @@ struct ColorLoopTests {
     #expect(node.enhancedHue == (direction == .increment ? 16_544 : 49_312))
     node.wait(22_500)
     #expect(node.enhancedHue == 160)
-    // Whenever it is looked at between two steps.
+    // The value is constant between two steps.
     node.wait(99)
     #expect(node.enhancedHue == 160)
     node.wait(29_901)
@@ -63,7 +63,7 @@ struct ColorLoopTests {
     #expect(node.modes == [0, 3])
   }
 
-  @Test func itTurnsRoundAndChangesItsPaceOnTheWay() throws {
+  @Test func changesDirectionAndTimeWhileActive() throws {
     let node = try prepared()
     try node.loop(.updateAction, .activateFromEnhancedCurrentHue)
     #expect(node.enhancedHue == 16_384)
@@ -72,18 +72,18 @@ struct ColorLoopTests {
     #expect(turned == 9830)
     try node.loop(.updateDirection, .deactivate, .increment)
     node.wait(2960)
-    #expect(node.enhancedHue == 16_384, "back on the same way")
+    #expect(node.enhancedHue == 16_384, "back at the start")
     try node.loop(.updateTime, .deactivate, .decrement, time: 60)
     node.wait(15_000)
     #expect(node.enhancedHue == 32_768)
     try node.loop(.updateTime, .deactivate, .decrement, time: 0)
     node.wait(15_000)
-    #expect(node.enhancedHue == 32_768, "no time at all is no movement")
+    #expect(node.enhancedHue == 32_768, "a time of 0 does not move")
     try node.loop(.updateAction, .deactivate)
     #expect(node.enhancedHue == 16_384)
   }
 
-  @Test func onlyItsOwnCommandEndsIt() throws {
+  @Test func ignoresOtherCommands() throws {
     let node = try prepared()
     try node.loop(.updateAction, .activateFromEnhancedCurrentHue)
     try node.stopColor()
@@ -97,16 +97,16 @@ struct ColorLoopTests {
     try node.stopColor()
     node.wait(14_000)
     #expect(node[ColorControl.colorLoopActive] == 1)
-    #expect(node.enhancedHue == 49_152, "half way round")
+    #expect(node.enhancedHue == 49_152, "half of the circle")
     #expect(node.saturation == 87)
     #expect(node.modes == [0, 3])
-    // Activated anew, it still knows the hue of before.
+    // A second activation keeps the stored hue.
     try node.loop(.updateAction, .activateFromColorLoopStartEnhancedHue)
     #expect(node.enhancedHue == 160)
     #expect(node[ColorControl.colorLoopStoredEnhancedHue] == 16_384)
   }
 
-  @Test func itGoesOnAfterARestart() throws {
+  @Test func resumesAfterRestart() throws {
     let node = try prepared()
     try node.loop(.updateAction, .activateFromEnhancedCurrentHue)
     node.wait(15_000)
@@ -121,16 +121,16 @@ struct ColorLoopTests {
 
   // MARK: Models
 
-  @Test func anotherModelBeginsWithTheColorThatThereIs() throws {
+  @Test func convertsColorOnModeChange() throws {
     let node = TestNode.colorful()
-    // The red of the primaries.
+    // The red primary.
     try node.moveToHueAndSaturation(0, 254)
     try node.moveColor(1, 0)
     try node.stopColor()
     #expect(node.modes == [1, 1])
     #expect(abs(Int(node.xy[0]) - 41_943) < 100 && abs(Int(node.xy[1]) - 21_627) < 100, "\(node.xy)")
-    #expect([node.hue, node.saturation] == [0, 254], "the others stay as they were")
-    // Green, back again.
+    #expect([node.hue, node.saturation] == [0, 254], "the other models keep their values")
+    // The green primary, converted to hue and saturation.
     try node.moveToColor(19_661, 39_322)
     try node.stepSaturation(.down, 1)
     #expect(node.modes == [0, 0])
@@ -144,15 +144,15 @@ struct ColorLoopTests {
     try node.stepTemperature(.up, 1)
     #expect((365...375).contains(node.mireds), "\(node.mireds)")
     try node.stepSaturation(.up, 1)
-    #expect((15...30).contains(node.hue), "warm white is orange: \(node.hue)")
+    #expect((15...30).contains(node.hue), "warm white has an orange hue: \(node.hue)")
     #expect((90...200).contains(node.saturation), "\(node.saturation)")
-    // A blue has no temperature; the coldest comes nearest.
+    // The color temperature of blue is clamped to the coldest one.
     try node.moveToColor(9830, 3932)
     try node.stepTemperature(.up, 1)
     #expect(node.mireds == 141)
   }
 
-  @Test func allModelsStartWithTheSameWhite() {
+  @Test func startsAllModelsWithSameWhite() {
     let node = TestNode.colorful(mireds: 370)
     #expect(node.mireds == 370)
     #expect(node.modes == [2, 2])

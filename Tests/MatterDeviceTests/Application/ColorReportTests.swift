@@ -4,9 +4,9 @@ import Testing
 
 @testable import MatterDevice
 
-/// When subscribers hear of a colour, after the public certification script TC-CC-2.2.
+/// Reports of the color attributes, based on the public certification script TC-CC-2.2.
 struct ColorReportTests {
-  @Test func subscribersHearOncePerSecondAndAtTheEnd() throws {
+  @Test func reportsOncePerSecondAndAtEnd() throws {
     let node = TestNode.colorful()
     try node.moveTemperature(.down, 65535)
     node.wait(1000)
@@ -22,7 +22,7 @@ struct ColorReportTests {
     #expect(reports.first?.value == 176)
   }
 
-  @Test func eachKindOfColorIsQuiet() throws {
+  @Test func limitsReportsOfEveryColorAttribute() throws {
     let kinds: [(ConcreteAttributePath, (TestNode) throws -> Void)] = [
       (ColorControl.currentHue.path(on: 1), { try $0.moveToHue(127, .up, 100) }),
       (ColorControl.enhancedCurrentHue.path(on: 1), { try $0.enhancedMoveToHue(30_000, .up, 100) }),
@@ -43,7 +43,7 @@ struct ColorReportTests {
     }
   }
 
-  @Test func theRemainingTimeIsToldWhenACommandChangesIt() throws {
+  @Test func reportsRemainingTimeOnCommands() throws {
     let node = TestNode.white(500)
     try node.moveToTemperature(250, 100)
     node.wait(5000)
@@ -58,14 +58,14 @@ struct ColorReportTests {
   }
 
   @Test(arguments: [(9, []), (10, [0]), (11, [11, 0])] as [(UInt16, [UInt16])])
-  func whatTakesLessThanASecondIsNotAnnounced(time: UInt16, reported: [UInt16]) throws {
+  func doesNotReportShortTransitions(time: UInt16, reported: [UInt16]) throws {
     let node = TestNode.white()
     try node.moveToTemperature(300, time)
     node.wait(3000)
     #expect(try node.takeReports(of: ColorControl.remainingTime).map(\.value) == reported)
   }
 
-  @Test func theEndIsReportedEvenIfTheColorWasThereBefore() throws {
+  @Test func reportsUnreportedValueAtEnd() throws {
     let node = TestNode.white(200)
     try node.moveToTemperature(300, 9)
     node.wait(450)
@@ -75,10 +75,10 @@ struct ColorReportTests {
     try node.stopColor()
     #expect(try node.takeReports(of: ColorControl.colorTemperatureMireds).map(\.value) == [quiet])
     try node.moveToTemperature(quiet)
-    #expect(try node.takeReports(of: ColorControl.colorTemperatureMireds).isEmpty, "once")
+    #expect(try node.takeReports(of: ColorControl.colorTemperatureMireds).isEmpty, "reported once")
   }
 
-  @Test func aLoopIsNoNoise() throws {
+  @Test func limitsReportsOfColorLoop() throws {
     let node = TestNode.colorful()
     try node.enhancedMoveToHue(100)
     try node.loop([.updateAction, .updateTime], .activateFromEnhancedCurrentHue, time: 30)
@@ -89,11 +89,11 @@ struct ColorReportTests {
 
   // MARK: With the level
 
-  @Test func theColorTemperatureFollowsTheLevelWhereItIsToldTo() throws {
+  @Test func couplesColorTemperatureToLevel() throws {
     let node = TestNode.white()
     try node.invoke(
       LevelControl.moveToLevel, .init(level: 1, transitionTime: .value(0), optionsMask: [], optionsOverride: []))
-    #expect(node.mireds == 250, "not unless told")
+    #expect(node.mireds == 250, "not without the option")
     try node.write(LevelControl.options, .coupleColorTempToLevel)
     try node.moveTo(254)
     #expect(node.mireds == 140)
@@ -103,9 +103,9 @@ struct ColorReportTests {
     #expect(node.mireds == 319)
     #expect(node.level == 128)
     try node.moveToTemperature(200)
-    #expect(node.level == 128, "one way only")
+    #expect(node.level == 128, "only the level is coupled")
     try node.moveTo(254, mask: .coupleColorTempToLevel)
-    #expect(node.mireds == 200, "the command's options count")
+    #expect(node.mireds == 200, "the command's options take precedence")
     try node.write(LevelControl.options, [])
     try node.moveTo(1, 100, mask: .coupleColorTempToLevel, override: .coupleColorTempToLevel)
     _ = try node.takeReports(of: ColorControl.colorTemperatureMireds)
@@ -116,7 +116,7 @@ struct ColorReportTests {
     #expect(reports.last?.value == 500)
   }
 
-  @Test func onlyATemperatureFollowsTheLevel() throws {
+  @Test func couplesOnlyInColorTemperatureMode() throws {
     let node = TestNode.colorful()
     try node.write(LevelControl.options, .coupleColorTempToLevel)
     try node.moveToHue(30)

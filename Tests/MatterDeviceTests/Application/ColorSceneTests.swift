@@ -4,7 +4,7 @@ import Testing
 
 @testable import MatterDevice
 
-/// The colour in scenes, after the public certification script TC-CC-10.1.
+/// The color attributes in scenes, based on the public certification script TC-CC-10.1.
 struct ColorSceneTests {
   private func grouped(_ node: TestNode = .colorful()) throws -> TestNode {
     try node.invoke(Groups.addGroup, .init(groupID: 1, groupName: ""))
@@ -21,7 +21,7 @@ struct ColorSceneTests {
 
   private let mode = ColorControl.enhancedColorMode.id
 
-  @Test func aSceneHasAllOfTheColorInItsOrder() throws {
+  @Test func storesColorAttributesInOrder() throws {
     let node = try grouped()
     try node.moveToColor(32_768, 19_660)
     #expect(try node.store(1, 1) == .success)
@@ -36,7 +36,7 @@ struct ColorSceneTests {
     #expect(less?.attributeValueList.map(\.attributeID) == [0x7, 0x4001])
   }
 
-  @Test func aStoredColorComesBack() throws {
+  @Test func restoresStoredColor() throws {
     let makes: [(TestNode) throws -> Void] = [
       { try $0.moveToHueAndSaturation(100, 200) }, { try $0.enhancedMoveToHue(12_345) },
       { try $0.moveToColor(20_000, 21_000) }, { try $0.moveToTemperature(321) },
@@ -63,7 +63,7 @@ struct ColorSceneTests {
     }
   }
 
-  @Test func ofAScenesValuesThoseOfItsModeCount() throws {
+  @Test func recallsOnlyValuesOfColorMode() throws {
     let node = try grouped()
     #expect(try node.add(1, 2, fields: [color([mode: 0, 0x1: 0xFE, 0x4002: 0], [0x3: 0, 0x7: 0])]) == .success)
     #expect(try node.add(1, 3, fields: [color([mode: 1, 0x1: 9], [0x3: 16_334, 0x4: 13_067])]) == .success)
@@ -82,7 +82,7 @@ struct ColorSceneTests {
     #expect(node.info()?[3] == 1)
   }
 
-  @Test func recallingTakesItsTime() throws {
+  @Test func recallsWithTransitionTime() throws {
     let node = try grouped()
     try node.moveToTemperature(200)
     #expect(try node.add(1, 1, 20_000, fields: [color([mode: 2], [0x7: 400])]) == .success)
@@ -92,10 +92,10 @@ struct ColorSceneTests {
     #expect(node.mireds == 300)
     node.wait(10_000)
     #expect(node.mireds == 400)
-    #expect(node.info()?[3] == 1, "its own movement does not make it invalid")
+    #expect(node.info()?[3] == 1, "its own transition does not invalidate it")
   }
 
-  @Test func aLoopIsPartOfAScene() throws {
+  @Test func recallsColorLoop() throws {
     let node = try grouped()
     let fields = color([mode: 0, 0x1: 50, 0x4002: 1, 0x4003: 1], [0x4004: 5])
     #expect(try node.add(1, 6, fields: [fields]) == .success)
@@ -115,7 +115,7 @@ struct ColorSceneTests {
     #expect(node.context.node.timers.isEmpty)
   }
 
-  @Test func whateverChangesTheColorMakesItInvalid() throws {
+  @Test func invalidatesSceneOnColorChange() throws {
     let changes: [(String, (TestNode) throws -> Void)] = [
       ("hue", { try $0.moveToHue(17) }), ("slow hue", { try $0.moveToHue(17, .up, 6000) }),
       ("saturation", { try $0.moveToSaturation(3) }), ("x and y", { try $0.moveToColor(5, 5) }),
@@ -124,7 +124,7 @@ struct ColorSceneTests {
       ("loop", { try $0.loop(.updateAction, .activateFromEnhancedCurrentHue) }),
       ("loop's time", { try $0.loop(.updateTime, .deactivate, .decrement, time: 9) }),
       ("mode", { try $0.moveToColor($0.xy[0], $0.xy[1]) }),
-      ("hand", { $0.act(ColorControl.colorTemperatureMireds, 222) }),
+      ("manual", { $0.act(ColorControl.colorTemperatureMireds, 222) }),
     ]
     for (name, change) in changes {
       let node = try grouped()
@@ -138,12 +138,13 @@ struct ColorSceneTests {
     #expect(try node.store(1, 1) == .success)
     try node.moveToTemperature(250)
     try node.stopColor()
-    #expect(node.info()?[3] == 1, "the color that it has already is no change")
+    #expect(node.info()?[3] == 1, "the current color is not a change")
   }
 
-  @Test func whatHasNoPlaceInASceneIsRefused() throws {
+  @Test func rejectsInvalidFields() throws {
     let node = try grouped()
-    #expect(try node.add(1, 1, fields: [color([0x0: 1])]) == .invalidCommand, "CurrentHue is not part of scenes")
+    #expect(
+      try node.add(1, 1, fields: [color([0x0: 1])]) == .invalidCommand, "CurrentHue does not have the Scene quality")
     #expect(try node.add(1, 1, fields: [color([0x7: 1])]) == .invalidCommand, "a temperature has two bytes")
     #expect(try node.add(1, 1, fields: [color([:], [0x1: 1])]) == .invalidCommand, "a saturation has one")
     #expect(

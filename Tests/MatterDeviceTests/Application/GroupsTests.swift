@@ -30,11 +30,11 @@ extension TestNode {
   }
 }
 
-@Test func aNodeWithManyEndpointsHasRoomForFourGroupsOnEach() throws {
+@Test func reservesFourGroupsPerEndpoint() throws {
   var table = GroupTable()
-  table.makeRoom(forServers: 3)
+  table.raiseMaximum(forServers: 3)
   #expect(table.maximumPerFabric == 16)
-  table.makeRoom(forServers: 7)
+  table.raiseMaximum(forServers: 7)
   #expect(table.maximumPerFabric == 28)
   var added = 0
   for group in 1...29 as ClosedRange<UInt16> {
@@ -45,17 +45,17 @@ extension TestNode {
   #expect(isAddedToAnother)
 }
 
-/// After the public certification scripts TC-G-2.1 to 2.4.
+/// Based on the public certification scripts TC-G-2.1 to 2.4.
 struct GroupsTests {
-  @Test func addViewAndRemove() throws {
+  @Test func addsViewsAndRemovesGroups() throws {
     let node = TestNode()
     let limit = GroupID(UInt16(GroupTable().maximumPerFabric))
     #expect(node[Groups.nameSupport] == .groupNames)
     for group in 1...limit.rawValue { #expect(try node.addGroup(GroupID(group), "Gp\(group)") == .success) }
     #expect(try node.addGroup(GroupID(limit.rawValue + 1), "GpUnused") == .resourceExhausted, "7b")
-    #expect(try node.addGroup(1, "Gp1") == .success, "a group that is there takes no room")
+    #expect(try node.addGroup(1, "Gp1") == .success, "an existing group needs no capacity")
     #expect(try node.addGroup(0, "Gp0") == .constraintError, "9")
-    #expect(try node.addGroup(21, "Gp5") == .unsupportedAccess, "10: it has no keys")
+    #expect(try node.addGroup(21, "Gp5") == .unsupportedAccess, "10: the group has no keys")
     #expect(try node.viewGroup(1) == "Gp1")
     #expect(try node.viewGroup(0) == "\(StatusCode.constraintError)")
     #expect(try node.removeGroup(1) == .success)
@@ -69,7 +69,7 @@ struct GroupsTests {
     #expect(try node.addGroup(1, "Gp12345678912345") == .success)
   }
 
-  @Test func endpointsShareTheTable() throws {
+  @Test func sharesTableBetweenEndpoints() throws {
     let node = TestNode()
     #expect(try node.addGroup(1, "Gp1") == .success)
     #expect(try node.addGroup(1, "Gp2", on: TestNode.plug) == .success)
@@ -84,7 +84,7 @@ struct GroupsTests {
     #expect(try !node.takeReports(of: GroupKeyManagement.groupTable, on: 0).isEmpty)
   }
 
-  @Test func membershipIsOfTheEndpointAndTheFabric() throws {
+  @Test func scopesMembershipToEndpointAndFabric() throws {
     let node = TestNode()
     #expect(try node.addGroup(1, "") == .success)
     #expect(try node.addGroup(3, "") == .success)
@@ -98,10 +98,10 @@ struct GroupsTests {
     try node.invoke(Groups.removeAllGroups)
     #expect(try node.viewGroup(4, fabric: 2) == "")
     #expect(try node.membership(on: TestNode.plug) == [2])
-    #expect(try node.restarted().membership(on: TestNode.plug) == [2], "the table survives")
+    #expect(try node.restarted().membership(on: TestNode.plug) == [2], "the table is restored")
   }
 
-  @Test func whoIdentifiesItselfJoins() throws {
+  @Test func addsGroupOnlyWhileIdentifying() throws {
     let node = TestNode()
     let request = Groups.AddGroupIfIdentifyingRequest(groupID: 1, groupName: "found")
     try node.invoke(Groups.addGroupIfIdentifying, request)

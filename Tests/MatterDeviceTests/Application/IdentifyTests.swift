@@ -4,9 +4,9 @@ import Testing
 
 @testable import MatterDevice
 
-/// After the public certification scripts TC-I-2.2 to 2.4.
+/// Based on the public certification scripts TC-I-2.2 to 2.4.
 struct IdentifyTests {
-  @Test func theTimeCountsDown() throws {
+  @Test func countsDown() throws {
     let node = TestNode()
     try node.invoke(Identify.identify, .init(identifyTime: 60))
     #expect(node[Identify.identifyTime] == 60)
@@ -28,7 +28,7 @@ struct IdentifyTests {
   }
 
   @Test(arguments: [true, false])
-  func subscribersHearOfBeginningAndEnd(byCommand: Bool) throws {
+  func reportsStartAndEnd(byCommand: Bool) throws {
     let node = TestNode()
     func set(_ time: UInt16) throws {
       if byCommand {
@@ -49,7 +49,7 @@ struct IdentifyTests {
     #expect(try node.takeReports(of: Identify.identifyTime).map(\.value) == [5, 0])
   }
 
-  @Test func theSameTimeAgainBeginsAnew() throws {
+  @Test func restartsCountdownWithSameTime() throws {
     let node = TestNode()
     try node.invoke(Identify.identify, .init(identifyTime: 2))
     node.wait(900)
@@ -60,7 +60,7 @@ struct IdentifyTests {
     #expect(node[Identify.identifyTime] == 0)
   }
 
-  @Test func effects() throws {
+  @Test func acceptsKnownEffects() throws {
     let node = TestNode()
     for effect in [Identify.EffectIdentifier.blink, .breathe, .okay, .channelChange, .finishEffect, .stopEffect] {
       try node.invoke(Identify.triggerEffect, .init(effectIdentifier: effect, effectVariant: .default))

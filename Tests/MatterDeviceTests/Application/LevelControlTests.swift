@@ -5,7 +5,7 @@ import Testing
 @testable import MatterDevice
 
 extension TestNode {
-  /// - Parameter time: tenths of a second.
+  /// - Parameter time: Tenths of a second.
   func moveTo(
     _ level: UInt8, _ time: UInt16? = 0, withOnOff: Bool = false, mask: LevelControl.Options = [],
     override: LevelControl.Options = []
@@ -41,15 +41,15 @@ extension TestNode {
   var isOn: Bool { self[OnOff.onOff] }
   var remainingTime: UInt16 { self[LevelControl.remainingTime] }
 
-  /// A light that is on, at this level.
+  /// Returns a light that is on at this level.
   static func lit(at level: UInt8) -> TestNode {
     TestNode(dimmableLight(onOff: OnOffServer.make(isOn: true), level: LevelControlServer.make(level: level)))
   }
 }
 
-/// The commands, after the public certification scripts TC-LVL-2.3 to 6.1, and what they leave out.
+/// The commands, based on the public certification scripts TC-LVL-2.3 to 6.1, with additional cases.
 struct LevelControlTests {
-  @Test func moveToLevelTakesItsTime() throws {
+  @Test func movesToLevelOverTransitionTime() throws {
     let node = TestNode.lit(at: 50)
     try node.moveTo(200, 300)
     let expected: [(at: Int64, level: UInt8, rest: UInt16)] = [
@@ -64,7 +64,7 @@ struct LevelControlTests {
     #expect(node.context.node.timers.isEmpty)
   }
 
-  @Test func whileOffOnlyOptionsLetACommandIn() throws {
+  @Test func executesWhileOffOnlyWithOption() throws {
     let cases: [(LevelControl.Options, [UInt8])] = [
       ([], [100, 100, 100, 160]), (.executeIfOff, [100, 120, 120, 160]),
     ]
@@ -88,7 +88,7 @@ struct LevelControlTests {
     }
   }
 
-  @Test func optionsKnowTwoBits() throws {
+  @Test func rejectsUnknownOptions() throws {
     let node = TestNode()
     #expect(throws: StatusError(.constraintError)) {
       try node.write(LevelControl.options, .init(rawValue: 4))
@@ -97,7 +97,7 @@ struct LevelControlTests {
     #expect(node[LevelControl.options].rawValue == 3)
   }
 
-  @Test func moveGoesAtItsRateToTheEnd() throws {
+  @Test func movesAtRateToLimit() throws {
     let node = TestNode.lit(at: 50)
     try node.move(.up, 5)
     #expect(node.remainingTime == 408)
@@ -113,7 +113,7 @@ struct LevelControlTests {
     #expect(node.isOn)
   }
 
-  @Test func moveWithoutARateTakesTheDefault() throws {
+  @Test func movesAtDefaultRate() throws {
     let node = TestNode.lit(at: 54)
     #expect(throws: StatusError(.constraintError)) { try node.write(LevelControl.defaultMoveRate, .value(0)) }
     try node.write(LevelControl.defaultMoveRate, .value(20))
@@ -122,10 +122,10 @@ struct LevelControlTests {
     #expect(node.level == 154)
     try node.write(LevelControl.defaultMoveRate, .null)
     try node.move(.down, nil)
-    #expect(node.level == 1, "as fast as it can")
+    #expect(node.level == 1, "as fast as possible")
   }
 
-  @Test func stepTakesItsTimeAndItsShare() throws {
+  @Test func shortensStepAtLimit() throws {
     let node = TestNode.lit(at: 50)
     try node.step(.up, 150, 300)
     for (at, level) in [(10_000, 100), (20_000, 150), (30_000, 200), (35_000, 200)] {
@@ -133,13 +133,13 @@ struct LevelControlTests {
       #expect(node.level == UInt8(level), "at \(at) ms")
     }
     try node.step(.up, 108, 100)
-    #expect(node.remainingTime == 50, "half of the step is possible")
+    #expect(node.remainingTime == 50, "half of the step fits")
     node.wait(5000)
     #expect(node.level == 254)
     try node.step(.up, 10, 100)
-    #expect(node.remainingTime == 0, "nowhere to go")
+    #expect(node.remainingTime == 0, "already at the limit")
     try node.step(.down, 54, nil)
-    #expect(node.level == 200, "as fast as it can")
+    #expect(node.level == 200, "as fast as possible")
     try node.step(.down, 250)
     #expect(node.level == 1)
     #expect(node.isOn)
@@ -147,7 +147,7 @@ struct LevelControlTests {
     #expect(throws: StatusError(.invalidCommand)) { try node.step(.init(rawValue: 7), 1) }
   }
 
-  @Test(arguments: [false, true]) func stopStaysWhereItIs(withOnOff: Bool) throws {
+  @Test(arguments: [false, true]) func stopsAtCurrentLevel(withOnOff: Bool) throws {
     let node = TestNode.lit(at: 50)
     try node.move(.up, 5)
     node.wait(5000)
@@ -162,7 +162,7 @@ struct LevelControlTests {
     #expect(node.context.node.timers.isEmpty)
   }
 
-  @Test func levelsAreBroughtIntoRange() throws {
+  @Test func clampsLevels() throws {
     let light = LevelControlServer.make(level: 100).initial(LevelControl.minLevel, 10)
       .initial(LevelControl.maxLevel, 200)
     let node = TestNode(TestNode.dimmableLight(onOff: OnOffServer.make(isOn: true), level: light))
@@ -181,7 +181,7 @@ struct LevelControlTests {
     try node.write(LevelControl.onLevel, .null)
   }
 
-  @Test func aNewCommandReplacesTheOneUnderWay() throws {
+  @Test func replacesRunningTransition() throws {
     let node = TestNode.lit(at: 50)
     try node.moveTo(250, 100)
     node.wait(5000)
@@ -197,7 +197,7 @@ struct LevelControlTests {
 
   // MARK: With On/Off
 
-  @Test func commandsWithOnOffSwitchOn() throws {
+  @Test func turnsOnWithCoupledCommands() throws {
     for command in 0..<3 {
       let node = TestNode(TestNode.dimmableLight(level: LevelControlServer.make(level: 20)))
       switch command {
@@ -211,7 +211,7 @@ struct LevelControlTests {
     }
   }
 
-  @Test func theLowestLevelIsOff() throws {
+  @Test func turnsOffAtLowestLevel() throws {
     for command in 0..<3 {
       let node = TestNode.lit(at: 101)
       switch command {
@@ -229,7 +229,7 @@ struct LevelControlTests {
     }
   }
 
-  @Test func aLightThatIsOffAtTheLowestLevelStaysOff() throws {
+  @Test func staysOffAtLowestLevel() throws {
     let node = TestNode(TestNode.dimmableLight(level: LevelControlServer.make(level: 1)))
     try node.moveTo(1, withOnOff: true)
     try node.move(.down, 10, withOnOff: true)
@@ -238,12 +238,12 @@ struct LevelControlTests {
 
   // MARK: Reports
 
-  @Test func subscribersHearQuietly() throws {
+  @Test func reportsOncePerSecondAndAtEnd() throws {
     let node = TestNode.lit(at: 1)
     try node.moveTo(254, 100, withOnOff: true)
     node.wait(30_000)
     let levels = node.reports.filter { $0.path == LevelControl.currentLevel.path(on: 1) }
-    #expect(levels.map(\.milliseconds) == (1...10).map { $0 * 1000 }, "once a second, and at the end")
+    #expect(levels.map(\.milliseconds) == (1...10).map { $0 * 1000 }, "once per second and at the end")
     #expect(try levels.map { try Nullable<UInt8>(tlv: $0.value) }.last == .value(254))
     let times = try node.takeReports(of: LevelControl.remainingTime)
     #expect(times.map(\.value) == [100, 0])
@@ -257,14 +257,14 @@ struct LevelControlTests {
   }
 
   @Test(arguments: [(10, [0]), (11, [11, 0])] as [(UInt16, [UInt16])])
-  func aShortTransitionIsNotAnnounced(time: UInt16, reported: [UInt16]) throws {
+  func doesNotReportShortTransitions(time: UInt16, reported: [UInt16]) throws {
     let node = TestNode.lit(at: 50)
     try node.moveTo(100, time)
     node.wait(3000)
     #expect(try node.takeReports(of: LevelControl.remainingTime).map(\.value) == reported)
   }
 
-  @Test func theEndIsReportedEvenIfTheLevelWasThereBefore() throws {
+  @Test func reportsUnreportedLevelAtEnd() throws {
     let node = TestNode.lit(at: 50)
     try node.moveTo(60, 9)
     node.wait(890)
@@ -273,10 +273,10 @@ struct LevelControlTests {
     try node.moveTo(58)
     #expect(try node.takeReports(of: LevelControl.currentLevel).map(\.value) == [.value(58)])
     try node.moveTo(58)
-    #expect(try node.takeReports(of: LevelControl.currentLevel).isEmpty, "once")
+    #expect(try node.takeReports(of: LevelControl.currentLevel).isEmpty, "reported once")
   }
 
-  @Test func aSlowLevelIsNotReportedUntilItChanges() throws {
+  @Test func reportsSlowTransitionsOnlyOnChange() throws {
     let node = TestNode.lit(at: 50)
     try node.moveTo(52, 100)
     node.wait(20_000)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import MatterDevice
 
-/// What On/Off does to the level, § 1.6.4.1.1, and what a restart does.
+/// The coupling of On/Off and the level, § 1.6.4.1.1, and restarts.
 struct LevelCouplingTests {
   /// (milliseconds, level, OnOff, RemainingTime)
   private func expect(
@@ -18,7 +18,7 @@ struct LevelCouplingTests {
     }
   }
 
-  @Test func withoutTransitionTimesTheLevelStays() throws {
+  @Test func keepsLevelWithoutTransitionTimes() throws {
     let node = TestNode.lit(at: 100)
     for isOn in [false, true, true, false, false, true] {
       try node.invoke(isOn ? OnOff.on : OnOff.off)
@@ -29,7 +29,7 @@ struct LevelCouplingTests {
     #expect(levels.isEmpty)
   }
 
-  @Test func fadesTakeOnOffTransitionTime() throws {
+  @Test func fadesOverOnOffTransitionTime() throws {
     let node = TestNode.lit(at: 101)
     try node.write(LevelControl.onOffTransitionTime, 20)
     try node.invoke(OnOff.off)
@@ -40,7 +40,7 @@ struct LevelCouplingTests {
       node, from: 2000, [(0, 1, true, 20), (1000, 51, true, 10), (1900, 96, true, 1), (2000, 101, true, 0)], "on")
   }
 
-  @Test func onAndOffMayTakeTheirOwnTimes() throws {
+  @Test func usesSeparateOnAndOffTimes() throws {
     let node = TestNode.lit(at: 101)
     try node.write(LevelControl.onOffTransitionTime, 500)
     try node.write(LevelControl.onTransitionTime, .value(10))
@@ -50,16 +50,16 @@ struct LevelCouplingTests {
     try node.invoke(OnOff.toggle)
     expect(node, from: 3000, [(500, 51, true, 5), (1000, 101, true, 0)], "on")
     try node.moveTo(1, nil)
-    #expect(node.remainingTime == 500, "a command without a time takes OnOffTransitionTime")
+    #expect(node.remainingTime == 500, "a command without a time uses OnOffTransitionTime")
   }
 
-  @Test func onLevelIsTheLevelToComeOnWith() throws {
+  @Test func turnsOnWithOnLevel() throws {
     let node = TestNode.lit(at: 101)
     try node.write(LevelControl.onLevel, .value(201))
     try node.invoke(OnOff.on)
-    #expect(node.level == 101, "it is on already")
+    #expect(node.level == 101, "already on")
     try node.invoke(OnOff.off)
-    #expect(node.level == 1, "with OnLevel the level does not come back by itself")
+    #expect(node.level == 1, "with OnLevel the level is not restored")
     try node.invoke(OnOff.on)
     #expect(node.level == 201)
     try node.write(LevelControl.onOffTransitionTime, 10)
@@ -69,13 +69,13 @@ struct LevelCouplingTests {
     expect(node, from: 1000, [(500, 101, true, 5), (1000, 201, true, 0)])
   }
 
-  @Test func aFadeCanBeTurnedRound() throws {
+  @Test func reversesFade() throws {
     let node = TestNode.lit(at: 101)
     try node.write(LevelControl.onOffTransitionTime, 20)
     try node.invoke(OnOff.off)
     node.wait(1000)
     try node.invoke(OnOff.off)
-    #expect(node.remainingTime == 10, "it is on the way already")
+    #expect(node.remainingTime == 10, "the fade continues")
     try node.invoke(OnOff.on)
     expect(node, from: 1000, [(0, 51, true, 20), (1000, 76, true, 10), (2000, 101, true, 0), (5000, 101, true, 0)])
     try node.invoke(OnOff.off)
@@ -83,10 +83,10 @@ struct LevelCouplingTests {
     try node.invoke(OnOff.on)
     node.wait(1000)
     try node.invoke(OnOff.off)
-    expect(node, from: 9000, [(1000, 26, true, 10), (2000, 101, false, 0)], "back to what it was coming to")
+    expect(node, from: 9000, [(1000, 26, true, 10), (2000, 101, false, 0)], "restores the target of the fade")
   }
 
-  @Test func aCommandEndsAFade() throws {
+  @Test func endsFadeOnCommand() throws {
     let node = TestNode.lit(at: 101)
     try node.write(LevelControl.offTransitionTime, .value(20))
     try node.invoke(OnOff.off)
@@ -95,7 +95,7 @@ struct LevelCouplingTests {
     expect(node, from: 1000, [(1000, 200, true, 0), (5000, 200, true, 0)])
   }
 
-  @Test func theLightGoesOffBeforeItsLevelReturns() throws {
+  @Test func turnsOffBeforeRestoringLevel() throws {
     let node = TestNode.lit(at: 101)
     try node.write(LevelControl.offTransitionTime, .value(10))
     try node.invoke(OnOff.off)
@@ -103,10 +103,10 @@ struct LevelCouplingTests {
     let last = node.events.suffix(3).compactMap { event in
       if case .attributeChanged(let path, _) = event { path.attribute == 0 ? path.cluster : nil } else { nil }
     }
-    #expect(last == [OnOff.id, LevelControl.id], "else it would flash")
+    #expect(last == [OnOff.id, LevelControl.id], "otherwise the light would flash")
   }
 
-  @Test func withoutTheFeatureTheLevelIsItsOwn() throws {
+  @Test func doesNotCoupleWithoutFeature() throws {
     let level = LevelControlServer.make(features: [], level: 100)
     let node = TestNode(TestNode.dimmableLight(level: level))
     try node.write(LevelControl.onOffTransitionTime, 20)
@@ -126,7 +126,7 @@ struct LevelCouplingTests {
     arguments: [
       (Nullable<UInt8>.null, UInt8(100)), (.value(0), 1), (.value(1), 1), (.value(77), 77), (.value(254), 254),
     ])
-  func startUpCurrentLevel(setting: Nullable<UInt8>, becomes: UInt8) throws {
+  func appliesStartUpCurrentLevel(setting: Nullable<UInt8>, becomes: UInt8) throws {
     let node = TestNode.lit(at: 100)
     try node.moveTo(100, 0)
     try node.write(LevelControl.startUpCurrentLevel, setting)
@@ -139,7 +139,7 @@ struct LevelCouplingTests {
     #expect(later[LevelControl.startUpCurrentLevel] == setting)
   }
 
-  @Test func aTransitionDoesNotSurvive() throws {
+  @Test func dropsTransitionOnRestart() throws {
     let node = TestNode()
     try node.invoke(OnOff.on)
     try node.moveTo(154, 100)
@@ -152,7 +152,7 @@ struct LevelCouplingTests {
     #expect(later.level == 204)
   }
 
-  @Test func theLevelStartsWithinItsRange() {
+  @Test func clampsInitialLevel() {
     for (initial, expected) in [(Nullable<UInt8>.null, 10), (.value(0), 10), (.value(254), 200), (.value(50), 50)] {
       let server = LevelControlServer.make().initial(LevelControl.currentLevel, initial)
         .initial(LevelControl.minLevel, 10).initial(LevelControl.maxLevel, 200)

@@ -23,9 +23,9 @@ extension TestNode {
   fileprivate var times: [UInt16] { [self[OnOff.onOff] ? 1 : 0, self[OnOff.onTime], self[OnOff.offWaitTime]] }
 }
 
-/// After the public certification scripts TC-OO-2.2 to 2.6, and what they leave out.
+/// Based on the public certification scripts TC-OO-2.2 to 2.6, with additional cases.
 struct OnOffTests {
-  @Test func onOffAndToggle() throws {
+  @Test func turnsOnOffAndToggles() throws {
     let node = TestNode()
     let steps: [(Command<OnOff, NoFields, NoFields>, Bool)] = [
       (OnOff.off, false), (OnOff.on, true), (OnOff.on, true), (OnOff.off, false), (OnOff.off, false),
@@ -39,7 +39,7 @@ struct OnOffTests {
     #expect(try node.takeReports(of: OnOff.onOff).map(\.value) == [true, false, true, false])
   }
 
-  @Test func globalSceneControl() throws {
+  @Test func updatesGlobalSceneControl() throws {
     let node = TestNode()
     func expect(_ isOn: Bool, _ control: Bool, _ comment: Comment) {
       node.wait(1000)
@@ -64,7 +64,7 @@ struct OnOffTests {
     #expect(node.times == [1, 0, 0])
   }
 
-  @Test func theGlobalSceneBringsTheLevelBack() throws {
+  @Test func restoresLevelFromGlobalScene() throws {
     let node = TestNode()
     try node.invoke(OnOff.on)
     try node.invoke(
@@ -78,7 +78,7 @@ struct OnOffTests {
     #expect(node[LevelControl.currentLevel] == .value(77))
   }
 
-  @Test func anUnknownEffectIsRefusedAndAnUnknownVariantIsNot() throws {
+  @Test func rejectsUnknownEffectButAcceptsUnknownVariant() throws {
     let node = TestNode(TestNode.dimmableLight(onOff: OnOffServer.make(isOn: true)))
     #expect(throws: StatusError(.constraintError)) { try node.offWithEffect(.init(rawValue: 2)) }
     #expect(node[OnOff.onOff])
@@ -86,7 +86,7 @@ struct OnOffTests {
     #expect(!node[OnOff.onOff])
   }
 
-  @Test func timedOff() throws {
+  @Test func turnsOffAfterOnTime() throws {
     let node = TestNode()
     try node.invoke(OnOff.on)
     try node.onWithTimedOff(300, 300, onlyWhenOn: true)
@@ -97,12 +97,12 @@ struct OnOffTests {
     }
     #expect(node.times == [1, 300, 300], "10")
     node.wait(10_000)
-    #expect(node.times == [1, 200, 300], "10 s of the time on are over")
+    #expect(node.times == [1, 200, 300], "10 s of OnTime have elapsed")
     try node.offWithEffect()
     #expect(node.times == [0, 0, 300], "11")
     node.wait(10_000)
     try node.onWithTimedOff(300, 300, onlyWhenOn: true)
-    #expect(node.times == [0, 0, 200], "12: refused, and counts on")
+    #expect(node.times == [0, 0, 200], "12: ignored while off, and the countdown continues")
     node.wait(10_000)
     try node.invoke(OnOff.on)
     #expect(node.times == [1, 0, 0], "13")
@@ -116,29 +116,29 @@ struct OnOffTests {
     node.wait(100)
     #expect(node.times == [0, 0, 0], "15")
     try node.onWithTimedOff(300, 300, onlyWhenOn: true)
-    #expect(node.times == [0, 0, 0], "16: only when on")
+    #expect(node.times == [0, 0, 0], "16: accepted only when on")
     try node.invoke(OnOff.on)
     try node.onWithTimedOff(300, 300, onlyWhenOn: true)
     node.wait(29_900)
     #expect(node.times == [1, 1, 300])
     node.wait(100)
-    #expect(node.times == [0, 0, 0], "17: a time that ran out waits for nothing")
+    #expect(node.times == [0, 0, 0], "17: no OffWaitTime after OnTime has elapsed")
   }
 
-  @Test func timedOffFromOff() throws {
+  @Test func turnsOnWithTimedOff() throws {
     let node = TestNode()
     try node.onWithTimedOff(300, 300, onlyWhenOn: false)
     #expect(node.times == [1, 300, 300], "18")
     node.wait(10_000)
     try node.onWithTimedOff(100, 300, onlyWhenOn: false)
-    #expect(node.times == [1, 200, 300], "the longer time counts")
+    #expect(node.times == [1, 200, 300], "the longer OnTime is used")
     try node.invoke(OnOff.off)
     #expect(node.times == [0, 0, 300], "20")
     try node.onWithTimedOff(300, 300, onlyWhenOn: false)
     node.wait(10_000)
-    #expect(node.times == [0, 0, 200], "21: delayed off keeps it off")
+    #expect(node.times == [0, 0, 200], "21: stays off during OffWaitTime")
     try node.onWithTimedOff(300, 50, onlyWhenOn: false)
-    #expect(node.times == [0, 0, 50], "the shorter wait counts")
+    #expect(node.times == [0, 0, 50], "the shorter OffWaitTime is used")
     try node.invoke(OnOff.on)
     #expect(node.times == [1, 0, 0], "22")
     try node.onWithTimedOff(300, 300, onlyWhenOn: false)
@@ -151,7 +151,7 @@ struct OnOffTests {
     #expect(node.times == [0, 0, 0], "24c")
   }
 
-  @Test func writtenTimesDoNotPassByThemselves() throws {
+  @Test func doesNotStartCountdownOnWrite() throws {
     let node = TestNode()
     try node.write(OnOff.offWaitTime, 30)
     node.wait(5000)
@@ -164,13 +164,13 @@ struct OnOffTests {
     try node.onWithTimedOff(10, 0, onlyWhenOn: true)
     try node.write(OnOff.onTime, 20)
     node.wait(1900)
-    #expect(node.times == [1, 1, 0], "but change a countdown")
+    #expect(node.times == [1, 1, 0], "a write changes a running countdown")
     node.wait(100)
     #expect(node.times == [0, 0, 0])
   }
 
   @Test(arguments: [(UInt16(0xFFFF), UInt16(50)), (50, 0xFFFF), (0xFFFF, 0xFFFF)])
-  func foreverIsForever(onTime: UInt16, offWaitTime: UInt16) throws {
+  func doesNotCountInfiniteTimes(onTime: UInt16, offWaitTime: UInt16) throws {
     let node = TestNode()
     try node.onWithTimedOff(onTime, offWaitTime, onlyWhenOn: false)
     node.wait(100_000)
@@ -178,7 +178,7 @@ struct OnOffTests {
     #expect(node.context.node.timers.isEmpty)
   }
 
-  @Test func aTimeThatIsHeldStopsTheCountdown() throws {
+  @Test func stopsCountdownAtInfiniteTime() throws {
     let node = TestNode()
     try node.onWithTimedOff(50, 50, onlyWhenOn: false)
     node.wait(1000)
@@ -189,12 +189,12 @@ struct OnOffTests {
     #expect(node.context.node.timers.isEmpty)
   }
 
-  @Test func theWaitBeginsWhenAFadeIsOver() throws {
+  @Test func startsOffWaitAfterFade() throws {
     let node = TestNode()
     try node.write(LevelControl.offTransitionTime, .value(20))
     try node.onWithTimedOff(10, 0, onlyWhenOn: false)
     node.wait(1000)
-    #expect(node.times == [1, 0, 0], "time is up: it fades for two seconds")
+    #expect(node.times == [1, 0, 0], "OnTime has elapsed; fades for two seconds")
     node.wait(2000)
     #expect(node.times == [0, 0, 0])
     try node.onWithTimedOff(100, 30, onlyWhenOn: false)
@@ -207,7 +207,7 @@ struct OnOffTests {
     #expect(node.times == [0, 0, 0])
   }
 
-  @Test func aSwitchOnTheDeviceDoesTheSame() throws {
+  @Test func appliesManualSwitching() throws {
     let node = TestNode()
     try node.offWithEffect()
     try node.onWithTimedOff(100, 30, onlyWhenOn: false)
@@ -227,7 +227,7 @@ struct OnOffTests {
       (.value(.on), false, true), (.value(.on), true, true), (.value(.toggle), true, false),
       (.value(.toggle), false, true), (.null, true, true), (.null, false, false),
     ])
-  func startUp(setting: Nullable<OnOff.StartUpOnOff>, was: Bool, becomes: Bool) throws {
+  func appliesStartUpOnOff(setting: Nullable<OnOff.StartUpOnOff>, was: Bool, becomes: Bool) throws {
     let node = TestNode()
     try node.write(OnOff.startUpOnOff, setting)
     try node.invoke(was ? OnOff.on : OnOff.off)
@@ -239,13 +239,13 @@ struct OnOffTests {
     #expect(later.times.dropFirst() == [0, 0])
   }
 
-  @Test func startUpTakesKnownValuesOnly() throws {
+  @Test func rejectsUnknownStartUpOnOff() throws {
     let node = TestNode()
     #expect(throws: StatusError(.constraintError)) { try node.write(OnOff.startUpOnOff, .value(.init(rawValue: 3))) }
     #expect(node[OnOff.startUpOnOff] == .null)
   }
 
-  @Test func offOnlyHasNoOn() throws {
+  @Test func rejectsOnWithOffOnlyFeature() throws {
     let node = TestNode([OnOffServer.make(features: [OnOff.offOnly], isOn: true)])
     #expect(throws: StatusError(.unsupportedCommand)) { try node.invoke(OnOff.on) }
     #expect(throws: StatusError(.unsupportedCommand)) { try node.invoke(OnOff.toggle) }
@@ -253,7 +253,7 @@ struct OnOffTests {
     #expect(!node[OnOff.onOff])
   }
 
-  @Test func whatTheFeaturesDemandIsServed() {
+  @Test func servesMandatoryCommands() {
     #expect(OnOffServer.make().missingCommands == [])
     #expect(OnOffServer.make(features: []).missingCommands == [])
     #expect(!TestNode([OnOffServer.make(features: [])]).accepts(OnOff.onWithTimedOff))

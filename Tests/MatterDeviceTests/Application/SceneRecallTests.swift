@@ -4,9 +4,9 @@ import Testing
 
 @testable import MatterDevice
 
-/// Recalling scenes, after the public certification scripts TC-S-2.2 to 2.5 and TC-OO-2.7.
+/// Recalling scenes, based on the public certification scripts TC-S-2.2 to 2.5 and TC-OO-2.7.
 struct SceneRecallTests {
-  @Test func aSceneComesBack() throws {
+  @Test func recallsStoredScene() throws {
     let node = try TestNode.grouped()
     #expect(try node.store(1, 1) == .success)
     #expect(node.info() == [1, 1, 1, 1, 6])
@@ -16,13 +16,13 @@ struct SceneRecallTests {
     #expect(node.level == 100)
     #expect(node.info() == [1, 1, 1, 1, 6])
     let later = node.restarted()
-    #expect(later.info() == [1, 1, 1, 0, 6], "nobody knows what happened meanwhile")
+    #expect(later.info() == [1, 1, 1, 0, 6], "invalid after a restart")
     try later.moveTo(200, withOnOff: true)
     try later.recall(1, 1)
     #expect(later.level == 100)
   }
 
-  @Test func recallingTakesItsTime() throws {
+  @Test func recallsWithTransitionTime() throws {
     let node = try TestNode.grouped()
     #expect(try node.add(1, 1, 20_000) == .success)
     #expect(try node.store(1, 1) == .success)
@@ -37,11 +37,11 @@ struct SceneRecallTests {
       node.wait(milliseconds / 2)
       #expect(node.level == 100)
       #expect(node.remainingTime == 0)
-      #expect(node.info() == [1, 1, 1, 1, 6], "its own movement does not make it invalid")
+      #expect(node.info() == [1, 1, 1, 1, 6], "its own transition does not invalidate it")
     }
   }
 
-  @Test func aLightComesOnAtTheBeginningAndGoesOffAtTheEnd() throws {
+  @Test func turnsOnAtStartAndOffAtEnd() throws {
     let node = try TestNode.grouped()
     try node.invoke(OnOff.off)
     #expect(try node.store(1, 1) == .success)
@@ -59,7 +59,7 @@ struct SceneRecallTests {
     #expect(node.info() == [2, 1, 1, 1, 5])
   }
 
-  @Test func whoeverInterferesMakesItInvalid() throws {
+  @Test func invalidatesSceneOnOtherCommands() throws {
     let interferences: [(String, (TestNode) throws -> Void)] = [
       ("on", { try $0.invoke(OnOff.on) }), ("off", { try $0.invoke(OnOff.off) }),
       ("level", { try $0.moveTo(17) }), ("slow level", { try $0.moveTo(17, 6000) }),
@@ -80,14 +80,14 @@ struct SceneRecallTests {
     try node.recall(1, 1, .value(10_000))
     try node.invoke(OnOff.on)
     node.wait(20_000)
-    #expect(node.isOn, "the scene does not switch it off any more")
+    #expect(node.isOn, "the scene no longer turns it off")
   }
 
-  @Test func onlyOneFabricsSceneIsRecalled() throws {
+  @Test func invalidatesScenesOfOtherFabricsOnRecall() throws {
     let node = try TestNode.grouped()
     #expect(try node.store(1, 1) == .success)
     #expect(try node.store(1, 1, fabric: 2) == .success)
-    #expect(node.info()?[3] == 1, "storing changes nothing for others")
+    #expect(node.info()?[3] == 1, "storing does not affect other fabrics")
     #expect(node.info(2)?[3] == 1)
     try node.recall(1, 1, fabric: 2)
     #expect(node.info()?[3] == 0)
@@ -96,7 +96,7 @@ struct SceneRecallTests {
     #expect(node.info(2)?[3] == 0)
   }
 
-  @Test func aSceneThatIsChangedOrGoneIsNotInForce() throws {
+  @Test func invalidatesChangedOrRemovedScene() throws {
     let node = try TestNode.grouped()
     #expect(try node.store(1, 1) == .success)
     #expect(try node.add(1, 2) == .success)
@@ -110,14 +110,14 @@ struct SceneRecallTests {
     #expect(node.info() == [0, 1, 1, 0, 7])
   }
 
-  @Test func aLevelOutOfRangeLeavesTheLevelAlone() throws {
+  @Test func ignoresLevelOutOfRange() throws {
     let node = try TestNode.grouped()
     #expect(try node.add(1, 1, fields: [.level(0)]) == .success)
     try node.recall(1, 1)
     #expect(node.level == 100)
   }
 
-  @Test func aSceneEndsAFade() throws {
+  @Test func endsFadeOnRecall() throws {
     let node = try TestNode.grouped()
     try node.write(LevelControl.offTransitionTime, .value(20))
     #expect(try node.add(1, 1, fields: [.onOff(1)]) == .success)
@@ -130,7 +130,7 @@ struct SceneRecallTests {
     #expect(node.info()?[3] == 1)
   }
 
-  @Test func theGlobalSceneIsNobodysCurrentScene() throws {
+  @Test func storesAndRecallsGlobalScene() throws {
     let node = try TestNode.grouped()
     #expect(try node.store(1, 1) == .success)
     try node.invoke(OnOff.offWithEffect, .init(effectIdentifier: .delayedAllOff, effectVariant: 0))

@@ -4,9 +4,9 @@ import Testing
 
 @testable import MatterDevice
 
-/// The table, after the public certification scripts TC-S-2.2, 2.3, 2.5 and 2.6.
+/// The scene table, based on the public certification scripts TC-S-2.2, 2.3, 2.5 and 2.6.
 struct SceneTableTests {
-  @Test func faultsHaveTheirStatus() throws {
+  @Test func returnsStatusOfInvalidRequests() throws {
     let node = try TestNode.grouped()
     #expect(try node.removeAll(1) == .success)
     #expect(try node.removeAll(99) == .invalidCommand)
@@ -41,7 +41,7 @@ struct SceneTableTests {
     #expect(try node.copy((1, 1), (1, 255)) == .constraintError)
   }
 
-  @Test func whatIsAddedIsSeen() throws {
+  @Test func returnsAddedScene() throws {
     let node = try TestNode.grouped()
     #expect(try node.add(1, 1, 1000, name: "Scene1", fields: [.onOff(1), .level(100)]) == .success)
     let scene = try node.view(1, 1)
@@ -51,19 +51,19 @@ struct SceneTableTests {
     #expect(scene.extensionFieldSetStructs?.tlv == [FieldSet.onOff(1), .level(100)].tlv)
     #expect(try node.membership(1) == [6, 1])
     #expect(try node.store(1, 1) == .success)
-    #expect(try node.view(1, 1).transitionTime == 1000, "storing keeps the time")
+    #expect(try node.view(1, 1).transitionTime == 1000, "storing keeps the transition time")
     #expect(try node.view(1, 1).sceneName == "Scene1")
     #expect(try node.store(1, 2) == .success)
     #expect(try node.view(1, 2).transitionTime == 0)
     #expect(try node.view(1, 2).sceneName == "")
-    #expect(try node.restarted().view(1, 1).sceneName == "Scene1", "the table survives")
+    #expect(try node.restarted().view(1, 1).sceneName == "Scene1", "the table is restored")
   }
 
   private static let fieldCases: [(given: [FieldSet], kept: [FieldSet]?)] = [
     ([], []), ([.onOff(0), .level(1)], [.onOff(0), .level(1)]), ([.level(254), .onOff(1)], [.level(254), .onOff(1)]),
-    // Out of range: null where there is a null, else false.
+    // Out of range: null if the attribute is nullable, else false.
     ([.onOff(2), .level(0)], [.onOff(0), .level(255)]), ([.level(255)], [.level(255)]),
-    // Twice the same: the last one counts.
+    // Duplicates: the last one is used.
     ([.level(10), .onOff(1), .level(20)], [.onOff(1), .level(20)]),
     (
       [
@@ -74,13 +74,13 @@ struct SceneTableTests {
           ])
       ], [.level(30)]
     ),
-    // A cluster that the endpoint does not have is left out, one without scenes is not.
+    // A cluster that the endpoint does not serve is omitted; one without scenes is an error.
     (
       [.init(clusterID: 0x0300, attributeValueList: [.init(attributeID: 3, valueUnsigned16: 1)]), .onOff(1)],
       [.onOff(1)]
     ),
     ([.init(clusterID: Identify.id, attributeValueList: [.init(attributeID: 0, valueUnsigned16: 1)])], nil),
-    // Attributes that do not exist, that are not for scenes, values of another type, none or two.
+    // Unknown attributes, attributes without the Scene quality, values of another type, and none or two values.
     ([.init(clusterID: OnOff.id, attributeValueList: [.init(attributeID: 0x4011, valueUnsigned8: 1)])], nil),
     ([.init(clusterID: OnOff.id, attributeValueList: [.init(attributeID: 0x4001, valueUnsigned16: 1)])], nil),
     ([.init(clusterID: OnOff.id, attributeValueList: [.init(attributeID: 0, valueUnsigned16: 1)])], nil),
@@ -94,19 +94,19 @@ struct SceneTableTests {
     ([.init(clusterID: OnOff.id, attributeValueList: [])], []),
   ]
 
-  @Test(arguments: fieldCases.indices) func fieldsAreCheckedAndBroughtIntoRange(index: Int) throws {
+  @Test(arguments: fieldCases.indices) func validatesAndClampsFields(index: Int) throws {
     let (given, kept) = Self.fieldCases[index]
     let node = try TestNode.grouped()
     #expect(try node.add(1, 1, fields: given) == (kept == nil ? .invalidCommand : .success))
     #expect(try node.view(1, 1).extensionFieldSetStructs?.tlv == kept?.tlv)
   }
 
-  @Test func scenesAreCopied() throws {
+  @Test func copiesScenes() throws {
     let node = try TestNode.grouped()
     #expect(try node.add(1, 1, 1000, name: "Scene1", fields: [.level(100)]) == .success)
     #expect(try node.copy((1, 1), (1, 2)) == .success)
     #expect(try node.membership(1) == [5, 1, 2])
-    #expect(try node.copy((1, 255), (2, 255), all: true) == .success, "where all are copied, no scene is named")
+    #expect(try node.copy((1, 255), (2, 255), all: true) == .success, "copying all scenes ignores the scene ids")
     #expect(try node.membership(2) == [3, 1, 2])
     #expect(try node.copy((2, 2), (2, 3)) == .success)
     #expect(try node.view(2, 3).sceneName == "Scene1")
@@ -114,14 +114,14 @@ struct SceneTableTests {
     #expect(try node.copy((2, 0), (1, 0), all: true) == .success)
     #expect(try node.membership(1) == [1, 1, 2, 3])
     #expect(try node.copy((1, 0), (0, 0), all: true) == .resourceExhausted)
-    #expect(try node.membership(0) == [1], "all or nothing")
+    #expect(try node.membership(0) == [1], "no partial change")
     #expect(try node.removeAll(1) == .success)
     #expect(try node.membership(1) == [4])
     #expect(try node.removeAll(2) == .success)
     #expect(try node.membership(2) == [7])
   }
 
-  @Test func fabricsShareTheTableFairly() throws {
+  @Test func limitsCapacityPerFabric() throws {
     let node = try TestNode.grouped()
     for fabric in 1...3 as ClosedRange<UInt8> {
       #expect(try node.removeAll(0, fabric: FabricIndex(fabric)) == .success)
@@ -134,11 +134,13 @@ struct SceneTableTests {
     #expect(try node.add(0, 8) == .resourceExhausted)
     #expect(try node.store(0, 8) == .resourceExhausted)
     #expect(try node.copy((0, 1), (0, 8)) == .resourceExhausted)
-    #expect(try node.add(0, 7, 5) == .success, "a scene that is there takes no room")
+    #expect(try node.add(0, 7, 5) == .success, "an existing scene needs no capacity")
     node.forgetReports()
     for scene in 1...7 as ClosedRange<UInt8> { #expect(try node.add(0, scene, fabric: 2) == .success) }
     #expect(node.info(3) == [0, 0, 0, 0, 2])
-    #expect(try node.takeReports(of: ScenesManagement.fabricSceneInfo).count == 7, "which the third is told")
+    #expect(
+      try node.takeReports(of: ScenesManagement.fabricSceneInfo).count == 7,
+      "reported because the third fabric's capacity changed")
     #expect(try node.add(0, 8, fabric: 2) == .resourceExhausted)
     #expect(try node.add(0, 1, fabric: 3) == .success)
     #expect(try node.add(0, 2, fabric: 3) == .success)
@@ -152,7 +154,7 @@ struct SceneTableTests {
     #expect(try node.membership(0, fabric: 2) == [7])
   }
 
-  @Test func fabricsDoNotSeeEachOthersScenes() throws {
+  @Test func hidesScenesOfOtherFabrics() throws {
     let node = try TestNode.grouped()
     #expect(try node.store(1, 1) == .success)
     #expect(try node.view(1, 1, fabric: 2).status == .notFound)
@@ -162,7 +164,7 @@ struct SceneTableTests {
     #expect(try node.membership(1) == [6, 1])
   }
 
-  @Test func scenesGoWithTheirGroup() throws {
+  @Test func removesScenesOfRemovedGroup() throws {
     let node = try TestNode.grouped()
     for (group, scene) in [(0, 5), (1, 1), (1, 2), (2, 3)] as [(GroupID, UInt8)] {
       #expect(try node.store(group, scene) == .success)
@@ -170,10 +172,10 @@ struct SceneTableTests {
     #expect(try node.store(1, 1, fabric: 2) == .success)
     #expect(node.info() == [4, 3, 2, 1, 3])
     try node.invoke(Groups.removeGroup, .init(groupID: 2))
-    #expect(node.info() == [3, 3, 2, 0, 4], "the current one is gone")
+    #expect(node.info() == [3, 3, 2, 0, 4], "the current scene was removed")
     try node.invoke(Groups.removeAllGroups)
     #expect(try node.membership(1) == nil)
-    #expect(try node.membership(0) == [6, 5], "group 0 is none")
+    #expect(try node.membership(0) == [6, 5], "group 0 is not affected")
     #expect(try node.membership(1, fabric: 2) == [6, 1])
   }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import MatterDevice
 
-/// One event of the Switch cluster, as a word with its fields: "initialPress 1", "multiPressComplete 1 2".
+/// Formats an event of the Switch cluster with its fields: "InitialPress 1", "MultiPressComplete 1 2".
 private func word(_ record: EventRecord) throws -> String {
   let info = try #require(Switch.event(record.path.event))
   let members = try #require(try TLVElement(decoding: record.payload).members)
@@ -22,13 +22,13 @@ extension TLVElement {
   }
 }
 
-/// What each kind of switch tells, and when. Application Clusters § 1.13, and the certification scripts TC-SWTCH-2.2 to 2.6.
+/// The events of each kind of switch. Application Clusters § 1.13, and the certification scripts TC-SWTCH-2.2 to 2.6.
 @Suite("Switch") struct SwitchTests {
   private func node(_ kind: SwitchKind, positions: UInt8 = 2, maximum: UInt8 = 3) -> TestNode {
     TestNode([SwitchServer.make(features: kind.features, positions: positions, multiPressMax: maximum)])
   }
 
-  /// The events so far, with the time of each in milliseconds.
+  /// The events so far, each with its time in milliseconds.
   private func events(_ node: TestNode) throws -> [String] {
     try node.context.node.events.records.filter { $0.path.cluster == Switch.id }.map {
       guard case .system(let milliseconds) = $0.timestamp else { return "at an unknown time " + (try word($0)) }
@@ -36,7 +36,7 @@ extension TLVElement {
     }
   }
 
-  @Test(arguments: SwitchKind.allCases) func servesWhatItsFeaturesDemand(_ kind: SwitchKind) throws {
+  @Test(arguments: SwitchKind.allCases) func servesMandatoryElements(_ kind: SwitchKind) throws {
     let server = SwitchServer.make(features: kind.features)
     for element in Switch.elements {
       switch element.info {
@@ -49,7 +49,7 @@ extension TLVElement {
     }
   }
 
-  @Test func aLatchTellsWhereItIs() throws {
+  @Test func reportsLatchPositions() throws {
     let node = node(.latching, positions: 3)
     node.operate([.init(to: 1), .init(to: 2, after: .seconds(1)), .init(to: 0, after: .seconds(1))])
     node.wait(5000)
@@ -57,10 +57,10 @@ extension TLVElement {
     node.operate([.init(to: 2)])
     #expect(
       TestNode([SwitchServer.make(features: SwitchKind.latching.features)], stored: node.stored)[
-        Switch.currentPosition] == 2, "it stays where it was")
+        Switch.currentPosition] == 2, "the position is restored")
   }
 
-  @Test func aMomentarySwitchTellsOnlyThatItWasPressed() throws {
+  @Test func reportsOnlyPressesOfMomentarySwitch() throws {
     let node = node(.momentary)
     node.operate(SwitchMove.presses(2, hold: .seconds(2), gap: .milliseconds(100)))
     #expect(node[Switch.currentPosition] == 1)
@@ -69,7 +69,7 @@ extension TLVElement {
     #expect(try events(node) == ["0 InitialPress 1", "2100 InitialPress 1"])
   }
 
-  @Test func aReleaseIsToldHoweverLongThePressWas() throws {
+  @Test func reportsShortReleaseAfterLongHold() throws {
     let node = node(.release)
     node.operate(SwitchMove.presses(hold: .seconds(5)))
     node.wait(10_000)
@@ -77,7 +77,7 @@ extension TLVElement {
     #expect(try node.takeReports(of: Switch.currentPosition).map(\.value) == [1, 0])
   }
 
-  @Test func aLongPressHasItsOwnRelease() throws {
+  @Test func reportsLongPressAndRelease() throws {
     let node = node(.longPress)
     node.operate(SwitchMove.presses(hold: .seconds(2)))
     node.wait(3000)
@@ -89,7 +89,7 @@ extension TLVElement {
       ])
   }
 
-  @Test func pressesAreCounted() throws {
+  @Test func countsPresses() throws {
     let node = node(.multiPress)
     node.operate(SwitchMove.presses(2, hold: .milliseconds(500), gap: .milliseconds(500)))
     node.wait(10_000)
@@ -100,7 +100,7 @@ extension TLVElement {
       ])
   }
 
-  @Test func tooManyPressesCountAsNone() throws {
+  @Test func reportsZeroForTooManyPresses() throws {
     let node = node(.multiPress, maximum: 2)
     node.operate(SwitchMove.presses(3, hold: .milliseconds(100), gap: .milliseconds(100)))
     node.wait(10_000)
@@ -110,12 +110,12 @@ extension TLVElement {
       ])
     node.operate(SwitchMove.presses(hold: .milliseconds(100)))
     node.wait(10_000)
-    #expect(try events(node).last == "10800 MultiPressComplete 1 1", "the next sequence starts from nothing")
+    #expect(try events(node).last == "10800 MultiPressComplete 1 1", "the next sequence starts at 0")
   }
 
-  @Test func aLongPressEndsASequenceAndIsNoneWithinOne() throws {
+  @Test func separatesLongPressesFromSequences() throws {
     let node = node(.full)
-    // Short, then long: both count, and neither is long.
+    // Short, then long: a sequence of two presses, none of them long.
     node.operate([
       .init(to: 1), .init(to: 0, after: .milliseconds(300)), .init(to: 1, after: .milliseconds(300)),
       .init(to: 0, after: .seconds(5)),
@@ -126,7 +126,7 @@ extension TLVElement {
         "0 InitialPress 1", "300 ShortRelease 1", "600 InitialPress 1", "600 MultiPressOngoing 1 2",
         "5600 ShortRelease 1", "6300 MultiPressComplete 1 2",
       ])
-    // Long, then short: two things.
+    // Long, then short: a long press and a separate sequence.
     let other = self.node(.full)
     other.operate([
       .init(to: 1), .init(to: 0, after: .seconds(2)), .init(to: 1, after: .milliseconds(100)),
@@ -140,7 +140,7 @@ extension TLVElement {
       ])
   }
 
-  @Test func anActionSwitchTellsBeginningAndEnd() throws {
+  @Test func reportsStartAndEndOfActionSwitch() throws {
     let node = node(.action)
     node.operate(SwitchMove.presses(2, hold: .milliseconds(500), gap: .milliseconds(500)))
     node.wait(10_000)
@@ -153,7 +153,7 @@ extension TLVElement {
     #expect(try events(node).suffix(3) == ["20000 InitialPress 1", "21000 LongPress 1", "22000 LongRelease 1"])
   }
 
-  @Test func anotherPositionIsAnotherSequence() throws {
+  @Test func startsNewSequenceAtAnotherPosition() throws {
     let node = node(.multiPress, positions: 3)
     node.operate([
       .init(to: 1), .init(to: 0, after: .milliseconds(100)), .init(to: 2, after: .milliseconds(100)),
@@ -167,7 +167,7 @@ extension TLVElement {
       ])
   }
 
-  @Test func theAttributeIsTheSwitch() throws {
+  @Test func derivesEventsFromAttributeChanges() throws {
     let node = node(.release)
     node.act(Switch.currentPosition, 1)
     node.wait(500)
@@ -179,10 +179,10 @@ extension TLVElement {
         node.act(Switch.currentPosition, 1)
         return node.stored
       }())
-    #expect(later[Switch.currentPosition] == 0, "nobody holds it after a restart")
+    #expect(later[Switch.currentPosition] == 0, "released after a restart")
     #expect(
       later.context.node.events.records.map(\.number) == node.context.node.events.records.map(\.number),
-      "nothing happened since")
+      "no new events")
   }
 }
 
@@ -210,7 +210,7 @@ extension TLVElement {
     }
   }
 
-  @Test func reachabilityIsToldWhenItChanges() throws {
+  @Test func reportsReachabilityChanges() throws {
     let node = bridged()
     #expect(node[BridgedDeviceBasicInformation.reachable])
     #expect(try reached(node).isEmpty)
@@ -221,7 +221,7 @@ extension TLVElement {
     #expect(try reached(node) == ["reachable false", "reachable true", "start 1"])
   }
 
-  @Test func theLabelAndTheConfigurationLast() throws {
+  @Test func storesNodeLabelAndConfigurationVersion() throws {
     let node = bridged()
     try node.write(BridgedDeviceBasicInformation.nodeLabel, "Reading corner")
     node.act(BridgedDeviceBasicInformation.configurationVersion, 2)
@@ -232,7 +232,7 @@ extension TLVElement {
     #expect(keys == ["attribute/1/39/18", "attribute/1/39/5"])
   }
 
-  @Test func userLabelsAreCheckedAndLast() throws {
+  @Test func validatesAndStoresUserLabels() throws {
     let node = bridged()
     let labels = [UserLabel.LabelStruct(label: "roomName", value: "master bedroom 1"), .init(label: "", value: "")]
     try node.write(UserLabel.labelList, labels)

@@ -17,7 +17,7 @@ extension TestNode {
   /// A color temperature light that is on.
   static func white(_ mireds: UInt16 = 250) -> TestNode { colorful([ColorControl.colortemperature], mireds: mireds) }
 
-  /// The same light after the power came back; it comes on.
+  /// Restarts the light, which is on after the restart.
   func restartedInColor() -> TestNode {
     TestNode(Self.dimmableLight(onOff: OnOffServer.make(isOn: true)) + [ColorControlServer.make()], stored: stored)
   }

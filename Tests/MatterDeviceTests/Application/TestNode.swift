@@ -5,7 +5,7 @@ import MatterProtocol
 
 @testable import MatterDevice
 
-/// A node on virtual time, without sessions: its servers, a clock, and what subscribers would be told.
+/// A node on virtual time without sessions: its servers, a clock, and the reports to subscribers.
 ///
 /// Endpoint 1 is a dimmable light, endpoint 2 an on/off plug. Fabrics 1 to 3 have keys for the groups 1 to 20.
 final class TestNode {
@@ -16,9 +16,9 @@ final class TestNode {
   }
 
   private(set) var context: ServerContext
-  /// What a restart finds.
+  /// The store.
   private(set) var stored: StoredState
-  /// What a subscriber with a minimum interval of 0 would be told, with the values of that moment.
+  /// The reports to a subscriber with a minimum interval of 0.
   private(set) var reports: [Report] = []
   private(set) var events: [DeviceEvent] = []
 
@@ -56,10 +56,10 @@ final class TestNode {
     reports = []
   }
 
-  /// The same light after the power came back.
+  /// Restarts the light with the stored values.
   func restarted() -> TestNode { TestNode(Self.dimmableLight(), stored: stored) }
 
-  // MARK: What a client does
+  // MARK: Client
 
   @discardableResult
   func invoke<C: Cluster, Request: ModelStruct, Response: ModelStruct>(
@@ -70,7 +70,7 @@ final class TestNode {
     return try context.invoke(command, request, on: endpoint)
   }
 
-  /// A command without fields.
+  /// Invokes a command without fields.
   func invoke<C: Cluster>(
     _ command: Command<C, NoFields, NoFields>, on endpoint: EndpointID = 1, fabric: FabricIndex = 1
   ) throws(StatusError) {
@@ -83,7 +83,7 @@ final class TestNode {
     try write(attribute, encoded: value.tlv, on: endpoint)
   }
 
-  /// As `sim set` checks a value.
+  /// Checks a value in the same way as `sim set`.
   func check(_ path: ConcreteAttributePath, _ value: [UInt8]) throws(StatusError) { try context.check(path, value) }
 
   func write<C: Cluster, Value: ModelValue>(
@@ -115,7 +115,7 @@ final class TestNode {
     return context.node.clusters[index].server.commands[command.id] != nil
   }
 
-  // MARK: What the world does
+  // MARK: Time and physical actions
 
   /// Milliseconds since the start.
   var now: Int64 { (context.now - .zero).milliseconds }
@@ -135,21 +135,21 @@ final class TestNode {
     context.node.now = end
   }
 
-  /// Changes an attribute as a button on the device would.
+  /// Sets an attribute as the physical device does.
   func act<C: Cluster, Value: ModelValue>(_ attribute: Attribute<C, Value>, _ value: Value) {
     context.subject = .device
     context[attribute, on: 1] = value
     settle()
   }
 
-  /// Moves the switch of endpoint 1 as a hand would.
+  /// Moves the switch of endpoint 1 as a user would.
   func operate(_ moves: [SwitchMove]) {
     context.subject = .device
     context.call(SwitchServer.move, moves, on: 1)
     settle()
   }
 
-  /// Gives the bridged device of endpoint 1 its power, or takes it.
+  /// Switches the power of the bridged device on endpoint 1.
   func power(_ isOn: Bool) {
     context.subject = .device
     context.call(BridgedDeviceServer.power, isOn, on: 1)
@@ -165,9 +165,9 @@ final class TestNode {
     settle()
   }
 
-  // MARK: What comes of it
+  // MARK: Reports
 
-  /// The reported values of an attribute, and when, since the last time this was asked for anything.
+  /// Returns the reported values of an attribute with their times, and discards all reports so far.
   func takeReports<C: Cluster, Value: ModelValue>(
     of attribute: Attribute<C, Value>, on endpoint: EndpointID = 1
   ) throws -> [(at: Int64, value: Value)] {

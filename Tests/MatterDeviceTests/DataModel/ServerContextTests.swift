@@ -35,7 +35,7 @@ private func makeContext(stored: StoredState = [:]) -> ServerContext {
   return ServerContext(node)
 }
 
-@Test func aChangeIsVersionedStoredAndReported() throws {
+@Test func versionsStoresAndReportsChange() throws {
   var context = makeContext()
   let version = context.node.clusters[0].dataVersion
   try context.invoke(OnOff.toggle, NoFields())
@@ -47,10 +47,10 @@ private func makeContext(stored: StoredState = [:]) -> ServerContext {
   #expect(context.node.dirty == [path])
   #expect(context.node.emitted == [.attributeChanged(path, [0x09])])
   context[OnOff.onOff] = true
-  #expect(context.node.changes.count == 1, "an equal value is no change")
+  #expect(context.node.changes.count == 1, "an equal value is not a change")
 }
 
-@Test func serversReachEachOther() throws {
+@Test func callsHooksOfOtherServers() throws {
   var context = makeContext()
   try context.invoke(OnOff.toggle, NoFields())
   try context.invoke(OnOff.toggle, NoFields())
@@ -64,7 +64,7 @@ private func makeContext(stored: StoredState = [:]) -> ServerContext {
   #expect(value3 == nil)
 }
 
-@Test func storedValuesComeBackAndBrokenOnesDoNot() {
+@Test func restoresOnlyValidStoredValues() {
   var context = makeContext(stored: ["attribute/1/6/0": [0x09], "attribute/1/8/0": [0xFF], "other": [1]])
   let value4 = context[OnOff.onOff]
   #expect(value4)
@@ -72,7 +72,7 @@ private func makeContext(stored: StoredState = [:]) -> ServerContext {
   #expect(value5 == .value(7))
 }
 
-@Test func globalAttributesFollowWhatIsServed() throws {
+@Test func computesGlobalAttributes() throws {
   var context = makeContext()
   let acceptedBytes = context.encoded(ConcreteAttributePath(1, 6, 0xFFF9))
   let accepted = try #require(acceptedBytes)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import MatterDevice
 
-/// What a client writes, a definition file sets and a hand changes is checked by the same code.
+/// The common check of values from clients, definition files and manual changes.
 @Suite("Value checks") struct ValueCheckTests {
   private static let level = LevelControlServer.make().initial(LevelControl.minLevel, 20).initial(
     LevelControl.maxLevel, 100
@@ -13,7 +13,7 @@ import Testing
   private static let color = ColorControlServer.make(range: 150...400)
 
   @Test(
-    "limits a level by the levels that the light has",
+    "limits a level by MinLevel and MaxLevel",
     arguments: [
       ([0x04, 20], nil), ([0x04, 100], nil), ([0x14], nil), ([0x04, 19], .constraintError),
       ([0x04, 0], .constraintError),
@@ -23,7 +23,7 @@ import Testing
   func level(_ value: [UInt8], expected: StatusCode?) {
     for attribute in [LevelControl.currentLevel.id, LevelControl.onLevel.id] {
       #expect(start(Self.level, attribute, value) == expected)
-      #expect(hand(Self.level, attribute, value) == expected)
+      #expect(manual(Self.level, attribute, value) == expected)
     }
     #expect(write(Self.level, LevelControl.onLevel, value) == expected)
   }
@@ -33,7 +33,7 @@ import Testing
   func standardLevel(_ value: [UInt8], isAllowed: Bool) {
     let server = LevelControlServer.make()
     #expect((start(server, LevelControl.currentLevel.id, value) == nil) == isAllowed)
-    #expect((hand(server, LevelControl.currentLevel.id, value) == nil) == isAllowed)
+    #expect((manual(server, LevelControl.currentLevel.id, value) == nil) == isAllowed)
     #expect(server.range(of: LevelControl.currentLevel.id) == 1...254)
   }
 
@@ -45,16 +45,16 @@ import Testing
     #expect(Self.color.range(of: ColorControl.colorTempPhysicalMaxMireds.id) == 150...65279)
     #expect(
       start(Self.color, id, UInt16(149).tlv) == .constraintError
-        && hand(Self.color, id, UInt16(401).tlv) == .constraintError)
-    #expect(start(Self.color, id, UInt16(300).tlv) == nil && hand(Self.color, id, UInt16(300).tlv) == nil)
+        && manual(Self.color, id, UInt16(401).tlv) == .constraintError)
+    #expect(start(Self.color, id, UInt16(300).tlv) == nil && manual(Self.color, id, UInt16(300).tlv) == nil)
   }
 
-  @Test("refuses values of enumerations and bitmaps that have no name")
+  @Test("rejects unnamed enumeration values and bitmap bits")
   func names() {
     #expect(start(OnOffServer.make(), OnOff.startUpOnOff.id, [0x04, 7]) == .constraintError)
-    #expect(hand(OnOffServer.make(), OnOff.startUpOnOff.id, [0x04, 7]) == .constraintError)
+    #expect(manual(OnOffServer.make(), OnOff.startUpOnOff.id, [0x04, 7]) == .constraintError)
     #expect(write(OnOffServer.make(), OnOff.startUpOnOff, [0x04, 7]) == .constraintError)
-    #expect(hand(Self.level, LevelControl.options.id, [0x04, 4]) == .constraintError)
+    #expect(manual(Self.level, LevelControl.options.id, [0x04, 4]) == .constraintError)
     #expect(write(Self.level, LevelControl.options, [0x04, 4]) == .constraintError)
   }
 
@@ -65,13 +65,13 @@ import Testing
     #expect(start(server, Switch.currentPosition.id, [0x04, 3]) == .constraintError)
   }
 
-  @Test("limits that contradict each other limit nothing") func contradiction() {
+  @Test("ignores contradictory limits") func contradiction() {
     let server = LevelControlServer.make().initial(LevelControl.minLevel, 200).initial(LevelControl.maxLevel, 100)
     #expect(start(server, LevelControl.currentLevel.id, [0x04, 150]) == nil)
     #expect(start(server, LevelControl.minLevel.id, [0x04, 200]) == .constraintError)
   }
 
-  // MARK: The three ways
+  // MARK: Sources of values
 
   private func status(_ body: () throws(StatusError) -> Void) -> StatusCode? {
     do throws(StatusError) {
@@ -84,7 +84,7 @@ import Testing
     status { () throws(StatusError) in try server.check(initial: value, for: attribute) }
   }
 
-  private func hand(_ server: ClusterServer, _ attribute: AttributeID, _ value: [UInt8]) -> StatusCode? {
+  private func manual(_ server: ClusterServer, _ attribute: AttributeID, _ value: [UInt8]) -> StatusCode? {
     status { () throws(StatusError) in
       let node = TestNode([server])
       try node.check(ConcreteAttributePath(1, server.id, attribute), value)

@@ -5,12 +5,12 @@ import Testing
 
 @testable import MatterDevice
 
-/// A switch that is bound to its administrator's node: how it gets there, and what is told when it does not.
+/// Commands of a switch that is bound to its administrator's node.
 @Suite struct BoundCommandTests {
   private static let button = EndpointDefinition(
     1, deviceTypes: [DeviceTypes.onOffLightSwitch], servers: [BindingServer.make()], clients: [OnOff.id])
 
-  /// The switch after a restart: it has no session with anybody.
+  /// Returns a bound switch after a restart, without sessions.
   private func bound(_ change: (inout DeviceConfiguration) -> Void = { _ in }) throws -> Lab {
     var lab = try Lab(endpoints: [Self.button], change)
     try lab.addAdministrator()
@@ -31,23 +31,23 @@ import Testing
     lab.settle()
   }
 
-  private func isTold(_ text: String, _ lab: Lab) -> Bool {
+  private func hasNote(_ text: String, _ lab: Lab) -> Bool {
     lab.events.contains { if case .note(let note) = $0 { note.contains(text) } else { false } }
   }
 
-  @Test func withoutMulticastItGoesWhereItWasToldTo() throws {
+  @Test func usesConfiguredPeerAddress() throws {
     var lab = try bound { $0.peers = [0x1_0001: SocketAddress(.loopback6, port: 50_000)] }
     press(&lab)
     #expect(lab.administrators[0].established != nil)
     #expect(lab.device.core.newestSession(fabric: 1, peer: 0x1_0001) != nil)
     #expect(lab.device.undeliveredCommands == 0)
-    // Nobody answers what came: that is told as well.
+    // A missing response is also reported.
     lab.advance(by: .seconds(60))
     #expect(lab.device.undeliveredCommands == 1)
-    #expect(isTold("it does not answer", lab))
+    #expect(hasNote("no response", lab))
   }
 
-  @Test func whoIsNotFoundIsTold() throws {
+  @Test func reportsUndeliveredCommands() throws {
     var lab = try bound()
     press(&lab)
     #expect(lab.administrators[0].established == nil)
@@ -55,16 +55,16 @@ import Testing
     #expect(lab.device.undeliveredCommands == 0)
     lab.advance(by: .seconds(1))
     #expect(lab.device.undeliveredCommands == 1)
-    #expect(isTold("node 65537, endpoint 1", lab) && isTold("not found or not reached", lab))
-    // As many as may wait do; the others are told at once.
+    #expect(hasNote("node 65537, endpoint 1", lab) && hasNote("not found or not reached", lab))
+    // Commands beyond the queue's capacity fail immediately.
     for _ in 0..<40 { press(&lab) }
     #expect(lab.device.undeliveredCommands == 1 + 8)
     lab.advance(by: .seconds(10))
     #expect(lab.device.undeliveredCommands == 1 + 40)
   }
 
-  /// An address that is out of date does not hide what DNS-SD finds.
-  @Test func whatIsFoundIsTriedAfterTheAddressThatIsWrong() throws {
+  /// A stale address does not prevent the use of a discovered one.
+  @Test func triesDiscoveredAddressAfterStaleOne() throws {
     var lab = try bound { $0.peers = [0x1_0001: SocketAddress(.loopback6, port: 9)] }
     press(&lab)
     let fabric = try #require(lab.device.fabrics.first)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import MatterDevice
 
-@Test func aNewDeviceCanBeFound() throws {
+@Test func advertisesNewDevice() throws {
   let lab = try Lab()
   #expect(lab.published.count == 1)
   let service = try #require(lab.published.first)
@@ -18,7 +18,7 @@ import Testing
   #expect(lab.events.last == .windowOpened(isEnhanced: false))
 }
 
-@Test func aDeviceIsCommissionedAndSwitched() throws {
+@Test func commissionsAndControlsDevice() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   let session = try lab.commission()
@@ -35,7 +35,7 @@ import Testing
   #expect(lab.store["failsafe"] == nil)
 }
 
-@Test func stateSurvivesACrash() throws {
+@Test func restoresStateAfterCrash() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   let session = try lab.commission()
@@ -48,13 +48,13 @@ import Testing
   #expect(try lab.read(GeneralDiagnostics.rebootCount, on: again) == 2)
 }
 
-@Test func aCrashDuringCommissioningUndoesIt() throws {
+@Test func rollsBackCommissioningAfterCrash() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   let opened = lab.openPASE()
   let pase = try #require(opened)
   #expect(try lab.addNOC(on: pase).statusCode == .ok)
-  #expect(lab.store["fabric/1"] != nil, "it is stored, but marked")
+  #expect(lab.store["fabric/1"] != nil, "stored together with the fail-safe")
   lab.crash()
   #expect(lab.device.fabrics.isEmpty)
   #expect(lab.store["fabric/1"] == nil)
@@ -64,12 +64,12 @@ import Testing
   #expect(lab.published.map(\.commissioningMode) == [1])
 }
 
-@Test func aFailSafeThatRunsOutUndoesCommissioning() throws {
+@Test func rollsBackCommissioningWhenFailSafeExpires() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   let opened = lab.openPASE()
   let pase = try #require(opened)
-  #expect(lab.published.isEmpty, "nobody else is let in meanwhile")
+  #expect(lab.published.isEmpty, "not commissionable during a PASE session")
   #expect(try lab.addNOC(on: pase).statusCode == .ok)
   lab.advance(by: .seconds(61))
   #expect(lab.events.contains(.rolledBack))
@@ -79,7 +79,7 @@ import Testing
   _ = try lab.commission()
 }
 
-@Test func aSessionThatLingersDoesNotEndTheNextCommissioning() throws {
+@Test func keepsCommissioningWhenLingeringSessionCloses() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   let opened = lab.openPASE()
@@ -87,17 +87,17 @@ import Testing
   let disarmed = try lab.call(
     GeneralCommissioning.armFailSafe, .init(expiryLengthSeconds: 0, breadcrumb: 0), on: first)
   #expect(disarmed.errorCode == .ok)
-  // Whoever asked is gone without acknowledging the answer, which is sent again and again.
+  // The commissioner closes the session without acknowledging the response, so the device retransmits it.
   lab.administrators[0].core.close(first, notifyingPeer: false, at: lab.now)
   lab.advance(by: .seconds(1))
   let reopened = lab.openPASE()
   let second = try #require(reopened)
-  #expect(lab.device.core.sessions.count == 2, "the first lingers")
+  #expect(lab.device.core.sessions.count == 2, "the first session lingers")
   lab.advance(by: .seconds(20))
   #expect(lab.device.core.sessions.count == 1)
   #expect(try lab.addNOC(on: second).statusCode == .ok)
 
-  // Its own end does.
+  // Closing the current session ends commissioning.
   lab.crash()
   let third = lab.openPASE()
   lab.administrators[0].core.close(try #require(third), notifyingPeer: true, at: lab.now)
@@ -105,7 +105,7 @@ import Testing
   #expect(lab.published.map(\.commissioningMode) == [1])
 }
 
-@Test func whoDoesNotKnowThePasscodeIsSentAwayAndTwentyTimesIsTooOften() throws {
+@Test func closesWindowAfterTwentyFailedAttempts() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   for attempt in 1...20 {
@@ -117,7 +117,7 @@ import Testing
   #expect(lab.openPASE() == nil)
 }
 
-@Test func aSecondAdministratorComesThroughAWindowAndRemovesTheFirst() throws {
+@Test func commissionsSecondAdministratorThroughWindow() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   try lab.addAdministrator(vendor: 0xFFF2)
@@ -148,11 +148,11 @@ import Testing
   #expect(lab.published.count == 1)
   #expect(lab.openCASE(0) == nil)
   let own = try lab.call(OperationalCredentials.removeFabric, .init(fabricIndex: 2), on: second, 1)
-  #expect(own.statusCode == .ok, "the answer still goes out")
-  #expect(lab.published.map(\.commissioningMode) == [1], "without a fabric it waits for the next")
+  #expect(own.statusCode == .ok, "the response is still sent")
+  #expect(lab.published.map(\.commissioningMode) == [1], "commissionable again without a fabric")
 }
 
-@Test func windowsRunOutAndAreRevoked() throws {
+@Test func closesExpiredAndRevokedWindows() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   let session = try lab.commission()
@@ -171,14 +171,14 @@ import Testing
   #expect(!lab.device.isCommissionable)
 }
 
-@Test func aDrawnNameThatIsTakenIsDrawnAnewAndOneThatSaysWhoItIsStays() throws {
+@Test func renamesOnlyCommissionableServiceOnConflict() throws {
   var lab = try Lab()
   let drawn = try #require(lab.published.first)
   lab.device.handle(.serviceConflict(.instance(drawn.kind)), at: lab.now)
   lab.settle()
   let another = try #require(lab.published.first)
   #expect(lab.published.count == 1 && another.kind != drawn.kind && another.text == drawn.text)
-  // Told late, of a name given up long ago.
+  // A late conflict for a name that is no longer used is ignored.
   lab.device.handle(.serviceConflict(.instance(drawn.kind)), at: lab.now)
   lab.settle()
   #expect(lab.published == [another])
@@ -190,7 +190,7 @@ import Testing
   #expect(lab.published == operational && !operational.isEmpty)
 }
 
-@Test func aHostNameThatIsTakenIsDrawnAnewForAllServices() throws {
+@Test func renamesHostOfAllServicesOnConflict() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   let session = try lab.commission()
@@ -198,7 +198,7 @@ import Testing
   #expect(try lab.status(window, .init(commissioningTimeout: 900), on: session, isTimed: true) == .success)
   let before = lab.published
   try #require(before.count == 2 && Set(before.map(\.hostName)) == ["B6A1F0C3D2E4.local"])
-  // Told once for each service.
+  // The conflict is reported once per service.
   for _ in before { lab.device.handle(.serviceConflict(.host("B6A1F0C3D2E4.local")), at: lab.now) }
   lab.settle()
   let second = lab.published
@@ -206,7 +206,7 @@ import Testing
   #expect(name != "B6A1F0C3D2E4.local" && name.hasSuffix(".local") && name.utf8.count == 18)
   #expect(name.prefix(12).allSatisfy { $0.isASCII && $0.isHexDigit && !$0.isLowercase })
   #expect(Set(second.map(\.hostName)) == [name] && Set(second.map(\.kind)) == Set(before.map(\.kind)))
-  // That one is taken, too; and the first one is told of late.
+  // The new name also conflicts, followed by a late conflict for the first one.
   lab.device.handle(.serviceConflict(.host(name)), at: lab.now)
   lab.device.handle(.serviceConflict(.host("B6A1F0C3D2E4.local")), at: lab.now)
   lab.settle()

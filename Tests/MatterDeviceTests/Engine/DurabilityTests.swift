@@ -6,7 +6,7 @@ import Testing
 
 @testable import MatterDevice
 
-/// What is in the store at each moment must be a state that the device may start again with.
+/// At each moment the store must contain a state that the device can restart from.
 @Suite struct DurabilityTests {
   private typealias Entry = AccessControl.AccessControlEntryStruct
   private static let acl = AttributePath(AccessControl.acl.path(on: 0))
@@ -15,9 +15,9 @@ import Testing
     Entry(privilege: privilege, authMode: .case, subjects: .value([subject]), targets: .null, fabricIndex: 1)
   }
 
-  /// A list that comes entry by entry must not be found half-written after a power cut: here the administrator's own entry
-  /// comes last.
-  @Test(arguments: [false, true]) func aListInSeveralMessagesIsStoredAsAWhole(isCut: Bool) throws {
+  /// A list that is written entry by entry must not be half-written after a power cut: here the administrator's own
+  /// entry is written last.
+  @Test(arguments: [false, true]) func storesChunkedListAtomically(isCut: Bool) throws {
     var lab = try Lab()
     try lab.addAdministrator()
     let session = try lab.commission()
@@ -34,7 +34,7 @@ import Testing
       WriteRequest([AttributeWrite(Self.acl, .append, value: entries[1].tlv)], moreChunkedMessages: true), on: exchange)
     #expect(try WriteResponse(decoding: #require(answers.first).bytes).statuses.map(\.status) == [.success])
     #expect(lab.store[key] == stored)
-    // What others write meanwhile is stored at once.
+    // Other writes are stored immediately in the meantime.
     _ = try lab.write([AttributeWrite(BasicInformation.nodeLabel.path(on: 0), value: "Desk".tlv)], on: session)
     #expect(lab.store[StoreKey.attribute(BasicInformation.nodeLabel.path(on: 0))] == "Desk".tlv)
     if isCut {
@@ -52,8 +52,8 @@ import Testing
     #expect(try lab.read(AccessControl.acl, on: again).map(\.privilege) == [.administer, .view, .view])
   }
 
-  /// Who never sends the rest leaves what the device has from then on: memory and store agree.
-  @Test func aListThatIsNeverFinishedIsStoredInTheEnd() throws {
+  /// Without the remaining messages the device stores the current list, so that memory and store agree.
+  @Test func storesUnfinishedListAfterTimeout() throws {
     var lab = try Lab()
     try lab.addAdministrator()
     let session = try lab.commission()
@@ -70,7 +70,7 @@ import Testing
     #expect(try lab.read(GroupKeyManagement.groupKeyMap, on: again).map(\.groupId) == [1])
   }
 
-  @Test func aFactoryResetIsOneStep() throws {
+  @Test func resetsInOneCommit() throws {
     var lab = try Lab()
     try lab.addAdministrator()
     let session = try lab.commission()
@@ -82,7 +82,7 @@ import Testing
     #expect(!lab.store.keys.contains { $0.hasPrefix("fabric/") || $0.hasPrefix("resumption/") })
   }
 
-  @Test func theLastFabricGoesInOneStep() throws {
+  @Test func removesLastFabricInOneCommit() throws {
     var lab = try Lab()
     try lab.addAdministrator()
     let session = try lab.commission()
@@ -94,8 +94,8 @@ import Testing
     #expect(try [Entry](tlv: acl).isEmpty)
   }
 
-  /// Not the device's own: what its host keeps beside it outlives a factory reset.
-  @Test func aFactoryResetLeavesWhatIsNotTheDevices() throws {
+  /// Entries of the host survive a factory reset.
+  @Test func keepsForeignEntriesOnFactoryReset() throws {
     let lab = try Lab()
     var stored = lab.store
     stored["identity/key"] = [1]
@@ -119,7 +119,7 @@ import Testing
     }
   }
 
-  @Test func eventsOutliveARestart() throws {
+  @Test func restoresEventsAfterRestart() throws {
     var lab = try Lab()
     try lab.addAdministrator()
     let session = try lab.commission()
@@ -129,7 +129,7 @@ import Testing
     let opened = lab.openCASE()
     let again = try #require(opened)
     let after = try events(&lab, again)
-    // What told of the start before is gone, with all else that was kept: it started once more, and says so.
+    // The start events of the earlier run are replaced by new ones; all other events are kept.
     let start = [
       ConcreteEventPath(0, BasicInformation.id, BasicInformation.startUp.id),
       ConcreteEventPath(0, GeneralDiagnostics.id, GeneralDiagnostics.bootReasonEvent.id),
@@ -140,12 +140,12 @@ import Testing
       #expect(before.count { $0.path == path } == 1 && after.count { $0.path == path } == 1)
       #expect(after.first { $0.path == path } != before.first { $0.path == path })
     }
-    #expect(lab.store.keys.count { $0.hasPrefix(StoreKey.events) } == after.count, "the store has no others")
+    #expect(lab.store.keys.count { $0.hasPrefix(StoreKey.events) } == after.count, "the store contains no other events")
     #expect(zip(after, after.dropFirst()).allSatisfy { $0.number < $1.number })
   }
 
-  /// What the clock showed, where there was one: the time since that start would mean another after this one.
-  @Test func anEventKeepsItsTimeOverARestart() throws {
+  /// Events keep the UTC time, if it was known. The time since an earlier start would be ambiguous.
+  @Test func restoresEventTimestamps() throws {
     let epoch: UInt64 = 1_800_000_000_000
     func milliseconds(_ event: EventData) -> UInt64? {
       if case .epoch(let time) = event.timestamp { time } else { nil }
@@ -159,9 +159,9 @@ import Testing
     lab.crash()
     let opened = lab.openCASE()
     let after = try events(&lab, try #require(opened)).map(milliseconds)
-    // What tells of a start tells of the last one.
+    // The start events are those of the last start.
     #expect(after.first == epoch + 5000 && after.last == epoch + 3_605_000)
-    // Without a clock it is the time since the start, until somebody sets one.
+    // Without a clock, timestamps are relative to the start until the time is set.
     lab = try Lab()
     try lab.addAdministrator()
     let session = try lab.commission()
@@ -173,7 +173,7 @@ import Testing
     #expect(try events(&lab, session).last.flatMap(milliseconds) == 946_684_805_000)
   }
 
-  @Test func theLogIsBoundedInTheStoreToo() throws {
+  @Test func boundsStoredLog() throws {
     var log = EventLog()
     var stored: StoredState = [:]
     func append(_ priority: EventPriority, _ fabric: FabricIndex? = nil) {
@@ -198,7 +198,7 @@ import Testing
   }
 
   @Test(arguments: [[], [0x15, 0x18], [0x15, 0x24, 0, 1, 0x18], [0xFF]] as [[UInt8]])
-  func aBrokenRecordIsPassedOver(bytes: [UInt8]) throws {
+  func skipsInvalidRecords(bytes: [UInt8]) throws {
     var lab = try Lab()
     lab.store[StoreKey.event(0)] = bytes
     lab.crash()
@@ -206,13 +206,13 @@ import Testing
   }
 }
 
-/// Answers that are too long for one message, and counts of what gets none.
+/// Responses that exceed one message, and counts of dropped messages.
 @Suite struct AnswerTests {
   private static let lights = (1...60).map { number in
     EndpointDefinition(EndpointID(UInt16(number)), deviceTypes: Lab.light.deviceTypes, servers: Lab.light.servers)
   }
 
-  @Test func aWildcardWriteThatCantBeAnsweredIsRefusedBeforeItIsDone() throws {
+  @Test func rejectsWildcardWriteWithOversizedResponse() throws {
     var lab = try Lab(endpoints: Self.lights)
     try lab.addAdministrator()
     let session = try lab.commission()
@@ -225,8 +225,8 @@ import Testing
     #expect(try lab.read(OnOff.onTime, endpoint: 1, on: session) == 0)
   }
 
-  /// As many messages as it takes, one answer for each endpoint that has the command.
-  @Test func aWildcardInvokeIsAnsweredForEachEndpoint() throws {
+  /// In several messages, with one response for each endpoint that has the command.
+  @Test func respondsToWildcardInvokeForEachEndpoint() throws {
     var lab = try Lab(endpoints: Self.lights)
     try lab.addAdministrator()
     let session = try lab.commission()
@@ -247,20 +247,20 @@ import Testing
     #expect(try lab.read(OnOff.onOff, endpoint: 60, on: session))
   }
 
-  @Test func whatNobodyWaitsForIsCounted() throws {
+  @Test func countsDroppedMessages() throws {
     var lab = try Lab()
     try lab.addAdministrator()
     let session = try lab.commission()
     #expect(lab.device.drops.total == 0)
     #expect(try lab.ask(StatusResponse(.success), on: session).isEmpty)
     #expect(lab.device.drops[.unexpectedMessage] == 1 && lab.device.drops.total == 1)
-    // The window is closed since.
+    // The window is closed after commissioning.
     #expect(lab.openPASE() == nil)
     #expect(lab.device.drops[.notCommissionable] == 1)
   }
 
-  /// A damaged store may name any number for the next event.
-  @Test(arguments: [UInt64.max, UInt64.max - 1, UInt64.max - 1024]) func startsWithTheLastEventNumber(_ number: UInt64)
+  /// A damaged store may contain any event number.
+  @Test(arguments: [UInt64.max, UInt64.max - 1, UInt64.max - 1024]) func startsWithLastEventNumber(_ number: UInt64)
     throws
   {
     var lab = try Lab()
@@ -274,15 +274,15 @@ import Testing
     #expect(!reports.flatMap(\.eventReports).isEmpty)
   }
 
-  /// What would let somebody in again, or repeat a nonce, must survive a loss of power.
-  @Test func marksKeysAndReservationsAsDurable() throws {
+  /// Entries must survive a loss of power if an old value would restore revoked access or repeat a nonce.
+  @Test func marksKeysAndReservationsDurable() throws {
     var lab = try Lab()
     try lab.addAdministrator()
     _ = try lab.commission()
     for prefix in ["fabric/", "fabrics/", "failsafe", "attribute/0/1f/"] {
       #expect(lab.durable.contains { $0.hasPrefix(prefix) }, "\(prefix)")
     }
-    // Nobody has seen numbers of events before.
+    // No controller has seen event numbers before.
     #expect(!lab.durable.contains(StoreKey.eventNumber))
     lab.crash()
     #expect(lab.durable.contains(StoreKey.eventNumber))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import MatterDevice
 
-/// A device with three lights, commissioned, with group keys that its administrator has too.
+/// A commissioned device with three lights and group keys, which its administrator also has.
 private struct GroupLab {
   static let group: GroupID = 0x0103, other: GroupID = 0x0101
   static let keySet: UInt16 = 0x01A3
@@ -63,7 +63,7 @@ private struct GroupLab {
     #expect(answer.status == .success)
   }
 
-  /// Lets a group in, and keeps the administrator.
+  /// Sets the ACL to the administrator's entry and one with the group's privilege.
   mutating func allow(_ privilege: AccessControl.AccessControlEntryPrivilege?, _ group: GroupID = group) throws {
     var entries = [
       Entry(privilege: .administer, authMode: .case, subjects: .value([0x1_0001]), targets: .null)
@@ -77,7 +77,7 @@ private struct GroupLab {
     #expect(try lab.write([AttributeWrite(path, value: entries.tlv)], on: session) == [.success])
   }
 
-  /// Sends to the group, and checks that nobody answers.
+  /// Sends to the group, and checks that none of the members responds.
   mutating func send(_ opcode: InteractionOpcode, _ payload: [UInt8], to group: GroupID = group) {
     lab.administrators[0].answers = []
     let isSent = lab.administrators[0].core.sendToGroup(group, fabric: 1, opcode.rawValue, payload: payload)
@@ -85,7 +85,7 @@ private struct GroupLab {
     let sent = lab.administrators[0].core
     lab.settle()
     #expect(lab.administrators[0].answers.isEmpty)
-    #expect(lab.administrators[0].core.drops == sent.drops, "nothing came back")
+    #expect(lab.administrators[0].core.drops == sent.drops, "no response")
   }
 
   mutating func invoke<C, Request: ModelStruct, Response>(
@@ -105,29 +105,29 @@ private struct GroupLab {
 }
 
 @Suite struct GroupcastTests {
-  @Test func membersObeyWhoMayOperateThem() throws {
+  @Test func checksAccessOfGroups() throws {
     var lab = try GroupLab()
     try lab.add(to: 1)
     try lab.add(to: 3)
     lab.on()
-    #expect(lab.lit() == [], "without an entry in the access control list")
+    #expect(lab.lit() == [], "no ACL entry")
     try lab.allow(.view)
     lab.on()
-    #expect(lab.lit() == [], "to view is not to operate")
+    #expect(lab.lit() == [], "View is not sufficient")
     try lab.allow(.operate, GroupLab.other)
     lab.on()
-    #expect(lab.lit() == [], "another group's privilege")
+    #expect(lab.lit() == [], "the privilege of another group")
     try lab.allow(.operate)
     lab.on()
-    #expect(lab.lit() == [1, 3], "all members, and only they")
+    #expect(lab.lit() == [1, 3], "all members and no others")
     lab.off()
     #expect(lab.lit() == [])
-    // The group's entry is for groups: a node with such a number is none.
+    // The ACL holds the bare group number.
     let list = try lab.lab.read(AccessControl.acl, on: lab.session)
     #expect(list.last?.subjects == .value([0x0103]))
   }
 
-  @Test func anEndpointOrATimedRequestIsNotForGroups() throws {
+  @Test func dropsInvalidGroupMessages() throws {
     var lab = try GroupLab()
     try lab.add(to: 1)
     try lab.allow(.operate)
@@ -141,7 +141,7 @@ private struct GroupLab {
     #expect(lab.lit() == [1])
   }
 
-  @Test func attributesAreWrittenByGroup() throws {
+  @Test func writesAttributesOfMembers() throws {
     var lab = try GroupLab()
     try lab.add(to: 1)
     try lab.add(to: 2)
@@ -152,19 +152,19 @@ private struct GroupLab {
       return request.encoded
     }
     lab.send(.writeRequest, write(path, 7))
-    #expect(lab.lab.device.value(OnOff.onTime, on: 1) == 0, "not allowed")
+    #expect(lab.lab.device.value(OnOff.onTime, on: 1) == 0, "no ACL entry")
     try lab.allow(.operate)
     lab.send(.writeRequest, write(path, 70))
     #expect([1, 2, 3].map { lab.lab.device.value(OnOff.onTime, on: $0) } == [70, 70, 0])
     lab.send(.writeRequest, write(AttributePath(OnOff.onTime.path(on: 1)), 71))
-    #expect(lab.lab.device.value(OnOff.onTime, on: 1) == 70, "an endpoint is not for groups")
+    #expect(lab.lab.device.value(OnOff.onTime, on: 1) == 70, "a group message must not name an endpoint")
     let needsMore = AttributePath(endpoint: nil, cluster: OnOff.id, attribute: OnOff.startUpOnOff.id)
     lab.send(.writeRequest, WriteRequest([AttributeWrite(needsMore, value: [0x04, 0x01])]).encoded)
-    #expect(lab.lab.device.value(OnOff.startUpOnOff, on: 1) != .value(.on), "that takes the privilege to manage")
+    #expect(lab.lab.device.value(OnOff.startUpOnOff, on: 1) != .value(.on), "requires the Manage privilege")
   }
 
-  /// After the public certification test TC-SC-5.2.
-  @Test func aGroupIsAddedByGroup() throws {
+  /// Based on the public certification test TC-SC-5.2.
+  @Test func addsGroupByGroupMessage() throws {
     var lab = try GroupLab()
     try lab.add(to: 2)
     try lab.allow(.manage)
@@ -179,7 +179,7 @@ private struct GroupLab {
     #expect(lab.lit() == [2])
   }
 
-  @Test func theAddressOfAGroupIsListenedToAsLongAsThereAreMembersAndKeys() throws {
+  @Test func joinsAddressWhileGroupHasMembersAndKeys() throws {
     var lab = try GroupLab()
     #expect(lab.lab.joined.isEmpty, "no member")
     try lab.add(to: 1)
@@ -195,7 +195,7 @@ private struct GroupLab {
     #expect(left.status == .success)
     #expect(lab.lab.joined == [address])
     lab.off()
-    #expect(lab.lit() == [1], "who left does not listen any more")
+    #expect(lab.lit() == [1], "a removed endpoint no longer reacts")
     _ = try lab.lab.status(Groups.removeAllGroups, NoFields(), endpoint: 2, on: lab.session)
     #expect(lab.lab.joined.isEmpty)
     lab.off()
@@ -216,7 +216,7 @@ private struct GroupLab {
     #expect(lab.lit() == [1])
   }
 
-  @Test func newKeysReplaceOldOnes() throws {
+  @Test func replacesKeys() throws {
     var lab = try GroupLab()
     try lab.add(to: 1)
     try lab.allow(.operate)
@@ -228,7 +228,7 @@ private struct GroupLab {
     #expect(lab.lit() == [1])
   }
 
-  @Test func allSurvivesARestart() throws {
+  @Test func restoresGroupsAfterRestart() throws {
     var lab = try GroupLab()
     try lab.add(to: 1)
     try lab.allow(.operate)
@@ -241,7 +241,7 @@ private struct GroupLab {
     #expect(lab.lit() == [1])
   }
 
-  @Test func allGoesWithTheFabric() throws {
+  @Test func removesGroupsWithFabric() throws {
     var lab = try GroupLab()
     try lab.add(to: 1)
     try lab.allow(.operate)
@@ -256,16 +256,16 @@ private struct GroupLab {
     #expect(lab.lab.device.value(GroupKeyManagement.groupKeyMap, on: 0) == [])
   }
 
-  @Test func limitsAreKept() throws {
+  @Test func enforcesLimits() throws {
     var lab = try GroupLab()
     let limit = try lab.lab.read(GroupKeyManagement.maxGroupsPerFabric, on: lab.session)
     #expect(try lab.map((1...limit).map { GroupID($0) }) == .success)
     #expect(try lab.map((1...limit + 1).map { GroupID($0) }) == Status(.resourceExhausted))
     #expect(try lab.map([1, 1]) == Status(.constraintError))
     #expect(try lab.map([0]) == Status(.constraintError))
-    #expect(try lab.map([1], keySet: 0) == Status(.constraintError), "key set 0 is not for groups")
+    #expect(try lab.map([1], keySet: 0) == Status(.constraintError), "key set 0 can't be mapped")
     let sets = try lab.lab.read(GroupKeyManagement.maxGroupKeysPerFabric, on: lab.session)
-    // Key set 0 and the lab's are there.
+    // Key set 0 and the one of the lab exist already.
     for id in 3..<(sets + 1) { try lab.writeKeys(id) }
     let full = try lab.lab.status(
       GroupKeyManagement.keySetWrite, .init(groupKeySet: GroupLab.keySet(99)), on: lab.session)
@@ -276,7 +276,7 @@ private struct GroupLab {
     #expect(zero == Status(.invalidCommand))
   }
 
-  @Test func subjectsOfGroupsAreTheirNumbers() throws {
+  @Test func rejectsInvalidGroupSubjects() throws {
     var lab = try GroupLab()
     let path = AttributePath(AccessControl.acl.path(on: 0))
     for subject in [0, 0x1_0000, 0xFFFF_FFFF_FFFF_0103] as [UInt64] {
@@ -302,7 +302,7 @@ private struct GroupLab {
     return (lab, session)
   }
 
-  @Test func bindingsAreKeptUpToTheLimit() throws {
+  @Test func storesBindingsUpToLimit() throws {
     var (lab, session) = try lab()
     let good = [
       Target(node: 1, endpoint: 1, cluster: OnOff.id), Target(node: 1, endpoint: 1), Target(group: 7),
@@ -321,7 +321,7 @@ private struct GroupLab {
     #expect(BindingServer.maximumPerFabric >= 10)
   }
 
-  @Test func whatNamesNothingIsRefused() throws {
+  @Test func rejectsInvalidTargets() throws {
     var (lab, session) = try lab()
     let bad = [
       Target(), Target(node: 1), Target(endpoint: 1), Target(group: 0), Target(node: 1, group: 7, endpoint: 1),

@@ -8,7 +8,7 @@ import Testing
 @testable import MatterDevice
 
 extension Lab {
-  /// Lets another administrator commission the device over a window that this one opens.
+  /// Commissions the device for another administrator through a window that `opener` opens.
   fileprivate mutating func commission(
     _ administrator: Int, through session: SessionID, of opener: Int
   ) throws -> SessionID {
@@ -20,14 +20,14 @@ extension Lab {
   }
 }
 
-/// All administrators here have the same node id, as different fabrics' administrators may. One whose fabric was removed
-/// must not act as the administrator of the fabric that got the same index.
-@Test func aSessionThatOutlivesItsFabricCanDoNothing() throws {
+/// All administrators here have the same node id, as those of different fabrics may. A session of a removed fabric must
+/// not gain the privileges of a fabric that is assigned the same index.
+@Test func rejectsRequestsOfRemovedFabric() throws {
   var lab = try Lab()
   for _ in 0..<3 { try lab.addAdministrator() }
   let first = try lab.commission()
   let second = try lab.commission(1, through: first, of: 0)
-  // Two exchanges that keep the session alive: one for a command, one for a list that is written in pieces.
+  // Two exchanges that keep the session alive: one for a timed command, one for a list written in several messages.
   let announced = try lab.ask(TimedRequest(timeoutMilliseconds: 60_000), on: first)
   let timed = try #require(announced.first).exchange
   let entry = AccessControl.AccessControlEntryStruct(
@@ -39,7 +39,7 @@ extension Lab {
   #expect(try WriteResponse(decoding: written.bytes).statuses.map(\.status) == [.success])
 
   #expect(try lab.call(OperationalCredentials.removeFabric, .init(fabricIndex: 1), on: second, 1).statusCode == .ok)
-  // Indices go round; as if they had, the next fabric gets the one that is free again.
+  // Simulates wrapped indices, so that the next fabric is assigned the free index.
   lab.device.context.node.commissioning.lastIndex = 254
   _ = try lab.commission(2, through: second, of: 1)
   #expect(lab.device.fabrics.map(\.index) == [1, 2])
@@ -56,8 +56,8 @@ extension Lab {
   #expect(lab.device.value(OnOff.onOff, on: 1) == false)
 }
 
-/// A ceiling of nothing would make every confirmed report bring forth the next, at once and for ever.
-@Test func reportsAreNeverSentWithoutPause() throws {
+/// With a ceiling of 0, each confirmed report would immediately cause the next.
+@Test func limitsReportRate() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   let session = try lab.commission()
@@ -70,7 +70,7 @@ extension Lab {
   #expect(lab.administrators[0].reports.count == 5)
 }
 
-@Test func aFailSafeGoesWithTheFabricThatArmedIt() throws {
+@Test func removesFailSafeWithItsFabric() throws {
   var lab = try Lab()
   for _ in 0..<2 { try lab.addAdministrator() }
   let first = try lab.commission()
@@ -82,7 +82,7 @@ extension Lab {
   #expect(try lab.call(GeneralCommissioning.armFailSafe, arm, on: second, 1).errorCode == .ok)
 }
 
-@Test func renewingACertificateForgetsHowToResume() throws {
+@Test func removesResumptionRecordsOnUpdateNOC() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   let session = try lab.commission()
@@ -98,14 +98,14 @@ extension Lab {
   #expect(
     try lab.call(OperationalCredentials.updateNOC, .init(nocValue: OctetString(noc)), on: session).statusCode == .ok)
   #expect(records().isEmpty)
-  #expect(lab.openCASE() == nil, "nobody has the old node id")
+  #expect(lab.openCASE() == nil, "the old node id is no longer valid")
   let renewed = lab.openCASE(node: 0x2_0002)
   #expect(renewed != nil)
   #expect(records().count == 1)
 }
 
-/// A list without a limit of its own can't be made to grow for ever, entry by entry.
-@Test func listsThatAreWrittenDontGrowForEver() throws {
+/// A list without a limit of its own must not grow without bounds by appended entries.
+@Test func limitsSizeOfWrittenLists() throws {
   var light = Lab.light
   light.servers.append(ClusterServer(UserLabel.self))
   var lab = try Lab(endpoints: [light])

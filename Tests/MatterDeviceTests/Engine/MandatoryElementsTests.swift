@@ -6,20 +6,20 @@ import Testing
 
 @testable import MatterDevice
 
-/// What the standard demands of a server with its features is served, and holds more than nobody's zero.
+/// Mandatory elements are served, and attributes have meaningful initial values.
 struct MandatoryElementsTests {
-  /// Attributes of the node's own servers for which the plainest value is the right one, though no declaration says so.
-  private static let trulyZero: Set<String> = [
+  /// Attributes of the root endpoint for which zero is correct, though it is not declared as the initial value.
+  private static let zeroByDefault: Set<String> = [
     "AccessControl.ACL", "GroupKeyManagement.GroupKeyMap",
-    // The device of these tests has no name, and no test event triggers.
+    // The test device has no label and no test event triggers.
     "BasicInformation.NodeLabel", "GeneralDiagnostics.TestEventTriggersEnabled",
-    // Nothing is known of the network interfaces of a test's device.
+    // The test device has no information about its network interfaces.
     "GeneralDiagnostics.NetworkInterfaces", "GeneralDiagnostics.BootReason",
-    // It has not run for an hour.
+    // The device has run for less than an hour.
     "GeneralDiagnostics.TotalOperationalHours",
   ]
 
-  @Test func theNodesOwnServersAreComplete() throws {
+  @Test func servesMandatoryElements() throws {
     var lab = try Lab()
     for cluster in lab.device.context.node.clusters {
       let server = cluster.server
@@ -45,18 +45,18 @@ struct MandatoryElementsTests {
         let served = lab.device.context.node.clusters.first(where: { $0.path == ClusterPath(0, path.cluster) })?
           .server.attributes[path.attribute], served.read == nil, info.initial == nil
       else { continue }
-      #expect(value != info.schema.zero || Self.trulyZero.contains(name), "\(name) was never given a value")
+      #expect(value != info.schema.zero || Self.zeroByDefault.contains(name), "\(name) has no initial value")
     }
   }
 
-  /// MatterProtocol may not import the clusters' facts, so what handshakes state is written there once more.
-  @Test func handshakesAndBasicInformationStateTheSameVersion() {
+  /// MatterProtocol may not import MatterClusters, so it declares the version of handshakes separately.
+  @Test func advertisesVersionOfBasicInformation() {
     #expect(SessionParameters.own.specificationVersion == SpecificationVersion.current)
     #expect(SessionParameters.own.dataModelRevision == SpecificationVersion.dataModelRevision)
   }
 
-  /// Whoever reads an attribute that nobody set gets the zero of its type, so that must be one of its values.
-  @Test func everyTypeHasAZero() {
+  /// An attribute without an initial value starts with the zero of its type, so that zero must be valid.
+  @Test func hasValidZeroForEveryType() {
     for cluster in ClusterCatalogue.all {
       for info in cluster.allAttributes { #expect(info.isWellFormed(info.schema.zero), "\(cluster.name).\(info.name)") }
     }

@@ -24,7 +24,7 @@ extension Lab {
   }
 }
 
-@Test func theDeviceProvesWhereItComesFrom() throws {
+@Test func provesAttestation() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   let opened = lab.openPASE()
@@ -47,7 +47,7 @@ extension Lab {
   #expect(try lab.status(request, .init(attestationNonce: [1]), on: session) == Status(.invalidCommand))
 }
 
-@Test func stepsOutOfOrderAreRefused() throws {
+@Test func rejectsStepsOutOfOrder() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   let session = try lab.commission()
@@ -76,15 +76,15 @@ extension Lab {
   let wrong = try lab.administrators[0].issue(stranger)
   #expect(try lab.call(add, request(wrong), on: session).statusCode == .invalidPublicKey)
   let right = try lab.administrators[0].issue(key)
-  // The certificate names no node, or what is no single one: node id 0, and a tag.
+  // A certificate without a node id, or with one that is not operational: 0, and a tag.
   let named: [UInt8] = [0x26, 0x11, 0x01, 0x00, 0x02, 0x00]
-  let place = try #require(right.firstRange(of: named))
+  let range = try #require(right.firstRange(of: named))
   for (subject, status) in [
     ([], .invalidNOC), ([0x24, 0x11, 0], .invalidNodeOpId),
     ([0x27, 0x11, 1, 0, 1, 0, 0xFD, 0xFF, 0xFF, 0xFF], .invalidNodeOpId),
   ] as [([UInt8], OperationalCredentials.NodeOperationalCertStatus)] {
     var other = right
-    other.replaceSubrange(place, with: subject)
+    other.replaceSubrange(range, with: subject)
     #expect(try lab.call(add, request(other), on: session).statusCode == status)
   }
   #expect(try lab.call(add, request(right, subject: 0), on: session).statusCode == .invalidAdminSubject)
@@ -94,11 +94,11 @@ extension Lab {
   #expect(try lab.read(GeneralCommissioning.breadcrumb, on: session) == 0)
 }
 
-/// The forms in which controllers say that there is no intermediate certificate.
+/// The encodings of an absent intermediate certificate.
 private let absentIntermediates: [OctetString?] = [nil, []]
 
-@Test("takes an empty ICACValue in AddNOC and UpdateNOC as no intermediate certificate", arguments: absentIntermediates)
-func emptyIntermediate(icac: OctetString?) throws {
+@Test("treats an empty ICACValue of AddNOC and UpdateNOC as absent", arguments: absentIntermediates)
+func acceptsEmptyIntermediate(icac: OctetString?) throws {
   var lab = try Lab()
   try lab.addAdministrator()
   try lab.addAdministrator()
@@ -127,8 +127,8 @@ func emptyIntermediate(icac: OctetString?) throws {
   #expect(lab.device.fabrics.allSatisfy { $0.intermediateCertificate == nil })
 }
 
-@Test("gives the reason of a refusal in DebugText and in a note")
-func refusalsHaveReasons() throws {
+@Test("reports the reason of a refusal in DebugText and in a note")
+func reportsReasonsOfRefusals() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   let session = try lab.commission()
@@ -158,7 +158,7 @@ func refusalsHaveReasons() throws {
   #expect(notes().last?.contains(refused.debugText) == true)
 }
 
-@Test func aCertificateIsRenewedAndComesBackIfTheFailSafeRunsOut() throws {
+@Test func restoresCertificateWhenFailSafeExpires() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   let session = try lab.commission()
@@ -177,7 +177,7 @@ func refusalsHaveReasons() throws {
   #expect(lab.openCASE() != nil)
 }
 
-@Test func fabricsHaveLabelsThatDiffer() throws {
+@Test func rejectsDuplicateFabricLabels() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   try lab.addAdministrator()
@@ -194,14 +194,14 @@ func refusalsHaveReasons() throws {
   #expect(lab.device.fabrics.map(\.label) == ["Home", ""])
 }
 
-@Test func theFailSafeBelongsToOneAdministrator() throws {
+@Test func reservesFailSafeForOneAdministrator() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   try lab.addAdministrator()
   let first = try lab.commission()
   _ = try lab.status(
     AdministratorCommissioning.openBasicCommissioningWindow, .init(commissioningTimeout: 900), on: first, isTimed: true)
-  #expect(try lab.arm(10, on: first) == 4, "the window is for somebody else")
+  #expect(try lab.arm(10, on: first) == 4, "the window is reserved for PASE")
   let opened = lab.openPASE(1)
   let pase = try #require(opened)
   let arm = GeneralCommissioning.armFailSafe
@@ -216,7 +216,7 @@ func refusalsHaveReasons() throws {
   #expect(try lab.arm(10, on: first) == 0)
 }
 
-@Test func groupKeysAreKeptAndNeverShown() throws {
+@Test func storesGroupKeysWithoutRevealingThem() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   let session = try lab.commission()
@@ -233,7 +233,8 @@ func refusalsHaveReasons() throws {
   set.epochKey1 = .value(key)
   #expect(try lab.status(write, .init(groupKeySet: set), on: session) == Status(.invalidCommand))
   set.epochStartTime1 = .value(1)
-  #expect(try lab.status(write, .init(groupKeySet: set), on: session) == Status(.invalidCommand), "not in order")
+  #expect(
+    try lab.status(write, .init(groupKeySet: set), on: session) == Status(.invalidCommand), "start times not ascending")
   set.epochKey1 = .null
   set.epochStartTime1 = .null
   for (id, status) in [(6, Status.success), (7, Status(.resourceExhausted))] as [(UInt16, Status)] {
@@ -246,7 +247,7 @@ func refusalsHaveReasons() throws {
   #expect(try lab.status(remove, .init(groupKeySetID: 5), on: session) == .success)
 }
 
-@Test func aFactoryResetLeavesNothing() throws {
+@Test func removesDataOnFactoryReset() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   let session = try lab.commission()
@@ -258,7 +259,7 @@ func refusalsHaveReasons() throws {
   #expect(
     lab.store.keys.filter { !$0.hasPrefix("event/record/") }.sorted()
       == ["attribute/0/33/1", "composition", "event/number"],
-    "what its new life began with")
+    "entries of the restarted device")
   #expect(lab.published.map(\.commissioningMode) == [1])
   #expect(lab.administrators[0].closed.contains(session))
   _ = try lab.commission()

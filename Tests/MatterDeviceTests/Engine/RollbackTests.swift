@@ -7,7 +7,7 @@ import Testing
 
 @testable import MatterDevice
 
-/// A power cut in the middle of a commissioning: whichever step it was at, the next start undoes what was done.
+/// After a power cut during commissioning, at any step, the next start undoes the changes.
 @Suite struct RollbackTests {
   enum Step: Int, CaseIterable {
     case armed, configured, configuredTwice, certified, operational, complete
@@ -23,9 +23,9 @@ import Testing
     #expect(answer.errorCode == .ok)
   }
 
-  /// - Parameter isSecond: whether another administrator has the device already.
+  /// - Parameter isSecond: Whether the device was commissioned by another administrator before.
   @Test(arguments: Step.allCases, [false, true])
-  func aPowerCutUndoesACommissioning(at step: Step, isSecond: Bool) throws {
+  func rollsBackCommissioning(at step: Step, isSecond: Bool) throws {
     var lab = try Lab()
     for _ in 0..<2 { try lab.addAdministrator() }
     var location = "XX"
@@ -39,7 +39,7 @@ import Testing
     let acl = lab.device.value(AccessControl.acl, on: 0)
     let opened = lab.openPASE()
     let pase = try #require(opened)
-    #expect(lab.store[StoreKey.failSafe] == nil, "nothing is to be undone yet")
+    #expect(lab.store[StoreKey.failSafe] == nil, "no changes to undo yet")
     if step.rawValue >= Step.configured.rawValue {
       try Self.configure(&lab, "DE", on: pase, 0)
       if step.rawValue >= Step.configuredTwice.rawValue { try Self.configure(&lab, "IT", on: pase, 0) }
@@ -55,7 +55,7 @@ import Testing
         #expect(answer.errorCode == .ok)
       }
     }
-    // The second start finds in the store what the first left there.
+    // Also checks a second start from the store of the first.
     for _ in 0..<2 {
       lab.crash()
       #expect(lab.store[StoreKey.failSafe] == nil)
@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test func aPowerCutUndoesARenewedCertificate() throws {
+  @Test func rollsBackUpdateNOC() throws {
     var lab = try Lab()
     try lab.addAdministrator()
     let session = try lab.commission()
@@ -98,14 +98,14 @@ import Testing
     #expect(lab.device.fabrics.map(\.nodeID) == [0x2_0001])
     #expect(lab.store[StoreKey.failSafe] == nil)
     #expect(!lab.store.keys.contains { $0.hasPrefix("resumption/") })
-    // What the node that it is no longer agreed on with others is forgotten for good.
+    // The resumption records of the new node id are removed permanently.
     lab.crash()
     #expect(lab.openCASE(node: 0x2_0002) == nil)
     #expect(lab.openCASE() != nil)
   }
 
   @Test(arguments: [[], [0x15, 0x18], [0xFF]] as [[UInt8]])
-  func whatCantBeReadIsRemoved(bytes: [UInt8]) throws {
+  func removesInvalidRecord(bytes: [UInt8]) throws {
     var lab = try Lab()
     lab.store[StoreKey.failSafe] = bytes
     lab.crash()

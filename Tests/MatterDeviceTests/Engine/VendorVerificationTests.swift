@@ -11,14 +11,14 @@ private let set = OperationalCredentials.setVIDVerificationStatement
 private let sign = OperationalCredentials.signVIDVerificationRequest
 private let challenge = OctetString((0..<32).map { 0xA1 + $0 })
 
-@Test func aNodeProvesWhoseItsFabricIs() throws {
+@Test func signsVendorVerification() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   let session = try lab.commission()
   let statement = [UInt8](repeating: 1, count: 85)
   let signer = [UInt8](repeating: 0xAA, count: 400)
 
-  // The message, put together by hand.
+  // The message, built independently of the implementation.
   func expected(_ vendor: [UInt8], _ statement: [UInt8]) throws -> [UInt8] {
     let fabric = lab.administrators[0].core.fabrics[0]
     let attestation = try #require(lab.administrators[0].core.session(session)).attestationChallenge
@@ -48,7 +48,7 @@ private let challenge = OctetString((0..<32).map { 0xA1 + $0 })
   #expect(lab.device.fabrics[0].vidVerificationStatement.isEmpty && lab.device.fabrics[0].vidVerificationSigner.isEmpty)
 }
 
-@Test func wrongVendorStatementsAreRefused() throws {
+@Test func rejectsInvalidVendorStatements() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   let session = try lab.commission()
@@ -65,7 +65,7 @@ private let challenge = OctetString((0..<32).map { 0xA1 + $0 })
   }
   let long = OctetString([UInt8](repeating: 1, count: 401))
   #expect(try lab.status(set, .init(vendorID: 1, vvsc: long), on: session) == Status(.constraintError))
-  #expect(lab.device.fabrics[0] == before, "all or nothing")
+  #expect(lab.device.fabrics[0] == before, "no partial change")
   for (fabric, octets) in [(0, 32), (2, 32), (1, 31), (1, 33)] {
     let request = OperationalCredentials.SignVIDVerificationRequest(
       fabricIndex: FabricIndex(UInt8(fabric)), clientChallenge: OctetString([UInt8](repeating: 1, count: octets)))
@@ -73,8 +73,8 @@ private let challenge = OctetString((0..<32).map { 0xA1 + $0 })
   }
 }
 
-/// Whoever administers the node may see all fabrics' certificates: they are what a vendor is verified by.
-@Test func certificatesOfAllFabricsAreShown() throws {
+/// Administrators may read the certificates of all fabrics to verify their vendors.
+@Test func returnsCertificatesOfAllFabrics() throws {
   var lab = try Lab()
   for _ in 0..<2 { try lab.addAdministrator() }
   let first = try lab.commission()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import MatterDevice
 
-/// Requests of each kind, with something of everything in them.
+/// Requests of each kind with all their optional parts.
 private let samples: [(InteractionOpcode, [UInt8])] = [
   (
     .invokeRequest,
@@ -41,8 +41,8 @@ private let samples: [(InteractionOpcode, [UInt8])] = [
 ]
 
 extension Lab {
-  /// Sends a payload as it is, and forgets the exchange.
-  fileprivate mutating func throwIn(_ opcode: InteractionOpcode, _ payload: [UInt8], on session: SessionID) throws {
+  /// Sends a raw payload and closes the exchange.
+  fileprivate mutating func sendRaw(_ opcode: InteractionOpcode, _ payload: [UInt8], on session: SessionID) throws {
     let opened = administrators[0].core.openExchange(on: session, at: now)
     let exchange = try #require(opened)
     administrators[0].answers = []
@@ -54,13 +54,13 @@ extension Lab {
 }
 
 @Test(arguments: samples.indices)
-func everyTruncationAndEveryFlippedBitIsSurvived(_ index: Int) throws {
+func rejectsTruncatedAndCorruptedRequests(_ index: Int) throws {
   var lab = try Lab()
   try lab.addAdministrator()
   let session = try lab.commission()
   let (opcode, payload) = samples[index]
   for count in payload.indices {
-    try lab.throwIn(opcode, Array(payload[..<count]), on: session)
+    try lab.sendRaw(opcode, Array(payload[..<count]), on: session)
     let answer = try #require(lab.administrators[0].answers.first)
     #expect(try StatusResponse(decoding: answer.bytes).status == .invalidAction)
   }
@@ -68,9 +68,9 @@ func everyTruncationAndEveryFlippedBitIsSurvived(_ index: Int) throws {
     for bit in 0..<8 {
       var broken = payload
       broken[position] ^= 1 << UInt8(bit)
-      try lab.throwIn(opcode, broken, on: session)
+      try lab.sendRaw(opcode, broken, on: session)
     }
-    // What was subscribed by accident, and answers that nobody gave, time out.
+    // Accidental subscriptions and unconfirmed reports time out.
     lab.advance(by: .seconds(40))
   }
   #expect(try lab.status(OnOff.toggle, NoFields(), endpoint: 1, on: session) == .success)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import MatterDevice
 
-@Test func severalCommandsAreAnsweredByReference() throws {
+@Test func respondsByReference() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   let session = try lab.commission()
@@ -25,7 +25,7 @@ import Testing
           CommandPath(endpoint: 1, cluster: 6, command: 0x77), status: Status(.unsupportedCommand), ref: 7)))
 }
 
-@Test func commandsWithoutReferencesOrTwiceTheSameAreRefusedWhole() throws {
+@Test func rejectsMissingOrDuplicateReferences() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   let session = try lab.commission()
@@ -36,10 +36,10 @@ import Testing
     let answers = try lab.ask(request, on: session)
     #expect(try StatusResponse(decoding: #require(answers.first).bytes).status == .invalidAction)
   }
-  #expect(try !lab.read(OnOff.onOff, endpoint: 1, on: session), "none of them was carried out")
+  #expect(try !lab.read(OnOff.onOff, endpoint: 1, on: session), "no command was run")
 }
 
-@Test func timedRequestsMustMatchAndComeInTime() throws {
+@Test func rejectsMismatchedOrLateTimedRequests() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   let session = try lab.commission()
@@ -57,7 +57,7 @@ import Testing
   #expect(try StatusResponse(decoding: #require(answers.first).bytes).status == .timeout)
 }
 
-@Test func privilegesAreEnforced() throws {
+@Test func enforcesPrivileges() throws {
   typealias Entry = AccessControl.AccessControlEntryStruct
   var lab = try Lab()
   try lab.addAdministrator()
@@ -81,7 +81,7 @@ import Testing
   let statuses = reports.flatMap(\.attributeReports).map {
     if case .status(let status) = $0 { status.status.code } else { StatusCode.success }
   }
-  #expect(statuses == [.unsupportedAccess, .unsupportedAccess], "it does not learn what is there")
+  #expect(statuses == [.unsupportedAccess, .unsupportedAccess], "the error does not reveal what exists")
   let all = try lab.read(ReadRequest(attributePaths: [AttributePath()]), on: session)
   let clusters = Set(
     all.flatMap(\.attributeReports).map { if case .data(let data) = $0 { data.path.cluster } else { ClusterID(0) } })

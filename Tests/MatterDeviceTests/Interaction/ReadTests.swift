@@ -13,7 +13,7 @@ private func paths(_ reports: [ReportData]) -> [ConcreteAttributePath] {
   reports.flatMap(\.attributeReports).compactMap { if case .data(let data) = $0 { data.path } else { nil } }
 }
 
-@Test func aWildcardReadGivesEverythingInOrderOverSeveralMessages() throws {
+@Test func readsAllAttributesInOrder() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   let session = try lab.commission()
@@ -27,7 +27,7 @@ private func paths(_ reports: [ReportData]) -> [ConcreteAttributePath] {
   #expect(all == all.sorted(by: { ($0.endpoint, $0.cluster) < ($1.endpoint, $1.cluster) }))
 }
 
-@Test func concretePathsSayWhatIsMissing() throws {
+@Test func returnsErrorsForConcretePaths() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   let session = try lab.commission()
@@ -38,10 +38,10 @@ private func paths(_ reports: [ReportData]) -> [ConcreteAttributePath] {
       AttributePath(endpoint: 9, cluster: 6), AttributePath(endpoint: 1, cluster: 6, attribute: 0xFFFD),
     ]), on: session)
   #expect(statuses(reports).map(\.code) == [.unsupportedEndpoint, .unsupportedCluster, .unsupportedAttribute])
-  #expect(paths(reports) == [ConcreteAttributePath(1, 6, 0xFFFD)], "a wildcard that selects nothing is silent")
+  #expect(paths(reports) == [ConcreteAttributePath(1, 6, 0xFFFD)], "a wildcard without matches returns no error")
 }
 
-@Test func whatTheReaderHasAlreadyIsLeftOut() throws {
+@Test func appliesDataVersionFilters() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   let session = try lab.commission()
@@ -58,7 +58,7 @@ private func paths(_ reports: [ReportData]) -> [ConcreteAttributePath] {
   #expect(paths(try lab.read(request, on: session)).count == 1)
 }
 
-@Test func listsOfOtherFabricsAreHidden() throws {
+@Test func hidesListEntriesOfOtherFabrics() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   try lab.addAdministrator()
@@ -80,10 +80,10 @@ private func paths(_ reports: [ReportData]) -> [ConcreteAttributePath] {
     return
   }
   #expect(members.count == 2)
-  #expect(members[0].value == .structure([TLVElement(.unsigned(1), tag: .context(254))]), "no more than whose it is")
+  #expect(members[0].value == .structure([TLVElement(.unsigned(1), tag: .context(254))]), "only the fabric index")
 }
 
-@Test func eventsAreReadFromANumberOn() throws {
+@Test func readsEventsFromMinimumNumber() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   let session = try lab.commission()
@@ -105,7 +105,7 @@ private func paths(_ reports: [ReportData]) -> [ConcreteAttributePath] {
     ])
 }
 
-@Test func nonsenseIsAnsweredOrDropped() throws {
+@Test func rejectsUnexpectedMessages() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   let session = try lab.commission()

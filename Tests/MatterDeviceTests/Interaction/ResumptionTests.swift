@@ -5,14 +5,14 @@ import Testing
 
 @testable import MatterDevice
 
-/// Subscriptions that outlive a restart of the device.
+/// Subscriptions that survive a restart of the device.
 @Suite struct ResumptionTests {
   private static let onOff = AttributePath(OnOff.onOff.path(on: 1))
   private static let request = SubscribeRequest(
     minIntervalFloor: 0, maxIntervalCeiling: 60, attributePaths: [onOff], eventPaths: [EventPath(isUrgent: true)],
     isFabricFiltered: true, dataVersionFilters: [])
 
-  /// A device with one subscriber.
+  /// Returns a device with one subscriber.
   private func subscribed(
     _ request: SubscribeRequest = request, _ change: (inout DeviceConfiguration) -> Void = { _ in }
   ) throws -> (Lab, UInt32) {
@@ -27,7 +27,7 @@ import Testing
 
   private func entries(_ lab: Lab) -> [String] { lab.store.keys.filter { $0.hasPrefix("subscription/") } }
 
-  @Test func resumesWithTheOldNumberAndReportsChanges() throws {
+  @Test func resumesWithSameIDAndReportsChanges() throws {
     var (lab, id) = try subscribed()
     try lab.device.act(set: OnOff.onOff, true, on: 1, at: lab.now)
     lab.settle()
@@ -38,7 +38,7 @@ import Testing
     #expect(lab.device.pendingResumptions.isEmpty)
     let attributes = lab.administrators[0].reports.flatMap(\.attributeReports)
     #expect(lab.administrators[0].reports.allSatisfy { $0.subscriptionID == id })
-    #expect(attributes.count == 1, "everything is reported once")
+    #expect(attributes.count == 1, "each attribute is reported once")
 
     lab.administrators[0].reports = []
     try lab.device.act(set: OnOff.onOff, false, on: 1, at: lab.now)
@@ -46,13 +46,13 @@ import Testing
     #expect(lab.administrators[0].reports.count == 1)
     lab.administrators[0].reports = []
     lab.advance(by: .seconds(60))
-    #expect(lab.administrators[0].reports.count == 1, "a sign of life at the maximum interval")
-    // And once more.
+    #expect(lab.administrators[0].reports.count == 1, "an empty report at the maximum interval")
+    // A second restart.
     lab.crash()
     #expect(lab.device.standingSubscriptions == [id])
   }
 
-  @Test func reportsNoEventTwice() throws {
+  @Test func reportsEachEventOnce() throws {
     var (lab, _) = try subscribed()
     for _ in 1...2 {
       lab.administrators[0].reports = []
@@ -64,7 +64,7 @@ import Testing
           false
         }
       }
-      #expect(starts.count == 1, "the StartUp of this run alone")
+      #expect(starts.count == 1, "only the StartUp event of this run")
     }
     let numbers = lab.administrators[0].reports.flatMap(\.eventReports).compactMap {
       if case .data(let data) = $0 { data.number } else { nil }
@@ -77,7 +77,7 @@ import Testing
     #expect(!later.isEmpty && Set(later).isDisjoint(with: numbers))
   }
 
-  @Test func retriesWithBackOffUntilTheSubscriberAnswers() throws {
+  @Test func retriesWithBackOff() throws {
     var (lab, id) = try subscribed()
     let address = lab.administrators[0].address
     let administrator = lab.administrators.removeFirst()
@@ -100,7 +100,7 @@ import Testing
     #expect(lab.device.standingSubscriptions == [id])
   }
 
-  @Test func givesUpASubscriberThatIsGone() throws {
+  @Test func dropsUnreachableSubscriber() throws {
     var (lab, _) = try subscribed()
     lab.administrators.removeAll()
     lab.crash()
@@ -109,7 +109,7 @@ import Testing
     #expect(lab.device.bound.browsing.isEmpty)
   }
 
-  @Test func dropsASubscriptionThatTheSubscriberDoesNotKnow() throws {
+  @Test func dropsSubscriptionUnknownToSubscriber() throws {
     var (lab, _) = try subscribed()
     #expect(entries(lab).count == 1)
     lab.administrators[0].reportStatus = .invalidSubscription
@@ -118,7 +118,7 @@ import Testing
     #expect(lab.device.subscriptions.isEmpty && entries(lab).isEmpty)
   }
 
-  @Test func storesNothingOfASubscriptionThatEnded() throws {
+  @Test func removesEndedSubscription() throws {
     var (lab, _) = try subscribed()
     let session = try #require(lab.administrators[0].core.sessions.first?.id)
     lab.administrators[0].core.close(session, notifyingPeer: true, at: lab.now)
@@ -126,9 +126,9 @@ import Testing
     #expect(entries(lab).isEmpty)
   }
 
-  @Test func aNewSubscriptionReplacesThoseOfAnEarlierRun() throws {
+  @Test func replacesSubscriptionsOfEarlierRun() throws {
     var (lab, id) = try subscribed()
-    // The subscriber was started again, too, and is elsewhere.
+    // The subscriber is unreachable during the restart.
     let old = lab.administrators[0]
     lab.administrators = []
     lab.crash()
@@ -140,7 +140,7 @@ import Testing
       let opened = lab.openCASE()
       let session = try #require(opened)
       if keeps {
-        // A session from the old address is the subscriber's: it goes on there at once.
+        // A session from the old address resumes the subscription immediately.
         #expect(lab.device.standingSubscriptions == [id])
       }
       let (_, response) = try lab.subscribe(request, on: session)
@@ -149,7 +149,7 @@ import Testing
     #expect(entries(lab).count == 1)
   }
 
-  @Test func forgetsThoseOfAFabricThatIsRemoved() throws {
+  @Test func dropsSubscriptionsOfRemovedFabric() throws {
     var (lab, _) = try subscribed()
     let administrator = lab.administrators.removeFirst()
     lab.crash()
@@ -160,7 +160,7 @@ import Testing
     _ = administrator
   }
 
-  @Test func findsASubscriberThatMoved() throws {
+  @Test func findsMovedSubscriber() throws {
     var (lab, id) = try subscribed()
     let fabric = try #require(lab.device.fabrics.first)
     let moved = SocketAddress(.loopback6, port: 51_000)
@@ -175,7 +175,7 @@ import Testing
     #expect(lab.device.standingSubscriptions == [id])
   }
 
-  @Test func canBeTurnedOff() throws {
+  @Test func canBeDisabled() throws {
     var (lab, _) = try subscribed(Self.request) { $0.resumesSubscriptions = false }
     #expect(entries(lab).isEmpty)
     lab.store["subscription/1/5"] = [1, 2, 3]
@@ -184,16 +184,16 @@ import Testing
     #expect(entries(lab).isEmpty)
   }
 
-  /// As it may be after a crash of the file system, or by another version.
+  /// Entries may be invalid after a crash of the file system, or written by another version.
   @Test(arguments: ["subscription/1/5", "subscription/9/5", "subscription/", "subscription/1/zz"])
-  func skipsBrokenEntries(key: String) throws {
+  func skipsInvalidEntries(key: String) throws {
     var (lab, id) = try subscribed()
     lab.store[key] = [0x15, 0x18]
     lab.crash()
     #expect(lab.device.standingSubscriptions == [id] && entries(lab).count == 1)
   }
 
-  @Test func entriesOfMissingSubscribersMakeRoom() throws {
+  @Test func evictsPendingResumptions() throws {
     var (lab, _) = try subscribed()
     let session = try #require(lab.administrators[0].core.sessions.first { $0.kind == .case }?.id)
     for _ in 1..<SubscriptionLimits.perFabric {

@@ -6,7 +6,7 @@ import Testing
 @testable import MatterDevice
 
 extension Lab {
-  /// Subscribes, and takes the first reports.
+  /// Subscribes and confirms the first report.
   mutating func subscribe(
     _ request: SubscribeRequest, on session: SessionID, _ administrator: Int = 0
   ) throws -> (reports: [ReportData], response: SubscribeResponse) {
@@ -26,7 +26,7 @@ extension Lab {
 
 private let onOff = AttributePath(OnOff.onOff.path(on: 1))
 
-@Test func subscribersHearOfChangesAfterTheMinimumAndAreKeptAliveAtTheMaximum() throws {
+@Test func reportsWithinMinimumAndMaximumInterval() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   let session = try lab.commission()
@@ -52,14 +52,14 @@ private let onOff = AttributePath(OnOff.onOff.path(on: 1))
   #expect(lab.administrators[0].reports.count == 1)
   lab.advance(by: .milliseconds(1))
   #expect(lab.administrators[0].reports.count == 2)
-  #expect(lab.administrators[0].reports[1].attributeReports.isEmpty, "nothing but a sign of life")
+  #expect(lab.administrators[0].reports[1].attributeReports.isEmpty, "an empty report")
 
   try lab.device.act(set: OnOff.onOff, false, on: 1, at: lab.now)
   lab.advance(by: .seconds(2))
-  #expect(lab.administrators[0].reports.count == 3, "what the physical device does is reported too")
+  #expect(lab.administrators[0].reports.count == 3, "manual changes are also reported")
 }
 
-@Test func aSubscriptionEndsWhenTheSubscriberSaysSoOrIsGone() throws {
+@Test func endsSubscriptionOfUnreachableSubscriber() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   let session = try lab.commission()
@@ -75,7 +75,7 @@ private let onOff = AttributePath(OnOff.onOff.path(on: 1))
   _ = try lab.status(OnOff.off, NoFields(), endpoint: 1, on: session)
   #expect(lab.device.subscriptions.count == 1)
   lab.advance(by: .seconds(120))
-  #expect(lab.device.subscriptions.isEmpty, "no answer in all that time")
+  #expect(lab.device.subscriptions.isEmpty, "no response within the timeout")
 
   lab.administrators[0].reportStatus = .success
   _ = try lab.subscribe(request, on: session)
@@ -84,7 +84,7 @@ private let onOff = AttributePath(OnOff.onOff.path(on: 1))
   #expect(lab.device.subscriptions.isEmpty)
 }
 
-@Test func subscriptionsAreLimitedAndReplaced() throws {
+@Test func limitsAndReplacesSubscriptions() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   let session = try lab.commission()
@@ -104,7 +104,7 @@ private let onOff = AttributePath(OnOff.onOff.path(on: 1))
   #expect(lab.device.subscriptions.count == 1)
 }
 
-@Test func wildcardSubscriptionsArePrimedInPieces() throws {
+@Test func primesWildcardSubscriptionInChunks() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   let session = try lab.commission()

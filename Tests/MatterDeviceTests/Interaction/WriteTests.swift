@@ -11,7 +11,7 @@ private func write<C, Value>(
   AttributeWrite(attribute.path(on: endpoint), value: value.tlv)
 }
 
-@Test func writesAreCheckedOneByOne() throws {
+@Test func checksWritesIndividually() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   let session = try lab.commission()
@@ -34,10 +34,10 @@ private func write<C, Value>(
     ])
   #expect(try lab.read(BasicInformation.nodeLabel, on: session) == "Desk")
   #expect(lab.store["attribute/0/28/5"] == "Desk".tlv)
-  #expect(lab.commits == commits + 1, "one message, one commit")
+  #expect(lab.commits == commits + 1, "one commit per message")
 }
 
-@Test func theAccessControlListIsReplacedInPieces() throws {
+@Test func replacesACLEntryByEntry() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   let session = try lab.commission()
@@ -57,7 +57,7 @@ private func write<C, Value>(
   #expect(list.map(\.fabricIndex) == [1, 1])
 }
 
-@Test func accessControlEntriesAreValidated() throws {
+@Test func validatesACLEntries() throws {
   typealias Entry = AccessControl.AccessControlEntryStruct
   typealias Target = AccessControl.AccessControlTargetStruct
   var lab = try Lab()
@@ -100,7 +100,7 @@ private func write<C, Value>(
   #expect(try lab.read(AccessControl.acl, on: session).count == 4)
 }
 
-@Test func aListThatNeedsSeveralMessagesIsWrittenWhole() throws {
+@Test func writesListInSeveralMessages() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   let session = try lab.commission()

@@ -34,7 +34,7 @@ extension Lab {
   }
 }
 
-@Test func groupsAreSubjectsByTheirNumber() throws {
+@Test func matchesGroupSubjectsByNumber() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   let session = try lab.commission()
@@ -53,7 +53,7 @@ extension Lab {
   #expect(!allows(0x0124))
 }
 
-@Test func proxyViewCanBeGranted() throws {
+@Test func grantsProxyView() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   let session = try lab.commission()
@@ -61,7 +61,7 @@ extension Lab {
   #expect(try lab.replace([administrator, entry], on: session) == .success)
 }
 
-@Test func everyEntryOfAListThatIsWrittenAnewIsReported() throws {
+@Test func reportsEveryEntryOfReplacedACL() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   let session = try lab.commission()
@@ -71,7 +71,7 @@ extension Lab {
     try lab.payloads(AccessControl.accessControlEntryChanged, on: session).map(\.changeType) == [
       .added, .changed, .added,
     ])
-  // Adding to it leaves the others as they were.
+  // Appending does not report the other entries.
   let path = AttributePath(AccessControl.acl.path(on: 0))
   _ = try lab.write([AttributeWrite(path, .append, value: viewer.tlv)], on: session)
   #expect(try lab.replace([administrator], on: session) == .success)
@@ -81,13 +81,13 @@ extension Lab {
     ])
 }
 
-@Test func theExtensionIsCheckedAndReported() throws {
+@Test func validatesAndReportsACLExtension() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   let session = try lab.commission()
   #expect(try lab.read(AccessControl.extension, on: session).isEmpty)
   let empty: [UInt8] = [0x17, 0x18]
-  // A byte string of two bytes behind a tag of a test vendor.
+  // An octet string of two bytes with a tag of a test vendor.
   let single: [UInt8] = [0x17, 0xD0, 0, 0, 0xF1, 0xFF, 1, 0, 2, 0x41, 0, 0x18]
   #expect(try lab.extend([empty], on: session) == .success)
   #expect(try lab.extend([single], on: session) == .success)
@@ -106,7 +106,7 @@ extension Lab {
   #expect(events.allSatisfy { $0.adminNodeID == .value(0x1_0001) && $0.fabricIndex == 1 })
 }
 
-@Test func anExtensionIsAFabricsOwn() throws {
+@Test func scopesACLExtensionToFabric() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   try lab.addAdministrator()

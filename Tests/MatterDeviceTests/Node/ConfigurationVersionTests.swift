@@ -6,7 +6,7 @@ import Testing
 
 @testable import MatterDevice
 
-/// The number that tells controllers to read anew how a node is put together.
+/// The version that makes controllers read the structure of a node again.
 @Suite struct ConfigurationVersionTests {
   private func device(_ lab: Lab, _ endpoints: [EndpointDefinition], _ store: inout StoredState) -> UInt32? {
     var device = DeviceEngine(
@@ -18,25 +18,25 @@ import Testing
     return device.value(BasicInformation.configurationVersion, on: .root)
   }
 
-  @Test func itRisesWithEachOtherComposition() throws {
+  @Test func incrementsWhenCompositionChanges() throws {
     let lab = try Lab { $0.servesProvisional = true }
     var store = lab.store
     #expect(device(lab, [Lab.light], &store) == 1)
-    #expect(device(lab, [Lab.light], &store) == 1, "nothing changed")
+    #expect(device(lab, [Lab.light], &store) == 1, "unchanged")
     var second = Lab.light
     second.id = 2
-    #expect(device(lab, [Lab.light, second], &store) == 2, "an endpoint more")
-    #expect(device(lab, [second, Lab.light], &store) == 2, "the order says nothing")
+    #expect(device(lab, [Lab.light, second], &store) == 2, "endpoint added")
+    #expect(device(lab, [second, Lab.light], &store) == 2, "the order is ignored")
     second.deviceTypes = [DeviceTypes.onOffPlugInUnit]
-    #expect(device(lab, [Lab.light, second], &store) == 3, "another device type")
+    #expect(device(lab, [Lab.light, second], &store) == 3, "device type changed")
     second.servers.append(UserLabelServer.make())
-    #expect(device(lab, [Lab.light, second], &store) == 4, "a cluster more")
-    #expect(device(lab, [Lab.light], &store) == 5, "an endpoint less")
+    #expect(device(lab, [Lab.light, second], &store) == 4, "cluster added")
+    #expect(device(lab, [Lab.light], &store) == 5, "endpoint removed")
     #expect(device(lab, [Lab.light], &store) == 5)
   }
 
-  /// As the device's own hands set it, it goes on from there.
-  @Test func itCanBeRaisedByHandAndIsKept() throws {
+  /// The version continues from the value that was set at the device.
+  @Test func keepsManuallySetVersion() throws {
     var lab = try Lab { $0.servesProvisional = true }
     try lab.device.act(set: BasicInformation.configurationVersion, 7, on: .root, at: lab.now)
     lab.settle()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import MatterDevice
 
-@Test func testEventsNeedTheKey() throws {
+@Test func requiresEnableKeyForTestEvents() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   let session = try lab.commission()
@@ -21,7 +21,7 @@ import Testing
   #expect(try status([1], 0xFFFF_FFFF_FFF1_0000) == .constraintError)
 }
 
-@Test func payloadsAreSentForTests() throws {
+@Test func respondsToPayloadTest() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   let session = try lab.commission()
@@ -36,7 +36,7 @@ import Testing
   #expect(try lab.status(command, request(1, key: []), on: session).code == .constraintError)
 }
 
-@Test func theHoursOfOperationAreKept() throws {
+@Test func restoresOperationalHours() throws {
   var lab = try Lab(isCommissionable: false)
   lab.advance(by: .seconds(3 * 3600))
   #expect(lab.device.value(GeneralDiagnostics.totalOperationalHours, on: 0) == 3)
@@ -45,7 +45,7 @@ import Testing
   #expect(lab.device.value(GeneralDiagnostics.totalOperationalHours, on: 0) == 4)
 }
 
-@Test func theHoursOfManyShortRunsAddUp() throws {
+@Test func accumulatesOperationalHours() throws {
   var lab = try Lab(isCommissionable: false)
   func run(_ minutes: Int64) {
     lab.advance(by: .seconds(minutes * 60))
@@ -55,7 +55,7 @@ import Testing
   }
   for _ in 0..<6 { run(9) }
   #expect(lab.device.value(GeneralDiagnostics.totalOperationalHours, on: 0) == 0)
-  // Of which ten minutes were written down already when it ends.
+  // Ten of the fifteen minutes were already stored at shutdown.
   run(15)
   #expect(lab.device.value(GeneralDiagnostics.totalOperationalHours, on: 0) == 1)
   for _ in 0..<5 { run(10) }
@@ -64,7 +64,7 @@ import Testing
   #expect(lab.device.value(GeneralDiagnostics.totalOperationalHours, on: 0) == 2)
 }
 
-@Test func theReasonOfAStartIsTold() throws {
+@Test func reportsBootReason() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   func expect(_ reason: GeneralDiagnostics.BootReason, _ what: Comment) throws {
@@ -78,30 +78,30 @@ import Testing
     let events = try lab.read(ReadRequest(eventPaths: paths), on: session).flatMap(\.eventReports)
       .compactMap { if case .data(let data) = $0 { data } else { nil } }
     #expect(events.map(\.path.cluster).sorted() == [BasicInformation.id, GeneralDiagnostics.id], what)
-    let told = try #require(events.first { $0.path.cluster == GeneralDiagnostics.id }?.payload)
-    #expect(try GeneralDiagnostics.BootReasonEvent(tlv: told).bootReason == reason, what)
+    let payload = try #require(events.first { $0.path.cluster == GeneralDiagnostics.id }?.payload)
+    #expect(try GeneralDiagnostics.BootReasonEvent(tlv: payload).bootReason == reason, what)
     #expect(lab.store[StoreKey.shutDown] == nil, what)
   }
   _ = try lab.commission()
-  try expect(.powerOnReboot, "its first start")
+  try expect(.powerOnReboot, "first start")
   lab.crash()
-  try expect(.powerOnReboot, "power was lost")
+  try expect(.powerOnReboot, "after a loss of power")
   lab.device.shutDown(at: lab.now)
   lab.settle()
   #expect(lab.store[StoreKey.shutDown] != nil)
   lab.crash()
-  try expect(.softwareReset, "it ended by itself")
+  try expect(.softwareReset, "after an orderly shutdown")
   lab.crash()
-  try expect(.powerOnReboot, "that was the time before")
+  try expect(.powerOnReboot, "only the start after the shutdown")
   lab.device.factoryReset(at: lab.now)
   lab.settle()
   _ = try lab.commission()
-  try expect(.softwareReset, "it starts anew by itself")
+  try expect(.softwareReset, "after a factory reset")
   lab.crash()
-  try expect(.powerOnReboot, "and once more after a loss of power")
+  try expect(.powerOnReboot, "after another loss of power")
 }
 
-@Test func packetsAreCountedUntilTheyAreReset() throws {
+@Test func countsPacketsUntilReset() throws {
   typealias Ethernet = EthernetNetworkDiagnostics
   var lab = try Lab()
   try lab.addAdministrator()
@@ -117,7 +117,7 @@ import Testing
   #expect(try lab.read(Ethernet.timeSinceReset, on: session) == 0)
 }
 
-@Test func theNetworkIsTheOneThatItIsOn() throws {
+@Test func reportsCurrentNetwork() throws {
   var lab = try Lab()
   #expect(lab.device.value(NetworkCommissioning.lastNetworkingStatus, on: 0) == .value(.success))
   #expect(lab.device.value(NetworkCommissioning.lastNetworkID, on: 0) == .value(OctetString(Array("eth0".utf8))))

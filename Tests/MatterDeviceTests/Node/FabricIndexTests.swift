@@ -6,7 +6,7 @@ import Testing
 @testable import MatterDevice
 
 extension Lab {
-  /// Commissions the device for another administrator, through a window that the first one opens.
+  /// Commissions the device for another administrator through a window that the first one opens.
   fileprivate mutating func commissionAgain(_ administrator: Int, from first: SessionID) throws -> SessionID {
     let window = AdministratorCommissioning.openBasicCommissioningWindow
     #expect(try status(window, .init(commissioningTimeout: 180), on: first, isTimed: true) == .success)
@@ -14,7 +14,7 @@ extension Lab {
   }
 }
 
-@Test func theIndexOfAFabricThatIsGoneIsNotGivenOutAgainAtOnce() throws {
+@Test func doesNotReuseFabricIndexImmediately() throws {
   var lab = try Lab()
   for _ in 0..<3 { try lab.addAdministrator() }
   var first = try lab.commission(0)
@@ -24,7 +24,7 @@ extension Lab {
   _ = try lab.call(OperationalCredentials.removeFabric, .init(fabricIndex: 3), on: first)
   _ = try lab.commissionAgain(2, from: first)
   #expect(lab.device.fabrics.map(\.index) == [1, 2, 4])
-  // Nor over a restart.
+  // The same across a restart.
   _ = try lab.call(OperationalCredentials.removeFabric, .init(fabricIndex: 4), on: first)
   lab.crash()
   let opened = lab.openCASE()
@@ -33,7 +33,7 @@ extension Lab {
   #expect(lab.device.fabrics.map(\.index) == [1, 2, 5])
 }
 
-@Test func indicesGoRound() {
+@Test func wrapsFabricIndices() {
   var state = CommissioningState()
   state.lastIndex = 254
   #expect(state.freeIndex == 1)
@@ -41,7 +41,7 @@ extension Lab {
   #expect(state.freeIndex == 254)
 }
 
-@Test func subscribersHearThatWhoOpenedTheWindowIsGone() throws {
+@Test func reportsRemovalOfFabricThatOpenedWindow() throws {
   var lab = try Lab()
   for _ in 0..<2 { try lab.addAdministrator() }
   let first = try lab.commission(0)
@@ -62,7 +62,7 @@ extension Lab {
   #expect(try Nullable<FabricIndex>(tlv: data.value) == .null)
 }
 
-@Test func aSixthFabricFindsNoRoom() throws {
+@Test func rejectsSixthFabric() throws {
   var lab = try Lab()
   for _ in 0..<6 { try lab.addAdministrator() }
   let first = try lab.commission(0)
@@ -76,7 +76,7 @@ extension Lab {
   #expect(lab.store[StoreKey.failSafe] == nil)
   let disarm = GeneralCommissioning.ArmFailSafeRequest(expiryLengthSeconds: 0, breadcrumb: 0)
   #expect(try lab.call(GeneralCommissioning.armFailSafe, disarm, on: pase, 5).errorCode == .ok)
-  // As soon as another one goes, there is.
+  // Removing another fabric frees a slot.
   _ = try lab.call(OperationalCredentials.removeFabric, .init(fabricIndex: 3), on: first)
   opened = lab.openPASE(5)
   pase = try #require(opened)

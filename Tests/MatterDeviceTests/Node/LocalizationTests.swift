@@ -13,7 +13,7 @@ extension Lab {
   }
 }
 
-@Test func onlyWhatIsSupportedCanBeChosen() throws {
+@Test func acceptsOnlySupportedFormats() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   let session = try lab.commission()
@@ -37,7 +37,7 @@ extension Lab {
   #expect(lab.device.value(UnitLocalization.temperatureUnit, on: 0) == .fahrenheit)
 }
 
-@Test func labelsAreShort() throws {
+@Test func rejectsLongUserLabels() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   let session = try lab.commission()
@@ -54,7 +54,7 @@ extension Lab {
   #expect(lab.device.value(FixedLabel.labelList, on: 0) == [.init(label: "room", value: "Hall")])
 }
 
-@Test func withoutFixedLabelsThereIsNoSuchCluster() throws {
+@Test func omitsFixedLabelWithoutLabels() throws {
   var lab = try Lab { $0.fixedLabels = [] }
   #expect(lab.device.value(FixedLabel.labelList, on: 0) == nil)
   let servers = lab.device.value(Descriptor.serverList, on: 0) ?? []

@@ -8,7 +8,7 @@ import Testing
 
 private typealias Time = TimeSynchronization
 private let second: UInt64 = 1_000_000
-/// Some time in 2026.
+/// A time in 2026.
 private let start: UInt64 = 835_000_000 * 1_000_000
 
 extension Lab {
@@ -32,7 +32,7 @@ extension Lab {
   }
 }
 
-@Test func theTimeIsUnknownUntilSomebodySays() throws {
+@Test func hasNoTimeUntilSet() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   let session = try lab.commission()
@@ -50,7 +50,7 @@ extension Lab {
   #expect(lab.device.value(Time.utcTime, on: 0) == Nullable<UInt64>.null)
 }
 
-@Test func theHostsClockIsShownUntilSomebodySetsAnother() throws {
+@Test func usesHostClockUntilSet() throws {
   let unix: UInt64 = (835_000_000 + 946_684_800) * 1000
   var lab = try Lab { $0.epoch = Int64(unix) }
   try lab.addAdministrator()
@@ -66,40 +66,40 @@ extension Lab {
   #expect(try lab.read(Time.utcTime, on: session) == .value(start + 60 * second))
   #expect(try lab.read(Time.timeSource, on: session) == .admin)
   lab.crash()
-  #expect(lab.device.value(Time.utcTime, on: 0) == .value(start + 3 * second), "its host's again")
+  #expect(lab.device.value(Time.utcTime, on: 0) == .value(start + 3 * second), "the host's time again")
 }
 
-/// Before 2000 there is no time; from then on there is, and from whom is not known.
-@Test func aHostsClockThatIsSetIsFollowed() throws {
+/// A host time before 2000 means no time; a later one means a time of unknown source.
+@Test func followsHostClockChanges() throws {
   let unix: Int64 = (835_000_000 + 946_684_800) * 1000
   var lab = try Lab { $0.epoch = unix }
   try lab.addAdministrator()
   let session = try lab.commission()
-  func told() throws -> [Nullable<UInt64>] {
+  func readClock() throws -> [Nullable<UInt64>] {
     [
       try lab.read(Time.utcTime, on: session), .value(UInt64(try lab.read(Time.granularity, on: session).rawValue)),
       .value(UInt64(try lab.read(Time.timeSource, on: session).rawValue)),
     ]
   }
-  let begin = try #require(try told()[0].wrapped)
+  let begin = try #require(try readClock()[0].wrapped)
   lab.device.noteClock(epoch: unix + 3_600_000, at: lab.now)
-  #expect(try told() == [.value(begin + 3600 * second), .value(1), .value(1)])
-  // 1996, 1910, and as far as a clock goes.
+  #expect(try readClock() == [.value(begin + 3600 * second), .value(1), .value(1)])
+  // 1996, 1910, and the minimum.
   for past in [820_454_400_000, -1_893_456_000_000, .min] as [Int64] {
     lab.device.noteClock(epoch: past, at: lab.now)
-    #expect(try told() == [.null, .value(0), .value(0)])
+    #expect(try readClock() == [.null, .value(0), .value(0)])
   }
   lab.device.noteClock(epoch: .max, at: lab.now)
-  #expect(try told()[0] == .null)
+  #expect(try readClock()[0] == .null)
   lab.device.noteClock(epoch: unix, at: lab.now)
-  #expect(try told() == [.value(begin), .value(1), .value(1)])
-  // What somebody said goes on from there, as much later or earlier.
+  #expect(try readClock() == [.value(begin), .value(1), .value(1)])
+  // A time that an administrator set moves by the same step.
   #expect(try lab.setTime(start, on: session) == .success)
   lab.device.noteClock(epoch: unix - 60_000, at: lab.now)
-  #expect(try told() == [.value(start - 60 * second), .value(3), .value(2)])
+  #expect(try readClock() == [.value(start - 60 * second), .value(3), .value(2)])
 }
 
-@Test func zonesAreCheckedAndFollowEachOther() throws {
+@Test func validatesAndSwitchesTimeZones() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   let session = try lab.commission()
@@ -118,7 +118,7 @@ extension Lab {
   }
   let zones = [zone(3600, name: "A"), zone(7200, from: start + 10 * second, name: "B")]
   #expect(try lab.call(Time.setTimeZone, .init(timeZone: zones), on: session).dstOffsetRequired)
-  #expect(try lab.read(Time.localTime, on: session) == .null, "nothing is known of daylight saving")
+  #expect(try lab.read(Time.localTime, on: session) == .null, "daylight saving offsets are unknown")
   #expect(try lab.setSaving([.init(offset: 0, validStarting: 0, validUntil: .null)], on: session) == .success)
   #expect(try lab.read(Time.localTime, on: session) == .value(start + 3600 * second))
   lab.advance(by: .seconds(10))
@@ -127,7 +127,7 @@ extension Lab {
   #expect(try lab.events(on: session) == [Time.dstTableEmpty.id, Time.timeZoneStatus.id, Time.timeZoneStatus.id])
 }
 
-@Test func daylightSavingComesAndGoes() throws {
+@Test func appliesDaylightSaving() throws {
   var lab = try Lab()
   try lab.addAdministrator()
   let session = try lab.commission()
@@ -164,12 +164,12 @@ extension Lab {
     ])
 }
 
-/// The clock by which certificates are judged: an administrator's, or a host's that was set since it was made.
-@Test func onlyAPlausibleOrGivenClockIsTrusted() throws {
+/// The clock for certificate validation: one that an administrator set, or a plausible host clock.
+@Test func trustsOnlyPlausibleOrSetClock() throws {
   let unix = Int64(835_000_000 + 946_684_800) * 1000
   #expect(try Lab().device.core.trustedEpoch == nil)
   #expect(try Lab { $0.epoch = unix }.device.core.trustedEpoch == 835_000_000)
-  #expect(try Lab { $0.epoch = 1_000_000_000_000 }.device.core.trustedEpoch == nil, "a clock that stands at 2001")
+  #expect(try Lab { $0.epoch = 1_000_000_000_000 }.device.core.trustedEpoch == nil, "a clock at 2001")
   var lab = try Lab()
   try lab.addAdministrator()
   let session = try lab.commission()
@@ -177,7 +177,7 @@ extension Lab {
   #expect(lab.device.core.trustedEpoch == 1_000 - lab.now.nanoseconds / 1_000_000_000)
 }
 
-@Test func anExpiredAdministratorIsRefusedOnceTheTimeIsKnown() throws {
+@Test func rejectsExpiredCertificateOnceTimeIsKnown() throws {
   var lab = try Lab()
   try lab.addAdministrator(validity: CertificateValidity(notBefore: 1, notAfter: 1_000))
   let session = try lab.commission()
@@ -192,9 +192,9 @@ extension Lab {
   #expect(after == nil)
 }
 
-/// A time near the end of the numbers, and a second time zone that is valid from there on.
+/// A time near the maximum, and a second time zone that is valid from then on.
 @Test(arguments: [UInt64.max, UInt64.max - 1, UInt64(Int64.max), UInt64(Int64.max) - 1])
-func comesToRestNearTheLastTime(
+func rejectsTimesNearOverflow(
   _ time: UInt64
 ) throws {
   var lab = try Lab()
@@ -208,7 +208,7 @@ func comesToRestNearTheLastTime(
   #expect(try lab.setTime(time, on: session) == Status(.failure, clusterCode: 2))
   #expect(try lab.setTime(start, on: session) == .success)
   #expect(try lab.read(Time.utcTime, on: session) == .value(start))
-  // The second zone never comes.
+  // The second zone is never reached.
   var device = lab.device
   for _ in 0..<100 {
     guard let deadline = device.nextDeadline, deadline <= lab.now + .seconds(1) else { break }

@@ -3,7 +3,7 @@ import MatterCrypto
 import MatterModel
 import MatterProtocol
 
-/// The least that can commission a device: a fabric of its own, and a messaging core.
+/// A minimal commissioner: a fabric of its own and a messaging core.
 struct Administrator {
   struct Answer {
     let exchange: ExchangeID
@@ -22,11 +22,11 @@ struct Administrator {
   var core: NodeCore
 
   var established: SessionID?
-  /// Messages that came since the last request.
+  /// The messages received since the last request.
   var answers: [Answer] = []
-  /// Reports on exchanges that the device opened.
+  /// The reports on exchanges that the device opened.
   var reports: [ReportData] = []
-  /// What is said to reports; nil: nothing.
+  /// The status response to reports; nil for none.
   var reportStatus: StatusCode? = .success
   var closed: [SessionID] = []
 
@@ -58,7 +58,7 @@ struct Administrator {
     ).tlv
   }
 
-  /// - Returns: a datagram for the device.
+  /// - Returns: A datagram for the device.
   mutating func react(to output: NodeOutput, at now: Instant) -> [UInt8]? {
     switch output {
     case .send(let bytes, _): return bytes

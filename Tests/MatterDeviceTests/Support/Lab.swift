@@ -7,7 +7,7 @@ import Testing
 
 @testable import MatterDevice
 
-/// A device and administrators that talk to it, back to back on one clock; nothing is lost unless a test wants it.
+/// A device and administrators, directly connected on one virtual clock. No datagram is lost unless a test drops it.
 struct Lab {
   static let deviceAddress = SocketAddress(.loopback6, port: 5540)
   static let passcode: UInt32 = 20_202_021
@@ -18,13 +18,13 @@ struct Lab {
   var device: DeviceEngine
   var store: StoredState = [:]
   var published: [MatterService] = []
-  /// The multicast addresses that the device listens to.
+  /// The multicast addresses that the device has joined.
   var joined: [IPAddress] = []
   var events: [DeviceEvent] = []
   var administrators: [Administrator] = []
-  /// How many store effects there were.
   /// The keys of durable changes.
   var durable: Set<String> = []
+  /// The number of store effects.
   var commits = 0
   private var crashes: UInt64 = 0
   let configuration: DeviceConfiguration
@@ -61,7 +61,7 @@ struct Lab {
     settle()
   }
 
-  /// An on/off light with the one cluster that the tests need.
+  /// An on/off light with only the cluster that the tests need.
   static let light = EndpointDefinition(
     1, deviceTypes: [DeviceTypes.onOffLight],
     servers: [
@@ -71,9 +71,9 @@ struct Lab {
         .on(OnOff.toggle) { context, _ in context[OnOff.onOff].toggle() }
     ])
 
-  /// Ends the device without a word and starts it again from what it stored.
+  /// Restarts the device from its store without an orderly shutdown.
   mutating func crash() {
-    // Other random numbers each time: the same ones again are taken for a replay.
+    // Different random numbers for each run: repeated ones would be treated as a replay.
     defer { crashes += 1 }
     device = DeviceEngine(
       configuration, endpoints: endpoints, stored: store, random: SeededRandomSource(seed: 2 + crashes),
@@ -83,7 +83,7 @@ struct Lab {
     settle()
   }
 
-  /// The same while the first administrator goes to another address.
+  /// Restarts the device while the first administrator moves to another address.
   mutating func crash(movingAdministratorTo address: SocketAddress) {
     administrators[0].address = address
     crash()
@@ -99,7 +99,7 @@ struct Lab {
 
   // MARK: Time
 
-  /// Carries messages to and fro until nobody has anything to say.
+  /// Delivers messages in both directions until none are left.
   mutating func settle() {
     while true {
       var isQuiet = true
@@ -153,7 +153,7 @@ struct Lab {
 
   // MARK: Sessions
 
-  /// Opens a session by passcode. Nil if the device does not let the administrator in.
+  /// Opens a PASE session. Returns nil if the device refuses it.
   mutating func openPASE(_ administrator: Int = 0, passcode: UInt32 = Lab.passcode) -> SessionID? {
     administrators[administrator].established = nil
     _ = administrators[administrator].core.establishPASE(
@@ -173,7 +173,7 @@ struct Lab {
 
   // MARK: Interactions
 
-  /// Sends a message and gives all that comes back on the exchange.
+  /// Sends a message and returns all responses on the exchange.
   @discardableResult
   mutating func ask<Message: InteractionMessage>(
     _ message: Message, on session: SessionID, _ administrator: Int = 0, then: AfterSending = .keepOpen
@@ -210,7 +210,7 @@ struct Lab {
     return try #require(response.responses.first)
   }
 
-  /// The fields of an answer that must be a command.
+  /// Invokes a command and returns the fields of its response command.
   mutating func call<C, Request, Response>(
     _ command: Command<C, Request, Response>, _ request: Request, endpoint: EndpointID = 0, on session: SessionID,
     _ administrator: Int = 0
@@ -223,7 +223,7 @@ struct Lab {
     return try Response(tlv: fields)
   }
 
-  /// The status of a command that has no answer of its own.
+  /// Invokes a command without a response command and returns its status.
   mutating func status<C, Request, Response>(
     _ command: Command<C, Request, Response>, _ request: Request, endpoint: EndpointID = 0, on session: SessionID,
     _ administrator: Int = 0, isTimed: Bool = false
@@ -237,7 +237,7 @@ struct Lab {
     return status.status
   }
 
-  /// Reads, over as many messages as it takes.
+  /// Reads, in one or more messages.
   mutating func read(
     _ request: ReadRequest, on session: SessionID, _ administrator: Int = 0
   ) throws -> [ReportData] {
@@ -273,7 +273,7 @@ struct Lab {
 
   // MARK: Commissioning
 
-  /// All steps up to AddNOC, over a session by passcode.
+  /// Performs all steps up to AddNOC over a PASE session.
   mutating func addNOC(on session: SessionID, _ administrator: Int = 0) throws -> OperationalCredentials.NOCResponse {
     let arm = try call(
       GeneralCommissioning.armFailSafe, .init(expiryLengthSeconds: 60, breadcrumb: 1), on: session, administrator)
@@ -298,10 +298,10 @@ struct Lab {
   }
 
   /// Commissions the device.
-  /// - Returns: the operational session.
+  /// - Returns: The operational session.
   mutating func commission(_ administrator: Int = 0, passcode: UInt32 = Lab.passcode) throws -> SessionID {
     let opened = openPASE(administrator, passcode: passcode)
-    let pase = try #require(opened, "no session by passcode")
+    let pase = try #require(opened, "no PASE session")
     let response = try addNOC(on: pase, administrator)
     try #require(response.statusCode == .ok)
     let operational = openCASE(administrator)

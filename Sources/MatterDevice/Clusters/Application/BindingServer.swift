@@ -1,12 +1,12 @@
 import MatterClusters
 import MatterModel
 
-/// Behaviour of Binding: keeps what the endpoint's client clusters are to control. Matter Core § 9.6.
+/// The Binding server, which stores the targets of the endpoint's client clusters. Matter Core § 9.6.
 public enum BindingServer {
-  /// The most bindings that one fabric may have on an endpoint.
+  /// The maximum number of bindings per fabric and endpoint.
   public static let maximumPerFabric = 16
 
-  /// The server; an endpoint that binds has clusters in its client list.
+  /// Returns the server. The endpoint's client list must name the clusters that it can be bound to.
   public static func make() -> ClusterServer {
     ClusterServer(Binding.self)
       .onWrite(Binding.binding) { context, list throws(StatusError) in
@@ -17,8 +17,8 @@ public enum BindingServer {
       }
   }
 
-  /// One endpoint of a node, or a group: nothing in between. § 9.6.5.1.
-  /// - Parameter clients: what the endpoint could control at all.
+  /// A target is either a group or one endpoint of a node. § 9.6.5.1.
+  /// - Parameter clients: The client clusters of the endpoint.
   private static func isValid(_ target: Binding.TargetStruct, _ clients: [ClusterID]) -> Bool {
     guard target.cluster.map(isValid) ?? true else { return false }
     if let group = target.group { return group != 0 && target.node == nil && target.endpoint == nil }
@@ -26,7 +26,7 @@ public enum BindingServer {
     return node.isOperational && endpoint.rawValue != 0xFFFF && target.cluster.map(clients.contains) ?? true
   }
 
-  /// Standard clusters and those of makers. Matter Core § 7.10.
+  /// Accepts standard and manufacturer-specific clusters. Matter Core § 7.10.
   private static func isValid(_ cluster: ClusterID) -> Bool {
     let (vendor, number) = (cluster.rawValue >> 16, cluster.rawValue & 0xFFFF)
     return vendor == 0 ? number <= 0x7FFF : vendor <= 0xFFF4 && 0xFC00...0xFFFE ~= number

@@ -1,30 +1,30 @@
 import MatterClusters
 public import MatterModel
 
-/// What a bridge knows of a device behind it.
+/// The description of a bridged device.
 public struct BridgedDeviceFacts: Sendable {
   /// At most 32 bytes.
   public var vendorName: String
   public var vendorID: VendorID
   /// At most 32 bytes.
   public var productName: String
-  /// Given by the vendor.
+  /// Assigned by the vendor.
   public var productID: UInt16
-  /// What it is called until somebody gives it another name, at most 32 bytes.
+  /// The initial name, at most 32 bytes. Administrators can change it.
   public var nodeLabel: String
   /// At most 32 bytes.
   public var serialNumber: String
-  /// At most 32 bytes, and no other device's.
+  /// Unique among devices, at most 32 bytes.
   public var uniqueID: String
-  /// As the maker counts them.
+  /// A number assigned by the manufacturer.
   public var hardwareVersion: UInt16 = 1
-  /// The same for people, at most 64 bytes.
+  /// The human-readable version, at most 64 bytes.
   public var hardwareVersionString = "1.0"
-  /// As the maker counts them.
+  /// A number assigned by the manufacturer.
   public var softwareVersion: UInt32 = 1
-  /// The same for people, at most 64 bytes.
+  /// The human-readable version, at most 64 bytes.
   public var softwareVersionString = "1.0"
-  /// Whether it serves what the standard calls provisional: ConfigurationVersion.
+  /// Whether the provisional attribute ConfigurationVersion is served.
   public var servesProvisional = false
 
   public init(
@@ -41,10 +41,10 @@ public struct BridgedDeviceFacts: Sendable {
   }
 }
 
-/// Behaviour of Bridged Device Basic Information: what the bridge tells of the device, and whether it can be reached.
+/// The Bridged Device Basic Information server: describes a bridged device and reports whether it is reachable.
 /// Matter Core § 9.13.
 public enum BridgedDeviceServer {
-  /// A server that tells these facts. The device is reachable until the bridge says otherwise.
+  /// Returns a server with this description. The device is initially reachable.
   public static func make(_ facts: BridgedDeviceFacts) -> ClusterServer {
     let server = ClusterServer(BridgedDeviceBasicInformation.self)
       .initial(BridgedDeviceBasicInformation.vendorName, facts.vendorName)
@@ -73,17 +73,17 @@ public enum BridgedDeviceServer {
     return facts.servesProvisional ? server.initial(BridgedDeviceBasicInformation.configurationVersion, 1) : server
   }
 
-  /// Gives the bridged device its power, or takes it.
+  /// Switches the power of the bridged device on or off.
   static let power = ServerHook<BridgedDeviceBasicInformation, Bool>("power")
 }
 
 extension NodeState {
-  /// What a bridge keeps by itself of a device behind it, and can change while it does not reach the device.
+  /// Clusters that the bridge itself stores for a bridged device, and which can change while the device is unreachable.
   private static let kept: Set<ClusterID> = [
     Descriptor.id, BridgedDeviceBasicInformation.id, FixedLabel.id, UserLabel.id, Groups.id, Binding.id,
   ]
 
-  /// Whether a cluster is one of a device that the bridge does not reach: nothing comes of commands and writes there.
+  /// Returns whether the cluster belongs to an unreachable bridged device. Commands and writes to it fail.
   func isOutOfReach(_ path: ClusterPath) -> Bool {
     guard !Self.kept.contains(path.cluster) else { return false }
     return isUnreachable(path.endpoint)

@@ -2,7 +2,7 @@ import MatterClusters
 import MatterModel
 import MatterProtocol
 
-/// The commands of Color Control: what they have in common, and those of chromaticity. Application Clusters § 3.2.8.
+/// The commands of Color Control: shared functions, and the commands of chromaticity. Application Clusters § 3.2.8.
 enum ColorCommands {
   static func served(by server: ClusterServer) -> ClusterServer {
     var server = server
@@ -21,14 +21,14 @@ enum ColorCommands {
     }
   }
 
-  // MARK: What they share
+  // MARK: Shared functions
 
-  /// What a transition may take, in tenths of a second.
+  /// Throws unless the transition time, in tenths of a second, is allowed.
   static func check(transitionTime: UInt16) throws(StatusError) {
     guard transitionTime <= 65534 else { throw StatusError(.constraintError) }
   }
 
-  /// Whether a command does anything while the light is off (§ 3.2.7.11).
+  /// Returns whether a command takes effect: the light is on, or ExecuteIfOff is set (§ 3.2.7.11).
   static func mayExecute(
     _ mask: ColorControl.Options, _ override: ColorControl.Options, _ context: inout ServerContext
   ) -> Bool {
@@ -37,20 +37,21 @@ enum ColorCommands {
     return options.contains(.executeIfOff)
   }
 
-  /// The same for a command that changes the hue, in whatever model: it does nothing while a color loop is active, which
-  /// only ColorLoopSet ends (§ 3.2.8.1).
+  /// Returns whether a command that changes the hue takes effect. While a color loop is active it does not: only
+  /// ColorLoopSet ends the loop (§ 3.2.8.1).
   static func mayChangeHue(
     _ mask: ColorControl.Options, _ override: ColorControl.Options, _ context: inout ServerContext
   ) -> Bool {
     mayExecute(mask, override, &context) && !ColorLoop.isActive(&context)
   }
 
-  /// Ends all movement but a color loop (§ 3.2.8.20).
+  /// Stops all transitions except a color loop (§ 3.2.8.20).
   static func stop(_ context: inout ServerContext) {
     ColorTransition.stop(ColorLoop.isActive(&context) ? [.saturation] : ColorAxis.allCases, &context)
   }
 
-  /// From where it is to a value between ends, in tenths of a second.
+  /// Returns the track from the current value to `target`.
+  /// - Parameter tenths: The duration in tenths of a second.
   static func track(
     _ axis: ColorAxis, to target: Double, over tenths: UInt16, _ context: inout ServerContext
   ) -> ColorTrack {
@@ -58,7 +59,8 @@ enum ColorCommands {
     return ColorTrack(axis: axis, from: from, distance: target - from, duration: .milliseconds(Int64(tenths) * 100))
   }
 
-  /// From where it is to a value between ends, at so many units a second.
+  /// Returns the track from the current value to `target`.
+  /// - Parameter rate: Units per second.
   static func track(
     _ axis: ColorAxis, to target: Double, rate: Int, _ context: inout ServerContext
   ) -> ColorTrack {
@@ -68,7 +70,8 @@ enum ColorCommands {
       axis: axis, from: from, distance: target - from, duration: .milliseconds(Int64(milliseconds.rounded(.up))))
   }
 
-  /// A step from where it is. One that an end cuts short takes its share of the time.
+  /// Returns the track of a step from the current value. A step that the range cuts short takes a proportional share of
+  /// the time.
   static func track(
     _ axis: ColorAxis, by step: Int, over tenths: UInt16, within range: ClosedRange<Double>,
     _ context: inout ServerContext

@@ -2,24 +2,25 @@ import MatterClusters
 public import MatterModel
 import MatterProtocol
 
-/// Behaviour of Color Control: all models of colour, all commands, color loops, and the coupling with Level Control.
+/// The Color Control server: all color models, all commands, color loops, and the coupling with Level Control.
 /// Application Clusters § 3.2.
 public enum ColorControlServer {
-  /// A scene wants this colour.
+  /// Recalls the color of a scene.
   static let recalled = ServerHook<ColorControl, ColorScenes.Recall>("recalled")
-  /// The level is another one, and the colour temperature is to go with it.
+  /// The level changed, and the coupled color temperature has to follow.
   static let levelChanged = ServerHook<ColorControl, UInt8>("levelChanged")
 
-  /// What an extended color light can do: everything.
+  /// The features of an extended color light: all of them.
   public static let everything: [Feature] = [
     ColorControl.hueAndSaturation, ColorControl.enhancedHue, ColorControl.colorloop, ColorControl.xy,
     ColorControl.colortemperature,
   ]
 
+  /// Returns the server.
   /// - Parameters:
   ///   - features: `colortemperature` for color temperature lights.
-  ///   - mireds: the colour out of the box, white of this colour temperature; brought into the range.
-  ///   - range: what the light can do, in mireds, 1 to 65279.
+  ///   - mireds: The factory default: white of this color temperature, clamped to `range`.
+  ///   - range: The supported color temperatures in mireds, 1 to 65279.
   public static func make(
     features: [Feature] = everything, mireds: UInt16 = 250, range: ClosedRange<UInt16> = 140...500
   ) -> ClusterServer {
@@ -39,7 +40,7 @@ public enum ColorControlServer {
 
   // MARK: Parts
 
-  /// All models start with the same white, and the light with the one that is best at it.
+  /// All color models start with the same white. The initial mode is the one that represents it best.
   private static func colors(of server: ClusterServer, _ mask: UInt32, white: UInt16) -> ClusterServer {
     var server = server
     let color = Chromaticity(mireds: Double(white))
@@ -49,26 +50,30 @@ public enum ColorControlServer {
     if mask & ColorControl.hueAndSaturation.mask != 0 {
       server = server.initial(ColorControl.currentHue, ColorValues.hue(enhanced: hue))
         .initial(ColorControl.currentSaturation, UInt8((polar.saturation * 254).rounded()))
-        .onChange(ColorControl.currentHue) { context in acted(.currentHueAndCurrentSaturation, &context) }
-        .onChange(ColorControl.currentSaturation) { context in acted(.currentHueAndCurrentSaturation, &context) }
+        .onChange(ColorControl.currentHue) { context in handleManualChange(.currentHueAndCurrentSaturation, &context) }
+        .onChange(ColorControl.currentSaturation) { context in
+          handleManualChange(.currentHueAndCurrentSaturation, &context)
+        }
     }
     if mask & ColorControl.enhancedHue.mask != 0 {
       server = server.initial(ColorControl.enhancedCurrentHue, hue)
         .onChange(ColorControl.enhancedCurrentHue) { context in
-          acted(.enhancedCurrentHueAndCurrentSaturation, &context)
+          handleManualChange(.enhancedCurrentHueAndCurrentSaturation, &context)
         }
     }
     if mask & ColorControl.xy.mask != 0 {
       mode = .currentXAndCurrentY
       server = server.initial(ColorControl.currentX, UInt16((color.x * 65536).rounded()))
         .initial(ColorControl.currentY, UInt16((color.y * 65536).rounded()))
-        .onChange(ColorControl.currentX) { context in acted(.currentXAndCurrentY, &context) }
-        .onChange(ColorControl.currentY) { context in acted(.currentXAndCurrentY, &context) }
+        .onChange(ColorControl.currentX) { context in handleManualChange(.currentXAndCurrentY, &context) }
+        .onChange(ColorControl.currentY) { context in handleManualChange(.currentXAndCurrentY, &context) }
     }
     if mask & ColorControl.colortemperature.mask != 0 {
       mode = .colorTemperatureMireds
       server = server.initial(ColorControl.colorTemperatureMireds, white)
-        .onChange(ColorControl.colorTemperatureMireds) { context in acted(.colorTemperatureMireds, &context) }
+        .onChange(ColorControl.colorTemperatureMireds) { context in
+          handleManualChange(.colorTemperatureMireds, &context)
+        }
     }
     return server.initial(ColorControl.enhancedColorMode, mode)
       .initial(ColorControl.colorMode, ColorModes.base(mode))
@@ -89,7 +94,7 @@ public enum ColorControlServer {
       .limiting(ColorControl.colorTempPhysicalMaxMireds, from: ColorControl.colorTempPhysicalMinMireds)
       .initial(ColorControl.coupleColorTempToLevelMinMireds, range.lowerBound)
       .initial(ColorControl.startUpColorTemperatureMireds, .null)
-      .onTimer(ColorValues.lateReport) { context in ColorValues.reportLate(&context) }
+      .onTimer(ColorValues.deferredReport) { context in ColorValues.reportDeferred(&context) }
       .hook(levelChanged) { context, level in
         guard context[ColorControl.colorMode] == .colorTemperatureMireds, !ColorLoop.isActive(&context) else { return }
         ColorTransition.stop([.temperature], &context)
@@ -97,7 +102,7 @@ public enum ColorControlServer {
         if mireds != context[ColorControl.colorTemperatureMireds] {
           context.call(ScenesManagementServer.attributeChanged, ())
         }
-        ColorValues.follow(mireds, &context)
+        ColorValues.setTemperature(mireds, &context)
       }
   }
 
@@ -109,7 +114,7 @@ public enum ColorControlServer {
       .initial(ColorControl.colorLoopStoredEnhancedHue, 0).storing(ColorControl.colorLoopStoredEnhancedHue)
   }
 
-  /// The primaries are those of sRGB, with their shares of its white; a light without colours has none.
+  /// Sets the primaries to those of sRGB, with their shares of its white point. A light without color has none.
   private static func primaries(of server: ClusterServer, _ mask: UInt32) -> ClusterServer {
     guard mask & (ColorControl.xy.mask | ColorControl.hueAndSaturation.mask) != 0 else {
       return server.initial(ColorControl.numberOfPrimaries, .value(0))
@@ -123,10 +128,10 @@ public enum ColorControlServer {
       .initial(ColorControl.primary3Intensity, .value(26))
   }
 
-  // MARK: Life
+  // MARK: Start and manual changes
 
-  /// Somebody changed a colour at the device itself: it is the one that counts.
-  private static func acted(_ mode: ColorControl.EnhancedColorMode, _ context: inout ServerContext) {
+  /// Makes a color that was set at the device itself the current one.
+  private static func handleManualChange(_ mode: ColorControl.EnhancedColorMode, _ context: inout ServerContext) {
     guard context[scratch: ColorValues.OwnChange.self] == nil else { return }
     if ColorLoop.isActive(&context) { ColorLoop.deactivate(&context) }
     ColorTransition.stop(ColorAxis.allCases, &context)
@@ -137,7 +142,7 @@ public enum ColorControlServer {
 
   private static func start(_ context: inout ServerContext) {
     let mode = context[ColorControl.enhancedColorMode]
-    // A definition may give only the one that all clients know.
+    // A definition file may set ColorMode alone, without EnhancedColorMode.
     if ColorModes.base(mode) != context[ColorControl.colorMode] {
       let given = ColorControl.EnhancedColorMode(rawValue: context[ColorControl.colorMode].rawValue)
       ColorModes.setMode(ColorModes.isServed(given, context) ? given : mode, &context)
@@ -155,7 +160,7 @@ public enum ColorControlServer {
     if ColorLoop.isActive(&context) { ColorLoop.activate(from: nil, isScene: true, &context) }
   }
 
-  /// The two hues are one: that of the mode tells the other.
+  /// Derives CurrentHue from EnhancedCurrentHue, or the reverse, depending on the mode.
   private static func alignHues(_ context: inout ServerContext) {
     guard context.has(ColorControl.enhancedHue) else { return }
     let (hue, enhanced) = (context[ColorControl.currentHue], context[ColorControl.enhancedCurrentHue])

@@ -2,9 +2,9 @@ import MatterClusters
 import MatterModel
 import MatterProtocol
 
-/// The hue going round and round. Application Clusters § 3.2.8.19.
+/// The color loop: a transition of the hue without end. Application Clusters § 3.2.8.19.
 ///
-/// It ends with ColorLoopSet, or with a scene; no other command touches it.
+/// ColorLoopSet, a recalled scene or a change at the device ends it; no other command affects it.
 enum ColorLoop {
   private static let circle: Double = 65536
 
@@ -23,7 +23,7 @@ enum ColorLoop {
     if flags.contains(.updateStartHue) { context[ColorControl.colorLoopStartEnhancedHue] = request.startHue }
     let isChanged = !flags.isDisjoint(with: [.updateDirection, .updateTime])
     guard flags.contains(.updateAction) else {
-      if isChanged && isActive(&context) { bend(&context) }
+      if isChanged && isActive(&context) { updateTrack(&context) }
       return
     }
     switch request.action {
@@ -39,11 +39,11 @@ enum ColorLoop {
     }
   }
 
-  /// - Parameter start: an enhanced hue; nil: the one that there is.
+  /// - Parameter start: The enhanced hue to start from; nil for the current one.
   static func activate(from start: UInt16?, isScene: Bool = false, _ context: inout ServerContext) {
     ColorModes.enter(.enhancedCurrentHueAndCurrentSaturation, isScene: isScene, &context)
     if !isActive(&context) {
-      // Where to return to: what there was before there was a loop.
+      // The hue to restore when the loop is deactivated.
       context[ColorControl.colorLoopStoredEnhancedHue] = context[ColorControl.enhancedCurrentHue]
       setActive(1, &context)
     }
@@ -52,14 +52,14 @@ enum ColorLoop {
     ColorTransition.start([track(from: from, &context)], isScene: isScene, &context)
   }
 
-  /// Ends the loop with the hue that there is.
+  /// Ends the loop and keeps the current hue.
   static func deactivate(_ context: inout ServerContext) {
     setActive(0, &context)
     ColorTransition.stop([.enhancedHue], &context)
   }
 
-  /// Goes on where it is in another direction, or at another speed.
-  private static func bend(_ context: inout ServerContext) {
+  /// Continues from the current hue with the new direction or time.
+  private static func updateTrack(_ context: inout ServerContext) {
     guard let old = ColorTransition.track(.enhancedHue, context) else { return }
     var new = track(from: old.position(at: context.now), &context)
     new.start = old.lastStep(at: context.now)
@@ -69,7 +69,7 @@ enum ColorLoop {
   private static func track(from hue: Double, _ context: inout ServerContext) -> ColorTrack {
     let seconds = context[ColorControl.colorLoopTime]
     let isUp = context[ColorControl.colorLoopDirection] == .increment
-    // A loop in no time at all is none that anybody could see.
+    // A loop with a time of 0 does not move.
     let distance = seconds == 0 ? 0 : isUp ? circle : -circle
     return ColorTrack(
       axis: .enhancedHue, from: hue, distance: distance, duration: .seconds(Int64(max(seconds, 1))), isEndless: true)
@@ -77,7 +77,7 @@ enum ColorLoop {
 
   // MARK: Attributes
 
-  /// Set by a scene: the direction and the time of the loop that it starts.
+  /// Sets direction and time of the loop that a scene is about to start.
   static func prepare(_ direction: ColorControl.ColorLoopDirection?, time: UInt16?, _ context: inout ServerContext) {
     context[scratch: ColorValues.OwnChange.self] = .init()
     if let direction { context[ColorControl.colorLoopDirection] = direction }

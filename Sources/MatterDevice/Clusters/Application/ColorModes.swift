@@ -2,12 +2,12 @@ import MatterClusters
 import MatterModel
 import MatterProtocol
 
-/// Which attributes say what colour there is, and how the one kind follows from the other. Application Clusters § 3.2.8.2.
+/// The color mode, and conversion between the color models. Application Clusters § 3.2.8.2.
 enum ColorModes {
   typealias Mode = ColorControl.EnhancedColorMode
 
-  /// Makes these attributes the ones that count. They start with the colour that there is, or what comes nearest to it;
-  /// the others stay as they were.
+  /// Switches to a color mode. Its attributes start with the current color or the nearest one that they can represent;
+  /// the attributes of the other modes keep their values.
   static func enter(_ mode: Mode, isScene: Bool = false, _ context: inout ServerContext) {
     let old = context[ColorControl.enhancedColorMode]
     if base(old) != base(mode) {
@@ -23,7 +23,7 @@ enum ColorModes {
     context[ColorControl.colorMode] = base(mode)
   }
 
-  /// What clients that know no enhanced hue are shown (§ 3.2.7.13).
+  /// Returns the ColorMode for an EnhancedColorMode, for clients without support for the enhanced hue (§ 3.2.7.13).
   static func base(_ mode: Mode) -> ColorControl.ColorMode {
     mode == .enhancedCurrentHueAndCurrentSaturation
       ? .currentHueAndCurrentSaturation : ColorControl.ColorMode(rawValue: mode.rawValue)
@@ -48,7 +48,7 @@ enum ColorModes {
     switch new {
     case .currentHueAndCurrentSaturation:
       let polar = HueAndSaturation(color)
-      // White has no hue: the one of before is as good as any.
+      // White has no hue; the previous one is kept.
       if polar.saturation > 0 { ColorValues.set(.enhancedHue, polar.hue * 65536, &context) }
       ColorValues.set(.saturation, polar.saturation * Double(ColorValues.maximumSaturation), &context)
     case .currentXAndCurrentY:
@@ -77,9 +77,9 @@ enum ColorModes {
   }
 }
 
-/// The range of a light's colour temperature. Application Clusters § 3.2.7.20.
+/// The color temperature range of a light. Application Clusters § 3.2.7.20.
 enum ColorTemperature {
-  /// In mireds. A light says itself what it can do; no stored or configured nonsense makes the range empty.
+  /// The range in mireds; never empty, whatever values are stored or configured.
   static func range(_ context: inout ServerContext) -> ClosedRange<UInt16> {
     let least = max(context[ColorControl.colorTempPhysicalMinMireds], 1)
     return least...max(context[ColorControl.colorTempPhysicalMaxMireds], least)
@@ -90,7 +90,7 @@ enum ColorTemperature {
     return min(max(mireds, Double(range.lowerBound)), Double(range.upperBound))
   }
 
-  /// What goes with a level, as an incandescent lamp: the dimmer the warmer (§ 3.2.5.1).
+  /// Returns the color temperature for a level: the lower the warmer, as with an incandescent lamp (§ 3.2.5.1).
   static func coupled(to level: UInt8, _ context: inout ServerContext) -> UInt16 {
     let range = range(&context)
     let coldest = min(

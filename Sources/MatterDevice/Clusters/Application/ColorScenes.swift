@@ -2,14 +2,14 @@ import MatterClusters
 import MatterModel
 import MatterProtocol
 
-/// The colour in scenes. Application Clusters § 3.2.5.2.
+/// The color attributes in scenes. Application Clusters § 3.2.5.2.
 enum ColorScenes {
   struct Recall: Sendable {
     var values: [AttributeID: UInt16]
     var duration: Duration
   }
 
-  /// The attributes that the server has, in the order of a scene's fields.
+  /// Returns the served attributes in the order of a scene's fields.
   static func attributes(_ context: ServerContext) -> [(attribute: AttributeID, isWide: Bool)] {
     [
       (ColorControl.currentX.id, true), (ColorControl.currentY.id, true), (ColorControl.enhancedCurrentHue.id, true),
@@ -19,13 +19,12 @@ enum ColorScenes {
     ].filter { context.info(ConcreteAttributePath(context.endpoint, ColorControl.id, $0.0)) != nil }
   }
 
-  /// What an attribute is now.
   static func value(_ attribute: AttributeID, _ context: inout ServerContext) -> UInt16 {
     let path = ConcreteAttributePath(context.endpoint, ColorControl.id, attribute)
     return context.encoded(path).flatMap { try? UInt16(tlv: $0) } ?? 0
   }
 
-  /// What is no value of an attribute becomes the one that comes nearest (§ 1.4.7.4): none of them can be null.
+  /// Returns the nearest valid value of the attribute (§ 1.4.7.4); none of these attributes is nullable.
   static func inRange(_ value: UInt16, of attribute: AttributeID, _ context: inout ServerContext) -> UInt16 {
     switch attribute {
     case ColorControl.currentX.id, ColorControl.currentY.id: min(value, ColorValues.maximumXY)
@@ -37,7 +36,7 @@ enum ColorScenes {
     }
   }
 
-  /// Takes on the colour of a scene: of all its values, those of its mode count.
+  /// Changes to the color of a scene. Only the values of the scene's color mode are used.
   static func recall(_ scene: Recall, _ context: inout ServerContext) {
     let values = scene.values
     let mode = values[ColorControl.enhancedColorMode.id].map {
@@ -56,7 +55,7 @@ enum ColorScenes {
       return
     }
     if ColorLoop.isActive(&context) { ColorLoop.deactivate(&context) }
-    guard let target = mode ?? likelyMode(of: values), ColorModes.isServed(target, context) else { return }
+    guard let target = mode ?? inferredMode(of: values), ColorModes.isServed(target, context) else { return }
     ColorModes.enter(target, isScene: true, &context)
     let moves: [(ColorAxis, UInt16?)] =
       switch target {
@@ -67,8 +66,8 @@ enum ColorScenes {
     move(moves.compactMap { axis, value in value.map { (axis, $0) } }, over: scene.duration, &context)
   }
 
-  /// What a scene without a mode is about.
-  private static func likelyMode(of values: [AttributeID: UInt16]) -> ColorControl.EnhancedColorMode? {
+  /// Infers the color mode of a scene that does not contain one.
+  private static func inferredMode(of values: [AttributeID: UInt16]) -> ColorControl.EnhancedColorMode? {
     if values[ColorControl.currentX.id] != nil { return .currentXAndCurrentY }
     if values[ColorControl.colorTemperatureMireds.id] != nil { return .colorTemperatureMireds }
     if values[ColorControl.enhancedCurrentHue.id] != nil { return .enhancedCurrentHueAndCurrentSaturation }

@@ -2,7 +2,7 @@ import MatterClusters
 import MatterModel
 import MatterProtocol
 
-/// The commands of colour temperature. Application Clusters § 3.2.8.14, § 3.2.8.21 and § 3.2.8.22.
+/// The commands of color temperature. Application Clusters § 3.2.8.14, § 3.2.8.21 and § 3.2.8.22.
 enum ColorTemperatureCommands {
   private static let maximumMireds: UInt16 = 65279
 
@@ -64,8 +64,11 @@ enum ColorTemperatureCommands {
     guard minimum <= maximumMireds, maximum <= maximumMireds else { throw StatusError(.constraintError) }
   }
 
-  /// Where a movement may go from where it is: to the limit of the command, within that of the light, and never back.
-  /// - Parameter minimum, maximum: of the command; 0 stands for those of the light.
+  /// Returns the range of a movement from the current value: up to the limit of the command and that of the light, and
+  /// never in the opposite direction.
+  /// - Parameters:
+  ///   - minimum: The minimum of the command; 0 for that of the light.
+  ///   - maximum: The maximum of the command; 0 for that of the light.
   private static func range(
     _ minimum: UInt16, _ maximum: UInt16, isUp: Bool, _ context: inout ServerContext
   ) -> ClosedRange<Double> {

@@ -2,11 +2,11 @@ import MatterClusters
 import MatterModel
 import MatterProtocol
 
-/// What can move by itself. Hue and enhanced hue are one and the same, in two units.
+/// A color attribute with transitions. Hue and enhanced hue are the same axis in two units.
 enum ColorAxis: Int, CaseIterable, Sendable {
   case hue, enhancedHue, saturation, x, y, temperature
 
-  /// How many steps the whole circle has; nil for what has ends.
+  /// The number of steps of a full circle; nil for axes with ends.
   var circle: Double? {
     switch self {
     case .hue: 255
@@ -17,18 +17,19 @@ enum ColorAxis: Int, CaseIterable, Sendable {
 
   private var isHue: Bool { circle != nil }
 
-  /// Whether it may go on while these are moved: hue and saturation are commanded independently, all else is not.
+  /// Returns whether a transition of this axis continues when a command moves the others. Only hue and saturation are
+  /// commanded independently.
   fileprivate func survives(_ others: [ColorAxis]) -> Bool {
     let isPolar = (others + [self]).allSatisfy { $0.isHue || $0 == .saturation }
     return isPolar && !others.contains { $0.isHue == isHue }
   }
 }
 
-/// One value on its way.
+/// The transition of one axis.
 struct ColorTrack: Sendable {
   let axis: ColorAxis
   let from: Double
-  /// How far it goes in the duration; of what never ends, as far again in the next one.
+  /// The distance covered in `duration`; an endless track repeats it.
   let distance: Double
   var start = Instant.zero
   let duration: Duration
@@ -38,7 +39,7 @@ struct ColorTrack: Sendable {
 
   var end: Instant? { isEndless ? nil : start + duration }
 
-  /// Where it is: it moves in steps of a tenth of a second, whenever the timer comes.
+  /// Returns the value at a time. It changes in steps of a tenth of a second, independent of when the timer fires.
   func position(at now: Instant) -> Double {
     if let end, now >= end { return from + distance }
     return from + distance * Double((lastStep(at: now) - start).milliseconds) / Double(max(duration.milliseconds, 1))
@@ -56,22 +57,22 @@ struct ColorTrack: Sendable {
   func isOver(at now: Instant) -> Bool { end.map { $0 <= now || distance == 0 } ?? false }
 }
 
-/// A colour on its way. Application Clusters § 3.2.8.
+/// The color transition of an endpoint. Application Clusters § 3.2.8.
 struct ColorTransition: Sendable {
   private var tracks: [ColorTrack] = []
-  /// A scene was recalled, which the movement does not make invalid.
+  /// Whether a recalled scene started the transition, in which case it does not invalidate the scene.
   private var isScene = false
 
   static let tick = "transition"
 
-  /// The way of one axis, if it moves.
+  /// Returns the track of an axis; nil if it does not move.
   static func track(_ axis: ColorAxis, _ context: ServerContext) -> ColorTrack? {
     context[scratch: ColorTransition.self]?.tracks.first { $0.axis == axis }
   }
 
-  // MARK: Moving
+  // MARK: Transitions
 
-  /// Moves from here on, instead of whatever movement there was that does not go along with it.
+  /// Starts tracks. Running tracks that can't continue beside them end.
   static func start(_ tracks: [ColorTrack], isScene: Bool = false, _ context: inout ServerContext) {
     let now = context.now
     if context[scratch: ColorTransition.self] == nil { ColorValues.startReports(&context) }
@@ -93,7 +94,7 @@ struct ColorTransition: Sendable {
     proceed(isCommand: true, &context)
   }
 
-  /// Puts a track in the place of the one of its axis, with its start and all, without telling anybody.
+  /// Replaces the track of the same axis. The start time is kept, and scenes stay valid.
   static func replace(_ track: ColorTrack, _ context: inout ServerContext) {
     guard var transition = context[scratch: ColorTransition.self],
       let index = transition.tracks.firstIndex(where: { $0.axis == track.axis })
@@ -103,7 +104,7 @@ struct ColorTransition: Sendable {
     proceed(isCommand: true, &context)
   }
 
-  /// Stays where it is.
+  /// Stops the axes at their current values.
   static func stop(_ axes: [ColorAxis], _ context: inout ServerContext) {
     guard var transition = context[scratch: ColorTransition.self] else { return }
     let ended = transition.tracks.filter { axes.contains($0.axis) }
@@ -115,7 +116,7 @@ struct ColorTransition: Sendable {
 
   static func advance(_ context: inout ServerContext) { proceed(isCommand: false, &context) }
 
-  /// Sets what moves to where it is now, and sees to the next step.
+  /// Sets the moving attributes to their current values and schedules the next step.
   private static func proceed(isCommand: Bool, _ context: inout ServerContext) {
     guard var transition = context[scratch: ColorTransition.self] else { return }
     let now = context.now
@@ -133,7 +134,7 @@ struct ColorTransition: Sendable {
     context[scratch: ColorTransition.self] = transition
     let ends = transition.tracks.map(\.end)
     let rest = ends.contains(nil) ? nil : ends.compactMap { $0 }.max().map { $0 - now }
-    // What goes on for ever has the longest time that there is.
+    // An endless transition reports the maximum remaining time.
     ColorValues.setRemainingTime(
       rest.map { UInt16(clamping: ($0.milliseconds + 99) / 100) } ?? .max, isCommand: isCommand, &context)
     context.schedule(tick, at: next)

@@ -2,25 +2,25 @@ import MatterClusters
 import MatterModel
 import MatterProtocol
 
-/// The attributes that say what colour there is, and when subscribers hear of them: at most once a second, and at the end
-/// of a movement. Application Clusters § 3.2.7.
+/// Sets the color attributes and limits their reports to one per second and one at the end of a transition.
+/// Application Clusters § 3.2.7.
 enum ColorValues {
-  static let lateReport = "late report"
+  static let deferredReport = "late report"
   private static let reportInterval: Duration = .seconds(1)
   static let maximumHue: UInt8 = 254
   static let maximumSaturation: UInt8 = 254
   static let maximumXY: UInt16 = 65279
 
-  /// Set while the server itself sets a colour, and not somebody at the device.
+  /// Present while the server itself sets a color, to tell that change from one made at the device.
   struct OwnChange: Sendable {}
 
   private struct Reports: Sendable {
     var last: Instant
-    /// What subscribers were last told of another value.
+    /// Attributes whose current value has not been reported.
     var pending: Set<AttributeID> = []
-    /// The RemainingTime that they were last told.
+    /// The RemainingTime that was last reported.
     var remainingTime: UInt16 = 0
-    /// Whether the time of this transition is one that they may be told.
+    /// Whether the transition takes a second or more, so that its end is reported.
     var isLong = false
   }
 
@@ -33,7 +33,7 @@ enum ColorValues {
   static func set(_ axis: ColorAxis, _ position: Double, isReported: Bool = true, _ context: inout ServerContext) {
     switch axis {
     case .hue:
-      // From 255 steps to 65536, such that CurrentHue is again the upper half.
+      // Converts 255 steps to 65536, such that CurrentHue equals the upper byte again.
       setEnhancedHue((wrapped(position, 255) * 257).rounded(), isReported: isReported, &context)
     case .enhancedHue:
       setEnhancedHue(wrapped(position.rounded(), 65536), isReported: isReported, &context)
@@ -44,7 +44,7 @@ enum ColorValues {
     }
   }
 
-  /// Where an axis is, in its own unit.
+  /// Returns the value of an axis in its own unit.
   static func value(_ axis: ColorAxis, _ context: inout ServerContext) -> Double {
     switch axis {
     case .hue: Double(context[ColorControl.currentHue])
@@ -56,7 +56,7 @@ enum ColorValues {
     }
   }
 
-  /// CurrentHue is calculated from EnhancedCurrentHue, for clients that know no other (§ 3.2.7.12).
+  /// Returns the CurrentHue for an EnhancedCurrentHue (§ 3.2.7.12).
   static func hue(enhanced: UInt16) -> UInt8 { min(UInt8(enhanced >> 8), maximumHue) }
 
   private static func setEnhancedHue(_ position: Double, isReported: Bool, _ context: inout ServerContext) {
@@ -74,7 +74,7 @@ enum ColorValues {
     Number(min(max(position.rounded(), Double(Number.min)), Double(Number.max)))
   }
 
-  /// Sets a value. What was set quietly before is reported, too, when a report is due.
+  /// Sets a value. A report that is due also includes earlier unreported changes.
   private static func set<Value: ModelValue & Equatable>(
     _ attribute: Attribute<ColorControl, Value>, _ value: Value, isReported: Bool, _ context: inout ServerContext
   ) {
@@ -94,13 +94,13 @@ enum ColorValues {
 
   // MARK: Reports
 
-  /// A movement begins: the first report of it comes a second later.
+  /// Restarts the report interval: the next report is due a second later.
   static func startReports(_ context: inout ServerContext) {
     let now = context.now
     context[scratch: Reports.self, default: Reports(last: now)].last = now
   }
 
-  /// Whether a second has passed since the last report; if so, the next second begins.
+  /// Returns whether the report interval has elapsed, and restarts it if so.
   static func isReportDue(_ context: inout ServerContext) -> Bool {
     let reports = context[scratch: Reports.self] ?? Reports(last: context.now)
     guard context.now - reports.last >= reportInterval else { return false }
@@ -108,23 +108,23 @@ enum ColorValues {
     return true
   }
 
-  /// Sets the temperature as often as somebody likes; subscribers hear of it once a second, and of the last one surely.
-  static func follow(_ mireds: UInt16, _ context: inout ServerContext) {
+  /// Sets the color temperature. Reports are limited to one per second; the last value is always reported.
+  static func setTemperature(_ mireds: UInt16, _ context: inout ServerContext) {
     let isDue = context[scratch: Reports.self] == nil || isReportDue(&context)
     set(.temperature, Double(mireds), isReported: isDue, &context)
     guard let reports = context[scratch: Reports.self], !reports.pending.isEmpty else { return }
-    context.schedule(lateReport, at: reports.last + reportInterval)
+    context.schedule(deferredReport, at: reports.last + reportInterval)
   }
 
-  static func reportLate(_ context: inout ServerContext) {
+  static func reportDeferred(_ context: inout ServerContext) {
     guard ColorTransition.track(.temperature, context) == nil else { return }
     startReports(&context)
     set(.temperature, value(.temperature, &context), isReported: true, &context)
   }
 
-  /// Subscribers hear of it when a command changes it by more than a second, and when it becomes zero; never of what takes
-  /// less than a second (§ 3.2.7.4).
-  /// - Parameter tenths: of a second.
+  /// Sets RemainingTime. It is reported when a command changes it by more than a second, and when it becomes zero;
+  /// transitions of less than a second are not reported (§ 3.2.7.4).
+  /// - Parameter tenths: The remaining time in tenths of a second.
   static func setRemainingTime(_ tenths: UInt16, isCommand: Bool, _ context: inout ServerContext) {
     let old = context[ColorControl.remainingTime]
     var reports = context[scratch: Reports.self] ?? Reports(last: context.now)

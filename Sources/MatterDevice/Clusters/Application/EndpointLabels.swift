@@ -2,22 +2,22 @@ public import MatterClusters
 import MatterModel
 import MatterProtocol
 
-/// Behaviour of Fixed Label: what the maker wrote on an endpoint. Matter Core § 9.8.
+/// The Fixed Label server: labels set by the manufacturer. Matter Core § 9.8.
 public enum FixedLabelServer {
-  /// A server with these labels, which nobody can change.
+  /// Returns a server with these read-only labels.
   public static func make(_ labels: [FixedLabel.LabelStruct]) -> ClusterServer {
     ClusterServer(FixedLabel.self).initial(FixedLabel.labelList, labels)
   }
 }
 
-/// Behaviour of User Label: what the user wrote on an endpoint. Matter Core § 9.9.
+/// The User Label server: labels set by the user. Matter Core § 9.9.
 public enum UserLabelServer {
-  /// The longest label or value, in bytes. Matter Core § 9.7.4.1.
+  /// The maximum length of a label or value in bytes. Matter Core § 9.7.4.1.
   public static let longestText = 16
-  /// The most labels that one endpoint keeps; the standard asks for four on a node.
+  /// The maximum number of labels per endpoint; the standard requires four per node.
   public static let limit = 16
 
-  /// A server without labels yet, which keeps what administrators write.
+  /// Returns a server without labels. It stores those that administrators write.
   public static func make() -> ClusterServer {
     ClusterServer(UserLabel.self)
       .onWrite(UserLabel.labelList) { _, labels throws(StatusError) in

@@ -1,11 +1,11 @@
 import MatterClusters
 import MatterModel
 
-/// Behaviour of Groups, on the node's one group table. Application Clusters § 1.3.
+/// The Groups server, based on the node's shared group table. Application Clusters § 1.3.
 public enum GroupsServer {
   private static let maximumNameLength = 16
 
-  /// The server, with names of groups.
+  /// Returns the server, with the GroupNames feature.
   public static func make() -> ClusterServer {
     ClusterServer(Groups.self, features: [Groups.groupNames])
       .initial(Groups.nameSupport, .groupNames)
@@ -21,7 +21,7 @@ public enum GroupsServer {
       .answer(Groups.getGroupMembership) { context, request throws(StatusError) in
         let mine = context.groupTable.groups(of: context.endpoint, fabric: context.subject.fabric)
         let wanted = request.groupList.isEmpty ? mine : mine.filter(request.groupList.contains)
-        // § 1.3.7.9.1 lets a node that shares its table between endpoints leave the capacity unknown.
+        // § 1.3.7.9.1 allows a null capacity where endpoints share the table.
         return .init(capacity: .null, groupList: wanted)
       }
       .answer(Groups.removeGroup, remove)
@@ -34,7 +34,7 @@ public enum GroupsServer {
 
   private static func add(_ group: GroupID, _ name: String, _ context: inout ServerContext) -> StatusCode {
     guard group > 0, name.utf8.count <= maximumNameLength else { return .constraintError }
-    // A group without keys could never be addressed: the keys come first (§ 1.3.7.1.3).
+    // A group can only be addressed with keys, so they must exist first (§ 1.3.7.1.3).
     let fabric = context.subject.fabric
     let hasKey = context[GroupKeyManagement.groupKeyMap, on: .root].contains {
       $0.groupId == group && $0.fabricIndex == fabric
@@ -57,7 +57,7 @@ public enum GroupsServer {
     }
   }
 
-  /// Leaves the group, and forgets its scenes.
+  /// Removes the endpoint from the group, and the group's scenes.
   private static func remove(
     _ context: inout ServerContext, _ request: Groups.RemoveGroupRequest
   ) -> Groups.RemoveGroupResponse {

@@ -2,7 +2,7 @@ import MatterClusters
 import MatterModel
 import MatterProtocol
 
-/// The commands of hue and saturation, in both resolutions of the hue. Application Clusters § 3.2.8.4 to § 3.2.8.18.
+/// The commands of hue and saturation, for both resolutions of the hue. Application Clusters § 3.2.8.4 to § 3.2.8.18.
 enum HueCommands {
   static func served(by server: ClusterServer) -> ClusterServer {
     server
@@ -75,14 +75,14 @@ enum HueCommands {
       axis == .enhancedHue ? .enhancedCurrentHueAndCurrentSaturation : .currentHueAndCurrentSaturation, &context)
   }
 
-  /// The way to a hue, in the one direction or the other.
+  /// Returns the track to a hue in the given direction.
   static func track(
     _ axis: ColorAxis, to target: Double, _ direction: ColorControl.Direction, over tenths: UInt16,
     _ context: inout ServerContext
   ) -> ColorTrack {
     let circle = axis.circle ?? 1
     let from = ColorValues.value(axis, &context)
-    // Never negative, and 0 where it is there already: then no direction leads anywhere.
+    // In 0..<circle. If it is 0, the hue is already reached and the direction does not matter.
     let up = (target - from + circle).truncatingRemainder(dividingBy: circle)
     let isShortUp = up <= circle / 2
     let goesUp =
@@ -141,7 +141,7 @@ enum HueCommands {
 
   // MARK: Saturation
 
-  /// What commands of saturation alone make of the mode: a color loop stays in that of its enhanced hue.
+  /// Sets the color mode for a command that changes only the saturation. An active color loop keeps its mode.
   private static func enterForSaturation(_ context: inout ServerContext) {
     if !ColorLoop.isActive(&context) { ColorModes.enter(.currentHueAndCurrentSaturation, &context) }
   }

@@ -2,17 +2,19 @@ public import MatterClusters
 import MatterModel
 import MatterProtocol
 
-/// Behaviour of Identify: a countdown in seconds, told to whoever drives the device. Application Clusters § 1.2.
+/// The Identify server: counts IdentifyTime down and emits ``DeviceEvent/identify(_:isIdentifying:)``.
+/// Application Clusters § 1.2.
 public enum IdentifyServer {
   private static let tick = "second"
 
-  /// - Parameter type: what the device does to show which one it is.
+  /// Returns the server.
+  /// - Parameter type: How the device identifies itself.
   public static func make(_ type: Identify.IdentifyType) -> ClusterServer {
     ClusterServer(Identify.self)
       .initial(Identify.identifyType, type)
       .on(Identify.identify) { context, request throws(StatusError) in
         context[Identify.identifyTime] = request.identifyTime
-        // The same time again is no change, but begins anew.
+        // Setting the same time again is not a change of the attribute, but restarts the countdown.
         begin(at: context.now, &context)
       }
       .on(Identify.triggerEffect) { context, request throws(StatusError) in
@@ -28,10 +30,10 @@ public enum IdentifyServer {
   private struct Running: Sendable {
     var nextSecond: Instant
   }
-  /// Set while the countdown itself changes the time.
+  /// Present while the countdown itself changes IdentifyTime.
   private struct Counting: Sendable {}
 
-  /// Counts down from the time that is set, and tells if the device begins or stops to identify itself.
+  /// Starts or stops the countdown, and emits an event if identifying begins or ends.
   private static func begin(at now: Instant, _ context: inout ServerContext) {
     let wasIdentifying = context[scratch: Running.self] != nil
     let isIdentifying = context[Identify.identifyTime] > 0
@@ -51,10 +53,10 @@ public enum IdentifyServer {
     let rest = context[Identify.identifyTime]
     guard rest > 0, let running = context[scratch: Running.self] else { return }
     context[scratch: Counting.self] = Counting()
-    // Quieter reporting (§ 1.2.5.1): subscribers hear of the start and of the end, not of the seconds between.
+    // Quieter reporting (§ 1.2.5.1): the start and the end are reported, the seconds between are not.
     context.set(Identify.identifyTime, rest - 1, reporting: rest == 1 ? .now : .quiet)
     context[scratch: Counting.self] = nil
-    // From the due time: late timers must not add up.
+    // Relative to the due time, so that late timers do not add up.
     begin(at: running.nextSecond, &context)
   }
 }

@@ -2,8 +2,7 @@ import MatterClusters
 import MatterModel
 import MatterProtocol
 
-/// The commands of Level Control: each works out where the level goes and how long it takes.
-/// Application Clusters § 1.6.7.
+/// The commands of Level Control: each computes the target level and the duration. Application Clusters § 1.6.7.
 enum LevelCommands {
   static func served(by server: ClusterServer) -> ClusterServer {
     server
@@ -32,14 +31,14 @@ enum LevelCommands {
       .on(LevelControl.stopWithOnOff) { context, _ throws(StatusError) in LevelTransition.stop(&context) }
   }
 
-  /// The options that a command works with (§ 1.6.6.9).
+  /// Returns the effective options of a command (§ 1.6.6.9).
   private static func options(
     _ mask: LevelControl.Options, _ override: LevelControl.Options, _ context: inout ServerContext
   ) -> LevelControl.Options {
     context[LevelControl.options].subtracting(mask).union(override.intersection(mask))
   }
 
-  /// Whether a command without coupling does anything while the light is off.
+  /// Returns whether a command without On/Off coupling takes effect: the light is on, or ExecuteIfOff is set.
   private static func mayExecute(
     _ mask: LevelControl.Options, _ override: LevelControl.Options, _ context: inout ServerContext
   ) -> Bool {
@@ -65,7 +64,7 @@ enum LevelCommands {
     guard isCoupled || mayExecute(request.optionsMask, request.optionsOverride, &context) else { return }
     let target = request.moveMode == .up ? context[LevelControl.maxLevel] : context[LevelControl.minLevel]
     let distance = abs(Int64(target) - Int64(LevelTransition.level(&context)))
-    // No rate, here or as a default: as fast as possible, which for us is at once. The store may hold a default of 0.
+    // Without a rate or a default rate the level moves as fast as possible: at once. A stored default may be 0.
     let rate = Int64(request.rate.wrapped ?? context[LevelControl.defaultMoveRate].wrapped ?? 0)
     LevelTransition.start(
       to: target, over: rate > 0 ? .milliseconds(distance * 1000 / rate) : .zero,
@@ -81,7 +80,7 @@ enum LevelCommands {
     let current = Int(LevelTransition.level(&context))
     let wanted = current + (request.stepMode == .up ? 1 : -1) * Int(request.stepSize)
     let target = LevelTransition.clamp(UInt8(clamping: wanted), &context)
-    // A step that the end of the range cuts short takes its share of the time (§ 1.6.7.3.4).
+    // A step that the range cuts short takes a proportional share of the time (§ 1.6.7.3.4).
     let share = Int64(abs(Int(target) - current))
     let time = Int64(request.transitionTime.wrapped ?? 0) * 100
     LevelTransition.start(

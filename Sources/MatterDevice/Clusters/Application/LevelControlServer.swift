@@ -2,13 +2,13 @@ public import MatterClusters
 public import MatterModel
 import MatterProtocol
 
-/// Behaviour of Level Control: all commands, transitions, and the coupling with On/Off. Application Clusters § 1.6.
+/// The Level Control server: all commands, transitions, and the coupling with On/Off. Application Clusters § 1.6.
 public enum LevelControlServer {
-  /// On/Off was told to switch. The level decides how, and says when with ``OnOffServer/switchedByLevel``.
+  /// Requests switching with a transition. The server reports the switch with ``OnOffServer/switchedByLevel``.
   static let switchRequested = ServerHook<LevelControl, Bool>("switchRequested")
-  /// A scene wants this level.
+  /// Recalls the level of a scene.
   static let recalled = ServerHook<LevelControl, SceneLevel>("recalled")
-  /// On/Off is set otherwise: a light that just goes off does not have to any more.
+  /// Cancels a running fade to off, because On/Off was set by other means.
   static let fadeAbandoned = ServerHook<LevelControl, Void>("fadeAbandoned")
 
   struct SceneLevel: Sendable {
@@ -16,9 +16,10 @@ public enum LevelControlServer {
     var duration: Duration
   }
 
+  /// Returns the server.
   /// - Parameters:
   ///   - features: `onOff` and `lighting` for lights.
-  ///   - level: the level out of the box, 1 to 254.
+  ///   - level: The factory default, 1 to 254.
   public static func make(
     features: [Feature] = [LevelControl.onOff, LevelControl.lighting], level: UInt8 = 254
   ) -> ClusterServer {
@@ -34,7 +35,7 @@ public enum LevelControlServer {
       .limiting(LevelControl.onLevel, from: LevelControl.minLevel, to: LevelControl.maxLevel)
       .limiting(LevelControl.minLevel, to: LevelControl.maxLevel)
       .limiting(LevelControl.maxLevel, from: LevelControl.minLevel)
-      .hook(switchRequested) { context, isOn in isOn ? comeOn(&context) : goOff(&context) }
+      .hook(switchRequested) { context, isOn in isOn ? turnOn(&context) : turnOff(&context) }
       .hook(recalled) { context, scene in
         guard LevelTransition.isInRange(scene.level, &context) else { return }
         LevelTransition.start(to: scene.level, over: scene.duration, .scene, &context)
@@ -60,8 +61,8 @@ public enum LevelControlServer {
 
   // MARK: Coupling with On/Off, § 1.6.4.1.1
 
-  /// The light comes on: from the lowest level to that of OnLevel, or the one that it had.
-  private static func comeOn(_ context: inout ServerContext) {
+  /// Turns the light on: from the lowest level to OnLevel, or to the previous level without one.
+  private static func turnOn(_ context: inout ServerContext) {
     let isOn = context[OnOff.onOff] && !LevelTransition.isFadingOff(context)
     guard context.has(LevelControl.onOff), !isOn else {
       context.call(OnOffServer.switchedByLevel, true)
@@ -77,8 +78,8 @@ public enum LevelControlServer {
     LevelTransition.start(to: LevelTransition.clamp(level, &context), over: time, .fadeOn, &context)
   }
 
-  /// The light goes off: to the lowest level, then off. The level returns unless OnLevel says with which to come on.
-  private static func goOff(_ context: inout ServerContext) {
+  /// Turns the light off: to the lowest level, then off. The previous level is restored unless OnLevel is set.
+  private static func turnOff(_ context: inout ServerContext) {
     guard context.has(LevelControl.onOff), context[OnOff.onOff] else {
       context.call(OnOffServer.switchedByLevel, false)
       return
@@ -91,7 +92,7 @@ public enum LevelControlServer {
       .fadeOff(restores: restores), &context)
   }
 
-  /// - Parameter time: tenths of a second; null: those of OnOffTransitionTime.
+  /// - Parameter time: Tenths of a second; null for OnOffTransitionTime.
   private static func duration(_ time: Nullable<UInt16>, _ context: inout ServerContext) -> Duration {
     .milliseconds(Int64(time.wrapped ?? context[LevelControl.onOffTransitionTime]) * 100)
   }

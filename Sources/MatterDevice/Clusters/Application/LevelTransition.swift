@@ -2,18 +2,18 @@ import MatterClusters
 import MatterModel
 import MatterProtocol
 
-/// A level on its way. Application Clusters § 1.6.4 and § 1.6.6.
+/// The level transition of an endpoint. Application Clusters § 1.6.4 and § 1.6.6.
 struct LevelTransition: Sendable {
-  /// What the level moves for, and so what hangs from its arrival.
+  /// The cause of the transition, which determines what happens at its end.
   enum Purpose: Sendable {
-    /// A command of this cluster, with the options it works with. If it is coupled, On/Off is on above the lowest level,
-    /// and off at it.
+    /// A command of this cluster with its effective options. If it is coupled, On/Off is on above the lowest level and
+    /// off at it.
     case command(isCoupled: Bool, LevelControl.Options)
     /// On/Off was switched on.
     case fadeOn
-    /// On/Off was switched off: off at the end, and then, out of sight, back to the level to come on with.
+    /// On/Off was switched off. At the end the light turns off, and then the level is set to `restores`.
     case fadeOff(restores: UInt8?)
-    /// A scene was recalled, which the movement does not make invalid.
+    /// A scene was recalled. The transition does not invalidate it.
     case scene
   }
 
@@ -26,7 +26,7 @@ struct LevelTransition: Sendable {
 
   static let tick = "transition"
   private static let interval: Duration = .milliseconds(100)
-  /// How often subscribers hear of the level on its way (§ 1.6.6.2).
+  /// The report interval of CurrentLevel during a transition (§ 1.6.6.2).
   private static let reportInterval: Duration = .seconds(1)
 
   // MARK: Levels
@@ -35,7 +35,7 @@ struct LevelTransition: Sendable {
     context[LevelControl.currentLevel].wrapped ?? context[LevelControl.minLevel]
   }
 
-  /// The level that the light has when it is on and at rest: not that of the moment, if it just comes on or goes off.
+  /// The level of the light when it is on and at rest, as opposed to the current level of a fade.
   static func restLevel(_ context: inout ServerContext) -> UInt8 {
     let transition = context[scratch: LevelTransition.self]
     switch transition?.purpose {
@@ -59,16 +59,17 @@ struct LevelTransition: Sendable {
     if case .scene = context[scratch: LevelTransition.self]?.purpose { true } else { false }
   }
 
-  /// Whether the colour temperature goes with the level (§ 3.2.5.1): as the command says that moves it, or else the attribute.
+  /// Returns whether the color temperature follows the level (§ 3.2.5.1): by the options of the running command, or
+  /// else by the Options attribute.
   static func couplesColor(_ context: inout ServerContext) -> Bool {
     var options = context[LevelControl.options]
     if case .command(_, let ofCommand) = context[scratch: LevelTransition.self]?.purpose { options = ofCommand }
     return options.contains(.coupleColorTempToLevel)
   }
 
-  // MARK: Moving
+  // MARK: Transitions
 
-  /// Moves to a level, instead of whatever movement there was.
+  /// Starts a transition, which replaces a running one.
   static func start(to target: UInt8, over duration: Duration, _ purpose: Purpose, _ context: inout ServerContext) {
     if case .command(isCoupled: true, _) = purpose, target > context[LevelControl.minLevel] {
       context.call(OnOffServer.switchedByLevel, true)
@@ -88,7 +89,7 @@ struct LevelTransition: Sendable {
     }
   }
 
-  /// Stays where it is.
+  /// Stops at the current level.
   static func stop(_ context: inout ServerContext) {
     guard context[scratch: LevelTransition.self] != nil else { return }
     forget(&context)
@@ -114,7 +115,7 @@ struct LevelTransition: Sendable {
   private static func finish(_ transition: LevelTransition, _ context: inout ServerContext) {
     switch transition.purpose {
     case .fadeOff(let restores?):
-      // Off first: the light must not flash.
+      // Off before the level is restored, so that the light does not flash.
       context.call(OnOffServer.switchedByLevel, false)
       set(restores, isReported: true, &context)
     case .fadeOff(nil):
@@ -139,10 +140,10 @@ struct LevelTransition: Sendable {
 
   // MARK: Attributes
 
-  /// Set while subscribers were last told of another level.
+  /// Present while the current level has not been reported.
   private struct Unreported: Sendable {}
 
-  /// Sets the level. What was set quietly before is reported, too, when a report is due.
+  /// Sets the level. A report that is due also includes earlier unreported changes.
   static func set(_ level: UInt8, isReported: Bool, _ context: inout ServerContext) {
     let isSame = LevelTransition.level(&context) == level
     if isReported {
@@ -154,8 +155,8 @@ struct LevelTransition: Sendable {
     context.set(LevelControl.currentLevel, .value(level), reporting: isReported ? .now : .quiet)
   }
 
-  /// In tenths of a second, rounded up. Subscribers hear of it when a command changes it by more than a second, and
-  /// when it becomes zero (§ 1.6.6.3).
+  /// Sets RemainingTime in tenths of a second, rounded up. It is reported when a command changes it by more than a
+  /// second, and when it becomes zero (§ 1.6.6.3).
   private static func setRemainingTime(until end: Instant, isCommand: Bool, _ context: inout ServerContext) {
     guard context.has(LevelControl.lighting) else { return }
     let rest = UInt16(clamping: ((end - context.now).milliseconds + 99) / 100)

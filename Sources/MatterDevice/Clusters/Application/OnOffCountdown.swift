@@ -2,28 +2,28 @@ import MatterClusters
 import MatterModel
 import MatterProtocol
 
-/// OnTime and OffWaitTime on their way to zero, a tenth of a second at a time. Application Clusters § 1.5.7.6.
+/// Counts OnTime and OffWaitTime down in tenths of a second. Application Clusters § 1.5.7.6.
 ///
-/// While the light is on its OnTime counts, while it is off its OffWaitTime. What a client writes into the two is
-/// counted down only where a countdown runs already: it starts with OnWithTimedOff, or when the light goes off.
+/// OnTime counts while the light is on, OffWaitTime while it is off. OnWithTimedOff or turning the light off starts the
+/// countdown; writing one of the attributes does not.
 enum OnOffCountdown {
   static let tick = "tenth of a second"
   private static let interval: Duration = .milliseconds(100)
-  /// A time that does not pass. One of the two is enough to hold both.
+  /// A time that does not elapse. If either attribute has it, neither counts.
   private static let forever: UInt16 = 0xFFFF
 
   private struct Running: Sendable {
     var next: Instant
   }
 
-  /// Begins to count, if there is something to count.
+  /// Starts the countdown unless it runs or has nothing to count.
   static func start(_ context: inout ServerContext) {
     guard context[scratch: Running.self] == nil, counts(&context) else { return }
     schedule(at: context.now + interval, &context)
   }
 
-  /// Ends the countdown if there is nothing to count any more.
-  static func review(_ context: inout ServerContext) {
+  /// Ends the countdown if it has nothing left to count.
+  static func stopIfFinished(_ context: inout ServerContext) {
     guard context[scratch: Running.self] != nil, !counts(&context) else { return }
     context[scratch: Running.self] = nil
     context.cancel(tick)
@@ -41,7 +41,7 @@ enum OnOffCountdown {
       context[OnOff.offWaitTime] = 0
       OnOffServer.turnOff(&context)
     }
-    // From the due time, not from now: a late timer must not make the light's time longer.
+    // Relative to the due time, so that late timers do not prolong the countdown.
     if context[scratch: Running.self] == nil && counts(&context) { schedule(at: running.next + interval, &context) }
   }
 

@@ -2,24 +2,25 @@ public import MatterClusters
 public import MatterModel
 import MatterProtocol
 
-/// Behaviour of On/Off, with the lighting feature where it is asked for. Application Clusters § 1.5.
+/// The On/Off server, optionally with the Lighting feature. Application Clusters § 1.5.
 public enum OnOffServer {
-  /// Level Control switches with its level: nothing goes back to it.
+  /// Level Control switches on or off at its level, without a call back to Level Control.
   static let switchedByLevel = ServerHook<OnOff, Bool>("switchedByLevel")
-  /// A scene wants this state.
+  /// Recalls the state of a scene.
   static let recalled = ServerHook<OnOff, SceneSwitch>("recalled")
 
   struct SceneSwitch: Sendable {
     var isOn: Bool
-    /// How long the endpoint takes to become like the scene: it comes on at the beginning, and goes off at the end.
+    /// The transition time of the scene. The light turns on at its start, and off at its end.
     var duration: Duration
   }
 
   private static let sceneEnd = "end of scene transition"
 
+  /// Returns the server.
   /// - Parameters:
   ///   - features: `lighting` for lights and plugs.
-  ///   - isOn: the state out of the box.
+  ///   - isOn: The factory default.
   public static func make(features: [Feature] = [OnOff.lighting], isOn: Bool = false) -> ClusterServer {
     var server = ClusterServer(OnOff.self, features: features)
       .initial(OnOff.onOff, isOn)
@@ -31,8 +32,8 @@ public enum OnOffServer {
       }
       .onChange(OnOff.onOff) { context in
         if context[scratch: ByScene.self] == nil { context.call(ScenesManagementServer.attributeChanged, ()) }
-        // Whoever changed it: a switch on the device does not come through the commands.
-        follow(&context)
+        // For every cause of the change: one at the device does not pass through the commands.
+        updateLightingAttributes(&context)
       }
     if !features.contains(OnOff.offOnly) {
       server =
@@ -47,7 +48,7 @@ public enum OnOffServer {
 
   // MARK: On and off
 
-  /// Where there is a level, it decides how the light comes on and goes off, and tells when (§ 1.6.4.1.1).
+  /// Turns on. If Level Control is served, it runs the transition and reports the switch (§ 1.6.4.1.1).
   static func turnOn(_ context: inout ServerContext) {
     if !context.call(LevelControlServer.switchRequested, true) { setState(true, &context) }
   }
@@ -57,20 +58,20 @@ public enum OnOffServer {
     if !context.call(LevelControlServer.switchRequested, false) { setState(false, &context) }
   }
 
-  /// Sets the state, also if it is no other: a command has its effects even so.
+  /// Sets the state. The effects of a command occur even if the state does not change.
   private static func setState(_ isOn: Bool, _ context: inout ServerContext) {
     if context[scratch: PendingOff.self] != nil {
       context[scratch: PendingOff.self] = nil
       context.cancel(sceneEnd)
-      // The scene does not get what it was waiting for.
+      // The pending off of the scene will not happen.
       if isOn && context[scratch: ByScene.self] == nil { context.call(ScenesManagementServer.attributeChanged, ()) }
     }
     context[OnOff.onOff] = isOn
-    follow(&context)
+    updateLightingAttributes(&context)
   }
 
-  /// What the lighting feature ties to the state.
-  private static func follow(_ context: inout ServerContext) {
+  /// Updates the attributes of the Lighting feature that depend on the state.
+  private static func updateLightingAttributes(_ context: inout ServerContext) {
     guard context.has(OnOff.lighting) else { return }
     if context[OnOff.onOff] {
       context[OnOff.globalSceneControl] = true
@@ -83,9 +84,9 @@ public enum OnOffServer {
 
   // MARK: Scenes
 
-  /// An off that a scene holds back until its transition is over.
+  /// Present while a scene delays turning off until the end of its transition.
   private struct PendingOff: Sendable {}
-  /// Set while a scene sets the state, which does not make the scene invalid.
+  /// Present while a scene sets the state, which does not invalidate the scene.
   private struct ByScene: Sendable {}
 
   private static func recall(_ scene: SceneSwitch, _ context: inout ServerContext) {
@@ -109,7 +110,7 @@ public enum OnOffServer {
   private static func lighting(_ server: ClusterServer) -> ClusterServer {
     server
       .on(OnOff.offWithEffect) { context, request throws(StatusError) in
-        // An unknown variant is taken for the effect's default one (§ 1.5.7.4.2); none of them shows in an attribute.
+        // An unknown variant means the effect's default one (§ 1.5.7.4.2); no attribute depends on the variant.
         guard request.effectIdentifier.isKnown else { throw StatusError(.constraintError) }
         if context[OnOff.globalSceneControl] {
           context.call(ScenesManagementServer.storeGlobalScene, ())
@@ -123,8 +124,8 @@ public enum OnOffServer {
         turnOn(&context)
       }
       .on(OnOff.onWithTimedOff, onWithTimedOff)
-      .onChange(OnOff.onTime) { context in OnOffCountdown.review(&context) }
-      .onChange(OnOff.offWaitTime) { context in OnOffCountdown.review(&context) }
+      .onChange(OnOff.onTime) { context in OnOffCountdown.stopIfFinished(&context) }
+      .onChange(OnOff.offWaitTime) { context in OnOffCountdown.stopIfFinished(&context) }
       .onTimer(OnOffCountdown.tick) { context in OnOffCountdown.advance(&context) }
       .onStart { context in
         switch context[OnOff.startUpOnOff] {
@@ -140,7 +141,7 @@ public enum OnOffServer {
     let isOn = context[OnOff.onOff]
     if request.onOffControl.contains(.acceptOnlyWhenOn) && !isOn { return }
     if !isOn && context[OnOff.offWaitTime] > 0 {
-      // Delayed off: the light stays off, at most for a shorter time.
+      // Delayed off: the light stays off; the wait can only become shorter.
       context[OnOff.offWaitTime] = min(context[OnOff.offWaitTime], request.offWaitTime)
     } else {
       context[OnOff.onTime] = max(context[OnOff.onTime], request.onTime)

@@ -7,12 +7,12 @@ enum SceneCommands {
   private static let maximumNameLength = 16
   private static let reservedScene: UInt8 = 0xFF
 
-  /// Group 0 is no group: its scenes are the endpoint's own.
+  /// Group 0 stands for the endpoint itself.
   private static func isMember(_ group: GroupID, _ context: ServerContext) -> Bool {
     group == 0 || context.groupTable.contains(group, fabric: context.subject.fabric, endpoint: context.endpoint)
   }
 
-  /// What is wrong with a scene's address, if anything.
+  /// Returns the error status for a scene's address; nil if it is valid.
   private static func fault(_ group: GroupID, _ scene: UInt8, _ context: ServerContext) -> StatusCode? {
     guard scene != reservedScene else { return .constraintError }
     return isMember(group, context) ? nil : .invalidCommand
@@ -35,11 +35,11 @@ enum SceneCommands {
       return .invalidCommand
     }
     let scene = Scene(name: request.sceneName, transitionTime: request.transitionTime, extensions: fields)
-    return keep(scene, request.groupID, request.sceneID, &context)
+    return insert(scene, request.groupID, request.sceneID, &context)
   }
 
-  /// Puts a scene in the table, if there is room.
-  private static func keep(
+  /// Adds or replaces a scene, unless the table is full.
+  private static func insert(
     _ scene: Scene, _ group: GroupID, _ id: UInt8, _ context: inout ServerContext
   ) -> StatusCode {
     let fabric = context.subject.fabric
@@ -114,11 +114,11 @@ enum SceneCommands {
       sceneIdentifierFrom: request.sceneIdentifierFrom)
   }
 
-  /// All or nothing: a copy for which there is no room leaves the table as it is.
+  /// Copies all scenes or none: if the capacity does not suffice, the table stays unchanged.
   private static func copy(_ request: ScenesManagement.CopySceneRequest, _ context: inout ServerContext) -> StatusCode {
     let (fabric, from, to) = (context.subject.fabric, request.groupIdentifierFrom, request.groupIdentifierTo)
     let copiesAll = request.mode.contains(.copyAllScenes)
-    // The scene identifiers count only where one scene is copied (§ 1.4.9.15).
+    // The scene identifiers matter only if a single scene is copied (§ 1.4.9.15).
     let (source, target) = copiesAll ? (0, 0) : (request.sceneIdentifierFrom, request.sceneIdentifierTo)
     if let fault = fault(from, source, context) ?? fault(to, target, context) { return fault }
     let pairs = copiesAll ? SceneTable.scenes(of: from, fabric, context).map { ($0, $0) } : [(source, target)]
@@ -129,7 +129,7 @@ enum SceneCommands {
     }
     let fresh = scenes.count { SceneTable.scene(fabric, to, $0.id, context) == nil }
     guard fresh <= SceneTable.remaining(fabric, context) else { return .resourceExhausted }
-    for (id, scene) in scenes { _ = keep(scene, to, id, &context) }
+    for (id, scene) in scenes { _ = insert(scene, to, id, &context) }
     return .success
   }
 
@@ -144,11 +144,11 @@ enum SceneCommands {
     return .init(status: status, groupID: group, sceneID: id)
   }
 
-  /// Puts what the endpoint is like in the table. A scene that is there already keeps its name and its time.
+  /// Stores the endpoint's state as a scene. An existing scene keeps its name and its transition time.
   static func capture(_ group: GroupID, _ id: UInt8, _ context: inout ServerContext) -> StatusCode {
     var scene = SceneTable.scene(context.subject.fabric, group, id, context) ?? Scene()
     scene.extensions = SceneFields.current(&context)
-    return keep(scene, group, id, &context)
+    return insert(scene, group, id, &context)
   }
 
   static func recall(
@@ -162,8 +162,8 @@ enum SceneCommands {
     if status != .success { throw StatusError(status) }
   }
 
-  /// Makes the endpoint like a scene.
-  /// - Parameter time: milliseconds; nil: the scene's own.
+  /// Applies a scene to the endpoint.
+  /// - Parameter time: The transition time in milliseconds; nil for the scene's own.
   static func apply(
     _ group: GroupID, _ id: UInt8, over time: UInt32?, _ context: inout ServerContext
   ) -> StatusCode {

@@ -3,15 +3,15 @@ import MatterModel
 import MatterProtocol
 import MatterTLV
 
-/// How the attributes of an endpoint go into scenes and come out again. Application Clusters § 1.4.7.
+/// Converts between the attributes of an endpoint and the fields of a scene. Application Clusters § 1.4.7.
 enum SceneFields {
   typealias FieldSet = ScenesManagement.ExtensionFieldSetStruct
   typealias Pair = ScenesManagement.AttributeValuePairStruct
 
-  /// Stands for the null of an attribute of one byte.
+  /// Represents null of a one-byte attribute.
   private static let null: UInt16 = 0xFF
 
-  /// An attribute with quality Scene that the endpoint serves; all of them are of one byte or two.
+  /// A served attribute with the Scene quality, one or two bytes wide.
   private struct Known {
     var cluster: ClusterID
     var attribute: AttributeID
@@ -29,7 +29,7 @@ enum SceneFields {
       }
   }
 
-  /// What the endpoint is like now.
+  /// Returns the endpoint's state.
   static func current(_ context: inout ServerContext) -> [FieldSet] {
     var sets: [FieldSet] = []
     for known in attributes(context) {
@@ -45,10 +45,10 @@ enum SceneFields {
     return sets
   }
 
-  /// Checks the fields of an AddScene and brings the values into their attributes' ranges (§ 1.4.9.2).
+  /// Checks the fields of AddScene and moves their values into the attributes' ranges (§ 1.4.9.2).
   ///
-  /// Clusters that the endpoint does not have are left out. Of what is there twice the last counts.
-  /// - Returns: nil if an attribute has no place in a scene here, or a value is of the wrong type.
+  /// Clusters that the endpoint does not serve are omitted. Of duplicates the last one is used.
+  /// - Returns: nil if an attribute does not have the Scene quality, or a value has the wrong type.
   static func normalized(_ sets: [FieldSet], _ context: inout ServerContext) -> [FieldSet]? {
     let (known, clusters) = (attributes(context), context.clusters(on: context.endpoint))
     var result: [FieldSet] = []
@@ -56,11 +56,11 @@ enum SceneFields {
       var pairs: [Pair] = []
       for pair in set.attributeValueList {
         guard
-          let place = known.first(where: { $0.cluster == set.clusterID && $0.attribute == pair.attributeID }),
-          let value = pair.value(isWide: place.isWide), pair.hasOneValue
+          let attribute = known.first(where: { $0.cluster == set.clusterID && $0.attribute == pair.attributeID }),
+          let value = pair.value(isWide: attribute.isWide), pair.hasOneValue
         else { return nil }
         pairs.removeAll { $0.attributeID == pair.attributeID }
-        pairs.append(Pair(pair.attributeID, inRange(value, of: place, &context), isWide: place.isWide))
+        pairs.append(Pair(pair.attributeID, inRange(value, of: attribute, &context), isWide: attribute.isWide))
       }
       result.removeAll { $0.clusterID == set.clusterID }
       if !pairs.isEmpty { result.append(FieldSet(set.clusterID, pairs)) }
@@ -68,7 +68,7 @@ enum SceneFields {
     return result
   }
 
-  /// What is no value of the attribute becomes its null, false, or where there is none of them its nearest value (§ 1.4.7.4).
+  /// Replaces an invalid value by null, false, or if the attribute has neither by the nearest valid value (§ 1.4.7.4).
   private static func inRange(_ value: UInt16, of known: Known, _ context: inout ServerContext) -> UInt16 {
     switch known.cluster {
     case OnOff.id: value == 1 ? 1 : 0
@@ -77,7 +77,7 @@ enum SceneFields {
     }
   }
 
-  /// Makes the endpoint like the scene.
+  /// Applies the fields of a scene to the endpoint.
   static func apply(_ sets: [FieldSet], over duration: Duration, _ context: inout ServerContext) {
     context[scratch: SceneState.Recalling.self] = .init()
     defer { context[scratch: SceneState.Recalling.self] = nil }
@@ -111,10 +111,10 @@ extension ScenesManagement.AttributeValuePairStruct {
       valueUnsigned16: isWide ? value : nil)
   }
 
-  /// The value if it has the width of the attribute.
+  /// The value, if it has the attribute's width.
   fileprivate func value(isWide: Bool) -> UInt16? { isWide ? valueUnsigned16 : valueUnsigned8.map(UInt16.init) }
 
-  /// Exactly one of the typed values must be there.
+  /// Whether exactly one of the typed values is present.
   fileprivate var hasOneValue: Bool {
     let present = [
       valueUnsigned8 != nil, valueSigned8 != nil, valueUnsigned16 != nil, valueSigned16 != nil,

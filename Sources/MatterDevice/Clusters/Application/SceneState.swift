@@ -2,11 +2,10 @@ import MatterClusters
 import MatterModel
 import MatterTLV
 
-/// Which scene is in force on an endpoint, fabric by fabric: the attribute FabricSceneInfo.
-/// Application Clusters § 1.4.7.3.
+/// The current scene of an endpoint for one fabric: an entry of FabricSceneInfo. Application Clusters § 1.4.7.3.
 struct SceneState: ModelStruct {
   var group: GroupID = 0
-  /// 0 as long as there was none, as the reference implementation has it; the standard names no value.
+  /// 0 before the first scene, as in the reference implementation; the standard specifies no value.
   var scene: UInt8 = 0
   var isValid = false
 
@@ -14,7 +13,7 @@ struct SceneState: ModelStruct {
     .init(0, "Group", \.group), .init(1, "Scene", \.scene), .init(2, "IsValid", \.isValid),
   ]
 
-  /// The entries of all fabrics that have used scenes here.
+  /// Returns the entries of all fabrics that have used scenes on the endpoint.
   static func all(_ context: ServerContext) -> [ScenesManagement.SceneInfoStruct] {
     fabrics(context).map { fabric in
       let state = state(fabric, context) ?? SceneState()
@@ -25,38 +24,38 @@ struct SceneState: ModelStruct {
     }
   }
 
-  // MARK: What happens to it
+  // MARK: State changes
 
-  /// A scene was made from what the endpoint is like, and so is in force. Scenes of other fabrics may be, too.
+  /// Makes a scene current that was stored from the endpoint's state. Scenes of other fabrics stay valid.
   static func stored(_ group: GroupID, _ scene: UInt8, _ context: inout ServerContext) {
     set(SceneState(group: group, scene: scene, isValid: true), context.subject.fabric, &context)
   }
 
-  /// The endpoint was made like a scene: that one is in force now, and no other fabric's is.
+  /// Makes the recalled scene current and invalidates those of the other fabrics.
   static func recalled(_ group: GroupID, _ scene: UInt8, _ context: inout ServerContext) {
     for other in fabrics(context) where other != context.subject.fabric { invalidate(other, &context) }
     stored(group, scene, &context)
   }
 
-  /// The endpoint changed otherwise: no scene is in force any more.
+  /// Invalidates the scenes of all fabrics after a change that no scene caused.
   static func invalidateAll(_ context: inout ServerContext) {
     guard context[scratch: Recalling.self] == nil else { return }
     for fabric in fabrics(context) { invalidate(fabric, &context) }
   }
 
-  /// A scene was removed, or describes something else now.
+  /// Invalidates a scene that was removed or replaced, if it is the current one.
   static func sceneChanged(_ group: GroupID, _ scene: UInt8, _ context: inout ServerContext) {
     guard let state = state(context.subject.fabric, context), state.group == group, state.scene == scene else { return }
     invalidate(context.subject.fabric, &context)
   }
 
-  /// The number of scenes is part of the attribute.
+  /// Reports FabricSceneInfo, which contains the number of scenes.
   static func tableChanged(_ context: inout ServerContext) {
     if state(context.subject.fabric, context) == nil { set(SceneState(), context.subject.fabric, &context) }
     context.markChanged(ScenesManagement.fabricSceneInfo)
   }
 
-  /// Set while a scene is being applied, when changes are the scene's own.
+  /// Present while a scene is applied, whose changes do not invalidate it.
   struct Recalling: Sendable {}
 
   static func forget(_ fabric: FabricIndex, _ context: inout ServerContext) { set(nil, fabric, &context) }

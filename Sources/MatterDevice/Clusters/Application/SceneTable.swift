@@ -2,7 +2,7 @@ import MatterClusters
 import MatterModel
 import MatterTLV
 
-/// A scene as it is kept. Application Clusters § 1.4.6.
+/// A scene in its stored form. Application Clusters § 1.4.6.
 struct Scene: ModelStruct {
   var name: String = ""
   /// Milliseconds.
@@ -14,11 +14,11 @@ struct Scene: ModelStruct {
   ]
 }
 
-/// The scenes of an endpoint, kept in the store of its server, one entry each.
+/// The scenes of an endpoint, one entry each in the store of the server.
 enum SceneTable {
-  /// For all fabrics together.
+  /// The capacity for all fabrics together.
   static let size: UInt16 = 16
-  /// A fabric may have somewhat less than half, so that no one takes it all (§ 1.4.8.2).
+  /// The capacity per fabric: less than half, so that no fabric can use all of it (§ 1.4.8.2).
   static let capacityPerFabric = (Int(size) - 1) / 2
 
   private static func prefix(_ fabric: FabricIndex) -> String { "scene/\(fabric.rawValue)/" }

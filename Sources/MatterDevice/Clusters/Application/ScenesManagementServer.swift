@@ -1,9 +1,9 @@
 import MatterClusters
 import MatterModel
 
-/// Behaviour of Scenes Management. Application Clusters § 1.4.
+/// The Scenes Management server. Application Clusters § 1.4.
 public enum ScenesManagementServer {
-  /// An attribute that is part of scenes changed, and not because of a scene.
+  /// An attribute with the Scene quality changed, but not because of a scene.
   static let attributeChanged = ServerHook<ScenesManagement, Void>("attributeChanged")
   /// The endpoint left a group.
   static let groupRemoved = ServerHook<ScenesManagement, GroupID>("groupRemoved")
@@ -11,7 +11,7 @@ public enum ScenesManagementServer {
   static let storeGlobalScene = ServerHook<ScenesManagement, Void>("storeGlobalScene")
   static let recallGlobalScene = ServerHook<ScenesManagement, Void>("recallGlobalScene")
 
-  /// The server, with names of scenes. It stores what the endpoint's other servers call a part of a scene.
+  /// Returns the server, with the SceneNames feature. Scenes contain On/Off, Level Control and Color Control.
   public static func make() -> ClusterServer {
     ClusterServer(ScenesManagement.self, features: [ScenesManagement.sceneNames])
       .initial(ScenesManagement.sceneTableSize, SceneTable.size)
@@ -33,7 +33,7 @@ public enum ScenesManagementServer {
         if context.subject.fabric != .none { _ = SceneCommands.apply(0, 0, over: nil, &context) }
       }
       .onStart { context in
-        // Whoever was on the way to a scene when the power failed did not arrive.
+        // A transition to a scene that a loss of power interrupted did not reach it.
         SceneState.invalidateAll(&context)
       }
       .onFabricRemoved { context, fabric in

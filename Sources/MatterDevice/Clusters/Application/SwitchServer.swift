@@ -2,27 +2,28 @@ import MatterClusters
 public import MatterModel
 import MatterProtocol
 
-/// Behaviour of Switch: where the switch is, and the events that follow from how it is moved. Application Clusters § 1.13.
+/// The Switch server: derives the events from changes of CurrentPosition. Application Clusters § 1.13.
 ///
-/// All there is to say to a switch is where it is now: a change of CurrentPosition, whoever makes it, is a press, a release
-/// or a latch. What is long and what is a sequence follows from the node's time.
+/// Each change of CurrentPosition, whatever its source, is a press, a release or a latch. Long presses and sequences
+/// follow from the engine's clock.
 public enum SwitchServer {
-  /// A press is long from here on.
+  /// The duration from which a press is long.
   public static let longPressDelay = Duration.seconds(1)
-  /// A press that begins so soon after a release continues the sequence.
+  /// The maximum time between a release and the next press of the same sequence.
   public static let multiPressDelay = Duration.milliseconds(700)
 
+  /// Returns the server.
   /// - Parameters:
-  ///   - features: which of the standard's combinations it is, see ``SwitchKind``.
-  ///   - positions: how many positions it has; position 0 is that of a momentary switch that nobody touches.
-  ///   - multiPressMax: the most presses that one sequence may have; a longer one counts as none.
+  ///   - features: One of the standard's combinations, see ``SwitchKind``.
+  ///   - positions: The number of positions. Position 0 is the rest position of a momentary switch.
+  ///   - multiPressMax: The maximum number of presses in a sequence; a longer one is reported with a count of 0.
   public static func make(features: [Feature], positions: UInt8 = 2, multiPressMax: UInt8 = 3) -> ClusterServer {
     var server = ClusterServer(Switch.self, features: features)
       .initial(Switch.numberOfPositions, positions)
       .limiting(Switch.currentPosition, to: Switch.numberOfPositions, isHighestExcluded: true)
       .onChange(Switch.currentPosition, moved)
       .onStart { context in
-        // Nobody holds the button of a device that just got its power.
+        // After a power-up the button counts as released.
         if context.has(Switch.momentarySwitch) { context[Switch.currentPosition] = 0 }
       }
       .onTimer(longTimer, becomeLong)
@@ -42,49 +43,49 @@ public enum SwitchServer {
 
   private static let longTimer = "long", endTimer = "end", moveTimer = "move"
 
-  /// Moves the switch as a hand would; what an earlier hand was still to do is forgotten.
+  /// Moves the switch, as a user would. Moves still queued from an earlier call are canceled.
   static let move = ServerHook<Switch, [SwitchMove]>("move")
 
-  // MARK: What a hand does
+  // MARK: Queued moves
 
-  private struct Hand: Sendable {
+  private struct MoveQueue: Sendable {
     var moves: ArraySlice<SwitchMove>
     var next: Instant
   }
 
   private static func begin(_ moves: [SwitchMove], _ context: inout ServerContext) {
     context.cancel(moveTimer)
-    context[scratch: Hand.self] = moves.first.map { Hand(moves: moves[...], next: context.now + $0.after) }
+    context[scratch: MoveQueue.self] = moves.first.map { MoveQueue(moves: moves[...], next: context.now + $0.after) }
     nextMove(&context)
   }
 
   private static func nextMove(_ context: inout ServerContext) {
-    while var hand = context[scratch: Hand.self] {
-      guard hand.next <= context.now else {
-        context.schedule(moveTimer, at: hand.next)
+    while var queue = context[scratch: MoveQueue.self] {
+      guard queue.next <= context.now else {
+        context.schedule(moveTimer, at: queue.next)
         return
       }
-      guard let move = hand.moves.popFirst() else { break }
-      // From when it was to be, so that a late timer does not make the rest later.
-      if let following = hand.moves.first { hand.next = hand.next + following.after }
-      context[scratch: Hand.self] = hand.moves.isEmpty ? nil : hand
+      guard let move = queue.moves.popFirst() else { break }
+      // Relative to the due time, so that late timers do not delay the rest.
+      if let following = queue.moves.first { queue.next = queue.next + following.after }
+      context[scratch: MoveQueue.self] = queue.moves.isEmpty ? nil : queue
       context[Switch.currentPosition] = move.position
     }
   }
 
-  // MARK: What follows from it
+  // MARK: Events
 
-  /// Presses that belong together.
+  /// The state of a sequence of presses.
   private struct Sequence: Sendable {
-    /// Where the switch was last.
+    /// The current position.
     var position: UInt8 = 0
-    /// Where it was pressed.
+    /// The position of the last press.
     var pressed: UInt8 = 0
     var count = 0
     var isLong = false
-    /// When the press that is going on becomes a long one.
+    /// When the current press becomes a long one.
     var longAt: Instant?
-    /// When the sequence is over unless it goes on.
+    /// When the sequence ends unless another press follows.
     var endsAt: Instant?
   }
 
@@ -101,7 +102,7 @@ public enum SwitchServer {
   }
 
   private static func press(_ position: UInt8, _ context: inout ServerContext) {
-    // Another button of the same switch begins another sequence.
+    // A press at another position starts a new sequence.
     if let sequence = context[scratch: Sequence.self], sequence.count > 0, sequence.pressed != position {
       finish(&context)
     }
@@ -151,7 +152,7 @@ public enum SwitchServer {
     context.emit(Switch.longPress, .init(newPosition: sequence.pressed))
   }
 
-  /// Tells how many presses it were; more than can be told count as none.
+  /// Ends the sequence and reports its number of presses, 0 for more than MultiPressMax.
   private static func finish(_ context: inout ServerContext) {
     guard var sequence = context[scratch: Sequence.self] else { return }
     let count = sequence.count > context[Switch.multiPressMax] ? 0 : UInt8(clamping: sequence.count)
@@ -163,21 +164,21 @@ public enum SwitchServer {
   }
 }
 
-/// The combinations of features that the standard allows for a switch, by what it can tell. Application Clusters § 1.13.4.
+/// The feature combinations that the standard allows for a switch. Application Clusters § 1.13.4.
 public enum SwitchKind: String, Hashable, Sendable, CaseIterable {
-  /// Stays where it is put.
+  /// Stays in its position.
   case latching
-  /// Springs back; tells only that it was pressed.
+  /// Springs back; reports only presses.
   case momentary
-  /// Tells when it is let go, too.
+  /// Also reports releases.
   case release
-  /// Tells long presses from short ones.
+  /// Distinguishes long and short presses.
   case longPress
   /// Counts presses in quick succession.
   case multiPress
-  /// Both of the above.
+  /// Combines `longPress` and `multiPress`.
   case full
-  /// Counts presses, and tells of the whole sequence only what it came to.
+  /// Counts presses, and reports only the result of a sequence.
   case action
 
   public var features: [Feature] {
@@ -196,19 +197,19 @@ public enum SwitchKind: String, Hashable, Sendable, CaseIterable {
   }
 }
 
-/// One movement of a switch.
+/// A move of a switch to a position.
 public struct SwitchMove: Hashable, Sendable {
-  /// Where it is then.
+  /// The position after the move.
   public var position: UInt8
-  /// How long after the movement before.
+  /// The delay after the previous move.
   public var after: Duration
 
   public init(to position: UInt8, after: Duration = .zero) { (self.position, self.after) = (position, after) }
 
-  /// Presses one after the other, each released at its end.
+  /// Returns the moves of consecutive presses, each released at its end.
   /// - Parameters:
-  ///   - hold: how long each is held.
-  ///   - gap: from a release to the next press.
+  ///   - hold: The duration of each press.
+  ///   - gap: The time from a release to the next press.
   public static func presses(
     _ count: Int = 1, at position: UInt8 = 1, hold: Duration, gap: Duration = .zero
   ) -> [SwitchMove] {

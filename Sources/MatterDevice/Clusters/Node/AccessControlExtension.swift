@@ -1,7 +1,7 @@
 internal import MatterClusters
 internal import MatterModel
 
-/// What a fabric's administrators keep at the access control list for themselves. Matter Core § 9.10.5.7.
+/// The Extension attribute of Access Control: opaque data of a fabric's administrators. Matter Core § 9.10.5.7.
 enum AccessControlExtension {
   private typealias Entry = AccessControl.AccessControlExtensionStruct
   private static let longest = 128
@@ -21,7 +21,7 @@ enum AccessControlExtension {
     }
   }
 
-  /// One anonymous list whose members all say which profile they are of.
+  /// Returns whether the data is one anonymous list whose members all have profile-specific tags.
   private static func isWellFormed(_ data: [UInt8]) -> Bool {
     guard data.count <= longest else { return false }
     let span = data.span.bytes

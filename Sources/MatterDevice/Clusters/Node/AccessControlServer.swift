@@ -38,7 +38,7 @@ extension RootNode {
   /// Matter Core § 9.10.5.6.
   private static func check(_ entry: Entry) throws(StatusError) {
     guard entry.privilege.isKnown, entry.authMode.isKnown else { throw StatusError(.constraintError) }
-    // Passcodes grant by themselves, and groups may not administer.
+    // PASE sessions have implicit privileges, and groups may not administer.
     guard entry.authMode != .pase, entry.authMode != .group || entry.privilege != .administer else {
       throw StatusError(.constraintError)
     }
@@ -55,7 +55,7 @@ extension RootNode {
     }
     for target in targets {
       let isEmpty = target.cluster == .null && target.endpoint == .null && target.deviceType == .null
-      // An endpoint and a device type would say the same thing twice.
+      // Endpoint and device type exclude each other.
       guard !isEmpty, target.endpoint == .null || target.deviceType == .null,
         target.cluster.wrapped.map(isValid) ?? true, target.deviceType.wrapped.map(isValid) ?? true,
         target.endpoint.wrapped.map({ $0.rawValue != 0xFFFF }) ?? true
@@ -63,7 +63,7 @@ extension RootNode {
     }
   }
 
-  /// Standard clusters and those of makers. Matter Core § 7.10.
+  /// Accepts standard and manufacturer-specific clusters. Matter Core § 7.10.
   private static func isValid(_ cluster: ClusterID) -> Bool {
     let (vendor, number) = (cluster.rawValue >> 16, cluster.rawValue & 0xFFFF)
     return vendor == 0 ? number <= 0x7FFF : vendor <= 0xFFF4 && 0xFC00...0xFFFE ~= number
@@ -75,8 +75,8 @@ extension RootNode {
 
   // MARK: Events
 
-  /// Says place by place what became of the entries. Whoever writes the list anew changes what stays in its place as well.
-  /// Matter Core § 9.10.9.1.
+  /// Emits an event for each index of the list that changed. Replacing the whole list also counts as a change of equal
+  /// entries. Matter Core § 9.10.9.1.
   private static func reportChanges(_ context: inout ServerContext, from old: [Entry], to new: [Entry]) {
     for (index, entry) in new.enumerated() {
       if index >= old.count {

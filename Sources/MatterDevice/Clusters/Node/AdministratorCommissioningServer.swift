@@ -12,7 +12,7 @@ extension RootNode {
     let discriminator = configuration.discriminator
     return ClusterServer(AdministratorCommissioning.self, features: [AdministratorCommissioning.basic])
       .onRead(AdministratorCommissioning.windowStatus) { context in
-        // A device that waits for its first administrator was not opened by one.
+        // The window of a device without a fabric was not opened by an administrator.
         guard let window = context.node.commissioning.window, window.deadline != nil else { return .windowNotOpen }
         return window.isEnhanced ? .enhancedWindowOpen : .basicWindowOpen
       }
@@ -40,7 +40,7 @@ extension RootNode {
       .on(AdministratorCommissioning.revokeCommissioning) { context, _ throws(StatusError) in
         guard context.node.commissioning.window != nil else { throw failure(.windowNotOpen) }
         context.closeWindow()
-        // Somebody who is being let in goes too, with all that was done.
+        // Also ends a commissioning in progress and undoes its changes.
         if context.node.commissioning.isPASEBusy { context.expireFailSafe() }
       }
   }

@@ -3,14 +3,14 @@ internal import MatterModel
 internal import MatterProtocol
 
 extension RootNode {
-  /// What the counters stood at when they were reset.
+  /// The counters at the last reset.
   private struct Reset: Sendable {
     var received: UInt64 = 0
     var sent: UInt64 = 0
     var at: Instant?
   }
 
-  /// Counts the node's own packets. Of the line itself a virtual device knows nothing. Matter Core § 11.16.
+  /// Counts the node's own packets. A virtual device has no link-layer counters. Matter Core § 11.16.
   static var ethernetDiagnostics: ClusterServer {
     typealias Ethernet = EthernetNetworkDiagnostics
     return ClusterServer(Ethernet.self, features: [Ethernet.packetCounts])

@@ -2,9 +2,9 @@ internal import MatterClusters
 internal import MatterModel
 internal import MatterProtocol
 
-/// The field in which responses give the reason of a refusal.
+/// The DebugText field of responses, which contains the reason of a refusal.
 enum DebugText {
-  /// In bytes. Matter Core § 11.10.7, § 11.18.6.10.
+  /// The maximum length in bytes. Matter Core § 11.10.7, § 11.18.6.10.
   static let limit = 128
 
   static func limited(_ text: String) -> String {
@@ -30,7 +30,7 @@ extension RootNode {
       .storing(GeneralCommissioning.regulatoryConfig)
       .answer(GeneralCommissioning.armFailSafe) { context, request in
         let error = armFailSafe(&context, request.expiryLengthSeconds)
-        // Disarming sets it back.
+        // Disarming resets the breadcrumb to 0 instead.
         if error == .ok, request.expiryLengthSeconds > 0 {
           context[GeneralCommissioning.breadcrumb] = request.breadcrumb
         }
@@ -47,7 +47,7 @@ extension RootNode {
       }
   }
 
-  /// The reason of a refusal, which is also logged; empty for success.
+  /// Returns and logs the reason of a refusal; empty for success.
   private static func debugText(_ context: inout ServerContext, _ command: String, _ error: Failure) -> String {
     let reason: String
     switch error {
@@ -80,7 +80,7 @@ extension RootNode {
       context.node.commissioning.failSafe = failSafe
       return .ok
     }
-    // A window is meant for whoever comes by passcode.
+    // An open window is reserved for commissioning over PASE.
     if context.node.commissioning.window != nil && context.subject.kind != .pase { return .busyWithOtherAdmin }
     guard seconds > 0 else { return .ok }
     context.node.commissioning.failSafe = FailSafe(
@@ -97,7 +97,7 @@ extension RootNode {
     let capability = context[GeneralCommissioning.locationCapability]
     guard wanted.isKnown, capability == .indoorOutdoor || capability == wanted else { return .valueOutsideRange }
     if var failSafe = context.node.commissioning.failSafe {
-      // The first of several is what has to come back.
+      // The value before the first of several changes is the one to restore.
       failSafe.regulatoryConfig = failSafe.regulatoryConfig ?? context[GeneralCommissioning.regulatoryConfig].tlv
       failSafe.location = failSafe.location ?? context[BasicInformation.location].tlv
       context.node.commissioning.failSafe = failSafe

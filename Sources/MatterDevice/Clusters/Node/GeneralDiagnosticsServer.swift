@@ -3,21 +3,21 @@ internal import MatterModel
 internal import MatterProtocol
 
 enum GeneralDiagnosticsHooks {
-  /// Writes the time of operation down that was not written down yet.
-  static let bookOperation = ServerHook<GeneralDiagnostics, NoFields>("bookOperation")
+  /// Stores the operating time that has not been stored yet.
+  static let recordOperatingTime = ServerHook<GeneralDiagnostics, NoFields>("recordOperatingTime")
 }
 
 extension RootNode {
-  /// Until when the time of operation is written down.
-  private struct Booked: Sendable {
+  /// The time up to which the operating time is stored.
+  private struct Recorded: Sendable {
     var until: Instant
   }
 
-  /// A trigger that does nothing but show that the key was the right one, of the makers of test devices.
+  /// A trigger without effect, from the range of a test vendor. It only shows that the enable key is correct.
   private static let harmlessTrigger: UInt64 = 0xFFFF_FFFF_FFF1_0000
   private static let longestPayload: UInt16 = 2048
-  /// How often the hours of operation are written down: as much of them a power cut may lose.
-  private static let bookkeeping = Duration.seconds(600)
+  /// The interval between stores of the operating time, and the most that a loss of power can lose.
+  private static let recordingInterval = Duration.seconds(600)
 
   /// Matter Core § 11.12.
   static func generalDiagnostics(_ configuration: DeviceConfiguration) -> ClusterServer {
@@ -31,13 +31,13 @@ extension RootNode {
       .onStart { context in
         context[GeneralDiagnostics.rebootCount] &+= 1
         context.emit(GeneralDiagnostics.bootReasonEvent, .init(bootReason: context.node.bootReason))
-        context.schedule("operation", at: context.now + bookkeeping)
+        context.schedule("operation", at: context.now + recordingInterval)
       }
       .onTimer("operation") { context in
-        bookOperation(&context)
-        context.schedule("operation", at: context.now + bookkeeping)
+        recordOperatingTime(&context)
+        context.schedule("operation", at: context.now + recordingInterval)
       }
-      .hook(GeneralDiagnosticsHooks.bookOperation) { context, _ in bookOperation(&context) }
+      .hook(GeneralDiagnosticsHooks.recordOperatingTime) { context, _ in recordOperatingTime(&context) }
       .on(GeneralDiagnostics.testEventTrigger) { _, request throws(StatusError) in
         try check(request.enableKey.bytes, enableKey)
         guard request.eventTrigger == harmlessTrigger else { throw StatusError(.invalidCommand) }
@@ -50,23 +50,23 @@ extension RootNode {
       .answer(GeneralDiagnostics.payloadTestRequest) { _, request throws(StatusError) in
         try check(request.enableKey.bytes, enableKey)
         guard request.count <= longestPayload else { throw StatusError(.constraintError) }
-        // What does not fit into a message is refused where answers are put together.
+        // A payload that does not fit into a message is refused when the response is encoded.
         return .init(payload: OctetString([UInt8](repeating: request.value, count: Int(request.count))))
       }
   }
 
   private static func check(_ given: [UInt8], _ key: [UInt8]?) throws(StatusError) {
-    // No key of zeros is right, whatever the device's own is.
+    // An all-zero key is never valid, even if it is configured.
     guard let key, given.count == 16, given == key, given.contains(where: { $0 != 0 }) else {
       throw StatusError(.constraintError)
     }
   }
 
-  private static func bookOperation(_ context: inout ServerContext) {
-    let begin = context[scratch: Booked.self]?.until ?? context.startedAt
+  private static func recordOperatingTime(_ context: inout ServerContext) {
+    let begin = context[scratch: Recorded.self]?.until ?? context.startedAt
     let new = (context.now - begin).components.seconds
     guard new > 0 else { return }
-    context[scratch: Booked.self] = Booked(until: begin + .seconds(new))
+    context[scratch: Recorded.self] = Recorded(until: begin + .seconds(new))
     let seconds = storedSeconds(context) &+ UInt64(new)
     context[stored: "seconds"] = seconds.tlv
     context[GeneralDiagnostics.totalOperationalHours] = UInt32(clamping: seconds / 3600)

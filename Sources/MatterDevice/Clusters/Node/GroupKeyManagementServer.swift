@@ -4,7 +4,7 @@ internal import MatterModel
 internal import MatterProtocol
 
 enum GroupKeyHooks {
-  /// Sets key set 0 of a new fabric to the identity protection key that it was added with.
+  /// Sets key set 0 of a new fabric to the identity protection key from AddNOC.
   static let setIdentityProtectionKey = ServerHook<GroupKeyManagement, (FabricIndex, [UInt8])>("setIPK")
 }
 
@@ -115,7 +115,7 @@ extension RootNode {
 }
 
 extension ServerContext {
-  /// A key set of a fabric, with its epoch keys; nil if there is none.
+  /// Returns a key set of a fabric with its epoch keys; nil if it does not exist.
   func groupKeySet(_ id: UInt16, of fabric: FabricIndex) -> GroupKeyManagement.GroupKeySetStruct? {
     let path = ClusterPath(.root, GroupKeyManagement.id)
     guard let index = node.index(path), let bytes = node.clusters[index].stored[RootNode.key(fabric, id)] else {

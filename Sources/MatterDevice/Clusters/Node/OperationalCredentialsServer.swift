@@ -48,7 +48,7 @@ extension RootNode {
         guard context.node.commissioning.fabric(request.fabricIndex) != nil else {
           return refuse(&context, .invalidFabricIndex, "no fabric has the index \(request.fabricIndex.rawValue)")
         }
-        // Its fail-safe goes with the fabric: nobody is left to disarm it.
+        // A fail-safe of this fabric expires: no administrator is left to disarm it.
         if let failSafe = context.node.commissioning.failSafe,
           failSafe.fabric == request.fabricIndex || failSafe.addedFabric == request.fabricIndex
             || failSafe.updatedFabric?.index == request.fabricIndex
@@ -153,7 +153,7 @@ extension RootNode {
       throw StatusError(.invalidCommand)
     }
     failSafe.root = bytes
-    // Another root is for another fabric: what was asked for to renew this one's certificate is void.
+    // A new root certificate is for a new fabric, so a CSR for UpdateNOC is discarded.
     if failSafe.signingRequest?.isForUpdate == true { failSafe.signingRequest = nil }
     context.node.commissioning.failSafe = failSafe
     context.markChanged(OperationalCredentials.trustedRootCertificates)
@@ -233,7 +233,7 @@ extension RootNode {
     else { return refuse(&context, .invalidNOC, "the node certificate is of another fabric") }
     fabric.identityProtectionKeys = old.identityProtectionKeys
     fabric.vidVerificationStatement = old.vidVerificationStatement
-    // A chain has an intermediate certificate or a verification signer, never both.
+    // A fabric has either an intermediate certificate or a verification signer, never both.
     fabric.vidVerificationSigner = icac == nil ? old.vidVerificationSigner : []
     failSafe.updatedFabric = old
     context.node.commissioning.failSafe = failSafe
@@ -247,12 +247,12 @@ extension RootNode {
   private static let noSigningRequest = "no CSRRequest within the fail-safe"
   private static let noFabric = "the accessing fabric is unknown"
 
-  /// An empty ICACValue is an absent one: some controllers always send the field.
+  /// Treats an empty ICACValue as absent, since some controllers always send the field.
   private static func intermediate(_ value: OctetString?) -> [UInt8]? {
     value.flatMap { $0.bytes.isEmpty ? nil : $0.bytes }
   }
 
-  /// A response that refuses a command. The reason is also logged.
+  /// Returns a response that refuses a command, and logs the reason.
   private static func refuse(
     _ context: inout ServerContext, _ status: OperationalCredentials.NodeOperationalCertStatus, _ reason: String,
     fabric: FabricIndex? = nil
@@ -274,7 +274,7 @@ extension RootNode {
       try CertificateChain.verify(noc: leaf, icac: intermediate, root: MatterCertificate(tlv: root))
       return nil
     } catch {
-      // A certificate with the id of no single node is none: this is the one fault of it that has a name.
+      // An invalid node id has its own status; all other faults share InvalidNOC.
       if case .invalidIdentifier(.nodeID, _) = error { return (.invalidNodeOpId, "\(error)") }
       return (.invalidNOC, "\(error)")
     }

@@ -1,15 +1,15 @@
 internal import MatterClusters
 internal import MatterModel
 
-/// The endpoint that describes the node itself. Device Library § 2.1.
+/// The root node endpoint. Device Library § 2.1.
 enum RootNode {
-  /// The endpoints with all that the engine adds: the root's servers, and a Descriptor on each.
+  /// Returns the endpoints with the servers that the engine adds: those of the root, and a Descriptor on each endpoint.
   static func complete(_ given: [EndpointDefinition], _ configuration: DeviceConfiguration) -> [EndpointDefinition] {
     var root = given.first { $0.id == .root } ?? EndpointDefinition(.root, deviceTypes: [], servers: [])
     if !root.deviceTypes.contains(where: { $0.id == DeviceTypes.rootNode.id }) {
       root.deviceTypes.insert(DeviceTypes.rootNode, at: 0)
     }
-    // What was given comes first: it wins over ours.
+    // A server that the caller passed takes precedence.
     root.servers += servers(configuration).filter { ours in !root.servers.contains { $0.id == ours.id } }
     let others = given.filter { $0.id != .root }
     root.parts = others.map(\.id).sorted()
@@ -23,7 +23,7 @@ enum RootNode {
   }
 
   private static func servers(_ configuration: DeviceConfiguration) -> [ClusterServer] {
-    // Without a label there is nothing to serve.
+    // Fixed Label is only served if there are labels.
     let labels = configuration.fixedLabels.isEmpty ? [] : [FixedLabelServer.make(configuration.fixedLabels)]
     return [
       accessControl, basicInformation(configuration), generalCommissioning, networkCommissioning(configuration),

@@ -2,19 +2,19 @@ internal import MatterClusters
 internal import MatterModel
 internal import MatterProtocol
 
-/// The node's clock. After a start it shows what the host's does, where the host knows the time; else it does not know the
-/// time until an administrator says. Matter Core § 11.17.
+/// The Time Synchronization server. After a start the node uses the host's time if the host knows it; otherwise the
+/// time is unknown until an administrator sets it. Matter Core § 11.17.
 enum TimeSynchronizationServer {
   private typealias Zone = TimeSynchronization.TimeZoneStruct
   private typealias Saving = TimeSynchronization.DSTOffsetStruct
   private static let zoneLimit = 2, savingLimit = 4, longestName = 64
   private static let timer = "change"
 
-  /// The clock shows another time than it would by itself, and nobody told the node: what it knows of it is what it knew.
+  /// The time of the node changed without a command, because the host's clock was set or became unknown.
   static let clockWasSet = ServerHook<TimeSynchronization, Void>("clockWasSet")
 
-  /// What was last said of zone and daylight saving.
-  private struct Told: Sendable {
+  /// The zone and daylight saving state of the last events.
+  private struct Reported: Sendable {
     var zone: TimeSynchronization.TimeZoneStruct?
     var isSaving = false
   }
@@ -31,7 +31,7 @@ enum TimeSynchronizationServer {
       .initial(TimeSynchronization.dstOffsetListMaxSize, UInt8(savingLimit))
       .onStart { context in
         noteSource(&context)
-        context[scratch: Told.self] = Told(zone: context[TimeSynchronization.timeZone].first)
+        context[scratch: Reported.self] = Reported(zone: context[TimeSynchronization.timeZone].first)
         catchUp(&context)
       }
       .onTimer(timer) { catchUp(&$0) }
@@ -40,7 +40,7 @@ enum TimeSynchronizationServer {
         catchUp(&context)
       }
       .on(TimeSynchronization.setUTCTime) { context, request throws(StatusError) in
-        // A clock of one's own that is finer than what is offered is kept.
+        // A time source with a finer granularity than the offered time is kept.
         guard
           context.node.utc == nil || context[TimeSynchronization.timeSource] == .admin
             || request.granularity.rawValue >= context[TimeSynchronization.granularity].rawValue
@@ -61,7 +61,7 @@ enum TimeSynchronizationServer {
       .answer(TimeSynchronization.setTimeZone) { context, request throws(StatusError) in
         try check(request.timeZone)
         context[TimeSynchronization.timeZone] = request.timeZone
-        // Of zones it knows no more than what it was told, so the offsets of another zone mean nothing.
+        // The node has no time zone database, so the offsets of the previous zone do not apply.
         context[TimeSynchronization.dstOffset] = []
         context.emit(TimeSynchronization.dstTableEmpty, NoFields())
         catchUp(&context)
@@ -69,9 +69,9 @@ enum TimeSynchronizationServer {
       }
       .on(TimeSynchronization.setDSTOffset) { context, request throws(StatusError) in
         try check(request.dstOffset)
-        let was = context[TimeSynchronization.dstOffset]
+        let previous = context[TimeSynchronization.dstOffset]
         context[TimeSynchronization.dstOffset] = request.dstOffset
-        if request.dstOffset.isEmpty, !was.isEmpty { context.emit(TimeSynchronization.dstTableEmpty, NoFields()) }
+        if request.dstOffset.isEmpty, !previous.isEmpty { context.emit(TimeSynchronization.dstTableEmpty, NoFields()) }
         catchUp(&context)
       }
   }
@@ -117,19 +117,19 @@ enum TimeSynchronizationServer {
     saving.validStarting <= utc && utc < saving.validUntil.wrapped ?? .max
   }
 
-  /// Says from where the node has its time, if it has one by now, or has none any more.
+  /// Updates Granularity and TimeSource after the node gained or lost its time.
   private static func noteSource(_ context: inout ServerContext) {
     if context.node.utc == nil {
       context[TimeSynchronization.granularity] = .noTimeGranularity
       context[TimeSynchronization.timeSource] = .none
     } else if context[TimeSynchronization.granularity] == .noTimeGranularity {
-      // Who sets the host's clock, and how well, is not known: any administrator may know better.
+      // The accuracy of the host's clock is unknown, so any administrator may set a better time.
       context[TimeSynchronization.granularity] = .minutesGranularity
       context[TimeSynchronization.timeSource] = .unknown
     }
   }
 
-  /// Drops what is over, tells what changed, and waits for what changes next.
+  /// Removes expired entries, emits events for changes, and schedules the next change.
   private static func catchUp(_ context: inout ServerContext) {
     var zones = context[TimeSynchronization.timeZone]
     var savings = context[TimeSynchronization.dstOffset]
@@ -157,15 +157,15 @@ enum TimeSynchronizationServer {
         context.cancel(timer)
       }
     }
-    var told = context[scratch: Told.self, default: Told()]
-    if let zone = zones.first, zone.offset != told.zone?.offset || zone.name != told.zone?.name {
-      told.zone = zone
+    var reported = context[scratch: Reported.self, default: Reported()]
+    if let zone = zones.first, zone.offset != reported.zone?.offset || zone.name != reported.zone?.name {
+      reported.zone = zone
       context.emit(TimeSynchronization.timeZoneStatus, .init(offset: zone.offset, name: zone.name))
     }
-    if isSaving != told.isSaving {
-      told.isSaving = isSaving
+    if isSaving != reported.isSaving {
+      reported.isSaving = isSaving
       context.emit(TimeSynchronization.dstStatus, .init(dstOffsetActive: isSaving))
     }
-    context[scratch: Told.self] = told
+    context[scratch: Reported.self] = reported
   }
 }

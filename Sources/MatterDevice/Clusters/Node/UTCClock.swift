@@ -1,7 +1,7 @@
 internal import MatterClusters
 internal import MatterProtocol
 
-/// The time of day, as far as somebody told the node. Matter Core § 11.17.
+/// The node's UTC time. Matter Core § 11.17.
 struct UTCClock: Sendable {
   /// 2000-01-01T00:00:00Z in seconds of Unix time. Matter Core § 7.19.2.
   static let matterEpoch: UInt64 = 946_684_800
@@ -9,38 +9,39 @@ struct UTCClock: Sendable {
   /// Microseconds since 2000 at the zero of the engine's clock.
   private var zero: Int64
 
-  /// The latest time that the clock shows, in microseconds since 2000: about the year 148,000. Leaves room for the sums below.
+  /// The latest supported time, in microseconds since 2000: about the year 148,000. The sums below can't overflow.
   private static let latest: Int64 = .max / 2
 
-  /// Returns nil for a time later than the clock can show.
+  /// Returns nil for a time later than supported.
   init?(microseconds: UInt64, at now: Instant) {
     guard microseconds <= UInt64(Self.latest) else { return nil }
     zero = Int64(microseconds) - now.nanoseconds / 1000
   }
 
-  /// - Parameter epoch: milliseconds of Unix time at the zero of the engine's clock. Before 2000 there is no time.
+  /// Returns nil for a time before 2000 or later than supported.
+  /// - Parameter epoch: Unix time in milliseconds at the zero of the engine's clock.
   init?(epoch: Int64, at now: Instant) {
     let (milliseconds, overflow) = epoch.subtractingReportingOverflow(Int64(Self.matterEpoch) * 1000)
     guard !overflow, milliseconds.magnitude <= UInt64(Self.latest) / 2000 else { return nil }
     zero = milliseconds * 1000
-    guard isOfItsTime(at: now) else { return nil }
+    guard isInRange(at: now) else { return nil }
   }
 
-  /// Somebody puts the clock forward, or back: so that it shows no time at all, if that is before 2000.
+  /// Returns the clock moved forward or back; nil if the result is before 2000 or later than supported.
   func moved(milliseconds: Int64, at now: Instant) -> UTCClock? {
     guard milliseconds.magnitude <= UInt64(Self.latest) / 2000 else { return nil }
     var clock = self
     let (moved, overflow) = zero.addingReportingOverflow(milliseconds * 1000)
     clock.zero = moved
-    return !overflow && clock.isOfItsTime(at: now) ? clock : nil
+    return !overflow && clock.isInRange(at: now) ? clock : nil
   }
 
   /// Whole seconds since 2000 at the zero of the engine's clock.
   var epoch: Int64 { zero / 1_000_000 }
 
-  private func isOfItsTime(at now: Instant) -> Bool { zero <= Self.latest && zero >= -(now.nanoseconds / 1000) }
+  private func isInRange(at now: Instant) -> Bool { zero <= Self.latest && zero >= -(now.nanoseconds / 1000) }
 
-  /// Milliseconds of Unix time.
+  /// Returns the Unix time in milliseconds.
   func unixMilliseconds(at now: Instant) -> UInt64 { microseconds(at: now) / 1000 + Self.matterEpoch * 1000 }
 
   func microseconds(at now: Instant) -> UInt64 { UInt64(clamping: zero.saturatingAdd(now.nanoseconds / 1000)) }

@@ -3,23 +3,23 @@ internal import MatterCrypto
 internal import MatterModel
 internal import MatterProtocol
 
-/// How an administrator can have it proven whose fabric a fabric is. Matter Core § 6.4.10.2, § 11.18.6.14.
+/// Verification of the vendor of a fabric's administrator. Matter Core § 6.4.10.2, § 11.18.6.14.
 enum VendorVerification {
   static let version: UInt8 = 1
-  /// Of the only version of a statement that there is: version, key identifier, signature.
+  /// The length of a statement of the only version: version, key identifier, signature.
   static let statementCount = 1 + 20 + 64
   static let longestSigner = 400
   static let challengeCount = 32
 
-  /// Whether the number is a vendor's own, or one of the four for tests. Matter Core § 2.5.2.
+  /// Returns whether the number is assigned to a vendor, or is one of the four test vendors. Matter Core § 2.5.2.
   static func isVendor(_ vendor: VendorID) -> Bool { 1...0xFFF4 ~= vendor.rawValue }
 
-  /// What is known to all about a fabric and its vendor. Numbers are big-endian here, unlike anywhere else in Matter.
+  /// Returns the public binding of a fabric to its vendor. Numbers are big-endian here, unlike elsewhere in Matter.
   static func binding(of fabric: Fabric) -> [UInt8] {
     [version] + fabric.rootPublicKey + bigEndian(fabric.fabricID.rawValue) + bigEndian(fabric.adminVendorID.rawValue)
   }
 
-  /// What the node signs with its operational key.
+  /// Returns the message that the node signs with its operational key.
   static func toBeSigned(_ fabric: Fabric, clientChallenge: [UInt8], attestationChallenge: [UInt8]) -> [UInt8] {
     [version] + clientChallenge + attestationChallenge + [fabric.index.rawValue] + binding(of: fabric)
       + fabric.vidVerificationStatement
@@ -52,7 +52,7 @@ extension RootNode {
       }
   }
 
-  /// Empty octets take away what was set before. All fields are looked at before any is taken.
+  /// Sets the fields that the request contains; empty octets remove a value. All fields are checked before any is set.
   private static func setStatement(
     _ context: inout ServerContext, _ request: OperationalCredentials.SetVIDVerificationStatementRequest
   ) throws(StatusError) {
