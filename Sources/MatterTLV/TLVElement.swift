@@ -65,6 +65,7 @@ public struct TLVElement: Hashable, Sendable {
     return writer.bytes
   }
 
+  /// Writes the element with its tag.
   public func write(to writer: inout TLVWriter) { value.write(to: &writer, tag) }
 }
 

@@ -8,6 +8,7 @@ public struct TestAttestation: Sendable {
   public let pai: X509Certificate
   /// The device certificate, issued by the PAI for the device's vendor and product ids.
   public let dac: X509Certificate
+  /// The private key of the DAC.
   public let dacKey: P256PrivateKey
   /// The certification declaration (CMS).
   public let certificationDeclaration: [UInt8]

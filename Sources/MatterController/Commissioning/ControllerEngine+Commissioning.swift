@@ -194,7 +194,7 @@ extension ControllerEngine {
       advance(to: .connectOperationally, id, at: now)
     case .complete:
       let response = try results.response(as: GeneralCommissioning.CommissioningCompleteResponse.self)
-      // A commissioned device that gets CommissioningComplete again over CASE answers that there is no fail-safe.
+      // A commissioned device answers a repeated CommissioningComplete over CASE with `noFailSafe`.
       let isDone = response.errorCode == .noFailSafe && commissionings[id]?.isCompletionRepeated == true
       guard response.errorCode == .ok || isDone else { throw .commissioning(response.errorCode, response.debugText) }
       endStep(id, at: now)
@@ -317,7 +317,7 @@ extension ControllerEngine {
           response.attestationSignature.bytes, elements: bytes, challenge: challenge, key: key)
       else { throw AttestationError.responseSignature }
     } catch {
-      // Without a valid attestation certificate there is no key to verify the signature with.
+      // Without a valid attestation certificate the signature cannot be verified.
       guard commissioning.attestationFailure != nil else {
         throw ControllerError.attestation(.init("signature of the signing request"))
       }

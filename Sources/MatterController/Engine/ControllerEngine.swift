@@ -124,7 +124,7 @@ public struct ControllerEngine: Engine {
   /// Sets an address of a node to try first. It is stored once the node has answered from it.
   public mutating func setAddress(_ address: SocketAddress, of node: NodeID) { peers[node]?.suggestedAddress = address }
 
-  /// Adds the nodes that another process added to the store, and removes those that it removed.
+  /// Applies another process's changes to the store: adds and removes nodes.
   /// - Parameter stored: the current contents of the store.
   public mutating func adopt(_ stored: StoredState, at now: Instant) -> (added: [NodeID], removed: [NodeID]) {
     // Another process stored its fabric before ours was stored: its fabric is the one of the nodes.
@@ -216,7 +216,7 @@ public struct ControllerEngine: Engine {
 
   // MARK: Output of the core
 
-  /// Handles all outputs of the core, including those that handling them causes.
+  /// Handles the outputs of the core until there are none left.
   mutating func settle(at now: Instant) {
     repeat {
       handleOutputs(at: now)

@@ -7,7 +7,7 @@ extension ControllerEngine {
   /// The groups that are not deleted, by id.
   public var groups: [GroupRecord] { records { !$0.isDeleted } }
 
-  /// Deleted groups of which nodes may still have keys, memberships or access entries, by id.
+  /// Deleted groups whose keys, memberships or access entries nodes may still have, by id.
   public var deletedGroups: [GroupRecord] { records { $0.isDeleted } }
 
   private func records(_ isIncluded: (GroupRecord) -> Bool) -> [GroupRecord] {

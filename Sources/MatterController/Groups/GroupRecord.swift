@@ -22,8 +22,8 @@ public struct GroupRecord: Hashable, Sendable {
   public let keySet: UInt16
   /// The endpoints that joined, in order.
   public internal(set) var members: [Member] = []
-  /// Nodes that may have keys, memberships or access entries of the group, in order: nodes with members, nodes of which
-  /// an endpoint failed to join, and nodes removed from the fabric while unreachable.
+  /// Nodes that may have keys, memberships or access entries of the group, in order: nodes with members, nodes where an
+  /// endpoint failed to join, and nodes removed from the fabric while unreachable.
   public internal(set) var holders: [NodeID] = []
   /// Whether the group was deleted. Its id and key set stay reserved while there are holders.
   public internal(set) var isDeleted = false
