@@ -208,7 +208,7 @@ extension ControllerEngine {
     if change.isJoining {
       record.members += changed
       record.members.sort()
-    } else if !change.othersStay {
+    } else if !change.otherEndpointsRemain {
       record.holders.removeAll { $0 == change.node }
     }
     update(record)
