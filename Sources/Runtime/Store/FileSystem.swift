@@ -125,7 +125,7 @@ package enum DirectoryCheck {
     }
     guard status.st_mode & S_ISVTX == 0 else { return false }
     guard status.st_mode & S_IWOTH == 0 else {
-      throw StoreError(.insecure("everybody can write to it; run chmod o-w on it"), path: path)
+      throw StoreError(.insecure("all users can write to it; run chmod o-w on it"), path: path)
     }
     return status.st_mode & S_IWGRP != 0
   }
