@@ -6,7 +6,7 @@ import Testing
 @testable import Runtime
 
 @Suite struct SocketPathTests {
-  /// Closing a listener removes no file, neither its own nor one that its short path leads to by then.
+  /// Closing a listener removes no file, neither its own nor one that its short path leads to at that time.
   @Test func closingAListenerRemovesNoSocket() async throws {
     let root = FileManager.default.temporaryDirectory.path + "/\(UUID().uuidString)"
     defer { try? FileManager.default.removeItem(atPath: root) }

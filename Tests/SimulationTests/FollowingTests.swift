@@ -207,7 +207,7 @@ import Testing
     #expect(home.status("1")?.reason == nil)
   }
 
-  /// The device is reachable but has lost our fabric, which is reported whatever the previous reason was.
+  /// The device is reachable but has lost our fabric, which is reported regardless of the previous reason.
   @Test(arguments: [true, false]) func resetDeviceRefusesSession(_ afterOurRestart: Bool) throws {
     let home = try FollowedHome()
     try home.start()

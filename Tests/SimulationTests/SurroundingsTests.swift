@@ -60,7 +60,7 @@ import Testing
   }
 
   /// The address changes during a subscription: reports resume at the new address, whether DNS-SD announces it or the
-  /// device itself is heard from there.
+  /// device itself sends from there.
   @Test(arguments: [true, false], [v4, v6])
   func followsAddressChangeDuringSubscription(announces: Bool, to address: SocketAddress) throws {
     let home = try SimulatedHome()

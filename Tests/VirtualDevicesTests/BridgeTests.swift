@@ -213,7 +213,7 @@ import Testing
 
   // MARK: Errors
 
-  /// Returns the problems of a bridge with these lines of devices, the first of which is line 5.
+  /// Returns the problems of a bridge with these devices, which begin in line 5.
   private func problems(_ devices: String) -> String {
     do {
       _ = try bridge(devices)

@@ -133,7 +133,9 @@ public enum HostDiagnosis {
     let count = limit.rlim_cur
     let text = count >= UInt64(Int64.max) ? "no limit of open files" : "\(count) open files at a time"
     let advice = "raise it with ulimit -n 8192"
-    if count < 256 { return HostCheck("descriptors", .problem, "\(text), too few for some devices", advice: advice) }
+    if count < 256 {
+      return HostCheck("descriptors", .problem, "\(text), not enough for several devices", advice: advice)
+    }
     if count < 1024 { return HostCheck("descriptors", .note, "\(text), about \(count / 8) devices", advice: advice) }
     return HostCheck("descriptors", .ok, text)
   }

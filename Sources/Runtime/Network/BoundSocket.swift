@@ -88,7 +88,7 @@ extension BoundSocket {
       _ = set(descriptor, IPPROTO_IP, IP_MULTICAST_IF, request(nil, interface))
     }
     if interface.isLoopback { return }
-    // Send by this interface only, whatever the routing table says.
+    // Send by this interface only, regardless of the routing table.
     let index = CInt(bitPattern: interface.index.bigEndian)
     if ip.isIPv6 {
       _ = set(descriptor, IPPROTO_IPV6, SystemNumber.ipv6UnicastInterface, index)

@@ -71,7 +71,7 @@ public enum InterfaceSelection: Hashable, Sendable {
 
 /// The host's interfaces.
 public enum NetworkInterfaces {
-  /// Returns all interfaces in the order of their indices, including those that are down.
+  /// Returns all interfaces in the order of their indices, including inactive ones.
   public static func all() throws(NetworkError) -> [NetworkInterface] {
     var head: UnsafeMutablePointer<ifaddrs>?
     guard getifaddrs(&head) == 0 else { throw .system(operation: "getifaddrs", code: errno) }
@@ -99,7 +99,7 @@ public enum NetworkInterfaces {
     return byIndex.values.sorted { $0.index < $1.index }
   }
 
-  /// Returns the selected interfaces, each of which is up and has an address.
+  /// Returns the selected interfaces, all of them up and with an address.
   public static func select(_ selection: InterfaceSelection) throws(NetworkError) -> [NetworkInterface] {
     try select(selection, from: try all())
   }

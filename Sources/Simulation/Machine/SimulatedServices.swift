@@ -31,7 +31,7 @@ final class SimulatedServices: NodeDiscovery, @unchecked Sendable {
   }
 
   func withdraw(_ service: MatterService, silently: Bool) {
-    // Without power there is no goodbye; the records expire.
+    // Without power, the goodbye is omitted and the records expire.
     guard !silently, machine.takesEffect() else { return }
     machine.world.trace.add(.withdrawn, machine.id, at: machine.world.now, StableDescription.of(service.kind))
     machine.world.discovery.withdraw(service, by: machine.id, &machine.world.network, at: machine.world.now)
@@ -49,7 +49,7 @@ final class SimulatedServices: NodeDiscovery, @unchecked Sendable {
       machine.world.trace.add(.browsing, machine.id, at: machine.world.now, StableDescription.of(query))
       machine.world.discovery.browse(query, by: machine.id)
     }
-    // The world reports a known service only once, so deliver those that other searches have found.
+    // The world reports a known service only once, so deliver the ones that other searches have found.
     for service in known where query.matches(service) { owner.execute { handler(.found(service)) } }
     return browse
   }

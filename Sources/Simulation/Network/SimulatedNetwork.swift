@@ -171,7 +171,7 @@ public struct SimulatedNetwork: Sendable {
   }
 
   /// Returns the additional time of a service discovery packet over a link compared with a perfect one, or nil if it is
-  /// lost. Makes no random draw if the loss is certain or impossible, nor for the time if there is no jitter.
+  /// lost. Makes no random draw if the loss is certain or impossible, nor for the time without jitter.
   mutating func packetDelay(from: HostID, to: HostID) -> Duration? {
     let conditions = links[Link(from: from, to: to)] ?? conditions
     guard !conditions.loss.happens(&random) else { return nil }

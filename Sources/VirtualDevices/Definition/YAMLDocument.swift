@@ -56,7 +56,7 @@ package struct YAMLDocument {
       && lines[mark.line - 1].prefix { $0 == " " || $0 == "\t" }.contains("\t")
     return DefinitionProblem(
       at: mark, found: "text that is not YAML (\(reason))",
-      expected: isTab ? "blanks: a tab can't indent" : "“key: value” lines, those that belong together equally indented"
+      expected: isTab ? "blanks: a tab can't indent" : "“key: value” lines with consistent indentation"
     )
   }
 

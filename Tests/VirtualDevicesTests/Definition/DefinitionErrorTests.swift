@@ -148,7 +148,7 @@ struct DefinitionErrorTests {
 
   @Test("reports YAML errors")
   func syntax() {
-    let blocks = "expected “key: value” lines, those that belong together equally indented"
+    let blocks = "expected “key: value” lines with consistent indentation"
     #expect(
       problems("home: A: B")
         == ["home.yaml:1:8: found text that is not YAML (mapping values are not allowed in this context), \(blocks)"])

@@ -101,7 +101,7 @@ struct DefinitionTests {
 
   @Test("avoids well-known codes")
   func wellKnownCodes() {
-    // The passcode of the Matter SDK's examples, and those that the standard forbids. The first passcode is 1.
+    // The passcode of the Matter SDK's examples, and the ones that the standard forbids. The first passcode is 1.
     for (known, next) in [
       (20_202_021, 20_202_022), (11_111_111, 11_111_112), (12_345_678, 12_345_679), (87_654_321, 87_654_322),
       (88_888_888, 88_888_889), (20_202_020, 20_202_020), (99_999_998, 99_999_998),
