@@ -7,15 +7,15 @@ import Testing
 @testable import Runtime
 
 @Suite(.serialized) struct EchoMeasurementTests {
-  @Test func `the measurement runs to its end`() async throws {
+  @Test func completesMeasurement() async throws {
     let loops = MultiThreadedEventLoopGroup.singleton
     #expect(try EchoMeasurement.blocking(rounds: 50) > .zero)
     #expect(try await EchoMeasurement.hosts(rounds: 50, outstanding: 4, on: loops.next(), and: loops.next()) > .zero)
   }
 
-  /// The figures, in a release build: `HEARTH_MEASURE=1 swift test -c release -Xswiftc -enable-testing --filter Echo`.
+  /// Measures in a release build: `HEARTH_MEASURE=1 swift test -c release -Xswiftc -enable-testing --filter Echo`.
   @Test(.enabled(if: ProcessInfo.processInfo.environment["HEARTH_MEASURE"] != nil))
-  func `an echo through hosts costs less than twice a blocking one`() async throws {
+  func hostEchoTakesLessThanTwiceABlockingEcho() async throws {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
     let (first, second) = (group.next(), group.next())
     let rounds = 20_000

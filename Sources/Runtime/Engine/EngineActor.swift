@@ -1,9 +1,9 @@
 public import MatterProtocol
 public import NIOCore
 
-/// The edge for async callers: an actor on the engine's own event loop, around the same host.
+/// The async interface to an engine host: an actor on the engine's own event loop.
 ///
-/// From code that runs on the loop already, and for everything on the packet path, use the host.
+/// Code that runs on the loop already, and everything on the packet path, uses the host directly.
 public actor EngineActor<E: Engine & SendableMetatype> {
   public nonisolated let eventLoop: any EventLoop
   private nonisolated let bound: NIOLoopBound<EngineHost<E>>
@@ -16,7 +16,7 @@ public actor EngineActor<E: Engine & SendableMetatype> {
     bound = host
   }
 
-  /// Makes a host on an event loop, starts it, and gives the actor for it.
+  /// Creates a host on an event loop, starts it, and returns its actor.
   public static func start(
     on eventLoop: any EventLoop, _ make: @escaping @Sendable () throws -> EngineHost<E>
   ) async throws -> EngineActor<E> {
@@ -27,10 +27,10 @@ public actor EngineActor<E: Engine & SendableMetatype> {
     }.get()
   }
 
-  /// The host, for code on its loop.
+  /// The host. To be used on its loop.
   public var host: EngineHost<E> { bound.value }
 
-  /// Calls `body` with the engine and the time on the engine's loop, then carries out the effects.
+  /// Calls `body` with the engine and the time on the engine's loop, then performs the effects.
   public func perform<R: Sendable, F: Error>(
     _ body: @Sendable (inout E, Instant) throws(F) -> R
   ) throws(F) -> R {
@@ -42,6 +42,6 @@ public actor EngineActor<E: Engine & SendableMetatype> {
     try body(bound.value)
   }
 
-  /// Ends it, as ``EngineHost/stop(silently:)`` does.
+  /// Stops the host, see ``EngineHost/stop(silently:)``.
   public func stop() { bound.value.stop() }
 }

@@ -3,10 +3,10 @@ internal import Logging
 internal import MatterProtocol
 public import NIOCore
 
-/// How long a datagram takes over loopback and back: with blocking sockets, the floor, and through two engine hosts.
+/// Measures loopback round trips of datagrams: with blocking sockets, as the lower bound, and through two engine hosts.
 public enum EchoMeasurement {
-  /// Round trips between two threads with blocking sockets, one at a time. Blocks the caller.
-  /// - Returns: how long one took, on average.
+  /// Measures round trips between two threads with blocking sockets, one at a time. Blocks the caller.
+  /// - Returns: the mean duration of a round trip.
   public static func blocking(rounds: Int, size: Int = 60) throws(NetworkError) -> Duration {
     let server = try BlockingSocket()
     let client = try BlockingSocket()
@@ -23,9 +23,9 @@ public enum EchoMeasurement {
     return duration / rounds
   }
 
-  /// Round trips between two engines, each on its loop; the same loop for both is allowed.
-  /// - Parameter outstanding: how many datagrams are on their way at a time.
-  /// - Returns: how long one took, on average; with several outstanding, the whole time divided by the rounds.
+  /// Measures round trips between two engines, each on its loop, which may be the same.
+  /// - Parameter outstanding: the number of datagrams in flight.
+  /// - Returns: the mean duration of a round trip; with several in flight, the total time divided by the rounds.
   public static func hosts(
     rounds: Int, size: Int = 60, outstanding: Int = 1, on first: any EventLoop, and second: any EventLoop
   ) async throws -> Duration {
@@ -54,9 +54,9 @@ public enum EchoMeasurement {
   typealias SocketAddress = MatterProtocol.SocketAddress
 }
 
-/// Sends back what comes; with a number of rounds, until so many have come.
+/// Echoes datagrams; with `rounds`, emits the time after that number.
 private struct EchoingEngine: Engine, Sendable {
-  /// Zero: goes on for ever.
+  /// 0 for no limit.
   var rounds = 0
   var target: MatterProtocol.SocketAddress?
   private var received = 0
@@ -82,7 +82,7 @@ private struct EchoingEngine: Engine, Sendable {
   mutating func nextEffect() -> Effect<Instant>? { effects.popLast() }
 }
 
-/// A blocking socket on 127.0.0.1 that gives up after a second.
+/// A blocking socket on 127.0.0.1 with a timeout of one second.
 private struct BlockingSocket: ~Copyable {
   let descriptor: CInt
   let address: MatterProtocol.SocketAddress
@@ -108,7 +108,7 @@ private struct BlockingSocket: ~Copyable {
   }
 }
 
-/// A thread that echoes so many datagrams on a blocking socket.
+/// A thread that echoes a number of datagrams on a blocking socket.
 private final class EchoThread {
   private struct Work {
     let descriptor: CInt
