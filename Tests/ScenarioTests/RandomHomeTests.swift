@@ -62,8 +62,8 @@ import Testing
     #expect(RandomPlan(seed: found.plan.seed).keeping(devices: words[2], steps: words[3]) == least.plan)
   }
 
-  /// A home that learns all only when a report is due agrees in the end, and is too slow for what happens then: each of these
-  /// seeds finds it by another thing.
+  /// A home that learns all only when a report is due agrees in the end, and is too slow for what happens then: each
+  /// of these seeds finds it by another thing.
   @Test(arguments: [(3, "startUp"), (4, "restart"), (10, "absence")] as [(UInt64, String)])
   func whatHappensWhenAllAgreeIsKnownSoon(_ seed: UInt64, _ act: String) async {
     let outcome = await RandomHome.run(RandomPlan(seed: seed), defect: .ignoresAnnouncements)
@@ -118,15 +118,15 @@ import Testing
         try await world.simulation.sleep(for: .seconds(1000))
         try await body(world)
         let healed = await world.simulation.now + (.zero - late)
-        return try await RandomPlay(RandomPlan(seed: 1), world).converge(since: healed)
+        return try await RandomRun(RandomPlan(seed: 1), world).converge(since: healed)
       }
       return try run.result.get()
     }
     #expect(try await converge(.zero) == .zero)
     #expect(try await converge(RandomHome.bound) == RandomHome.bound)
-    let late = await #expect(throws: RandomPlay.Failure.self) { _ = try await converge(RandomHome.bound + .seconds(1)) }
+    let late = await #expect(throws: RandomRun.Failure.self) { _ = try await converge(RandomHome.bound + .seconds(1)) }
     #expect(late?.description == "601 s after the network healed: all agreed too late")
-    let never = await #expect(throws: RandomPlay.Failure.self) {
+    let never = await #expect(throws: RandomRun.Failure.self) {
       _ = try await converge(.zero) { world in
         // It has forgotten a value, and nobody has a reason to tell it again.
         let controller = try await world.home.controller

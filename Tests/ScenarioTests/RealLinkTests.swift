@@ -18,8 +18,8 @@ import Testing
   init() {
     let loop = MultiThreadedEventLoopGroup.singleton.any()
     (lamp, hub) = (FaultyMachine(on: loop, in: networks), FaultyMachine(on: loop, in: networks))
-    networks.sends(from: [source, SocketAddress(.loopback4, port: source.port)], lamp)
-    networks.sends(from: [hubs, SocketAddress(.loopback4, port: hubs.port)], hub)
+    networks.registerSender(at: [source, SocketAddress(.loopback4, port: source.port)], lamp)
+    networks.registerSender(at: [hubs, SocketAddress(.loopback4, port: hubs.port)], hub)
   }
 
   /// When the copies of a datagram from the lamp come to the hub.
@@ -139,22 +139,22 @@ import Testing
 
   @Test func serviceDiscoveryIsOfTheLink() {
     let service = MatterService.Kind.commissionable(instance: 7)
-    networks.publishes(service, lamp)
+    networks.recordPublication(of: service, by: lamp)
     func isFound() -> Bool { networks.isFound(service, by: hub) }
-    let (before, after) = (0, networks.asks())
+    let (before, after) = (0, networks.recordQuestion())
     func ways(_ question: Int) -> Set<Duration?> {
-      Set((0..<200).map { _ in networks.way(of: service, to: hub, question: question) })
+      Set((0..<200).map { _ in networks.announcementDelay(of: service, to: hub, question: question) })
     }
     #expect(isFound() && ways(before) == [.zero] && ways(after) == [.zero])
     inject { ($0.loss, $0.latency) = (Ratio(1, of: 2), .seconds(3)) }
     // Who asks for it hears it when the question has gone there and the answer come back.
     #expect(isFound() && ways(before) == [nil, .seconds(3)] && ways(after) == [nil, .seconds(6)])
     // Nothing is lost on the way to oneself.
-    #expect(networks.way(of: service, to: lamp, question: after) == .zero)
+    #expect(networks.announcementDelay(of: service, to: lamp, question: after) == .zero)
     hub.inject(.mute)
     #expect(isFound() && !networks.isFound(service, by: hub, question: after))
     // What is announced anew need not be asked for.
-    networks.publishes(service, lamp)
+    networks.recordPublication(of: service, by: lamp)
     #expect(networks.isFound(service, by: hub, question: after) && ways(after) == [nil, .seconds(3)])
     hub.inject(.heal)
     inject { $0.loss = .always }

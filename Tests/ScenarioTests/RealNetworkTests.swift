@@ -8,7 +8,8 @@ import Testing
 
 @testable import Scenario
 
-/// What is injected into machines on real sockets is injected into what they send to groups, and service discovery, too.
+/// What is injected into machines on real sockets is injected into what they send to groups, and service discovery,
+/// too.
 @Suite(.serialized) struct RealNetworkTests {
   private static let group = IPAddress.multicast(fabricID: 0x2345_6789_ABCD_EF01, group: 0x0103)
 
@@ -85,8 +86,8 @@ import Testing
     }.get()
   }
 
-  /// Who has no address is not seen by service discovery, and nobody by who has none; nor do two see each other who have none in
-  /// common.
+  /// Who has no address is not seen by service discovery, and nobody by who has none; nor do two see each other who
+  /// have none in common.
   @Test(
     .timeLimit(.minutes(10)),
     arguments: [
@@ -199,8 +200,8 @@ import Testing
     #expect(finder.news == ["publish"])
   }
 
-  /// A cut that was asked for while there was no power comes when there is, as on virtual time; who has power and loses it is rid
-  /// of it.
+  /// A cut that was asked for while there was no power comes when there is, as on virtual time; who has power and
+  /// loses it is rid of it.
   @Test func aCutWaitsForThePower() {
     let plug = FaultyMachine(on: HostMachine().nextEventLoop(), in: RealNetworks())
     plug.losePower()
@@ -230,7 +231,8 @@ import Testing
   }
 
   /// A home's discovery in a world of its own, where time is virtual, and a plug that it has found.
-  /// - Parameter body: is given, among others, what has the plug take its service back, and the discovery beneath forget it.
+  /// - Parameter body: is given, among others, what has the plug take its service back, and the discovery beneath
+  ///   forget it.
   private func found(
     _ body: (
       _ world: World, _ hub: FaultyMachine, _ plug: FaultyMachine, _ end: (_ silently: Bool) -> Void, _ lost: () -> Int
@@ -281,7 +283,7 @@ import Testing
     try found { world, hub, plug, _, lost in
       plug.inject(fault)
       for _ in 0..<11 {
-        hub.lookAgain()
+        hub.updateSearches()
         try world.run(for: .seconds(10))
       }
       #expect(lost() == 0)
@@ -302,7 +304,7 @@ import Testing
     try world.run(for: .seconds(100))
     #expect(found.load(ordering: .relaxed) == 0)
     publisher.publish(Self.service, on: nil, onConflict: nil)
-    hub.lookAgain()
+    hub.updateSearches()
     try world.run(for: .seconds(1))
     #expect(found.load(ordering: .relaxed) == 1)
   }
@@ -312,7 +314,7 @@ import Testing
     try found { world, hub, plug, _, lost in
       for fault in [NetworkFault.place("iot"), .heal, .place("iot")] {
         plug.inject(fault)
-        hub.lookAgain()
+        hub.updateSearches()
         try world.run(for: .seconds(50))
       }
       // 150 s after the first, 50 s after the second.
@@ -346,7 +348,8 @@ import Testing
     }
   }
 
-  /// Who loses its power says none: what the records of the discovery beneath were good for is over with them, on a bad link as well.
+  /// Who loses its power says none: what the records of the discovery beneath were good for is over with them, on a
+  /// bad link as well.
   @Test func whatHasExpiredIsForgottenAtOnce() throws {
     for conditions in [LinkConditions(loss: Ratio(999_999, of: 1_000_000)), LinkConditions(latency: .seconds(3)), nil] {
       try found { world, _, plug, end, lost in
@@ -369,26 +372,26 @@ import Testing
     let networks = RealNetworks()
     let (plug, hub) = (FaultyMachine(on: loop, in: networks), FaultyMachine(on: loop, in: networks))
     var service = Self.service
-    networks.publishes(service.kind, plug)
-    func told(_ addresses: [IPAddress]) -> [IPAddress] {
+    networks.recordPublication(of: service.kind, by: plug)
+    func resolved(_ addresses: [IPAddress]) -> [IPAddress] {
       service.addresses = addresses
-      return networks.told(service, to: hub).addresses
+      return networks.resolved(service, to: hub).addresses
     }
-    #expect(told([.loopback6, .loopback4]) == [.loopback6, .loopback4])
+    #expect(resolved([.loopback6, .loopback4]) == [.loopback6, .loopback4])
     try await loop.submit { try plug.move() }.get()
     let new = plug.address4
     #expect(new != .loopback4 && new.isLoopback && hub.address4 == .loopback4)
-    #expect(told([.loopback6, .loopback4, new]) == [new])
+    #expect(resolved([.loopback6, .loopback4, new]) == [new])
     // Who has no IPv4 finds it at the IPv6 address that there is.
     hub.inject(.family(.v4, isOn: false))
-    #expect(told([.loopback6, new]) == [.loopback6, new])
+    #expect(resolved([.loopback6, new]) == [.loopback6, new])
     hub.inject(.heal)
     // What is known of a family that it has lost is not taken in.
     plug.inject(.family(.v4, isOn: false))
-    #expect(told([.loopback6, new]) == [.loopback6])
+    #expect(resolved([.loopback6, new]) == [.loopback6])
     plug.inject(.heal)
     plug.inject(.family(.v6, isOn: false))
-    #expect(told([.loopback6, .loopback4]) == [.loopback4])
+    #expect(resolved([.loopback6, .loopback4]) == [.loopback4])
     try await loop.submit { try plug.move() }.get()
     #expect(plug.address4 != new)
   }
