@@ -83,7 +83,7 @@ enum Flood {
     for measured in [times, resumed, full] where !((measured.times.max() ?? .nan) <= latencyLimit * 1e9) {
       faults.append("a switch took longer than \(latencyLimit) s")
     }
-    if halfway.map({ end - $0 > growthLimit }) ?? true { faults.append("memory goes on growing") }
+    if halfway.map({ end - $0 > growthLimit }) ?? true { faults.append("memory keeps growing") }
     return (flood.perSecond, faults)
   }
 

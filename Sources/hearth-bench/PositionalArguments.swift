@@ -6,7 +6,7 @@ struct PositionalArguments {
 
   subscript(index: Int) -> String? { index < words.count ? words[index] : nil }
 
-  /// Returns a whole number, or nil if the argument is missing; exits if it is no number.
+  /// Returns a whole number, or nil if the argument is missing; exits if it is not a number.
   func number(_ index: Int, _ name: String) -> UInt64? {
     guard let word = self[index] else { return nil }
     if let number = UInt64(word) { return number }

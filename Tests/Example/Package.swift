@@ -4,7 +4,7 @@ import PackageDescription
 // A package that tests a home with Hearth. Outside of this repository it would use `.package(url: …)` instead of
 // `path:`.
 let package = Package(
-  name: "house",
+  name: "example-home",
   platforms: [.macOS(.v26)],
   dependencies: [.package(name: "hearth", path: "../..")],
   targets: [

@@ -19,7 +19,7 @@ extension CloudTests {
       }
       try await world.simulation.sleep(for: .seconds(20_000))
       #expect(try await device("Pier", home).offlineReason == .cloudSaysUnreachable)
-      // The time of absence starts anew for a device that was listed meanwhile.
+      // The absence time restarts for a device that was listed meanwhile.
       cloud.with { $0.devices = [entries[1]] }
       try await world.simulation.sleep(for: .seconds(1000))
       #expect(try await device("Pier", home).offlineReason == nil)

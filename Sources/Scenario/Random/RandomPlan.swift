@@ -262,7 +262,7 @@ public struct RandomPlan: Hashable, Sendable {
   /// A description of the plan, one line per device and step.
   public var lines: [String] {
     kept.map { "D\($0): \(kinds[$0].rawValue)\(newcomers.contains($0) ? ", not yet commissioned" : "")" }
-      + (hasSecondHome ? ["all that are commissioned are in a second home, too"] : []) + steps.map(\.description)
+      + (hasSecondHome ? ["all commissioned devices are also in a second home"] : []) + steps.map(\.description)
   }
 }
 

@@ -298,7 +298,7 @@ actor RealHome: Stage {
       let part = parts.first(where: { part in
         part.definition.path == wanted.path || part.definition.bridged.contains { $0.path == wanted.path }
       })
-    else { throw HomeError(.notFound, "there is no device “\(name)”") }
+    else { throw HomeError(.notFound, "no device “\(name)”") }
     return part
   }
 
@@ -312,11 +312,11 @@ actor RealHome: Stage {
   ) async throws -> R {
     let part = try find(name)
     guard case .success(let wanted) = DeviceNames(definition).find(name) else {
-      throw HomeError(.notFound, "there is no device “\(name)”")
+      throw HomeError(.notFound, "no device “\(name)”")
     }
     return try await loop.submit {
       guard let place = part.device.value.place(named: wanted.path) else {
-        throw HomeError(.notFound, "there is no device “\(name)”")
+        throw HomeError(.notFound, "no device “\(name)”")
       }
       return try body(part.device.value, place)
     }.get()

@@ -26,7 +26,7 @@ extension SimulatedHome {
         .ambiguousTarget, "“\(name)” may be any of \(miss.candidates.count) devices", candidates: miss.candidates)
     case .failure: break
     }
-    throw HomeError(.notFound, "there is no device “\(name)”", candidates: names.suggestions(for: name))
+    throw HomeError(.notFound, "no device “\(name)”", candidates: names.suggestions(for: name))
   }
 
   /// Returns the machine of a device, or with “hub” that of the home.
