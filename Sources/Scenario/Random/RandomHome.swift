@@ -88,7 +88,7 @@ public enum RandomHome {
       guard left > 0, plan != best.plan else { return false }
       left -= 1
       let outcome = await run(plan, defect: defect)
-      // A different failure is no reduction of this one.
+      // A plan with a different failure is not accepted.
       guard outcome.kind == failed.kind else { return false }
       best = outcome
       return true

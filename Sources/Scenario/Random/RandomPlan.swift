@@ -88,7 +88,7 @@ public struct RandomPlan: Hashable, Sendable {
   /// Draws one to five devices and a schedule of faults and commands.
   public init(seed: UInt64) {
     self.seed = seed
-    // A different sequence from the one that the simulated world draws from.
+    // The simulated world draws from a different sequence.
     var random = SeededRandomSource(seed: seed ^ 0x5EED_0F_40_4E_5)
     let count = Int.random(in: 1...5, using: &random)
     kinds = (0..<count).map { _ in Kind.allCases[Int.random(in: 0..<Kind.allCases.count, using: &random)] }

@@ -100,7 +100,7 @@ final class FaultyMachine: Machine {
   /// - Returns: whether the datagram leaves the machine.
   func countDatagram(to destination: MatterProtocol.SocketAddress) -> Bool {
     guard takesEffect() else { return false }
-    // Without an address of the family there is no source address to send from.
+    // Sending requires a source address of the family.
     if networks.hasAddress(self, of: destination.ip.family) { state.withLock { $0.sent += 1 } }
     let leaves = networks.leaves(self, to: destination.ip)
     if !leaves { networks.reportLoss(from: self, to: destination) }

@@ -86,7 +86,7 @@ final class RealNetworks: Sendable {
     state.withLock { state in state.senders[address].flatMap { state.names[$0] } }
   }
 
-  /// Returns an unused address of 127.0.0.0/8, all of which belong to the loopback interface.
+  /// Returns an unused address of 127.0.0.0/8; the loopback interface has the whole range.
   func newAddress() -> IPAddress {
     state.withLock { state in
       state.lastAddress += 1
@@ -127,7 +127,7 @@ final class RealNetworks: Sendable {
     }
   }
 
-  /// Returns whether the route still exists when a datagram arrives. A fault that has healed by then doesn't matter.
+  /// Returns whether the route still exists when a datagram arrives. A fault that has healed in the meantime has no effect.
   func reaches(_ machine: FaultyMachine, from source: SocketAddress) -> Bool {
     state.withLock { state in
       let (sender, receiver) = (state[state.senders[source]], state[ObjectIdentifier(machine)])

@@ -56,7 +56,7 @@ public struct TraceFile: Sendable {
   }
 
   /// Parses a file.
-  /// - Throws: ``DefinitionError`` if it is no trace.
+  /// - Throws: ``DefinitionError`` if it is not a trace.
   public init(name: String, text: String) throws {
     // Split at bytes: Unicode has line separators that JSON doesn't escape.
     var lines = text.utf8.split(separator: UInt8(ascii: "\n")).compactMap { line in

@@ -16,7 +16,7 @@ public final class Timeline: Sendable {
     var latest = Duration.zero
     var isSettingUp = false
     var mark: SourceMark?
-    /// The current step, or the one that is waited for, with its position; nil before the first.
+    /// The current or next step with its position; nil before the first.
     var current: String?
     var remarks: [String] = []
     var commands: [CommandRecord] = []

@@ -36,7 +36,7 @@ struct CompetingController {
   /// duplicate. Matter Core § 4.6.5.
   private static let mostAtOnce = 16
 
-  /// Requests `count` subscriptions to all attributes, and keeps those that the device grants.
+  /// Requests `count` subscriptions to all attributes, and keeps those granted.
   /// - Throws: ``HomeError``, also if the device grants fewer than it guarantees to each fabric, or fails in another
   ///   way than by refusing.
   func subscribe(to device: String, of home: Home, count: Int) async throws -> CompetingSubscriptions {

@@ -30,7 +30,7 @@ final class HearthProcess {
       let own = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
       let path = own.deletingLastPathComponent().appending(path: "hearth")
       guard FileManager.default.isExecutableFile(atPath: path.path) else {
-        throw BenchError("there is no \(path.path)")
+        throw BenchError("\(path.path) is missing; build hearth first")
       }
       return path
     }

@@ -100,7 +100,7 @@ final class Kill {
     try devices.waitUntilReady()
     let status = try devices.devices()
     for name in Self.names {
-      guard let device = status[name] else { throw BenchError("there is no \(name)") }
+      guard let device = status[name] else { throw BenchError("\(name) is missing") }
       let pair = try HearthProcess(
         ["pair", device.manualCode, "--name", name, "--mdns", "off", "--at", "127.0.0.1:\(device.port)"], state: state,
         log: URL(filePath: directory + "/pair.log"))

@@ -39,7 +39,7 @@ struct KilledCommands {
     try devices.waitUntilReady()
     let status = try devices.devices()
     func pair(_ number: Int) throws -> HearthProcess {
-      guard let device = status["Light \(number)"] else { throw BenchError("there is no light \(number)") }
+      guard let device = status["Light \(number)"] else { throw BenchError("light \(number) is missing") }
       return try command(
         "pair", device.manualCode, "--name", "Light \(number)", "--mdns", "off", "--at", "127.0.0.1:\(device.port)")
     }
