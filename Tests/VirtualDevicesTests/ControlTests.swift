@@ -204,7 +204,7 @@ import Testing
         for _ in 0..<3 { try await sendDatagram([0, 1]) }
         try await Task.sleep(for: .milliseconds(200))
         _ = try await fleet.send(.network(device: "Den/Lamp", .heal))
-        try await shout([0, 1])
+        try await sendDatagram([0, 1])
         for _ in 0..<12_000 {
           if try await drops()["malformedHeader", default: 0] != before { break }
           try await Task.sleep(for: .milliseconds(10))
