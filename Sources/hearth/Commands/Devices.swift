@@ -116,7 +116,7 @@ struct DeviceRow {
   }
 
   /// Whether what is known of an endpoint is what it said last, and not what is the case now.
-  func isLast(_ endpoint: EndpointID) -> Bool { device.traits.first { $0.endpoint == endpoint }?.isLast ?? !isOnline }
+  func isLast(_ endpoint: EndpointID) -> Bool { device.traits.first { $0.endpoint == endpoint }?.isStale ?? !isOnline }
 }
 
 extension DeviceRecord {
