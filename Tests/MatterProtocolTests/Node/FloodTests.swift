@@ -13,8 +13,8 @@ import Testing
         <= configuration.maximumInboundHandshakes + configuration.maximumInboundPASEHandshakes
         + configuration.maximumInboundResumptions)
     #expect(core.handshakes.count <= core.unsecured.count)
-    #expect(core.rooms.passcode.places.count <= configuration.maximumInboundPASEHandshakes)
-    #expect(core.rooms.certificates.places.count <= configuration.maximumInboundHandshakes)
+    #expect(core.admission.passcode.slots.count <= configuration.maximumInboundPASEHandshakes)
+    #expect(core.admission.certificates.slots.count <= configuration.maximumInboundHandshakes)
     #expect(core.exchanges.count <= configuration.maximumUnsecuredSessions * 4)
     #expect(core.secured.count <= configuration.maximumSessions)
   }

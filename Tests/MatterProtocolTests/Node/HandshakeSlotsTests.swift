@@ -67,7 +67,7 @@ import Testing
     #expect(pair.established(1).count == 1)
     #expect(pair.attempts == 0, "the strangers tried no passcode")
     // They took all there was, or all that there are of them.
-    #expect(pair.cores[1].rooms.passcode.slots.count >= min(addresses, 15))
+    #expect(pair.cores[1].admission.passcode.slots.count >= min(addresses, 15))
   }
 
   /// Overheard first messages are known again, from wherever they come: they cost next to nothing and take no slot.
@@ -80,7 +80,7 @@ import Testing
     ) { $0.beginCASE() }
     #expect(time.map { $0 < .seconds(1) } == true, "\(String(describing: time))")
     #expect(pair.cores[1].drops[.duplicate] >= 1000)
-    #expect(pair.cores[1].rooms.certificates.slots.isEmpty && pair.cores[1].rooms.resumption.slots.isEmpty)
+    #expect(pair.cores[1].admission.certificates.slots.isEmpty && pair.cores[1].admission.resumption.slots.isEmpty)
   }
 
   /// First messages that the device has not seen yet, from one who knows the fabric: from few addresses they leave room at
@@ -106,7 +106,7 @@ import Testing
       before: .seconds(1)
     ) { $0.beginCASE() }
     #expect(time.map { $0 < .milliseconds(100) } == true, "\(String(describing: time))")
-    #expect(pair.cores[1].rooms.certificates.slots.count == 8, "all the others were taken")
+    #expect(pair.cores[1].admission.certificates.slots.count == 8, "all the others were taken")
   }
 
   /// A first message that comes to nothing takes nobody's slot.
@@ -144,16 +144,16 @@ import Testing
   }
 
   @Test func notesAreBounded() {
-    var notes = RecentNotes<Int>(limit: 4)
+    var keys = RecentKeys<Int>(limit: 4)
     for number in 0..<100 {
-      notes.note(number % 6, at: Instant(nanoseconds: Int64(number)))
-      #expect(notes.count <= 4)
+      keys.insert(number % 6, at: Instant(nanoseconds: Int64(number)))
+      #expect(keys.count <= 4)
     }
-    #expect((0..<6).filter { notes[$0] != nil } == [0, 1, 2, 3])
+    #expect((0..<6).filter { keys[$0] != nil } == [0, 1, 2, 3])
     // What is noted again is the newer for it.
-    notes = RecentNotes(limit: 2)
-    for (time, key) in [7, 8, 7].enumerated() { notes.note(key, at: Instant(nanoseconds: Int64(time))) }
-    #expect(notes[7] == Instant(nanoseconds: 2) && notes[8] != nil)
+    keys = RecentKeys(limit: 2)
+    for (time, key) in [7, 8, 7].enumerated() { keys.insert(key, at: Instant(nanoseconds: Int64(time))) }
+    #expect(keys[7] == Instant(nanoseconds: 2) && keys[8] != nil)
   }
 }
 
