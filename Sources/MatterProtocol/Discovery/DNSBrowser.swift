@@ -10,8 +10,8 @@ public struct BrowseID: Hashable, Comparable, Sendable {
 public enum BrowseEvent: Hashable, Sendable {
   /// A service was resolved: port, TXT record and at least one address.
   case found(BrowseID, MatterService, on: InterfaceID)
-  /// The port, host, TXT record or addresses of an instance changed; or the unchanged instance was announced without a query,
-  /// because its node may have restarted. RFC 6762 § 8.3.
+  /// The port, host, TXT record or addresses of an instance changed; or the unchanged instance was announced without a
+  /// query, because its node may have restarted. RFC 6762 § 8.3.
   case updated(BrowseID, MatterService, on: InterfaceID)
   /// The service sent a goodbye, or its records expired.
   case lost(BrowseID, MatterService, on: InterfaceID)
@@ -19,19 +19,19 @@ public enum BrowseEvent: Hashable, Sendable {
 
 /// Browses for Matter services by multicast DNS and monitors those found. RFC 6762 § 5.2, § 10, RFC 6763 § 4.
 ///
-/// Sans-IO: the driver passes in packets and the time. After every call it drains `nextOutput()` and `nextEvent()`, and reads
-/// `nextDeadline` again. Responses are accepted from any address and port; the driver must check that the sender is on the
-/// link.
+/// Sans-IO: the driver passes in packets and the time. After every call it drains `nextOutput()` and `nextEvent()`, and
+/// reads `nextDeadline` again. Responses are accepted from any address and port; the driver must check that the sender
+/// is on the link.
 public struct DNSBrowser: Sendable {
   /// The options of a browser.
   public struct Options: Hashable, Sendable {
-    /// The interfaces to query, each with its own known answers. Empty: one query for all interfaces, with the known answers of
-    /// all.
+    /// The interfaces to query, each with its own known answers. Empty: one query for all interfaces, with the known
+    /// answers of all.
     public var interfaces: [InterfaceID] = []
     /// Whether each query is also sent to the driver's unicast targets.
     public var sendsDirect = false
-    /// Whether the first query requests unicast responses, which arrive sooner. Must be false if the driver shares port 5353
-    /// with another program of this host, which might receive them instead. RFC 6762 § 15.1.
+    /// Whether the first query requests unicast responses, which arrive sooner. Must be false if the driver shares port
+    /// 5353 with another program of this host, which might receive them instead. RFC 6762 § 15.1.
     public var asksForUnicast = true
     /// The maximum number of cached instances on all interfaces; further instances are ignored.
     public var maximumInstances = 4096

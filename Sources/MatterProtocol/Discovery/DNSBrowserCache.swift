@@ -25,8 +25,9 @@ struct Lifetime: Hashable, Sendable {
   /// The time from a goodbye until the record expires, in case it is announced again at once. RFC 6762 § 10.1.
   static let goodbyeDelay = Duration.seconds(1)
 
-  /// - Parameter isPointer: Pointers are refreshed first, because the response to a pointer query includes the other records.
-  ///   With the short TTLs of unicast responses, all records of a service would otherwise be due at the same time.
+  /// - Parameter isPointer: Pointers are refreshed first, because the response to a pointer query includes the other
+  ///   records. With the short TTLs of unicast responses, all records of a service would otherwise be due at the same
+  ///   time.
   init(_ ttl: UInt32, at now: Instant, isPointer: Bool, random: inout any RandomSource) {
     received = now
     self.ttl = ttl
@@ -75,7 +76,8 @@ struct Lifetime: Hashable, Sendable {
     step = Self.marks.count
   }
 
-  /// Returns the newer lifetime, unless it is that of a short-lived unicast copy of a record that was received by multicast.
+  /// Returns the newer lifetime, unless it is that of a short-lived unicast copy of a record that was received by
+  /// multicast.
   func merged(with newer: Lifetime) -> Lifetime {
     newer.ttl > 0 && newer.ttl <= DNSResponder.legacyTTL && expires > newer.expires && refresh != nil ? self : newer
   }

@@ -1,8 +1,8 @@
 // Caching the records of responses, and emitting events.
 
 extension DNSBrowser {
-  /// Caches the records of a response in the order pointers, services, addresses, because each depends on the one before.
-  /// Records that no search needs are ignored.
+  /// Caches the records of a response in the order pointers, services, addresses, because each depends on the one
+  /// before. Records that no search needs are ignored.
   mutating func learn(
     _ answers: [DNSRecord], _ additionals: [DNSRecord], on interface: InterfaceID, at now: Instant
   ) {
@@ -75,7 +75,8 @@ extension DNSBrowser {
     return true
   }
 
-  /// - Parameter isComplete: Whether the answers of the message include both a pointer to the instance and its SRV record.
+  /// - Parameter isComplete: Whether the answers of the message include both a pointer to the instance and its SRV
+  ///   record.
   private mutating func learnInstance(
     _ record: DNSRecord, isComplete: Bool, on interface: InterfaceID, at now: Instant
   ) {
@@ -153,8 +154,8 @@ extension DNSBrowser {
     schedule(.host(key), at: lifetime.next)
   }
 
-  /// Expires the addresses of a host that were not repeated in a message with the cache-flush bit, unless they were received
-  /// within the last second: the sender may have split its records. RFC 6762 § 10.2.
+  /// Expires the addresses of a host that were not repeated in a message with the cache-flush bit, unless they were
+  /// received within the last second: the sender may have split its records. RFC 6762 § 10.2.
   private mutating func flushAddresses(of key: CacheKey, heardIn records: [DNSRecord], at now: Instant) {
     guard let host = hosts[key] else { return }
     let types = Set(records.filter { $0.cacheFlush && $0.name == key.name }.map(\.type))
@@ -191,9 +192,9 @@ extension DNSBrowser {
   }
 
   /// Whether the unchanged record of an instance is an unsolicited announcement rather than an answer.
-  /// - Parameter isComplete: Whether the answers include the pointer and the SRV record, as in an announcement. The answer to a
-  ///   query for an instance, which other hosts repeat while it is unreachable, has no pointers; the answer to a query for a
-  ///   type has nothing but pointers.
+  /// - Parameter isComplete: Whether the answers include the pointer and the SRV record, as in an announcement. The
+  ///   answer to a query for an instance, which other hosts repeat while it is unreachable, has no pointers; the answer
+  ///   to a query for a type has nothing but pointers.
   private func isAnnouncement(_ key: CacheKey, _ instance: CachedInstance, isComplete: Bool, at now: Instant) -> Bool {
     if instance.isProbed { return true }
     func isRecent(_ time: Instant?) -> Bool { time.map { now - $0 < Self.answerTime } ?? false }

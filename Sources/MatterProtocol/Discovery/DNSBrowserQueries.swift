@@ -148,8 +148,8 @@ extension DNSBrowser {
     }
   }
 
-  /// Encodes questions. Pointer questions come first, with the known answers of one interface or of all, which may continue in
-  /// further packets (RFC 6762 § 7.2). The other questions follow in separate packets.
+  /// Encodes questions. Pointer questions come first, with the known answers of one interface or of all, which may
+  /// continue in further packets (RFC 6762 § 7.2). The other questions follow in separate packets.
   private func packets(_ questions: [DNSQuestion], known interface: InterfaceID?, at now: Instant) -> [[UInt8]] {
     var packets: [[UInt8]] = []
     let pointers = questions.filter { $0.type == .ptr }

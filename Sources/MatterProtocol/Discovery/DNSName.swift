@@ -8,8 +8,8 @@ public struct DNSName: Hashable, Sendable {
   /// The maximum encoded length in bytes, including the final empty label.
   static let maximumLength = 255
 
-  /// Creates a name from labels. Never fails: labels are truncated to 63 bytes, and empty labels and labels beyond the limit
-  /// of 255 bytes are dropped.
+  /// Creates a name from labels. Never fails: labels are truncated to 63 bytes, and empty labels and labels beyond the
+  /// limit of 255 bytes are dropped.
   public init(_ labels: [String]) {
     var wire: [UInt8] = []
     for label in labels {

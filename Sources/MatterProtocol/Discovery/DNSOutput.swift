@@ -11,7 +11,8 @@ public struct InterfaceID: Hashable, Comparable, Sendable, RawRepresentable, Cus
 public struct DNSOutput: Hashable, Sendable {
   /// The destination of a packet.
   public enum Destination: Hashable, Sendable {
-    /// Send to 224.0.0.251 or [ff02::fb], port 5353, from port 5353. Nil means all interfaces, or both address families.
+    /// Send to 224.0.0.251 or [ff02::fb], port 5353, from port 5353. Nil means all interfaces, or both address
+    /// families.
     case multicast(interface: InterfaceID?, isIPv6: Bool?)
     /// Send to an address on the given interface.
     case unicast(SocketAddress, interface: InterfaceID)
@@ -50,7 +51,8 @@ extension DNSRecordData {
     }
   }
 
-  /// Returns the address of an A or AAAA record, or nil for other types. A link-local address gets the scope of the interface.
+  /// Returns the address of an A or AAAA record, or nil for other types. A link-local address gets the scope of the
+  /// interface.
   public func address(on interface: InterfaceID) -> IPAddress? {
     switch self {
     case .a(let address): .v4(address)

@@ -33,8 +33,8 @@ struct DNSReader {
     return Array(bytes[position..<(position + count)])
   }
 
-  /// Reads a name, compressed or not. Each pointer must point before the start of the labels that it follows, so that the loop
-  /// terminates. RFC 1035 § 4.1.4.
+  /// Reads a name, compressed or not. Each pointer must point before the start of the labels that it follows, so that
+  /// the loop terminates. RFC 1035 § 4.1.4.
   mutating func name() throws(DNSError) -> DNSName {
     var wire: [UInt8] = []
     var cursor = position

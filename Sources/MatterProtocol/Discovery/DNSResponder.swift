@@ -2,18 +2,19 @@ public import MatterCrypto
 
 /// Answers multicast DNS queries for any number of Matter services on any number of hosts. RFC 6762, RFC 6763.
 ///
-/// Sans-IO: the driver passes in packets and the time. After every call it drains `nextOutput()`, sends the packets in order,
-/// and reads `nextDeadline` again. To shut down, the driver withdraws all services and drains once more: goodbyes are
-/// not delayed.
+/// Sans-IO: the driver passes in packets and the time. After every call it drains `nextOutput()`, sends the packets in
+/// order, and reads `nextDeadline` again. To shut down, the driver withdraws all services and drains once more:
+/// goodbyes are not delayed.
 ///
-/// The responder does not probe: instance names contain a random number, or the ids of fabric and node (Matter Core § 4.3.1,
-/// § 4.3.2), and host names contain 40 random bits. Conflicts are reported nevertheless. On a conflict of a host name, the
-/// services on the host are held back and announced again later, unless the owner publishes them with another host name first.
+/// The responder does not probe: instance names contain a random number, or the ids of fabric and node (Matter Core §
+/// 4.3.1, § 4.3.2), and host names contain 40 random bits. Conflicts are reported nevertheless. On a conflict of a host
+/// name, the services on the host are held back and announced again later, unless the owner publishes them with another
+/// host name first.
 public struct DNSResponder: Sendable {
   /// The options of a responder.
   public struct Options: Hashable, Sendable {
-    /// How long services are held back after a conflict of their host name, and the minimum interval between two announcements
-    /// that defend an instance name.
+    /// How long services are held back after a conflict of their host name, and the minimum interval between two
+    /// announcements that defend an instance name.
     public var conflictPause = Duration.seconds(60)
     /// The maximum number of packets that an answer sends at once; further packets follow after `burstPause`.
     public var burst = 16
@@ -59,7 +60,8 @@ public struct DNSResponder: Sendable {
 
   /// The announcement phase of a service.
   enum Phase: Hashable, Sendable {
-    /// Another host uses the host name: queries are not answered until the next step, which announces the service again.
+    /// Another host uses the host name: queries are not answered until the next step, which announces the service
+    /// again.
     case heldBack
     /// Queries are answered, and `left` announcements remain.
     case announcing(left: Int)
@@ -86,7 +88,8 @@ public struct DNSResponder: Sendable {
   public private(set) var interfaces: [InterfaceID: [IPAddress]] = [:]
   var services: [UInt64: Published] = [:]
   var index: [DNSName: NameEntry] = [:]
-  /// The addresses before the last change, so that a delayed announcement of this responder is not taken for a conflict.
+  /// The addresses before the last change, so that a delayed announcement of this responder is not taken for a
+  /// conflict.
   private(set) var previousAddresses: Set<IPAddress> = []
   /// The services with a pending announcement.
   var unannounced: Set<UInt64> = []
@@ -183,7 +186,8 @@ public struct DNSResponder: Sendable {
     for service in published { withdraw(service.kind, at: now) }
   }
 
-  /// Handles a datagram received on the multicast or unicast socket of an interface. `source` determines the address family.
+  /// Handles a datagram received on the multicast or unicast socket of an interface. `source` determines the address
+  /// family.
   public mutating func handle(packet: [UInt8], from source: SocketAddress, on interface: InterfaceID, at now: Instant) {
     do throws(DNSError) {
       handle(try DNSMessage(packet), from: source, on: interface, at: now)

@@ -83,15 +83,16 @@ extension DNSResponder {
     }
   }
 
-  /// Whether the records proposed by a probe equal those of this responder: this is not a conflict, and the probe may be its own.
+  /// Whether the records proposed by a probe equal those of this responder: this is not a conflict, and the probe may
+  /// be its own.
   private func isOurs(_ name: DNSName, in proposed: [DNSRecord], on interface: InterfaceID) -> Bool {
     let proposed = proposed.filter { $0.name == name }
     let ours = references(answering: DNSQuestion(name, .any), on: interface).flatMap { records($0, on: interface) }
     return !proposed.isEmpty && proposed.allSatisfy { record in ours.contains { $0.data == record.data } }
   }
 
-  /// Whether the record was multicast recently enough to be cached on the whole link. Otherwise the answer to a query for unicast
-  /// is multicast, so that other hosts can cache it and detect conflicts. RFC 6762 § 5.4.
+  /// Whether the record was multicast recently enough to be cached on the whole link. Otherwise the answer to a query
+  /// for unicast is multicast, so that other hosts can cache it and detect conflicts. RFC 6762 § 5.4.
   private func isFresh(_ reference: RecordReference, _ answers: PendingAnswers, at now: Instant) -> Bool {
     guard let last = history.last(reference, answers) else { return false }
     return now - last <= freshness(of: reference)
@@ -117,8 +118,8 @@ extension DNSResponder {
     }
   }
 
-  /// Adds records to the pending multicast answer of the interface, or creates one. The number of pending records is therefore
-  /// bounded by the number of records, regardless of the number of queries.
+  /// Adds records to the pending multicast answer of the interface, or creates one. The number of pending records is
+  /// therefore bounded by the number of records, regardless of the number of queries.
   private mutating func merge(
     _ references: [(reference: RecordReference, service: UInt64?)], interface: InterfaceID, isIPv6: Bool, due: Instant,
     at now: Instant
@@ -233,8 +234,8 @@ extension DNSResponder {
 
   /// Fills one packet with the next answers and their additional records.
   ///
-  /// Only a plain DNS resolver, which reads a single packet, gets several services in one. All others get one packet per service,
-  /// as from separate hosts, because the Matter SDK resolves at most two services of a packet.
+  /// Only a plain DNS resolver, which reads a single packet, gets several services in one. All others get one packet
+  /// per service, as from separate hosts, because the Matter SDK resolves at most two services of a packet.
   private mutating func pack(_ answers: inout PendingAnswers, at now: Instant) {
     let legacy = answers.unicast?.legacyQuestions
     var message = DNSMessage(
@@ -245,7 +246,8 @@ extension DNSResponder {
       var included: [RecordReference] = []
       var (main, beside): ([DNSRecord], [DNSRecord]) = ([], [])
       let start = writer.mark
-      // Whether the whole group is in the packet. A group that doesn't fit gets packets of its own, each as full as possible.
+      // Whether the whole group is in the packet. A group that doesn't fit gets packets of its own, each as full as
+      // possible.
       var isComplete = true
       var taken = 0
       for reference in references {
@@ -302,14 +304,15 @@ extension DNSResponder {
         destination: destination))
   }
 
-  /// Whether an answer must be sent now. An answer that was multicast within the last second is postponed to the end of that
-  /// second, or dropped if it was multicast after the query. RFC 6762 § 6.
+  /// Whether an answer must be sent now. An answer that was multicast within the last second is postponed to the end of
+  /// that second, or dropped if it was multicast after the query. RFC 6762 § 6.
   private mutating func isDue(
     _ reference: RecordReference, of service: UInt64, in answers: PendingAnswers, at now: Instant
   ) -> Bool {
     // An answer without a service may have been sent as an additional record of another packet.
     if service == 0 && answers.sent.contains(reference) { return false }
-    // Every announcement of a service includes the addresses of its host; without them, receivers query again seconds later.
+    // Every announcement of a service includes the addresses of its host; without them, receivers query again seconds
+    // later.
     if answers.unicast != nil || answers.ignoresHistory || reference.sequence != service { return true }
     guard let last = history.last(reference, answers), now - last < MulticastHistory.pause else { return true }
     guard last < answers.requestedAt else { return false }
@@ -331,7 +334,8 @@ extension DNSResponder {
     return false
   }
 
-  /// Returns a record as sent to a plain DNS resolver: with a short TTL and without the cache-flush bit. RFC 6762 § 6.7.
+  /// Returns a record as sent to a plain DNS resolver: with a short TTL and without the cache-flush bit. RFC 6762 §
+  /// 6.7.
   private func adapted(_ record: DNSRecord, legacy: Bool) -> DNSRecord {
     guard legacy else { return record }
     var record = record

@@ -34,8 +34,9 @@ extension DNSResponder {
     }
   }
 
-  /// Detects probes of other hosts for a name of this responder. If the name was announced within the last second, the other host
-  /// had the name before and probes because of the announcement; otherwise the answer defends the name. RFC 6762 § 9.
+  /// Detects probes of other hosts for a name of this responder. If the name was announced within the last second, the
+  /// other host had the name before and probes because of the announcement; otherwise the answer defends the name. RFC
+  /// 6762 § 9.
   mutating func detectProbes(in message: DNSMessage, at now: Instant) {
     for record in message.authorities {
       guard let entry = index[record.name], !isOurs(record) else { continue }
@@ -47,7 +48,8 @@ extension DNSResponder {
     }
   }
 
-  /// Withdraws the services on a host whose name another host uses, because they would resolve to that host, and holds them back.
+  /// Withdraws the services on a host whose name another host uses, because they would resolve to that host, and holds
+  /// them back.
   private mutating func releaseHost(of sequences: [UInt64], at now: Instant) {
     let held = sequences.compactMap { services[$0] }
     guard let name = held.first?.service.hostName else { return }

@@ -38,8 +38,8 @@ extension DNSResponder {
     }
   }
 
-  /// Returns the time after a multicast within which a record is assumed to be cached on the link: a quarter of its TTL.
-  /// RFC 6762 § 5.4.
+  /// Returns the time after a multicast within which a record is assumed to be cached on the link: a quarter of its
+  /// TTL. RFC 6762 § 5.4.
   func freshness(of reference: RecordReference) -> Duration {
     let ttl =
       switch reference.type {

@@ -102,8 +102,8 @@ struct Goodbye: Sendable {
   var isHostNameForeign = false
 }
 
-/// The time of the last multicast of each record. A record is multicast at most once per second on each interface, and a query
-/// for a unicast response gets one only if the record was multicast recently. RFC 6762 § 5.4, § 6.
+/// The time of the last multicast of each record. A record is multicast at most once per second on each interface, and
+/// a query for a unicast response gets one only if the record was multicast recently. RFC 6762 § 5.4, § 6.
 struct MulticastHistory: Sendable {
   private struct Key: Hashable {
     let interface: InterfaceID

@@ -1,7 +1,7 @@
 /// The timers of a browser's searches, instances and hosts, so that only those that are due are visited.
 ///
-/// Each subject stores the time of its valid entry. Entries with another time are stale and skipped when they come up, so that
-/// rescheduling need not search the queue.
+/// Each subject stores the time of its valid entry. Entries with another time are stale and skipped when they come up,
+/// so that rescheduling need not search the queue.
 struct DNSTimerQueue: Sendable {
   enum Subject: Hashable, Sendable {
     case browse(BrowseID)

@@ -1,7 +1,7 @@
 /// Writes a DNS message record by record, with name compression, within a size limit.
 ///
-/// Each distinct name suffix is written out exactly once, so the size of a message does not depend on the order of its records:
-/// records that fit in one order fit in any other.
+/// Each distinct name suffix is written out exactly once, so the size of a message does not depend on the order of its
+/// records: records that fit in one order fit in any other.
 struct DNSWriter {
   static let headerSize = 12
 

@@ -109,8 +109,8 @@ extension MatterService {
   /// The upper four bits of the discriminator.
   public var shortDiscriminator: UInt8? { discriminator.map { UInt8($0 >> 8 & 0xF) } }
 
-  /// CM: 0 not in commissioning mode, 1 with the passcode of the device, 2 with a passcode for this commissioning window.
-  /// Absent means 0. § 4.3.1.
+  /// CM: 0 not in commissioning mode, 1 with the passcode of the device, 2 with a passcode for this commissioning
+  /// window. Absent means 0. § 4.3.1.
   public var commissioningMode: UInt8 {
     get { number("CM", upTo: 255).map { UInt8($0) } ?? 0 }
     set { self[text: "CM"] = String(newValue) }
@@ -208,7 +208,8 @@ extension MatterService {
     set { self[text: "T"] = newValue.map { String($0) } }
   }
 
-  /// ICD: whether the node operates as a long-idle-time device; nil if it isn't an intermittently connected device. § 4.3.4.
+  /// ICD: whether the node operates as a long-idle-time device; nil if it isn't an intermittently connected device. §
+  /// 4.3.4.
   public var isLongIdleTime: Bool? {
     get { number("ICD", upTo: 1).map { $0 == 1 } }
     set { self[text: "ICD"] = newValue.map { $0 ? "1" : "0" } }

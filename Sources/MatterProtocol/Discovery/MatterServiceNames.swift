@@ -81,8 +81,8 @@ extension MatterService {
     return [type] + labels.map { MatterServiceNames.subtype($0, of: type) }
   }
 
-  /// The names to enumerate: the type, and for an operational node the subtype of its fabric, which RFC 6763 § 9 does not
-  /// require but the Matter certification tests do.
+  /// The names to enumerate: the type, and for an operational node the subtype of its fabric, which RFC 6763 § 9 does
+  /// not require but the Matter certification tests do.
   var enumeratedNames: [DNSName] {
     if case .operational = kind { pointerNames } else { [kind.typeName] }
   }

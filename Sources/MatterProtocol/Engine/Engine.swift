@@ -1,8 +1,9 @@
-/// A sans-IO protocol engine: a value that never blocks, reads no clock, opens no socket and draws no randomness of its own.
+/// A sans-IO protocol engine: a value that never blocks, reads no clock, opens no socket and draws no randomness of its
+/// own.
 ///
-/// The driver passes in inputs with the current time, then carries out the effects in order until ``nextEffect()`` returns
-/// nil. After every call, including the engine's own commands, the driver must drain the effects and read ``nextDeadline``
-/// again.
+/// The driver passes in inputs with the current time, then carries out the effects in order until ``nextEffect()``
+/// returns nil. After every call, including the engine's own commands, the driver must drain the effects and read
+/// ``nextDeadline`` again.
 public protocol Engine {
   /// The events that the engine emits to its driver.
   associatedtype Event: Sendable
@@ -59,14 +60,15 @@ public enum Effect<Event: Sendable>: Sendable {
   case emit(Event)
 }
 
-/// A change of one entry in an engine's stored state, a flat map of keys to bytes. All changes of one effect are atomic.
+/// A change of one entry in an engine's stored state, a flat map of keys to bytes. All changes of one effect are
+/// atomic.
 public struct StoreChange: Hashable, Sendable {
   /// The key, a lower-case path: `fabric/1`, `attribute/1/6/0`.
   public var key: String
   /// The new value; nil removes the entry.
   public var value: [UInt8]?
-  /// Whether the change must survive a power loss once it is committed. True for keys, certificates, fabrics, access control
-  /// and counter reservations: using a counter twice with the same key repeats a nonce (Matter Core § 4.6.1).
+  /// Whether the change must survive a power loss once it is committed. True for keys, certificates, fabrics, access
+  /// control and counter reservations: using a counter twice with the same key repeats a nonce (Matter Core § 4.6.1).
   /// Other changes must survive the end of the process only.
   public var isDurable: Bool
 

@@ -35,7 +35,8 @@ public enum ExchangeFailure: Hashable, Sendable {
   case sessionClosed
 }
 
-/// The reliability state of an exchange: the pending acknowledgement, the unacknowledged message and the response timeout.
+/// The reliability state of an exchange: the pending acknowledgement, the unacknowledged message and the response
+/// timeout.
 struct Exchange: Sendable {
   /// A reliable message, retransmitted byte for byte until it is acknowledged.
   struct Unacknowledged: Sendable {

@@ -1,11 +1,12 @@
 internal import MatterModel
 
-/// Detects duplicate group messages per sender. The first message of a sender is trusted and starts its reception window.
-/// Matter Core § 4.6.5.3, § 4.18.
+/// Detects duplicate group messages per sender. The first message of a sender is trusted and starts its reception
+/// window. Matter Core § 4.6.5.3, § 4.18.
 struct GroupPeerTable: Sendable {
   enum Verdict: Sendable { case new, duplicate, exhausted }
 
-  /// The maximum number of tracked senders per fabric. A sender is never evicted, because its messages could then be replayed.
+  /// The maximum number of tracked senders per fabric. A sender is never evicted, because its messages could then be
+  /// replayed.
   static let maximumPeers = 32
 
   private struct Peer: Hashable {
@@ -32,8 +33,8 @@ struct GroupPeerTable: Sendable {
   mutating func forget(_ fabric: FabricIndex) { windows = windows.filter { $0.key.fabric != fabric } }
 }
 
-/// The counter of outgoing group messages, shared by all groups of all fabrics. It continues across restarts, because receivers
-/// would reject lower counters as replays. Matter Core § 4.6.1.2.
+/// The counter of outgoing group messages, shared by all groups of all fabrics. It continues across restarts, because
+/// receivers would reject lower counters as replays. Matter Core § 4.6.1.2.
 struct GroupDataCounter: Sendable {
   /// The number of counters reserved at a time; a restart skips the unused ones.
   static let reserve: UInt32 = 1000

@@ -60,8 +60,8 @@ public struct GroupKeySet: Sendable {
     (self.id, self.keys, self.groups, self.usesAllNodesAddress) = (id, keys, groups, usesAllNodesAddress)
   }
 
-  /// The key for outgoing messages: the second newest, so that a new key has time to reach all members. § 4.17.3.3 specifies
-  /// this for nodes without synchronized clocks.
+  /// The key for outgoing messages: the second newest, so that a new key has time to reach all members. § 4.17.3.3
+  /// specifies this for nodes without synchronized clocks.
   var current: GroupKey? { keys.count > 2 ? keys[keys.count - 2] : keys.first }
 
   /// Returns the multicast address of a group. Matter Core § 2.5.6.2.
@@ -71,8 +71,8 @@ public struct GroupKeySet: Sendable {
 }
 
 extension IPAddress {
-  /// Returns the multicast address of a group: FF35:0040:FD, the fabric id, 00 and the group id. It is site-local and based on
-  /// a unique local prefix of 64 bits. Matter Core § 2.5.6.2.
+  /// Returns the multicast address of a group: FF35:0040:FD, the fabric id, 00 and the group id. It is site-local and
+  /// based on a unique local prefix of 64 bits. Matter Core § 2.5.6.2.
   public static func multicast(fabricID: FabricID, group: GroupID) -> IPAddress {
     .v6(
       high: 0xFF35_0040_FD00_0000 | fabricID.rawValue >> 40,

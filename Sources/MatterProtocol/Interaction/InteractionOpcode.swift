@@ -22,8 +22,8 @@ public let interactionModelRevision: UInt8 = 12
 
 /// Size limits of messages.
 public enum InteractionLimits {
-  /// The maximum size in bytes of an Interaction Model message that fits into the minimum IPv6 MTU of 1280: minus 48 for IPv6
-  /// and UDP, 24 for the largest message header, 12 for the largest protocol header, and 16 for the integrity check.
-  /// Matter Core § 4.4.4.
+  /// The maximum size in bytes of an Interaction Model message that fits into the minimum IPv6 MTU of 1280: minus 48
+  /// for IPv6 and UDP, 24 for the largest message header, 12 for the largest protocol header, and 16 for the integrity
+  /// check. Matter Core § 4.4.4.
   public static let maximumPayload = 1280 - 48 - 24 - 12 - 16
 }

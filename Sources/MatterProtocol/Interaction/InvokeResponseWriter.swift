@@ -3,8 +3,8 @@ public import MatterTLV
 
 /// Builds an InvokeResponse message within a size limit. Matter Core § 10.7.10.
 ///
-/// If a response does not fit, `append` writes nothing and returns false: finish this message with `more: true` and append the
-/// same response to the next one. A response that an empty writer rejects fits into no message.
+/// If a response does not fit, `append` writes nothing and returns false: finish this message with `more: true` and
+/// append the same response to the next one. A response that an empty writer rejects fits into no message.
 public struct InvokeResponseWriter: Sendable {
   private var out: BoundedWriter
   /// Whether the message has no responses yet.

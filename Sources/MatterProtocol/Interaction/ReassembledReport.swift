@@ -42,10 +42,10 @@ public struct ReassembledReport: Sendable {
 
   /// Appends the next message.
   ///
-  /// An attribute that receives a list entry although its value is not a list (null is not one either) is replaced with a status
-  /// when the report is complete: its value is undefined, but the other attributes remain valid.
-  /// - Throws: `malformed` if a list is not TLV, `tooLarge` beyond the limit, `unexpected` after the last message, or if the
-  ///   message belongs to another subscription.
+  /// An attribute that receives a list entry although its value is not a list (null is not one either) is replaced with
+  /// a status when the report is complete: its value is undefined, but the other attributes remain valid.
+  /// - Throws: `malformed` if a list is not TLV, `tooLarge` beyond the limit, `unexpected` after the last message, or
+  ///   if the message belongs to another subscription.
   public mutating func append(_ report: ReportData) throws(InteractionError) {
     guard !isComplete, !hasStarted || report.subscriptionID == subscriptionID else { throw .unexpected(.reportData) }
     hasStarted = true
@@ -142,8 +142,8 @@ public struct ReassembledReport: Sendable {
   private mutating func replace(
     _ position: Int, of index: Int, with entry: [UInt8]
   ) throws(InteractionError) -> Int? {
-    // Each replacement scans the whole list, so the scan counts against the limit: otherwise a peer could cause quadratic work
-    // with a long list.
+    // Each replacement scans the whole list, so the scan counts against the limit: otherwise a peer could cause
+    // quadratic work with a long list.
     try count(attributes[index].value.count)
     do throws(TLVError) {
       var entries = try ListChunks(attributes[index].value)

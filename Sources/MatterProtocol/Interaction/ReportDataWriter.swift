@@ -3,16 +3,17 @@ public import MatterTLV
 
 /// Builds a ReportData message within a size limit. Matter Core § 10.7.3.
 ///
-/// If an item does not fit, `append` writes nothing and returns false: finish this message with `more: true` and append the
-/// same item to the next one. An item that an empty writer rejects fits into no message.
-/// Attributes precede events: after an event, the writer rejects attributes as if they did not fit.
+/// If an item does not fit, `append` writes nothing and returns false: finish this message with `more: true` and append
+/// the same item to the next one. An item that an empty writer rejects fits into no message. Attributes precede events:
+/// after an event, the writer rejects attributes as if they did not fit.
 public struct ReportDataWriter: Sendable {
   private enum Section { case none, attributes, events }
 
   private var out: BoundedWriter
   private var section = Section.none
 
-  /// The end of the array, one of the two flags (they exclude each other), and the revision with the end of the message.
+  /// The end of the array, one of the two flags (they exclude each other), and the revision with the end of the
+  /// message.
   private static let tail = 1 + 2 + 4
 
   /// Starts a message.
@@ -114,7 +115,8 @@ public struct ReportDataWriter: Sendable {
 
   /// Closes the message.
   /// - Parameters:
-  ///   - more: Whether another message continues the report. If so, the receiver must answer and `suppressResponse` is ignored.
+  ///   - more: Whether another message continues the report. If so, the receiver must answer and `suppressResponse` is
+  ///     ignored.
   ///   - suppressResponse: Whether to suppress the status response.
   /// - Returns: `header` and the message.
   public consuming func finish(more: Bool = false, suppressResponse: Bool = false) -> [UInt8] {

@@ -3,7 +3,8 @@ public import MatterTLV
 
 /// A write to an attribute, or to a part of a list. Matter Core § 10.6.4.
 public struct AttributeWrite: Hashable, Sendable {
-  /// The path. Cluster and attribute are required; a nil endpoint means all endpoints with the attribute (group writes).
+  /// The path. Cluster and attribute are required; a nil endpoint means all endpoints with the attribute (group
+  /// writes).
   public var path: AttributePath
   public var operation: ListOperation
   /// The data version that the cluster must still have; nil writes unconditionally.

@@ -3,13 +3,13 @@ internal import MatterTLV
 
 /// Splits writes into as many WriteRequest messages as needed. Matter Core § 8.7.2, § 10.6.4.3.1.
 ///
-/// Each message must be sent after the response to the previous one. A list that is too long for one message is replaced with
-/// its first entries, and the other entries are appended.
+/// Each message must be sent after the response to the previous one. A list that is too long for one message is
+/// replaced with its first entries, and the other entries are appended.
 public struct WriteRequestChunks: Sendable {
   /// The encoded messages, at least one.
   public private(set) var messages: [[UInt8]] = []
-  /// For each message, the list that it continues, if any. The message must not be sent if an earlier part of the list was
-  /// rejected.
+  /// For each message, the list that it continues, if any. The message must not be sent if an earlier part of the list
+  /// was rejected.
   public private(set) var continued: [AttributePath?] = [nil]
 
   private var out: BoundedWriter
@@ -22,8 +22,8 @@ public struct WriteRequestChunks: Sendable {
   private static let tail = 1 + 2 + 4
 
   /// Encodes the messages.
-  /// - Throws: `tooLarge` if a write or a list entry fits into no message, or if a timed request needs more than one message;
-  ///   `malformed` if the encoding of an array is invalid.
+  /// - Throws: `tooLarge` if a write or a list entry fits into no message, or if a timed request needs more than one
+  ///   message; `malformed` if the encoding of an array is invalid.
   public init(
     _ writes: [AttributeWrite], suppressResponse: Bool = false, isTimed: Bool = false,
     maximumPayload: Int = InteractionLimits.maximumPayload

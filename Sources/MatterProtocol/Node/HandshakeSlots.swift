@@ -1,17 +1,17 @@
 /// The slots for inbound handshakes of one kind, with the policy that evicts a handshake when all slots are taken.
 ///
-/// Any address can start any number of handshakes, so a flood could occupy all slots for good. The policy bounds the time that a
-/// flood can block other peers, from however many addresses it comes:
+/// Any address can start any number of handshakes, so a flood could occupy all slots for good. The policy bounds the
+/// time that a flood can block other peers, from however many addresses it comes:
 ///
 /// - Where an address has one slot only, restarting a handshake reuses the slot and keeps its age.
 /// - An address without a slot takes one from an address that holds two or more.
-/// - A slot older than its timeout is evicted for the next address that asks. The timeout is short until the peer's second
-///   message confirms that it receives our responses, and longer after that.
+/// - A slot older than its timeout is evicted for the next address that asks. The timeout is short until the peer's
+///   second message confirms that it receives our responses, and longer after that.
 /// - An address that lost a slot is penalized for 30 s: it can only evict slots that are older still.
 ///
-/// A flood from n addresses is therefore penalized as a whole after n / slots timeouts, and the next peer outside of the flood
-/// gets the next slot. With 16 slots and a timeout of 0.5 s, 32 slots become free per second, so this takes about half a
-/// minute for 1,000 addresses.
+/// A flood from n addresses is therefore penalized as a whole after n / slots timeouts, and the next peer outside of
+/// the flood gets the next slot. With 16 slots and a timeout of 0.5 s, 32 slots become free per second, so this takes
+/// about half a minute for 1,000 addresses.
 struct HandshakeSlots: Sendable {
   /// The ages at which a slot may be evicted.
   struct Timeouts: Sendable {
@@ -95,8 +95,8 @@ struct HandshakeSlots: Sendable {
 
 /// The slots for all inbound handshakes of a node, and its filter for replayed first messages of CASE.
 struct HandshakeAdmission: Sendable {
-  /// PASE. A legitimate commissioner answers within a round trip, and a peer without the passcode that continues after that
-  /// uses up one of the 20 attempts.
+  /// PASE. A legitimate commissioner answers within a round trip, and a peer without the passcode that continues after
+  /// that uses up one of the 20 attempts.
   var passcode = HandshakeSlots(
     .init(
       unconfirmed: .milliseconds(500), confirmed: Handshake.slotTimeout, penalized: Handshake.slotTimeout,
@@ -106,10 +106,11 @@ struct HandshakeAdmission: Sendable {
     .init(
       unconfirmed: Handshake.slotTimeout, confirmed: Handshake.slotTimeout,
       penalized: Handshake.slotTimeout + Handshake.slotTimeout))
-  /// CASE resumption. The first message proves knowledge of an earlier session, so other peers can't occupy these slots.
+  /// CASE resumption. The first message proves knowledge of an earlier session, so other peers can't occupy these
+  /// slots.
   var resumption = HandshakeSlots(.init(unconfirmed: .seconds(1), confirmed: .seconds(1), penalized: .seconds(2)))
-  /// The first 8 bytes of the initiator random of each Sigma1 that was answered with cryptography. A repeated value is a
-  /// replay, because a legitimate initiator draws a new random number for each handshake.
+  /// The first 8 bytes of the initiator random of each Sigma1 that was answered with cryptography. A repeated value is
+  /// a replay, because a legitimate initiator draws a new random number for each handshake.
   var answered = RecentKeys<UInt64>(limit: 1024)
 
   mutating func release(_ exchange: ExchangeID) {
@@ -119,11 +120,11 @@ struct HandshakeAdmission: Sendable {
   }
 }
 
-/// Limits the rate at which an address may start handshakes, so that a flood from few addresses is dropped before it costs
-/// computation or fills the socket buffers.
+/// Limits the rate at which an address may start handshakes, so that a flood from few addresses is dropped before it
+/// costs computation or fills the socket buffers.
 ///
-/// Addresses share 256 counters. The assignment depends on a secret key and changes every second, so a peer that shares a
-/// counter with a flood is admitted with one of its retransmissions.
+/// Addresses share 256 counters. The assignment depends on a secret key and changes every second, so a peer that shares
+/// a counter with a flood is admitted with one of its retransmissions.
 struct StartLimiter: Sendable {
   private var counts = [UInt16](repeating: 0, count: 256)
   private var windowEnd = Instant.zero

@@ -37,7 +37,8 @@ extension NodeCore {
 
   /// Stores the state of an exchange, or removes the exchange if it is finished.
   ///
-  /// Entries are read and written as a whole, because changing one in place through a dictionary allocates several times.
+  /// Entries are read and written as a whole, because changing one in place through a dictionary allocates several
+  /// times.
   mutating func put(_ exchange: Exchange, _ id: ExchangeID) {
     guard exchange.isFinished else {
       exchanges[id] = exchange
@@ -54,8 +55,8 @@ extension NodeCore {
 
   // MARK: Sending
 
-  /// Sends a message with the payload written by `body`. It is encoded and encrypted once; a retransmission sends the same
-  /// bytes.
+  /// Sends a message with the payload written by `body`. It is encoded and encrypted once; a retransmission sends the
+  /// same bytes.
   /// - Returns: false if the exchange is closed, or its session does not exist.
   @discardableResult
   public mutating func send(

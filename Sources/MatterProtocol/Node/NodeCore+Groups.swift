@@ -17,7 +17,8 @@ public struct GroupMessage: Sendable {
   public let payload: Range<Int>
 }
 
-// Group messages are encrypted with a key shared by all members, and are neither acknowledged nor answered. Matter Core § 4.16.
+// Group messages are encrypted with a key shared by all members, and are neither acknowledged nor answered. Matter Core
+// § 4.16.
 extension NodeCore {
   /// The Matter port, the destination port of all group messages. Matter Core § 2.5.6.
   public static let groupPort: UInt16 = 5540

@@ -231,8 +231,8 @@ extension NodeCore {
     return nil
   }
 
-  /// Acquires a slot. Each kind of handshake has its own slots; a resumption also uses those for certificates if its own are
-  /// taken.
+  /// Acquires a slot. Each kind of handshake has its own slots; a resumption also uses those for certificates if its
+  /// own are taken.
   private mutating func acquireSlot(
     _ request: HandshakeRequest, _ id: ExchangeID, from address: SocketAddress, at now: Instant
   ) -> Bool {

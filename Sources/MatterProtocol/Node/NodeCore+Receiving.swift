@@ -150,8 +150,8 @@ extension NodeCore {
     }
   }
 
-  /// Whether the limits permit the exchange that a message would open. Checked before the message counter is recorded, so that a
-  /// retransmission can succeed later; otherwise it would be a duplicate.
+  /// Whether the limits permit the exchange that a message would open. Checked before the message counter is recorded,
+  /// so that a retransmission can succeed later; otherwise it would be a duplicate.
   ///
   /// Unsecured exchanges have a limit of their own, so that unauthenticated peers can't block authenticated ones.
   private func hasCapacity(for payload: PayloadHeader, on session: SessionID) -> Bool {

@@ -10,8 +10,8 @@ extension NodeCore {
   /// All secured sessions, sorted by id.
   public var sessions: [SessionInfo] { secured.row.map(\.info).sorted { $0.id < $1.id } }
 
-  /// Whether a session only remains until its open exchanges end, because its fabric was removed or its certificates replaced.
-  /// The owner must reject new requests on it, because its fabric index may already belong to another fabric.
+  /// Whether a session only remains until its open exchanges end, because its fabric was removed or its certificates
+  /// replaced. The owner must reject new requests on it, because its fabric index may already belong to another fabric.
   public func isExpiring(_ id: SessionID) -> Bool {
     !id.isUnsecured && secured[UInt16(id.rawValue)]?.isExpiring == true
   }
@@ -31,8 +31,8 @@ extension NodeCore {
 
   // MARK: Redirecting
 
-  /// Sets the peer address of a session. Transmissions and retransmissions go there until a message of the peer arrives from
-  /// another address.
+  /// Sets the peer address of a session. Transmissions and retransmissions go there until a message of the peer arrives
+  /// from another address.
   public mutating func redirect(_ session: SessionID, to address: SocketAddress) {
     guard !session.isUnsecured else { return }
     secured[UInt16(session.rawValue)]?.info.peerAddress = address
@@ -118,7 +118,8 @@ extension NodeCore {
 
   /// Evicts the least recently used session, preferring one without exchanges.
   ///
-  /// Fabrics with at least their share of sessions come first, so that a fabric can't displace others by opening sessions.
+  /// Fabrics with at least their share of sessions come first, so that a fabric can't displace others by opening
+  /// sessions.
   private mutating func evictSession() {
     let busy = Set(exchanges.keys.map(\.session))
     let counts = Dictionary(grouping: secured.row, by: \.info.fabric).mapValues(\.count)
@@ -164,8 +165,8 @@ extension NodeCore {
     return id
   }
 
-  /// Returns the least recently used context, preferring one without a handshake. This runs for each message of a flood, so it
-  /// is a plain loop.
+  /// Returns the least recently used context, preferring one without a handshake. This runs for each message of a
+  /// flood, so it is a plain loop.
   private func oldestUnsecured() -> UnsecuredSession? {
     var oldest: UnsecuredSession?
     for context in unsecured.values {

@@ -15,8 +15,8 @@ public struct NodeConfiguration: Sendable {
   public var maximumInboundHandshakes = 8
   /// The number of additional CASE handshakes for peers that prove an earlier session with their first message.
   public var maximumInboundResumptions = 4
-  /// The maximum number of concurrent inbound PASE handshakes. More than one, so that peers that abandon their handshake don't
-  /// block others; each failed handshake counts as an attempt nevertheless.
+  /// The maximum number of concurrent inbound PASE handshakes. More than one, so that peers that abandon their
+  /// handshake don't block others; each failed handshake counts as an attempt nevertheless.
   public var maximumInboundPASEHandshakes = 16
   /// The maximum number of stored resumption records.
   public var maximumResumptionRecords = 64
@@ -78,10 +78,11 @@ public enum NodeOutput: Sendable {
 
 /// The messaging layer of a node: fabrics, sessions, exchanges, reliable messages and handshakes.
 ///
-/// Sans-IO: the owner passes in datagrams and the time, and drains the outputs after each call. The core owns the tables of
-/// sessions and exchanges; an exchange refers to its session by id.
+/// Sans-IO: the owner passes in datagrams and the time, and drains the outputs after each call. The core owns the
+/// tables of sessions and exchanges; an exchange refers to its session by id.
 public struct NodeCore: Sendable {
-  /// The maximum size of a received datagram, in bytes. Matter Core § 4.4.4 limits messages over UDP to the minimum MTU of IPv6.
+  /// The maximum size of a received datagram, in bytes. Matter Core § 4.4.4 limits messages over UDP to the minimum MTU
+  /// of IPv6.
   static let largestDatagram = 1280
 
   let configuration: NodeConfiguration
@@ -118,8 +119,8 @@ public struct NodeCore: Sendable {
   private var outputs: [NodeOutput?] = []
   private var outputsTaken = 0
 
-  /// The trusted time at ``Instant/zero``, in seconds since 2000-01-01 00:00 UTC; nil if the time is unknown, so that the
-  /// validity of certificates is not checked. Matter Core § 3.5.6.
+  /// The trusted time at ``Instant/zero``, in seconds since 2000-01-01 00:00 UTC; nil if the time is unknown, so that
+  /// the validity of certificates is not checked. Matter Core § 3.5.6.
   public var trustedEpoch: Int64?
   /// 2025-01-01 in seconds since 2000-01-01 00:00 UTC. A host clock that shows an earlier time was never set.
   public static let earliestHostTime: Int64 = 788_918_400
@@ -214,8 +215,8 @@ public struct NodeCore: Sendable {
     abandonHandshakes(of: fabric.index)
   }
 
-  /// Removes a fabric with its groups, resumption records, handshakes and sessions. A session with open exchanges closes when
-  /// those end, so that the request that removed the fabric can be answered.
+  /// Removes a fabric with its groups, resumption records, handshakes and sessions. A session with open exchanges
+  /// closes when those end, so that the request that removed the fabric can be answered.
   public mutating func removeFabric(_ index: FabricIndex, at now: Instant) {
     fabricsByIndex[index] = nil
     forgetGroups(of: index)

@@ -1,4 +1,5 @@
-/// An injected fault, enabled only by tests, that the scenarios must detect. Each one models a plausible programming error.
+/// An injected fault, enabled only by tests, that the scenarios must detect. Each one models a plausible programming
+/// error.
 public struct SeededDefect: RawRepresentable, Hashable, Sendable, CaseIterable {
   public let rawValue: String
   public init(rawValue: String) { self.rawValue = rawValue }

@@ -43,8 +43,8 @@ struct CASEResponder {
     case malformed
     /// The destination id matches none of the fabrics.
     case unknownFabric
-    /// The sender knows an identity protection key of a fabric, unless the message is a replay. With the first 8 bytes of the
-    /// initiator random.
+    /// The sender knows an identity protection key of a fabric, unless the message is a replay. With the first 8 bytes
+    /// of the initiator random.
     case member(UInt64)
     /// The sender knows the secret of an earlier session, unless the message is a replay. With the first 8 bytes of the
     /// initiator random.

@@ -53,7 +53,8 @@ struct EstablishedKeys {
   }
 }
 
-/// The state that lets the next CASE handshake with a peer resume the session without certificates. Matter Core § 4.14.2.2.
+/// The state that lets the next CASE handshake with a peer resume the session without certificates. Matter Core §
+/// 4.14.2.2.
 public struct ResumptionRecord: Hashable, Sendable {
   /// The local index of the fabric shared with the peer.
   public var fabric: FabricIndex

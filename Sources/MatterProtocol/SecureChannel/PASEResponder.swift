@@ -16,8 +16,8 @@ struct PASEResponder {
   private let sessionID: UInt16
   private let own: SessionParameters
   private(set) var peer = SessionParameters()
-  /// Whether the responder has sent its proof and waits for the initiator's. The responder's proof is enough to verify a guess
-  /// of the passcode, so any failure in this state counts as an attempt.
+  /// Whether the responder has sent its proof and waits for the initiator's. The responder's proof is enough to verify
+  /// a guess of the passcode, so any failure in this state counts as an attempt.
   var isAwaitingProof: Bool { if case .awaitingPake3 = state { true } else { false } }
 
   init(parameters: PASEParameters, sessionID: UInt16, own: SessionParameters) {

@@ -1,4 +1,5 @@
-/// The result of a secure channel exchange, or the reason for refusing a request. Matter Core § 4.10.1.7 and Appendix D.
+/// The result of a secure channel exchange, or the reason for refusing a request. Matter Core § 4.10.1.7 and Appendix
+/// D.
 public struct StatusReport: Hashable, Sendable {
   /// The protocol-independent result.
   public struct GeneralCode: RawRepresentable, Hashable, Sendable {

@@ -1,7 +1,7 @@
 /// The secured sessions of a node, keyed by local session id.
 ///
-/// The sessions are stored in an array, so that a session can be changed in place for each message; changing one in a dictionary
-/// would copy the session or allocate.
+/// The sessions are stored in an array, so that a session can be changed in place for each message; changing one in a
+/// dictionary would copy the session or allocate.
 struct SessionTable: Sendable {
   private var positions: [UInt16: Int] = [:]
   /// The sessions in no particular order. Adding or removing a session invalidates positions.
