@@ -17,7 +17,7 @@ import Testing
   ) async throws -> R {
     var options = SimulatedHomeOptions()
     options.clouds.transport = cloud
-    options.clouds.timeout = .seconds(7200)
+    options.clouds.removalDelay = .seconds(7200)
     let run = await simulate(try SimulatedHomeTests.definition(), seed: seed, options) { home, world in
       cloud.with { $0.world = world.simulation }
       try await home.addCloudAccount("Acme", address: Self.address, token: "secret")
