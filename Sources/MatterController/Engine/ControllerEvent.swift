@@ -62,7 +62,7 @@ public enum OperationOutcome: Sendable {
   case removed(NodeID, Removal)
   /// The window, with its passcode and setup code if it has its own.
   case windowOpened(CommissioningWindow)
-  /// The changed group.
+  /// The group after a change of its members or its keys.
   case groupChanged(GroupRecord)
   /// The timeout of the discovery passed.
   case discovered

@@ -247,7 +247,7 @@ public struct DNSResponder: Sendable {
   }
 
   /// Returns the host of a service if no other service runs on it.
-  private func hostsLeft(by sequence: UInt64) -> [Published] {
+  private func soleHost(of sequence: UInt64) -> [Published] {
     guard let service = services[sequence], index[service.host]?.hosted == [sequence] else { return [] }
     return [service]
   }

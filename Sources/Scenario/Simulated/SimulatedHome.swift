@@ -164,7 +164,7 @@ public actor SimulatedHome {
   }
 }
 
-/// The options of a simulated home.
+/// What is set up before the body of a simulated home runs, and its limits.
 public struct SimulatedHomeOptions: Sendable {
   /// Whether all devices are commissioned before the body begins.
   public var isPaired = true

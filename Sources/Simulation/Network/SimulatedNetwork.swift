@@ -26,7 +26,7 @@ public enum LossReason: String, CaseIterable, Sendable {
   case multicast
 }
 
-/// A lost datagram.
+/// A datagram that did not reach its destination, with the reason.
 public struct LostDatagram: Hashable, Sendable {
   /// The time of sending or of the missed arrival.
   public var at: Instant

@@ -9,7 +9,7 @@ import NIOCore
 public import NIOPosix
 public import Runtime
 
-/// The options of a fleet.
+/// Where a fleet stores its state, and which interfaces and ports its devices use.
 public struct FleetOptions: Sendable {
   /// The directory in which a state directory is created for each device.
   public var devicesDirectory: String
