@@ -95,7 +95,8 @@ extension HubRequest {
 
   private static let rest: Duration = .seconds(5)
 
-  /// Whether somebody with a role may ask it. HOME.md, “Delegates”; what may be done with a device is what the standard
+  /// Whether somebody with a role may ask it.
+  /// See the article “The home model”, “Delegates”; what may be done with a device is what the standard
   /// lets the role's privilege do.
   package func isAllowed(to role: HomeRole) -> Bool {
     switch self {

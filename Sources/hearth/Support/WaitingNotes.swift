@@ -1,7 +1,7 @@
 import Runtime
 import Synchronization
 
-/// Says on standard error what a command waits for, where it has waited for a second already. CLI.md, “Output”.
+/// Says on standard error what a command waits for, where it has waited for a second already.
 final class WaitingNotes: WaitRegistry {
   private struct State {
     var last = 0
