@@ -69,7 +69,7 @@ public actor Hub {
   }
 
   /// Keeps a home up to date, and serves it. To be ended with ``close()``, before the home is.
-  /// - Throws: ``HomeError`` where another hub serves the home, or an address can't be had.
+  /// - Throws: `HomeError` where another hub serves the home, or an address can't be had.
   public static func open(_ home: Home, _ options: Options) async throws(HomeError) -> Hub {
     let controller = try home.controller
     let state = controller.options.state

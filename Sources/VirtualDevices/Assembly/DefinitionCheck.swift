@@ -5,7 +5,7 @@ extension HomeDefinition {
   /// Several thousand names, so created once.
   private static let catalogue = AttributeCatalogue(clusters: ClusterCatalogue.all)
 
-  /// Reads definition files like ``load(files:catalogue:)`` with the catalogue of all clusters, and checks that each
+  /// Reads definition files like `load(files:catalogue:)` with the catalogue of all clusters, and checks that each
   /// device has the attributes with initial values.
   /// - Throws: ``DefinitionError`` with all problems.
   public static func load(
