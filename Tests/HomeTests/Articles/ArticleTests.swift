@@ -14,7 +14,7 @@ import Testing
 
   /// - Parameter minimum: how many snippets there are at least.
   @Test(arguments: [
-    ("ObservingAHome.md", "ArticleSnippets.swift", 12), ("HearingOfChanges.md", "HearingSnippets.swift", 8),
+    ("ObservingAHome.md", "ArticleSnippets.swift", 12), ("ReceivingChanges.md", "HearingSnippets.swift", 8),
   ])
   func everySnippetIsCompiled(_ file: String, _ snippets: String, _ minimum: Int) throws {
     let here = URL(filePath: #filePath).deletingLastPathComponent()
