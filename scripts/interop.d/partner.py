@@ -64,8 +64,8 @@ class Fabric:
         except BaseException as error:
             # The SDK can't cancel a commissioning and refuses the next one until it ends, so use a new controller.
             self._renew()
-            # It filters its question, not the answers, and takes whatever device is announced while it looks for a
-            # discriminator: another one, with another passcode. Once all have announced themselves it finds the right one.
+            # It filters its query but not the answers, so a search by discriminator accepts any device that is announced
+            # meanwhile. When all announcements are over it finds the right one.
             if tries > 1 and isinstance(error, ChipStackError) and "Incorrect state" in str(error):
                 await asyncio.sleep(1.5)
                 return await self._timed(commission, tries - 1)
