@@ -403,7 +403,7 @@ import Testing
     // Nor is one whose seed is none, or whose fault nobody knows.
     let whole = try String(contentsOfFile: traces + "/b-5.trace", encoding: .utf8)
     for (broken, found) in [
-      ("\"seed\":-5", "c.trace:1:1: found a “seed” "), ("\"seed\":\"5\"", "expected a whole number from 0 to 1844"),
+      ("\"seed\":-5", "c.trace:1:1: found an invalid “seed”"), ("\"seed\":\"5\"", "expected a whole number from 0 to 1844"),
       ("\"seed\":99999999999999999999", "expected a whole number from 0 to 1844"),
       ("\"mutant\":\"nobody\",\"seed\":5", "c.trace:1:1: found defect “nobody”, expected one of sendsOnce"),
     ] {
