@@ -85,6 +85,13 @@ import VirtualDevices
     ("steps:\n  - net: { lamp: { rate: fast } }", "s.yaml:5:26: found “fast”, expected a rate such as 500B/s"),
     ("steps:\n  - net: { lamp: { mtu: 12 } }", "the size of an IP packet in bytes, from 49"),
     ("steps:\n  - net: { lamp: { hold: 5ms } }", "“hold” only beside “reorder”"),
+    (
+      "steps:\n  - net: { lamp: { latency: 80 } }",
+      "s.yaml:5:29: found 80, expected a time with a unit, such as 80ms"
+    ),
+    ("steps:\n  - net: { lamp: { jitter: 1.5 } }", "found 1.5, expected a time with a unit, such as 1.5ms"),
+    ("steps:\n  - net: { lamp: { reorder: 1%, hold: 5 } }", "found 5, expected a time with a unit, such as 5ms"),
+    ("steps:\n  - net: { lamp: { latency: soon } }", "found “soon”, expected a time such as 2s"),
     ("steps:\n  - net: { lamp: no ipv5 }", "did you mean “no ipv4”"),
     ("steps:\n  - net: { lamp: { network: iot, loss: 5% } }", "“network” with nothing beside it"),
     ("steps:\n  - net: { lamp: { network: [] } }", "the name of a network, such as “iot”"),
