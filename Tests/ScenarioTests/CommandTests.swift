@@ -23,6 +23,45 @@ import Testing
     #expect(result.isPassed && result.commands.allSatisfy { $0.error == nil }, "\(result) \(result.commands)")
   }
 
+  @Test("switches several devices, rooms, groups and all devices that serve the cluster") func targets() async throws {
+    try await passes(
+      """
+        - do: on lamp strip
+        - expect: { actual lamp.onOff: true, actual strip.onOff: true, within: 5s }
+        - do: off den
+        - expect: { actual lamp.onOff: false, actual strip.onOff: false, within: 5s }
+        - do: level 'den/*' 40%
+        - expect: { actual lamp.currentLevel: 40%, actual strip.currentLevel: 40%, within: 10s }
+        - do: group create Best
+        - do: group add lamp strip to best
+        - do: off group:best
+        - expect: { actual lamp.onOff: false, actual strip.onOff: false, within: 5s }
+        - do: toggle "*"
+        - expect: { actual lamp.onOff: true, actual strip.onOff: true, within: 5s }
+        - do: color '*' 2700K
+        - expect: { actual strip.colorTemperatureMireds: 370, within: 5s }
+        - do: room add Attic
+        - do: room assign lamp strip to attic
+        - do: off attic
+        - expect: { actual lamp.onOff: false, actual strip.onOff: false, within: 5s }
+      """)
+    let unknown = try await play("steps:\n  - do: off group:best")
+    #expect(unknown.commands.first?.error?.contains("there is no group “best”") == true, "\(unknown.commands)")
+  }
+
+  @Test("reports the devices of a room that failed") func failedTargets() async throws {
+    let result = try await play(
+      """
+      steps:
+        - do: on den
+        - power: { strip: off }
+        - do: off den
+        - expect: { actual lamp.onOff: false }
+      """)
+    #expect(result.isPassed, "\(result)")
+    #expect(result.commands.last?.error?.hasPrefix("1 of 2 targets failed: Strip: ") == true, "\(result.commands)")
+  }
+
   @Test("binds and unbinds") func bindings() async throws {
     try await passes(
       """

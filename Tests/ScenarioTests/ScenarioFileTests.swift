@@ -133,6 +133,21 @@ import VirtualDevices
       "steps:\n  - press: { plug: { press: long, button: 1 } }",
       "s.yaml:5:14: found “plug”, expected a device with buttons"
     ),
+    ("steps:\n  - do: off atic", "found device “atic”, expected a device or a room of the home"),
+    ("steps:\n  - do: off 'attic/*'", "found room “attic/*”, expected a device or a room of the home"),
+    ("steps:\n  - do: on lamp plgu", "found device “plgu”"),
+    (
+      "  - { name: Lamp, room: Hall, type: plug }\nsteps:\n  - do: on plug lamp",
+      "found device “lamp”, expected one of Kitchen/Lamp, Hall/Lamp"
+    ),
+    (
+      "  - { name: Plug Lamp, type: plug }\nsteps:\n  - do: on plug lamp",
+      "found “plug lamp”, which may be “Plug Lamp”, or “Plug” and “Kitchen/Lamp”, expected a name with spaces in"
+    ),
+    (
+      "  - { name: Kitchen, type: plug }\nsteps:\n  - do: on kitchen",
+      "found “kitchen”, a room and a device, expected “Kitchen/*” for the room, or another name for the device"
+    ),
     ("steps:\n  - do: bind lamp to lmap", "found device “lmap”"),
     ("steps:\n  - do: bind lamp", "expected bind NAME to NAME"),
     ("steps:\n  - do: unbind lamp to plug", "expected unbind NAME from NAME"),
@@ -238,6 +253,26 @@ import VirtualDevices
       try steps("rename way to go to Lamp", ["Way", "Way to go"])
     }
     #expect(error.map { "\($0)" }?.contains("the name of one device, not of way or way to go") == true)
+  }
+
+  @Test(
+    arguments: [
+      ("on lamp plug", [.device("Kitchen/Lamp"), .device("Plug")]), ("off kitchen", [.several("Kitchen/*")]),
+      ("toggle 'KITCHEN/*' \"plug lamp\"", [.several("Kitchen/*"), .device("Plug Lamp")]), ("on *", [.several("*")]),
+      ("off '*' 'group:My den'", [.several("*"), .several("group:My den")]),
+    ] as [(String, [TargetName])]) func parsesTargets(_ command: String, _ targets: [TargetName]) throws
+  {
+    let devices = Self.lamp + "  - { name: Plug Lamp, type: plug }\n"
+    let action = try Self.load(devices + "steps:\n  - do: \(command)\n").steps.first?.action
+    guard case .command(.turn(targets, _)) = action else {
+      Issue.record("\(command): \(String(describing: action))")
+      return
+    }
+  }
+
+  @Test func knowsRoomsThatStepsAdd() {
+    let steps = ["room add Attic", "off attic", "room rename attic to Loft", "off 'loft/*'"].map { "  - do: \($0)\n" }
+    #expect(Self.problems(Self.lamp + "steps:\n" + steps.joined()) == [])
   }
 
   @Test func requiresSteps() { #expect(Self.problems(Self.lamp).contains { $0.contains("no steps") }) }

@@ -145,18 +145,26 @@ public enum NetworkFault: Hashable, Sendable {
   case family(IPFamily, isOn: Bool)
 }
 
+/// One or several targets of a command.
+public enum TargetName: Hashable, Sendable {
+  /// A device by its path in the definition.
+  case device(String)
+  /// The devices of `ROOM/*`, `group:NAME` or `*` that serve the cluster of the command.
+  case several(String)
+}
+
 /// A command to the home.
 public enum HomeCommand: Hashable, Sendable {
-  /// Switches the device.
-  case on(String), off(String), toggle(String)
+  /// Switches the devices.
+  case turn([TargetName], SwitchAction)
   /// Sets the level, 0 to 254.
-  case level(String, WantedLevel)
+  case level([TargetName], WantedLevel)
   /// Commissions the device.
   case pair(String)
   /// Renames the device.
   case rename(String, to: String)
-  /// Sets the color of the device.
-  case color(String, LightColor)
+  /// Sets the color of the devices.
+  case color([TargetName], LightColor)
   /// Removes the device from the home.
   case remove(String)
   /// Binds the first device to the second, which it then controls.
@@ -182,10 +190,10 @@ public enum HomeCommand: Hashable, Sendable {
     case create(String)
     /// Deletes a group.
     case delete(String)
-    /// Adds a device to a group.
-    case add(device: String, to: String)
-    /// Removes a device from a group.
-    case remove(device: String, from: String)
+    /// Adds devices to a group.
+    case add([TargetName], to: String)
+    /// Removes devices from a group.
+    case remove([TargetName], from: String)
     /// Switches all members with one groupcast message.
     case turn(String, SwitchAction)
   }
@@ -198,18 +206,18 @@ public enum HomeCommand: Hashable, Sendable {
     case rename(String, to: String)
     /// Removes a room; its devices stay in the home.
     case remove(String)
-    /// Assigns a device to a room.
-    case assign(device: String, to: String)
+    /// Assigns devices to a room.
+    case assign([TargetName], to: String)
   }
 
-  /// A command for a scene by its name, on one device or, if `of` is nil, on all devices.
+  /// A command for a scene by its name, on the devices or, if `of` is empty, on all devices.
   public enum SceneAction: Hashable, Sendable {
     /// Stores the current state.
-    case store(String, of: String?)
+    case store(String, of: [TargetName])
     /// Recalls the stored state.
-    case recall(String, of: String?)
+    case recall(String, of: [TargetName])
     /// Removes the scene from the devices.
-    case remove(String, of: String?)
+    case remove(String, of: [TargetName])
   }
 }
 
