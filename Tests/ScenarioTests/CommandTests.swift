@@ -95,7 +95,10 @@ import Testing
         - do: group toggle den
         - expect: { actual lamp.onOff: false, within: 5s }
         - expect: { actual strip.onOff: true }
-        - do: group remove lamp from den
+        - do: group add strip to den
+        - do: group invoke den levelControl.moveToLevelWithOnOff level=100 transitionTime=0
+        - expect: { actual lamp.currentLevel: 100, actual strip.currentLevel: 100, within: 5s }
+        - do: group remove lamp strip from den
         - do: group delete den
       """)
   }
@@ -126,6 +129,55 @@ import Testing
         - do: pair lamp
         - expect: { lamp.connectivity: online, within: 10s }
       """)
+  }
+
+  @Test("adds, chooses, renames and removes homes") func homes() async throws {
+    let result = try await play(
+      """
+      steps:
+        - do: home add Cottage
+        - do: home primary cottage
+        - do: room add Attic
+        - do: home rename cottage to Barn
+        - do: home primary home
+        - do: home remove barn
+        - do: home grace 30s
+        - do: home primary barn
+        - do: room remove attic
+        - do: home remove home
+      """)
+    let failures = [
+      "there is no home “barn”", "there is no room “attic”", "there are devices in “Home”; remove them first",
+    ]
+    #expect(result.commands.compactMap(\.error) == failures, "\(result.commands)")
+  }
+
+  @Test("changes access control lists") func access() async throws {
+    let result = try await play(
+      """
+      steps:
+        - do: acl revoke lamp 2
+        - do: acl grant lamp operate --to wall --endpoint 1 --cluster onOff
+        - do: acl grant lamp view --to-group 7
+        - do: acl revoke lamp 3
+        - do: acl revoke lamp 2
+        - do: acl revoke lamp 2
+      """)
+    let missing = "Lamp: there is no entry 2, only 1 to 1"
+    #expect(result.commands.map(\.error) == [missing, nil, nil, nil, nil, missing], "\(result.commands)")
+  }
+
+  @Test("removes a device from another fabric") func fabrics() async throws {
+    let result = try await play(
+      """
+      steps:
+        - rival: { lamp: 1 }
+        - do: fabrics remove lamp 2
+        - do: fabrics remove lamp 2
+      """)
+    #expect(
+      result.commands.map(\.error) == [nil, "Lamp: it is in no fabric 2, only in 1"],
+      "\(result) \(result.commands)")
   }
 
   @Test("stores, recalls and removes scenes") func scenes() async throws {

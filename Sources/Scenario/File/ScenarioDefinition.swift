@@ -1,4 +1,5 @@
 public import Home
+public import MatterClusters
 internal import MatterDevice
 public import MatterModel
 public import MatterProtocol
@@ -183,6 +184,34 @@ public enum HomeCommand: Hashable, Sendable {
   case room(RoomAction)
   /// Stores, recalls or removes a scene.
   case scene(SceneAction)
+  /// Changes the homes, which are buildings.
+  case home(HomeAction)
+  /// Changes the access control list of a device.
+  case access(AccessAction)
+  /// Removes a device from another fabric.
+  case removeFabric(FabricIndex, from: String)
+
+  /// A change of the homes.
+  public enum HomeAction: Hashable, Sendable {
+    /// Adds a home.
+    case add(String)
+    /// Renames a home.
+    case rename(String, to: String)
+    /// Removes a home without devices, and its rooms.
+    case remove(String)
+    /// Chooses the home that new rooms and devices are added to.
+    case choosePrimary(String)
+    /// Sets how long a device must be away before its settled connectivity changes.
+    case setGraceTime(Duration)
+  }
+
+  /// A change of an access control list.
+  public enum AccessAction: Hashable, Sendable {
+    /// Adds an entry, with these devices as more subjects.
+    case grant(AccessControl.AccessControlEntryStruct, to: [String], on: String)
+    /// Removes the entry with this number, counted from 1.
+    case revoke(Int, on: String)
+  }
 
   /// A change of a group, or a command to its members.
   public enum GroupAction: Hashable, Sendable {
@@ -194,8 +223,8 @@ public enum HomeCommand: Hashable, Sendable {
     case add([TargetName], to: String)
     /// Removes devices from a group.
     case remove([TargetName], from: String)
-    /// Switches all members with one groupcast message.
-    case turn(String, SwitchAction)
+    /// Sends a command to all members in one groupcast message; the fields are a TLV structure.
+    case invoke(String, ClusterID, CommandID, fields: [UInt8])
   }
 
   /// A change of the rooms.

@@ -1,4 +1,5 @@
 internal import Home
+internal import MatterModel
 internal import MatterProtocol
 internal import VirtualDevices
 internal import Yams
@@ -14,16 +15,19 @@ extension ScenarioReader {
     "unbind": "unbind NAME from NAME", "share": "share NAME, or share NAME for 5m",
     "write": "write NAME.ATTRIBUTE VALUE", "invoke": "invoke NAME.COMMAND FIELD=VALUE",
     "group": "group create GROUP, group delete GROUP, group add NAME to GROUP, group remove NAME from GROUP, "
-      + "or group on|off|toggle GROUP",
+      + "group on|off|toggle GROUP, or group invoke GROUP CLUSTER.COMMAND FIELD=VALUE",
     "room": "room add ROOM, room rename ROOM to ROOM, room remove ROOM, or room assign NAME to ROOM",
     "scene":
       "scene store SCENE of NAME, scene recall SCENE of NAME, or scene remove SCENE of NAME; "
       + "without “of NAME”: of all",
+    "home": "home add HOME, home rename HOME to HOME, home remove HOME, home primary HOME, or home grace 30s",
+    "acl": "acl grant NAME view|operate|manage|administer --to NAME, or --to-group NUMBER; "
+      + "with --endpoint NUMBER and --cluster CLUSTER; or acl revoke NAME NUMBER",
+    "fabrics": "fabrics remove NAME INDEX",
   ]
   private static let commands = [
     "on", "off", "toggle", "level", "color", "pair", "rename", "remove", "bind", "unbind", "share", "write", "invoke",
-    "group",
-    "room", "scene",
+    "group", "room", "scene", "home", "acl", "fabrics",
   ]
 
   mutating func command(_ node: Node) -> HomeCommand? {
@@ -82,6 +86,11 @@ extension ScenarioReader {
     case "group": return group(first, Array(words.dropFirst()), node).map { .group($0) }
     case "room": return room(first, Array(words.dropFirst()), node).map { .room($0) }
     case "scene": return scene(first, Array(words.dropFirst()), node).map { .scene($0) }
+    case "home": return home(first, Array(words.dropFirst()), node).map { .home($0) }
+    case "acl": return access(first, Array(words.dropFirst()), node).map { .access($0) }
+    case "fabrics":
+      guard first == "remove", words.count > 2, let index = UInt8(last) else { return nil }
+      return device(of: words.dropFirst().dropLast(), node).map { .removeFabric(FabricIndex(index), from: $0) }
     default: return nil
     }
   }
@@ -129,7 +138,25 @@ extension ScenarioReader {
     case "delete": return .delete(name)
     case "add": return splitTargets(words, "to", node).map { .add($0, to: $1) }
     case "remove": return splitTargets(words, "from", node).map { .remove($0, from: $1) }
-    default: return SwitchAction(rawValue: verb).map { .turn(name, $0) }
+    case "on", "off", "toggle": return groupCommand("onOff.\(verb)", [], to: name, node)
+    case "invoke":
+      let end = words.firstIndex { $0.contains("=") || $0.hasPrefix("{") } ?? words.endIndex
+      guard end > 1 else { return nil }
+      let name = words[..<(end - 1)].joined(separator: " ")
+      return groupCommand(words[end - 1], Array(words[end...]), to: name, node)
+    default: return nil
+    }
+  }
+
+  private mutating func groupCommand(
+    _ command: String, _ fields: [String], to group: String, _ node: Node
+  ) -> HomeCommand.GroupAction? {
+    do throws(HomeError) {
+      let parsed = try CommandFields.groupCommand(command, fields)
+      return .invoke(group, parsed.cluster, parsed.command, fields: parsed.fields)
+    } catch {
+      report(node, expected: "a command to a group (\(error.message))")
+      return nil
     }
   }
 
@@ -173,7 +200,7 @@ extension ScenarioReader {
 
   // MARK: Parts
 
-  private mutating func device(of words: some Sequence<String>, _ node: Node) -> String? {
+  mutating func device(of words: some Sequence<String>, _ node: Node) -> String? {
     device(words.joined(separator: " "), node)
   }
 

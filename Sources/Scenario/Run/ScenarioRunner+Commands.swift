@@ -39,6 +39,10 @@ extension ScenarioRunner {
     case .group(let action): try await perform(action, home)
     case .room(let action): try await perform(action, home)
     case .scene(let action): try await perform(action, home)
+    case .home(let action): try await perform(action, home)
+    case .access(let action): try await perform(action, home)
+    case .removeFabric(let index, let device):
+      _ = try await home.removeFabric(index, from: try await target(device, home).device)
     }
   }
 
@@ -80,14 +84,9 @@ extension ScenarioRunner {
     case .delete(let name): _ = try await controller.deleteGroup(try await home.group(name).id)
     case .add(let names, let name): try await change(try await home.group(name), names, isMember: true, home)
     case .remove(let names, let name): try await change(try await home.group(name), names, isMember: false, home)
-    case .turn(let name, let action):
-      let command: CommandID =
-        switch action {
-        case .on: OnOff.on.id
-        case .off: OnOff.off.id
-        case .toggle: OnOff.toggle.id
-        }
-      try await controller.invoke(group: try await home.group(name).id, cluster: OnOff.id, command: command)
+    case .invoke(let name, let cluster, let command, let fields):
+      try await controller.invoke(
+        group: try await home.group(name).id, cluster: cluster, command: command, fields: fields)
     }
   }
 
@@ -106,6 +105,31 @@ extension ScenarioRunner {
     case .assign(let names, let name):
       let id = try await room(name)
       try await home.perform(try await targets(names, nil, home).map { .moveDevice($0.device.id, roomID: id) })
+    }
+  }
+
+  private func perform(_ action: HomeCommand.HomeAction, _ home: Home) async throws {
+    func structure(_ name: String) async throws -> String { try await home.state.knownStructure(name).id }
+    switch action {
+    case .add(let name): _ = try await home.addStructure(name)
+    case .rename(let old, let name): try await home.renameStructure(try await structure(old), to: name)
+    case .remove(let name): try await home.removeStructure(try await structure(name))
+    case .choosePrimary(let name): try await home.updatePrimaryStructure(try await structure(name))
+    case .setGraceTime(let time): try await home.setGraceTime(time)
+    }
+  }
+
+  private func perform(_ action: HomeCommand.AccessAction, _ home: Home) async throws {
+    switch action {
+    case .grant(var entry, let subjects, let device):
+      if !subjects.isEmpty {
+        var nodes = entry.subjects.wrapped ?? []
+        for subject in subjects { nodes.append(try await target(subject, home).device.nodeID) }
+        entry.subjects = .value(nodes)
+      }
+      _ = try await home.grant(entry, on: try await target(device, home).device)
+    case .revoke(let number, let device):
+      _ = try await home.revokeAccess(number: number, on: try await target(device, home).device, force: false)
     }
   }
 
