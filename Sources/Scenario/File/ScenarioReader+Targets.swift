@@ -49,7 +49,8 @@ extension ScenarioReader {
   func readings(of words: ArraySlice<String>) -> (readings: [[TargetName]], known: Int) {
     let words = Array(words)
     // The readings of the first words, by their number.
-    var readings: [[[TargetName]]] = [[[]]] + words.map { _ in [] }
+    var readings: [[[TargetName]]] = Array(repeating: [], count: words.count + 1)
+    readings[0] = [[]]
     for start in words.indices where !readings[start].isEmpty {
       for end in start + 1...min(words.count, start + Self.nameLimit) {
         guard readings[end].count < 2, let target = target(of: words[start..<end]) else { continue }
