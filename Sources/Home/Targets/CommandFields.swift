@@ -29,6 +29,20 @@ public enum CommandFields {
     }
   }
 
+  /// Parses a command to a group, `levelControl.moveToLevel`, and its fields; see ``encode(_:_:)``.
+  /// - Throws: ``HomeError``, also for a command that must be timed.
+  package static func groupCommand(
+    _ command: String, _ fields: [String]
+  ) throws(HomeError) -> (cluster: ClusterID, command: CommandID, fields: [UInt8]) {
+    let (cluster, element) = try HomeRegistry.command(command)
+    let info = ElementNames.command(CommandPath(endpoint: nil, cluster: cluster, command: element))
+    if info?.quality.contains(.timed) == true {
+      throw HomeError(.badArguments, "\(command) has to be timed, which a message to a group can't be")
+    }
+    let encoded = try encode(fields, info)
+    return (cluster, element, encoded)
+  }
+
   /// Adds what may be left out: a nullable field is null, a bitmap is empty.
   private static func completed(_ text: String, _ schema: Schema) -> String {
     guard case .structure(let members) = schema, text.hasPrefix("{"), text.hasSuffix("}") else { return text }

@@ -7,6 +7,15 @@ struct TargetSelection {
   var isSeveral = false
 }
 
+extension Target {
+  /// Returns each target once, without the endpoints of devices that are targets as a whole.
+  package static func unique(_ all: [Target]) -> [Target] {
+    var targets: [Target] = []
+    for target in all where !targets.contains(target) { targets.append(target) }
+    return targets.filter { $0.endpoint == nil || !targets.contains(Target($0.device)) }
+  }
+}
+
 /// A room and its devices, as a target.
 struct RoomTarget: Hashable, Sendable {
   var name: String
@@ -32,11 +41,8 @@ extension HomeRegistry {
   /// - Throws: ``HomeError`` `notFound`, with near names; `ambiguousTarget`, with all that a text may mean.
   public func resolve(all texts: [String], serving cluster: ClusterID? = nil) throws(HomeError) -> [Target] {
     var targets: [Target] = []
-    for text in texts {
-      for target in try resolveAll(text, serving: cluster) where !targets.contains(target) { targets.append(target) }
-    }
-    // A device as a whole includes its endpoints.
-    return targets.filter { $0.endpoint == nil || !targets.contains(Target($0.device)) }
+    for text in texts { targets += try resolveAll(text, serving: cluster) }
+    return Target.unique(targets)
   }
 
   /// The same for one text.

@@ -59,7 +59,7 @@ struct Access: AsyncParsableCommand {
         let own = try await session.controller.fabric.nodeID
         let entry = AccessEntry(
           privilege: privilege.privilege, authMode: group.isEmpty ? .case : .group,
-          subjects: try subjects(registry), targets: try targets())
+          subjects: try subjects(registry), targets: try AccessEntry.targets(endpoints: endpoint, cluster: cluster))
         let (entries, isChanged) = try await session.grant(entry, on: device, force: force)
         home.output.result(
           device.jsonNames.adding("changed", .bool(isChanged)).adding(
@@ -73,24 +73,14 @@ struct Access: AsyncParsableCommand {
       if to.contains("*") { return .null }
       var subjects: [NodeID] = []
       for text in to {
-        if text.hasPrefix("tag:0x"), let tag = UInt32(text.dropFirst(6), radix: 16) {
-          subjects.append(.tag(CASEAuthenticatedTag(tag)))
-        } else if let number = UInt64(text), NodeID(number).isOperational {
-          // A node of this home's fabric need not be one of its devices: another controller has none.
-          subjects.append(NodeID(number))
+        // A node of this home's fabric need not be one of its devices: another controller has none.
+        if let subject = AccessEntry.subject(text) {
+          subjects.append(subject)
         } else {
           subjects.append(try registry.resolve(text).device.nodeID)
         }
       }
       return .value(subjects)
-    }
-
-    private func targets() throws(HomeError) -> Nullable<[AccessControl.AccessControlTargetStruct]> {
-      let clusterID = try cluster.map { name throws(HomeError) in try HomeRegistry.cluster(name) } ?? nil
-      let cluster = Nullable(clusterID)
-      if endpoint.isEmpty && clusterID == nil { return .null }
-      if endpoint.isEmpty { return .value([.init(cluster: cluster, endpoint: .null, deviceType: .null)]) }
-      return .value(endpoint.map { .init(cluster: cluster, endpoint: .value(EndpointID($0)), deviceType: .null) })
     }
   }
 

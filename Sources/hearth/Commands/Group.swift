@@ -108,12 +108,7 @@ struct Group: AsyncParsableCommand {
       []
 
     func run() async throws {
-      let (cluster, element) = try HomeRegistry.command(command)
-      let info = ElementNames.command(CommandPath(endpoint: nil, cluster: cluster, command: element))
-      if info?.quality.contains(.timed) == true {
-        throw HomeError(.badArguments, "\(command) has to be timed, which a message to a group can't be")
-      }
-      let encoded = try CommandFields.encode(fields, info)
+      let (cluster, element, encoded) = try CommandFields.groupCommand(command, fields)
       try await home.withGroups { session throws(HomeError) in
         let group = try await session.group(group)
         try await session.controller.invoke(group: group.id, cluster: cluster, command: element, fields: encoded)

@@ -40,10 +40,7 @@ struct SimNet: ParsableCommand {
 
   private static func time(_ text: String) throws -> Duration {
     guard let time = TimeText.duration(text) else { throw ValidationError(TimeText.example) }
-    // A latency of so many seconds is hardly what was meant.
-    guard text.last?.isLetter == true || time == .zero else {
-      throw ValidationError("expected a time with a unit, such as \(text)ms")
-    }
+    if let expected = TimeText.missingUnit(text) { throw ValidationError("expected \(expected)") }
     return time
   }
 
