@@ -41,7 +41,37 @@ import VirtualDevices
     #expect(levels == [40, 100, 1] && text == "on 60%")
   }
 
-  @Test("a scenario reads and shows percentages of the highest level that the device has") func scenario() async throws {
+  @Test("refuses a wire level that the device can't have") func outOfRange() async throws {
+    let definition = try SimulatedHomeTests.definition(
+      """
+      devices:
+        - name: Speaker
+          type: dimmable light
+          attributes:
+            levelControl.currentLevel: 50
+            levelControl.minLevel: 20
+            levelControl.maxLevel: 100
+      """)
+    let run = await simulate(definition, seed: 1) { home, _ in
+      let target = try await home.registry.resolve("speaker")
+      for level in [5, 200] as [UInt8] {
+        let error = await #expect(throws: HomeError.self) {
+          _ = try await home.dimAll(target, to: .wire(level), over: 0)
+        }
+        #expect(error?.code == .badArguments)
+        #expect(error?.message == "level \(level) is out of range; expected 0 or 20 to 100")
+      }
+      var levels: [UInt8?] = []
+      for level in [20, 100, 0] as [UInt8] {
+        levels.append(try await home.dimAll(target, to: .wire(level), over: 0).first?.level)
+      }
+      return levels
+    }
+    #expect(try run.result.get() == [20, 100, 0])
+  }
+
+  @Test("a scenario reads and shows percentages of the highest level that the device has") func scenario() async throws
+  {
     let passing = try ScenarioFileTests.load(
       Self.home + """
 
