@@ -113,7 +113,7 @@ struct Group: AsyncParsableCommand {
       if info?.quality.contains(.timed) == true {
         throw HomeError(.badArguments, "\(command) has to be timed, which a message to a group can't be")
       }
-      let encoded = try CommandFields.encode(fields, info)
+      let encoded = try CommandFields.encode(fields, info, of: cluster)
       try await home.withGroups { session throws(HomeError) in
         let group = try await session.group(group)
         try await session.controller.invoke(group: group.id, cluster: cluster, command: element, fields: encoded)
