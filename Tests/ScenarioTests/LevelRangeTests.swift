@@ -95,6 +95,34 @@ import VirtualDevices
     #expect(failure.timeline.contains { $0.contains("currentLevel = 50%") }, "\(failure.timeline)")
   }
 
+  @Test("a wildcard for a color skips lights without colors") func colors() async throws {
+    let definition = try SimulatedHomeTests.definition(
+      """
+      devices:
+        - { name: White, room: Den, type: color temperature light }
+        - { name: Strip, room: Den, type: extended color light }
+        - { name: Plain, room: Hall, type: color temperature light }
+        - { name: Desk, room: Hall, type: color temperature light }
+      """)
+    let run = await simulate(definition, seed: 1) { home, _ in
+      func names(_ texts: String..., color: LightColor) async throws -> [String] {
+        try await home.targets(texts, showing: color).map(\.device.name).sorted()
+      }
+      let red = LightColor.rgb(red: 255, green: 0, blue: 0)
+      for target in try await home.targets(["*"], showing: red) { _ = try await home.color(target, red, over: 0) }
+      let none = await #expect(throws: HomeError.self) { _ = try await names("hall", color: red) }
+      #expect(none?.code == .notFound)
+      // A light that is named is not left out.
+      #expect(try await names("white", "strip", color: red) == ["Strip", "White"])
+      let all = try await names("*", color: red)
+      let den = try await names("den", color: red)
+      let white = try await names("*", color: .kelvin(2700))
+      return (all, den, white)
+    }
+    let (all, den, white) = try run.result.get()
+    #expect(all == ["Strip"] && den == ["Strip"] && white == ["Desk", "Plain", "Strip", "White"])
+  }
+
   @Test("a wildcard and a room skip devices without On/Off") func wildcards() async throws {
     let run = await simulate(try SimulatedHomeTests.definition(Self.home), seed: 1) { home, _ in
       let registry = await home.registry

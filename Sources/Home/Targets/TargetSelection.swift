@@ -28,19 +28,27 @@ extension HomeRegistry {
 
   /// The targets of a command's texts, each once: all devices for `*`, those of a room for its name or `ROOM/*`, the members of a
   /// group for `group:NAME`, else the device that the text names.
-  /// - Parameter cluster: what a device must serve to be a target of a wildcard, a room or a group; nil: nothing in particular.
+  /// - Parameters:
+  ///   - cluster: what a device must serve to be a target of a wildcard, a room or a group; nil: nothing in particular.
+  ///   - isAble: whether a device can be a target of a wildcard, a room or a group.
   /// - Throws: ``HomeError`` `notFound`, with near names; `ambiguousTarget`, with all that a text may mean.
-  public func resolve(all texts: [String], serving cluster: ClusterID? = nil) throws(HomeError) -> [Target] {
+  public func resolve(
+    all texts: [String], serving cluster: ClusterID? = nil, where isAble: (Target) -> Bool = { _ in true }
+  ) throws(HomeError) -> [Target] {
     var targets: [Target] = []
     for text in texts {
-      for target in try resolveAll(text, serving: cluster) where !targets.contains(target) { targets.append(target) }
+      for target in try resolveAll(text, serving: cluster, where: isAble) where !targets.contains(target) {
+        targets.append(target)
+      }
     }
     // A device as a whole includes its endpoints.
     return targets.filter { $0.endpoint == nil || !targets.contains(Target($0.device)) }
   }
 
   /// The same for one text.
-  public func resolveAll(_ text: String, serving cluster: ClusterID? = nil) throws(HomeError) -> [Target] {
+  public func resolveAll(
+    _ text: String, serving cluster: ClusterID? = nil, where isAble: (Target) -> Bool = { _ in true }
+  ) throws(HomeError) -> [Target] {
     let selection = try select(text)
     guard let cluster, selection.isSeveral else { return selection.targets }
     let serving = selection.targets.filter { target in
@@ -50,7 +58,9 @@ extension HomeRegistry {
     guard !serving.isEmpty else {
       throw HomeError(.notFound, "no device of “\(text)” has a \(Self.name(of: cluster)) cluster")
     }
-    return serving
+    let able = serving.filter(isAble)
+    guard !able.isEmpty else { throw HomeError(.notFound, "no device of “\(text)” can do this") }
+    return able
   }
 
   func select(_ text: String) throws(HomeError) -> TargetSelection {
