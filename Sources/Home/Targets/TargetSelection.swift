@@ -63,6 +63,21 @@ extension HomeRegistry {
     return able
   }
 
+  /// The devices that a wildcard, a room or a group stands for; nil for any other text.
+  func several(_ text: String) throws(HomeError) -> TargetSelection? {
+    if text == "*" || text.hasSuffix("/*") || text.lowercased().hasPrefix(Self.groupPrefix) { return try select(text) }
+    return try room(text) == nil ? nil : select(text)
+  }
+
+  /// The error for a text that stands for several devices where one is expected.
+  func oneExpected(_ text: String, _ selection: TargetSelection) -> HomeError {
+    var names: [String] = []
+    for target in selection.targets.map({ name(of: $0.device) }) where !names.contains(target) { names.append(target) }
+    return HomeError(
+      .ambiguousTarget, "“\(text)” stands for several devices, but one is expected; name one of them",
+      candidates: names)
+  }
+
   func select(_ text: String) throws(HomeError) -> TargetSelection {
     if text == "*" {
       guard !devices.isEmpty else {

@@ -28,7 +28,7 @@ struct Write: AsyncParsableCommand {
     var devices: [(device: DeviceRecord, count: Int)] = []
     var values: [WrittenValue] = []
     for (text, value) in try Self.pairs(assignments) {
-      for path in try registry.paths(text) {
+      for path in try registry.paths(text, isForOne: true) {
         guard let cluster = path.cluster, let element = path.element else {
           throw HomeError(.badArguments, "“\(text)”: what is written needs a cluster and an attribute, * won't do")
         }
@@ -136,7 +136,7 @@ struct Invoke: AsyncParsableCommand {
   @Argument(parsing: .remaining, help: ArgumentHelp("Its fields.", valueName: "field=value")) var fields: [String] = []
 
   func run() async throws {
-    let paths = try await home.registry().paths(path, .command)
+    let paths = try await home.registry().paths(path, .command, isForOne: true)
     guard paths.count == 1, let path = paths.first, let cluster = path.cluster, let element = path.element,
       let endpoint = path.endpoint
     else { throw HomeError(.badArguments, "“\(path)”: a command is invoked on one device, * won't do") }
