@@ -61,11 +61,18 @@ import MatterProtocol
     if error is CancellationError { return .interrupted }
     // What is left is the argument parser's: a request for help, or arguments that don't fit.
     if Hearth.exitCode(for: error) == .success {
+      // The argument parser prints the help of the last command that it knows.
+      if arguments.contains("help"), let failure = UsageError.unknownCommand(arguments) {
+        output.failure(failure)
+        return .badArguments
+      }
       output.text(Hearth.fullMessage(for: error))
       return .success
     }
     if isUsage(error) {
-      let failure = UsageError.unknownCommand(arguments) ?? UsageError.error(Hearth.message(for: error))
+      let failure =
+        UsageError.unknownCommand(arguments) ?? UsageError.unknownOption(arguments)
+        ?? UsageError.error(Hearth.message(for: error))
       output.failure(failure)
       let usage = UsageError.usage(Hearth.fullMessage(for: error))
       if !output.json, !usage.isEmpty { output.note(usage) }

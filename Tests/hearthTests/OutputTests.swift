@@ -204,14 +204,70 @@ import Testing
     #expect(throws: HomeError.self) { try pairs("a.b.c") }
   }
 
+  @Test(
+    "fields of commands accept units",
+    arguments: [
+      (8, 0, ["level=40%", "transitionTime=2s"], ["level=102", "transitionTime=20"]),
+      (8, 2, ["0=up", "stepSize=10%", "2=500ms"], ["0=up", "stepSize=25", "2=5"]),
+      (
+        6, 0x42, ["onOffControl=0", "onTime=1min", "offWaitTime=0"], ["onOffControl=0", "onTime=600", "offWaitTime=0"]
+      ),
+      (
+        0x300, 0x0A, ["colorTemperatureMireds=2700K", "transitionTime=1s"],
+        ["colorTemperatureMireds=370", "transitionTime=10"]
+      ),
+      (0x201, 0, ["mode=heat", "amount=0.5C"], ["mode=heat", "amount=5"]),
+      (0x201, 0, ["mode=heat", "amount=-5"], ["mode=heat", "amount=-5"]),
+      (0x102, 5, ["liftPercent100thsValue=30%"], ["liftPercent100thsValue=3000"]),
+      (3, 0, ["{identifyTime: 1min}"], ["identifyTime=60"]),
+      (
+        0x201, 1,
+        [
+          "numberOfTransitionsForSequence=1", "dayOfWeekForSequence=Monday", "modeForSequence=1",
+          "transitions=[{transitionTime: 60, heatSetpoint: 21.5C, coolSetpoint: null}]",
+        ],
+        [
+          "numberOfTransitionsForSequence=1", "dayOfWeekForSequence=Monday", "modeForSequence=1",
+          "transitions=[{transitionTime: 60, heatSetpoint: 2150, coolSetpoint: null}]",
+        ]
+      ),
+    ] as [(ClusterID, CommandID, [String], [String])])
+  func commandUnits(_ cluster: ClusterID, _ command: CommandID, _ fields: [String], _ wire: [String]) throws {
+    let info = try #require(ElementNames.command(CommandPath(endpoint: 1, cluster: cluster, command: command)))
+    #expect(
+      try CommandFields.encode(fields, info, of: cluster)
+        == CommandFields.encode(wire, info, of: cluster, raw: true))
+    guard fields != wire else { return }
+    #expect(throws: HomeError.self) { try CommandFields.encode(fields, info, of: cluster, raw: true) }
+  }
+
+  @Test("percentages of a command are those of the device's levels") func commandLevels() throws {
+    let info = try #require(ElementNames.command(CommandPath(endpoint: 1, cluster: 8, command: 0)))
+    let levels = LevelRange(lowest: 1, highest: 100)
+    #expect(
+      try CommandFields.encode(["level=40%"], info, of: 8, levels: levels)
+        == CommandFields.encode(["level=40"], info, of: 8))
+  }
+
   @Test func commandFieldsMayBeLeftOut() throws {
     let info = try #require(ElementNames.command(CommandPath(endpoint: 1, cluster: 8, command: 0)))
     let full: [UInt8] = [0x15, 0x24, 0, 128, 0x34, 1, 0x24, 2, 0, 0x24, 3, 0, 0x18]
-    #expect(try CommandFields.encode(["level=128"], info) == full)
-    #expect(try CommandFields.encode([#"{"level": 128, "transitionTime": null}"#], info) == full)
-    #expect(throws: HomeError.self) { try CommandFields.encode([], info) }
-    #expect(throws: HomeError.self) { try CommandFields.encode(["brightness=3"], info) }
-    #expect(try CommandFields.encode([], nil) == [0x15, 0x18])
+    #expect(try CommandFields.encode(["level=128"], info, of: 8) == full)
+    #expect(try CommandFields.encode([#"{"level": 128, "transitionTime": null}"#], info, of: 8) == full)
+    #expect(throws: HomeError.self) { try CommandFields.encode([], info, of: 8) }
+    #expect(throws: HomeError.self) { try CommandFields.encode(["brightness=3"], info, of: 8) }
+    #expect(try CommandFields.encode([], nil, of: 8) == [0x15, 0x18])
+    // Fields may be named by number; values may hold commas and colons.
+    let timed: [UInt8] = [0x15, 0x24, 0, 100, 0x24, 1, 0, 0x24, 2, 0, 0x24, 3, 0, 0x18]
+    #expect(try CommandFields.encode(["0=100", "1=0"], info, of: 8) == timed)
+    #expect(try CommandFields.encode(["{0: u8:100, 1: 0}"], info, of: 8) == timed)
+    #expect(try CommandFields.encode(["0=u8:100", "transitionTime=u16:0"], info, of: 8) == timed)
+    #expect(throws: HomeError.self) { try CommandFields.encode(["0=u16:100"], info, of: 8) }
+    #expect(throws: HomeError.self) { try CommandFields.encode(["0=100", "level=100"], info, of: 8) }
+    let group = try #require(ElementNames.command(CommandPath(endpoint: 1, cluster: 4, command: 0)))
+    #expect(
+      try CommandFields.encode(["groupID=7", #"groupName="a, groupName: b""#], group, of: 4)
+        == CommandFields.encode(["groupID=7", "groupName=a, groupName: b"], group, of: 4))
   }
 
   @Test func kindsAreFamilies() {

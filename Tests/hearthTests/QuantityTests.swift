@@ -113,6 +113,28 @@ import Testing
     #expect(throws: HomeError.self) { try parse("21.5", 0x0012, raw: true) }
   }
 
+  @Test("shows and accepts temperatures in structures as degrees") func structureTemperatures() throws {
+    let presets = ConcreteAttributePath(1, 0x0201, 0x50)
+    func parse(_ text: String, raw: Bool = false) throws -> [UInt8] {
+      try AttributeUnits.parse(text, cluster: 0x0201, attribute: 0x50, raw: raw, named: "presets")
+    }
+    let wire = "[{presetHandle: null, presetScenario: Occupied, heatingSetpoint: 2150, builtIn: false}]"
+    let value = try parse(wire, raw: true)
+    let text = "[{presetHandle: null, presetScenario: Occupied, heatingSetpoint: 21.5 °C, builtIn: false}]"
+    #expect(AttributeUnits.text(presets, value) == text)
+    #expect(try parse(text) == value && parse(wire) == value)
+    #expect(throws: HomeError.self) { try parse(text, raw: true) }
+  }
+
+  @Test("accepts a type in front of a value of a known attribute") func typedValues() throws {
+    func parse(_ text: String) throws -> [UInt8] {
+      try AttributeUnits.parse(text, cluster: 8, attribute: 0x11, raw: false, named: "onLevel")
+    }
+    #expect(try parse("u8:100") == parse("100"))
+    let error = #expect(throws: HomeError.self) { try parse("u16:100") }
+    #expect(error?.message == "onLevel: 'u16:100' is not a value of type u8")
+  }
+
   @Test("maps percentages to the levels that the device has") func levelRanges() throws {
     let speaker = LevelRange(lowest: 0, highest: 100)
     func level(_ text: String, _ range: LevelRange) throws -> UInt8 {

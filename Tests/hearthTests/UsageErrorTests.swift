@@ -25,16 +25,34 @@ import Testing
     arguments: [
       (["devcies"], "unknown command “devcies”", ["devices"]),
       (["sim", "prss"], "unknown command “sim prss”", ["sim press"]),
-      (["zzzz", "--json"], "unknown command “zzzz”", []),
+      (["zzzz", "--json"], "unknown command “zzzz”", []), (["help", "foo"], "unknown command “foo”", []),
+      (["help", "sim", "prss"], "unknown command “sim prss”", ["sim press"]),
     ])
   func unknownCommand(_ arguments: [String], message: String, candidates: [String]) {
     let error = UsageError.unknownCommand(arguments)
     #expect(error?.message == message && error?.candidates == candidates)
   }
 
-  @Test(arguments: [["devices", "--foo"], ["on"], ["acl", "kitchen"], ["help"]])
+  @Test(arguments: [["devices", "--foo"], ["on"], ["acl", "kitchen"], ["help"], ["help", "sim", "press"]])
   func knownCommand(_ arguments: [String]) {
     #expect(UsageError.unknownCommand(arguments) == nil)
+  }
+
+  @Test(
+    "names an unknown option before a missing argument, and near ones",
+    arguments: [
+      (["on", "--foo"], "unknown option '--foo'", []), (["on", "lamp", "--jsn"], "unknown option '--jsn'", ["--json"]),
+      (["wait", "lamp", "--fro=onOff=true"], "unknown option '--fro'", ["--for"]),
+      (["sim", "ps", "-x"], "unknown option '-x'", []),
+    ] as [([String], String, [String])])
+  func unknownOption(_ arguments: [String], message: String, candidates: [String]) {
+    let error = UsageError.unknownOption(arguments)
+    #expect(error?.message == message && error?.candidates == candidates)
+  }
+
+  @Test(arguments: [["on", "--json", "-vv"], ["level", "lamp", "-5"], ["on", "--", "--foo"], ["--version"]])
+  func knownOption(_ arguments: [String]) {
+    #expect(UsageError.unknownOption(arguments) == nil)
   }
 
   @Test("suggests three names at most") func suggestions() {
@@ -59,7 +77,8 @@ import Testing
     "every command line that can't be parsed is one error", .serialized,
     arguments: [
       ["frobnicate"], ["sim", "frobnicate"], ["on"], ["devices", "--frobnicate"], ["share", "lamp", "--hub", "here"],
-      ["sim", "net", "lamp", "--latency", "80"], ["remove"], ["level", "lamp"],
+      ["sim", "net", "lamp", "--latency", "80"], ["remove"], ["level", "lamp"], ["help", "frobnicate"],
+      ["on", "--foo"],
     ])
   func processes(_ arguments: [String]) throws {
     let hearth = Hearth()

@@ -30,18 +30,22 @@ extension HomeRegistry {
   /// Without an endpoint, it is the first one that has the cluster.
   /// - Returns: one path for each device that the target names, which are several for `*`, a room and a group; of what is behind a
   ///   bridge, one for each of its endpoints where none is named.
-  public func paths(_ text: String, _ kind: ElementKind = .attribute) throws(HomeError) -> [ElementPath] {
+  /// - Parameter isForOne: whether a target that stands for several devices is an error.
+  public func paths(
+    _ text: String, _ kind: ElementKind = .attribute, isForOne: Bool = false
+  ) throws(HomeError) -> [ElementPath] {
     let byStroke = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
     if byStroke.count >= 4 {
       return try paths(
         target: byStroke.dropLast(3).joined(separator: "/"), endpoint: byStroke[byStroke.count - 3],
-        cluster: byStroke[byStroke.count - 2], element: byStroke[byStroke.count - 1], kind)
+        cluster: byStroke[byStroke.count - 2], element: byStroke[byStroke.count - 1], kind, isForOne: isForOne)
     }
     let byDot = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     if byDot.count >= 3 {
       let target = byDot.dropLast(2).joined(separator: ".")
       return try paths(
-        target: target, endpoint: nil, cluster: byDot[byDot.count - 2], element: byDot[byDot.count - 1], kind)
+        target: target, endpoint: nil, cluster: byDot[byDot.count - 2], element: byDot[byDot.count - 1], kind,
+        isForOne: isForOne)
     }
     if kind == .attribute {
       // A target by itself, if it is one.
@@ -94,7 +98,7 @@ extension HomeRegistry {
   }
 
   private func paths(
-    target: String, endpoint: String?, cluster: String, element: String, _ kind: ElementKind
+    target: String, endpoint: String?, cluster: String, element: String, _ kind: ElementKind, isForOne: Bool
   ) throws(HomeError) -> [ElementPath] {
     var endpointID: EndpointID?
     if let endpoint, endpoint != "*" {
@@ -107,6 +111,7 @@ extension HomeRegistry {
     let elementID = try Self.element(element, of: clusterID, kind)
     var result: [ElementPath] = []
     let selection = try select(target)
+    if isForOne, selection.isSeveral { throw oneExpected(target, selection) }
     for target in selection.targets {
       var path = ElementPath(
         target: target, endpoint: endpointID ?? target.endpoint, cluster: clusterID, element: elementID)
@@ -122,7 +127,8 @@ extension HomeRegistry {
       result += Self.spread(path)
     }
     guard !result.isEmpty else {
-      throw HomeError(.notFound, "no device has a \(clusterID.map { Self.name(of: $0) } ?? "such") cluster")
+      throw HomeError(
+        .notFound, "no device of “\(target)” has a \(clusterID.map { Self.name(of: $0) } ?? "such") cluster")
     }
     return result
   }

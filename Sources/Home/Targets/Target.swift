@@ -53,10 +53,7 @@ extension HomeRegistry {
         return Target(device, endpoint: endpoint)
       }
     }
-    if let room = try room(text) {
-      throw HomeError(
-        .ambiguousTarget, "“\(text)” is a room; name one of its devices", candidates: room.devices.map(name(of:)))
-    }
+    if let several = try several(text) { throw oneExpected(text, several) }
     if let device = try one(devices.filter { Self.begins($0, text) }, text) { return Target(device) }
     let names = devices.map(\.name) + devices.map(\.fullName)
     throw HomeError(

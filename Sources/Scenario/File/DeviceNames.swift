@@ -123,7 +123,7 @@ struct DeviceNames: Sendable {
 
 extension DeviceDefinition {
   /// The levels that its first initial values of MinLevel and MaxLevel give it.
-  fileprivate var levels: LevelRange {
+  var levels: LevelRange {
     func value(_ attribute: AttributeID) -> UInt8? {
       let found = initialValues.first { $0.target?.cluster == LevelControl.id && $0.target?.attribute == attribute }
       guard case .integer(let number)? = found?.value else { return nil }

@@ -112,7 +112,8 @@ extension ScenarioReader {
         return nil
       }
       do throws(HomeError) {
-        let fields = try CommandFields.encode(Array(words[end...]), place.command)
+        let fields = try CommandFields.encode(
+          Array(words[end...]), place.command, of: place.cluster, levels: device.levels)
         return .invoke(
           device.path, place.cluster, place.command.id, fields: fields,
           isTimed: place.command.quality.contains(.timed))

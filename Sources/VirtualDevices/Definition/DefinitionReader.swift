@@ -322,6 +322,22 @@ struct DefinitionReader {
     guard let final = words.last, words.count > 1 else { return words.first ?? "" }
     return words.dropLast().joined(separator: ", ") + " \(last) " + final
   }
+
+  /// The names of an enumeration with their numbers: `Off (0), On (1) or Toggle (2)`; nil if there are none.
+  static func list(_ names: [UInt64: String]) -> String? {
+    names.isEmpty ? nil : list(names.sorted { $0.key < $1.key }.map { "\($0.value) (\($0.key))" })
+  }
+}
+
+extension Schema {
+  /// The values of an enumeration by name and number, for messages; nil for another type.
+  var namedValues: String? {
+    switch self {
+    case .enumeration(_, let names): DefinitionReader.list(names)
+    case .nullable(let wrapped): wrapped.namedValues
+    default: nil
+    }
+  }
 }
 
 extension Marked where Value == Int64 {

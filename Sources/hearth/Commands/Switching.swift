@@ -108,7 +108,8 @@ struct Color: AsyncParsableCommand {
   func run() async throws {
     let color = try LightColor(text: arguments[arguments.count - 1])
     let tenths = try over.map { try TransitionTime.tenths($0.duration) } ?? 0
-    try await home.forEach(Array(arguments.dropLast()), serving: ColorControl.id) { session, target in
+    let texts = Array(arguments.dropLast())
+    try await home.forEach({ try await $0.targets(texts, showing: color) }) { session, target in
       let part = try await session.color(target, color, over: tenths)
       let shown = (part.color ?? color).description
       return (

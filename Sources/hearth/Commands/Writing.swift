@@ -28,7 +28,7 @@ struct Write: AsyncParsableCommand {
     var devices: [(device: DeviceRecord, count: Int)] = []
     var values: [WrittenValue] = []
     for (text, value) in try Self.pairs(assignments) {
-      for path in try registry.paths(text) {
+      for path in try registry.paths(text, isForOne: true) {
         guard let cluster = path.cluster, let element = path.element else {
           throw HomeError(.badArguments, "“\(text)”: what is written needs a cluster and an attribute, * won't do")
         }
@@ -121,8 +121,9 @@ struct Invoke: AsyncParsableCommand {
     abstract: "Invoke a command.",
     discussion: """
       PATH is kitchen/lamp.levelControl.moveToLevel or by numbers 5/1/8/0. Fields are field=value, or one {…} as in JSON; \
-      those left out are null, empty or zero where that is allowed. For example:
-        hearth invoke kitchen/lamp.levelControl.moveToLevel level=128 transitionTime=10
+      those left out are null, empty or zero where that is allowed. A number without a unit is the wire's. For example:
+        hearth invoke kitchen/lamp.levelControl.moveToLevel level=40% transitionTime=2s
+        hearth invoke hall/thermostat.thermostat.setpointRaiseLower mode=Heat amount=0.5C
       Fields of commands that are not known by name are numbers with typed values:
         hearth invoke 5/1/0xFFF1FC00/1 0=i16:500 1=str:hello --timed
       \(TypedValue.help)
@@ -130,20 +131,24 @@ struct Invoke: AsyncParsableCommand {
   @OptionGroup var home: HomeOptions
   @Flag(name: .customLong("timed"), help: "Invoke as a timed interaction; commands known by name need no option.")
   var isTimed = false
+  @Flag(help: "Values are the wire's.") var raw = false
   @Argument(help: "The command.") var path: String
   @Argument(parsing: .remaining, help: ArgumentHelp("Its fields.", valueName: "field=value")) var fields: [String] = []
 
   func run() async throws {
-    let paths = try await home.registry().paths(path, .command)
+    let paths = try await home.registry().paths(path, .command, isForOne: true)
     guard paths.count == 1, let path = paths.first, let cluster = path.cluster, let element = path.element,
       let endpoint = path.endpoint
     else { throw HomeError(.badArguments, "“\(path)”: a command is invoked on one device, * won't do") }
     let commandPath = CommandPath(endpoint: endpoint, cluster: cluster, command: CommandID(element))
     let info = ElementNames.command(commandPath)
-    let encoded = try CommandFields.encode(fields, info)
+    // Before the home is opened.
+    _ = try CommandFields.encode(fields, info, of: cluster, raw: raw)
     let device = path.target.device
     let isTimed = isTimed
     try await home.withHome { session in
+      let levels = await session.state.levels(of: device.nodeID, on: endpoint)
+      let encoded = try CommandFields.encode(fields, info, of: cluster, raw: raw, levels: levels)
       let answer = try await session.invoke(
         device, CommandData(commandPath, fields: encoded), isTimed: isTimed || info?.quality.contains(.timed) == true)
       let name = "\(ElementNames.cluster(cluster)).\(ElementNames.command(commandPath.command, of: cluster))"

@@ -106,8 +106,16 @@ extension HomeArguments {
     _ texts: [String], serving cluster: ClusterID,
     _ body: @escaping @Sendable (Home, Target) async throws -> (json: JSON, text: String)
   ) async throws {
+    try await forEach({ try await $0.registry.resolve(all: texts, serving: cluster) }, body)
+  }
+
+  /// The same with each target that `resolve` returns.
+  func forEach(
+    _ resolve: (Home) async throws -> [Target],
+    _ body: @escaping @Sendable (Home, Target) async throws -> (json: JSON, text: String)
+  ) async throws {
     let results = try await withHome { session in
-      let targets = try await session.registry.resolve(all: texts, serving: cluster)
+      let targets = try await resolve(session)
       try check(targets.map(\.device))
       return await withTaskGroup(of: (Int, TargetResult).self) { group in
         for (index, target) in targets.enumerated() {

@@ -41,12 +41,43 @@ enum UsageError {
         path += "\(argument) "
         continue
       }
-      guard command.configuration.defaultSubcommand == nil, argument != "help" else { return nil }
+      if argument == "help" { continue }
+      guard command.configuration.defaultSubcommand == nil else { return nil }
       return HomeError(
         .badArguments, "unknown command “\(path)\(argument)”",
         candidates: NearestName.suggestions(for: argument, in: names).map { path + $0 })
     }
     return nil
+  }
+
+  /// The error for an option that the command does not have; nil: there is none. The argument parser reports missing
+  /// arguments first.
+  static func unknownOption(_ arguments: [String]) -> HomeError? {
+    let help = commands(arguments).map { $0.helpMessage(includeHidden: true) }.joined(separator: "\n")
+    let names = Set(
+      help.split { !$0.isLetter && !$0.isNumber && $0 != "-" }.filter { $0.hasPrefix("-") }.map { String($0) })
+    for argument in arguments.prefix(while: { $0 != "--" }) where argument.hasPrefix("-") {
+      let name = String(argument.prefix { $0 != "=" })
+      // A negative number is no option.
+      guard name.first(where: { $0 != "-" })?.isLetter == true, !names.contains(name) else { continue }
+      let isLong = name.hasPrefix("--")
+      if !isLong, name.dropFirst().allSatisfy({ names.contains("-\($0)") }) { continue }
+      let near = isLong ? NearestName.suggestions(for: name, in: names.filter { $0.hasPrefix("--") }.sorted()) : []
+      return HomeError(.badArguments, "unknown option '\(name)'", candidates: near)
+    }
+    return nil
+  }
+
+  /// The commands that the arguments name, from the root.
+  private static func commands(_ arguments: [String]) -> [any ParsableCommand.Type] {
+    var path: [any ParsableCommand.Type] = [Hearth.self]
+    for argument in arguments where !argument.hasPrefix("-") {
+      let next = path.last?.configuration.subcommands.first { $0._commandName == argument }
+      guard let next else { break }
+      path.append(next)
+    }
+    while let next = path.last?.configuration.defaultSubcommand { path.append(next) }
+    return path
   }
 }
 
