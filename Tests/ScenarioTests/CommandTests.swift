@@ -40,7 +40,7 @@ import Testing
         - do: unbind wall from lamp
         - press: { wall: short }
       """)
-    #expect(unbound.failure?.message.contains("it is not bound to anything") == true, "\(unbound)")
+    #expect(unbound.failure?.message.contains("not bound to any device") == true, "\(unbound)")
     #expect(unbound.commands.last?.error?.contains("no such binding") == true, "\(unbound.commands)")
   }
 

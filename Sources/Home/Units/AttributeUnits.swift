@@ -132,7 +132,7 @@ package enum AttributeUnits {
         text = "\(Int((1_000_000 / Double(kelvin)).rounded()))"
       case .tenthsOfSecond where text.last?.isLetter == true && text != "null":
         guard let span = TimeText.duration(text) else {
-          throw HomeError(.badArguments, "\(name): “\(text)” is no time; \(TimeText.example)")
+          throw HomeError(.badArguments, "\(name): “\(text)” is not a time; \(TimeText.example)")
         }
         text = "\(try TransitionTime.tenths(span))"
       case .hundredthsOfDegree where isDegrees(text): text = try multiple(100, text, of: degrees, named: name)
@@ -163,7 +163,7 @@ package enum AttributeUnits {
     let unit = units.first { text.hasSuffix($0) } ?? ""
     let digits = text.dropLast(unit.count).filter { !$0.isWhitespace }
     guard let number = Double(digits), abs(number) < 1000 else {
-      throw HomeError(.badArguments, "\(name): “\(text)” is no number of \(unit)")
+      throw HomeError(.badArguments, "\(name): “\(text)” is not a number of \(unit)")
     }
     return "\(Int((number * factor).rounded()))"
   }

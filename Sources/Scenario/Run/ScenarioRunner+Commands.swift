@@ -114,6 +114,6 @@ extension ScenarioRunner {
         missing = error
       }
     }
-    if !found { throw missing ?? HomeError(.notFound, "no device of the home can have scenes") }
+    if !found { throw missing ?? HomeError(.notFound, "no device supports scenes") }
   }
 }

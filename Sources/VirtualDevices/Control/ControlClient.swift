@@ -24,7 +24,7 @@ public enum ControlClient {
     try write(Array(data) + [UInt8(ascii: "\n")], to: descriptor)
     let line = try readLine(from: descriptor)
     guard let reply = try? JSONDecoder().decode(ControlReply.self, from: Data(line)) else {
-      throw ControlError(.noAnswer, "process \(process) answers in words that are not known here")
+      throw ControlError(.noAnswer, "process \(process) sent an unknown answer")
     }
     if let error = reply.error { throw error }
     return reply

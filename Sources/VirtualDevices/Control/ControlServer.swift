@@ -69,7 +69,7 @@ private final class ControlHandler: ChannelInboundHandler {
       reply = answer(request).hop(to: context.eventLoop)
     } else {
       reply = context.eventLoop.makeSucceededFuture(
-        ControlReply(error: ControlError(.badRequest, "this fleet does not know that request")))
+        ControlReply(error: ControlError(.badRequest, "unknown request")))
     }
     let channel = context.channel
     reply.whenComplete { result in

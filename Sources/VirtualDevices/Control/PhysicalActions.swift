@@ -67,7 +67,7 @@ struct PhysicalActions: Sendable {
       case .network(_, let fault):
         guard Self.isPossible(fault) else {
           throw ControlError(
-            .badRequest, "no network is like that: times are from nothing to a day, sizes and rates not below 0")
+            .badRequest, "invalid network conditions; expected times from 0s to a day, and no negative sizes or rates")
         }
         try device.inject(fault, at: place)
       case .set(_, let endpoint, let cluster, let attribute, let value):
@@ -78,7 +78,7 @@ struct PhysicalActions: Sendable {
       case .move(_, let button, let moves):
         guard moves.count <= Self.longestSequence, moves.allSatisfy({ (0...Self.longestPause).contains($0.after) })
         else {
-          throw ControlError(.badRequest, "that is more than a hand would do in a day")
+          throw ControlError(.badRequest, "the movements take longer than a day")
         }
         guard place.application.indices.contains(button) else {
           throw ControlError(.notFound, "“\(path)” has no button \(button.saturatingAdd(1))")

@@ -18,7 +18,7 @@ public struct DeviceKind: Hashable, Sendable {
     summary: "a bridge with other devices behind it")
   public static let genericSwitch = DeviceKind(
     name: "generic switch", aliases: ["button", "remote", "push button"], deviceType: 0x000F, productID: 0x8006,
-    summary: "buttons or a latch, which tell how they are used")
+    summary: "buttons or a latch, which report how they are operated")
   public static let onOffLight = DeviceKind(
     name: "on/off light", aliases: ["switchable light"], deviceType: 0x0100, productID: 0x8000,
     summary: "a light that is on or off")
@@ -30,7 +30,7 @@ public struct DeviceKind: Hashable, Sendable {
     deviceType: 0x010A, productID: 0x8002, summary: "a plug between an outlet and an appliance, on or off")
   public static let dimmablePlugInUnit = DeviceKind(
     name: "dimmable plug-in unit", aliases: ["dimmable plug", "dimmer plug"], deviceType: 0x010B, productID: 0x8007,
-    summary: "a plug that dims what is plugged in")
+    summary: "a plug that dims an appliance")
   public static let onOffLightSwitch = DeviceKind(
     name: "on/off light switch", aliases: ["light switch", "on/off switch"], deviceType: 0x0103, productID: 0x8008,
     summary: "a switch that turns the lights it is bound to on and off")

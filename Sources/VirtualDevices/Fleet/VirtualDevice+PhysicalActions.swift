@@ -16,7 +16,7 @@ extension VirtualDevice {
         try engine.power(isOn, bridgedOn: place.node, at: now)
       }
     } else if isOn {
-      do { try restorePower() } catch { throw ControlError(.failed, "it does not start: \(error)") }
+      do { try restorePower() } catch { throw ControlError(.failed, "does not start: \(error)") }
     } else {
       cutPower()
     }
@@ -32,8 +32,8 @@ extension VirtualDevice {
       try host.perform { (engine, now) throws(StatusError) in try body(&engine, now) }
     } catch {
       switch error.status.code {
-      case .unsupportedCluster: throw ControlError(.notFound, "it has no such cluster there")
-      case .unsupportedAttribute: throw ControlError(.notFound, "it has no such attribute there, or it can't be set")
+      case .unsupportedCluster: throw ControlError(.notFound, "no such cluster on the endpoint")
+      case .unsupportedAttribute: throw ControlError(.notFound, "no such attribute on the endpoint, or it can't be set")
       case .constraintError:
         let expected = range.map { "; expected \($0.lowerBound) to \($0.upperBound)" } ?? ""
         throw ControlError(.refused, "the value is out of range" + expected)
@@ -58,10 +58,10 @@ extension VirtualDevice {
       // A light switch has no position to tell: it has what it is bound to switched over.
       if host.perform({ engine, _ in engine.value(Binding.binding, on: endpoint) }) != nil {
         let count = host.perform { engine, now in engine.control(OnOff.toggle, NoFields(), from: endpoint, at: now) }
-        guard count > 0 else { throw ControlError(.refused, "it is not bound to anything that it could switch") }
+        guard count > 0 else { throw ControlError(.refused, "not bound to any device") }
         return
       }
-      throw ControlError(.refused, "it has no buttons that could be pressed")
+      throw ControlError(.refused, "no buttons")
     }
     try withEngine { (engine, now) throws(StatusError) in try engine.operate(switchOn: endpoint, moves, at: now) }
   }
@@ -77,7 +77,7 @@ extension VirtualDevice {
       try checkPower(ClusterPath(endpoint, cluster), host)
       return (endpoint, value)
     }
-    throw ControlError(.notFound, "it has no such attribute")
+    throw ControlError(.notFound, "no such attribute")
   }
 
   /// Changes an attribute on the first of the endpoints that has it.

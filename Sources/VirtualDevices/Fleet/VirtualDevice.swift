@@ -191,9 +191,9 @@ package final class VirtualDevice {
   func inject(_ fault: DeviceNetwork.Fault, at place: Place) throws(ControlError) {
     guard place.bridged == nil else {
       throw ControlError(
-        .refused, "it has no network of its own; say it of the bridge that it is behind, “\(definition.path)”")
+        .refused, "no network of its own; use its bridge “\(definition.path)”")
     }
-    guard let link = surroundings.link else { throw ControlError(.refused, "no fault can be injected into its network") }
+    guard let link = surroundings.link else { throw ControlError(.refused, "its network has no fault injection") }
     link.inject(fault)
     surroundings.onChange()
   }
