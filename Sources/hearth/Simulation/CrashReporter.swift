@@ -29,8 +29,7 @@ enum CrashReporter {
     time.pointee = 0
     return time
   }()
-  /// The time in nanoseconds after which a stop counts as another one. A stop is often sent twice, for example to the process
-  /// and to its process group.
+  /// The time in nanoseconds after which a stop counts as another one, because senders often send a stop twice.
   fileprivate static let stopPause: Int64 = 1_000_000_000
 
   /// Installs the handlers. Must be called only once in a process.
