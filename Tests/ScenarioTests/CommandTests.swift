@@ -2,7 +2,7 @@ import Scenario
 import Simulation
 import Testing
 
-/// What `do:` has the home do, and events that are expected.
+/// `do:` commands and event expectations.
 @Suite("Commands and events of scenarios") struct CommandTests {
   private static let devices = """
     devices:
@@ -40,11 +40,11 @@ import Testing
         - do: unbind wall from lamp
         - press: { wall: short }
       """)
-    #expect(unbound.failure?.message.contains("not bound to any device") == true, "\(unbound)")
+    #expect(unbound.failure?.message.contains("it is not bound to anything") == true, "\(unbound)")
     #expect(unbound.commands.last?.error?.contains("no such binding") == true, "\(unbound.commands)")
   }
 
-  @Test("makes, uses and ends groups") func groups() async throws {
+  @Test("creates, controls and deletes groups") func groups() async throws {
     try await passes(
       """
         - do: group create Den
@@ -147,7 +147,7 @@ import Testing
     let message = other.failure?.message ?? ""
     #expect(message.hasPrefix("expected event bell.switch.multiPressComplete: {totalNumberOfPressesCounted 2}: it is "))
     #expect(message.contains("1"), "\(message)")
-    // An event of the step before does not count.
+    // An event of an earlier step does not count.
     let old = try await play(
       """
       steps:
@@ -166,7 +166,7 @@ import Testing
     #expect(button.failure?.message.contains("it is not received") == true, "\(button)")
   }
 
-  @Test("reports events that must not come") func rules() async throws {
+  @Test("reports a forbidden event") func rules() async throws {
     let result = try await play(
       """
       never: { event bell.switch.longPress: true }

@@ -20,7 +20,7 @@ import VirtualDevices
       - { name: Lamp, room: Hall, type: on/off light }
     """
 
-  @Test("a percentage is of the highest level that the device has") func percentages() async throws {
+  @Test("scales a percentage to the device's maximum level") func percentages() async throws {
     let run = await simulate(try SimulatedHomeTests.definition(Self.home), seed: 1) { home, world in
       let target = try await home.registry.resolve("speaker")
       let path = LevelControl.currentLevel.path(on: 1)
@@ -65,7 +65,7 @@ import VirtualDevices
     #expect(failure.timeline.contains { $0.contains("currentLevel = 50%") }, "\(failure.timeline)")
   }
 
-  @Test("a wildcard and a room leave out what has no On/Off") func wildcards() async throws {
+  @Test("a wildcard and a room skip devices without On/Off") func wildcards() async throws {
     let run = await simulate(try SimulatedHomeTests.definition(Self.home), seed: 1) { home, _ in
       let registry = await home.registry
       func labels(_ texts: String...) throws -> [String] {

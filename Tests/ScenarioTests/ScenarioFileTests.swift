@@ -4,7 +4,7 @@ import Simulation
 import Testing
 import VirtualDevices
 
-/// What a scenario file says, and what is said of one that is wrong.
+/// Parsing of scenario files, and the problems reported for invalid ones.
 @Suite struct ScenarioFileTests {
   static let lamp = """
     devices:
@@ -13,7 +13,7 @@ import VirtualDevices
 
     """
 
-  /// The same with a lamp that does not say by itself that it is back.
+  /// The same devices, with a lamp that doesn't resume its subscriptions after a restart.
   static let forgetfulLamp = lamp.replacing("dimmable light }", with: "dimmable light, resumesSubscriptions: false }")
 
   static func load(_ text: String) throws -> ScenarioDefinition {
@@ -163,16 +163,16 @@ import VirtualDevices
       "found key “position”, expected one of button, newPosition"
     ),
     ("steps:\n  - { at: 5s, do: on lamp }\n  - { at: 4s, do: off lamp }", "steps in the order of their times"),
-  ]) func isWrong(_ text: String, _ expected: String) {
+  ]) func reportsProblem(_ text: String, _ expected: String) {
     let problems = Self.problems(Self.lamp + text)
     #expect(problems.count == 1 && problems[0].contains(expected), "\(problems)")
   }
 
-  /// Numbers that are too many, or too far apart to be counted.
+  /// Ranges with too many numbers, or whose size overflows.
   @Test(arguments: [
     "-9223372036854775808..0", "0..9223372036854775807", "1..10001", "1..9999, 1..9999", "2..1", "1..2..3",
   ])
-  func whatVariesTooMuch(_ numbers: String) throws {
+  func rejectsRange(_ numbers: String) throws {
     let file = FileManager.default.temporaryDirectory.appending(path: "vary-\(UUID().uuidString).yaml")
     defer { try? FileManager.default.removeItem(at: file) }
     try (Self.lamp + "vary: { n: \"\(numbers)\" }\nsteps:\n  - cut: { lamp: $n }\n").write(
@@ -193,8 +193,8 @@ import VirtualDevices
         ".yaml:4:7: found 9999 variants of a long scenario, expected at most 250000 devices and steps") == true)
   }
 
-  /// The calendar ends, and the run goes on.
-  @Test func aClockThatIsPutForwardForEver() async throws {
+  /// The clock stops at the limits of the calendar, and the run continues.
+  @Test func acceptsExtremeClocks() async throws {
     for step in ["+100y", "-100y"] {
       let scenario = try Self.load(
         Self.lamp + "steps:\n  - { clock: { hub: \(step), lamp: \(step) }, times: 3000 }\n  - wait: 1h\n")
@@ -204,15 +204,15 @@ import VirtualDevices
     }
   }
 
-  /// In a test's own home, too.
-  @Test func aDeviceThatIsCalledAsTheHomesMachineIs() async throws {
+  /// The name of the home's machine is also reserved in `simulate`.
+  @Test func rejectsDeviceNamedHub() async throws {
     let definition = try SimulatedHomeTests.definition("devices:\n  - { name: hub, type: plug }")
     let run = await simulate(definition, seed: 1) { _, _ in }
     #expect(throws: DefinitionError.self) { try run.result.get() }
   }
 
-  /// A name may have the word in it that stands before the new one.
-  @Test func aNameWithToInItIsRenamed() throws {
+  /// Names may contain the separator “to”.
+  @Test func parsesNamesWithSeparator() throws {
     func steps(_ command: String, _ names: [String]) throws -> [ScenarioStep] {
       let devices = names.map { "\n  - { name: \($0), type: plug }" }.joined()
       return try Self.load("devices:\(devices)\nsteps:\n  - do: \(command)\n").steps
@@ -233,16 +233,16 @@ import VirtualDevices
     #expect(error.map { "\($0)" }?.contains("the name of one device, not of way or way to go") == true)
   }
 
-  @Test func aFileWithoutStepsIsNone() { #expect(Self.problems(Self.lamp).contains { $0.contains("no steps") }) }
+  @Test func requiresSteps() { #expect(Self.problems(Self.lamp).contains { $0.contains("no steps") }) }
 
-  @Test func whatIsRepeatedIsRepeated() throws {
+  @Test func repeatsStep() throws {
     let scenario = try Self.load(Self.lamp + "steps:\n  - { do: toggle lamp, times: 3, every: 2s }")
     #expect(scenario.steps.count == 3)
     #expect(scenario.steps.map(\.time) == [.after(.zero), .after(.seconds(2)), .after(.seconds(2))])
   }
 
-  /// What a report and a failure tell of a step says what it does.
-  @Test func aStepIsToldWithAllThatItSays() throws {
+  /// Reports and failures show a step with all of its values.
+  @Test func describesSteps() throws {
     let scenario = try Self.load(
       Self.lamp + """
         steps:
@@ -263,7 +263,7 @@ import VirtualDevices
     }
   }
 
-  @Test func oneStepOfSeveralDevicesIsSeveral() throws {
+  @Test func expandsStepForSeveralDevices() throws {
     let scenario = try Self.load(Self.lamp + "steps:\n  - { at: 5s, power: { lamp: off, plug: cycle } }")
     #expect(scenario.steps.map(\.time) == [.at(.seconds(5)), .after(.zero)])
     guard case .power("Kitchen/Lamp", .off) = scenario.steps[0].action else {
@@ -272,11 +272,11 @@ import VirtualDevices
     guard case .power("Plug", .cycle) = scenario.steps[1].action else { Issue.record("\(scenario.steps)"); return }
   }
 
-  /// What is injected into a machine can't inject what is behind a bridge: that has none of its own.
+  /// Faults of machines can't be injected into a bridged device, which has no machine of its own.
   @Test(arguments: [
     "net: { spot: partition }", "cut: { spot: 3 }", "move: spot", "clock: { spot: 1h }", "drift: { spot: 50ppm }",
     "expect: { spot.messages: 0 }",
-  ]) func whatIsBehindABridgeHasNoMachine(_ step: String) throws {
+  ]) func rejectsMachineFaultOfBridgedDevice(_ step: String) throws {
     func load(_ step: String) throws -> ScenarioDefinition {
       try Self.load(
         """

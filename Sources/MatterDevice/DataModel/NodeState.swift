@@ -162,7 +162,7 @@ public enum Reporting: Hashable, Sendable {
 /// A scheduled timer of a server.
 struct ServerTimer: Sendable {
   let cluster: Int
-  let name: String
+  let id: TimerID
   let deadline: Instant
 }
 

@@ -1,6 +1,6 @@
-/// A text taken apart, before anybody knows what type it should have: JSON, with quotes left out where nothing is lost.
+/// The syntax tree of a value, independent of its type: JSON with optional quotes.
 indirect enum ValueSyntax: Hashable, Sendable {
-  /// A number, a name, `true`, `null`, octets: all that is not quoted or bracketed.
+  /// An unquoted token: a number, a name, `true`, `null` or octets.
   case word(String)
   case quoted(String)
   case list([ValueSyntax])
@@ -11,8 +11,8 @@ indirect enum ValueSyntax: Hashable, Sendable {
     var value: ValueSyntax
   }
 
-  /// The text as it may be shown in an error.
-  var shown: String {
+  /// The text for error messages.
+  var errorText: String {
     switch self {
     case .word(let text), .quoted(let text): text
     case .list: "[…]"
@@ -27,7 +27,7 @@ indirect enum ValueSyntax: Hashable, Sendable {
     return value
   }
 
-  /// The members of an object whose braces were left out: `level: 128, transitionTime: null`.
+  /// Parses the members of an object without braces: `level: 128, transitionTime: null`.
   static func parseMembers(_ text: String) throws(ValueTextError) -> ValueSyntax {
     var parser = ValueSyntaxParser(characters: Array(text))
     let value = try parser.members(until: nil, depth: 0)
@@ -36,7 +36,7 @@ indirect enum ValueSyntax: Hashable, Sendable {
   }
 }
 
-/// A descent through the characters, as deep as ``maximumDepth``.
+/// A recursive-descent parser, limited to ``maximumDepth``.
 private struct ValueSyntaxParser {
   static let maximumDepth = 16
 

@@ -1,16 +1,16 @@
 internal import MatterTLV
 
 extension Schema {
-  /// A value for people, in the form that ``parse(text:)`` reads. What does not fit the type is shown as what it is.
-  /// - Parameter tlv: one element, of whatever tag.
+  /// Returns a value as text that ``parse(text:)`` accepts. A value of another type is rendered by its own type.
+  /// - Parameter tlv: one element with any tag.
   public func text(of tlv: [UInt8]) -> String {
     guard let element = try? TLVElement(decoding: tlv) else { return "(not TLV: \(Self.hex(tlv)))" }
     return text(of: element.value)
   }
 
-  /// A value as JSON: camelCase keys, numbers of 64 bits as strings, octets in hexadecimal, enumerations and bitmaps as
-  /// numbers. What does not fit the type is shown as what it is; what is not TLV at all is null.
-  /// - Parameter tlv: one element, of whatever tag.
+  /// Returns a value as JSON: camelCase keys, 64-bit numbers as strings, octets in hexadecimal, enumerations and
+  /// bitmaps as numbers. A value of another type is rendered by its own type; invalid TLV is null.
+  /// - Parameter tlv: one element with any tag.
   public func json(of tlv: [UInt8]) -> String {
     guard let element = try? TLVElement(decoding: tlv) else { return "null" }
     return json(of: element.value)
@@ -42,7 +42,7 @@ extension Schema {
       parts.append(name)
       rest &= ~(1 << UInt64(bit))
     }
-    // A number by itself is the value as it is on the wire.
+    // A single number is the value on the wire.
     if isInverted, parts.isEmpty { return "0x" + String(bits, radix: 16, uppercase: true) }
     if rest != 0 || parts.isEmpty { parts.append(rest == 0 ? "0" : "0x" + String(rest, radix: 16, uppercase: true)) }
     return parts.joined(separator: " | ")
@@ -83,7 +83,7 @@ extension Schema {
   }
 
   private static func genericJSON(of value: TLVElement.Value) -> String {
-    /// The largest whole number that every reader of JSON keeps.
+    /// The largest integer that all JSON parsers preserve.
     let exact = 1 << 53 - 1
     return switch value {
     case .signed(let number): number.magnitude > exact ? "\"\(number)\"" : "\(number)"
@@ -128,7 +128,7 @@ extension Schema {
     octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 
-  /// A JSON string, quotes included.
+  /// Returns a JSON string with quotes.
   static func quoted(_ text: String) -> String {
     var result = "\""
     for scalar in text.unicodeScalars {

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A file that is open, with the errors that name it. Closed when it goes away.
+/// An open file whose errors name its path. Closed on deinitialization.
 final class OpenFile: Sendable {
   let path: String
   let descriptor: CInt
@@ -12,15 +12,15 @@ final class OpenFile: Sendable {
   }
 
   deinit {
-    // A lock is given back, and not left to the closing: a process that is being started has the descriptor, too, until it
-    // becomes another program, and would keep the lock for so long.
+    // Unlocks explicitly rather than by closing: a child process between fork and exec has the descriptor as well, and
+    // would hold the lock until it executes another program.
     flock(descriptor, LOCK_UN)
     close(descriptor)
   }
 
   func failure(_ operation: String) -> StoreError { StoreError(.system(operation: operation, code: errno), path: path) }
 
-  /// Whether nobody else has a lock on it; from now on we have.
+  /// Takes an exclusive lock and returns whether that succeeded.
   func lock() throws(StoreError) -> Bool {
     while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
       if errno == EWOULDBLOCK { return false }
@@ -47,7 +47,7 @@ final class OpenFile: Sendable {
     return bytes
   }
 
-  /// Appends all of the bytes, with one system call unless the system takes only a part of them.
+  /// Appends all bytes, with one system call unless the system accepts only a part of them.
   func append(_ bytes: [UInt8]) throws(StoreError) {
     var written = 0
     while written < bytes.count {
@@ -68,13 +68,13 @@ final class OpenFile: Sendable {
     guard fsync(descriptor) == 0 else { throw failure("fsync") }
   }
 
-  /// PendingWork until the file's contents and length are on the disk.
+  /// Waits until the file's contents and length are on the disk.
   func synchronizeData() throws(StoreError) {
     guard fdatasync(descriptor) == 0 else { throw failure("fdatasync") }
   }
 
-  /// Makes a directory and those above it, for the user alone.
-  /// - Returns: the directories that got a new entry.
+  /// Creates a directory and its parents, accessible by the user only.
+  /// - Returns: the directories with a new entry.
   @discardableResult
   static func makeDirectories(_ path: String) throws(StoreError) -> [String] {
     let parent = path.dropLast(path.hasSuffix("/") ? 1 : 0).lastIndex(of: "/").map { slash in
@@ -92,9 +92,9 @@ final class OpenFile: Sendable {
   }
 }
 
-/// Small files that only the user may read.
+/// Small files that only the user can read.
 package enum SecretFile {
-  /// Replaces a file in one step: a reader sees the old bytes or the new ones, and nobody else can read it at any moment.
+  /// Replaces a file atomically: a reader sees the old or the new contents, and other users can't read it at any time.
   package static func replace(_ path: String, with bytes: [UInt8]) throws(StoreError) {
     let new = "\(path).\(getpid()).new"
     unlink(new)
@@ -109,23 +109,23 @@ package enum SecretFile {
   }
 }
 
-/// Who else can change what a directory holds.
+/// Checks which other users can change the contents of a directory.
 package enum DirectoryCheck {
-  /// Refuses a directory that belongs to another user or that everybody can write to: another user could replace the keys in it.
-  /// A directory that is not there passes. One with the sticky bit, as `/tmp`, passes for what is below it.
-  /// - Returns: whether the group can write to it.
+  /// Rejects a directory that belongs to another user or is writable by all: another user could replace the keys in it.
+  /// A missing directory passes, and so does one with the sticky bit, such as `/tmp`, for the directories below it.
+  /// - Returns: whether the group can write to the directory.
   /// - Throws: `insecure`.
   @discardableResult
   package static func check(_ path: String) throws(StoreError) -> Bool {
     var status = stat()
     guard stat(path, &status) == 0 else { return false }
-    // What belongs to the system's administrator is as safe as the system.
+    // Files of root are as safe as the system.
     guard status.st_uid == geteuid() || status.st_uid == 0 || geteuid() == 0 else {
       throw StoreError(.insecure("it belongs to another user"), path: path)
     }
     guard status.st_mode & S_ISVTX == 0 else { return false }
     guard status.st_mode & S_IWOTH == 0 else {
-      throw StoreError(.insecure("everybody can write to it; run chmod o-w on it"), path: path)
+      throw StoreError(.insecure("all users can write to it; run chmod o-w on it"), path: path)
     }
     return status.st_mode & S_IWGRP != 0
   }

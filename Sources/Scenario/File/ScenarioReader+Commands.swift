@@ -3,7 +3,7 @@ internal import MatterProtocol
 internal import VirtualDevices
 internal import Yams
 
-// What `do:` says to the home, in the words of the command line: `on lamp`, `bind switch to lamp`, `scene recall Evening`.
+// Parses `do:` commands, in the syntax of the command line: `on lamp`, `bind switch to lamp`, `scene recall Evening`.
 extension ScenarioReader {
   private typealias Words = [String]
 
@@ -35,7 +35,7 @@ extension ScenarioReader {
         suggestions: NearestName.suggestions(for: words.first ?? "", in: Self.commands))
       return nil
     }
-    // What is wrong about the name of a device has been reported.
+    // Unless a problem with the name of a device has already been reported.
     let before = problems.count
     if let command = command(verb, Array(words.dropFirst()), node) { return command }
     if problems.count == before { report(node, expected: form) }
@@ -86,7 +86,7 @@ extension ScenarioReader {
     }
   }
 
-  /// `invoke lamp.identify.identify identifyTime=5`; the cluster may be left out where only one has such a command.
+  /// Parses `invoke lamp.identify.identify identifyTime=5`; the cluster is optional if the command's name is unique.
   private mutating func invocation(_ words: Words, _ node: Node) -> HomeCommand? {
     let end = words.firstIndex { $0.contains("=") || $0.hasPrefix("{") } ?? words.endIndex
     let parts = words[..<end].joined(separator: " ").split(separator: ".").map(String.init)
@@ -98,7 +98,7 @@ extension ScenarioReader {
         report(
           at: document.mark(of: node), found: "command “\(parts.suffix(count).joined(separator: "."))”",
           expected: found.isEmpty
-            ? "a command of a \(device.kind.name)" : "its cluster, too: more than one has such a command",
+            ? "a command of a \(device.kind.name)" : "also its cluster: more than one has such a command",
           suggestions: NearestName.suggestions(for: wanted, in: names.commandNames(of: device)))
         return nil
       }
@@ -174,7 +174,7 @@ extension ScenarioReader {
     device(words.joined(separator: " "), node)
   }
 
-  /// Splits words at a separator so that those before it are the name of a device; names may contain the separator.
+  /// Splits words at a separator so that the words before it name a device; names may contain the separator.
   private mutating func split(_ words: Words, _ separator: String, _ node: Node) -> (device: String, rest: String)? {
     func name(_ words: some Sequence<String>) -> String { words.joined(separator: " ") }
     let all = words.indices.filter { words[$0] == separator && $0 > 0 && $0 + 1 < words.count }

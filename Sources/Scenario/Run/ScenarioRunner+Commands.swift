@@ -5,7 +5,7 @@ internal import MatterModel
 internal import MatterProtocol
 
 extension ScenarioRunner {
-  /// Has the home do what a `do:` says.
+  /// Performs a `do:` command.
   func perform(_ command: HomeCommand) async throws {
     let home = try await stage.home
     switch command {
@@ -44,7 +44,7 @@ extension ScenarioRunner {
       ?? target.endpoint(serving: cluster, named: ElementNames.cluster(cluster))
   }
 
-  /// Finds a device by its unique id: it may have been renamed, or not be paired while another has a similar name.
+  /// Finds a device by its unique ID: it may have been renamed, or not be paired while another has a similar name.
   private func target(_ device: String, _ home: Home) async throws -> Target {
     let id = uniqueIDs[device]
     guard let known = await home.registry.devices.first(where: { $0.identity.uniqueID == id }) else {
@@ -97,13 +97,13 @@ extension ScenarioRunner {
     }
   }
 
-  /// The device, else all that can have scenes.
+  /// Returns the device, or without one all devices that support scenes.
   private func sceneTargets(_ device: String?, _ home: Home) async throws -> [Target] {
     if let device { return [try await target(device, home)] }
     return await home.registry.devices.filter { $0.endpoint(serving: ScenesManagement.id) != nil }.map { Target($0) }
   }
 
-  /// Leaves out devices without the scene, as long as one has it.
+  /// Runs the body for each target, ignoring devices without the scene unless none has it.
   private func forEach(_ targets: [Target], _ body: (Target) async throws -> Void) async throws {
     var (found, missing): (Bool, HomeError?) = (false, nil)
     for target in targets {

@@ -2,12 +2,12 @@ import MatterClusters
 import MatterModel
 
 extension HomeDefinition {
-  /// Some thousand names: made once.
+  /// Several thousand names, so created once.
   private static let catalogue = AttributeCatalogue(clusters: ClusterCatalogue.all)
 
-  /// Reads definition files as ``load(files:catalogue:)`` does, knowing all clusters, and checks that each device has a place
-  /// for the attributes that are given values.
-  /// - Throws: ``DefinitionError`` with all that is wrong.
+  /// Reads definition files like ``load(files:catalogue:)`` with the catalogue of all clusters, and checks that each
+  /// device has the attributes with initial values.
+  /// - Throws: ``DefinitionError`` with all problems.
   public static func load(
     simulating files: [(name: String, text: String)], ignoring ignored: [String] = []
   ) throws(DefinitionError) -> HomeDefinition {

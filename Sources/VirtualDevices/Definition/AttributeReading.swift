@@ -1,7 +1,7 @@
 internal import MatterModel
 internal import Yams
 
-/// Reads one line of a device's `attributes`.
+/// Parses one entry of a device's `attributes`.
 enum AttributeReading {
   static func read(
     key: String, mark: SourceMark, node: Node, valueMark: SourceMark, catalogue: AttributeCatalogue?
@@ -52,7 +52,7 @@ enum AttributeReading {
     return value
   }
 
-  /// What a value is without knowing what it is for: as YAML 1.2 has it.
+  /// Returns the value of a scalar without a known type, by the rules of YAML 1.2.
   private static func untyped(_ scalar: Node.Scalar, _ node: Node) -> InitialValue.Value {
     guard scalar.style == .plain else { return .text(scalar.string) }
     if node.isNull { return .null }
@@ -148,7 +148,7 @@ enum AttributeReading {
         suggestions: NearestName.suggestions(for: text ?? "", in: sorted.map(\.value))))
   }
 
-  /// A nullable number's largest value stands for null on the wire. Matter Core § 7.19.1.
+  /// The range of an integer. The largest value of a nullable one stands for null on the wire. Matter Core § 7.19.1.
   private static func range(unsigned bits: Int, _ isNullable: Bool, _ constraint: Constraint) -> ClosedRange<Int64> {
     let highest = bits < 64 ? (Int64(1) << Int64(bits)) - 1 : Int64.max
     return limited(0...(isNullable ? highest - 1 : highest), by: constraint)

@@ -116,7 +116,7 @@ struct DeviceRow {
   }
 
   /// Whether the known values of an endpoint may be stale.
-  func isStale(_ endpoint: EndpointID) -> Bool { device.traits.first { $0.endpoint == endpoint }?.isLast ?? !isOnline }
+  func isStale(_ endpoint: EndpointID) -> Bool { device.traits.first { $0.endpoint == endpoint }?.isStale ?? !isOnline }
 }
 
 extension DeviceRecord {
