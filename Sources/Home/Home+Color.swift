@@ -44,7 +44,7 @@ extension Home {
         .init(ColorControl.currentY.path(on: endpoint), dataVersion: 0, value: request.colorY.tlv),
       ]
     } else {
-      throw HomeError(.notFound, "it has whites only; expected a temperature as 2700K", device: device.name)
+      throw HomeError(.notFound, "supports only color temperatures; expected one such as 2700K", device: device.name)
     }
     let mode = values.first.flatMap { DeviceState.colorMode(of: $0.path.attribute) }
     let told =
@@ -139,7 +139,7 @@ extension Home {
       device, [featureMap, least, most].map { AttributePath(cluster: $0.cluster, attribute: $0.attribute) })
     func number(_ path: ConcreteAttributePath) -> UInt64? { (report[path]?.value).flatMap { try? UInt64(tlv: $0) } }
     guard let features = number(featureMap) else {
-      throw HomeError(.notFound, "it does not tell what colors it has", device: device.name)
+      throw HomeError(.notFound, "the device did not report which colors it supports", device: device.name)
     }
     let coldest = UInt16(clamping: max(number(least) ?? 1, 1))
     let warmest = UInt16(clamping: number(most) ?? 65279)

@@ -69,7 +69,7 @@ extension Home {
         let path = OnOff.onOff.path(on: endpoint)
         let report = try await backend.read(node, [AttributePath(path)], isFabricFiltered: true, timeout: nil)
         guard let value = report[path]?.value, let isOn = try? Bool(tlv: value) else {
-          throw HomeError(.refused, "it was toggled, but does not tell its new state")
+          throw HomeError(.refused, "toggled, but the device did not report its new state")
         }
         return isOn
       }

@@ -22,7 +22,7 @@ public struct StateDirectory: Hashable, Sendable {
     // A relative XDG path is to be ignored, says its specification.
     if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") { return StateDirectory(state + "/hearth") }
     if let home = environment["HOME"], home.hasPrefix("/") { return StateDirectory(home + "/.local/state/hearth") }
-    throw HomeError(.badArguments, "neither XDG_STATE_HOME nor HOME is set; say --state DIR")
+    throw HomeError(.badArguments, "neither XDG_STATE_HOME nor HOME is set; use --state DIR")
   }
 
   /// The controller's keys, fabric and peers.

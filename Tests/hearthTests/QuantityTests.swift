@@ -42,7 +42,7 @@ import Testing
     #expect(try LevelText.level(text, raw: false).level(in: .standard) == level)
   }
 
-  @Test func everyPercentComesBack() throws {
+  @Test func percentagesRoundTrip() throws {
     for percent in 0...100 {
       #expect(HomeUnits.percent(try LevelText.level("\(percent)%", raw: false).level(in: .standard)) == percent)
     }
@@ -56,7 +56,7 @@ import Testing
     #expect(throws: HomeError.self) { try LevelText.level(text, raw: raw) }
   }
 
-  @Test func rawLevelsAreTheWires() throws {
+  @Test func readsRawLevelsAndTransitionTimes() throws {
     #expect(try LevelText.level("128", raw: true) == .wire(128))
     #expect(try TransitionTime.tenths(.milliseconds(2000)) == 20)
     #expect(throws: HomeError.self) { try TransitionTime.tenths(.seconds(7000)) }
@@ -79,7 +79,7 @@ import Testing
     #expect(throws: HomeError.self) { try HostAndPort.split(text) }
   }
 
-  @Test func attributesHaveUnits() throws {
+  @Test func showsAndReadsAttributeUnits() throws {
     #expect(AttributeUnits.text(.init(1, 8, 0), [0x04, 102]) == "40%")
     #expect(AttributeUnits.text(.init(1, 8, 0x10), [0x04, 15]) == "1.5 s")
     #expect(AttributeUnits.text(.init(1, 0x402, 0), [0x01, 0x98, 0x08]) == "22.0 °C")
@@ -148,7 +148,7 @@ import Testing
     #expect(AttributeUnits.text(.init(1, 8, 0), [0x04, 40], levels: speaker) == "40%")
     #expect(
       try AttributeUnits.parse("40%", cluster: 8, attribute: 0, raw: false, named: "x", levels: speaker) == [0x04, 40])
-    // A device may say anything of itself.
+    // An inverted range, which a device may report.
     #expect(LevelRange(lowest: 9, highest: 0).percent(5) == 100)
   }
 }

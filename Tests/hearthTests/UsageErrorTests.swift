@@ -14,7 +14,7 @@ import Testing
         "the value '8x' is invalid for '--timeout <time>': expected a time such as 2s, 150ms, 3m, 1h or 30d"
       ),
       ("Missing expected argument '<targets> ...'", "missing expected argument '<targets> ...'"),
-      ("--over takes at most 6553 s", "--over takes at most 6553 s"), ("PIN is wrong.", "PIN is wrong"),
+      ("--over: expected at most 6553 s", "--over: expected at most 6553 s"), ("PIN is wrong.", "PIN is wrong"),
     ])
   func style(_ message: String, expected: String) {
     #expect(UsageError.error(message).message == expected && UsageError.error(message).code == .badArguments)
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(arguments: [["devices", "--foo"], ["on"], ["acl", "kitchen"], ["help"], ["help", "sim", "press"]])
-  func knownCommand(_ arguments: [String]) {
+  func acceptsKnownCommand(_ arguments: [String]) {
     #expect(UsageError.unknownCommand(arguments) == nil)
   }
 
@@ -74,7 +74,7 @@ import Testing
   }
 
   @Test(
-    "every command line that can't be parsed is one error", .serialized,
+    "prints one error for an invalid command line", .serialized,
     arguments: [
       ["frobnicate"], ["sim", "frobnicate"], ["on"], ["devices", "--frobnicate"], ["share", "lamp", "--hub", "here"],
       ["sim", "net", "lamp", "--latency", "80"], ["remove"], ["level", "lamp"], ["help", "frobnicate"],
@@ -102,7 +102,8 @@ import Testing
   }
 
   @Test(
-    "-vv says more on commands that need no home", arguments: [["types"], ["code", "show", "34970112332"], ["rooms"]])
+    "-vv prints details for commands without a home",
+    arguments: [["types"], ["code", "show", "34970112332"], ["rooms"]])
   func tracing(_ arguments: [String]) throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
@@ -112,7 +113,7 @@ import Testing
     #expect(result.errors.contains("hearth: exit code 0 after "), "\(result)")
   }
 
-  @Test("a home has interfaces, which must be there") func interfaces() throws {
+  @Test("stores existing interfaces only") func interfaces() throws {
     let hearth = Hearth()
     defer { hearth.cleanUp() }
     #expect(try hearth("home", "interface").output == "loopback only\n")

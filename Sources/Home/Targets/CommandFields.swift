@@ -51,7 +51,7 @@ package enum CommandFields {
     let (cluster, element) = try HomeRegistry.command(command)
     let info = ElementNames.command(CommandPath(endpoint: nil, cluster: cluster, command: element))
     if info?.quality.contains(.timed) == true {
-      throw HomeError(.badArguments, "\(command) has to be timed, which a message to a group can't be")
+      throw HomeError(.badArguments, "\(command): requires a timed interaction, which groups do not support")
     }
     let encoded = try encode(fields, info, of: cluster)
     return (cluster, element, encoded)

@@ -59,7 +59,7 @@ extension HomeRegistry {
     }
     throw HomeError(
       .badArguments,
-      "“\(text)” is no path; write DEVICE.cluster.\(kind.rawValue), as in kitchen/lamp.\(kind == .attribute ? "levelControl.currentLevel" : "onOff.toggle"), or NODE/ENDPOINT/CLUSTER/\(kind.rawValue.uppercased())"
+      "“\(text)” is not a path; write DEVICE.cluster.\(kind.rawValue), as in kitchen/lamp.\(kind == .attribute ? "levelControl.currentLevel" : "onOff.toggle"), or NODE/ENDPOINT/CLUSTER/\(kind.rawValue.uppercased())"
     )
   }
 
@@ -67,7 +67,7 @@ extension HomeRegistry {
   static func path(_ text: String, of target: Target) throws(HomeError) -> ElementPath {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     guard parts.count == 2 else {
-      throw HomeError(.badArguments, "“\(text)” is no attribute; write cluster.attribute, as in onOff.onOff")
+      throw HomeError(.badArguments, "“\(text)” is not an attribute; write cluster.attribute, as in onOff.onOff")
     }
     let cluster = try cluster(parts[0])
     var path = ElementPath(
@@ -81,7 +81,7 @@ extension HomeRegistry {
 
   private static func missing(_ cluster: ClusterID, of target: Target) -> HomeError {
     HomeError(
-      .notFound, "it has no \(name(of: cluster)) cluster; `hearth describe` lists what it has",
+      .notFound, "no \(name(of: cluster)) cluster; `hearth describe` lists the clusters",
       device: target.device.name)
   }
 
@@ -103,7 +103,7 @@ extension HomeRegistry {
     var endpointID: EndpointID?
     if let endpoint, endpoint != "*" {
       guard let number = Self.number(endpoint).flatMap({ UInt16(exactly: $0) }) else {
-        throw HomeError(.badArguments, "“\(endpoint)” is no endpoint; expected a number from 0 to 65535, or *")
+        throw HomeError(.badArguments, "“\(endpoint)” is not an endpoint; expected a number from 0 to 65535, or *")
       }
       endpointID = EndpointID(number)
     }
@@ -138,7 +138,7 @@ extension HomeRegistry {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     guard parts.count == 2, let cluster = try cluster(parts[0]),
       let command = try element(parts[1], of: cluster, .command)
-    else { throw HomeError(.badArguments, "“\(text)” is no command; write cluster.command, as in onOff.toggle") }
+    else { throw HomeError(.badArguments, "“\(text)” is not a command; write cluster.command, as in onOff.toggle") }
     return (cluster, CommandID(command))
   }
 
@@ -148,7 +148,7 @@ extension HomeRegistry {
     if let cluster = ClusterCatalogue.cluster(named: text) { return cluster.id }
     if let number = number(text) { return ClusterID(number) }
     throw HomeError(
-      .notFound, "no cluster is called “\(text)”",
+      .notFound, "unknown cluster “\(text)”",
       candidates: NearestName.suggestions(for: text, in: ClusterCatalogue.all.map { camelCase($0.name) }))
   }
 
@@ -159,7 +159,7 @@ extension HomeRegistry {
     let global = GlobalNames.attribute(named: text)
     guard let cluster else {
       if kind == .attribute, let global { return global.rawValue }
-      throw HomeError(.badArguments, "“\(text)” is not in every cluster: say which one, or use its number")
+      throw HomeError(.badArguments, "“\(text)” is not in every cluster; name the cluster, or use the number")
     }
     guard let declared = ClusterCatalogue.cluster(cluster) else {
       if kind == .attribute, let global { return global.rawValue }

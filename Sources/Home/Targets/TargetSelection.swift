@@ -85,7 +85,7 @@ extension HomeRegistry {
   func select(_ text: String) throws(HomeError) -> TargetSelection {
     if text == "*" {
       guard !devices.isEmpty else {
-        throw HomeError(.notFound, "there is no device yet; pair one with `hearth pair CODE`")
+        throw HomeError(.notFound, "no devices yet; pair one with `hearth pair CODE`")
       }
       return TargetSelection(targets: devices.map { Target($0) }, isSeveral: true)
     }
@@ -137,7 +137,7 @@ extension HomeRegistry {
 
   private static func ambiguous(_ text: String, _ candidates: [String]) -> HomeError {
     HomeError(
-      .ambiguousTarget, "“\(text)” may be any of \(candidates.count) targets; name one of them",
+      .ambiguousTarget, "“\(text)” matches \(candidates.count) targets; name one of them",
       candidates: candidates)
   }
 }

@@ -173,7 +173,7 @@ package enum AttributeUnits {
     _ text: String, inUnitsOf milliseconds: Int64, named name: String
   ) throws(HomeError) -> String {
     guard let span = TimeText.duration(text) else {
-      throw HomeError(.badArguments, "\(name): “\(text)” is no time; \(TimeText.example)")
+      throw HomeError(.badArguments, "\(name): “\(text)” is not a time; \(TimeText.example)")
     }
     return "\((span.milliseconds + milliseconds / 2) / milliseconds)"
   }
@@ -192,7 +192,7 @@ package enum AttributeUnits {
     let unit = units.first { text.hasSuffix($0) } ?? ""
     let digits = text.dropLast(unit.count).filter { !$0.isWhitespace }
     guard let number = Double(digits), abs(number) < 1000 else {
-      throw HomeError(.badArguments, "\(name): “\(text)” is no number of \(unit)")
+      throw HomeError(.badArguments, "\(name): “\(text)” is not a number of \(unit)")
     }
     return "\(Int((number * factor).rounded()))"
   }

@@ -1,6 +1,6 @@
 import VirtualDevices
 
-/// Running devices as a table and as JSON.
+/// Formats running devices as a table and JSON.
 enum VirtualDeviceReport {
   static func table(_ devices: [DeviceStatus]) -> String {
     var table = Table("NAME", "ROOM", "TYPE", "NODE", "PORT", "CODE", "DISCRIMINATOR", "FABRICS", "STATE")
@@ -11,7 +11,7 @@ enum VirtualDeviceReport {
         "\(device.port)", device.manualCode, "\(device.discriminator)", "\(device.fabrics.count)",
         [device.state, text(device.network) ?? ""].filter { !$0.isEmpty }.joined(separator: "; "))
       for bridged in device.bridged {
-        // Behind the device of the line above.
+        // Indented below the bridge.
         table.add(
           "  " + bridged.name, bridged.room.isEmpty ? "–" : bridged.room, bridged.type, "/\(bridged.endpoint)", "", "",
           "", "", bridged.state)
@@ -20,7 +20,7 @@ enum VirtualDeviceReport {
     return table.text
   }
 
-  /// A node id as every command takes and tells it; a status has it in hexadecimal.
+  /// Converts a node id from the hexadecimal form of the status to the decimal form of the command line.
   static func decimal(_ nodeID: String) -> String { UInt64(nodeID, radix: 16).map { "\($0)" } ?? nodeID }
 
   static func json(_ devices: [DeviceStatus]) -> JSON {

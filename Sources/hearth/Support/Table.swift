@@ -1,22 +1,22 @@
 import Home
 
-/// Rows under headings, each column as wide as its widest cell, or less where a terminal has no room for that.
+/// A table with headings. Each column is as wide as its widest cell, or narrower on a narrow terminal.
 struct Table {
   var headings: [String]
   var rows: [[String]] = []
 
   init(_ headings: String...) { self.headings = headings }
 
-  /// A cell is one line, whatever a device says of itself.
+  /// Adds a row. Line breaks and control characters in cells are escaped.
   mutating func add(_ cells: String...) { rows.append(cells.map { $0.shown() }) }
 
-  /// The lines joined, without blanks at their ends, for standard output.
+  /// The table without trailing blanks, fitted to the width of standard output.
   var text: String { text(columns: Terminal.columns) }
 
-  /// The least width of a column that is cut.
+  /// The minimum width of a shortened column.
   private static let leastWidth = 6
 
-  /// - Parameter columns: how many there are for a line; nil: as many as it takes.
+  /// - Parameter columns: the maximum width of a line; nil: unlimited.
   func text(columns: Int?) -> String {
     var widths = headings.map(Self.width)
     for row in rows {
@@ -46,7 +46,7 @@ struct Table {
     }
   }
 
-  /// The text, or its beginning and “…” where it is too long.
+  /// Returns the text, or its beginning and “…” if it is too long.
   static func cut(_ text: String, _ width: Int) -> String {
     guard Self.width(text) > width else { return text }
     var (result, used) = ("", 0)
@@ -59,7 +59,7 @@ struct Table {
     return result + "…"
   }
 
-  /// How many columns of a terminal a text takes: wide characters of East Asia and pictures take two.
+  /// Returns the number of terminal columns of a text. East Asian wide characters and emoji take two columns.
   static func width(_ text: String) -> Int {
     text.reduce(0) { sum, character in
       guard let scalar = character.unicodeScalars.first else { return sum }

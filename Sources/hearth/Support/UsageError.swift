@@ -2,28 +2,28 @@ import ArgumentParser
 import Home
 import MatterModel
 
-/// What is wrong with a command line, in the style of all other errors.
+/// Converts the argument parser's errors to the style of all other errors.
 enum UsageError {
-  /// The argument parser's message: lower case, without a full stop.
+  /// Converts a message to lower case without a full stop.
   static func error(_ message: String) -> HomeError {
     var text = message.replacing(". Did you mean", with: "; did you mean")
     while text.last == "." || text.last?.isWhitespace == true { text.removeLast() }
     if text.hasSuffix("<time>'") { text += ": \(TimeSpan.example)" }
-    // A name in capitals stays.
+    // A word in capitals is not changed.
     if let first = text.first, text.dropFirst().first?.isUppercase != true {
       text = first.lowercased() + text.dropFirst()
     }
     return HomeError(.badArguments, text)
   }
 
-  /// The lines that say how the command is written.
+  /// Returns the usage lines of a message.
   static func usage(_ fullMessage: String) -> String {
     let lines = fullMessage.split(separator: "\n", omittingEmptySubsequences: false)
     guard let start = lines.firstIndex(where: { $0.hasPrefix("Usage:") }) else { return "" }
     return lines[start...].joined(separator: "\n")
   }
 
-  /// The error for a word where the name of a command is expected; nil: there is none.
+  /// Returns the error for an unknown command name, or nil if all names are known.
   static func unknownCommand(_ arguments: [String]) -> HomeError? {
     var command: any ParsableCommand.Type = Hearth.self
     var path = ""
@@ -81,7 +81,7 @@ enum UsageError {
   }
 }
 
-/// How often -v is among the arguments of a command line, before it is parsed.
+/// Counts -v options before the command line is parsed.
 enum Verbosity {
   static func count(in arguments: [String]) -> Int {
     arguments.prefix { $0 != "--" }.reduce(0) { count, argument in
