@@ -34,6 +34,35 @@ import Testing
     #expect(table.text(columns: 5).split(separator: "\n")[1] == "A lam…  Dimma…  on")
   }
 
+  @Test("wraps a column instead of cutting it") func wrappedColumn() {
+    var table = Table("CHECK", "WHAT TO DO")
+    table.wrappedColumns = ["WHAT TO DO"]
+    table.add("clock", "start a time service, such as systemd-timesyncd")
+    table.add("ports", "")
+    #expect(
+      table.text(columns: 30) == """
+        CHECK  WHAT TO DO
+        clock  start a time service,
+               such as
+               systemd-timesyncd
+        ports
+        """)
+    #expect(table.text(columns: nil).contains("start a time service, such as systemd-timesyncd"))
+    #expect(Table.wrap("abcdefgh ij", 4) == ["abcd", "efgh", "ij"])
+  }
+
+  @Test("never cuts a setup code, and leaves less important columns out first") func wholeColumn() {
+    var table = Table("NAME", "CODE", "DISCRIMINATOR", "STATE")
+    table.wholeColumns = ["CODE"]
+    table.optionalColumns = ["DISCRIMINATOR"]
+    table.add("A lamp with a long name", "34970112332", "3840", "on")
+    #expect(table.text(columns: 60).contains("DISCRIMINATOR"))
+    let narrow = table.text(columns: 40)
+    #expect(narrow.contains("34970112332") && !narrow.contains("3840") && !narrow.contains("DISC"), "\(narrow)")
+    #expect(narrow.split(separator: "\n").allSatisfy { $0.count <= 40 }, "\(narrow)")
+    #expect(table.text(columns: 10).contains("34970112332"))
+  }
+
   @Test("colors headings, states and messages") func colors() {
     let table = "NAME  CONNECTIVITY\nA b   online\nC     offline"
     #expect(

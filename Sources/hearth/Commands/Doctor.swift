@@ -29,6 +29,7 @@ struct Doctor: ParsableCommand {
         HostDiagnosis.directory(state.root), HostDiagnosis.ports(selection), Self.running(state),
       ]
     var table = Table("CHECK", "RESULT", "FINDING", "ADVICE")
+    table.wrappedColumns = ["FINDING", "ADVICE"]
     for check in checks { table.add(check.subject, check.level.rawValue, check.finding, check.advice ?? "") }
     let problems = checks.count { $0.level == .problem }
     let data: JSON = ["problems": .integer(problems), "checks": .array(checks.map(Self.json))]

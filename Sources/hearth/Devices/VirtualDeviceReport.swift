@@ -2,8 +2,11 @@ import VirtualDevices
 
 /// Formats running devices as a table and JSON.
 enum VirtualDeviceReport {
-  static func table(_ devices: [DeviceStatus]) -> String {
+  /// - Parameter columns: how many there are for a line; nil: as many as it takes.
+  static func table(_ devices: [DeviceStatus], columns: Int? = Terminal.columns) -> String {
     var table = Table("NAME", "ROOM", "TYPE", "NODE", "PORT", "CODE", "DISCRIMINATOR", "FABRICS", "STATE")
+    table.wholeColumns = ["CODE"]
+    table.optionalColumns = ["DISCRIMINATOR"]
     for device in devices {
       let nodes = device.nodeIDs.map(decimal).joined(separator: " ")
       table.add(
@@ -17,7 +20,7 @@ enum VirtualDeviceReport {
           "", "", bridged.state)
       }
     }
-    return table.text
+    return table.text(columns: columns)
   }
 
   /// Converts a node id from the hexadecimal form of the status to the decimal form of the command line.
