@@ -25,8 +25,17 @@ struct GlobalOptions: ParsableArguments {
 
   var output: Output { Output(json: json, isQuiet: quiet, verbosity: verbose) }
 
-  /// The directory that was said, else the standard one.
+  /// The directory that was said, else the standard one. Logs warnings about its permissions.
   var stateDirectory: StateDirectory {
+    get throws {
+      let directory = try namedDirectory
+      // An insecure directory is an error only of the commands that open the home.
+      try? directory.check(logger)
+      return directory
+    }
+  }
+
+  private var namedDirectory: StateDirectory {
     get throws {
       guard let state else {
         return try StateDirectory.standard(environment: ProcessInfo.processInfo.environment)
