@@ -163,8 +163,11 @@ final class Fleet: Sendable {
       try await Task.sleep(for: .milliseconds(50))
     }
     let shown = try hearth("sim", "ps", "--json").output
-    codes = shown.split(separator: "\"qrCode\":\"").dropFirst().map { String($0.prefix { $0 != "\"" }) }
-    code = try #require(codes.first, "no device is running: \(shown)")
+    let found = shown.split(separator: "\"qrCode\":\"").dropFirst().map { rest in
+      String(rest.prefix { $0 != "\"" })
+    }
+    code = try #require(found.first, "no device is running: \(shown)")
+    codes = found
     try #require(code.hasPrefix("MT:"), "no device is running: \(shown)")
   }
 
