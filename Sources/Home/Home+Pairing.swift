@@ -11,7 +11,11 @@ public struct PairedDevice: Sendable {
   public var result: CommissioningResult
 
   /// Whether the device is on the network, and nobody knows who made it: its certificates are for tests.
-  public var isTestDeviceOnNetwork: Bool { result.attestation == .test && !result.address.ip.isLoopback }
+  public var isTestDeviceOnNetwork: Bool { Self.isTestDeviceOnNetwork(result.attestation, at: result.address.ip) }
+
+  static func isTestDeviceOnNetwork(_ attestation: DeviceAttestation, at address: IPAddress) -> Bool {
+    attestation == .test && !address.isLoopback
+  }
 }
 
 extension Home {

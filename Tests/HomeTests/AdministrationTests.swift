@@ -88,6 +88,18 @@ import Testing
     holds(!list.revoke(entry(.operate, [7], endpoint: 1)))
   }
 
+  @Test("removes an entry by its number, whatever number a command line gives")
+  func removesByNumber() {
+    var list = list(entry(.administer, [own]), entry(.operate, [7]))
+    for number in [Int.min, -1, 0, 3, Int.max] {
+      let removed = list.remove(number: number)
+      #expect(removed == nil && list.items.count == 2, "\(number)")
+    }
+    let removed = list.remove(number: 2)
+    #expect(removed?.entry == entry(.operate, [7]))
+    #expect(list.items.map(\.entry) == [entry(.administer, [own])])
+  }
+
   /// What others put into an entry stays, the fabric does not go out, and another fabric's entries don't become ours.
   @Test func entriesGoBackAsTheyCame() throws {
     func structure(_ node: UInt64, _ fabric: UInt64, extra: Bool) -> TLVElement {

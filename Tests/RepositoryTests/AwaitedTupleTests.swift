@@ -46,7 +46,8 @@ enum AwaitedTuple {
 
 @Suite("Awaited tuples") struct AwaitedTupleTests {
   @Test("no tuple is returned in which a result is awaited") func sources() {
-    for (_, path, text) in House.sources {
+    #expect(House.tests.count > 50, "the tests were not found below \(House.root.path)")
+    for (_, path, text) in House.sources + House.tests where !path.hasSuffix("AwaitedTupleTests.swift") {
       for line in AwaitedTuple.lines(in: text) {
         Issue.record("\(path):\(line): a release build may lose an element; store the result before the tuple")
       }

@@ -73,6 +73,12 @@ import VirtualDevices
       "steps:\n" + String(repeating: "  - { do: on lamp, times: 99999 }\n", count: 400),
       "s.yaml:6:27: found 199998 steps so far, expected at most 100000 in all"
     ),
+    // Steps beyond the limit are not read.
+    (
+      "steps:\n  - { do: on lamp, times: 100000 }\n"
+        + String(repeating: "  - { do: on lamp }\n  - { sing: lamp }\n", count: 5),
+      "s.yaml:6:5: found 100001 steps so far, expected at most 100000 in all"
+    ),
     ("defect: nobody\nsteps: []", "sendsOnce"),
     ("home: other.yaml\nsteps: []", "“other.yaml”, which can't be read"),
     ("home: { file: other.yaml }\nsteps: []", "s.yaml:4:7: found"),

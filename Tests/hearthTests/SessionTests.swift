@@ -140,17 +140,23 @@ func waits(for condition: () throws -> Bool) async throws -> Bool {
 
 /// Virtual devices in a separate process.
 final class Fleet: Sendable {
+  /// The QR code of the first device.
   let code: String
+  /// The QR codes of all devices.
+  let codes: [String]
   private let process: Process
 
-  init(_ hearth: Hearth, lamp name: String, type: String = "dimmable light") async throws {
+  convenience init(_ hearth: Hearth, lamp name: String, type: String = "dimmable light") async throws {
+    try await self.init(hearth, definition: "devices:\n  - name: \(name)\n    type: \(type)\n")
+  }
+
+  init(_ hearth: Hearth, definition text: String) async throws {
     let state = URL(filePath: hearth.state)
     try FileManager.default.createDirectory(at: state, withIntermediateDirectories: true)
     let definition = state.appending(path: "home.yaml")
     let ready = state.appending(path: "ready")
     try? FileManager.default.removeItem(at: ready)
-    try "devices:\n  - name: \(name)\n    type: \(type)\n"
-      .write(to: definition, atomically: true, encoding: .utf8)
+    try text.write(to: definition, atomically: true, encoding: .utf8)
     process = try hearth.start(
       ["run", definition.path, "--ready-file", ready.path], output: state.appending(path: "fleet.out"),
       errors: state.appending(path: "fleet.err"))
@@ -158,8 +164,11 @@ final class Fleet: Sendable {
       try await Task.sleep(for: .milliseconds(50))
     }
     let shown = try hearth("sim", "ps", "--json").output
-    let rest = shown.split(separator: "\"qrCode\":\"", maxSplits: 1)
-    code = String(try #require(rest.last, "no device is running: \(shown)").prefix { $0 != "\"" })
+    let found = shown.split(separator: "\"qrCode\":\"").dropFirst().map { rest in
+      String(rest.prefix { $0 != "\"" })
+    }
+    code = try #require(found.first, "no device is running: \(shown)")
+    codes = found
     try #require(code.hasPrefix("MT:"), "no device is running: \(shown)")
   }
 

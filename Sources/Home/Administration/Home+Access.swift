@@ -42,17 +42,18 @@ extension Home {
   ) async throws(HomeError) -> AccessEntry {
     let own = try await controller.fabric.nodeID
     return try await changeScopedList(AccessControl.acl, on: .root, of: device) { items throws(HomeError) in
-      guard items.indices.contains(number - 1) else {
+      var list = AccessList(items: items)
+      guard let removed = list.remove(number: number) else {
         throw HomeError(
           .notFound, "no entry \(number); expected 1 to \(items.count)", device: device.name)
       }
-      let removed = items.remove(at: number - 1)
-      guard force || AccessList(items: items).letsAdminister(own) else {
+      guard force || list.letsAdminister(own) else {
         throw HomeError(
           .badArguments,
           "entry \(number) is the one that lets this home administer the device; "
             + "--force removes it anyway", device: device.name)
       }
+      items = list.items
       return (removed.entry, true)
     }
   }

@@ -168,7 +168,8 @@ struct ServerTimer: Sendable {
 
 /// The keys of the store.
 enum StoreKey {
-  static let groups = "groups", groupCounter = "groups/counter", eventNumber = "event/number", failSafe = "failsafe"
+  static let groups = "groups", groupCounter = GroupCounterReservation.deviceKey, eventNumber = "event/number",
+    failSafe = "failsafe"
   static let events = "event/record/", composition = "composition", subscriptions = "subscription/"
   /// Present between an orderly shutdown and the next start.
   static let shutDown = "shutdown"

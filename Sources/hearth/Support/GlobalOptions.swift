@@ -25,8 +25,17 @@ struct GlobalOptions: ParsableArguments {
 
   var output: Output { Output(json: json, isQuiet: quiet, verbosity: verbose) }
 
-  /// The directory of --state, or the default directory.
+  /// The directory of --state, or the default directory. Logs warnings about its permissions.
   var stateDirectory: StateDirectory {
+    get throws {
+      let directory = try namedDirectory
+      // An insecure directory is an error only of the commands that open the home.
+      try? directory.check(logger)
+      return directory
+    }
+  }
+
+  private var namedDirectory: StateDirectory {
     get throws {
       guard let state else {
         return try StateDirectory.standard(environment: ProcessInfo.processInfo.environment)

@@ -221,6 +221,18 @@ struct DefinitionErrorTests {
         == ["home.yaml:3:12: found device “A 2” again, expected another one: “A 2” has it (home.yaml:2)"])
   }
 
+  @Test("limits the rooms of a file, also those of aliases")
+  func roomLimit() throws {
+    let names = (1...4096).map { "R\($0)" }
+    let devices = "devices: [{ name: A, type: plug }]"
+    #expect(try load("rooms: [\(names.joined(separator: ", "))]\n\(devices)").rooms == names)
+    #expect(
+      problems("rooms:\n  - Hall\n" + names.map { "  - \($0)\n" }.joined() + "  - Hall\n\(devices)")
+        == ["home.yaml:4098:5: found more than 4096 rooms, expected at most that many"])
+    let list = "[&a Hall, " + String(repeating: "*a, ", count: 5000) + "*a]"
+    #expect(problems("rooms: \(list)\n\(devices)").count == 4096)
+  }
+
   @Test("reports too many devices and exceeded ranges")
   func limits() {
     #expect(
