@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 /// Swift 6.3.1 at -O loses the other elements of a tuple in which the result of a throwing call is awaited, or tried below
