@@ -149,8 +149,8 @@ import Testing
     #expect(try await states(late) == [.offline, .online])
     let snapshot = await late.home.devices(of: stored)
     #expect(snapshot.map(\.settledConnectivity.connectivityState) == [.online])
-    // The grace time has elapsed for both processes, and for one that opens the home later, whatever time is set
-    // afterwards.
+    // The grace time has elapsed for both processes, and for one that opens the home later. A later change of the time
+    // does not matter.
     try await open.home.setGraceTime(.milliseconds(20))
     #expect(await eventually { await settled(open.home) == .offline })
     #expect(await eventually { await settled(late.home) == .offline })
@@ -227,11 +227,11 @@ import Testing
     // The clock was set back since: the trial does not take longer than the grace time.
     let later = lamp(DebounceTrial(settled: online, since: 9_000 * second), at: 100 * second)
     #expect(state(later) == .online && later.nextDeadline == 160 * second)
-    // An improved state, or an unknown one of another version, is no trial.
+    // An improved state, or a state unknown to this version, starts no trial.
     #expect(state(lamp(DebounceTrial(settled: .unknown, since: 41 * second), at: 100 * second)) == .offline)
   }
 
-  /// A reducer restored from the database settles in the same way as the one that processed all inputs.
+  /// A reducer restored from the database settles like the reducer that processed all inputs.
   @Test(arguments: 0..<8) func restoredTrialsMatchLiveReducer(_ seed: Int) throws {
     var random = SeededRandomSource(seed: 4_200 + UInt64(seed))
     let scratch = try TestDatabase()

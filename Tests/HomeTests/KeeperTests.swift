@@ -52,9 +52,9 @@ import Testing
           state.apply(.attribute(5, .init(1, 6, 0), value: Self.value(number)))
           return .init(home: HomeReducer(state, contacts: [5: Contact(last: Int64(number))]), time: 1000)
         }
-        keeper.value.onNews = { events in
+        keeper.value.onNews = { event in
           let text =
-            switch events {
+            switch event {
             case .failed(let error): "failed: \(error.message.contains("disk is full") ? "full" : "can't")"
             case .recovered: "recovered"
             case .lost: "lost"

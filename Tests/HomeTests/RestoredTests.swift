@@ -277,7 +277,8 @@ import Testing
     home.take(.heard(7, deadline: 9))
     #expect(last("7") == home.time && last("7/2") == home.time && last("7/3") == heard)
     #expect(home.reducer.contact(by: home.state.devices["7/3"]?.active).nextReport == nil)
-    // The contact stays the same while the device is unreachable, whatever happens to the bridge, and in the database.
+    // The contact of an unreachable device stays the same in memory and in the database, regardless of the bridge's
+    // state.
     home.take(.lost(7, .timedOut))
     home.take(.started)
     home.take(.established(7, deadline: 9))

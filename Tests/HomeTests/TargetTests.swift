@@ -9,7 +9,7 @@ import Testing
     arguments: [
       ("kitchen/lamp", 2, nil), ("BEDROOM/LAMP", 3, nil), ("ceiling", 1, nil), ("Ceil", 1, nil), ("kitchen/c", 1, nil),
       ("desk v2.0", 4, nil), ("3", 3, nil), ("0x3", 3, nil), ("9/2", 9, 2), ("strip/1", 9, 1), ("attic/strip/2", 9, 2),
-      // A numeric name that is no node id.
+      // A numeric name that differs from all node ids.
       ("5", 77, nil),
     ] as [(String, UInt64, UInt16?)])
   func resolves(_ text: String, node: UInt64, endpoint: UInt16?) throws {

@@ -77,7 +77,7 @@ import Testing
     #expect(await one.recorder.waits(for: "+room Hall"))
     #expect(one.recorder.messages == ["homes", "+room Hall"])
     #expect(three.recorder.messages == ["homes", "+room Den", "called Desk"])
-    // A failed call sends nothing.
+    // A failed call sends no message.
     #expect(await code { try await one.manager.rename("5", to: " ") } == .badArguments)
     #expect(await code { try await one.manager.removeRoom("attic") } == .notFound)
     // A change in the database by a process that is not connected to the hub.

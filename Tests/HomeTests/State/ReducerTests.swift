@@ -212,7 +212,7 @@ import Testing
   @Test func unreachablePartMakesDevicePartiallyOnline() throws {
     var home = CheckedReducer()
     var bridge = NodeModel.bridge(7)
-    // Endpoint 2 is composed of 4 and 5, where 5 has its own Reachable attribute and is no separate device.
+    // Endpoint 2 is composed of 4 and 5, where 5 has its own Reachable attribute but is not a separate device.
     bridge.endpoints[1]?.parts = [2, 3, 4, 5]
     bridge.endpoints[0]?.parts = [1, 2, 3, 4, 5]
     bridge.addBridged(2, "Composed", parts: [4, 5])
@@ -251,7 +251,7 @@ import Testing
     home.take(.report(report))
     #expect(contact() == Contact(last: home.time, nextReport: 43))
     let last = home.time
-    // An offline device has no deadline, and the loss is no contact.
+    // An offline device has no deadline, and the loss does not count as contact.
     home.take(.lost(5, .subscriptionLost))
     #expect(contact() == Contact(last: last, nextReport: nil))
     home.take(.answered(5))

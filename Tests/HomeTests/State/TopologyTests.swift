@@ -313,8 +313,8 @@ import Testing
     #expect(home.ids == ["7", "7/2", "7/3-2", "7/3"])
     #expect(home.state.devices["7/3"]?.sources.map(\.id) == [SourceID(9)])
     #expect(home.state.value(7, isOn3) == false.tlv && home.connectivity("7/3-2") == .online)
-    // A device with this single source keeps its identity when the unique id changes, because there is no evidence of
-    // another device.
+    // A device with a single source keeps its identity when the unique id changes, because nothing indicates another
+    // device.
     bridge[uniqueID] = "other".tlv
     home.take(bridge.report())
     #expect(home.ids == ["7", "7/2", "7/3-2", "7/3"])

@@ -43,7 +43,7 @@ import Testing
       let model = model(&random)
       let topology = Topology(7, values(model))
       let owned = topology.sources.flatMap { source in source.endpoints.map(\.id) }
-      // Each endpoint once, and exactly those that the node lists and that are described.
+      // Each endpoint once, and exactly the endpoints that the node lists and describes.
       #expect(Set(owned).count == owned.count, "\(model)")
       let known = Set(model.endpoints.keys).subtracting(topology.strayEndpoints)
       #expect(Set(owned) == known, "\(model)")
