@@ -20,17 +20,17 @@
 #include <sys/timex.h>
 #include <time.h>
 
-// The library reads its descriptors itself, so an event loop has to be told that one is ready without reading it. NIO
-// can't watch such a descriptor: its channels always read. These few calls, which Swift can't make because `syscall` is
-// variadic, let the kernel turn the readiness of a set of descriptors into a count on an eventfd, which a channel can read.
+// Avahi reads its descriptors itself, so the event loop needs to learn that one is ready without reading it. NIO can't
+// do this: its channels always read. With these calls the kernel turns the readiness of a set of descriptors into a
+// count on an eventfd, which a channel can read. They are in C because `syscall` is variadic.
 
-/// A new set of descriptors (an epoll instance), or -1.
+/// Creates a set of descriptors (an epoll instance); -1 on failure.
 static inline int hearth_set_make(void) { return epoll_create1(EPOLL_CLOEXEC); }
 
-/// A new counter that a channel can read, or -1.
+/// Creates an eventfd counter that a channel can read; -1 on failure.
 static inline int hearth_counter_make(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
-/// Puts a descriptor into the set, or changes what it is watched for. `events` are those of poll(2), which epoll shares.
+/// Adds a descriptor to the set, or changes its events. `events` are those of poll(2), which epoll shares.
 static inline int hearth_set_watch(int set, int descriptor, short events) {
   struct epoll_event event;
   memset(&event, 0, sizeof event);
@@ -40,30 +40,30 @@ static inline int hearth_set_watch(int set, int descriptor, short events) {
   return epoll_ctl(set, EPOLL_CTL_ADD, descriptor, &event);
 }
 
-/// Takes a descriptor out of the set; one that is closed already is out.
+/// Removes a descriptor from the set. Closed descriptors are removed automatically.
 static inline void hearth_set_forget(int set, int descriptor) {
   struct epoll_event event;
   memset(&event, 0, sizeof event);
   epoll_ctl(set, EPOLL_CTL_DEL, descriptor, &event);
 }
 
-/// What a descriptor is ready for now, of `events`; never waits.
+/// Returns which of `events` are ready on a descriptor, without waiting.
 static inline short hearth_ready(int descriptor, short events) {
   struct pollfd entry = {.fd = descriptor, .events = events, .revents = 0};
   return poll(&entry, 1, 0) > 0 ? entry.revents : 0;
 }
 
-/// A context for kernel AIO; 0 or an error number.
+/// Creates a context for kernel AIO. Returns 0 or an error number.
 static inline int hearth_aio_make(unsigned long *context) {
   *context = 0;
   return syscall(SYS_io_setup, 1, context) == 0 ? 0 : errno;
 }
 
-/// Adds one to the counter as soon as the set has something ready, once. 0 or an error number.
+/// Adds one to the counter once a descriptor of the set is ready. One-shot. Returns 0 or an error number.
 static inline int hearth_aio_arm(unsigned long context, int set, int counter) {
   struct io_event done;
   struct timespec none = {0, 0};
-  // The one before is over, and makes room.
+  // Reaps the previous, completed request to free its slot.
   syscall(SYS_io_getevents, context, 0, 1, &done, &none);
   struct iocb request;
   memset(&request, 0, sizeof request);
@@ -78,8 +78,8 @@ static inline int hearth_aio_arm(unsigned long context, int set, int counter) {
 
 static inline void hearth_aio_destroy(unsigned long context) { syscall(SYS_io_destroy, context); }
 
-/// Whether a time service keeps the kernel's clock: 1 if so, 0 if not, -1 if that is not known. `error` becomes the largest error in
-/// microseconds. Reads only: no mode is set.
+/// Returns 1 if the kernel's clock is synchronized by a time service, 0 if not, -1 if unknown. Sets `error` to the
+/// maximum error in microseconds. Reads only: no mode is set.
 static inline int hearth_clock_synchronized(long *error) {
   struct timex state;
   memset(&state, 0, sizeof state);

@@ -6,14 +6,14 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-// An executable's definitions come before the C library's, for every library of the process. glibc keeps its own under
-// these names.
+// Definitions in the executable take precedence over those of the C library, for every library in the process. glibc
+// also exports its own functions under these names.
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *block, size_t size);
 extern void *__libc_memalign(size_t alignment, size_t size);
 
-// Of the thread, so that counting costs no more than an addition. In the executable's own block: no allocation to reach it.
+// Thread-local, so that counting costs one addition. The local-exec model needs no allocation to reach the counter.
 static __thread uint64_t allocations __attribute__((tls_model("local-exec")));
 
 uint64_t hearth_thread_allocations(void) { return allocations; }

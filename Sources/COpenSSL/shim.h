@@ -13,7 +13,7 @@
 #include <openssl/sha.h>
 #include <openssl/x509.h>
 
-// The plain SHA contexts are deprecated in favour of EVP, but they are what a hasher with value semantics needs:
+// The plain SHA contexts are deprecated in favor of EVP, but they are what a hasher with value semantics needs:
 // no allocation, no failure, copied by assignment. These wrappers keep the deprecation warning out of Swift.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
@@ -35,8 +35,8 @@ static inline void hearth_sha1(const void *bytes, size_t count, unsigned char *d
   SHA1_Final(digest, &context);
 }
 
-/// One round of PBKDF2's inner loop: HMAC of the 32 bytes in `block`, whose padding is there already, in place. The two
-/// contexts stand behind the key's own blocks.
+/// One round of PBKDF2's inner loop: HMAC of the first 32 bytes of `block`, which is already padded, in place. The two
+/// contexts have consumed the key's blocks.
 static inline void hearth_pbkdf2_round(const SHA256_CTX *inner, const SHA256_CTX *outer, unsigned char *block) {
   const SHA256_CTX *keys[2] = {inner, outer};
   for (int half = 0; half < 2; half++) {
@@ -52,14 +52,14 @@ static inline void hearth_pbkdf2_round(const SHA256_CTX *inner, const SHA256_CTX
   }
 }
 
-/// PBKDF2 with HMAC-SHA-256 (RFC 8018) from the two contexts that have taken in the key, inner and outer.
+/// PBKDF2 with HMAC-SHA-256 (RFC 8018) from the inner and outer contexts that have consumed the key.
 ///
-/// On the compression function itself: through EVP, which PKCS5_PBKDF2_HMAC goes by, contexts are copied for every round,
-/// and that takes five times as long as the hash.
+/// Uses the compression function directly: PKCS5_PBKDF2_HMAC copies EVP contexts in every round, which takes five times
+/// as long as the hash.
 static inline void hearth_pbkdf2(const SHA256_CTX *inner, const SHA256_CTX *outer, const unsigned char *salt,
                                  size_t salt_count, size_t rounds, unsigned char *output, size_t count) {
   unsigned char block[64] = {0};
-  // What follows the 32 bytes of a digest behind a whole block: a one bit, zeros, and the length of 96 bytes in bits.
+  // Padding of a 32-byte digest after one block: a one bit, zeros, and the length of 96 bytes in bits.
   block[32] = 0x80;
   block[62] = 0x03;
   for (unsigned int number = 1; count > 0; number++) {
@@ -86,10 +86,10 @@ static inline void hearth_pbkdf2(const SHA256_CTX *inner, const SHA256_CTX *oute
 
 #pragma GCC diagnostic pop
 
-/// Makes a key of P-256 from an uncompressed point and, for a key pair, its scalar (NULL for a public key).
+/// Creates a P-256 key from an uncompressed point and, for a key pair, its scalar (NULL for a public key).
 ///
-/// In C because the parameter builder keeps the pointers that it is given, names included: Swift's bridged strings
-/// would be gone when it reads them. Returns NULL with the reason in the error queue.
+/// In C because the parameter builder keeps its pointer arguments, names included: Swift's bridged strings would be
+/// freed before it reads them. Returns NULL with the reason in the error queue.
 static inline EVP_PKEY *hearth_p256_key(const unsigned char *point, size_t count, const BIGNUM *scalar) {
   EVP_PKEY *key = NULL;
   EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, "EC", NULL);
@@ -109,8 +109,8 @@ static inline EVP_PKEY *hearth_p256_key(const unsigned char *point, size_t count
   return key;
 }
 
-/// Makes a public key of P-256 like another one, from an uncompressed point. A copy shares what is known of the curve, which
-/// ``hearth_p256_key`` works out anew each time. Returns NULL with the reason in the error queue.
+/// Creates a P-256 public key from an uncompressed point as a copy of another key. A copy shares the curve's data,
+/// which ``hearth_p256_key`` computes in every call. Returns NULL with the reason in the error queue.
 static inline EVP_PKEY *hearth_p256_key_like(EVP_PKEY *other, const unsigned char *point, size_t count) {
   EVP_PKEY *key = EVP_PKEY_dup(other);
   if (key != NULL && EVP_PKEY_set1_encoded_public_key(key, point, count) != 1) {

@@ -2,25 +2,25 @@ import COpenSSL
 
 /// AES-128-CCM with a 16-byte tag and a 13-byte nonce. Core § 3.6.
 ///
-/// One object serves one key for life: the cipher is fetched and the key schedule computed once, and every call
-/// reuses the two contexts, which is where most of the time of a short message goes otherwise.
+/// An object has one key for its lifetime: the cipher is fetched and the key schedule computed once, and every call
+/// reuses the two contexts. Both would otherwise dominate the time for a short message.
 ///
-/// `@unchecked Sendable`: the contexts are mutable and not locked. The session that owns a cipher lives in one engine,
-/// and an engine is driven by one thread at a time; it may move to another thread between calls, but two threads
-/// must never call at once.
+/// `@unchecked Sendable`: the contexts are mutable and not locked. The cipher's session belongs to one engine, which
+/// one thread drives at a time. The engine may move between threads, but two threads must never call at once.
 public final class AESCCM: @unchecked Sendable {
-  /// Length of the tag that a sealed message ends with, in bytes.
+  /// Length of the authentication tag, in bytes.
   public static let tagByteCount = 16
-  /// Longest text that the 2-byte length field of CCM with this nonce has room for, in bytes.
+  /// Maximum text length, in bytes, given by the 2-byte length field of CCM with a 13-byte nonce.
   public static let maximumByteCount = 65_535
 
-  /// Fetching takes longer than sealing a message. `nonisolated(unsafe)`: immutable, and counted atomically.
+  /// Fetched once, since fetching takes longer than sealing a message. `nonisolated(unsafe)`: immutable, with an atomic
+  /// reference count.
   private nonisolated(unsafe) static let cipher = EVP_CIPHER_fetch(nil, "AES-128-CCM", nil)
 
   private let sealing: OpaquePointer
   private let opening: OpaquePointer
 
-  /// - Throws: ``CryptoError`` where OpenSSL does not take the cipher or the key.
+  /// - Throws: ``CryptoError`` if OpenSSL rejects the cipher or the key.
   public init(key: SymmetricKey) throws(CryptoError) {
     sealing = allocated(EVP_CIPHER_CTX_new())
     opening = allocated(EVP_CIPHER_CTX_new())
@@ -45,10 +45,10 @@ public final class AESCCM: @unchecked Sendable {
 
   /// Encrypts the bytes of `buffer` from `offset` to its end in place and appends the tag.
   ///
-  /// Does not allocate if the buffer has room for 16 more bytes.
-  /// - Parameter aad: where the additional data (the message header) is in `buffer`; it ends at `offset` at the latest.
-  /// - Throws: ``CryptoError/invalidLength(expected:found:)`` for an offset or range outside the buffer, or too
-  ///   long a text.
+  /// Does not allocate if the buffer has 16 bytes of spare capacity.
+  /// - Parameter aad: range of the additional data (the message header) in `buffer`, before `offset`.
+  /// - Throws: ``CryptoError/invalidLength(expected:found:)`` if the offset or range is outside the buffer, or the text
+  ///   is too long.
   public func seal(
     _ buffer: inout [UInt8], from offset: Int, nonce: borrowing Nonce, aad: Range<Int>
   ) throws(CryptoError) {
@@ -80,11 +80,11 @@ public final class AESCCM: @unchecked Sendable {
     guard sealed else { throw .takeOpenSSLError(during: "AES-CCM seal") }
   }
 
-  /// Decrypts in place what ``seal(_:from:nonce:aad:)`` made of `buffer`; on success the tag is removed.
+  /// Decrypts the output of ``seal(_:from:nonce:aad:)`` in place and removes the tag.
   ///
-  /// After a failure the bytes from `offset` on are worthless, and whoever called must drop the message.
-  /// - Throws: ``CryptoError/authenticationFailed`` if anything was changed or the key is another one,
-  ///   ``CryptoError/invalidLength(expected:found:)`` if there is no room for a tag or a range is outside the buffer.
+  /// After a failure the bytes from `offset` on are undefined, and the caller must drop the message.
+  /// - Throws: ``CryptoError/authenticationFailed`` if any byte or the key differs,
+  ///   ``CryptoError/invalidLength(expected:found:)`` if the buffer is shorter than a tag or a range is outside it.
   public func open(
     _ buffer: inout [UInt8], from offset: Int, nonce: borrowing Nonce, aad: Range<Int>
   ) throws(CryptoError) {
@@ -107,7 +107,7 @@ public final class AESCCM: @unchecked Sendable {
         let header = base + aad.lowerBound
         let headerCount = Int32(truncatingIfNeeded: aad.count)
         var written: Int32 = 0
-        // A reused context forgets its tag after each message, so it is set before every one.
+        // A reused context needs the tag set before every message.
         return EVP_DecryptInit_ex2(context, nil, nil, nonce, nil) == 1
           && EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, Int32(Self.tagByteCount), base + end) == 1
           && EVP_DecryptUpdate(context, nil, &written, nil, count) == 1
@@ -122,8 +122,8 @@ public final class AESCCM: @unchecked Sendable {
     buffer.removeLast(Self.tagByteCount)
   }
 
-  /// Encrypts, or decrypts again, part of `buffer` in place with the key stream alone: no tag, nothing authenticated.
-  /// For the privacy of message headers. Core § 3.7.
+  /// Encrypts or decrypts part of `buffer` in place with the key stream, without a tag or authentication. Used for the
+  /// privacy of message headers. Core § 3.7.
   /// - Throws: ``CryptoError/invalidLength(expected:found:)`` for a range outside the buffer.
   public func applyKeyStream(
     to buffer: inout [UInt8], _ range: Range<Int>, nonce: borrowing Nonce
@@ -146,7 +146,7 @@ public final class AESCCM: @unchecked Sendable {
     guard isDone else { throw .takeOpenSSLError(during: "AES-CTR") }
   }
 
-  /// Seals a separate plaintext: ciphertext, then tag. For handshakes; the packet path works in place.
+  /// Returns the ciphertext and tag of a separate plaintext. For handshakes; the packet path works in place.
   /// - Throws: ``CryptoError/invalidLength(expected:found:)`` unless the nonce has 13 bytes.
   public func seal(plaintext: [UInt8], nonce: [UInt8], aad: [UInt8] = []) throws(CryptoError) -> [UInt8] {
     var buffer = aad
@@ -156,7 +156,7 @@ public final class AESCCM: @unchecked Sendable {
     return aad.isEmpty ? buffer : Array(buffer[aad.count...])
   }
 
-  /// Opens what ``seal(plaintext:nonce:aad:)`` returned.
+  /// Decrypts the output of ``seal(plaintext:nonce:aad:)``.
   /// - Throws: ``CryptoError/authenticationFailed``, ``CryptoError/invalidLength(expected:found:)``.
   public func open(ciphertext: [UInt8], nonce: [UInt8], aad: [UInt8] = []) throws(CryptoError) -> [UInt8] {
     var buffer = aad + ciphertext

@@ -1,22 +1,22 @@
 import COpenSSL
 
-/// What can go wrong in the cryptographic layer.
+/// An error of the cryptographic layer.
 public enum CryptoError: Error, Equatable {
-  /// The tag of an AES-CCM message does not match its key, nonce, additional data or ciphertext.
+  /// An AES-CCM tag does not match its key, nonce, additional data or ciphertext.
   case authenticationFailed
   /// A private key or scalar is zero or not below the order of the curve.
   case invalidKey
-  /// A signature is not two integers in the expected encoding.
+  /// A signature does not have the expected encoding of two integers.
   case invalidSignature
-  /// Bytes that are not a point on P-256, or a point that a protocol does not allow.
+  /// Bytes that are not a point on P-256, or a point that the protocol does not allow.
   case invalidPoint
   /// A parameter has the wrong length, or a number is out of its range.
   case invalidLength(expected: Int, found: Int)
-  /// OpenSSL refused an operation that does not depend on a peer's input; its own words.
+  /// OpenSSL failed in an operation that does not depend on a peer's input; the text is OpenSSL's.
   case openSSL(String)
 
-  /// Takes the last entry of this thread's OpenSSL error queue and empties the queue, so that the next failure does
-  /// not report this one.
+  /// Returns the last entry of the thread's OpenSSL error queue and clears the queue, so that a later failure does not
+  /// report this entry.
   static func takeOpenSSLError(during operation: StaticString) -> CryptoError {
     let code = ERR_peek_last_error()
     ERR_clear_error()
@@ -28,16 +28,16 @@ public enum CryptoError: Error, Equatable {
   }
 }
 
-/// Unwraps what an OpenSSL constructor or an operation without a way to fail returned.
+/// Unwraps the result of an OpenSSL constructor or of an operation that cannot fail.
 ///
-/// OpenSSL returns null there only when memory is exhausted, where Swift's own allocations trap as well; no input of
-/// ours leads here.
+/// OpenSSL returns null there only if memory is exhausted, in which case Swift's own allocations also trap; no input
+/// causes it.
 func allocated(_ pointer: OpaquePointer?) -> OpaquePointer {
   guard let pointer else { preconditionFailure("OpenSSL: out of memory") }
   return pointer
 }
 
-/// Like ``allocated(_:)``, for operations that report 1 for success and can fail only for want of memory.
+/// Like ``allocated(_:)``, for operations that return 1 for success and fail only if memory is exhausted.
 func succeeded(_ result: Int32) {
   guard result == 1 else { preconditionFailure("OpenSSL: out of memory") }
 }

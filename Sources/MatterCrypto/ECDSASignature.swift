@@ -1,9 +1,9 @@
-/// The two encodings of an ECDSA signature over P-256: 64 raw bytes (r, s) on Matter's wire, DER in X.509.
+/// Conversion of ECDSA P-256 signatures between 64 raw bytes (r, s), as in Matter messages, and DER, as in X.509.
 public enum ECDSASignature {
-  /// Longest DER form: two integers of 33 bytes.
+  /// Maximum DER length: two integers of 33 bytes.
   static let largestDER = 72
 
-  /// `ECDSA-Sig-Value` (RFC 3279 § 2.2.3) of 64 raw bytes.
+  /// Returns the `ECDSA-Sig-Value` (RFC 3279 § 2.2.3) of 64 raw bytes.
   /// - Throws: ``CryptoError/invalidLength(expected:found:)`` unless there are 64 bytes.
   public static func der(fromRaw raw: [UInt8]) throws(CryptoError) -> [UInt8] {
     guard raw.count == P256.signatureByteCount else {
@@ -12,7 +12,7 @@ public enum ECDSASignature {
     var content: [UInt8] = []
     content.reserveCapacity(largestDER)
     for half in [raw[..<32], raw[32...]] {
-      // DER integers are signed and as short as they can be.
+      // DER integers are signed and of minimal length.
       var number = half.drop { $0 == 0 }
       if number.isEmpty { number = half.suffix(1) }
       let pad = number[number.startIndex] >= 0x80
@@ -23,7 +23,7 @@ public enum ECDSASignature {
     return [0x30, UInt8(content.count)] + content
   }
 
-  /// The 64 raw bytes of a DER signature.
+  /// Returns the 64 raw bytes of a DER signature.
   /// - Throws: ``CryptoError/invalidSignature`` unless it is strict DER of two non-negative integers of at most 256
   ///   bits.
   public static func raw(fromDER der: [UInt8]) throws(CryptoError) -> [UInt8] {
@@ -36,7 +36,7 @@ public enum ECDSASignature {
     return raw
   }
 
-  /// Takes one INTEGER off the front and returns it as 32 bytes.
+  /// Removes one INTEGER from the front and returns it as 32 bytes.
   private static func integer(from rest: inout ArraySlice<UInt8>) throws(CryptoError) -> [UInt8] {
     guard rest.popFirst() == 0x02, let length = rest.popFirst(), 1...33 ~= length, Int(length) <= rest.count else {
       throw .invalidSignature
@@ -46,7 +46,7 @@ public enum ECDSASignature {
     guard let first = number.first, first < 0x80 else { throw .invalidSignature }
     if first == 0, number.count > 1 {
       number = number.dropFirst()
-      // A leading zero is allowed only where the number would look negative without it.
+      // A leading zero is allowed only if the number would otherwise be negative.
       guard let second = number.first, second >= 0x80 else { throw .invalidSignature }
     }
     guard number.count <= 32 else { throw .invalidSignature }

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// Digests in one call. Core § 3.3.
+/// One-call digests. Core § 3.3.
 public enum Hash {
   /// The 32-byte SHA-256 digest.
   public static func sha256(_ bytes: [UInt8]) -> [UInt8] {
@@ -9,7 +9,7 @@ public enum Hash {
     return hasher.finalize()
   }
 
-  /// The 20-byte SHA-1 digest: for the key identifiers of certificates only (RFC 5280 § 4.2.1.2).
+  /// The 20-byte SHA-1 digest, used only for the key identifiers of certificates (RFC 5280 § 4.2.1.2).
   public static func sha1(_ bytes: [UInt8]) -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: 20) { digest, count in
       hearth_sha1(bytes, bytes.count, digest.baseAddress)
@@ -18,25 +18,24 @@ public enum Hash {
   }
 }
 
-/// A running SHA-256, as the transcripts of PASE and CASE need it.
+/// An incremental SHA-256, as for the transcripts of PASE and CASE.
 ///
-/// A value: a copy goes on by itself, so that a digest in the middle costs only a copy. It never allocates but for the
-/// digest it returns.
+/// The hasher is a value: for an intermediate digest, finalize a copy. Only the returned digest is allocated.
 public struct SHA256Hasher: Sendable {
   private var context: SHA256_CTX
 
-  /// A hasher that has taken nothing yet.
+  /// Creates a hasher without input.
   public init() {
     context = SHA256_CTX()
     hearth_sha256_init(&context)
   }
 
-  /// Takes further bytes.
+  /// Adds bytes to the input.
   public mutating func update(_ bytes: [UInt8]) {
     hearth_sha256_update(&context, bytes, bytes.count)
   }
 
-  /// The 32-byte digest of everything so far. Afterwards the hasher is as new.
+  /// Returns the 32-byte digest of the input and resets the hasher.
   public mutating func finalize() -> [UInt8] {
     let digest = [UInt8](unsafeUninitializedCapacity: 32) { digest, count in
       hearth_sha256_final(&context, digest.baseAddress)
@@ -46,7 +45,7 @@ public struct SHA256Hasher: Sendable {
     return digest
   }
 
-  /// PBKDF2's bytes, where this hasher and `outer` have taken in the two forms of the key.
+  /// Derives PBKDF2's output; this hasher and `outer` have consumed the inner and outer padded key.
   func derive(
     with outer: SHA256Hasher, _ salt: [UInt8], rounds: Int, _ output: UnsafeMutablePointer<UInt8>?, _ count: Int
   ) {

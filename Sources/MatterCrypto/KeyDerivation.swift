@@ -1,8 +1,8 @@
 import COpenSSL
 
-/// Keyed hashes. Core § 3.4.
+/// Message authentication. Core § 3.4.
 public enum HMAC {
-  /// The 32 bytes of HMAC-SHA-256 (RFC 2104) under a key of any length.
+  /// Returns the 32-byte HMAC-SHA-256 (RFC 2104) under a key of any length.
   public static func sha256(key: [UInt8], _ data: [UInt8]) throws(CryptoError) -> [UInt8] {
     var state = HMACState(key: key)
     state.update(data)
@@ -10,8 +10,8 @@ public enum HMAC {
   }
 }
 
-/// HMAC-SHA-256 in pieces, on the plain hasher: the one-call functions of OpenSSL 3 look up their algorithm by name
-/// on every call, which takes longer than the hash.
+/// Incremental HMAC-SHA-256 on the plain hasher: the one-call functions of OpenSSL 3 look up the algorithm by name in
+/// every call, which takes longer than the hash.
 struct HMACState {
   private(set) var inner = SHA256Hasher()
   private(set) var outer = SHA256Hasher()
@@ -37,7 +37,7 @@ struct HMACState {
 /// Key derivation from strong secrets. Core § 3.8.
 public enum HKDF {
   /// HKDF-SHA-256 (RFC 5869), extract and expand.
-  /// - Parameter count: how many bytes to derive, at most 8,160.
+  /// - Parameter count: number of bytes to derive, at most 8,160.
   /// - Throws: ``CryptoError/invalidLength(expected:found:)`` for a count outside 0...8160.
   public static func sha256(
     secret: [UInt8], salt: [UInt8], info: [UInt8], count: Int

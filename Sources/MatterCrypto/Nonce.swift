@@ -1,7 +1,6 @@
-/// The 13-byte nonce of a message: security flags, message counter, source node id, each little-endian.
-/// Core § 4.8.1.1.
+/// The 13-byte nonce of a message: security flags, message counter, source node id, each little-endian. Core § 4.8.1.1.
 ///
-/// Stored inline in two words; making one does not allocate.
+/// Stored inline in two words; creating one does not allocate.
 public struct Nonce: Sendable, Hashable {
   /// Length of every nonce, in bytes.
   public static let byteCount = 13
@@ -25,10 +24,10 @@ public struct Nonce: Sendable, Hashable {
     high = bytes[8...].reversed().reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  /// The 13 bytes, as they are fed to the cipher.
+  /// The 13 bytes, as passed to the cipher.
   public var bytes: [UInt8] { withBytes { (0..<Self.byteCount).map($0.advanced).map(\.pointee) } }
 
-  /// Lends a pointer to the 13 bytes.
+  /// Calls `body` with a pointer to the 13 bytes.
   @inline(__always)
   func withBytes<Result>(_ body: (UnsafePointer<UInt8>) -> Result) -> Result {
     withUnsafePointer(to: (low.littleEndian, high.littleEndian)) { words in

@@ -2,7 +2,7 @@ import COpenSSL
 
 /// The curve P-256 (secp256r1) and its order. Core § 3.5.
 ///
-/// `nonisolated(unsafe)`: set up once, then only read.
+/// `nonisolated(unsafe)`: initialized once and then only read.
 enum P256 {
   static let scalarByteCount = 32
   static let pointByteCount = 65
@@ -10,7 +10,7 @@ enum P256 {
 
   nonisolated(unsafe) static let group = allocated(EC_GROUP_new_by_curve_name(NID_X9_62_prime256v1))
   nonisolated(unsafe) static let order = allocated(EC_GROUP_get0_order(group))
-  /// The same without OpenSSL's wish for constant time, for ``Scalar/adding(_:times:dividedBy:)``.
+  /// The order without OpenSSL's constant-time flag, for ``Scalar/adding(_:times:dividedBy:)``.
   nonisolated(unsafe) static let plainOrder = allocated(BN_dup(order))
 }
 
@@ -23,7 +23,7 @@ final class Scalar {
     BN_set_flags(number, BN_FLG_CONSTTIME)
   }
 
-  /// Takes 32 big-endian bytes that must be in 1..<order.
+  /// Creates a scalar from 32 big-endian bytes that must be in 1..<order.
   convenience init(validating bytes: [UInt8]) throws(CryptoError) {
     guard bytes.count == P256.scalarByteCount else {
       throw .invalidLength(expected: P256.scalarByteCount, found: bytes.count)
@@ -32,12 +32,12 @@ final class Scalar {
     guard isValid else { throw .invalidKey }
   }
 
-  /// Takes big-endian bytes of any length, unreduced.
+  /// Creates a scalar from big-endian bytes of any length, without reduction.
   convenience init(bytes: [UInt8]) {
     self.init(taking: allocated(BN_bin2bn(bytes, Int32(truncatingIfNeeded: bytes.count), nil)))
   }
 
-  /// Takes big-endian bytes of any length modulo the order.
+  /// Creates a scalar from big-endian bytes of any length, modulo the order.
   convenience init(reducing bytes: [UInt8]) {
     self.init(bytes: bytes)
     let context = allocated(BN_CTX_new())
@@ -45,8 +45,8 @@ final class Scalar {
     succeeded(BN_nnmod(number, number, P256.order, context))
   }
 
-  /// Draws a number in 1..<order from 40 random bytes (FIPS 186-4 § B.4.1): 64 bits more than needed, so that the
-  /// remainder is even enough, and no loop that an odd source could keep busy.
+  /// Creates a random scalar in 1..<order from 40 random bytes (FIPS 186-4 § B.4.1): 64 bits more than needed make the
+  /// bias negligible, without a loop that depends on the source.
   convenience init(random: inout some RandomSource) {
     self.init(bytes: random.bytes(P256.scalarByteCount + 8))
     let context = allocated(BN_CTX_new())
@@ -62,25 +62,24 @@ final class Scalar {
 
   deinit { BN_clear_free(number) }
 
-  /// Whether it is in 1..<order.
   var isValid: Bool { BN_is_zero(number) == 0 && BN_cmp(number, P256.order) < 0 }
 
-  /// 32 big-endian bytes. All zero if the number is larger than that, which no reduced number is.
+  /// 32 big-endian bytes. All zero if the number is larger, which a reduced number is not.
   var bytes: [UInt8] {
     var bytes = [UInt8](repeating: 0, count: P256.scalarByteCount)
     _ = BN_bn2binpad(number, &bytes, Int32(P256.scalarByteCount))
     return bytes
   }
 
-  /// `(self + other · factor) / divisor` modulo the order: the one formula that ECDSA needs. Takes a time that depends on the
-  /// numbers: for ``DeterministicSignatures`` alone.
+  /// `(self + other · factor) / divisor` modulo the order, as ECDSA requires. Not constant-time: only for
+  /// ``DeterministicSignatures``.
   func adding(_ other: Scalar, times factor: Scalar, dividedBy divisor: Scalar) -> Scalar {
     let context = allocated(BN_CTX_new())
     let result = allocated(BN_new())
     defer { BN_CTX_free(context) }
     succeeded(BN_mod_mul(result, other.number, factor.number, P256.order, context))
     succeeded(BN_mod_add(result, result, number, P256.order, context))
-    // Copies do not ask for constant time, in which the inverse takes ten times as long.
+    // Copies don't have the constant-time flag, with which the inverse takes ten times as long.
     let plain = allocated(BN_dup(divisor.number))
     defer { BN_clear_free(plain) }
     let inverse = Scalar(taking: allocated(BN_mod_inverse(nil, plain, P256.plainOrder, context)))
@@ -97,13 +96,13 @@ final class CurvePoint {
     point = allocated(EC_POINT_new(P256.group))
   }
 
-  /// Takes 65 uncompressed bytes.
+  /// Creates a point from 65 uncompressed bytes.
   /// - Throws: ``CryptoError/invalidLength(expected:found:)``; ``CryptoError/invalidPoint`` if not on the curve.
   convenience init(bytes: [UInt8]) throws(CryptoError) {
     guard bytes.count == P256.pointByteCount else {
       throw .invalidLength(expected: P256.pointByteCount, found: bytes.count)
     }
-    // OpenSSL would also take the hybrid form (0x06, 0x07) of the same length.
+    // OpenSSL would also accept the hybrid form (0x06, 0x07) of the same length.
     guard bytes[0] == 0x04 else { throw .invalidPoint }
     self.init()
     guard EC_POINT_oct2point(P256.group, point, bytes, bytes.count, nil) == 1 else {
@@ -112,7 +111,7 @@ final class CurvePoint {
     }
   }
 
-  /// Takes a point of the specification, compressed to 33 bytes.
+  /// Creates a point from a 33-byte compressed constant of the specification.
   convenience init(compressedConstant bytes: [UInt8]) {
     self.init()
     succeeded(EC_POINT_oct2point(P256.group, point, bytes, bytes.count, nil))

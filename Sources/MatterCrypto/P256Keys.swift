@@ -3,7 +3,7 @@ import Synchronization
 
 /// A P-256 public key. Core § 3.5.1.
 public struct P256PublicKey: Sendable, Hashable {
-  /// Length of a key, in bytes.
+  /// Length of an uncompressed key, in bytes.
   public static let byteCount = P256.pointByteCount
 
   /// The uncompressed point: 0x04, x, y.
@@ -17,13 +17,13 @@ public struct P256PublicKey: Sendable, Hashable {
     self.init(trusted: bytes)
   }
 
-  /// Takes the point of one of our own private keys, which needs no check.
+  /// Creates a key from the point of an own private key, without a check.
   init(trusted bytes: [UInt8]) {
     self.bytes = bytes
     key = EVPKey(publicKey: bytes)
   }
 
-  /// Whether `signature` (64 bytes, r and s) is an ECDSA-SHA-256 signature of `message` by this key. Core § 3.5.3.
+  /// Whether `signature` (64 bytes, r and s) is a valid ECDSA-SHA-256 signature of `message`. Core § 3.5.3.
   public func verify(_ signature: [UInt8], of message: [UInt8]) -> Bool {
     guard let pointer = key.pointer, let der = try? ECDSASignature.der(fromRaw: signature),
       let context = EVP_PKEY_CTX_new_from_pkey(nil, pointer, nil)
@@ -41,7 +41,7 @@ public struct P256PublicKey: Sendable, Hashable {
   public func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
 }
 
-/// A P-256 private key, with its public key. Its description never shows the scalar.
+/// A P-256 private key with its public key. Its description does not contain the scalar.
 public struct P256PrivateKey: Sendable, CustomStringConvertible, CustomReflectable {
   /// Length of the scalar, in bytes.
   public static let byteCount = P256.scalarByteCount
@@ -57,7 +57,7 @@ public struct P256PrivateKey: Sendable, CustomStringConvertible, CustomReflectab
     self.init(try Scalar(validating: scalar))
   }
 
-  /// Draws a new key from 40 bytes of `random`.
+  /// Creates a random key from 40 bytes of `random`.
   public init(random: inout some RandomSource) {
     self.init(Scalar(random: &random))
   }
@@ -68,8 +68,8 @@ public struct P256PrivateKey: Sendable, CustomStringConvertible, CustomReflectab
     key = EVPKey(publicKey: publicKey.bytes, scalar: scalar)
   }
 
-  /// Signs with ECDSA-SHA-256 (64 bytes, r and s) and a nonce from OpenSSL's generator, so that no two signatures are
-  /// equal. Code that must be reproducible signs through a ``SignatureScheme``.
+  /// Signs with ECDSA-SHA-256 (64 bytes, r and s) and a random nonce of OpenSSL's generator, so that signatures always
+  /// differ. Code that must be reproducible signs with a ``SignatureScheme``.
   public func sign(_ message: [UInt8]) throws(CryptoError) -> [UInt8] {
     guard let pointer = key.pointer, let context = EVP_PKEY_CTX_new_from_pkey(nil, pointer, nil) else {
       throw .takeOpenSSLError(during: "ECDSA sign")
@@ -84,10 +84,11 @@ public struct P256PrivateKey: Sendable, CustomStringConvertible, CustomReflectab
     return try ECDSASignature.raw(fromDER: Array(der[..<count]))
   }
 
-  /// ECDH: the 32-byte x coordinate of the shared point. Core § 3.5.4.
+  /// Returns the ECDH secret: the 32-byte x coordinate of the shared point. Core § 3.5.4.
   public func sharedSecret(with peer: P256PublicKey) throws(CryptoError) -> [UInt8] {
-    // The peer's point was checked when it was read, and P-256 has no points of small order: it is on the curve, and the
-    // product is not the neutral element. The very multiplication that OpenSSL's own ECDH does, without a key's ceremony.
+    // The peer's point was checked when it was decoded, and P-256 has no points of small order: the point is on the
+    // curve, and the product is not the neutral element. The multiplication is that of OpenSSL's ECDH, without the cost
+    // of a key object.
     let shared = try CurvePoint(bytes: peer.bytes).times(Scalar(validating: scalar))
     guard !shared.isInfinity else { throw .invalidPoint }
     return Array(shared.bytes[1...P256.scalarByteCount])
@@ -97,15 +98,14 @@ public struct P256PrivateKey: Sendable, CustomStringConvertible, CustomReflectab
   public var customMirror: Mirror { Mirror(self, children: ["publicKey": publicKey]) }
 }
 
-/// A key as OpenSSL signs and verifies with it, made when that is wanted first: most keys are there for one agreement, which
-/// does without.
+/// An OpenSSL key object, created on first use: most keys are used for a single key agreement, which does not need one.
 final class EVPKey: Sendable, CustomReflectable {
   private let publicKey: [UInt8]
   private let scalar: [UInt8]?
-  private let made = Mutex<Made?>(nil)
+  private let handle = Mutex<Handle?>(nil)
 
-  /// `@unchecked Sendable`: it is complete when made and then only read; OpenSSL counts its references atomically.
-  private final class Made: @unchecked Sendable {
+  /// `@unchecked Sendable`: immutable after creation; OpenSSL's reference count is atomic.
+  private final class Handle: @unchecked Sendable {
     let pointer: OpaquePointer
 
     init(_ pointer: OpaquePointer) { self.pointer = pointer }
@@ -113,26 +113,26 @@ final class EVPKey: Sendable, CustomReflectable {
     deinit { EVP_PKEY_free(pointer) }
   }
 
-  /// Some public key, of which others are copies; nil if OpenSSL can make none.
-  private static let template: Made? = {
+  /// A public key from which other keys are copied; nil if OpenSSL cannot create one.
+  private static let template: Handle? = {
     let point = CurvePoint(generatorTimes: Scalar(bytes: [1])).bytes
-    return hearth_p256_key(point, point.count, nil).map { Made($0) }
+    return hearth_p256_key(point, point.count, nil).map { Handle($0) }
   }()
 
-  /// Shows nothing of the scalar.
+  /// Hides the scalar.
   var customMirror: Mirror { Mirror(self, children: []) }
 
-  /// Takes a point, and the scalar of a key pair, that were checked.
+  /// Creates a key from a point, and the scalar of a key pair, without checks.
   init(publicKey: [UInt8], scalar: [UInt8]? = nil) {
     (self.publicKey, self.scalar) = (publicKey, scalar)
   }
 
-  /// Valid as long as this object; nil only if OpenSSL refuses the key or cannot make one at all, with the reason in the
-  /// error queue.
+  /// Valid during the lifetime of this object. Nil only if OpenSSL rejects the key or cannot create one; the reason is
+  /// in the error queue.
   var pointer: OpaquePointer? {
-    let key = made.withLock { made in
-      if made == nil { made = make().map { Made($0) } }
-      return made
+    let key = handle.withLock { handle in
+      if handle == nil { handle = make().map { Handle($0) } }
+      return handle
     }
     return key?.pointer
   }
@@ -141,7 +141,7 @@ final class EVPKey: Sendable, CustomReflectable {
     guard let scalar else {
       return Self.template.flatMap { hearth_p256_key_like($0.pointer, publicKey, publicKey.count) }
     }
-    // The number is the object's: without this it would be freed before it is read.
+    // Keeps the object, which owns the number, alive during the call.
     return withExtendedLifetime(Scalar(bytes: scalar)) { hearth_p256_key(publicKey, publicKey.count, $0.number) }
   }
 }

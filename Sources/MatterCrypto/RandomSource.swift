@@ -1,20 +1,20 @@
 import COpenSSL
 
-/// Where randomness comes from. Injected everywhere, so that a simulation replays from its seed.
+/// A source of random numbers. Injected everywhere, so that a simulation can be replayed from its seed.
 ///
-/// It is a `RandomNumberGenerator` too: `Int.random(in:using:)` and the like take one.
+/// Also usable as the `RandomNumberGenerator` of `Int.random(in:using:)` and the like.
 public protocol RandomSource: RandomNumberGenerator, Sendable {
-  /// The next `count` random bytes.
+  /// Returns the next `count` random bytes.
   mutating func bytes(_ count: Int) -> [UInt8]
-  /// The next 64 random bits.
+  /// Returns the next 64 random bits.
   mutating func next() -> UInt64
-  /// A source of its own for another part of the program, so that two parts never draw the same numbers. As
-  /// unpredictable as this one, and as reproducible.
+  /// Returns a separate source for another component, so that the two never return the same numbers. It is as
+  /// unpredictable, or as reproducible, as this one.
   mutating func fork() -> Self
 }
 
 extension RandomSource {
-  /// Words from ``next()``, each in little-endian order; what is left of the last word is dropped.
+  /// Returns words of ``next()`` in little-endian order; drops the rest of the last word.
   public mutating func bytes(_ count: Int) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(max(0, count))
@@ -29,7 +29,7 @@ extension RandomSource {
   }
 }
 
-/// The system's cryptographic randomness, by way of OpenSSL's generator.
+/// The system's cryptographic random generator, through OpenSSL.
 public struct SystemRandomSource: RandomSource {
   public init() {}
 
@@ -39,7 +39,7 @@ public struct SystemRandomSource: RandomSource {
     guard count > 0 else { return [] }
     var bytes = [UInt8](repeating: 0, count: count)
     if let length = Int32(exactly: count), RAND_bytes(&bytes, length) == 1 { return bytes }
-    // OpenSSL could not seed its generator: the kernel's does as well, only slower.
+    // OpenSSL could not seed its generator. The kernel's is equivalent, but slower.
     ERR_clear_error()
     var system = SystemRandomNumberGenerator()
     for index in bytes.indices { bytes[index] = system.next() }
@@ -51,14 +51,14 @@ public struct SystemRandomSource: RandomSource {
   }
 }
 
-/// A reproducible source for simulations and tests, and for nothing that has to be secret.
+/// A reproducible source for simulations and tests. Not for secrets.
 ///
-/// xoshiro256** with a state filled by SplitMix64 from the seed (Blackman and Vigna's public-domain generators). The
-/// sequence for a seed is part of the contract and stays as it is: recorded runs are replayed from it.
+/// xoshiro256** with a state that SplitMix64 derives from the seed (Blackman and Vigna's public-domain generators). The
+/// sequence of a seed must never change: recorded runs are replayed from it.
 public struct SeededRandomSource: RandomSource, Hashable {
   private var state: (UInt64, UInt64, UInt64, UInt64)
 
-  /// - Parameter seed: the same seed gives the same sequence, on every machine and in every version.
+  /// - Parameter seed: determines the sequence, on every machine and in every version.
   public init(seed: UInt64) {
     var mixer = SplitMix64(state: seed)
     state = (mixer.next(), mixer.next(), mixer.next(), mixer.next())
@@ -93,7 +93,7 @@ public struct SeededRandomSource: RandomSource, Hashable {
   }
 }
 
-/// SplitMix64, to spread a seed over a larger state.
+/// SplitMix64, which expands a seed to a larger state.
 struct SplitMix64 {
   var state: UInt64
 

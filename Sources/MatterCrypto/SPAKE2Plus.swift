@@ -1,12 +1,11 @@
-/// What a device stores of its passcode: enough to check a prover, not enough to be one. Core § 3.10.
+/// The data that a device stores of its passcode: sufficient to verify a prover, not to act as one. Core § 3.10.
 public struct SPAKE2PlusVerifier: Sendable, Hashable {
   /// Length of the serialized form, in bytes.
   public static let byteCount = P256.scalarByteCount + P256.pointByteCount
 
   /// The 32-byte scalar shared by both sides.
   public let w0: [UInt8]
-  /// The 65-byte point w1·P.
-  // The specification's name.
+  // The name is the specification's.
   // swift-format-ignore: AlwaysUseLowerCamelCase
   /// The point w1 × P, uncompressed: 65 bytes.
   public let L: [UInt8]
@@ -19,7 +18,7 @@ public struct SPAKE2PlusVerifier: Sendable, Hashable {
     L = CurvePoint(generatorTimes: scalars.w1).bytes
   }
 
-  /// Reads the 97 bytes w0, L.
+  /// Decodes the 97 bytes w0, L.
   /// - Throws: ``CryptoError/invalidLength(expected:found:)``, ``CryptoError/invalidKey`` for a w0 of zero or not below
   ///   the order, ``CryptoError/invalidPoint`` for an L that is not on the curve.
   public init(bytes: [UInt8]) throws(CryptoError) {
@@ -32,20 +31,19 @@ public struct SPAKE2PlusVerifier: Sendable, Hashable {
     _ = try CurvePoint(bytes: L)
   }
 
-  /// The 97 bytes w0, L, as `PAKEPasscodeVerifier` carries them.
+  /// The 97 bytes w0, L, as in `PAKEPasscodeVerifier`.
   public var bytes: [UInt8] { w0 + L }
 }
 
-/// What both sides know after the exchange.
+/// The keys that both sides derive from the exchange.
 public struct SPAKE2PlusKeys: Sendable, Hashable {
   /// The 32-byte key confirmation that the prover sends (Pake3).
   public let cA: [UInt8]
   /// The 32-byte key confirmation that the verifier sends (Pake2).
   public let cB: [UInt8]
-  /// The 16-byte shared secret that the session keys are derived from.
-  // The specification's name.
+  // The name is the specification's.
   // swift-format-ignore: AlwaysUseLowerCamelCase
-  /// The key that session keys are derived from: 16 bytes.
+  /// The 16-byte shared secret from which the session keys are derived.
   public let Ke: [UInt8]
 
   init(transcript: SPAKE2PlusTranscript) throws(CryptoError) {
@@ -58,9 +56,9 @@ public struct SPAKE2PlusKeys: Sendable, Hashable {
   }
 }
 
-/// The side that knows the passcode: the commissioner.
+/// The side with the passcode: the commissioner.
 public struct SPAKE2PlusProver: Sendable {
-  /// The 65-byte share to send first (Pake1).
+  /// The 65-byte share to send (Pake1).
   public let pA: [UInt8]
   private let w0: [UInt8], w1: [UInt8], x: [UInt8]
   private let context: [UInt8]
@@ -68,7 +66,7 @@ public struct SPAKE2PlusProver: Sendable {
 
   /// - Parameters:
   ///   - context: SHA-256 over "CHIP PAKE V1 Commissioning", PBKDFParamRequest, PBKDFParamResponse (Core § 4.14.1.2).
-  ///   - random: gives the 40 bytes for the ephemeral scalar.
+  ///   - random: source of the 40 bytes for the ephemeral scalar.
   /// - Throws: ``CryptoError/invalidLength(expected:found:)`` for fewer than 1 iteration.
   public init(
     passcode: UInt32, salt: [UInt8], iterations: Int, context: [UInt8], random: inout some RandomSource
@@ -77,7 +75,7 @@ public struct SPAKE2PlusProver: Sendable {
     self.init(w0: scalars.w0, w1: scalars.w1, x: Scalar(random: &random), context: context, identities: .none)
   }
 
-  /// With a given ephemeral scalar, as the published test vectors need it.
+  /// Creates a prover with a given ephemeral scalar, for published test vectors.
   init(w0: Scalar, w1: Scalar, x: Scalar, context: [UInt8], identities: SPAKE2PlusIdentities) {
     pA = CurvePoint(generatorTimes: x).plus(SPAKE2PlusConstants.m.times(w0)).bytes
     (self.w0, self.w1, self.x) = (w0.bytes, w1.bytes, x.bytes)
@@ -85,7 +83,8 @@ public struct SPAKE2PlusProver: Sendable {
     self.identities = identities
   }
 
-  /// Takes the verifier's share. The caller compares `cB` with what came, in constant time, before it uses the rest.
+  /// Derives the keys from the verifier's share. The caller must compare `cB` with the received confirmation, in
+  /// constant time, before it uses the other keys.
   /// - Throws: ``CryptoError/invalidLength(expected:found:)`` or ``CryptoError/invalidPoint`` for a bad share.
   public func finish(pB: [UInt8]) throws(CryptoError) -> SPAKE2PlusKeys {
     try SPAKE2PlusKeys(transcript: transcript(pB: pB))
@@ -100,7 +99,7 @@ public struct SPAKE2PlusProver: Sendable {
   }
 }
 
-/// The side that has the verifier: the device.
+/// The side with the verifier: the device.
 public struct SPAKE2PlusResponder: Sendable {
   private let verifier: SPAKE2PlusVerifier
   private let y: [UInt8]
@@ -109,12 +108,12 @@ public struct SPAKE2PlusResponder: Sendable {
 
   /// - Parameters:
   ///   - context: as for ``SPAKE2PlusProver``.
-  ///   - random: gives the 40 bytes for the ephemeral scalar.
+  ///   - random: source of the 40 bytes for the ephemeral scalar.
   public init(verifier: SPAKE2PlusVerifier, context: [UInt8], random: inout some RandomSource) {
     self.init(verifier: verifier, y: Scalar(random: &random), context: context, identities: .none)
   }
 
-  /// With a given ephemeral scalar, as the published test vectors need it.
+  /// Creates a responder with a given ephemeral scalar, for published test vectors.
   init(verifier: SPAKE2PlusVerifier, y: Scalar, context: [UInt8], identities: SPAKE2PlusIdentities) {
     self.verifier = verifier
     self.y = y.bytes
@@ -122,8 +121,8 @@ public struct SPAKE2PlusResponder: Sendable {
     self.identities = identities
   }
 
-  /// Takes the prover's share and returns ours with the keys. The caller sends `pB` and `cB`, and compares `cA` with
-  /// what comes back, in constant time.
+  /// Returns the own share and the keys for the prover's share. The caller sends `pB` and `cB`, and compares `cA` with
+  /// the received confirmation, in constant time.
   /// - Throws: ``CryptoError/invalidLength(expected:found:)`` or ``CryptoError/invalidPoint`` for a bad share.
   public func respond(pA: [UInt8]) throws(CryptoError) -> (pB: [UInt8], keys: SPAKE2PlusKeys) {
     let transcript = try transcript(pA: pA)

@@ -1,17 +1,17 @@
-/// The scalars that a passcode stands for. Core § 3.10.
+/// The scalars derived from a passcode. Core § 3.10.
 struct PasscodeScalars {
   let w0: Scalar, w1: Scalar
 
   init(passcode: UInt32, salt: [UInt8], iterations: Int) throws(CryptoError) {
     let password = (0..<4).map { UInt8(truncatingIfNeeded: passcode >> (8 * $0)) }
-    // Two numbers of 8 bytes more than the order has, so that their remainders are even.
+    // Both numbers have 8 bytes more than the order, so that the bias of the reduction is negligible.
     let both = try PBKDF2.sha256(password: password, salt: salt, iterations: iterations, count: 80)
     w0 = Scalar(reducing: Array(both[..<40]))
     w1 = Scalar(reducing: Array(both[40...]))
   }
 }
 
-/// The names of both sides; Matter leaves them empty.
+/// The identities of both sides; empty in Matter.
 struct SPAKE2PlusIdentities: Sendable {
   var prover: [UInt8]
   var verifier: [UInt8]
@@ -21,7 +21,7 @@ struct SPAKE2PlusIdentities: Sendable {
 
 /// The points M and N for P-256. RFC 9383 § 4.
 ///
-/// `nonisolated(unsafe)`: made once, then only read.
+/// `nonisolated(unsafe)`: initialized once and then only read.
 enum SPAKE2PlusConstants {
   nonisolated(unsafe) static let m = CurvePoint(compressedConstant: mBytes)
   nonisolated(unsafe) static let n = CurvePoint(compressedConstant: nBytes)
@@ -38,7 +38,7 @@ enum SPAKE2PlusConstants {
   ]
 }
 
-/// Everything that both sides must have seen alike. RFC 9383 § 3.3.
+/// The transcript of the exchange, identical on both sides. RFC 9383 § 3.3.
 struct SPAKE2PlusTranscript {
   let context: [UInt8]
   let identities: SPAKE2PlusIdentities
@@ -46,7 +46,7 @@ struct SPAKE2PlusTranscript {
   let z: [UInt8], v: [UInt8]
   let w0: [UInt8]
 
-  /// SHA-256 over all parts, each after its length in 8 little-endian bytes: Ka (16 bytes), then Ke (16).
+  /// SHA-256 over all parts, each preceded by its length in 8 little-endian bytes: Ka (16 bytes), then Ke (16).
   var digest: [UInt8] {
     var hasher = SHA256Hasher()
     for part in [

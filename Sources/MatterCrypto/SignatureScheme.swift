@@ -1,10 +1,10 @@
-/// How ECDSA-SHA-256 signatures are made. Injected, so that a simulation can sign the same way in each run.
+/// A way to create ECDSA-SHA-256 signatures. Injected, so that a simulation can use reproducible signatures.
 public protocol SignatureScheme: Sendable {
-  /// Signs `message`; 64 bytes, r and s.
+  /// Signs `message`; returns 64 bytes, r and s.
   func sign(message: [UInt8], with key: P256PrivateKey) throws(CryptoError) -> [UInt8]
 }
 
-/// Signatures with a random nonce, by OpenSSL. For real devices and controllers.
+/// Signatures with a random nonce, created by OpenSSL. For real devices and controllers.
 public struct OpenSSLSignatures: SignatureScheme {
   public init() {}
 
@@ -15,8 +15,8 @@ public struct OpenSSLSignatures: SignatureScheme {
 
 /// Signatures with the deterministic nonce of RFC 6979: the same key and message always give the same bytes.
 ///
-/// OpenSSL 3.0 does not offer them, so they are computed from big numbers here. Meant for simulations; the arithmetic
-/// has not been hardened against an observer of its timing.
+/// OpenSSL 3.0 does not offer them, so they are computed here with big numbers. For simulations only: the arithmetic is
+/// not hardened against timing attacks.
 public struct DeterministicSignatures: SignatureScheme {
   public init() {}
 

@@ -1,11 +1,11 @@
-/// The 16 bytes of an AES-128 key. Core § 3.6.
+/// A 16-byte AES-128 key. Core § 3.6.
 ///
-/// Its description never shows the bytes, so that a key does not end up in a log by accident.
+/// Its description does not contain the bytes, so that a key does not appear in logs by accident.
 public struct SymmetricKey: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
-  /// Length of every key, in bytes.
+  /// Length of a key, in bytes.
   public static let byteCount = 16
 
-  /// 16 of them, secret.
+  /// The secret bytes.
   public let bytes: [UInt8]
 
   /// - Throws: ``CryptoError/invalidLength(expected:found:)`` unless there are 16 bytes.

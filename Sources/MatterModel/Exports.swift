@@ -1,2 +1,2 @@
-// A declaration speaks of `Nullable` and `OctetString`: whoever declares clusters gets them with the model.
+// Cluster declarations use `Nullable` and `OctetString`, so the model exports them.
 @_exported public import MatterTLV

@@ -1,13 +1,13 @@
-/// A type that knows its TLV form.
+/// A type with a TLV encoding.
 public protocol TLVCodable: Sendable, Hashable {
-  /// Decodes the element that the reader is at.
+  /// Decodes the current element of the reader.
   init(from reader: inout TLVReader, _ bytes: RawSpan) throws(TLVError)
-  /// Writes itself as one element under `tag`.
+  /// Writes the value as one element with the given tag.
   func encode(to writer: inout TLVWriter, _ tag: TLVTag)
 }
 
 extension TLVCodable {
-  /// Decodes bytes that hold exactly one element, of whatever tag.
+  /// Decodes bytes that hold exactly one element, with any tag.
   public init(tlv bytes: [UInt8]) throws(TLVError) {
     let span = bytes.span.bytes
     var reader = TLVReader()
@@ -83,9 +83,9 @@ extension Array: TLVCodable where Element: TLVCodable {
   }
 }
 
-/// An octet string; `[UInt8]` by itself would be an array of numbers.
+/// An octet string; a plain `[UInt8]` is encoded as an array of numbers.
 public struct OctetString: TLVCodable, ExpressibleByArrayLiteral {
-  /// Any number, none included.
+  /// The content, possibly empty.
   public var bytes: [UInt8]
 
   public init(_ bytes: [UInt8]) { self.bytes = bytes }
@@ -95,10 +95,10 @@ public struct OctetString: TLVCodable, ExpressibleByArrayLiteral {
   public func encode(to writer: inout TLVWriter, _ tag: TLVTag) { writer.write(octets: bytes, tag) }
 }
 
-/// A value that may be null on the wire, which is not the same as being left out.
+/// A value that may be null, as distinct from absent, on the wire.
 public enum Nullable<Wrapped: TLVCodable>: TLVCodable {
   case null
-  /// Anything but null.
+  /// A value other than null.
   case value(Wrapped)
 
   public init(_ wrapped: Wrapped?) { self = wrapped.map { .value($0) } ?? .null }
@@ -120,7 +120,7 @@ public enum Nullable<Wrapped: TLVCodable>: TLVCodable {
   }
 }
 
-/// A list member of any type, kept as it was encoded (anonymous tag).
+/// A list member of any type, kept in its encoded form (anonymous tag).
 public struct AnyTLV: TLVCodable {
   /// One element with an anonymous tag.
   public var encoded: [UInt8]

@@ -1,15 +1,16 @@
-/// A decoded element with everything in it: for tools and tests, where clarity counts more than speed.
+/// A decoded element with all its members. Meant for tools and tests; ``TLVReader`` is faster.
 public struct TLVElement: Hashable, Sendable {
   public var tag: TLVTag
   public var value: Value
 
-  /// What an element holds, by its type.
+  /// The value of an element, by type.
   public enum Value: Hashable, Sendable {
-    /// A number is as wide as it has to be on the wire: its width is not kept.
+    /// Numbers; their width on the wire is not kept.
     case signed(Int64), unsigned(UInt64), boolean(Bool), float(Float), double(Double)
-    /// Text, which is UTF-8; bytes; and null, which is not the same as being left out.
+    /// Text in UTF-8, bytes, and null, which is distinct from absent.
     case string(String), octets([UInt8]), null
-    /// Members of a structure have tags and no order, those of an array have no tags, those of a list may have.
+    /// Members of a structure are tagged and unordered, members of an array have no tags, members of a list may have
+    /// tags.
     case structure([TLVElement]), array([TLVElement]), list([TLVElement])
   }
 
@@ -27,7 +28,7 @@ public struct TLVElement: Hashable, Sendable {
     guard try !reader.next(span) else { throw .trailingBytes }
   }
 
-  /// Decodes the element that the reader is at.
+  /// Decodes the current element of the reader.
   public init(current reader: inout TLVReader, _ bytes: RawSpan) throws(TLVError) {
     tag = reader.tag
     switch reader.type {
@@ -49,7 +50,7 @@ public struct TLVElement: Hashable, Sendable {
     }
   }
 
-  /// The member with this context tag, of a structure or list.
+  /// The member of a structure or list with this context tag.
   public subscript(_ number: UInt8) -> TLVElement? {
     switch value {
     case .structure(let members), .list(let members): members.first { $0.tag == .context(number) }
@@ -64,7 +65,7 @@ public struct TLVElement: Hashable, Sendable {
     return writer.bytes
   }
 
-  /// Writes the element under its own tag.
+  /// Writes the element with its tag.
   public func write(to writer: inout TLVWriter) { value.write(to: &writer, tag) }
 }
 

@@ -1,9 +1,9 @@
 /// A cursor over TLV bytes. Matter Core, Appendix A.
 ///
-/// The cursor holds no bytes: every call is given the same `RawSpan`, which makes the cursor a plain value that can be
-/// copied, kept and rewound, and keeps reference counting off the packet path.
+/// The cursor does not hold the bytes: every call takes the same `RawSpan`. The cursor is therefore a plain value that
+/// can be copied, stored and rewound, without reference counting on the packet path.
 ///
-/// `next` moves to the next element of the current container. A container that was not entered is skipped whole:
+/// `next` moves to the next element of the current container and skips a container that was not entered:
 ///
 ///     try reader.next(bytes)                    // at the structure
 ///     try reader.enter(bytes)
@@ -12,25 +12,25 @@
 ///     }
 ///     try reader.leave(bytes)
 public struct TLVReader: Sendable {
-  /// The deepest nesting that is read; deeper input is refused before it can cost anything.
+  /// The maximum nesting depth; deeper input is rejected early.
   public static let maximumDepth = 16
 
-  /// Where the next element begins.
+  /// Offset of the next element.
   public private(set) var offset: Int
   /// The tag of the current element.
   public private(set) var tag: TLVTag = .anonymous
-  /// The kind of the current element; `null` before the first.
+  /// The type of the current element; `null` before the first.
   public private(set) var type: TLVType = .null
-  /// Where the current element's control octet is.
+  /// Offset of the current element's control octet.
   public private(set) var elementStart: Int
-  /// The bits of a scalar, the length of a string.
+  /// The bits of a scalar, or the length of a string.
   private var value: UInt64 = 0
-  /// Where a string's content begins.
+  /// Offset of a string's content.
   private var content: Int = 0
-  /// Containers that are open, and their kinds, two bits each.
+  /// Number of open containers; `kinds` has two bits for each.
   private var depth = 0
   private var kinds: UInt64 = 0
-  /// Whether the current element is a container whose content still lies before the cursor.
+  /// Whether the current element is a container that has not been entered or skipped.
   private var pending = false
 
   public init(at offset: Int = 0) {
@@ -38,10 +38,10 @@ public struct TLVReader: Sendable {
     self.elementStart = offset
   }
 
-  // MARK: Moving
+  // MARK: Navigation
 
   /// Moves to the next element of the current container.
-  /// - Returns: false at the container's end, or at the end of the input outside of any.
+  /// - Returns: false at the end of the container, or at the end of the input outside of any container.
   public mutating func next(_ bytes: RawSpan) throws(TLVError) -> Bool {
     if pending { try skipContents(bytes) }
     if depth == 0 && offset >= bytes.byteCount { return false }
@@ -65,7 +65,7 @@ public struct TLVReader: Sendable {
     return true
   }
 
-  /// Steps into the current container.
+  /// Enters the current container.
   public mutating func enter(_ bytes: RawSpan) throws(TLVError) {
     guard pending else { throw .unexpectedType(found: type, expected: "container") }
     guard depth < Self.maximumDepth else { throw .tooDeep }
@@ -74,7 +74,7 @@ public struct TLVReader: Sendable {
     kinds = kinds << 2 | (type == .structure ? 0 : type == .array ? 1 : 2)
   }
 
-  /// Steps out of the container, past whatever of it was not read.
+  /// Leaves the container and skips the rest of its elements.
   public mutating func leave(_ bytes: RawSpan) throws(TLVError) {
     guard depth > 0 else { throw .unexpectedEnd }
     while try next(bytes) {}
@@ -84,7 +84,7 @@ public struct TLVReader: Sendable {
     type = .null
   }
 
-  /// Reads the members of the current structure (or list), one call of `body` for each.
+  /// Reads the members of the current structure (or list); calls `body` for each.
   public mutating func structure(
     _ bytes: RawSpan, _ body: (inout TLVReader, TLVTag) throws(TLVError) -> Void
   ) throws(TLVError) {
@@ -94,7 +94,7 @@ public struct TLVReader: Sendable {
     try leave(bytes)
   }
 
-  /// Reads the entries of the current array, one call of `body` for each.
+  /// Reads the entries of the current array (or list); calls `body` for each.
   public mutating func array(
     _ bytes: RawSpan, _ body: (inout TLVReader) throws(TLVError) -> Void
   ) throws(TLVError) {
@@ -104,14 +104,14 @@ public struct TLVReader: Sendable {
     try leave(bytes)
   }
 
-  /// The bytes of the current element, from its control octet to its end. The cursor ends up behind the element.
+  /// Returns the range of the current element, control octet included, and moves the cursor behind the element.
   public mutating func elementRange(_ bytes: RawSpan) throws(TLVError) -> Range<Int> {
     let start = elementStart
     if pending { try skipContents(bytes) }
     return start..<offset
   }
 
-  /// The current element with its tag removed: an encoding that stands by itself.
+  /// Returns the encoding of the current element without its tag.
   public mutating func anonymousElement(_ bytes: RawSpan) throws(TLVError) -> [UInt8] {
     let start = elementStart
     let range = try elementRange(bytes)
@@ -128,28 +128,29 @@ public struct TLVReader: Sendable {
 
   // MARK: Values of the current element
 
-  /// - Throws: ``TLVError/unexpectedType(found:expected:)`` if it is anything else: a signed integer, too.
+  /// The current unsigned integer.
+  /// - Throws: ``TLVError/unexpectedType(found:expected:)`` for any other type, also for a signed integer.
   public func unsigned() throws(TLVError) -> UInt64 {
     guard type == .unsignedInteger else { throw .unexpectedType(found: type, expected: "unsigned integer") }
     return value
   }
 
-  /// An unsigned integer of this type, however wide it is on the wire.
-  /// - Throws: ``TLVError/unexpectedType(found:expected:)``, or ``TLVError/outOfRange`` if it is too large for the
-  ///   type.
+  /// The current unsigned integer as the given type, regardless of its width on the wire.
+  /// - Throws: ``TLVError/unexpectedType(found:expected:)``, or ``TLVError/outOfRange`` if it does not fit the type.
   @inlinable
   public func unsigned<T: UnsignedInteger & FixedWidthInteger>(as _: T.Type) throws(TLVError) -> T {
     guard let result = T(exactly: try unsigned()) else { throw .outOfRange }
     return result
   }
 
-  /// - Throws: ``TLVError/unexpectedType(found:expected:)`` if it is anything else: an unsigned integer, too.
+  /// The current signed integer.
+  /// - Throws: ``TLVError/unexpectedType(found:expected:)`` for any other type, also for an unsigned integer.
   public func signed() throws(TLVError) -> Int64 {
     guard type == .signedInteger else { throw .unexpectedType(found: type, expected: "signed integer") }
     return Int64(bitPattern: value)
   }
 
-  /// A signed integer of this type, however wide it is on the wire.
+  /// The current signed integer as the given type, regardless of its width on the wire.
   /// - Throws: ``TLVError/unexpectedType(found:expected:)``, or ``TLVError/outOfRange`` if it does not fit the type.
   @inlinable
   public func signed<T: SignedInteger & FixedWidthInteger>(as _: T.Type) throws(TLVError) -> T {
@@ -157,45 +158,46 @@ public struct TLVReader: Sendable {
     return result
   }
 
+  /// The current boolean.
   /// - Throws: ``TLVError/unexpectedType(found:expected:)``.
   public func boolean() throws(TLVError) -> Bool {
     guard type == .boolean else { throw .unexpectedType(found: type, expected: "boolean") }
     return value != 0
   }
 
-  /// Single precision.
+  /// The current single-precision number.
   /// - Throws: ``TLVError/unexpectedType(found:expected:)``, also for a double.
   public func float() throws(TLVError) -> Float {
     guard type == .float else { throw .unexpectedType(found: type, expected: "single") }
     return Float(bitPattern: UInt32(truncatingIfNeeded: value))
   }
 
-  /// Double precision.
+  /// The current double-precision number.
   /// - Throws: ``TLVError/unexpectedType(found:expected:)``, also for a float.
   public func double() throws(TLVError) -> Double {
     guard type == .double else { throw .unexpectedType(found: type, expected: "double") }
     return Double(bitPattern: value)
   }
 
-  /// Whether the current element is null; also before the first one.
+  /// Whether the current element is null; true before the first element.
   public var isNull: Bool { type == .null }
 
-  /// Where the content of the current string lies in the bytes.
+  /// Range of the current string's content in the bytes.
   public func stringRange() throws(TLVError) -> Range<Int> {
     guard type == .octetString || type == .utf8String else { throw .unexpectedType(found: type, expected: "string") }
     return content..<(content + Int(value))
   }
 
-  /// A copy of an octet string's content.
-  /// - Parameter bytes: what is being read.
+  /// Copies the content of the current octet string.
+  /// - Parameter bytes: the input.
   /// - Throws: ``TLVError/unexpectedType(found:expected:)``.
   public func octets(_ bytes: RawSpan) throws(TLVError) -> [UInt8] {
     guard type == .octetString else { throw .unexpectedType(found: type, expected: "octet string") }
     return copy(content, Int(value), bytes)
   }
 
-  /// A UTF-8 string's content.
-  /// - Parameter bytes: what is being read.
+  /// Copies the content of the current UTF-8 string.
+  /// - Parameter bytes: the input.
   /// - Throws: ``TLVError/unexpectedType(found:expected:)``, or ``TLVError/invalidUTF8``.
   public func string(_ bytes: RawSpan) throws(TLVError) -> String {
     guard type == .utf8String else { throw .unexpectedType(found: type, expected: "UTF-8 string") }
@@ -215,7 +217,7 @@ public struct TLVReader: Sendable {
     return bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
   }
 
-  /// Reads 1 << `log2` bytes, little-endian.
+  /// Reads 2^`log2` bytes, little-endian.
   private mutating func take(_ log2: UInt8, _ bytes: RawSpan) throws(TLVError) -> UInt64 {
     let count = 1 << Int(log2)
     guard bytes.byteCount - offset >= count else { throw .truncated }
@@ -290,7 +292,7 @@ public struct TLVReader: Sendable {
     }
   }
 
-  /// Passes over the contents of the current container without recursion, checking tags as `next` does.
+  /// Skips the contents of the current container without recursion; checks tags like `next`.
   private mutating func skipContents(_ bytes: RawSpan) throws(TLVError) {
     let target = depth
     let (tag, type, start) = (tag, type, elementStart)

@@ -1,36 +1,36 @@
-/// Builds TLV bytes in canonical form: the shortest width for every number and length. Matter Core, Appendix A.
+/// Encodes TLV in canonical form, with the shortest width for every number and length. Matter Core, Appendix A.
 public struct TLVWriter: Sendable {
-  /// What was written so far.
+  /// The encoding so far.
   public private(set) var bytes: [UInt8]
 
-  /// - Parameter capacity: how many bytes it may take before it allocates again.
+  /// - Parameter capacity: number of bytes to reserve.
   public init(reservingCapacity capacity: Int = 0) {
     bytes = []
     bytes.reserveCapacity(capacity)
   }
 
-  /// Goes on behind what `bytes` already holds, a message header for example.
+  /// Creates a writer that appends to `bytes`, for example to a message header.
   public init(appendingTo bytes: consuming [UInt8]) { self.bytes = bytes }
 
-  /// How many bytes were written so far.
+  /// Number of bytes written so far.
   public var count: Int { bytes.count }
 
-  /// The bytes, given up by the writer: unlike ``bytes``, whoever changes them next makes no copy.
+  /// Returns the bytes and consumes the writer, so that the next mutation does not copy them.
   public consuming func finish() -> [UInt8] { bytes }
 
-  /// Takes back everything behind `count`, which an earlier ``count`` returned.
+  /// Removes everything after `count`, an earlier value of ``count``.
   public mutating func truncate(to count: Int) { bytes.removeSubrange(Swift.min(count, bytes.count)...) }
 
   // MARK: Scalars
 
-  /// Writes an unsigned integer, in 1, 2, 4 or 8 bytes.
+  /// Writes an unsigned integer in 1, 2, 4 or 8 bytes.
   public mutating func write(_ value: UInt64, _ tag: TLVTag = .anonymous) {
     let width: UInt8 = value <= 0xFF ? 0 : value <= 0xFFFF ? 1 : value <= 0xFFFF_FFFF ? 2 : 3
     control(0x04 | width, tag)
     append(value, width)
   }
 
-  /// Writes a signed integer, in 1, 2, 4 or 8 bytes.
+  /// Writes a signed integer in 1, 2, 4 or 8 bytes.
   public mutating func write(_ value: Int64, _ tag: TLVTag = .anonymous) {
     let width: UInt8 =
       Int8(exactly: value) != nil ? 0 : Int16(exactly: value) != nil ? 1 : Int32(exactly: value) != nil ? 2 : 3
@@ -38,16 +38,16 @@ public struct TLVWriter: Sendable {
     append(UInt64(bitPattern: value), width)
   }
 
-  /// Writes a boolean, which takes no byte besides its control octet and tag.
+  /// Writes a boolean, which is encoded in its control octet.
   public mutating func write(_ value: Bool, _ tag: TLVTag = .anonymous) { control(value ? 0x09 : 0x08, tag) }
 
-  /// Writes a number of single precision, in 4 bytes.
+  /// Writes a single-precision number in 4 bytes.
   public mutating func write(_ value: Float, _ tag: TLVTag = .anonymous) {
     control(0x0A, tag)
     append(UInt64(value.bitPattern), 2)
   }
 
-  /// Writes a number of double precision, in 8 bytes.
+  /// Writes a double-precision number in 8 bytes.
   public mutating func write(_ value: Double, _ tag: TLVTag = .anonymous) {
     control(0x0B, tag)
     append(value.bitPattern, 3)
@@ -59,7 +59,7 @@ public struct TLVWriter: Sendable {
     value.withUTF8 { string(0x0C, UnsafeRawBufferPointer($0), tag) }
   }
 
-  /// Writes an octet string, which is not an array of numbers.
+  /// Writes an octet string, as distinct from an array of numbers.
   public mutating func write(octets: [UInt8], _ tag: TLVTag = .anonymous) {
     octets.withUnsafeBytes { string(0x10, $0, tag) }
   }
@@ -69,44 +69,44 @@ public struct TLVWriter: Sendable {
 
   // MARK: Containers
 
-  /// Opens a structure, whose members all have tags. To be closed with ``end()``.
+  /// Opens a structure, whose members are all tagged. Close it with ``end()``.
   public mutating func startStructure(_ tag: TLVTag = .anonymous) { control(0x15, tag) }
-  /// Opens an array, whose members have no tags. To be closed with ``end()``.
+  /// Opens an array, whose members have no tags. Close it with ``end()``.
   public mutating func startArray(_ tag: TLVTag = .anonymous) { control(0x16, tag) }
-  /// Opens a list, whose members may have tags, each more than once. To be closed with ``end()``.
+  /// Opens a list, whose members may have tags, also repeated ones. Close it with ``end()``.
   public mutating func startList(_ tag: TLVTag = .anonymous) { control(0x17, tag) }
-  /// Closes the container opened last.
+  /// Closes the innermost container.
   public mutating func end() { bytes.append(0x18) }
 
-  /// Writes a structure with what `body` writes in it.
+  /// Writes a structure with the members that `body` writes.
   public mutating func structure(_ tag: TLVTag = .anonymous, _ body: (inout TLVWriter) -> Void) {
     startStructure(tag)
     body(&self)
     end()
   }
 
-  /// Writes an array with what `body` writes in it.
+  /// Writes an array with the entries that `body` writes.
   public mutating func array(_ tag: TLVTag = .anonymous, _ body: (inout TLVWriter) -> Void) {
     startArray(tag)
     body(&self)
     end()
   }
 
-  /// Writes a list with what `body` writes in it.
+  /// Writes a list with the members that `body` writes.
   public mutating func list(_ tag: TLVTag = .anonymous, _ body: (inout TLVWriter) -> Void) {
     startList(tag)
     body(&self)
     end()
   }
 
-  /// Writes an element that was encoded before with an anonymous tag, under `tag`.
+  /// Writes an element that was encoded with an anonymous tag, with the given tag instead.
   public mutating func write(encoded element: [UInt8], _ tag: TLVTag = .anonymous) {
     guard let first = element.first else { return }
     control(first & 0x1F, tag)
     bytes.append(contentsOf: element.dropFirst())
   }
 
-  /// Appends bytes that are whole elements already, or no TLV at all: nothing is added to them.
+  /// Appends encoded elements or other bytes unchanged.
   public mutating func append(raw bytes: [UInt8]) { self.bytes.append(contentsOf: bytes) }
 
   // MARK: Parts

@@ -1,2 +1,2 @@
-// Attributes are named by the numbers of `MatterModel`: whoever sets one in a test has them with the scenario.
+// Tests name attributes by the IDs of `MatterModel`, so that importing `Scenario` is enough.
 @_exported public import MatterModel

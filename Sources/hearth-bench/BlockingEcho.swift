@@ -4,15 +4,15 @@ import Glibc
 import Runtime
 import Synchronization
 
-/// The floor: two threads and two blocking sockets on the loopback interface, and nothing else. A request goes one way, an
-/// answer of the right length comes back.
+/// The baseline: two threads and two blocking sockets on the loopback interface. Each request is answered with a
+/// response of the right length.
 final class BlockingEcho {
   private let client: CInt
   private let server: CInt
   private var serverAddress = sockaddr_in()
   private let request: [UInt8]
   private let responseSize: Int
-  /// The system's number of the thread that answers.
+  /// The operating system's ID of the answering thread.
   let serverThread: Int32
 
   init(request: Int, response: Int) throws {
@@ -35,13 +35,13 @@ final class BlockingEcho {
     serverThread = number.withLock { $0 } ?? 0
   }
 
-  /// Ends the thread: an empty datagram tells it to.
+  /// Ends the thread by sending an empty datagram.
   func close() {
     _ = send([])
     Glibc.close(client)
   }
 
-  /// `count` round trips, each timed.
+  /// Runs `count` round trips and times each.
   func run(_ count: Int) throws -> Measured {
     var buffer = [UInt8](repeating: 0, count: 2048)
     var failure = false
@@ -77,7 +77,7 @@ final class BlockingEcho {
     Glibc.close(descriptor)
   }
 
-  /// A socket on a free port of 127.0.0.1 that waits for a second at the most.
+  /// Opens a socket on a free port of 127.0.0.1 with a receive timeout of one second.
   private static func bound() throws -> (descriptor: CInt, address: sockaddr_in) {
     let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
     var address = sockaddr_in()

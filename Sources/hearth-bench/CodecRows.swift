@@ -2,7 +2,7 @@ import MatterCrypto
 import MatterProtocol
 import MatterTLV
 
-/// Encoding and encryption by themselves.
+/// Measures encoding and encryption.
 func codecRows(_ report: inout Report, _ options: Options) throws {
   let batches = options.scaled(500)
   let request = InvokeRequest([CommandData(Invoke.path)])

@@ -3,13 +3,13 @@ import MatterCrypto
 import MatterModel
 import MatterProtocol
 
-/// What did not go as it has to for a measurement to mean anything.
+/// An error that makes a measurement meaningless.
 struct BenchError: Error, CustomStringConvertible {
   let description: String
   init(_ description: String) { self.description = description }
 }
 
-/// Two messaging cores without a network: what one sends, the other receives at once.
+/// Two messaging cores without a network: each receives what the other sends at once.
 struct CorePair {
   static let fabricID: UInt64 = 0xFAB0_0000_0000_0001
   static let passcode: UInt32 = 20_202_021
@@ -24,7 +24,7 @@ struct CorePair {
   init() throws {
     var random: any RandomSource = SeededRandomSource(seed: 1)
     let fabrics = try Self.fabrics(&random)
-    // Handshakes are measured one after the other, as nobody begins them in earnest.
+    // The limit on handshakes is irrelevant here, as they are measured one after the other.
     var configuration = NodeConfiguration()
     configuration.maximumStartsPerSecond = 65_535
     client = NodeCore(configuration, random: SystemRandomSource(), fabrics: [fabrics.client])
@@ -34,7 +34,7 @@ struct CorePair {
     server.openPASE(PASEParameters(verifier: verifier, salt: salt, iterations: 1_000))
   }
 
-  /// The same fabric as its two nodes know it.
+  /// Creates a fabric as seen by each of its two nodes.
   private static func fabrics(_ random: inout any RandomSource) throws -> (client: Fabric, server: Fabric) {
     var source = SeededRandomSource(seed: random.next())
     let validity = CertificateValidity(notBefore: 1)
@@ -54,7 +54,8 @@ struct CorePair {
 
   enum Side { case client, server }
 
-  /// Carries datagrams until both are quiet; gives what else came out of the client.
+  /// Delivers datagrams until both cores are idle.
+  /// - Returns: the other outputs of the client.
   mutating func settle() -> [NodeOutput] {
     var others: [NodeOutput] = []
     var isBusy = true
@@ -76,14 +77,14 @@ struct CorePair {
     return others
   }
 
-  /// A whole handshake.
+  /// Runs a PASE handshake.
   mutating func establishPASE() throws -> SessionID {
     _ = client.establishPASE(
       passcode: Self.passcode, to: Self.serverAddress, parameters: .own, at: now)
     return try established(settle())
   }
 
-  /// A whole handshake, by certificates or by what is left of an earlier one.
+  /// Runs a CASE handshake, with certificates or by resumption.
   mutating func establishCASE() throws -> SessionID {
     _ = client.establishCASE(
       fabric: FabricIndex(1), peer: Self.serverNode, to: Self.serverAddress, parameters: .own, at: now)
@@ -95,10 +96,10 @@ struct CorePair {
       if case .sessionEstablished(let session, _) = output { return session }
       if case .handshakeFailed(_, let error) = output { throw BenchError("the handshake failed: \(error)") }
     }
-    throw BenchError("the handshake came to no end")
+    throw BenchError("the handshake did not complete")
   }
 
-  /// Forgets a session on both sides, so that tables stay as small as they are in earnest.
+  /// Closes a session on both sides, which keeps the tables as small as in normal operation.
   mutating func close(_ session: SessionID) {
     client.close(session, notifyingPeer: true, at: now)
     _ = settle()

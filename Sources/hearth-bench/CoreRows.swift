@@ -1,6 +1,6 @@
 import MatterProtocol
 
-/// Messages from core to core, without sockets.
+/// Measures messages between two cores, without sockets.
 func coreRows(_ report: inout Report, _ options: Options, _ sizes: DatagramSizes) throws {
   var pair = try CorePair()
   let session = try pair.establishCASE()
@@ -22,7 +22,7 @@ func handshakeRows(_ report: inout Report, _ options: Options) throws {
   report.add(
     "core: PASE handshake, both sides, 1,000 rounds of PBKDF2",
     try measureEach(count) { pair.close(try pair.establishPASE()) })
-  // The first leaves what the later ones resume from, so each takes new cores.
+  // The first handshake stores resumption records, so each full one needs new cores.
   let fresh = try CorePair()
   report.add(
     "core: CASE handshake, both sides",
@@ -37,28 +37,28 @@ func handshakeRows(_ report: inout Report, _ options: Options) throws {
 }
 
 extension CorePair {
-  /// One message that nobody acknowledges.
+  /// Sends one unreliable message.
   mutating func sendOne(on session: SessionID) throws {
     now += .microseconds(10)
     guard let exchange = client.openExchange(on: session, at: now) else { throw BenchError("no exchange") }
     client.send(
       InteractionOpcode.invokeRequest.rawValue, payload: Invoke.request, on: exchange, isReliable: false, then: .close,
       at: now)
-    guard let message = deliverToServer() else { throw BenchError("no message came") }
+    guard let message = deliverToServer() else { throw BenchError("no message arrived") }
     server.close(message.exchange, at: now)
   }
 
-  /// An exchange as an invoke needs it, all messages reliable.
+  /// Runs the exchange of an invoke, with reliable messages.
   mutating func exchangeOne(on session: SessionID) throws {
     now += .microseconds(10)
     guard let exchange = client.openExchange(on: session, at: now) else { throw BenchError("no exchange") }
     client.send(
       InteractionOpcode.invokeRequest.rawValue, payload: Invoke.request, on: exchange,
       then: .expectResponse(within: .seconds(10)), at: now)
-    guard let request = deliverToServer() else { throw BenchError("no request came") }
+    guard let request = deliverToServer() else { throw BenchError("no request arrived") }
     server.send(
       InteractionOpcode.invokeResponse.rawValue, payload: Invoke.response, on: request.exchange, then: .close, at: now)
-    guard let response = deliverToClient() else { throw BenchError("no response came") }
+    guard let response = deliverToClient() else { throw BenchError("no response arrived") }
     client.close(response.exchange, at: now)
     _ = deliverToServer()
   }

@@ -2,18 +2,18 @@ import MatterProtocol
 import NIOCore
 import Runtime
 
-/// An engine that does nothing: what it costs to be driven.
+/// An engine without logic, to measure the cost of driving one.
 struct EchoEngine: Engine, Sendable {
   enum Event: Sendable { case answered }
 
-  /// What to answer each datagram with; nil for the side that asks.
+  /// The answer to each datagram; nil for the client.
   var response: [UInt8]?
   private var effects: [Effect<Event>] = []
-  private var taken = 0
+  private var nextIndex = 0
 
   init(response: [UInt8]? = nil) { self.response = response }
 
-  mutating func ask(_ request: [UInt8], of address: MatterProtocol.SocketAddress) {
+  mutating func send(_ request: [UInt8], to address: MatterProtocol.SocketAddress) {
     effects.append(.send(request, to: address))
   }
 
@@ -26,17 +26,17 @@ struct EchoEngine: Engine, Sendable {
   var nextDeadline: Instant? { nil }
 
   mutating func nextEffect() -> Effect<Event>? {
-    guard taken < effects.count else {
+    guard nextIndex < effects.count else {
       effects.removeAll(keepingCapacity: true)
-      taken = 0
+      nextIndex = 0
       return nil
     }
-    defer { taken += 1 }
-    return effects[taken]
+    defer { nextIndex += 1 }
+    return effects[nextIndex]
   }
 }
 
-/// Two echo engines on two loops.
+/// Two echo engines on two event loops.
 struct HostEcho {
   let server: NIOLoopBound<EngineHost<EchoEngine>>
   let client: NIOLoopBound<LoopClient<EchoEngine>>
@@ -58,7 +58,7 @@ struct HostEcho {
       let host = EngineHost(EchoEngine(), transport: UDPTransport(clientSockets, on: loops.client), logger: quiet)
       host.start()
       let client = LoopClient(
-        host, begin: { engine, _ in engine.ask(request, of: address) }, isAnswer: { _ in true })
+        host, begin: { engine, _ in engine.send(request, to: address) }, isAnswer: { _ in true })
       return NIOLoopBound(client, eventLoop: loops.client)
     }.wait()
   }

@@ -1,6 +1,6 @@
 import MatterProtocol
 
-/// A controller and a device without sockets.
+/// Measures a controller and a device without sockets.
 func engineRows(_ report: inout Report, _ options: Options) throws {
   var pair = try EnginePair()
   report.add(

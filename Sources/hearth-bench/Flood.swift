@@ -6,22 +6,21 @@ import MatterModel
 import MatterProtocol
 import Runtime
 
-/// `hearth-bench flood [SECONDS]`: strangers shout at a light, on the loopback interface only, and its administrator goes on
-/// switching it, over the session that there is and over new ones; then they shout at one that is still to be commissioned,
-/// and it is, while they do. Ends by itself.
+/// `hearth-bench flood [SECONDS]`: floods a light with hostile packets, on the loopback interface only, while its
+/// controller switches it over an existing session and over new ones. Then floods an uncommissioned light while it is
+/// commissioned.
 enum Flood {
-  /// Packets in a second that have to be sent, and those that will do where the machine has too much else to do.
+  /// The intended rate in packets per second, and the lowest that counts as a flood if the machine is too busy.
   private static let wantedRate = 19_000, leastRate = 15_000
-  /// What the process, both ends in it, may grow by in the second half, when all tables are full, in bytes.
+  /// The limit of memory growth in the second half, in bytes, when all tables are full. Both ends run in this process.
   private static let growthLimit = 4 << 20
-  /// The longest a switch may take while it lasts, a new session included, in seconds: MRP gets a lost message through within
-  /// this.
+  /// The longest time a switch may take, including a new session, in seconds: MRP retransmits a lost message within it.
   private static let latencyLimit = 10.0
-  /// Within this time a right passcode has to get in, in seconds: a handshake that came to nothing may hold its place as long.
-  /// Matter Core § 4.14.1.1.
+  /// The time within which the right passcode must succeed, in seconds: an unfinished handshake occupies its slot as
+  /// long. Matter Core § 4.14.1.1.
   private static let lockoutLimit = 60
 
-  /// - Returns: whether the lights held.
+  /// - Returns: whether the lights withstood the flood.
   static func run(seconds: Int) throws -> Bool {
     let loops = Loops()
     defer { loops.close() }
@@ -49,7 +48,8 @@ enum Flood {
     let overheard = try household.nextToggle(node)
     _ = try household.controller.measure(50)
     let usual = try household.controller.measure(200)
-    let usualAnew = try household.switchAnew(node, isResuming: true), usualFull = try household.switchAnew(node)
+    let usualResumed = try household.toggleFromRestartedController(node, isResuming: true),
+      usualFull = try household.toggleFromRestartedController(node)
     let packets =
       try random() + passcodeStarts() + [[UInt8]](repeating: overheard, count: 64)
       + sigma1s(household.fabric(), node, address)
@@ -60,8 +60,8 @@ enum Flood {
     var times = Measured(isEach: true), resumed = times, full = times
     while flood.isRunning {
       times.times += try household.controller.measure(5).times
-      resumed.times.append(try household.switchAnew(node, isResuming: true))
-      full.times.append(try household.switchAnew(node))
+      resumed.times.append(try household.toggleFromRestartedController(node, isResuming: true))
+      full.times.append(try household.toggleFromRestartedController(node))
       if halfway == nil, flood.milliseconds > Int64(seconds) * 500 { halfway = residentMemory() }
     }
     let end = residentMemory()
@@ -69,7 +69,7 @@ enum Flood {
     print("switching a light, from 4 ports: \(flood.perSecond) packets a second for \(seconds) s")
     if flood.perSecond < wantedRate { print("  the machine has too much else to do to send \(FloodStream.rate)") }
     for (name, without, with) in [
-      ("a switch", usual.median, times), ("a switch over a session resumed", usualAnew, resumed),
+      ("a switch", usual.median, times), ("a switch over a session resumed", usualResumed, resumed),
       ("a switch over a session from certificates", usualFull, full),
     ] {
       print(
@@ -83,7 +83,7 @@ enum Flood {
     for measured in [times, resumed, full] where !((measured.times.max() ?? .nan) <= latencyLimit * 1e9) {
       faults.append("a switch took longer than \(latencyLimit) s")
     }
-    if halfway.map({ end - $0 > growthLimit }) ?? true { faults.append("memory goes on growing") }
+    if halfway.map({ end - $0 > growthLimit }) ?? true { faults.append("memory keeps growing") }
     return (flood.perSecond, faults)
   }
 
@@ -119,7 +119,7 @@ enum Flood {
     return (0..<128).map { source.bytes(20 + $0) }
   }
 
-  /// What somebody sends who wants to commission, each somebody else.
+  /// Returns the first messages of PASE handshakes, each from a different initiator.
   private static func passcodeStarts() -> [[UInt8]] {
     (0..<128).compactMap { seed in
       var core = NodeCore(random: SeededRandomSource(seed: UInt64(1000 + seed)))
@@ -130,7 +130,7 @@ enum Flood {
     }
   }
 
-  /// What a member of the fabric sends to open a session.
+  /// Returns Sigma1 messages from a member of the fabric.
   private static func sigma1s(
     _ fabric: Fabric, _ node: NodeID, _ address: MatterProtocol.SocketAddress
   ) -> [[UInt8]] {
@@ -146,7 +146,7 @@ enum Flood {
     "\((nanoseconds / 10_000).rounded() / 100) ms"
   }
 
-  /// Of this process, in bytes.
+  /// The resident memory of this process, in bytes.
   private static func residentMemory() -> Int {
     let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
     let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
@@ -155,8 +155,8 @@ enum Flood {
 }
 
 extension Household.Account {
-  /// What does not add up: each packet that was sent was read or thrown away by the system, and each one that was read and not
-  /// taken in was counted. A few more were the controller's.
+  /// Checks the counters: the light read each packet or the system dropped it, and each packet that was read was
+  /// accepted or counted as dropped. The tolerance covers the controller's packets.
   fileprivate func faults(_ flood: FloodStream) -> [String] {
     var faults: [String] = []
     let seen = received + overflowed

@@ -4,13 +4,13 @@ import MatterProtocol
 import Runtime
 import Synchronization
 
-/// Packets on their way to a port of the loopback interface, from a thread and four sockets of their own.
+/// Sends packets to a port of the loopback interface, from a thread and four sockets of its own.
 final class FloodStream: Sendable {
-  /// Packets in a second.
+  /// The rate in packets per second.
   static let rate = 20_000
 
-  private let taken = Atomic<Int>(0)
-  private let refused = Atomic<Int>(0)
+  private let accepted = Atomic<Int>(0)
+  private let rejected = Atomic<Int>(0)
   private let elapsed = Atomic<Int64>(0)
   private let isStopping = Atomic<Bool>(false)
   private let isDone = Atomic<Bool>(false)
@@ -26,12 +26,12 @@ final class FloodStream: Sendable {
   }
 
   var isRunning: Bool { !isDone.load(ordering: .acquiring) }
-  /// What the system took.
-  var sent: Int { taken.load(ordering: .relaxed) }
-  /// What the system did not take.
-  var failures: Int { refused.load(ordering: .relaxed) }
+  /// The number of packets that the system accepted.
+  var sent: Int { accepted.load(ordering: .relaxed) }
+  /// The number of packets that the system rejected.
+  var failures: Int { rejected.load(ordering: .relaxed) }
   var milliseconds: Int64 { elapsed.load(ordering: .relaxed) }
-  /// Sent in a second, all in all.
+  /// The average rate so far, in packets per second.
   var perSecond: Int { Int(Int64(sent) * 1000 / max(1, milliseconds)) }
 
   func wait() { while isRunning { usleep(10_000) } }
@@ -41,10 +41,10 @@ final class FloodStream: Sendable {
     wait()
   }
 
-  /// Until so many are under way.
+  /// Waits until `count` packets have been sent.
   func wait(for count: Int) { while isRunning && sent < count { usleep(1000) } }
 
-  /// A handful each millisecond, and more where the thread was late.
+  /// Sends a few packets per millisecond, and more if the thread is late.
   private func send(_ packets: [[UInt8]], _ sockets: [CInt], _ port: UInt16, _ seconds: Int) {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
@@ -69,8 +69,8 @@ final class FloodStream: Sendable {
         if count != packet.count { failed += 1 }
         number += 1
       }
-      taken.add(number - before - failed, ordering: .relaxed)
-      refused.add(failed, ordering: .relaxed)
+      accepted.add(number - before - failed, ordering: .relaxed)
+      rejected.add(failed, ordering: .relaxed)
       usleep(1000)
     }
   }

@@ -2,7 +2,7 @@ import CBench
 import Foundation
 import MatterCrypto
 
-/// Measures the layers from the bottom up and prints a table. A report, never a test: it ends with 0 whatever it finds.
+/// Measures the layers from the bottom up and prints a table. A report, not a test: the exit status is always 0.
 @main enum HearthBench {
   static func main() {
     switch CommandLine.arguments.dropFirst().first {
@@ -39,7 +39,7 @@ import MatterCrypto
       ("loopback", { try loopbackRows(&$0, options, sizes) }),
     ]
     for (name, body) in sections where options.only.map({ $0 == name }) ?? true {
-      // A part that fails is told of, and the others are measured none the less.
+      // A failed section is reported; the others are still measured.
       do { try body(&report) } catch { report.failures.append("\(name): \(error)") }
     }
     print(options.wantsJSON ? report.json : report.table(sizes))
@@ -47,7 +47,7 @@ import MatterCrypto
 }
 
 extension HearthBench {
-  /// This one is a test: it ends with 1 if a light did not hold.
+  /// Runs the flood test; exits with 1 if a light failed.
   private static func flood() {
     do {
       let seconds = CommandLine.arguments.dropFirst(2).first.flatMap { Int($0) } ?? 10
@@ -60,10 +60,10 @@ extension HearthBench {
 }
 
 extension HearthBench {
-  /// So is this one.
+  /// Runs the kill test; exits with 1 if anything was lost.
   private static func kill() {
     do {
-      let words = Words()
+      let words = PositionalArguments()
       var random = SystemRandomSource()
       let seed = words.number(1, "SEED")
       let count = Int(clamping: words.number(0, "COUNT") ?? 20)
@@ -76,10 +76,10 @@ extension HearthBench {
 }
 
 extension HearthBench {
-  /// And this.
+  /// Runs the test of the change log; exits with 1 if it found a fault.
   private static func log() {
     do {
-      let words = Words()
+      let words = PositionalArguments()
       var random = SystemRandomSource()
       let seconds = min(max(Int(clamping: words.number(0, "SECONDS") ?? 20), 1), 3600)
       let kills = min(Int(clamping: words.number(1, "KILLS") ?? 20), 1000)
@@ -91,7 +91,7 @@ extension HearthBench {
     }
   }
 
-  /// A process of the home's rows.
+  /// Runs the child process of the restart measurement.
   private static func restart() {
     do {
       guard CommandLine.arguments.count == 3 else { exit(64) }
@@ -102,7 +102,7 @@ extension HearthBench {
     }
   }
 
-  /// A process of `log`, which ends when it is killed or finds a fault.
+  /// Runs a child process of `log`, until it is killed or finds a fault.
   private static func logRole() {
     do {
       guard CommandLine.arguments.count == 3 else { exit(64) }
@@ -119,7 +119,7 @@ extension HearthBench {
   }
 }
 
-/// What was asked for on the command line.
+/// The options of the measurements.
 struct Options {
   static let usage = """
     usage: hearth-bench [--quick] [--json] [--only PART]
@@ -152,11 +152,11 @@ struct Options {
       case "home" where only == nil: only = "home"
       case "--only": only = arguments.next()
       case "--help", "-h": wantsHelp = true
-      default: throw UsageError(description: "there is no option '\(argument)'")
+      default: throw UsageError(description: "unknown option '\(argument)'")
       }
     }
   }
 
-  /// How often to do something that is done `count` times in a full run.
+  /// Returns the number of repetitions, given that of a full run.
   func scaled(_ count: Int) -> Int { isQuick ? max(1, count / 10) : count }
 }

@@ -7,18 +7,18 @@ import MatterProtocol
 import NIOCore
 import Runtime
 
-/// A controller and lights on event loops of their own, over loopback sockets, with their state on disk.
+/// A controller and lights on two event loops, connected by loopback sockets, with their state on disk.
 final class Household {
   let loops: Loops
   let controller: NIOLoopBound<LoopClient<ControllerEngine>>
   private let directory: String
   private var lights: [Light] = []
-  /// What the controller has stored, and what its next process goes on from.
+  /// The stored state of the controller, for its next process.
   private let memory: NIOLoopBound<RecordingStore>
 
   private struct Light {
     let host: NIOLoopBound<EngineHost<DeviceEngine>>
-    /// Datagrams that its sockets gave it.
+    /// The number of datagrams received.
     let received: NIOLoopBoundBox<Int>
   }
 
@@ -39,7 +39,7 @@ final class Household {
     }.wait()
   }
 
-  /// A new light, not commissioned yet.
+  /// Starts an uncommissioned light.
   func addLight() throws -> MatterProtocol.SocketAddress {
     let sockets = try BoundSockets(.loopback)
     guard let address = sockets.addresses.first(where: { !$0.ip.isIPv6 }) else {
@@ -56,10 +56,10 @@ final class Household {
           logger: quiet)
         host.start()
         let received = NIOLoopBoundBox(0, eventLoop: loop)
-        let take = host.transport.onDatagram
+        let deliver = host.transport.onDatagram
         host.transport.onDatagram = { bytes, source in
           received.value += 1
-          take?(bytes, source)
+          deliver?(bytes, source)
         }
         return Light(host: host.bound, received: received)
       }.wait())
@@ -67,7 +67,7 @@ final class Household {
   }
 
   /// Commissions the light at an address.
-  /// - Returns: its node id, and how many nanoseconds it took from the call to the completion.
+  /// - Returns: its node ID, and the time from the call to completion in nanoseconds.
   func commission(_ address: MatterProtocol.SocketAddress) throws -> (node: NodeID, time: Double) {
     let controller = controller
     let promise = loops.client.makePromise(of: Measured.self)
@@ -82,7 +82,7 @@ final class Household {
     return (node, try promise.futureResult.wait().median)
   }
 
-  /// Makes toggling a node's light what the controller is measured by.
+  /// Sets the client's operation to toggling the light of a node.
   func prepareToggling(_ node: NodeID) throws {
     let controller = controller
     try loops.client.submit {
@@ -91,13 +91,13 @@ final class Household {
     }.wait()
   }
 
-  /// The controller's fabric, with its keys.
+  /// The controller's fabric, including its keys.
   func fabric() throws -> Fabric {
     let controller = controller
     return try loops.client.submit { controller.value.host.perform { engine, _ in engine.fabric } }.wait()
   }
 
-  /// What the controller will send to toggle a light next, as somebody overhears it who sends it again.
+  /// Returns the message with which the controller will toggle the light next, for replay by an eavesdropper.
   func nextToggle(_ node: NodeID) throws -> [UInt8] {
     let controller = controller
     return try loops.client.submit {
@@ -109,10 +109,10 @@ final class Household {
     }.wait()
   }
 
-  /// Toggles a light as the next process of the controller does, over a session that it has to open first.
-  /// - Parameter isResuming: whether it goes on from the session before; otherwise it begins with certificates.
-  /// - Returns: how many nanoseconds it took.
-  func switchAnew(_ node: NodeID, isResuming: Bool = false) throws -> Double {
+  /// Toggles a light from a restarted controller, which first has to establish a session.
+  /// - Parameter isResuming: whether to resume the previous session rather than use certificates.
+  /// - Returns: the time in nanoseconds.
+  func toggleFromRestartedController(_ node: NodeID, isResuming: Bool = false) throws -> Double {
     let sockets = try BoundSockets(.loopback)
     let memory = memory
     let loop = loops.client
@@ -137,7 +137,7 @@ final class Household {
     return time
   }
 
-  /// What became of the datagrams that came to the last light.
+  /// The counters of datagrams sent to the last light.
   struct Account: CustomStringConvertible {
     var received = 0
     var overflowed = 0
@@ -159,7 +159,7 @@ final class Household {
           drops: host.perform { engine, _ in engine.drops.all })
       }.wait()
     }
-    // What still waits in the sockets is to be read first.
+    // Wait until the light has read the datagrams in its sockets.
     var account = try read()
     while true {
       usleep(200_000)
@@ -183,7 +183,7 @@ final class Household {
   }
 }
 
-/// Keeps on disk what it is given, and remembers it, so that another process of the same node can go on from there.
+/// Stores changes on disk and also in memory, so that another process of the same node can continue from there.
 /// Confined to the loop.
 final class RecordingStore: NodeStore {
   private let store: any NodeStore
@@ -200,20 +200,20 @@ final class RecordingStore: NodeStore {
 
   func close() { store.close() }
 
-  /// What another process keeps is remembered here, too, as if both had one directory.
+  /// Returns a store for another process, whose changes are also recorded here, as if both shared one directory.
   func next(_ state: StoredState) -> any NodeStore {
     self.state = state
-    return Follower(self)
+    return SuccessorStore(self)
   }
 
-  /// What a session with a node is resumed by.
+  /// Returns the shared secret for resuming a session with the node.
   func secret(of node: NodeID) -> [UInt8]? {
     let digits = String(node.rawValue, radix: 16)
     let key = PeerRecord.resumptionPrefix + String(repeating: "0", count: 16 - digits.count) + digits
     return state[key].flatMap { ResumptionRecord(stored: $0, fabric: 1)?.sharedSecret }
   }
 
-  private final class Follower: NodeStore {
+  private final class SuccessorStore: NodeStore {
     private let store: RecordingStore
     init(_ store: RecordingStore) { self.store = store }
     func load() throws(StoreError) -> StoredState { store.state }

@@ -7,7 +7,7 @@ import Runtime
 
 let quiet = Logger(label: "bench") { _ in SwiftLogNoOpLogHandler() }
 
-/// Two event loops for the two ends, kept for the whole run.
+/// The event loops of the two ends, used for the whole run.
 struct Loops {
   let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
   let client: any EventLoop
@@ -21,24 +21,24 @@ struct Loops {
   func close() { try? group.syncShutdownGracefully() }
 }
 
-/// Does something on an engine's loop again and again, the next when the one before is answered, and times each.
+/// Repeats an operation on an engine's loop, starting the next one when the previous one has completed, and times each.
 /// Confined to the loop.
 final class LoopClient<E: Engine & SendableMetatype> {
   let host: EngineHost<E>
-  /// Does it once.
+  /// Starts the operation.
   var begin: (inout E, Instant) -> Void
-  /// Whether an event says that one is done; throws if it says that it failed. They are taken to be done in order.
+  /// Returns whether an event completes an operation; throws if it reports a failure. Operations complete in order.
   var isAnswer: (E.Event) throws -> Bool
   private var remaining = 0
   private var outstanding = 0
   private var window = 1
   private var started: [Instant] = []
-  private var startedTaken = 0
+  private var completed = 0
   private var result = Measured(isEach: true)
   private var allocated: UInt64 = 0
   private var count = 0
   private var promise: EventLoopPromise<Measured>?
-  private var guardian: Scheduled<Void>?
+  private var deadline: Scheduled<Void>?
 
   init(
     _ host: EngineHost<E>, begin: @escaping (inout E, Instant) -> Void = { _, _ in },
@@ -50,22 +50,22 @@ final class LoopClient<E: Engine & SendableMetatype> {
     host.onEvent = { [unowned self] event in self.received(event) }
   }
 
-  /// - Parameter window: how many are under way at one time.
+  /// - Parameter window: the number of concurrent operations.
   func run(_ count: Int, window: Int, _ promise: EventLoopPromise<Measured>) {
     (remaining, outstanding, self.window, self.count, self.promise) = (count, 0, window, count, promise)
     result = Measured(isEach: true)
     result.times.reserveCapacity(count)
     started = []
     started.reserveCapacity(count)
-    startedTaken = 0
+    completed = 0
     allocated = hearth_thread_allocations()
-    guardian = host.eventLoop.assumeIsolated().scheduleTask(in: .seconds(20)) { [unowned self] in
+    deadline = host.eventLoop.assumeIsolated().scheduleTask(in: .seconds(20)) { [unowned self] in
       self.finish(.failure(BenchError("no answer to \(self.outstanding) requests after 20 s")))
     }
     fill()
   }
 
-  /// Goes on when the loop is done with what follows from the last answer (which has to be acknowledged), as an async
+  /// Continues after the loop has processed the effects of the last answer, such as its acknowledgement, as an async
   /// caller would.
   private func next() {
     let bound = NIOLoopBound(self, eventLoop: host.eventLoop)
@@ -92,8 +92,8 @@ final class LoopClient<E: Engine & SendableMetatype> {
       return finish(.failure(error))
     }
     let now = HostClock.now()
-    result.times.append(Double((now - started[startedTaken]).nanoseconds))
-    startedTaken += 1
+    result.times.append(Double((now - started[completed]).nanoseconds))
+    completed += 1
     outstanding -= 1
     if remaining > 0 { return next() }
     guard outstanding == 0 else { return }
@@ -104,15 +104,15 @@ final class LoopClient<E: Engine & SendableMetatype> {
   }
 
   private func finish(_ result: Result<Measured, any Error>) {
-    guardian?.cancel()
-    guardian = nil
+    deadline?.cancel()
+    deadline = nil
     promise?.completeWith(result)
     promise = nil
   }
 }
 
 extension NIOLoopBound {
-  /// Runs a client from another thread, and waits.
+  /// Runs a client from another thread and waits for the result.
   func measure<E>(_ count: Int, window: Int = 1) throws -> Measured where Value == LoopClient<E> {
     let promise = eventLoop.makePromise(of: Measured.self)
     eventLoop.execute { value.run(count, window: window, promise) }
@@ -120,7 +120,7 @@ extension NIOLoopBound {
   }
 }
 
-/// Counts what a loop's thread allocates while something else runs.
+/// Counts the allocations of a loop's thread while the body runs.
 func allocations<R>(on loop: any EventLoop, _ body: () throws -> R) throws -> (result: R, count: Double) {
   let before = try loop.submit { hearth_thread_allocations() }.wait()
   let result = try body()

@@ -5,7 +5,8 @@ import MatterProtocol
 import NIOCore
 import Runtime
 
-/// Over sockets. The machine drifts, so the floor and what is held against it are measured in turns.
+/// Measures over sockets. The speed of the machine drifts, so the baseline and the rows compared with it are measured
+/// in turns.
 func loopbackRows(_ report: inout Report, _ options: Options, _ sizes: DatagramSizes) throws {
   let loops = Loops()
   defer { loops.close() }
@@ -23,7 +24,7 @@ func loopbackRows(_ report: inout Report, _ options: Options, _ sizes: DatagramS
   for placement in Placement.possible {
     try placement.place(clients: clients, servers: servers)
     var turns = Turns(floor: floor, echo: echo, controller: controller, server: loops.server)
-    try turns.take(options)
+    try turns.run(options)
     report.add("UDP echo, blocking sockets (the floor), \(placement.name)", turns.floors, ratio: 1)
     report.add("UDP echo, engines that do nothing, \(placement.name)", turns.echoes, ratio: median(turns.echoRatios))
     guard controller != nil else { continue }
@@ -49,8 +50,8 @@ func loopbackRows(_ report: inout Report, _ options: Options, _ sizes: DatagramS
     target: .init(text: "30 ms", isMet: times.median <= 30_000_000))
 }
 
-/// Commissions lights, each a new one, by the same controller.
-/// - Returns: the last one's node id, which is prepared for toggling.
+/// Commissions new lights with the same controller.
+/// - Returns: the node ID of the last one, prepared for toggling, and the times.
 private func commissionLights(_ household: Household, _ options: Options) throws -> (node: NodeID, times: Measured) {
   var result = Measured(isEach: true)
   var last: NodeID?
@@ -64,11 +65,11 @@ private func commissionLights(_ household: Household, _ options: Options) throws
   return (last, result)
 }
 
-/// The floor and what is held against it, one after the other again and again.
+/// Measures the baseline and the rows compared with it in turns.
 private struct Turns {
   let floor: BlockingEcho
   let echo: HostEcho
-  /// Nil if there is no light to toggle.
+  /// The client; nil if no light was commissioned.
   let controller: NIOLoopBound<LoopClient<ControllerEngine>>?
   /// The loop of the light.
   let server: any EventLoop
@@ -78,7 +79,7 @@ private struct Turns {
   var echoRatios: [Double] = []
   var invokeRatios: [Double] = []
 
-  mutating func take(_ options: Options) throws {
+  mutating func run(_ options: Options) throws {
     let size = options.scaled(500)
     _ = try floor.run(size)
     _ = try echo.client.measure(size)
@@ -91,7 +92,7 @@ private struct Turns {
       echoes.allocations = echo.allocations
       echoRatios.append(echo.median / base.median)
       guard let controller else { continue }
-      // The loop of the light allocates, too.
+      // Also count the allocations of the light's loop.
       let (invoke, others) = try allocations(on: server) { try controller.measure(size) }
       invokes.times += invoke.times
       invokes.allocations = invoke.allocations.map { $0 + others / Double(size) }
@@ -100,7 +101,7 @@ private struct Turns {
   }
 }
 
-/// How many a second, with 64 under way at all times.
+/// Returns the rate per second with 64 concurrent operations.
 private func rate<E: Engine & SendableMetatype>(
   of client: NIOLoopBound<LoopClient<E>>, _ options: Options
 ) throws -> Double {

@@ -2,18 +2,18 @@ import CBench
 import MatterProtocol
 import Runtime
 
-/// Repetitions of one thing.
+/// The measurements of one operation.
 struct Measured {
-  /// Nanoseconds of each, or of each batch divided by its size.
+  /// The time of each repetition in nanoseconds, or of each batch divided by its size.
   var times: [Double] = []
-  /// Whether each repetition was timed by itself, so that the slowest mean something.
+  /// Whether each repetition was timed separately, so that percentiles are meaningful.
   var isEach = false
-  /// For each repetition, where they were counted.
+  /// The number of allocations per repetition, if counted.
   var allocations: Double?
 
-  /// In nanoseconds.
+  /// The median in nanoseconds.
   var median: Double { percentile(0.5) }
-  /// In nanoseconds.
+  /// The 99th percentile in nanoseconds.
   var p99: Double? { isEach && times.count >= 100 ? percentile(0.99) : nil }
 
   private func percentile(_ part: Double) -> Double {
@@ -25,8 +25,8 @@ struct Measured {
 
 func median(_ values: [Double]) -> Double { Measured(times: values).median }
 
-/// Times something too short for the clock, in batches.
-/// - Parameter body: does it once.
+/// Times an operation in batches, for operations too short for the clock.
+/// - Parameter body: performs the operation once.
 func measureBatches(_ batches: Int, of size: Int, _ body: () throws -> Void) rethrows -> Measured {
   var result = Measured()
   for _ in 0..<size { try body() }
@@ -59,5 +59,5 @@ func measureEach(_ count: Int, _ body: () throws -> Void) rethrows -> Measured {
   return result
 }
 
-/// Keeps the optimiser from leaving out what made a value.
+/// Keeps the optimizer from removing the computation of a value.
 @inline(never) @_optimize(none) func keep<Value>(_ value: borrowing Value) {}

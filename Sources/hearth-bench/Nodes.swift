@@ -6,13 +6,13 @@ import MatterDevice
 import MatterModel
 import MatterProtocol
 
-/// What the engines of the bench are made of: a whole light, and a controller that trusts it.
+/// Builds the engines of the benchmarks: a complete light, and a controller that trusts it.
 enum Nodes {
   static let passcode: UInt32 = 20_202_021
-  /// 2025-05-13, in Matter's seconds.
+  /// 2025-05-13, in seconds of the Matter epoch.
   static let notBefore: UInt32 = 800_000_000
 
-  /// Takes a few milliseconds, which are not the light's fault: certificates and the passcode's verifier.
+  /// Creates certificates and a passcode verifier, which takes a few milliseconds and is not part of the measurements.
   static func lightConfiguration(port: UInt16) throws -> DeviceConfiguration {
     var random = SystemRandomSource()
     let salt = [UInt8](repeating: 0x20, count: 32)
@@ -49,8 +49,8 @@ enum Nodes {
 
   static let toggle = CommandData(OnOff.toggle.path(on: 1))
 
-  /// The outcome of an operation, if that is what the event tells.
-  /// - Throws: what made it fail.
+  /// Returns the outcome of an operation if the event completes one.
+  /// - Throws: the error of the operation.
   static func outcome(_ event: ControllerEvent) throws(ControllerError) -> OperationOutcome? {
     guard case .completed(_, let result) = event else { return nil }
     let outcome = try result.get()
@@ -59,7 +59,7 @@ enum Nodes {
   }
 }
 
-/// A controller and a light without a network: what one sends, the other has at once.
+/// A controller and a light without a network: each receives what the other sends at once.
 struct EnginePair {
   static let controllerAddress = SocketAddress(.loopback4, port: 40_000)
   static let lightAddress = SocketAddress(.loopback4, port: 5540)
@@ -69,7 +69,7 @@ struct EnginePair {
   var now: Instant
   let node: NodeID
 
-  /// With the light commissioned.
+  /// Creates the pair and commissions the light.
   init() throws {
     now = Instant(nanoseconds: 1_000_000_000)
     controller = try Nodes.controller()
@@ -80,14 +80,14 @@ struct EnginePair {
     guard case .commissioned? = try settle() else { throw BenchError("the light was not commissioned") }
   }
 
-  /// Toggles the light, with all that this makes the two say to each other.
+  /// Toggles the light, including all messages of the exchange.
   @inline(never) mutating func toggle() throws {
     now += .milliseconds(1)
     _ = controller.invoke(node, [Nodes.toggle], at: now)
     guard case .invoked? = try settle() else { throw BenchError("the light was not toggled") }
   }
 
-  /// Carries out what both want until they want nothing.
+  /// Processes effects until both engines are idle.
   private mutating func settle() throws -> OperationOutcome? {
     var outcome: OperationOutcome?
     var isBusy = true

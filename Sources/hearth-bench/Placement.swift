@@ -1,8 +1,9 @@
 import CBench
 
-/// Where the two ends of a measurement run. Left alone, the kernel keeps the threads of the blocking echo together on one
-/// CPU, and takes apart those that think a little before they answer: from then on each message has to wake a sleeping CPU,
-/// which takes several times as long as everything else. Only what was placed alike can be compared.
+/// The assignment of the two ends of a measurement to CPUs. By default the kernel keeps the threads of the blocking
+/// echo on one CPU, and separates threads that compute before they answer. Each message then has to wake a sleeping
+/// CPU, which takes several times as long as everything else. Only measurements with the same placement are
+/// comparable.
 enum Placement: CaseIterable {
   case oneCPU, twoCPUs, unpinned
 
@@ -14,7 +15,7 @@ enum Placement: CaseIterable {
     }
   }
 
-  /// Those that can be had here.
+  /// The placements that this machine supports.
   static var possible: [Placement] {
     allCases.filter { placement in
       switch placement {
@@ -25,7 +26,7 @@ enum Placement: CaseIterable {
     }
   }
 
-  /// Puts threads, named by their system's numbers, where they belong.
+  /// Pins threads, given by their system IDs.
   func place(clients: [Int32], servers: [Int32]) throws {
     let (client, server): (Int32, Int32) =
       switch self {

@@ -1,36 +1,36 @@
 import CBench
 import Foundation
 
-/// One line of the table.
+/// One row of the table.
 struct Row {
-  /// What the figure is to be held against.
+  /// The target of a figure.
   struct Target {
     var text: String
     var isMet: Bool
   }
 
   var name: String
-  /// In nanoseconds; nil for a rate.
+  /// The median in nanoseconds; nil for a rate or an amount of memory.
   var median: Double?
-  /// The 99th percentile in nanoseconds, where each repetition was timed by itself.
+  /// The 99th percentile in nanoseconds, if each repetition was timed separately.
   var p99: Double?
-  /// A second, for a rate.
+  /// A rate per second.
   var rate: Double?
-  /// For an amount of memory.
+  /// An amount of memory in bytes.
   var bytes: Double?
-  /// For each repetition.
+  /// The number of allocations per repetition.
   var allocations: Double?
-  /// To the floor that was measured in turns with it.
+  /// The ratio to the baseline that was measured in turns with it.
   var ratio: Double?
   var target: Target?
 }
 
-/// All that was measured.
+/// The results of all measurements.
 struct Report {
   private(set) var rows: [Row] = []
-  /// What could not be measured, and why.
+  /// The failed measurements with their errors.
   var failures: [String] = []
-  /// What has to be known to read the table, in lines.
+  /// Explanations below the table.
   var notes: [String] = []
 
   mutating func add(_ row: Row) { rows.append(row) }

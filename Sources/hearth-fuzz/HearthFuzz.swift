@@ -1,25 +1,25 @@
 import Foundation
 
 #if LIBFUZZER
-  /// libFuzzer's own main, to be called with what to do with an input.
+  /// The entry point of libFuzzer, called with the function that processes an input.
   @_silgen_name("LLVMFuzzerRunDriver") private func runDriver(
     _ count: UnsafeMutablePointer<CInt>,
     _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>,
     _ body: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
   ) -> CInt
 
-  /// The linker wants it; the driver gets its own.
+  /// Required by the linker; the driver is passed its own callback.
   @_cdecl("LLVMFuzzerTestOneInput") public func unused(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt { 0 }
 #endif
 
-/// Gives hostile input to one part of Hearth.
+/// Runs a part of Hearth on hostile input.
 ///
-///     hearth-fuzz list                      the targets
-///     hearth-fuzz seed TARGET DIRECTORY     write the first inputs, made of our own exchanges
-///     hearth-fuzz TARGET FILE…              give these inputs to the target once, as after a finding
-///     hearth-fuzz TARGET -OPTION… DIR…      let libFuzzer make inputs (only in a build by `make fuzz`)
+///     hearth-fuzz list                      list the targets
+///     hearth-fuzz seed TARGET DIRECTORY     write initial inputs, recorded from valid exchanges
+///     hearth-fuzz TARGET FILE…              run the target on these inputs once, to reproduce a finding
+///     hearth-fuzz TARGET -OPTION… DIR…      let libFuzzer generate inputs (only in a build by `make fuzz`)
 @main enum HearthFuzz {
-  /// What the driver's callback, which can't capture anything, is to run.
+  /// The current target; global, as the driver's callback can't capture context.
   nonisolated(unsafe) private static var target: FuzzTarget?
 
   static func main() {
@@ -28,7 +28,7 @@ import Foundation
     case "list": for target in FuzzTarget.all { print(target.name) }
     case "seed": seed(Array(arguments.dropFirst()))
     case let name?:
-      guard let target = FuzzTarget.all.first(where: { $0.name == name }) else { quit("there is no target \(name)") }
+      guard let target = FuzzTarget.all.first(where: { $0.name == name }) else { quit("unknown target \(name)") }
       run(target, Array(arguments.dropFirst()))
     case nil: quit("hearth-fuzz list | seed TARGET DIRECTORY | TARGET FILE… | TARGET -OPTION… DIRECTORY…")
     }
@@ -54,7 +54,7 @@ import Foundation
   private static func run(_ target: FuzzTarget, _ arguments: [String]) {
     #if LIBFUZZER
       self.target = target
-      // Without the target's name, which libFuzzer would take for a file.
+      // Without the target's name, which libFuzzer would treat as a file.
       var values = CommandLine.unsafeArgv + 1
       values[0] = CommandLine.unsafeArgv[0]
       var count = CommandLine.argc - 1
@@ -65,8 +65,8 @@ import Foundation
       exit(code)
     #else
       for path in arguments {
-        guard !path.hasPrefix("-") else { quit("this build has no libFuzzer in it: make fuzz") }
-        guard let input = FileManager.default.contents(atPath: path) else { quit("there is no file \(path)") }
+        guard !path.hasPrefix("-") else { quit("built without libFuzzer; use make fuzz") }
+        guard let input = FileManager.default.contents(atPath: path) else { quit("can't read \(path)") }
         target.run([UInt8](input))
       }
       print("\(target.name): \(arguments.count) inputs, no finding")
@@ -79,22 +79,23 @@ import Foundation
   }
 }
 
-/// A part of Hearth that takes bytes from outside.
+/// A part of Hearth that processes bytes from outside.
 struct FuzzTarget: Sendable {
   let name: String
-  /// Inputs to begin with.
+  /// Returns the initial inputs.
   let seeds: @Sendable () -> [[UInt8]]
-  /// Must come back, soon, whatever the input is.
+  /// Processes an input. Must return, and soon, for every input.
   let run: @Sendable ([UInt8]) -> Void
 
   static let all: [FuzzTarget] =
     codecs + [
-      .handshake("pase", HandshakeTape.pase), .handshake("case", HandshakeTape.certificates),
-      .handshake("resumption", HandshakeTape.resumption), credentials, datagram, device, controller, hub, hostileAdmin,
+      .handshake("pase", RecordedHandshake.pase), .handshake("case", RecordedHandshake.certificates),
+      .handshake("resumption", RecordedHandshake.resumption), credentials, datagram, device, controller, hub,
+      hostileAdmin,
       hostileNode,
     ]
 
-  /// A property that must hold for each input does not hold.
+  /// Reports the violation of a property and aborts.
   static func finding(_ message: String) -> Never {
     FileHandle.standardError.write(Data("hearth-fuzz: \(message)\n".utf8))
     abort()

@@ -1,14 +1,15 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of somebody who tests a home with Hearth. It would say `.package(url: …)` where this one says `path:`.
+// A package that tests a home with Hearth. Outside of this repository it would use `.package(url: …)` instead of
+// `path:`.
 let package = Package(
-  name: "house",
+  name: "example-home",
   platforms: [.macOS(.v26)],
   dependencies: [.package(name: "hearth", path: "../..")],
   targets: [
     .testTarget(
-      name: "HouseTests",
+      name: "ExampleHomeTests",
       dependencies: [
         .product(name: "Scenario", package: "hearth"), .product(name: "Simulation", package: "hearth"),
         .product(name: "Home", package: "hearth"),

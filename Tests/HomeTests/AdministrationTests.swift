@@ -88,6 +88,18 @@ import Testing
     expectTrue(!list.revoke(entry(.operate, [7], endpoint: 1)))
   }
 
+  @Test("removes an entry by number and ignores invalid numbers")
+  func removesByNumber() {
+    var list = list(entry(.administer, [own]), entry(.operate, [7]))
+    for number in [Int.min, -1, 0, 3, Int.max] {
+      let removed = list.remove(number: number)
+      #expect(removed == nil && list.items.count == 2, "\(number)")
+    }
+    let removed = list.remove(number: 2)
+    #expect(removed?.entry == entry(.operate, [7]))
+    #expect(list.items.map(\.entry) == [entry(.administer, [own])])
+  }
+
   /// Unknown fields of an entry are kept, the fabric index is not written, and entries of other fabrics are not taken
   /// over.
   @Test func keepsUnknownFieldsOfEntries() throws {

@@ -69,6 +69,23 @@ final class TestDatabase: Sendable {
     PassingHomes.remove(below: scratch.directory)
   }
 
+  @Test("waits for the disk in durable writes only") func durableWrites() throws {
+    let scratch = try TestDatabase()
+    let database = try scratch.open()
+    func synchronization(_ database: Database) throws -> Int32? {
+      try Int32.fetchOne(database, sql: "PRAGMA synchronous")
+    }
+    let (normal, full): (Int32, Int32) = (1, 2)
+    #expect(try database.write { try synchronization($0) } == normal)
+    #expect(try database.write(isDurable: true) { try synchronization($0) } == full)
+    #expect(try database.write { try synchronization($0) } == normal)
+    // Also after a failure.
+    #expect(throws: HomeError.self) {
+      try database.write(isDurable: true) { (_: Database) -> Void in throw HomeError(.badArguments, "no") }
+    }
+    #expect(try database.write { try synchronization($0) } == normal)
+  }
+
   @Test func persistsCommits() throws {
     let scratch = try TestDatabase()
     var state = HomeState()

@@ -22,6 +22,20 @@ import Testing
     return open
   }
 
+  @Test(
+    "notes a test device on the network, but not on loopback",
+    arguments: [
+      (.test, "192.168.1.20", true), (.test, "fe80::1", true), (.test, "fd00::5", true),
+      (.test, "127.0.0.1", false), (.test, "127.8.9.1", false), (.test, "::1", false),
+      (.production, "192.168.1.20", false), (.production, "::1", false),
+      // The failure itself is reported instead.
+      (.unverified, "192.168.1.20", false), (.unverified, "127.0.0.1", false),
+    ] as [(DeviceAttestation, String, Bool)])
+  func testDeviceOnNetwork(_ attestation: DeviceAttestation, _ address: String, _ isNoted: Bool) throws {
+    let address = try #require(IPAddress(address))
+    #expect(PairedDevice.isTestDeviceOnNetwork(attestation, at: address) == isNoted)
+  }
+
   /// A request without addresses, which contacts no device.
   private func request(_ node: NodeID?) -> CommissioningRequest {
     var request = CommissioningRequest(passcode: 20_240_001, target: .addresses([]))

@@ -250,6 +250,24 @@ import Testing
     #expect(error?.code == .ambiguousTarget && error?.candidates == ["Kitchen/Ceiling", "Kitchen/Lamp"])
   }
 
+  @Test(
+    "rejects wildcards, rooms and groups if one device is required",
+    arguments: ["kitchen", "KITCHEN/*", "group:den", "*"])
+  func several(_ text: String) throws {
+    let registry = try Samples.registry().with([Self.den])
+    let resolved = failure { () throws(HomeError) in _ = try registry.resolve(text) }
+    let written = failure { () throws(HomeError) in _ = try registry.paths("\(text).onOff.onOff", isForOne: true) }
+    for error in [resolved, written] {
+      #expect(error?.code == .ambiguousTarget && error?.message.contains("one is expected") == true)
+      #expect(error?.candidates.contains("Kitchen/Ceiling") == true)
+    }
+  }
+
+  @Test("names the room if it has no device with the cluster") func roomWithoutCluster() throws {
+    let error = failure { () throws(HomeError) in _ = try Samples.registry().paths("attic.levelControl.currentLevel") }
+    #expect(error?.code == .notFound && error?.message == "no device of “attic” has a LevelControl cluster")
+  }
+
   @Test("suggests similar names for unknown rooms and groups") func unknown() {
     #expect(error("kichen/*")?.candidates == ["Kitchen"] && error("group:dem")?.candidates == ["group:Den"])
     #expect(error("group:nothing")?.code == .notFound)

@@ -38,10 +38,10 @@ import Testing
     let written = await failure { try await light.onOffTrait?.write(OnOff.onTime, 1) }
     #expect(written.code == .notFound && written.message.contains("node 7 "))
     let moved = await failure { try await light.levelControlTrait?.moveToLevel(level: 3) }
-    #expect(moved.code == .notFound && moved.message.contains("another way"))
+    #expect(moved.code == .notFound && moved.message.contains("active source has changed"))
     #expect(
       await failure { try await light.levelControlTrait?.write(LevelControl.onLevel, .null) }.message.contains(
-        "another way"))
+        "active source has changed"))
     await client.close()
     await served.close()
   }

@@ -19,7 +19,7 @@ import Testing
       signatures: DeterministicSignatures())
   }
 
-  @Test func testMaterialBelongsTogether() throws {
+  @Test func containsMatchingTestMaterial() throws {
     #expect(try P256PrivateKey(scalar: PublicTestMaterial.paaKey).publicKey == paa.publicKey)
     #expect(try P256PrivateKey(scalar: PublicTestMaterial.paaFFF1Key).publicKey == paaFFF1.publicKey)
     #expect(paa.isSigned(by: paa.publicKey))
@@ -28,7 +28,7 @@ import Testing
     #expect(Hash.sha1(signer.bytes) == PublicTestMaterial.declarationSignerKeyID)
   }
 
-  @Test func fieldsOfACertificate() throws {
+  @Test func decodesFieldsOfCertificate() throws {
     let dac = try X509Certificate(der: AttestationVectors.dacFFF1)
     #expect(dac.subject.commonName == "Matter Test DAC 0000")
     #expect(dac.subject.vendorID == 0xFFF1)
@@ -42,7 +42,7 @@ import Testing
     #expect(paaFFF1.subject.vendorID == 0xFFF1)
   }
 
-  @Test func publishedChains() throws {
+  @Test func verifiesPublishedChains() throws {
     let pai = try X509Certificate(der: AttestationVectors.paiFFF1)
     let dac = try X509Certificate(der: AttestationVectors.dacFFF1)
     let root = try AttestationChain.verify(
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func identifiersInTheCommonName() throws {
+  @Test func readsIdentifiersInCommonName() throws {
     let pai = try X509Certificate(der: AttestationVectors.paiFallback)
     let dac = try X509Certificate(der: AttestationVectors.dacFallback)
     #expect(pai.subject.vendorID == 0xFFF2)
@@ -84,7 +84,7 @@ import Testing
   ]
 
   @Test(arguments: names)
-  func commonNames(_ text: String, _ vendorID: UInt16?, _ productID: UInt16?) throws {
+  func parsesCommonNames(_ text: String, _ vendorID: UInt16?, _ productID: UInt16?) throws {
     var reader = DERReader(X509Name(commonName: text).encoded)
     let name = try X509Name(from: &reader)
     #expect(name.vendorID == vendorID)
@@ -92,14 +92,14 @@ import Testing
   }
 
   @Test(arguments: ["Mvid:FFF", "Mvid:fff1", "Mvid:", "x Mpid:00G1"])
-  func brokenCommonNames(_ text: String) {
+  func rejectsInvalidCommonNames(_ text: String) {
     #expect(throws: CertificateError.self) {
       var reader = DERReader(X509Name(commonName: text).encoded)
       _ = try X509Name(from: &reader)
     }
   }
 
-  @Test func virtualDevicesAreAttested() throws {
+  @Test func verifiesTestAttestation() throws {
     let made = try attestation()
     let root = try AttestationChain.verify(
       dac: made.dac, pai: made.pai, trustedRoots: [paaFFF1, paa], vendorID: 0xFFF1, productID: 0x8001,
@@ -111,7 +111,7 @@ import Testing
     #expect(try attestation(seed: 2).dac != made.dac)
   }
 
-  @Test func bentCertificatesAreRefused() throws {
+  @Test func rejectsModifiedCertificates() throws {
     let made = try attestation()
     for flipped in bitFlips(of: made.dac.der) {
       #expect(throws: (any Error).self) {
@@ -128,8 +128,8 @@ import Testing
     }
   }
 
-  /// Chains whose signatures are right, made by an authority that does something wrong.
-  @Test func wrongfulChainsAreRefused() throws {
+  /// Chains with valid signatures and one fault in the certificates.
+  @Test func rejectsInvalidChains() throws {
     var random = SeededRandomSource(seed: 8)
     let rootKey = try P256PrivateKey(scalar: PublicTestMaterial.paaKey)
     let rootKeyFFF1 = try P256PrivateKey(scalar: PublicTestMaterial.paaFFF1Key)
@@ -170,7 +170,7 @@ import Testing
     }
     let deep = try make(paiName, by: paa, rootKey, paiKey, .authority(pathLength: 1))
     #expect(throws: AttestationError.basicConstraints(.pai)) { try verify(dac, deep) }
-    // A PAI of one vendor under the root of another.
+    // A PAI of one vendor below the root of another.
     let stray = try make(paiName, by: paaFFF1, rootKeyFFF1, paiKey, .authority(pathLength: 0))
     #expect(throws: AttestationError.vendorID(.pai)) {
       try verify(try make(dacName, by: stray, paiKey, dacKey, .device), stray)

@@ -1,6 +1,6 @@
 /// Attestation data of the Matter SDK's tests (Apache-2.0).
 enum AttestationVectors {
-  /// PAI of vendor 0xFFF1, product 0x8000, under the test root of that vendor.
+  /// PAI of vendor 0xFFF1, product 0x8000, below the test root of that vendor.
   static let paiFFF1 = bytes(
     """
     308201d43082017aa00302010202083e6ce6509ad840cd300a06082a8648ce3d04030230303118301606035504030c0f4d61747465722054
@@ -41,7 +41,7 @@ enum AttestationVectors {
     0220568c09d0e8fe7f84fa13815c35d57a695bcf4ce731a2e7fca72aba8c4321f6fb
     """)
 
-  /// DAC with the ids in its common name only, by the PAI before.
+  /// DAC with the ids in its common name only, issued by the PAI above.
   static let dacFallback = bytes(
     """
     308201b93082015fa00302010202081aad64a69507cdcf300a06082a8648ce3d040302302e312c302a06035504030c234d61747465722054
@@ -70,7 +70,7 @@ enum AttestationVectors {
     152400012501f1ff360205008018250334122c04135a494732303134315a423333303030312d32342405002406002507942624080018
     """)
 
-  /// The content before, signed.
+  /// The content above, signed.
   static let signedDeclaration1 = bytes(
     """
     3081e806092a864886f70d010702a081da3081d7020103310d300b0609608648016503040201304506092a864886f70d010701a038043615
@@ -87,7 +87,7 @@ enum AttestationVectors {
     2509f1ff250a008018
     """)
 
-  /// The content before, signed.
+  /// The content above, signed.
   static let signedDeclaration2 = bytes(
     """
     3081f506092a864886f70d010702a081e73081e4020103310d300b0609608648016503040201305006092a864886f70d010701a043044115
@@ -97,7 +97,7 @@ enum AttestationVectors {
     74baf0dea208b3365c6ed544086d101afdaf079a2c23e0de
     """)
 
-  /// Attestation elements with a vendor's own members at the end.
+  /// Attestation elements with vendor-specific members at the end.
   static let elements = bytes(
     """
     15300170d2844ba201260446637361636430a0581d15250188992502feff2503d20425042e162405aa2506dec02507942618584096572dd6
@@ -115,7 +115,7 @@ enum AttestationVectors {
     706c655f76656e646f725f726573657276656431d0f1ff3e0003001876656e646f725f7265736572766564335f6578616d706c6518
     """)
 
-  /// NOCSR elements with a vendor's own members.
+  /// NOCSR elements with vendor-specific members.
   static let nocsrElements = bytes(
     """
     153001dd3081da308181020100300e310c300a060355040a0c034353413059301306072a8648ce3d020106082a8648ce3d03010703420004
@@ -135,7 +135,7 @@ enum AttestationVectors {
     9d320221008b6b49b67d3e679eb122d36382404f49a4dc1735ac4b7abf52055868e0aad28e
     """)
 
-  /// The key in the request before.
+  /// The key in the request above.
   static let signingRequestKey = bytes(
     """
     04a3bea1f54201073c4b7585d8e298ac2ff698dbd95be07ec104d573c5b0907727001e22c7895e4d750789820f49b659d5c5157d93e6805c

@@ -3,7 +3,7 @@ import MatterCrypto
 import Testing
 
 @Suite struct AuthorityTests {
-  @Test func authorityWithAnIntermediate() throws {
+  @Test func issuesWithIntermediate() throws {
     let fabric = try TestFabric()
     try fabric.verify(at: 800_000_000)
     try CertificateChain.verifySelfSigned(fabric.root)
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test func authorityWithoutAnIntermediate() throws {
+  @Test func issuesWithoutIntermediate() throws {
     var random = SeededRandomSource(seed: 5)
     let key = P256PrivateKey(random: &random)
     let authority = try CertificateAuthority(
@@ -32,12 +32,12 @@ import Testing
     #expect(authority.intermediate == nil)
     #expect(authority.root.fabricID == nil)
     try CertificateChain.verify(noc: node, icac: nil, root: authority.root, at: 100)
-    // The largest certificate there is must still fit.
+    // The largest certificate must fit the limit.
     #expect(node.tlv.count <= MatterCertificate.maximumTLVCount)
     #expect(node.x509.count <= MatterCertificate.maximumX509Count)
   }
 
-  @Test func authorityIsTakenUpAgain() throws {
+  @Test func restoresAuthority() throws {
     let fabric = try TestFabric()
     let again = try CertificateAuthority(
       root: fabric.root, intermediate: fabric.intermediate, issuerKey: fabric.intermediateKey)
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test func identifiersOutOfRangeAreRefused() throws {
+  @Test func rejectsIdentifiersOutOfRange() throws {
     let fabric = try TestFabric()
     var random = SeededRandomSource(seed: 5)
     func issue(_ nodeID: UInt64, _ fabricID: UInt64, _ tags: [UInt32] = []) throws {
@@ -75,7 +75,7 @@ import Testing
     #expect(throws: CertificateError.self) { try issue(1, 1, [0x1_0001, 0x2_0001, 0x3_0001, 0x4_0001]) }
   }
 
-  @Test func sameSeedSameCertificates() throws {
+  @Test func issuesSameCertificatesFromSameSeed() throws {
     let first = try TestFabric(seed: 4), second = try TestFabric(seed: 4), third = try TestFabric(seed: 5)
     #expect(first.node.tlv == second.node.tlv)
     #expect(first.root.tlv == second.root.tlv)
@@ -84,13 +84,13 @@ import Testing
 
   // MARK: Signing requests
 
-  @Test func signingRequest() throws {
+  @Test func verifiesSigningRequest() throws {
     let key = try TestFabric().nodeKey
     let request = try CertificateSigningRequest(key: key)
     let read = try CertificateSigningRequest(verifying: request.der)
     #expect(read.publicKey == key.publicKey)
     for flipped in bitFlips(of: request.der) {
-      // The name counts for nothing, but it is signed like everything else.
+      // The name has no meaning, but is part of the signed content.
       #expect(throws: CertificateError.self) { try CertificateSigningRequest(verifying: flipped) }
     }
     for count in request.der.indices {
@@ -99,7 +99,7 @@ import Testing
     #expect(throws: CertificateError.self) { try CertificateSigningRequest(verifying: request.der + [0]) }
   }
 
-  @Test func publishedSigningRequests() throws {
+  @Test func verifiesPublishedSigningRequests() throws {
     let request = try CertificateSigningRequest(verifying: AttestationVectors.signingRequest)
     #expect(request.publicKey.bytes == AttestationVectors.signingRequestKey)
     #expect(throws: CertificateError.failed(.signature, .node)) {
@@ -109,7 +109,7 @@ import Testing
 
   // MARK: Fabric identity
 
-  @Test func compressedFabricID() throws {
+  @Test func derivesCompressedFabricID() throws {
     let root = bytes(
       """
       044a9f42b1ca4840d37292bbc7f6a7e11e22200c976fc900dbc98a7a383a641cb8254a2e56d4e295a847943b4e3897c4a773e930277b4d9f
@@ -128,7 +128,7 @@ import Testing
     ("101112131415161718191a1b1c1d1e1f", "aed95695f375d2ce78556a41730c3f43"),
     ("202122232425262728292a2b2c2d2e2f", "35ca346e5e24bbbe889cf4d35c5e820a"),
   ])
-  func operationalKey(_ epochKey: String, _ expected: String) throws {
+  func derivesOperationalKey(_ epochKey: String, _ expected: String) throws {
     #expect(
       try FabricIdentity.operationalKey(epochKey: bytes(epochKey), compressedFabricID: 0x87E1_B004_E235_A130)
         == bytes(expected))

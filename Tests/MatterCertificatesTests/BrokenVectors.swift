@@ -1,7 +1,7 @@
 import MatterCertificates
 import Testing
 
-/// Certificates of the Matter SDK's tests (Apache-2.0) that are wrong in one thing each, and how we refuse them.
+/// Certificates with one fault each from the Matter SDK's tests (Apache-2.0), and the expected errors.
 struct BrokenVector: Sendable, CustomTestStringConvertible {
   let name: String
   let encoded: [UInt8]

@@ -13,14 +13,14 @@ import Testing
     (.node0201, .ica02, .root02), (.node0202, .ica02, .root02), (.node0203, .ica02, .root02),
     (.node0205, .ica02, .root02), (.node0206, .ica02, .root02), (.node0208, .ica02, .root02),
   ])
-  func chainsWithAnIntermediate(
+  func verifiesChainsWithIntermediate(
     _ node: CertificateVector, _ intermediate: CertificateVector, _ root: CertificateVector
   ) throws {
     try CertificateChain.verify(
       noc: try certificate(node), icac: try certificate(intermediate), root: try certificate(root), at: 700_000_000)
   }
 
-  @Test func chainWithoutAnIntermediate() throws {
+  @Test func verifiesChainWithoutIntermediate() throws {
     let node = try certificate(.node0102), root = try certificate(.root01)
     try CertificateChain.verify(noc: node, icac: nil, root: root)
     #expect(throws: CertificateError.failed(.issuer, .node)) {
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func rolesCannotBeSwapped() throws {
+  @Test func rejectsSwappedRoles() throws {
     let node = try certificate(.node0101), intermediate = try certificate(.ica01), root = try certificate(.root01)
     #expect(throws: CertificateError.failed(.subject, .node)) {
       try CertificateChain.verify(noc: intermediate, icac: nil, root: root)
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func rootsVerifyAlone() throws {
+  @Test func verifiesSelfSignedRoots() throws {
     try CertificateChain.verifySelfSigned(try certificate(.root01), at: 656_087_023)
     try CertificateChain.verifySelfSigned(try certificate(.root02))
     for other in [CertificateVector.ica01, .ica02, .firmware01, .node0101, .node0208] {
@@ -57,14 +57,14 @@ import Testing
     }
   }
 
-  @Test func criticalUnknownExtensionIsRefused() throws {
+  @Test func rejectsUnknownCriticalExtension() throws {
     #expect(throws: CertificateError.failed(.criticalExtension, .node)) {
       try CertificateChain.verify(
         noc: try certificate(.node0207), icac: try certificate(.ica02), root: try certificate(.root02))
     }
   }
 
-  @Test func validityIncludesBothEnds() throws {
+  @Test func includesBothEndsOfValidity() throws {
     let fabric = try TestFabric()
     let validity = TestFabric.validity
     try fabric.verify(at: validity.notBefore)
@@ -77,8 +77,8 @@ import Testing
     try CertificateChain.verifySelfSigned(endless.root, at: .max)
   }
 
-  /// A change to a fabric, and the check that must find it though every signature is right.
-  struct Bend: Sendable, CustomTestStringConvertible {
+  /// A modification of a fabric with valid signatures, and the check that must fail.
+  struct Modification: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let check: CertificateError.Check
     let role: CertificateRole
@@ -92,62 +92,70 @@ import Testing
     }
 
     static let all = [
-      Bend("node is an authority", .basicConstraints, .node) {
+      Modification("node is an authority", .basicConstraints, .node) {
         $0.node.replace(.basicConstraints(isAuthority: true, pathLength: nil))
       },
-      Bend("node without constraints", .basicConstraints, .node) { $0.node.remove(tag: 1) },
-      Bend("node without key usage", .keyUsage, .node) { $0.node.remove(tag: 2) },
-      Bend("node that signs certificates only", .keyUsage, .node) { $0.node.replace(.keyUsage(.keyCertificateSign)) },
-      Bend("node without client authentication", .extendedKeyUsage, .node) {
+      Modification("node without constraints", .basicConstraints, .node) { $0.node.remove(tag: 1) },
+      Modification("node without key usage", .keyUsage, .node) { $0.node.remove(tag: 2) },
+      Modification("node that signs certificates only", .keyUsage, .node) {
+        $0.node.replace(.keyUsage(.keyCertificateSign))
+      },
+      Modification("node without client authentication", .extendedKeyUsage, .node) {
         $0.node.replace(.extendedKeyUsage([.serverAuth]))
       },
-      Bend("node without purposes", .extendedKeyUsage, .node) { $0.node.remove(tag: 3) },
-      Bend("node without key id", .subjectKeyIdentifier, .node) { $0.node.remove(tag: 4) },
-      Bend("node without issuer's key id", .authorityKeyIdentifier, .node) { $0.node.remove(tag: 5) },
-      Bend("node with another issuer's key id", .authorityKeyIdentifier, .node) {
+      Modification("node without purposes", .extendedKeyUsage, .node) { $0.node.remove(tag: 3) },
+      Modification("node without key id", .subjectKeyIdentifier, .node) { $0.node.remove(tag: 4) },
+      Modification("node without issuer's key id", .authorityKeyIdentifier, .node) { $0.node.remove(tag: 5) },
+      Modification("node with another issuer's key id", .authorityKeyIdentifier, .node) {
         $0.node.replace(.authorityKeyIdentifier([UInt8](repeating: 1, count: 20)))
       },
-      Bend("node of another fabric", .fabricID, .root) {
+      Modification("node of another fabric", .fabricID, .root) {
         $0.node.subject = DistinguishedName([.matter(.nodeID, 1), .matter(.fabricID, 5)])
       },
-      Bend("node without fabric", .subject, .node) { $0.node.subject = DistinguishedName([.matter(.nodeID, 1)]) },
-      Bend("node with two ids", .subject, .node) { $0.node.subject.attributes.append(.matter(.nodeID, 7)) },
-      Bend("node that is an intermediate too", .subject, .node) {
+      Modification("node without fabric", .subject, .node) {
+        $0.node.subject = DistinguishedName([.matter(.nodeID, 1)])
+      },
+      Modification("node with two ids", .subject, .node) { $0.node.subject.attributes.append(.matter(.nodeID, 7)) },
+      Modification("node that is also an intermediate", .subject, .node) {
         $0.node.subject.attributes.append(.matter(.icacID, 7))
       },
-      Bend("two versions of one tag", .subject, .node) {
+      Modification("two versions of one tag", .subject, .node) {
         $0.node.subject.attributes.append(.matter(.caseAuthenticatedTag, 0x0001_0003))
       },
-      Bend("node by another issuer", .issuer, .node) { $0.node.issuer = DistinguishedName([.matter(.icacID, 9)]) },
-      Bend("key off the curve", .publicKey, .node) { $0.node.publicKey[64] ^= 1 },
-      Bend("node ahead of its time", .notYetValid, .node) { $0.node.notBefore = 900_000_000 },
-      Bend("intermediate of another fabric", .fabricID, .intermediate) {
+      Modification("node by another issuer", .issuer, .node) {
+        $0.node.issuer = DistinguishedName([.matter(.icacID, 9)])
+      },
+      Modification("key not on the curve", .publicKey, .node) { $0.node.publicKey[64] ^= 1 },
+      Modification("node that is not valid yet", .notYetValid, .node) { $0.node.notBefore = 900_000_000 },
+      Modification("intermediate of another fabric", .fabricID, .intermediate) {
         $0.intermediate.subject = DistinguishedName([.matter(.icacID, 2), .matter(.fabricID, 5)])
         $0.node.issuer = $0.intermediate.subject
       },
-      Bend("intermediate with a tag", .subject, .intermediate) {
+      Modification("intermediate with a tag", .subject, .intermediate) {
         $0.intermediate.subject.attributes.append(.matter(.caseAuthenticatedTag, 1))
         $0.node.issuer = $0.intermediate.subject
       },
-      Bend("intermediate that is no authority", .basicConstraints, .intermediate) {
+      Modification("intermediate that is not an authority", .basicConstraints, .intermediate) {
         $0.intermediate.replace(.basicConstraints(isAuthority: false, pathLength: nil))
       },
-      Bend("intermediate that may not sign", .keyUsage, .intermediate) {
+      Modification("intermediate that may not sign", .keyUsage, .intermediate) {
         $0.intermediate.replace(.keyUsage([.crlSign, .digitalSignature]))
       },
-      Bend("expired intermediate", .expired, .intermediate) { $0.intermediate.notAfter = 700_000_001 },
-      Bend("intermediate by another issuer", .issuer, .intermediate) {
+      Modification("expired intermediate", .expired, .intermediate) { $0.intermediate.notAfter = 700_000_001 },
+      Modification("intermediate by another issuer", .issuer, .intermediate) {
         $0.intermediate.issuer = DistinguishedName([.matter(.rcacID, 9)])
       },
-      Bend("root that allows no intermediate", .pathLength, .root) {
+      Modification("root that allows no intermediate", .pathLength, .root) {
         $0.root.replace(.basicConstraints(isAuthority: true, pathLength: 0))
       },
-      Bend("root by somebody else", .issuer, .root) { $0.root.issuer = DistinguishedName([.matter(.rcacID, 9)]) },
-      Bend("root without key usage", .keyUsage, .root) { $0.root.remove(tag: 2) },
-      Bend("root with somebody else's key id", .authorityKeyIdentifier, .root) {
+      Modification("root by another issuer", .issuer, .root) {
+        $0.root.issuer = DistinguishedName([.matter(.rcacID, 9)])
+      },
+      Modification("root without key usage", .keyUsage, .root) { $0.root.remove(tag: 2) },
+      Modification("root with another key id", .authorityKeyIdentifier, .root) {
         $0.root.replace(.authorityKeyIdentifier([UInt8](repeating: 1, count: 20)))
       },
-      Bend("root with two fabrics", .subject, .root) {
+      Modification("root with two fabrics", .subject, .root) {
         $0.root.subject.attributes.append(.matter(.fabricID, 5))
         $0.root.issuer = $0.root.subject
         $0.intermediate.issuer = $0.root.subject
@@ -155,16 +163,18 @@ import Testing
     ]
   }
 
-  @Test(arguments: Bend.all)
-  func eachCheckFindsItsFault(_ bend: Bend) throws {
+  @Test(arguments: Modification.all)
+  func failsExpectedCheck(_ modification: Modification) throws {
     var fabric = try TestFabric()
     try fabric.verify(at: 800_000_000)
-    bend.apply(&fabric)
-    try fabric.signAgain()
-    #expect(throws: CertificateError.failed(bend.check, bend.role)) { try fabric.verify(at: 800_000_000) }
+    modification.apply(&fabric)
+    try fabric.signAll()
+    #expect(throws: CertificateError.failed(modification.check, modification.role)) {
+      try fabric.verify(at: 800_000_000)
+    }
   }
 
-  @Test func signaturesAreChecked() throws {
+  @Test func verifiesSignatures() throws {
     let fabric = try TestFabric(), other = try TestFabric(seed: 2)
     var forged = fabric
     forged.node.signature = other.node.signature
@@ -177,7 +187,7 @@ import Testing
     #expect(throws: CertificateError.failed(.signature, .root)) { try CertificateChain.verifySelfSigned(forged.root) }
     forged = fabric
     forged.root.replace(.basicConstraints(isAuthority: true, pathLength: 2))
-    try forged.signAgain()
+    try forged.signAll()
     #expect(throws: CertificateError.failed(.pathLength, .root)) { try CertificateChain.verifySelfSigned(forged.root) }
   }
 }

@@ -4,10 +4,11 @@ import Testing
 
 @testable import MatterCertificates
 
-/// The commissioner's half of attestation against devices that are wrong in one thing each: the vectors of the Matter SDK's
-/// `credentials/development/commissioner_dut`, some of them here, all of them from a checkout that the environment names.
+/// Attestation of devices with one fault each: the vectors of the Matter SDK's
+/// `credentials/development/commissioner_dut`, some of them included here, all of them from a checkout given by the
+/// environment.
 @Suite struct CommissionerVectorTests {
-  /// What a commissioner is to say of one of them.
+  /// Fields of a vector.
   struct Vector: Sendable, CustomTestStringConvertible {
     var name: String
     var isGood: Bool
@@ -31,10 +32,10 @@ import Testing
       vendorID: 0xFFF1, productID: vector.productID, at: 850_000_000)
   }
 
-  /// A checkout of the SDK, for all of the vectors.
+  /// A checkout of the SDK with all vectors.
   private static let checkout = ProcessInfo.processInfo.environment["MATTER_SDK"]
 
-  /// Wrong in a way that a commissioner is not to mind: it has no ledger to compare with, or must ignore the field
+  /// Faults that the commissioner accepts: it has no ledger to compare with, or must ignore the field
   /// (Matter Core § 6.3.1).
   private static let harmless = [
     "struct_cd_device_type_id_mismatch", "struct_cd_security_info_wrong", "struct_cd_security_level_wrong",
@@ -50,7 +51,8 @@ import Testing
     var dac_private_key: String
   }
 
-  @Test(.enabled(if: checkout != nil, "MATTER_SDK names no checkout of the Matter SDK")) func allPublishedVectors()
+  @Test(.enabled(if: checkout != nil, "MATTER_SDK is not set to a checkout of the Matter SDK"))
+  func verifiesAllPublishedVectors()
     throws
   {
     let folder = URL(filePath: Self.checkout ?? "").appending(path: "credentials/development/commissioner_dut")
@@ -59,7 +61,7 @@ import Testing
     for name in names {
       let data = try Data(contentsOf: folder.appending(path: name).appending(path: "test_case_vector.json"))
       let stored = try JSONDecoder().decode(Stored.self, from: data)
-      // Its key is on another curve: nothing can be signed with it here, and a DAC with it is refused before that.
+      // The key is on another curve: it cannot sign here, and its DAC is rejected earlier.
       if name == "struct_dac_sig_curve_secp256k1" {
         #expect(throws: (any Error).self) { try X509Certificate(der: bytes(stored.dac_cert)) }
         continue
@@ -76,7 +78,7 @@ import Testing
     }
   }
 
-  @Test(arguments: CommissionerVectors.all) func failingCheckIsNamed(
+  @Test(arguments: CommissionerVectors.all) func reportsFailedCheck(
     _ vector: Vector, _ error: AttestationError?
   ) throws {
     guard let error else { return try Self.verify(vector) }

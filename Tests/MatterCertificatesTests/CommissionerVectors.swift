@@ -1,7 +1,7 @@
 @testable import MatterCertificates
 
-/// Some of the vectors of the Matter SDK's `credentials/development/commissioner_dut` (Apache-2.0), by their names there, and the
-/// check that each of them fails; nil: none.
+/// Some vectors of the Matter SDK's `credentials/development/commissioner_dut` (Apache-2.0) with their original names,
+/// and the check that each fails, or nil for none.
 enum CommissionerVectors {
   typealias Vector = CommissionerVectorTests.Vector
 

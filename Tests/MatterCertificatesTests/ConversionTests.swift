@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct ConversionTests {
   @Test(arguments: CertificateVector.all)
-  func bothFormsConvertWithoutLoss(_ vector: CertificateVector) throws {
+  func convertsBothFormsWithoutLoss(_ vector: CertificateVector) throws {
     let fromTLV = try MatterCertificate(tlv: vector.tlv)
     let fromDER = try MatterCertificate(x509: vector.der)
     #expect(fromTLV == fromDER)
@@ -14,7 +14,7 @@ import Testing
     #expect(fromDER.x509 == vector.der)
   }
 
-  @Test func fieldsOfARoot() throws {
+  @Test func decodesFieldsOfRoot() throws {
     let root = try MatterCertificate(tlv: CertificateVector.root02.tlv)
     #expect(root.kind == .root)
     #expect(root.rcacID == 0xCACA_CACA_0000_0002)
@@ -30,7 +30,7 @@ import Testing
     #expect(try MatterCertificate(tlv: CertificateVector.root03.tlv).notAfter == 0)
   }
 
-  @Test func fieldsOfANode() throws {
+  @Test func decodesFieldsOfNode() throws {
     let node = try MatterCertificate(tlv: CertificateVector.node0101.tlv)
     #expect(node.kind == .node)
     #expect(node.nodeID == 0xDEDE_DEDE_0001_0001)
@@ -47,18 +47,18 @@ import Testing
   }
 
   @Test(arguments: BrokenVector.tlvRoots)
-  func brokenTLVIsRefused(_ vector: BrokenVector) {
+  func rejectsInvalidTLV(_ vector: BrokenVector) {
     #expect(throws: vector.error) {
       try CertificateChain.verifySelfSigned(try MatterCertificate(tlv: vector.encoded))
     }
   }
 
   @Test(arguments: BrokenVector.der)
-  func brokenX509IsRefused(_ vector: BrokenVector) {
+  func rejectsInvalidX509(_ vector: BrokenVector) {
     #expect(throws: vector.error) { try MatterCertificate(x509: vector.encoded) }
   }
 
-  @Test func truncationIsRefused() {
+  @Test func rejectsTruncation() {
     let vector = CertificateVector.node0202
     for count in 0..<vector.tlv.count {
       #expect(throws: CertificateError.self) { try MatterCertificate(tlv: Array(vector.tlv.prefix(count))) }
@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test(arguments: [CertificateVector.node0101, .node0203])
-  func noFlippedBitVerifies(_ vector: CertificateVector) throws {
+  func rejectsEveryFlippedBit(_ vector: CertificateVector) throws {
     let isFirst = vector.name == "Node01_01"
     let root = try MatterCertificate(tlv: (isFirst ? CertificateVector.root01 : .root02).tlv)
     let intermediate = try MatterCertificate(tlv: (isFirst ? CertificateVector.ica01 : .ica02).tlv)
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test func noFlippedBitOfAnAuthorityVerifies() throws {
+  @Test func rejectsEveryFlippedBitOfAuthority() throws {
     let root = try MatterCertificate(tlv: CertificateVector.root02.tlv)
     let node = try MatterCertificate(tlv: CertificateVector.node0201.tlv)
     for flipped in bitFlips(of: CertificateVector.root02.tlv) {

@@ -22,7 +22,7 @@ import Testing
   ]
 
   @Test(arguments: moments)
-  func times(_ seconds: Int64, _ text: String) throws {
+  func convertsTimes(_ seconds: Int64, _ text: String) throws {
     let expected = [text.count == 13 ? 0x17 : 0x18, UInt8(text.count)] + Array(text.utf8)
     #expect(written(seconds) == expected)
     #expect(try read(expected) == seconds)
@@ -33,13 +33,13 @@ import Testing
     "210101006000Z", "210101000060Z", "2101010000Z", "210101000000", "2101010000000", "21010100000aZ",
     "20490101000000Z", "19490101000000Z",
   ])
-  func brokenTimes(_ text: String) {
+  func rejectsInvalidTimes(_ text: String) {
     #expect(throws: CertificateError.self) {
       try read([text.count == 15 ? 0x18 : 0x17, UInt8(text.count)] + Array(text.utf8))
     }
   }
 
-  @Test func lengthsMustBeShortest() throws {
+  @Test func requiresShortestLengths() throws {
     for (encoded, count) in [("0400", 0), ("047F", 0x7F), ("048180", 0x80), ("04820100", 0x100)] {
       var reader = DERReader(bytes(encoded) + [UInt8](repeating: 0, count: count))
       #expect(try reader.read(DERTag.octetString).count == count)
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func integersMustBeShortest() throws {
+  @Test func requiresShortestIntegers() throws {
     for encoded in ["020100", "02017F", "02020080", "0201FF"] {
       var reader = DERReader(bytes(encoded))
       #expect(try reader.integer() == Array(bytes(encoded).dropFirst(2)))
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test func namedBits() throws {
+  @Test func convertsNamedBits() throws {
     for (bits, encoded) in [
       (UInt16(0), "030100"), (1, "03020780"), (0x60, "03020106"), (0x80, "03020001"), (0x101, "0303078080"),
     ] {
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test func booleans() throws {
+  @Test func readsBooleans() throws {
     var reader = DERReader(bytes("0101FF0500"))
     #expect(try reader.booleanIfTrue())
     #expect(try !reader.booleanIfTrue())

@@ -16,7 +16,7 @@ import Testing
     try CertificationDeclaration.verify(cms: cms, signers: verifier.declarationSigners)
   }
 
-  @Test func publishedDeclarations() throws {
+  @Test func verifiesPublishedDeclarations() throws {
     let example = try open(AttestationVectors.exampleDeclaration)
     #expect(example.vendorID == 0xFFF2)
     #expect(example.productIDs == [0x8001])
@@ -32,7 +32,7 @@ import Testing
     #expect(second.dacOrigin == CertificationDeclaration.DACOrigin(vendorID: 0xFFF1, productID: 0x8000))
   }
 
-  @Test func declarationsSurviveSigning() throws {
+  @Test func roundTripsSignedDeclarations() throws {
     var random = SeededRandomSource(seed: 3)
     let key = P256PrivateKey(random: &random)
     let keyID = Hash.sha1(key.publicKey.bytes)
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func noFlippedBitVerifies() {
+  @Test func rejectsEveryFlippedBit() {
     for flipped in bitFlips(of: AttestationVectors.exampleDeclaration) {
       #expect(throws: AttestationError.self) { try open(flipped) }
     }
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func brokenContentIsRefused() {
+  @Test func rejectsInvalidContent() {
     let content = AttestationVectors.declaration1
     for count in content.indices {
       #expect(throws: AttestationError.self) { try CertificationDeclaration(tlv: Array(content[..<count])) }
@@ -71,13 +71,13 @@ import Testing
     #expect(throws: AttestationError.malformedDeclaration("product_id_array")) {
       try CertificationDeclaration(tlv: none.tlv)
     }
-    // A list of roots that names none authorizes none: it is not the same as no list.
+    // An empty list of roots authorizes none, unlike an absent list.
     #expect(throws: AttestationError.malformedDeclaration("authorized_paa_list")) {
       try CertificationDeclaration(tlv: content.dropLast() + [0x36, 11, 0x18, 0x18])
     }
   }
 
-  @Test func declarationMustFitTheDevice() throws {
+  @Test func checksDeclarationAgainstDevice() throws {
     let paa = try X509Certificate(der: PublicTestMaterial.paa)
     func check(
       _ vendorID: UInt16 = 0xFFF1, _ productID: UInt16 = 0x8001,
@@ -92,7 +92,7 @@ import Testing
     #expect(throws: AttestationError.declarationProductID) { try check(0xFFF1, 0x8002) }
     #expect(throws: AttestationError.declarationProductID) { try check(0xFFF1, 0x8002) { $0.productIDs = [0x8002] } }
     #expect(throws: AttestationError.declarationVendorID) { try check(0xFFF2) { $0.vendorID = 0xFFF2 } }
-    // Another maker's product with this DAC.
+    // A product of another vendor with this DAC.
     try check(0xFFF2, 5) {
       $0.vendorID = 0xFFF2
       $0.productIDs = [5]
@@ -116,13 +116,13 @@ import Testing
 
   // MARK: Elements
 
-  @Test func publishedElements() throws {
+  @Test func decodesPublishedElements() throws {
     let elements = try AttestationElements(tlv: AttestationVectors.elements)
     #expect(elements.timestamp == 677_103_357)
     #expect(elements.nonce == bytes("e0421b91c6fdcdb40e2a4d2cf31db2b4e18b411b1d3ad4d12a9d90aa8e52fae2"))
     #expect(elements.certificationDeclaration.count == 0x70)
     #expect(elements.firmwareInformation == nil)
-    // All but the vendor's own members.
+    // All members except the vendor-specific ones.
     #expect(AttestationVectors.elements.starts(with: elements.tlv.dropLast()))
     #expect(throws: AttestationError.malformedElements("order of tags")) {
       try AttestationElements(tlv: AttestationVectors.unorderedElements)
@@ -140,7 +140,7 @@ import Testing
     }
   }
 
-  @Test func wholeAttestation() throws {
+  @Test func verifiesCompleteAttestation() throws {
     let nonce = [UInt8](repeating: 0xAA, count: 32), challenge = [UInt8](repeating: 0xBB, count: 16)
     func response(
       declaration: [UInt8]? = nil, signedFor session: [UInt8]? = nil
@@ -169,7 +169,7 @@ import Testing
     #expect(throws: AttestationError.responseSignature) { try verify(bent) }
     bent = try response()
     bent.pai = []
-    #expect(throws: AttestationError.malformedCertificate(.pai, .malformed("DER: an element is missing"))) {
+    #expect(throws: AttestationError.malformedCertificate(.pai, .malformed("DER: missing element"))) {
       try verify(bent)
     }
     #expect(throws: AttestationError.declarationVendorID) {
@@ -178,21 +178,21 @@ import Testing
     #expect(throws: AttestationError.declarationProductID) {
       try verifier.verify(try response(), vendorID: 0xFFF1, productID: 0x8002)
     }
-    // The keys above are public: all of it proves nothing.
+    // The keys above are public test keys.
     #expect(try verifier.verify(try response(), vendorID: 0xFFF1, productID: 0x8001).isTest)
     var strict = verifier
     strict.acceptsTestKeys = false
     #expect(throws: AttestationError.testKeys) {
       try strict.verify(try response(), vendorID: 0xFFF1, productID: 0x8001)
     }
-    // What is wrong besides is reported first.
+    // Other faults are reported first.
     #expect(throws: AttestationError.declarationProductID) {
       try strict.verify(try response(), vendorID: 0xFFF1, productID: 0x8002)
     }
   }
 
-  @Test("a test root, a test signer and a test vendor each make a test device")
-  func testDevices() throws {
+  @Test("recognizes test devices by root, signer and vendor")
+  func recognizesTestDevices() throws {
     func outcome(vendorID: UInt16, testKeys: Set<P256PublicKey>) throws -> AttestationVerifier.Outcome {
       var random = SeededRandomSource(seed: 12)
       let made = try TestAttestation(vendorID: vendorID, productID: 0x8001, deviceTypeID: 0x0100, random: &random)

@@ -2,13 +2,13 @@ import MatterCrypto
 
 @testable import MatterCertificates
 
-/// The bytes that a text of hexadecimal digits stands for; other characters are passed over.
+/// Returns the bytes of hexadecimal digits, ignoring other characters.
 func bytes(_ text: String) -> [UInt8] {
   let digits = text.compactMap(\.hexDigitValue)
   return stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
 }
 
-/// Every encoding that differs from `original` in one bit.
+/// Returns every encoding that differs from `original` in one bit.
 func bitFlips(of original: [UInt8]) -> some Sequence<[UInt8]> {
   (0..<original.count * 8).lazy.map { bit in
     var flipped = original
@@ -17,7 +17,7 @@ func bitFlips(of original: [UInt8]) -> some Sequence<[UInt8]> {
   }
 }
 
-/// A fabric with an intermediate, all from one seed, and all keys at hand so that tests can sign what they bend.
+/// A seeded fabric with an intermediate, with all keys so that tests can sign modified certificates.
 struct TestFabric {
   static let fabricID: UInt64 = 0xFAB0_0000_0000_0001
   static let validity = CertificateValidity(notBefore: 700_000_000, notAfter: 1_900_000_000)
@@ -46,8 +46,8 @@ struct TestFabric {
       validity: Self.validity, random: &random, signatures: signatures)
   }
 
-  /// Signs all three again, each with its issuer's key.
-  mutating func signAgain() throws {
+  /// Signs all three certificates again with the issuers' keys.
+  mutating func signAll() throws {
     root.signature = try rootKey.sign(root.tbsDER)
     intermediate.signature = try rootKey.sign(intermediate.tbsDER)
     node.signature = try intermediateKey.sign(node.tbsDER)
@@ -59,7 +59,7 @@ struct TestFabric {
 }
 
 extension MatterCertificate {
-  /// Puts an extension in the place of the one with the same tag, or behind the others.
+  /// Replaces the extension with the same tag, or appends the new one.
   mutating func replace(_ new: CertificateExtension) {
     if let index = extensions.firstIndex(where: { $0.tag == new.tag }) {
       extensions[index] = new

@@ -8,7 +8,7 @@ import Testing
 @testable import MatterController
 
 @Suite struct AuthorityTests {
-  @Test func restartKeepsFabricAndNodes() throws {
+  @Test func restoresFabricAndNodesAfterRestart() throws {
     var world = try World()
     try world.addDevice()
     try world.commissionAll()
@@ -19,18 +19,18 @@ import Testing
     #expect(again.node(1)?.address == world.devices[0].address)
     #expect(again.node(1)?.vendorID == 0xFFF1)
     #expect(again.nextNodeID == 2)
-    // Nothing is stored anew.
+    // Nothing is stored again.
     var copy = again
     let effect = copy.nextEffect()
     #expect(effect.map { "\($0)" } == nil)
-    // And the device still opens up to it.
+    // The device still accepts a session.
     world.controller = again
     let id = world.controller.invoke(1, [toggleLamp], at: world.now)
     _ = try #require(try world.result(of: id)?.get())
     #expect(world.devices[0].onOff)
   }
 
-  @Test func nextNodeIDSurvives() throws {
+  @Test func restoresNextNodeID() throws {
     var world = try World { $0.firstNodeID = 40 }
     try world.addDevice()
     try world.commissionAll()
@@ -39,7 +39,7 @@ import Testing
     #expect(again.nextNodeID == 41)
   }
 
-  @Test func certificatesFormAChain() throws {
+  @Test func issuesValidCertificateChain() throws {
     for usesIntermediate in [false, true] {
       let world = try World {
         $0.usesIntermediate = usesIntermediate
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func brokenStoreIsRefusedNotReplaced() throws {
+  @Test func rejectsInvalidStore() throws {
     var world = try World()
     world.drain()
     for key in world.store.keys where key != "authority/intermediate" {
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test func peerRecordRoundTrip() throws {
+  @Test func roundTripsPeerRecord() throws {
     var record = PeerRecord(0xABCD)
     #expect(PeerRecord(tlv: record.tlv) == record)
     record.address = SocketAddress(.v6(high: 0xFE80 << 48, low: 5, scope: 3), port: 5541)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import MatterController
 
-/// More wishes at a time than one session bears. Matter Core § 4.10.5.2.
+/// More concurrent requests than one session allows. Matter Core § 4.10.5.2.
 @Suite struct BacklogTests {
   private let path = [AttributePath(lampOnOff)]
 
@@ -16,7 +16,7 @@ import Testing
     return world
   }
 
-  @Test func fiveAtATimeInTheirOrder() throws {
+  @Test func limitsToFiveExchangesInOrder() throws {
     var world = try commissioned()
     var ids: [OperationID] = []
     for _ in 0..<200 { ids.append(world.controller.invoke(OnOff.toggle, on: 1, of: 1, at: world.now)) }
@@ -31,8 +31,7 @@ import Testing
     #expect(completed == ids)
   }
 
-  /// Nobody waits for somebody else's node.
-  @Test func eachNodeHasItsOwn() throws {
+  @Test func limitsPerNode() throws {
     var world = try commissioned(2)
     for _ in 0..<20 { _ = world.controller.read(1, path, at: world.now) }
     let other = world.controller.read(2, path, at: world.now)
@@ -42,8 +41,8 @@ import Testing
     #expect(world.now - sentAt == .milliseconds(2))
   }
 
-  /// Whoever runs out of time while waiting says so, and is not asked any more.
-  @Test func timeRunsOutForThoseWhoWait() throws {
+  /// A queued operation whose timeout passes fails and is not sent.
+  @Test func timesOutQueuedOperations() throws {
     var world = try commissioned()
     world.devices[0].silent = ["Read"]
     for _ in 0..<5 { _ = world.controller.read(1, path, at: world.now) }
@@ -55,8 +54,8 @@ import Testing
     #expect(world.controller.operations.isEmpty && world.controller.backlog.isEmpty)
   }
 
-  /// A subscription that is ended while it waits its turn is never asked for.
-  @Test func whatIsEndedDoesNotBegin() throws {
+  /// A subscription that is ended while queued is not requested.
+  @Test func dropsQueuedSubscriptionWhenEnded() throws {
     var world = try commissioned()
     for _ in 0..<5 { _ = world.controller.read(1, path, at: world.now) }
     let handle = world.controller.subscribe(1, .init(paths: path), at: world.now)
@@ -67,8 +66,8 @@ import Testing
     #expect(!world.devices[0].log.contains("Subscribe"))
   }
 
-  /// The device was started again: those who wait get their answers over the next session.
-  @Test func aSessionThatDiesLosesNobody() throws {
+  /// After a restart of the device, queued operations run over the next session.
+  @Test func runsQueuedOperationsOverNextSession() throws {
     var world = try commissioned()
     world.devices[0].reboot()
     let ids = (0..<40).map { _ in world.controller.read(1, path, at: world.now) }
@@ -77,8 +76,8 @@ import Testing
     for id in ids { #expect(throws: Never.self) { try #require(world.completion(of: id)).get() } }
   }
 
-  /// A node that is removed takes those who wait for it along.
-  @Test func aNodeThatGoesTakesThemAlong() throws {
+  /// Queued operations end when their node is removed.
+  @Test func failsQueuedOperationsOfRemovedNode() throws {
     var world = try commissioned()
     world.devices[0].silent = ["Read"]
     let ids = (0..<9).map { _ in world.controller.read(1, path, at: world.now) }

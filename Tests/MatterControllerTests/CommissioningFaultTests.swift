@@ -6,7 +6,7 @@ import Testing
 
 @testable import MatterController
 
-/// Devices that fail in the middle of being commissioned, and those that are only slow.
+/// Devices that fail or are slow during commissioning.
 @Suite struct CommissioningFaultTests {
   private func request(_ world: World) -> CommissioningRequest {
     CommissioningRequest(passcode: 20_202_021, target: .addresses([world.devices[0].address]))
@@ -18,7 +18,7 @@ import Testing
     ("CSRRequest", .requestSigning), ("AddTrustedRootCertificate", .addTrustedRoot), ("AddNOC", .addCertificate),
     ("CommissioningComplete", .complete),
   ])
-  func rebootAtEachStepIsNamedAndTheNextTryWorks(_ command: String, _ step: CommissioningStep) throws {
+  func reportsStepOfRebootAndSucceedsNextTime(_ command: String, _ step: CommissioningStep) throws {
     var world = try World()
     try world.addDevice()
     world.devices[0].rebootsAt = command
@@ -42,8 +42,9 @@ import Testing
     _ = try #require(try world.result(of: toggle)?.get())
   }
 
-  /// The device did the last step, but its answer got lost with the power: it is ours, and says so when it is asked again.
-  @Test func lostAnswerToTheLastRequestLosesNoDevice() throws {
+  /// The device completed the last step and lost power before the answer; the repeated request shows that it is
+  /// commissioned.
+  @Test func confirmsCompletionAfterLostAnswer() throws {
     var world = try World()
     try world.addDevice()
     world.devices[0].rebootsAfter = "CommissioningComplete"
@@ -57,19 +58,19 @@ import Testing
     #expect(world.store["peer/0000000000000001"] != nil)
   }
 
-  @Test func busyDeviceIsGivenTime() throws {
+  @Test func retriesBusySteps() throws {
     var world = try World()
     try world.addDevice()
     world.devices[0].busyCommands = ["ArmFailSafe": 2, "AddNOC": 3, "CommissioningComplete": 1]
     world.devices[0].handshakeReplies = [StatusReport(.busy, .busy, data: [0x88, 0x13])]
     let id = world.controller.commission(request(world), at: world.now)
     _ = try #require(try world.result(of: id)?.get())
-    // 5 s because the device said so, then 0.5 + 1, 0.5 + 1 + 2 and 0.5 s.
+    // 5 s given by the device, then 0.5 + 1, 0.5 + 1 + 2 and 0.5 s.
     #expect(world.now - .zero >= .milliseconds(10_500) && world.now - .zero < .milliseconds(11_500))
     #expect(world.devices[0].log.count { $0 == "AddNOC" } == 4)
   }
 
-  @Test func deviceThatStaysBusyIsGivenUp() throws {
+  @Test func failsWhenDeviceStaysBusy() throws {
     var world = try World()
     try world.addDevice()
     world.devices[0].busyCommands = ["CSRRequest": 100]
@@ -78,8 +79,8 @@ import Testing
     #expect(world.devices[0].log.last == "ArmFailSafe")
   }
 
-  /// A device, or a controller, that has only one of the two kinds of addresses.
-  @Test(arguments: [true, false]) func deadFamilyOfAddressesIsPassedOver(_ hasIPv6: Bool) throws {
+  /// A device or controller with only one address family.
+  @Test(arguments: [true, false]) func skipsUnreachableAddressFamily(_ hasIPv6: Bool) throws {
     var world = try World()
     try world.addDevice()
     let v4 = IPAddress.v4(0xC0A8_0105)
@@ -90,7 +91,7 @@ import Testing
       CommissioningRequest(passcode: 20_202_021, target: .discriminator(.long(0xF00))), at: world.now)
     _ = try #require(try world.result(of: id)?.get())
     #expect(world.now - .zero < .seconds(4))
-    // On the fabric, too: the address that works has moved to the other family.
+    // Also on the fabric: the working address is now of the other family.
     let other = SocketAddress(hasIPv6 ? .v4(0xC0A8_0106) : .v6(high: 0xFD00 << 48, low: 6, scope: 0), port: 5540)
     world.devices[0].address = other
     world.devices[0].reboot()
@@ -105,7 +106,7 @@ import Testing
   }
 
   /// A device whose clock starts in the year 2000 at each power-on, and one whose clock runs far ahead.
-  @Test(arguments: [2 as Int64, 1 << 31]) func certificatesHoldForAnyClock(_ time: Int64) throws {
+  @Test(arguments: [2 as Int64, 1 << 31]) func issuesCertificatesValidForAnyClock(_ time: Int64) throws {
     var world = try World { $0.notBefore = ControllerConfiguration.earliestNotBefore }
     try world.addDevice()
     try world.commissionAll()

@@ -7,14 +7,14 @@ import MatterProtocol
 import Testing
 
 @Suite struct CommissioningTests {
-  /// Finished steps in the order in which they were told.
+  /// The finished steps, in order.
   private func steps(_ world: World, _ id: OperationID) -> [CommissioningStep] {
     world.events.compactMap {
       if case .commissioningStep(id, let step, .finished) = $0.event { step } else { nil }
     }
   }
 
-  @Test func everyStepInOrder() throws {
+  @Test func performsStepsInOrder() throws {
     var world = try World()
     try world.addDevice(discriminator: 0xABC)
     let id = world.controller.commission(
@@ -38,7 +38,7 @@ import Testing
     #expect(world.browsed.isEmpty)
     #expect(world.controller.isConnected(1))
     #expect(world.completions(of: id) == 1)
-    // No artificial waiting: 3 round trips for PASE, 10 requests, 2 for CASE, at 2 ms each, and no more.
+    // No artificial delays: 3 round trips for PASE, 10 for requests, 2 for CASE, at 2 ms each.
     #expect(result.duration <= .milliseconds(2 * 18))
     // The device holds our root and a certificate for node 1.
     #expect(world.devices[0].core.fabric(1)?.nodeID == 1)
@@ -51,28 +51,28 @@ import Testing
     ("CSRRequest", .requestSigning), ("AddTrustedRootCertificate", .addTrustedRoot), ("AddNOC", .addCertificate),
     ("CommissioningComplete", .complete),
   ])
-  func refusalAtEachStep(_ command: String, _ step: CommissioningStep) throws {
+  func failsWhenAStepIsRefused(_ command: String, _ step: CommissioningStep) throws {
     var world = try World()
     try world.addDevice()
     world.devices[0].refusals[command] = Status(.invalidCommand)
     let id = world.controller.commission(
       CommissioningRequest(passcode: 20_202_021, target: .addresses([world.devices[0].address])), at: world.now)
     #expect(world.error(of: id) == .commissioningFailed(step, .status(Status(.invalidCommand))))
-    // The fail-safe that was armed is disarmed.
+    // An armed fail-safe is disarmed.
     let arms = world.devices[0].log.filter { $0 == "ArmFailSafe" }.count
     #expect(arms == (command == "ArmFailSafe" ? 1 : 2))
     if command != "ArmFailSafe" { #expect(world.devices[0].log.last == "ArmFailSafe") }
     #expect(world.controller.nodes.isEmpty)
     #expect(world.browsed.isEmpty)
     #expect(world.store["peer/0000000000000001"] == nil)
-    // It works once the device does.
+    // The next attempt succeeds once the device accepts the command.
     world.devices[0].refusals = [:]
     let again = world.controller.commission(
       CommissioningRequest(passcode: 20_202_021, target: .addresses([world.devices[0].address])), at: world.now)
     _ = try #require(try world.result(of: again)?.get())
   }
 
-  @Test func silenceEndsInTimeOut() throws {
+  @Test func timesOutWithoutAnAnswer() throws {
     var world = try World()
     try world.addDevice()
     world.devices[0].silent = ["AddNOC"]
@@ -84,7 +84,7 @@ import Testing
     #expect(world.now >= .zero + .seconds(5) && world.now < .zero + .seconds(9))
   }
 
-  @Test func attestationPolicy() throws {
+  @Test func appliesAttestationPolicy() throws {
     var world = try World { $0.attestation.trustedRoots = [] }
     try world.addDevice()
     var request = CommissioningRequest(passcode: 20_202_021, target: .addresses([world.devices[0].address]))
@@ -99,8 +99,8 @@ import Testing
     #expect(result.attestationFailure?.description == "noTrustedRoot" && result.attestation == .unverified)
   }
 
-  @Test("a controller that refuses public test keys refuses a test device, unless it is told to proceed")
-  func refusesTestDevices() throws {
+  @Test("rejects a test device without test keys allowed, unless the policy is to proceed")
+  func rejectsTestDevices() throws {
     var world = try World { $0.attestation.acceptsTestKeys = false }
     try world.addDevice()
     var request = CommissioningRequest(passcode: 20_202_021, target: .addresses([world.devices[0].address]))
@@ -116,7 +116,7 @@ import Testing
     #expect(world.controller.node(result.nodeID)?.attestation == .test)
   }
 
-  @Test func forgedSignatureIsNoticed() throws {
+  @Test func rejectsForgedAttestationSignature() throws {
     var world = try World()
     try world.addDevice()
     world.devices[0].signsWithOtherKey = true
@@ -126,7 +126,7 @@ import Testing
       world.error(of: id) == .commissioningFailed(.verifyAttestation, .attestation(.init(.responseSignature))))
   }
 
-  @Test func devicesWithTheSameDiscriminatorAreTriedInTurn() throws {
+  @Test func triesDevicesWithTheSameDiscriminatorInTurn() throws {
     var world = try World()
     try world.addDevice(passcode: 11_223_344, discriminator: 0x301)
     try world.addDevice(passcode: 20_202_021, discriminator: 0x302)
@@ -139,14 +139,15 @@ import Testing
   }
 
   @Test(arguments: [CommissioningRequest.Target.discriminator(.long(0x302)), .discriminator(.short(3)), .any])
-  func deviceWithoutSubtypesIsFound(_ target: CommissioningRequest.Target) throws {
+  func findsDeviceWithoutSubtypes(_ target: CommissioningRequest.Target) throws {
     var world = try World()
     world.publishesSubtypes = false
     if target != .any { try world.addDevice(discriminator: 0x402) }
     try world.addDevice(discriminator: 0x302)
     let id = world.controller.commission(CommissioningRequest(passcode: 20_202_021, target: target), at: world.now)
     world.run(for: .milliseconds(1999))
-    #expect(!world.browsed.contains(.commissionable(.any)), "all are asked before those meant could answer")
+    #expect(
+      !world.browsed.contains(.commissionable(.any)), "all devices were queried before the matching ones could answer")
     _ = try #require(try world.result(of: id)?.get())
     #expect(world.now < .zero + .seconds(3))
     #expect(target == .any || world.devices[0].log.isEmpty, "a device with another discriminator was tried")
@@ -154,7 +155,7 @@ import Testing
     #expect(world.browsed.isEmpty)
   }
 
-  @Test func wrongPasscodeAndAbsence() throws {
+  @Test func reportsWrongPasscodeAndMissingDevice() throws {
     var world = try World()
     try world.addDevice(passcode: 11_223_344, discriminator: 0x301)
     let wrong = world.controller.commission(
@@ -167,16 +168,16 @@ import Testing
     #expect(world.error(of: absent) == .commissioningFailed(.discover, .notFound))
     #expect(world.now - start == .seconds(15))
     #expect(world.browsed.isEmpty)
-    let nobody = world.controller.commission(
+    let unreachable = world.controller.commission(
       CommissioningRequest(
         passcode: 20_202_021, target: .addresses([SocketAddress(.loopback6, port: 9)])), at: world.now)
-    #expect(world.error(of: nobody) == .commissioningFailed(.connectByPasscode, .unreachable))
+    #expect(world.error(of: unreachable) == .commissioningFailed(.connectByPasscode, .unreachable))
     let bad = world.controller.commission(
       CommissioningRequest(passcode: 12_345_678, target: .any), at: world.now)
-    #expect(world.error(of: bad) == .invalidRequest("no device has the passcode 12345678"))
+    #expect(world.error(of: bad) == .invalidRequest("passcode 12345678: invalid"))
   }
 
-  @Test func secondAddressIsTriedWhenTheFirstIsDead() throws {
+  @Test func triesSecondAddressWhenTheFirstIsDead() throws {
     var world = try World()
     try world.addDevice()
     let id = world.controller.commission(
@@ -187,7 +188,7 @@ import Testing
     #expect(world.now < .zero + .seconds(4))
   }
 
-  @Test func cancelledCommissioningIsUndone() throws {
+  @Test func revertsCanceledCommissioning() throws {
     var world = try World()
     try world.addDevice()
     let id = world.controller.commission(
@@ -199,7 +200,7 @@ import Testing
     #expect(world.completions(of: id) == 1)
   }
 
-  @Test func lossOfAnyOneDatagramIsSurvived() throws {
+  @Test func succeedsWithAnyOneDatagramLost() throws {
     var number = 0
     while true {
       var world = try World()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import MatterController
 
-/// The way of an endpoint into a group, where others change the same lists.
+/// Joining and leaving a group while other administrators change the same lists.
 @Suite struct GroupChangeTests {
   private static let acl = AccessControl.acl.path(on: .root)
   private static let map = GroupKeyManagement.groupKeyMap.path(on: .root)
@@ -34,7 +34,7 @@ import Testing
     return TLVElement(.structure(members))
   }
 
-  private func look(_ keys: [TLVElement], _ entries: [TLVElement], _ version: UInt32) throws -> Reply {
+  private func listsReport(_ keys: [TLVElement], _ entries: [TLVElement], _ version: UInt32) throws -> Reply {
     var report = ReassembledReport()
     try report.append(
       ReportData(attributeReports: [
@@ -45,7 +45,7 @@ import Testing
     return .report(report)
   }
 
-  /// What is to be written: the version that it is for, and the entries.
+  /// The pending write: its data version and entries.
   private func written(_ change: GroupChange) throws -> (version: UInt32?, entries: [TLVElement]) {
     guard case .write(let chunks, _)? = change.request(epochKey: []) else {
       throw ControllerError.invalidRequest("nothing to write in \(change.step)")
@@ -65,11 +65,11 @@ import Testing
     var report = ReassembledReport()
     let support = AttributeData(Groups.nameSupport.path(on: 1), dataVersion: 1, value: [0x04, 0x80])
     try report.append(ReportData(attributeReports: [.data(support)]))
-    #expect(try !change.take(.report(report)))
+    #expect(try !change.handle(.report(report)))
     return change
   }
 
-  @Test("an endpoint without the Groups cluster is not given keys, whether the node says so or not")
+  @Test("gives no keys to an endpoint without the Groups cluster, whether or not the node sends a status")
   func noGroupsCluster() throws {
     let statuses = [
       AttributeStatus(AttributePath(Groups.nameSupport.path(on: 1)), status: Status(.unsupportedEndpoint))
@@ -78,67 +78,68 @@ import Testing
       var change = GroupChange(GroupRecord(7, "Den", keySet: 1), 1, [1], isJoining: true)
       var report = ReassembledReport()
       try report.append(ReportData(attributeReports: answers.map { .status($0) }))
-      #expect(throws: ControllerError.status(Status(code))) { try change.take(.report(report)) }
+      #expect(throws: ControllerError.status(Status(code))) { try change.handle(.report(report)) }
     }
   }
 
-  @Test func listsGoBackAsTheyCameAndForTheVersionThatWasSeen() throws {
+  @Test func writesListsUnchangedAndConditionalOnVersion() throws {
     var change = try joining()
-    #expect(try !change.take(Self.done))
+    #expect(try !change.handle(Self.done))
     let admin = entry(2, [1], extra: "theirs")
-    #expect(try !change.take(look([key(5, set: 3, extra: "new")], [admin, entry(3, [4], extra: "kept")], 40)))
+    #expect(try !change.handle(listsReport([key(5, set: 3, extra: "new")], [admin, entry(3, [4], extra: "kept")], 40)))
     #expect(change.step == .writeMap)
     let map = try written(change)
     #expect(map.version == 40)
     #expect(map.entries.map { $0[1]?.value } == [.unsigned(5), .unsigned(7)])
     #expect(map.entries[0][9]?.value == .string("new") && map.entries[0][254] == nil)
-    #expect(try !change.take(answer(Self.map)))
+    #expect(try !change.handle(answer(Self.map)))
     #expect(change.step == .addGroup)
     let added = Groups.AddGroupResponse(status: .success, groupID: 7)
-    #expect(try !change.take(.invoked([.command(CommandData(Groups.addGroup.path(on: 1), fields: added.tlv))])))
+    #expect(try !change.handle(.invoked([.command(CommandData(Groups.addGroup.path(on: 1), fields: added.tlv))])))
     let access = try written(change)
     #expect(access.version == 41 && access.entries.count == 2)
     #expect(access.entries[0][9]?.value == .string("theirs"))
-    // The entry that takes one group more keeps what we don't know of.
+    // The extended entry keeps its unknown members.
     #expect(access.entries[1][3]?.value == .array([.init(.unsigned(4)), .init(.unsigned(7))]))
     #expect(access.entries[1][9]?.value == .string("kept"))
-    #expect(try change.take(answer(Self.acl)))
+    #expect(try change.handle(answer(Self.acl)))
   }
 
-  /// What a rival wrote in between is looked at and kept; one that never stops wins.
-  @Test func aRivalsEditIsNotOverwritten() throws {
+  /// A concurrent edit is read again and kept; after too many conflicts the change fails.
+  @Test func rereadsListsAfterConflict() throws {
     var change = try joining()
-    _ = try change.take(Self.done)
-    _ = try change.take(look([], [entry(2, [1])], 40))
-    #expect(try !change.take(answer(Self.map, .dataVersionMismatch)))
-    #expect(change.step == .look)
-    _ = try change.take(look([key(6, set: 9)], [entry(2, [1])], 41))
+    _ = try change.handle(Self.done)
+    _ = try change.handle(listsReport([], [entry(2, [1])], 40))
+    #expect(try !change.handle(answer(Self.map, .dataVersionMismatch)))
+    #expect(change.step == .readLists)
+    _ = try change.handle(listsReport([key(6, set: 9)], [entry(2, [1])], 41))
     let map = try written(change)
     #expect(map.version == 41 && map.entries.map { $0[1]?.value } == [.unsigned(6), .unsigned(7)])
     for _ in 0..<3 {
-      #expect(try !change.take(answer(Self.map, .dataVersionMismatch)))
-      _ = try change.take(look([], [entry(2, [1])], 50))
+      #expect(try !change.handle(answer(Self.map, .dataVersionMismatch)))
+      _ = try change.handle(listsReport([], [entry(2, [1])], 50))
     }
     #expect(throws: ControllerError.status(Status(.dataVersionMismatch))) {
-      try change.take(answer(Self.map, .dataVersionMismatch))
+      try change.handle(answer(Self.map, .dataVersionMismatch))
     }
   }
 
-  @Test func leavingTakesOutItsOwnAlone() throws {
+  @Test func removesOnlyOwnEntries() throws {
     var change = GroupChange(GroupRecord(7, "Den", keySet: 1), 1, [1], isJoining: false)
     let left = Groups.RemoveGroupResponse(status: .success, groupID: 7)
-    _ = try change.take(.invoked([.command(CommandData(Groups.removeGroup.path(on: 1), fields: left.tlv))]))
-    _ = try change.take(look([key(7, set: 1), key(8, set: 1)], [entry(2, [1]), entry(3, [7, 8]), entry(3, [7])], 3))
+    _ = try change.handle(.invoked([.command(CommandData(Groups.removeGroup.path(on: 1), fields: left.tlv))]))
+    _ = try change.handle(
+      listsReport([key(7, set: 1), key(8, set: 1)], [entry(2, [1]), entry(3, [7, 8]), entry(3, [7])], 3))
     #expect(try written(change).entries.map { $0[1]?.value } == [.unsigned(8)])
-    _ = try change.take(answer(Self.map))
+    _ = try change.handle(answer(Self.map))
     #expect(
       try written(change).entries.map { $0[3]?.value } == [
         .array([.init(.unsigned(1))]), .array([.init(.unsigned(8))]),
       ])
-    #expect(try change.take(answer(Self.acl)))
+    #expect(try change.handle(answer(Self.acl)))
   }
 
-  @Test("removes the key set with the last group that uses it, and leaves all endpoints")
+  @Test("removes the key set with the last group that uses it, and all endpoints")
   func removesUnusedKeys() throws {
     var record = GroupRecord(7, "Den", keySet: 4)
     record.members = [.init(1, 1), .init(1, 2), .init(2, 1)]
@@ -153,11 +154,11 @@ import Testing
         CommandData(
           Groups.removeGroup.path(on: endpoint), fields: Groups.RemoveGroupResponse(status: status, groupID: 7).tlv))
     }
-    #expect(try !change.take(.invoked(answers)))
+    #expect(try !change.handle(.invoked(answers)))
     // Another group uses another key set.
-    #expect(try !change.take(look([key(7, set: 4), key(8, set: 1)], [entry(2, [1]), entry(3, [7])], 3)))
+    #expect(try !change.handle(listsReport([key(7, set: 4), key(8, set: 1)], [entry(2, [1]), entry(3, [7])], 3)))
     #expect(change.step == .writeMap)
-    #expect(try !change.take(answer(Self.map)))
+    #expect(try !change.handle(answer(Self.map)))
     guard case .invoke(let removal, _)? = change.request(epochKey: []) else {
       Issue.record("no KeySetRemove")
       return
@@ -165,19 +166,19 @@ import Testing
     #expect(removal.first?.path == GroupKeyManagement.keySetRemove.path(on: .root))
     #expect(removal.first?.fields == GroupKeyManagement.KeySetRemoveRequest(groupKeySetID: 4).tlv)
     let gone = CommandStatus(GroupKeyManagement.keySetRemove.path(on: .root), status: Status(.notFound))
-    #expect(try !change.take(.invoked([.status(gone)])))
+    #expect(try !change.handle(.invoked([.status(gone)])))
     #expect(try written(change).entries.map { $0[3]?.value } == [.array([.init(.unsigned(1))])])
-    #expect(try change.take(answer(Self.acl)))
+    #expect(try change.handle(answer(Self.acl)))
   }
 
-  @Test("replaces keys that a node has no command to remove")
+  @Test("replaces the keys if the node has no KeySetRemove")
   func replacesKeys() throws {
     var change = GroupChange(GroupRecord(7, "Den", keySet: 4), 1, [], isJoining: false)
-    #expect(try !change.take(look([], [], 3)))
+    #expect(try !change.handle(listsReport([], [], 3)))
     #expect(change.step == .removeKeys)
     let path = GroupKeyManagement.keySetRemove.path(on: .root)
     let unsupported = CommandStatus(path, status: Status(.unsupportedCommand))
-    #expect(try !change.take(.invoked([.status(unsupported)])))
+    #expect(try !change.handle(.invoked([.status(unsupported)])))
     guard case .invoke(let commands, _)? = change.request(epochKey: [UInt8](repeating: 9, count: 16)) else {
       Issue.record("no KeySetWrite")
       return
@@ -185,20 +186,20 @@ import Testing
     let written = try GroupKeyManagement.KeySetWriteRequest(tlv: try #require(commands.first?.fields))
     #expect(written.groupKeySet.groupKeySetID == 4)
     #expect(written.groupKeySet.epochKey0 == .value(OctetString([UInt8](repeating: 9, count: 16))))
-    #expect(try change.take(Self.done))
+    #expect(try change.handle(Self.done))
   }
 
-  @Test("an answer for fewer endpoints than were asked is refused")
-  func countsAnswers() throws {
+  @Test("rejects an answer for fewer endpoints than requested")
+  func rejectsMissingAnswers() throws {
     var change = GroupChange(GroupRecord(7, "Den", keySet: 1), 1, [1, 2], isJoining: false)
     let left = Groups.RemoveGroupResponse(status: .success, groupID: 7)
     #expect(throws: ControllerError.self) {
-      try change.take(.invoked([.command(CommandData(Groups.removeGroup.path(on: 1), fields: left.tlv))]))
+      try change.handle(.invoked([.command(CommandData(Groups.removeGroup.path(on: 1), fields: left.tlv))]))
     }
   }
 
   @Test("stores key set, holders and deletion")
-  func isStored() throws {
+  func roundTripsGroupRecord() throws {
     var record = GroupRecord(7, "Den", keySet: 4)
     record.members = [.init(1, 1)]
     record.addHolder(3)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import MatterController
 
-/// Devices that forget a subscription although they are there.
+/// Reachable devices that have dropped a subscription.
 @Suite struct OverdueReportTests {
   private func subscribed(
     _ request: SubscriptionRequest = .init(paths: [AttributePath(lampOnOff)])
@@ -24,7 +24,7 @@ import Testing
     world.events.count { if case .subscriptionLost(handle, _, _) = $0.event { true } else { false } }
   }
 
-  private func told(_ world: World, _ handle: SubscriptionHandle) -> [String] {
+  private func summary(_ world: World, _ handle: SubscriptionHandle) -> [String] {
     world.events.compactMap {
       switch $0.event {
       case .attributeReport(handle, let path, _, _): "\(path)"
@@ -35,23 +35,23 @@ import Testing
     }
   }
 
-  /// The device never reports by itself: each interval ends with a question, and nothing is ever said to be lost.
-  @Test func itIsAskedBeforeItIsTakenForLost() throws {
+  /// The device never reports: the subscription is renewed after each interval and never lost.
+  @Test func renewsBeforeDeclaringLoss() throws {
     var (world, handle) = try subscribed()
     world.devices[0].set(OnOff.onOff, true, 1)
     let before = world.devices[0].log.count { $0 == "Subscribe" }
     world.run(for: .seconds(61))
-    #expect(told(world, handle) == [])
+    #expect(summary(world, handle) == [])
     world.run(for: .seconds(2))
-    #expect(told(world, handle) == ["\(lampOnOff)", "established"])
+    #expect(summary(world, handle) == ["\(lampOnOff)", "established"])
     world.run(for: .seconds(300))
     #expect(losses(world, handle) == 0)
-    // Once an interval, and no more.
+    // Once per interval.
     #expect(world.devices[0].log.count { $0 == "Subscribe" } - before == 5)
   }
 
-  /// The device is told to let go of the session of the old one, and the old one's number is none of ours any more.
-  @Test func theOldOneEnds() throws {
+  /// The session and the id of the replaced subscription are dropped.
+  @Test func closesSessionOfReplacedSubscription() throws {
     var (world, handle) = try subscribed()
     world.run(for: .seconds(64))
     #expect(world.devices[0].core.sessions.count { $0.kind == .case } == 1)
@@ -62,8 +62,8 @@ import Testing
     #expect(losses(world, handle) == 0)
   }
 
-  /// It is away for good: it is lost at the old subscription's deadline, neither sooner nor later for having been asked.
-  @Test func whoeverDoesNotAnswerIsLostAtTheDeadline() throws {
+  /// An unreachable device is lost at the deadline of the subscription, regardless of the renewal attempt.
+  @Test func losesUnreachableDeviceAtDeadline() throws {
     var (world, handle) = try subscribed()
     let deadline = try #require(world.controller.reportDeadline(handle))
     world.devices[0].isDead = true
@@ -71,14 +71,14 @@ import Testing
     #expect(losses(world, handle) == 0)
     world.run(for: .milliseconds(2))
     #expect(losses(world, handle) == 1)
-    // One attempt at a time goes on from there.
+    // From there on, one attempt at a time.
     world.devices[0].isDead = false
     world.run(for: .seconds(3))
-    #expect(told(world, handle) == ["lost", "established"])
+    #expect(summary(world, handle) == ["lost", "established"])
   }
 
-  /// A device that grants no second one is not lost for that: the old one has its time.
-  @Test func aRefusalChangesNothing() throws {
+  /// A refused renewal does not end the subscription before its deadline.
+  @Test func keepsSubscriptionAfterRefusedRenewal() throws {
     var (world, handle) = try subscribed()
     world.devices[0].busyCount = 100
     world.devices[0].busyStatus = .resourceExhausted
@@ -88,11 +88,11 @@ import Testing
     world.devices[0].report(lampOnOff, subscription: 101, at: world.now)
     world.run(for: .seconds(30))
     #expect(world.devices[0].statuses.last == .success)
-    #expect(told(world, handle) == ["\(lampOnOff)"])
+    #expect(summary(world, handle) == ["\(lampOnOff)"])
   }
 
-  /// It was started again in a moment in which nobody looked: it knows neither subscription nor session.
-  @Test func aRestartIsNoLoss() throws {
+  /// A device restarted between reports knows neither subscription nor session.
+  @Test func renewsAfterDeviceRestart() throws {
     var (world, handle) = try subscribed()
     world.run(for: .seconds(20))
     world.devices[0].reboot()
@@ -103,8 +103,8 @@ import Testing
     #expect(world.controller.core.sessions.count { $0.kind == .case } == 1)
   }
 
-  /// A report that was only late ends the question: no second subscription is made.
-  @Test func aLateReportIsEnough() throws {
+  /// A late report cancels the renewal.
+  @Test func cancelsRenewalOnLateReport() throws {
     var (world, handle) = try subscribed()
     world.devices[0].busyCount = 1
     world.run(for: .milliseconds(61_900))
@@ -112,12 +112,12 @@ import Testing
     let before = world.devices[0].log.count { $0 == "Subscribe" }
     world.run(for: .seconds(30))
     #expect(world.devices[0].log.count { $0 == "Subscribe" } == before)
-    #expect(told(world, handle) == ["\(lampOnOff)"])
+    #expect(summary(world, handle) == ["\(lampOnOff)"])
     #expect(sessions(world) == [1, 1])
   }
 
-  /// A device that refuses each time, and reports late each time, has one session the more while it is asked.
-  @Test func nobodyIsLeftWithSessions() throws {
+  /// A device that refuses each renewal and reports late has a second session only during the renewal.
+  @Test func closesExtraSessionsAfterRenewal() throws {
     var (world, handle) = try subscribed()
     for _ in 1...5 {
       world.devices[0].busyCount = 100
@@ -131,8 +131,8 @@ import Testing
     #expect(losses(world, handle) == 0)
   }
 
-  /// What others ask over the new session meanwhile is answered, and then the session goes.
-  @Test func whoeverUsesTheNewSessionKeepsIt() throws {
+  /// Requests over the new session are answered before it is closed.
+  @Test func keepsNewSessionUntilRequestsEnd() throws {
     var (world, _) = try subscribed()
     world.devices[0].busyCount = 1
     world.run(for: .milliseconds(61_900))
@@ -141,22 +141,22 @@ import Testing
     world.run(for: .seconds(1))
     #expect(throws: Never.self) { try #require(world.completion(of: read)).get() }
     #expect(sessions(world) == [1, 1])
-    #expect(world.controller.leaving.isEmpty)
+    #expect(world.controller.retiring.isEmpty)
   }
 
-  /// What was asked over the old session, of a device that was started again since, gets its answer over the new one; what a
-  /// device that is there was slow to answer, over the old one.
-  @Test(arguments: [true, false]) func whoeverWaitsOverTheOldSessionIsAnswered(isStartedAgain: Bool) throws {
+  /// A request on the old session is answered over the new one if the device was restarted, and over the old one if the
+  /// device is only slow.
+  @Test(arguments: [true, false]) func completesRequestsOfOldSession(isRestarted: Bool) throws {
     var (world, handle) = try subscribed()
     world.run(for: .seconds(20))
-    if isStartedAgain { world.devices[0].reboot() } else { world.devices[0].holdBack = ["Toggle"] }
+    if isRestarted { world.devices[0].reboot() } else { world.devices[0].holdBack = ["Toggle"] }
     world.run(for: .seconds(40))
     let invoke = world.controller.invoke(OnOff.toggle, on: 1, of: 1, at: world.now)
     world.run(for: .milliseconds(3500))
-    // The new subscription stands, and the command is still on its way.
-    #expect(told(world, handle).contains("established"))
+    // The new subscription is established, and the command is not answered yet.
+    #expect(summary(world, handle).contains("established"))
     #expect(world.completion(of: invoke) == nil)
-    if !isStartedAgain { #expect(world.devices[0].answerHeld(at: world.now) == 1) }
+    if !isRestarted { #expect(world.devices[0].answerHeld(at: world.now) == 1) }
     world.run(for: .seconds(20))
     #expect(throws: Never.self) { try #require(world.completion(of: invoke)).get() }
     #expect(world.devices[0].log.count { $0 == "Toggle" } == 1)
@@ -164,8 +164,9 @@ import Testing
     #expect(sessions(world) == [1, 1])
   }
 
-  /// The session that was opened to ask was to be given up for the old one; then the old one ends, and it is needed again.
-  @Test func whatWasToBeGivenUpMayBeNeededAgain() throws {
+  /// The session opened for the renewal is retired in favor of the old one; then the old one ends, and the retired one
+  /// is used.
+  @Test func reusesRetiredSession() throws {
     var (world, _) = try subscribed()
     world.devices[0].busyCount = 1
     world.run(for: .milliseconds(61_900))
@@ -174,27 +175,28 @@ import Testing
     world.run(for: .milliseconds(10))
     world.devices[0].report(lampOnOff, subscription: 101, at: world.now)
     world.run(for: .milliseconds(100))
-    try #require(world.controller.leaving.count == 1)
+    try #require(world.controller.retiring.count == 1)
     let old = try #require(world.devices[0].core.sessions.filter { $0.kind == .case }.map(\.id).min())
     world.events = []
     world.devices[0].core.close(old, notifyingPeer: true, at: world.now)
     world.run(for: .milliseconds(100))
-    #expect(world.controller.leaving.isEmpty)
+    #expect(world.controller.retiring.isEmpty)
     #expect(world.devices[0].answerHeld(at: world.now) == 1)
     world.run(for: .seconds(5))
     #expect(throws: Never.self) { try #require(world.completion(of: invoke)).get() }
-    // No handshake was needed for the subscription that the old session took with it.
+    // The subscription lost with the old session is renewed without a handshake.
     #expect(!world.events.contains { if case .sessionOpened = $0.event { true } else { false } })
     #expect(sessions(world) == [1, 1])
   }
 
-  /// How many sessions the controller and the device have.
+  /// The number of sessions of the controller and of the device.
   private func sessions(_ world: World) -> [Int] {
     [world.controller.core, world.devices[0].core].map { $0.sessions.count { $0.kind == .case } }
   }
 
-  /// The device closes a session while it is asked: the old one takes the subscription with it, and one new one is made.
-  @Test(arguments: [true, false]) func aSessionMayEndMeanwhile(isOld: Bool) throws {
+  /// The device closes a session during the renewal: closing the old one loses the subscription, and one new one is
+  /// made.
+  @Test(arguments: [true, false]) func handlesSessionClosedDuringRenewal(isOld: Bool) throws {
     var (world, handle) = try subscribed()
     world.devices[0].busyCount = 1
     world.run(for: .milliseconds(61_900))
@@ -202,10 +204,10 @@ import Testing
     try #require(sessions.count == 2)
     world.devices[0].core.close(sessions[isOld ? 0 : 1], notifyingPeer: true, at: world.now)
     world.run(for: .seconds(10))
-    #expect(told(world, handle) == (isOld ? ["lost", "established"] : ["established"]))
+    #expect(summary(world, handle) == (isOld ? ["lost", "established"] : ["established"]))
   }
 
-  @Test func nothingIsLeftOfOneThatIsEndedMeanwhile() throws {
+  @Test func removesSubscriptionEndedDuringRenewal() throws {
     var (world, handle) = try subscribed()
     world.devices[0].isDead = true
     world.run(for: .seconds(63))

@@ -4,7 +4,7 @@ import MatterModel
 import MatterProtocol
 import Testing
 
-/// Sessions that are taken up again, or that the device does not want to hear of.
+/// Resumption of sessions, and devices that reject it.
 @Suite struct ReconnectTests {
   private func commissioned() throws -> World {
     var world = try World()
@@ -14,9 +14,9 @@ import Testing
     return world
   }
 
-  /// As a new process would: everything but what is stored is gone.
+  /// Replaces the controller by one with only the stored state, as in a new process.
   private func restartController(_ world: inout World) throws {
-    // Operations are numbered anew.
+    // Operation ids restart.
     world.events = []
     world.controller = try World.makeController(state: world.store, seed: world.random.next())
   }
@@ -26,14 +26,14 @@ import Testing
     _ = try #require(try world.result(of: id)?.get())
   }
 
-  @Test func sessionIsResumedByTheNextProcess() throws {
+  @Test func resumesSessionAfterControllerRestart() throws {
     var world = try commissioned()
-    for life in 1...5 {
+    for run in 1...5 {
       try restartController(&world)
       try toggle(&world)
-      #expect(world.devices[0].handshakes == (full: 0, resumed: life))
+      #expect(world.devices[0].handshakes == (full: 0, resumed: run))
     }
-    // Who has lost it begins with certificates, and is as well off from then on.
+    // Without the record, the session starts with certificates and leaves a new record.
     world.store["resumption/0000000000000001"] = nil
     try restartController(&world)
     try toggle(&world)
@@ -43,7 +43,7 @@ import Testing
     #expect(world.devices[0].handshakes == (full: 1, resumed: 6))
   }
 
-  @Test func brokenRecordIsIgnored() throws {
+  @Test func ignoresInvalidResumptionRecord() throws {
     var world = try commissioned()
     world.store["resumption/0000000000000001"] = [1, 2, 3]
     try restartController(&world)
@@ -51,8 +51,8 @@ import Testing
     #expect(world.devices[0].handshakes == (full: 1, resumed: 0))
   }
 
-  /// A device that has forgotten the session answers with certificates, some others with an error.
-  @Test func deviceThatDoesNotResumeIsReachedAtOnce() throws {
+  /// A device that does not know the session continues with certificates; some devices answer with an error.
+  @Test func connectsAtOnceWhenResumptionIsRejected() throws {
     var world = try commissioned()
     for refusal in [nil, StatusReport(.failure, .invalidParameter), StatusReport(.failure, .noSharedTrustRoots)] {
       world.devices[0].reboot()
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test("removes a node by force that has forgotten the fabric, and says so") func removesNoMember() throws {
+  @Test("force-removes a node that has removed the fabric") func removesNoMember() throws {
     var world = try commissioned()
     world.store["resumption/0000000000000001"] = nil
     try restartController(&world)
@@ -76,13 +76,31 @@ import Testing
     #expect(world.error(of: refused)?.isForgotten == true)
     let forced = world.controller.removeNode(1, force: true, at: world.now)
     guard case .removed(1, .notMember)? = try world.result(of: forced)?.get() else {
-      Issue.record("not removed as one that has forgotten the fabric")
+      Issue.record("not removed as a node without the fabric")
       return
     }
     #expect(world.controller.nodes.isEmpty)
   }
 
-  @Test func removedNodeLeavesNothingBehind() throws {
+  @Test("force-removes a node that has removed the fabric before the search for its addresses ends")
+  func removesNonMemberBeforeTimeout() throws {
+    var world = try commissioned()
+    world.store["resumption/0000000000000001"] = nil
+    try restartController(&world)
+    world.devices[0].reboot()
+    world.devices[0].handshakeReplies = Array(repeating: StatusReport(.failure, .noSharedTrustRoots), count: 50)
+    let start = world.now
+    let refused = world.controller.removeNode(1, timeout: .seconds(4), at: world.now)
+    #expect(world.error(of: refused)?.isForgotten == true)
+    let forced = world.controller.removeNode(1, force: true, timeout: .seconds(4), at: world.now)
+    guard case .removed(1, .notMember)? = try world.result(of: forced)?.get() else {
+      Issue.record("not removed as a node without the fabric")
+      return
+    }
+    #expect(world.now - start <= .milliseconds(8100))
+  }
+
+  @Test func removesStoredStateOfRemovedNode() throws {
     var world = try commissioned()
     #expect(world.store["resumption/0000000000000001"] != nil)
     let id = world.controller.removeNode(1, at: world.now)
@@ -90,8 +108,8 @@ import Testing
     #expect(!world.store.keys.contains { $0.hasPrefix("peer/") || $0.hasPrefix("resumption/") })
   }
 
-  /// A device without room for a session says when to come again.
-  @Test func deviceWithoutRoomIsAskedAgainWhenItSays() throws {
+  /// A device without a free session answers with the minimum wait.
+  @Test func retriesAfterWaitGivenByBusyDevice() throws {
     var world = try commissioned()
     world.store["resumption/0000000000000001"] = nil
     try restartController(&world)
@@ -108,7 +126,7 @@ import Testing
     #expect(world.error(of: read) == .busy)
   }
 
-  @Test(arguments: [StatusCode.busy, .resourceExhausted]) func requestsAreMadeAgain(_ status: StatusCode) throws {
+  @Test(arguments: [StatusCode.busy, .resourceExhausted]) func retriesBusyRequests(_ status: StatusCode) throws {
     var world = try commissioned()
     world.devices[0].busyStatus = status
     world.devices[0].busyCount = 2
@@ -122,8 +140,7 @@ import Testing
     #expect(world.error(of: never) == (status == .busy ? .busy : .status(Status(status))))
   }
 
-  /// A subscription follows its device to another address.
-  @Test func subscriptionFollowsTheDevice() throws {
+  @Test func renewsSubscriptionAtNewAddress() throws {
     var world = try commissioned()
     let handle = world.controller.subscribe(
       1, SubscriptionRequest(paths: [AttributePath(lampOnOff)], maxInterval: .seconds(10)), at: world.now)
@@ -145,25 +162,25 @@ import Testing
     #expect(world.controller.node(1)?.address?.port == 6001)
   }
 
-  /// The answer comes long after the request was given up: nothing breaks, and the next request works.
-  @Test func lateAnswerIsPassedOver() throws {
+  /// An answer that arrives after the timeout of its request does not affect the next request.
+  @Test func ignoresLateAnswer() throws {
     var world = try commissioned()
     world.delay = .milliseconds(700)
     try toggle(&world)
     world.devices[0].holdBack = ["Toggle"]
     let id = world.controller.invoke(OnOff.toggle, on: 1, of: 1, timeout: .seconds(2), at: world.now)
     #expect(world.error(of: id) == .timedOut)
-    #expect(!world.devices[0].onOff, "it was carried out: it was on before")
-    // The next request waits for its answer when that of the first one comes.
+    #expect(!world.devices[0].onOff, "the first command was not carried out")
+    // The late answer arrives while the next request waits for its own.
     world.devices[0].holdBack = []
     let next = world.controller.invoke(OnOff.toggle, on: 1, of: 1, at: world.now)
     let answered = world.devices[0].answerHeld(at: world.now)
-    #expect(answered == 1, "the device has the exchange still open")
+    #expect(answered == 1, "the device closed the exchange")
     _ = try #require(try world.result(of: next)?.get())
     #expect(world.devices[0].onOff)
     world.run(for: .seconds(30))
-    #expect(world.controller.drops[.unknownExchange] >= 1, "it came, and nobody waited for it")
-    #expect(world.devices[0].core.nextDeadline == nil, "it was acknowledged")
+    #expect(world.controller.drops[.unknownExchange] >= 1, "the late answer was not dropped")
+    #expect(world.devices[0].core.nextDeadline == nil, "the late answer was not acknowledged")
     #expect(world.completions(of: id) == 1 && world.completions(of: next) == 1)
     try toggle(&world)
   }

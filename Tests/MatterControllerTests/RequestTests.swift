@@ -12,7 +12,7 @@ import Testing
     return world
   }
 
-  @Test func typedReadWriteAndInvoke() throws {
+  @Test func readsWritesAndInvokesTyped() throws {
     var world = try commissioned()
     let read = world.controller.read(OnOff.onOff, on: 1, of: 1, at: world.now)
     guard case .report(let report)? = try world.result(of: read)?.get() else { throw ControllerError.notFound }
@@ -30,7 +30,7 @@ import Testing
     #expect(world.devices[0].onOff)
   }
 
-  @Test func missingAttributeIsAStatus() throws {
+  @Test func reportsStatusOfMissingAttribute() throws {
     var world = try commissioned()
     let read = world.controller.read(OnOff.onTime, on: 1, of: 1, at: world.now)
     guard case .report(let report)? = try world.result(of: read)?.get() else { throw ControllerError.notFound }
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func warmInvokeIsTwoDatagramsAndAnAck() throws {
+  @Test func invokesWithThreeDatagramsOnOpenSession() throws {
     var world = try commissioned()
     world.run(for: .seconds(1))
     let before = world.datagramCount
@@ -51,7 +51,7 @@ import Testing
     #expect(world.datagramCount - before == 3)
   }
 
-  @Test func reportInManyMessages() throws {
+  @Test func readsReportOfManyMessages() throws {
     var world = try commissioned()
     world.devices[0].reportSize = 2
     let id = world.controller.read(1, [AttributePath()], at: world.now)
@@ -59,7 +59,7 @@ import Testing
     #expect(report.attributes.map(\.path) == world.devices[0].attributes.keys.sorted())
   }
 
-  @Test func severalCommandsKeepTheirOrder() throws {
+  @Test func keepsOrderOfCommands() throws {
     var world = try commissioned()
     let commands = (0..<25).map { _ in toggleLamp } + [CommandData(OnOff.on.path(on: 1))]
     let id = world.controller.invoke(1, commands, at: world.now)
@@ -70,14 +70,14 @@ import Testing
     #expect(last.path == OnOff.on.path(on: 1))
   }
 
-  @Test func timedInteractions() throws {
+  @Test func sendsTimedRequestFirst() throws {
     var world = try commissioned()
     let id = world.controller.invoke(1, [toggleLamp], timed: .seconds(1), at: world.now)
     _ = try #require(try world.result(of: id)?.get())
     #expect(world.devices[0].log == ["Timed", "Toggle"])
   }
 
-  @Test func longWriteInPieces() throws {
+  @Test func splitsLongWrite() throws {
     var world = try commissioned()
     let list = (0..<200).map { UInt64($0) << 40 }.tlv
     let id = world.controller.write(
@@ -87,8 +87,8 @@ import Testing
     #expect(world.devices[0].log.count > 1)
   }
 
-  /// The beginning is refused because somebody else has changed the list: its rest must not go behind the other's list.
-  @Test func refusedListIsNotContinued() throws {
+  /// After a refused first part, the remaining parts must not be appended to the list of another administrator.
+  @Test func stopsWriteAfterRefusedPart() throws {
     var world = try commissioned()
     let list = (0..<200).map { UInt64($0) << 40 }.tlv
     world.devices[0].writeStatus = Status(.dataVersionMismatch)
@@ -97,7 +97,7 @@ import Testing
     guard case .written(let statuses)? = try world.result(of: id)?.get() else { throw ControllerError.notFound }
     #expect(throws: ControllerError.status(Status(.dataVersionMismatch))) { try statuses.check() }
     #expect(world.devices[0].log == ["Write"])
-    // Only the piece that replaces the list asks for the version.
+    // Only the part that replaces the list is conditional on the version.
     world.devices[0].writeStatus = .success
     let again = world.controller.write(
       1, [AttributeWrite(ConcreteAttributePath(1, 0x001E, 0), dataVersion: 7, value: list)], at: world.now)
@@ -107,7 +107,7 @@ import Testing
     #expect(world.devices[0].writes.count > 1)
   }
 
-  @Test func requestsShareOneHandshake() throws {
+  @Test func sharesOneHandshakeAmongRequests() throws {
     var world = try commissioned()
     world.controller = try World.makeController(state: world.store, seed: 9)
     let ids = (0..<5).map { _ in world.controller.read(OnOff.onOff, on: 1, of: 1, at: world.now) }
@@ -117,15 +117,15 @@ import Testing
     #expect(world.browsed.isEmpty)
   }
 
-  @Test func unknownNodeAndEmptyInvoke() throws {
+  @Test func rejectsUnknownNodeAndEmptyInvoke() throws {
     var world = try commissioned()
     let read = world.controller.read(OnOff.onOff, on: 1, of: 77, at: world.now)
     #expect(world.error(of: read) == .unknownNode(77))
     let invoke = world.controller.invoke(1, [], at: world.now)
-    #expect(world.error(of: invoke) == .invalidRequest("there are no commands in it"))
+    #expect(world.error(of: invoke) == .invalidRequest("invoke: no commands"))
   }
 
-  @Test func busyDeviceIsAskedAgain() throws {
+  @Test func retriesWhenDeviceIsBusy() throws {
     var world = try commissioned()
     world.devices[0].busyCount = 2
     let read = world.controller.read(OnOff.onOff, on: 1, of: 1, at: world.now)
@@ -137,15 +137,15 @@ import Testing
     #expect(world.devices[0].log.count == 7)
   }
 
-  // MARK: Dead sessions
+  // MARK: Session loss
 
-  /// The device loses its sessions, as it does when it starts anew.
+  /// Drops the device's sessions, as a restart does.
   private func restart(_ device: inout FakeDevice) {
     let fabrics = device.core.fabrics
     device.core = NodeCore(random: device.random, fabrics: fabrics)
   }
 
-  @Test func restartedDeviceIsConnectedAnewAndCarriesOutOnce() throws {
+  @Test func repeatsInvokeOnceAfterDeviceRestart() throws {
     var world = try commissioned()
     restart(&world.devices[0])
     let invoke = world.controller.invoke(OnOff.toggle, on: 1, of: 1, at: world.now)
@@ -156,7 +156,7 @@ import Testing
     _ = try #require(try world.result(of: read)?.get())
   }
 
-  @Test func invokeThatWasHeardIsNotRepeated() throws {
+  @Test func doesNotRepeatAcknowledgedInvoke() throws {
     var world = try commissioned()
     world.devices[0].silent = ["Toggle"]
     let invoke = world.controller.invoke(OnOff.toggle, on: 1, of: 1, at: world.now)
@@ -164,14 +164,14 @@ import Testing
     #expect(world.devices[0].log == ["Toggle"])
   }
 
-  @Test func deadDeviceIsUnreachable() throws {
+  @Test func reportsUnreachableDevice() throws {
     var world = try commissioned()
     world.devices[0].isDead = true
     let read = world.controller.read(OnOff.onOff, on: 1, of: 1, at: world.now)
     #expect(world.error(of: read) == .unreachable)
     #expect(world.browsed.isEmpty)
     #expect(world.completions(of: read) == 1)
-    // Without a session, too; and it comes back.
+    // Also without a session; the next request succeeds after the device has recovered.
     let invoke = world.controller.invoke(OnOff.toggle, on: 1, of: 1, timeout: .seconds(3), at: world.now)
     #expect(world.error(of: invoke) == .timedOut)
     world.devices[0].isDead = false
@@ -179,7 +179,7 @@ import Testing
     _ = try #require(try world.result(of: again)?.get())
   }
 
-  @Test func movedDeviceIsFoundByDiscovery() throws {
+  @Test func findsMovedDeviceByDiscovery() throws {
     var world = try commissioned()
     restart(&world.devices[0])
     world.devices[0].address = SocketAddress(.loopback6, port: 6000)
@@ -193,7 +193,7 @@ import Testing
     #expect(world.controller.node(1)?.address?.port == 6000)
   }
 
-  @Test func cancelEndsAnOperation() throws {
+  @Test func completesCanceledOperation() throws {
     var world = try commissioned()
     world.devices[0].silent = ["Toggle"]
     let id = world.controller.invoke(OnOff.toggle, on: 1, of: 1, at: world.now)
@@ -206,7 +206,7 @@ import Testing
 
   // MARK: Administration
 
-  @Test func removal() throws {
+  @Test func removesNodes() throws {
     var world = try commissioned(2)
     let id = world.controller.removeNode(1, at: world.now)
     guard case .removed(1, .told)? = try world.result(of: id)?.get() else {
@@ -228,7 +228,7 @@ import Testing
     #expect(world.controller.nodes.isEmpty)
   }
 
-  @Test func commissioningWindow() throws {
+  @Test func opensCommissioningWindow() throws {
     var world = try commissioned()
     let id = world.controller.openCommissioningWindow(1, at: world.now)
     guard case .windowOpened(let window)? = try world.result(of: id)?.get() else { throw ControllerError.notFound }

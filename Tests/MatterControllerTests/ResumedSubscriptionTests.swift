@@ -7,7 +7,7 @@ import Testing
 
 /// Devices that resume their subscriptions after a restart.
 @Suite struct ResumedSubscriptionTests {
-  /// - Returns: handles of subscriptions that stand, with the numbers 101 and on.
+  /// - Returns: handles of established subscriptions with the ids 101, 102, …
   private func subscribed(_ count: Int = 1) throws -> (World, [SubscriptionHandle]) {
     var world = try World()
     try world.addDevice()
@@ -25,7 +25,7 @@ import Testing
     return (world, handles)
   }
 
-  private func told(_ world: World, _ handle: SubscriptionHandle) -> [String] {
+  private func summary(_ world: World, _ handle: SubscriptionHandle) -> [String] {
     world.events.compactMap {
       switch $0.event {
       case .attributeReport(handle, _, _, _): "report"
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  /// The device is started again and opens a session to the controller.
+  /// Restarts the device and opens a session from it to the controller.
   private func restart(_ world: inout World) -> SessionID? {
     world.devices[0].reboot()
     let controller = world.controller.fabric.nodeID
@@ -46,7 +46,7 @@ import Testing
     return world.devices[0].core.newestSession(fabric: 1, peer: controller)
   }
 
-  @Test func takesAReportUnderTheOldNumberOverANewSession() throws {
+  @Test func acceptsReportOverNewSession() throws {
     var (world, handles) = try subscribed()
     let opened = restart(&world)
     let session = try #require(opened)
@@ -55,20 +55,20 @@ import Testing
     world.devices[0].report(lampOnOff, subscription: 101, at: world.now)
     world.run(for: .milliseconds(100))
     #expect(world.devices[0].statuses.last == .success)
-    #expect(told(world, handles[0]) == ["report"])
-    #expect(world.devices[0].log == [], "no other subscription is asked for")
-    #expect(world.controller.core.sessions.count { $0.kind == .case } == 1, "the old session is given up")
+    #expect(summary(world, handles[0]) == ["report"])
+    #expect(world.devices[0].log == [], "another subscription was requested")
+    #expect(world.controller.core.sessions.count { $0.kind == .case } == 1, "the old session was not closed")
 
-    // It stands: requests and reports go over the new session.
+    // Requests and reports use the new session.
     let id = world.controller.invoke(OnOff.toggle, on: 1, of: 1, at: world.now)
     _ = try #require(try world.result(of: id)?.get())
     world.run(for: .seconds(30))
     world.devices[0].report(lampOnOff, subscription: 101, at: world.now)
     world.run(for: .seconds(45))
-    #expect(told(world, handles[0]) == ["report", "report"])
+    #expect(summary(world, handles[0]) == ["report", "report"])
   }
 
-  @Test func answersInvalidSubscriptionToANumberThatItDoesNotKnow() throws {
+  @Test func rejectsUnknownSubscriptionID() throws {
     var (world, handles) = try subscribed()
     let opened = restart(&world)
     let session = try #require(opened)
@@ -76,12 +76,12 @@ import Testing
     world.devices[0].report(lampOnOff, subscription: 999, at: world.now)
     world.run(for: .milliseconds(100))
     #expect(world.devices[0].statuses.last == .invalidSubscription)
-    // The session is a sign that the device was started again: what stood is asked for anew.
+    // The session indicates a restart of the device: the established subscription is renewed.
     world.run(for: .seconds(3))
-    #expect(told(world, handles[0]) == ["established"])
+    #expect(summary(world, handles[0]) == ["established"])
   }
 
-  @Test func repeatsRequestsThatWereOnTheOldSession() throws {
+  @Test func repeatsRequestsOfOldSession() throws {
     var (world, _) = try subscribed()
     world.devices[0].isDead = true
     let id = world.controller.invoke(OnOff.toggle, on: 1, of: 1, at: world.now)
@@ -99,26 +99,26 @@ import Testing
     #expect(world.devices[0].log.count { $0 == "Toggle" } == 1)
   }
 
-  @Test func asksForThoseAnewThatTheDeviceDoesNotResume() throws {
+  @Test func renewsSubscriptionsThatAreNotResumed() throws {
     var (world, handles) = try subscribed(2)
     let opened = restart(&world)
     let session = try #require(opened)
     world.devices[0].subscriptions[101] = session
     world.devices[0].report(lampOnOff, subscription: 101, at: world.now)
     world.run(for: .seconds(3))
-    #expect(told(world, handles[0]) == ["report"])
-    #expect(told(world, handles[1]) == ["established"])
+    #expect(summary(world, handles[0]) == ["report"])
+    #expect(summary(world, handles[1]) == ["established"])
   }
 
-  @Test func aSessionThatANodeOpensEndsTheBackOff() throws {
+  @Test func endsBackOffWhenNodeOpensSession() throws {
     var (world, handles) = try subscribed()
     world.devices[0].isDead = true
     world.run(for: .seconds(1_000))
-    #expect(told(world, handles[0]).contains("lost"))
+    #expect(summary(world, handles[0]).contains("lost"))
     world.devices[0].isDead = false
     world.events = []
     _ = restart(&world)
     world.run(for: .milliseconds(100))
-    #expect(told(world, handles[0]).last == "established")
+    #expect(summary(world, handles[0]).last == "established")
   }
 }

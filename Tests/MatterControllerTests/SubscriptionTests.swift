@@ -20,8 +20,8 @@ import Testing
     return (world, handle)
   }
 
-  /// What was told of a subscription, one word each.
-  private func told(_ world: World, _ handle: SubscriptionHandle) -> [String] {
+  /// The events of a subscription, one word each.
+  private func summary(_ world: World, _ handle: SubscriptionHandle) -> [String] {
     world.events.compactMap {
       switch $0.event {
       case .attributeReport(handle, let path, _, _): "\(path)"
@@ -41,20 +41,20 @@ import Testing
     ].map { "\($0)" }
   }
 
-  @Test(arguments: [1, 2, 100]) func firstReportsAndChanges(size: Int) throws {
+  @Test(arguments: [1, 2, 100]) func emitsFirstReportsAndChanges(size: Int) throws {
     var (world, handle) = try subscribed { $0.reportSize = size }
-    #expect(told(world, handle) == descriptors + ["end", "established"])
+    #expect(summary(world, handle) == descriptors + ["end", "established"])
     #expect(world.controller.isEstablished(handle))
     world.events = []
     world.devices[0].set(OnOff.onOff, true, 1)
     world.devices[0].report(lampOnOff, subscription: 101, at: world.now)
     world.run(for: .milliseconds(100))
-    #expect(told(world, handle) == ["\(lampOnOff)", "end"])
+    #expect(summary(world, handle) == ["\(lampOnOff)", "end"])
     #expect(world.devices[0].statuses.last == .success)
     #expect(world.controller.cachedValue(lampOnOff, of: 1)?.value == true.tlv)
   }
 
-  @Test func unknownSubscriptionIsRefused() throws {
+  @Test func rejectsUnknownSubscription() throws {
     var (world, handle) = try subscribed()
     world.devices[0].report(lampOnOff, subscription: 999, at: world.now)
     world.run(for: .milliseconds(100))
@@ -63,21 +63,21 @@ import Testing
     world.devices[0].report(lampOnOff, subscription: 101, at: world.now)
     world.run(for: .milliseconds(100))
     #expect(world.devices[0].statuses.last == .invalidSubscription)
-    #expect(told(world, handle).last == "completed")
+    #expect(summary(world, handle).last == "completed")
     #expect(world.completions(of: handle) == 1)
   }
 
-  @Test func keepAliveKeepsItAlive() throws {
+  @Test func staysEstablishedWithEmptyReports() throws {
     var (world, handle) = try subscribed()
     for _ in 0..<5 {
       world.run(for: .seconds(60))
       world.devices[0].report(nil, subscription: 101, at: world.now)
     }
     world.run(for: .seconds(1))
-    #expect(!told(world, handle).contains("lost"))
+    #expect(!summary(world, handle).contains("lost"))
   }
 
-  @Test func deathAndRenewal() throws {
+  @Test func renewsAfterLoss() throws {
     var (world, handle) = try subscribed()
     let start = world.now
     world.events = []
@@ -85,12 +85,12 @@ import Testing
     world.run(for: .seconds(70))
     world.devices[0].isDead = false
     world.run(for: .seconds(20))
-    #expect(told(world, handle) == ["lost", "end", "established"])
+    #expect(summary(world, handle) == ["lost", "end", "established"])
     let lost = try #require(
       world.events.first { if case .subscriptionLost(handle, .unreachable, .zero) = $0.event { true } else { false } })
-    // Not before the interval is over, and not long after it and the retransmissions.
+    // Not before the interval, and not long after the interval and the retransmissions.
     #expect(lost.at - start > .seconds(60) && lost.at - start < .seconds(68))
-    // What did not change was not asked for again.
+    // Unchanged clusters are filtered out.
     let filters = try #require(world.devices[0].lastSubscribe?.dataVersionFilters)
     #expect(
       filters == [
@@ -99,7 +99,7 @@ import Testing
       ])
   }
 
-  @Test func changesInTheMeantimeAreReported() throws {
+  @Test func reportsChangesDuringOutage() throws {
     var (world, handle) = try subscribed()
     world.events = []
     world.devices[0].isDead = true
@@ -107,10 +107,10 @@ import Testing
     world.run(for: .seconds(70))
     world.devices[0].isDead = false
     world.run(for: .seconds(20))
-    #expect(told(world, handle) == ["lost", "\(lampOnOff)", "end", "established"])
+    #expect(summary(world, handle) == ["lost", "\(lampOnOff)", "end", "established"])
   }
 
-  @Test func backOffWhileTheDeviceIsGone() throws {
+  @Test func backsOffWhileDeviceIsUnreachable() throws {
     var (world, handle) = try subscribed()
     world.events = []
     world.devices[0].isDead = true
@@ -120,7 +120,7 @@ import Testing
     }
     let first = try #require(losses.first)
     #expect(first.delay == .zero)
-    // Close attempts at first, then fewer and fewer.
+    // Attempts at a short interval, then exponential back-off.
     let close = losses.dropFirst().filter { $0.at - first.at < .seconds(150) }
     #expect(close.count > 10)
     for loss in close { #expect(loss.delay >= .milliseconds(500) && loss.delay <= .milliseconds(625)) }
@@ -134,11 +134,11 @@ import Testing
     world.events = []
     world.devices[0].isDead = false
     world.run(for: .seconds(400))
-    #expect(told(world, handle).last == "established" || told(world, handle).contains("established"))
+    #expect(summary(world, handle).last == "established" || summary(world, handle).contains("established"))
     #expect(world.controller.isEstablished(handle))
   }
 
-  @Test func firstAttemptFailsOrIsRetried() throws {
+  @Test func failsOrRetriesFirstAttempt() throws {
     var world = try World()
     try world.addDevice()
     try world.commissionAll()
@@ -149,22 +149,22 @@ import Testing
     request.retriesFirstAttempt = true
     let handle = world.controller.subscribe(1, request, at: world.now)
     world.run(for: .seconds(20))
-    #expect(told(world, handle).contains("lost"))
+    #expect(summary(world, handle).contains("lost"))
     world.devices[0].isDead = false
     world.run(for: .seconds(60))
     #expect(world.controller.isEstablished(handle))
   }
 
-  @Test func closedSessionRenewsAtOnce() throws {
+  @Test func renewsAtOnceWhenSessionIsClosed() throws {
     var (world, handle) = try subscribed()
     world.events = []
     let session = try #require(world.devices[0].core.sessions.last { $0.kind == .case })
     world.devices[0].core.close(session.id, notifyingPeer: true, at: world.now)
     world.run(for: .seconds(1))
-    #expect(told(world, handle) == ["lost", "end", "established"])
+    #expect(summary(world, handle) == ["lost", "end", "established"])
   }
 
-  @Test func everyDatagramLostOnce() throws {
+  @Test func succeedsWithAnyOneDatagramLost() throws {
     for lost in 0..<12 {
       var world = try World()
       try world.addDevice()
@@ -177,11 +177,11 @@ import Testing
         1, SubscriptionRequest(paths: [AttributePath(cluster: Descriptor.id)]), at: world.now)
       world.run(for: .seconds(20))
       #expect(
-        told(world, handle) == [descriptors[0], descriptors[1], descriptors[3], "end", "established"], "\(lost)")
+        summary(world, handle) == [descriptors[0], descriptors[1], descriptors[3], "end", "established"], "\(lost)")
     }
   }
 
-  @Test func removalOfTheNodeEndsIt() throws {
+  @Test func endsWhenNodeIsRemoved() throws {
     var (world, handle) = try subscribed()
     let id = world.controller.removeNode(1, at: world.now)
     _ = try #require(try world.result(of: id)?.get())

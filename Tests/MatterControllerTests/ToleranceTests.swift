@@ -4,7 +4,7 @@ import MatterModel
 import MatterProtocol
 import Testing
 
-/// Reports as other people's devices send them.
+/// Unusual reports of third-party devices.
 @Suite struct ToleranceTests {
   private let labels = FixedLabel.labelList.path(on: 1)
   private let unknown = ConcreteAttributePath(1, 0xFFF1_FC00, 0x0007)
@@ -36,21 +36,21 @@ import Testing
     return try report.value(of: FixedLabel.labelList, on: 1).map(\.label)
   }
 
-  @Test func listsComeInPiecesOfAnyKind() throws {
-    // Begun empty, its entries between those of other attributes.
+  @Test func assemblesListsFromParts() throws {
+    // Starts empty, with its entries between other attributes.
     #expect(
       try read(labels: [
         [data(labels, [0x16, 0x18]), data(labels, label("a").tlv, .append)],
         [data(lampOnOff, true.tlv), data(labels, label("b").tlv, .append)],
         [data(unknown, true.tlv)], [data(labels, label("c").tlv, .append)],
       ]) == ["a", "b", "c"])
-    // Begun with entries, the same attribute reported whole once more behind them.
+    // Starts with entries, and the whole list is reported again later.
     #expect(
       try read(labels: [
         [data(labels, [label("x")].tlv)], [data(labels, label("y").tlv, .append)],
         [data(labels, [label("p"), label("q")].tlv)],
       ]) == ["p", "q"])
-    // Not begun at all.
+    // Without a start.
     #expect(
       try read(labels: [[data(labels, label("a").tlv, .append)], [data(labels, label("b").tlv, .append)]]) == [
         "a", "b",
@@ -59,14 +59,14 @@ import Testing
     #expect(
       try read(labels: [[data(labels, [label("a"), label("b")].tlv)], [data(labels, label("z").tlv, .item(0))]])
         == ["z", "b"])
-    // One message for each entry, the last one without anything.
+    // One message per entry, and an empty last message.
     #expect(
       try read(
         labels: [[data(labels, [0x16, 0x18])]] + (0..<30).map { [data(labels, label("\($0)").tlv, .append)] } + [[]])
         == (0..<30).map { "\($0)" })
   }
 
-  @Test func whatIsNotKnownIsKeptAsItIs() throws {
+  @Test func keepsUnknownAttributesUnchanged() throws {
     let odd: [UInt8] = [0x15, 0x24, 0x01, 0x05, 0x2C, 0x02, 0x02, 0x68, 0x69, 0x18]
     let (world, report) = try read([
       [data(unknown, odd), data(ConcreteAttributePath(1, OnOff.id, 0xFFF1_0001), [0x14])],
@@ -78,25 +78,25 @@ import Testing
     #expect(try report.value(of: OnOff.onOff, on: 1))
   }
 
-  @Test func nullIsAValueAndNoFault() throws {
+  @Test func readsNullValues() throws {
     let level = LevelControl.currentLevel.path(on: 1)
     let (world, report) = try read([
       [data(level, [0x14]), data(lampOnOff, [0x14]), data(BasicInformation.vendorName.path(on: 0), [0x14])]
     ])
     #expect(try report.value(of: LevelControl.currentLevel, on: 1) == .null)
-    // Null where the standard has none: that one attribute can't be told, the rest can.
+    // Null in a non-nullable attribute: only that attribute cannot be decoded.
     #expect(throws: ControllerError.self) { try report.value(of: OnOff.onOff, on: 1) }
     #expect(world.controller.cachedValue(lampOnOff, of: 1)?.value == [0x14])
   }
 
-  /// A member that is not known, in a structure that is.
-  @Test func newerStructuresAreRead() throws {
+  /// An unknown member in a known structure.
+  @Test func readsStructuresWithUnknownMembers() throws {
     let entry: [UInt8] = [0x15, 0x2C, 0x00, 0x01, 0x61, 0x2C, 0x01, 0x01, 0x62, 0x24, 0x63, 0x09, 0x18]
     #expect(try read(labels: [[data(labels, [0x16] + entry + [0x18])]]) == ["a"])
   }
 
-  /// Nothing of what a device says of itself but its vendor and product is needed to commission it.
-  @Test func commissionsADeviceThatSaysOddThings() throws {
+  /// Commissioning depends only on the vendor and product id of the device information.
+  @Test func commissionsDeviceWithInvalidInformation() throws {
     var world = try World()
     try world.addDevice()
     for path in [

@@ -6,7 +6,7 @@ import Testing
   private let key = hex("5eded244e5532b3cdc23409dbad052d2")
 
   @Test(arguments: aesCCMMatterVectors + aesCCMNISTVectors)
-  func `published vectors seal and open`(vector: Record) throws {
+  func `seals and opens published vectors`(vector: Record) throws {
     let cipher = try AESCCM(key: SymmetricKey(vector.get("key")))
     let (nonce, aad) = (try vector.get("nonce"), try vector.get("aad"))
     let (plaintext, sealed) = (try vector.get("plaintext"), try vector.get("sealed"))
@@ -17,12 +17,12 @@ import Testing
     }
   }
 
-  @Test func `the vectors are there`() {
+  @Test func `loads all vectors`() {
     #expect(aesCCMMatterVectors.count == 16)
     #expect(aesCCMNISTVectors.count == 3)
   }
 
-  @Test func `every flipped bit is rejected, and the next good message still opens`() throws {
+  @Test func `rejects every flipped bit and opens the next valid message`() throws {
     let vector = aesCCMNISTVectors[1]
     let cipher = try AESCCM(key: SymmetricKey(vector.get("key")))
     let (nonce, aad) = (try vector.get("nonce"), try vector.get("aad"))
@@ -45,7 +45,7 @@ import Testing
     #expect(try cipher.open(ciphertext: sealed, nonce: nonce, aad: aad) == plaintext)
   }
 
-  @Test func `every truncation is rejected`() throws {
+  @Test func `rejects every truncation`() throws {
     let cipher = try AESCCM(key: SymmetricKey(key))
     let nonce = [UInt8](repeating: 3, count: 13)
     let sealed = try cipher.seal(plaintext: [1, 2, 3, 4], nonce: nonce)
@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 15, 16, 17, 60, 1_264, 65_535])
-  func `in place, behind a header that is authenticated`(count: Int) throws {
+  func `seals and opens in place behind an authenticated header`(count: Int) throws {
     let cipher = try AESCCM(key: SymmetricKey(key))
     let header = hex("00d20000391b0000")
     let payload = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
@@ -76,7 +76,7 @@ import Testing
     #expect(buffer == header + payload)
   }
 
-  @Test func `offsets and ranges outside the buffer are errors, not crashes`() throws {
+  @Test func `rejects offsets and ranges outside the buffer`() throws {
     let cipher = try AESCCM(key: SymmetricKey(key))
     let nonce = Nonce(securityFlags: 0, messageCounter: 1, sourceNodeID: 2)
     var buffer = [UInt8](repeating: 0, count: 20)
@@ -105,7 +105,7 @@ import Testing
     #expect(empty.isEmpty)
   }
 
-  @Test func `a nonce is flags, counter and node id, little-endian`() throws {
+  @Test func `encodes nonces as flags, counter and node id, little-endian`() throws {
     let nonce = Nonce(securityFlags: 0xa1, messageCounter: 0x0403_0201, sourceNodeID: 0x1817_1615_1413_1211)
     #expect(nonce.bytes == hex("a1 01020304 1112131415161718"))
     #expect(try Nonce(bytes: nonce.bytes) == nonce)
@@ -113,7 +113,7 @@ import Testing
     #expect(throws: CryptoError.invalidLength(expected: 13, found: 14)) { try Nonce(bytes: nonce.bytes + [0]) }
   }
 
-  @Test func `keys have 16 bytes and don't show them`() throws {
+  @Test func `requires 16-byte keys and hides them in descriptions`() throws {
     #expect(throws: CryptoError.invalidLength(expected: 16, found: 15)) { try SymmetricKey(Array(key[1...])) }
     #expect(throws: CryptoError.invalidLength(expected: 16, found: 17)) { try SymmetricKey(key + [0]) }
     let symmetric = try SymmetricKey(key)

@@ -1,6 +1,6 @@
 // Test vectors for AES-128-CCM with the sizes that Matter uses: 13 bytes of nonce, 16 of tag.
 
-/// The Matter SDK's (AES_CCM_128_test_vectors.h), those of these sizes.
+/// From the Matter SDK (AES_CCM_128_test_vectors.h), limited to these sizes.
 let aesCCMMatterVectors = records(
   """
   key = 0953fa93e7caac9638f58820220a398e
@@ -101,7 +101,7 @@ let aesCCMMatterVectors = records(
     1d4b6a6f117c49db
   """)
 
-/// NIST CAVP's, from VADT128.rsp and VTT128.rsp, with additional data.
+/// From NIST CAVP (VADT128.rsp and VTT128.rsp), with additional data.
 let aesCCMNISTVectors = records(
   """
   key = d24a3d3dde8c84830280cb87abad0bb3

@@ -5,7 +5,7 @@ import Testing
 @Suite struct ECDSASignatureTests {
   private static let pad = String(repeating: "00", count: 30)
 
-  /// The SDK's DerSigConversion_test_vectors.h, those of P-256, and the smallest numbers.
+  /// The P-256 vectors of the SDK's DerSigConversion_test_vectors.h, and the smallest numbers.
   @Test(arguments: [
     (
       String(repeating: "7e", count: 32) + String(repeating: "7f", count: 32),
@@ -23,7 +23,7 @@ import Testing
     (pad + "0000" + pad + "0000", "3006020100020100"),
     (pad + "0001" + pad + "0080", "300702010102020080"),
   ])
-  func `raw and DER forms convert both ways`(raw: String, der: String) throws {
+  func `converts between raw and DER`(raw: String, der: String) throws {
     #expect(try ECDSASignature.der(fromRaw: hex(raw)) == hex(der))
     #expect(try ECDSASignature.raw(fromDER: hex(der)) == hex(raw))
   }
@@ -34,11 +34,11 @@ import Testing
     "3007020101020200 7f", "308106020101020101", "3080020101020101", "3007020101020101", "3006020101020201",
     "3009020101020101 020101",
   ])
-  func `broken DER is refused`(der: String) {
+  func `rejects invalid DER`(der: String) {
     #expect(throws: CryptoError.invalidSignature) { try ECDSASignature.raw(fromDER: hex(der)) }
   }
 
-  @Test func `numbers of more than 256 bits are refused`() {
+  @Test func `rejects numbers of more than 256 bits`() {
     let long = String(repeating: "11", count: 33)
     let longest = "01" + String(repeating: "11", count: 32)
     for number in [long, longest] {
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func `raw signatures have 64 bytes`() {
+  @Test func `rejects raw signatures of other lengths`() {
     for count in [0, 63, 65] {
       #expect(throws: CryptoError.invalidLength(expected: 64, found: count)) {
         try ECDSASignature.der(fromRaw: [UInt8](repeating: 1, count: count))

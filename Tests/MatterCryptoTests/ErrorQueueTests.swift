@@ -3,9 +3,9 @@ import Testing
 
 @testable import MatterCrypto
 
-/// A failure that leaves its reason in OpenSSL's queue of the thread makes a later, unrelated call report it.
+/// An error left in the thread's OpenSSL error queue would be reported by a later, unrelated call.
 @Suite struct ErrorQueueTests {
-  @Test func `failures leave no trace in OpenSSL's error queue`() throws {
+  @Test func `clears OpenSSL's error queue after failures`() throws {
     ERR_clear_error()
     let cipher = try AESCCM(key: SymmetricKey([UInt8](repeating: 1, count: 16)))
     let nonce = [UInt8](repeating: 0, count: 13)
@@ -25,7 +25,7 @@ import Testing
     #expect(ERR_peek_error() == 0)
   }
 
-  @Test func `an error takes OpenSSL's words and empties the queue`() {
+  @Test func `reports OpenSSL's text and clears the queue`() {
     ERR_clear_error()
     let point = EC_POINT_new(P256.group)
     defer { EC_POINT_free(point) }

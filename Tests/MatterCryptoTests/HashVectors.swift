@@ -1,6 +1,6 @@
 // Test vectors for SHA-256.
 
-/// NIST's, as the Matter SDK has them (Hash_SHA256_test_vectors.h).
+/// From NIST, as in the Matter SDK (Hash_SHA256_test_vectors.h).
 let sha256Vectors = records(
   """
   data =

@@ -3,7 +3,7 @@ import Testing
 @testable import MatterCrypto
 
 @Suite struct KeyDerivationTests {
-  @Test func `HMAC of RFC 4231 and the SDK`() throws {
+  @Test func `computes HMAC of RFC 4231 and the SDK`() throws {
     // Test cases 1, 2 and 6 (a key longer than a block).
     #expect(
       try HMAC.sha256(key: [UInt8](repeating: 0x0b, count: 20), Array("Hi There".utf8))
@@ -18,12 +18,12 @@ import Testing
     #expect(
       try HMAC.sha256(key: [UInt8](repeating: 0xba, count: 16), message)
         == hex("c0cd7723dcf157a5fe53c56b2d86d41c7861b42067ca7cae4413574d25da841e"))
-    // A key of exactly one block is used as it is.
+    // A key of exactly one block is not hashed.
     #expect(try HMAC.sha256(key: [UInt8](repeating: 0, count: 64), []) == HMAC.sha256(key: [], []))
     #expect(try HMAC.sha256(key: [], []) == hex("b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad"))
   }
 
-  @Test func `HKDF of RFC 5869 A.1 to A.3`() throws {
+  @Test func `computes HKDF of RFC 5869 A.1 to A.3`() throws {
     #expect(
       try HKDF.sha256(
         secret: [UInt8](repeating: 0x0b, count: 22), salt: Array(0...0x0c), info: Array(0xf0...0xf9), count: 42)
@@ -42,7 +42,7 @@ import Testing
           "8da4e775a563c18f715f802a063c5a31b8a11f5c5ee1879ec3454e5f3c738d2d9d201395faa4b61a96c8"))
   }
 
-  @Test func `HKDF with information but no salt, of the SDK`() throws {
+  @Test func `computes HKDF with info and without salt`() throws {
     #expect(
       try HKDF.sha256(
         secret: [UInt8](repeating: 0x0b, count: 22), salt: [], info: Array(0xb0...0xff), count: 42)
@@ -50,7 +50,7 @@ import Testing
           "7ac3c1b418d0c3ad197a8f6d69298a040b51238232d1f6bda9e769905a09b6ba79811dbeb33a46fb1b8b"))
   }
 
-  @Test func `HKDF's limits`() throws {
+  @Test func `limits HKDF output`() throws {
     #expect(try HKDF.sha256(secret: [1], salt: [], info: [], count: 0) == [])
     #expect(try HKDF.sha256(secret: [1], salt: [], info: [], count: 8_160).count == 8_160)
     for count in [-1, 8_161] {
@@ -70,7 +70,7 @@ import Testing
       "0dbf8738d230bf28bae0fb4d8f07349824b5e0b1a70ba2193b"
     ),
   ])
-  func `PBKDF2 of the SDK`(password: String, salt: String, iterations: Int, expected: String) throws {
+  func `computes PBKDF2 of the SDK`(password: String, salt: String, iterations: Int, expected: String) throws {
     let key = hex(expected)
     #expect(
       try PBKDF2.sha256(
@@ -78,7 +78,9 @@ import Testing
   }
 
   @Test(arguments: [(4, 1, 1), (64, 3, 32), (65, 7, 33), (100, 2, 80), (0, 1000, 80)])
-  func `PBKDF2 by RFC 8018, written out`(passwordLength: Int, iterations: Int, count: Int) throws {
+  func `computes PBKDF2 like a direct implementation of RFC 8018`(passwordLength: Int, iterations: Int, count: Int)
+    throws
+  {
     let password = (0..<passwordLength).map { UInt8($0) }
     let salt = [UInt8](repeating: 7, count: 61)
     var expected: [UInt8] = []
@@ -96,7 +98,7 @@ import Testing
   }
 
   @Test(arguments: [(0, 20), (-1, 20), (1 << 31, 20), (1, 0), (1, -1), (1, 1 << 31)])
-  func `PBKDF2 refuses impossible numbers`(iterations: Int, count: Int) {
+  func `rejects invalid PBKDF2 parameters`(iterations: Int, count: Int) {
     #expect(throws: CryptoError.self) {
       try PBKDF2.sha256(password: [1], salt: [2], iterations: iterations, count: count)
     }

@@ -13,7 +13,7 @@ import Testing
   private let order = hex("ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551")
 
   @Test(arguments: pointValidityVectors)
-  func `only points on the curve are keys`(vector: Record) throws {
+  func `accepts only points on the curve`(vector: Record) throws {
     let bytes = try vector.get("point")
     if try vector.get("valid") == [1] {
       #expect(try P256PublicKey(bytes: bytes).bytes == bytes)
@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test func `other forms of a point are refused`() throws {
+  @Test func `rejects other point encodings`() throws {
     #expect(throws: CryptoError.invalidLength(expected: 65, found: 0)) { try P256PublicKey(bytes: []) }
     #expect(throws: CryptoError.invalidLength(expected: 65, found: 1)) { try P256PublicKey(bytes: [0]) }
     let compressed = [3] + Array(point[1...32])
@@ -34,7 +34,7 @@ import Testing
     #expect(throws: CryptoError.invalidPoint) { try P256PublicKey(bytes: [4] + [UInt8](repeating: 0, count: 64)) }
   }
 
-  @Test func `scalars outside the order are refused`() throws {
+  @Test func `rejects scalars outside the order`() throws {
     let zero = [UInt8](repeating: 0, count: 32)
     let one = zero.dropLast() + [1]
     for bad in [zero, order, [UInt8](repeating: 0xff, count: 32)] {
@@ -50,7 +50,7 @@ import Testing
     #expect(first[1...32] == last[1...32] && first != last)
   }
 
-  @Test func `random keys are in range whatever the source gives`() throws {
+  @Test func `creates keys in range from any random source`() throws {
     struct Constant: RandomSource {
       mutating func fork() -> Self { self }
       var byte: UInt8
@@ -66,19 +66,19 @@ import Testing
   }
 
   @Test(arguments: ecdhVectors)
-  func `ECDH of published vectors`(vector: Record) throws {
+  func `computes ECDH of published vectors`(vector: Record) throws {
     let key = try P256PrivateKey(scalar: vector.get("scalar"))
     #expect(try key.sharedSecret(with: P256PublicKey(bytes: vector.get("peer"))) == vector.get("secret"))
   }
 
   @Test(arguments: pointProductVectors)
-  func `point times scalar`(vector: Record) throws {
+  func `multiplies points by scalars`(vector: Record) throws {
     let product = try CurvePoint(bytes: vector.get("point")).times(Scalar(bytes: vector.get("scalar")))
     #expect(try product.bytes == vector.get("product"))
   }
 
   @Test(arguments: pointSumVectors)
-  func `sums of products`(vector: Record) throws {
+  func `adds products`(vector: Record) throws {
     let first = try CurvePoint(bytes: vector.get("point1")).times(Scalar(bytes: vector.get("scalar1")))
     let second = try CurvePoint(bytes: vector.get("point2")).times(Scalar(bytes: vector.get("scalar2")))
     let sum = first.plus(second)
@@ -87,7 +87,7 @@ import Testing
     #expect(sum.minus(sum).isInfinity)
   }
 
-  @Test func `deterministic signatures of RFC 6979 A.2.5`() throws {
+  @Test func `creates the deterministic signatures of RFC 6979 A.2.5`() throws {
     let key = try P256PrivateKey(scalar: scalar)
     #expect(key.publicKey.bytes == point)
     let expected = [
@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  @Test func `signatures verify, and no bit of them may change`() throws {
+  @Test func `verifies signatures and rejects every flipped bit`() throws {
     let key = try P256PrivateKey(scalar: scalar)
     let message = Array("a message".utf8)
     let schemes: [any SignatureScheme] = [OpenSSLSignatures(), DeterministicSignatures()]
@@ -127,7 +127,7 @@ import Testing
     #expect(try key.sign(message) != key.sign(message))
   }
 
-  @Test func `malformed signatures don't verify`() throws {
+  @Test func `rejects malformed signatures`() throws {
     let key = try P256PrivateKey(scalar: scalar)
     let signature = try DeterministicSignatures().sign(message: [], with: key)
     #expect(key.publicKey.verify(signature, of: []))
@@ -140,7 +140,7 @@ import Testing
     }
   }
 
-  @Test func `descriptions of private keys don't show them`() throws {
+  @Test func `hides private keys in descriptions`() throws {
     let key = try P256PrivateKey(scalar: scalar)
     var dumped = ""
     dump(key, to: &dumped)

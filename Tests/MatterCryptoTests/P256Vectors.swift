@@ -1,4 +1,4 @@
-// Test vectors for P-256, of the Matter SDK (src/crypto/tests).
+// Test vectors for P-256 from the Matter SDK (src/crypto/tests).
 
 /// SPAKE2P_POINT_VALID_test_vectors.h: on the curve or not.
 let pointValidityVectors = records(

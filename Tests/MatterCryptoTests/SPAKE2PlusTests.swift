@@ -16,7 +16,7 @@ import Testing
   }
 
   @Test(arguments: spake2PlusMatterVectors)
-  func `the SDK's vectors`(vector: Record) throws {
+  func `computes the SDK's vectors`(vector: Record) throws {
     let (prover, responder) = try Self.pair(vector)
     #expect(try prover.pA == vector.get("pA"))
     let (pB, keys) = try responder.respond(pA: prover.pA)
@@ -32,9 +32,9 @@ import Testing
     #expect(try CurvePoint(generatorTimes: Scalar(validating: vector.get("w1"))).bytes == vector.get("L"))
   }
 
-  /// Matter's key schedule is an older one, so the RFC's keys are derived here from the transcript that they share.
+  /// Matter uses the key schedule of an earlier draft, so the test derives the RFC's keys from the shared transcript.
   @Test(arguments: spake2PlusRFCVectors)
-  func `RFC 9383's vector`(vector: Record) throws {
+  func `computes the vector of RFC 9383`(vector: Record) throws {
     let (prover, responder) = try Self.pair(vector)
     #expect(try prover.pA == vector.get("pA"))
     let transcript = try responder.transcript(pA: prover.pA)
@@ -48,13 +48,13 @@ import Testing
     #expect(try HMAC.sha256(key: Array(confirmation[32...]), transcript.pA) == vector.get("confirmV"))
   }
 
-  @Test func `the vectors are there`() {
+  @Test func `loads all vectors`() {
     #expect(spake2PlusMatterVectors.count == 4)
     #expect(spake2PlusRFCVectors.count == 1)
   }
 
-  /// The verifier that the SDK's examples are built with.
-  @Test func `the SDK's example passcode`() throws {
+  /// The verifier in the SDK's examples.
+  @Test func `derives the verifier of the SDK's example passcode`() throws {
     let expected = hex(
       """
       b96170aae803346884724fe9a3b287c30330c2a660375d17bb205a8cf1aecb35
@@ -84,7 +84,7 @@ import Testing
     return (try prover.finish(pB: pB), keys)
   }
 
-  @Test func `both sides agree on the right passcode only`() throws {
+  @Test func `agrees on keys only with the right passcode`() throws {
     let right = try exchange()
     #expect(right.prover == right.responder)
     #expect(right.prover.Ke.count == 16 && right.prover.cA.count == 32 && right.prover.cB.count == 32)
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test func `the same randomness gives the same exchange`() throws {
+  @Test func `repeats the exchange with the same randomness`() throws {
     let (first, second) = (try exchange(), try exchange())
     #expect(first.prover == second.prover)
     var random = SeededRandomSource(seed: 1)
@@ -109,14 +109,14 @@ import Testing
   }
 
   @Test(arguments: pointValidityVectors.filter { $0.fields["valid"] == [0] })
-  func `shares off the curve are refused`(vector: Record) throws {
+  func `rejects shares that are not on the curve`(vector: Record) throws {
     let (prover, responder) = try Self.pair(spake2PlusMatterVectors[0])
     let bad = try vector.get("point")
     #expect(throws: CryptoError.invalidPoint) { try prover.finish(pB: bad) }
     #expect(throws: CryptoError.invalidPoint) { try responder.respond(pA: bad) }
   }
 
-  @Test func `shares that cancel the mask are refused`() throws {
+  @Test func `rejects shares that cancel the mask`() throws {
     let vector = spake2PlusMatterVectors[0]
     let (prover, responder) = try Self.pair(vector)
     let w0 = try Scalar(validating: vector.get("w0"))
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test func `broken verifiers are refused`() throws {
+  @Test func `rejects invalid verifiers`() throws {
     let good = try SPAKE2PlusVerifier(passcode: 1, salt: salt, iterations: 1).bytes
     let short = Array(good.dropLast())
     #expect(throws: CryptoError.invalidLength(expected: 97, found: 96)) { try SPAKE2PlusVerifier(bytes: short) }

@@ -1,6 +1,6 @@
 // Test vectors of SPAKE2+ over P-256 with SHA-256.
 
-/// The Matter SDK's (SPAKE2P_RFC_test_vectors.h): the key schedule of the early draft that Matter is built on.
+/// From the Matter SDK (SPAKE2P_RFC_test_vectors.h), with the key schedule of the early draft that Matter uses.
 let spake2PlusMatterVectors = records(
   """
   context = 5350414b45322b2d503235362d5348413235362d484b44462064726166742d3031
@@ -92,7 +92,7 @@ let spake2PlusMatterVectors = records(
   cB = 095dc0400355cc233fde7437811815b3c1524aae80fd4e6810cf531cf11d20e3
   """)
 
-/// RFC 9383 appendix C: the same shares and transcript, another key schedule.
+/// From RFC 9383 appendix C: the same shares and transcript with another key schedule.
 let spake2PlusRFCVectors = records(
   """
   context = 5350414b45322b2d503235362d5348413235362d484b44462d5348413235362d484d41432d5348413235362054657374

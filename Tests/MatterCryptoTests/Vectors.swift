@@ -2,20 +2,20 @@ import Testing
 
 /// A test vector: named byte strings.
 struct Record: CustomTestStringConvertible {
-  /// Which of its table it is, from 0; all that the test log needs.
+  /// Index in its table, from 0, for the test log.
   let number: Int
   var fields: [String: [UInt8]] = [:]
 
   var testDescription: String { "#\(number)" }
 
-  /// The value of a field that the vector must have.
+  /// Returns the value of a field.
   func get(_ name: String) throws -> [UInt8] {
     guard let value = fields[name] else { throw MissingField(name: name) }
     return value
   }
 }
 
-/// Reads `name = hex` lines; deeper lines go on with the value, an empty line ends the record.
+/// Parses `name = hex` lines; indented lines continue the value, an empty line ends the record.
 func records(_ text: String) -> [Record] {
   var records = [Record(number: 0)]
   var name = ""
@@ -33,7 +33,7 @@ func records(_ text: String) -> [Record] {
   return records
 }
 
-/// The bytes of hexadecimal digits; blanks and line ends don't count.
+/// Returns the bytes of hexadecimal digits, ignoring whitespace.
 func hex(_ text: String) -> [UInt8] {
   let digits = text.filter { !$0.isWhitespace }.compactMap(\.hexDigitValue)
   return stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
@@ -44,7 +44,7 @@ struct MissingField: Error {
 }
 
 extension [UInt8] {
-  /// A copy with one bit inverted.
+  /// Returns a copy with one bit inverted.
   func flippingBit(_ bit: Int) -> [UInt8] {
     var copy = self
     copy[bit / 8] ^= 1 << (bit % 8)

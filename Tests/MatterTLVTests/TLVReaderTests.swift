@@ -2,7 +2,7 @@ import MatterTLV
 import Testing
 
 struct TLVReaderTests {
-  @Test func containersThatAreNotEnteredAreSkipped() throws {
+  @Test func skipsContainersThatAreNotEntered() throws {
     let bytes = TLVElement(
       .structure([
         .init(.unsigned(1), tag: .context(0)),
@@ -24,7 +24,7 @@ struct TLVReaderTests {
     #expect(try !reader.next(span))
   }
 
-  @Test func leavingSkipsWhatWasNotRead() throws {
+  @Test func skipsUnreadElementsOnLeave() throws {
     let bytes = TLVElement(.array([.init(.array([.init(.unsigned(1))])), .init(.unsigned(2))])).encoded + [0x09]
     let span = bytes.span.bytes
     var reader = TLVReader()
@@ -38,7 +38,7 @@ struct TLVReaderTests {
     #expect(try reader.boolean())
   }
 
-  @Test func theCursorIsAValue() throws {
+  @Test func rewindsToCopiedCursor() throws {
     let bytes: [UInt8] = [0x16, 0x04, 1, 0x04, 2, 0x18]
     let span = bytes.span.bytes
     var reader = TLVReader()
@@ -53,7 +53,7 @@ struct TLVReaderTests {
     #expect(try reader.unsigned() == 1)
   }
 
-  @Test func elementRangeCoversTheWholeElement() throws {
+  @Test func returnsRangeOfWholeElement() throws {
     let bytes: [UInt8] = [0x15, 0x35, 0x05, 0x24, 0x00, 0x07, 0x18, 0x24, 0x06, 0x08, 0x18]
     let span = bytes.span.bytes
     var reader = TLVReader()
@@ -65,9 +65,9 @@ struct TLVReaderTests {
     #expect(try reader.anonymousElement(span) == [0x04, 0x08])
   }
 
-  // MARK: What is refused
+  // MARK: Errors
 
-  @Test func depthIsLimited() throws {
+  @Test func limitsDepth() throws {
     func nested(_ depth: Int) -> [UInt8] {
       [UInt8](repeating: 0x16, count: depth) + [UInt8](repeating: 0x18, count: depth)
     }
@@ -76,43 +76,43 @@ struct TLVReaderTests {
     _ = try AnyTLV(tlv: nested(16))
     #expect(throws: TLVError.tooDeep) { try TLVElement(decoding: nested(17)) }
     #expect(throws: TLVError.tooDeep) { try AnyTLV(tlv: nested(17)) }
-    // No recursion to exhaust, closed or not.
+    // No recursion, whether the containers are closed or not.
     #expect(throws: TLVError.tooDeep) { try AnyTLV(tlv: nested(100_000)) }
     #expect(throws: TLVError.tooDeep) { try AnyTLV(tlv: [UInt8](repeating: 0x17, count: 100_000)) }
   }
 
   @Test(arguments: UInt8(0x19)...0x1F)
-  func reservedTypesAreRefused(_ code: UInt8) {
+  func rejectsReservedTypes(_ code: UInt8) {
     #expect(throws: TLVError.reservedType(code)) { try TLVElement(decoding: [code]) }
     #expect(throws: TLVError.reservedType(code)) { try TLVElement(decoding: [0x20 | code, 0x01]) }
   }
 
-  @Test func anEndNeedsABeginning() {
+  @Test func rejectsUnexpectedEnd() {
     #expect(throws: TLVError.unexpectedEnd) { try TLVElement(decoding: [0x18]) }
     #expect(throws: TLVError.unexpectedEnd) { try TLVElement(decoding: [0x15, 0x18, 0x18]) }
-    // An end with a tag is none.
+    // An end-of-container must not have a tag.
     #expect(throws: TLVError.unexpectedEnd) { try TLVElement(decoding: [0x15, 0x38, 0x00]) }
   }
 
-  @Test func tagsMustSuitTheContainer() {
+  @Test func rejectsInvalidTags() {
     #expect(throws: TLVError.invalidTag) { try TLVElement(decoding: [0x15, 0x04, 0x01, 0x18]) }
     #expect(throws: TLVError.invalidTag) { try TLVElement(decoding: [0x16, 0x24, 0x00, 0x01, 0x18]) }
-    // Also in what is skipped.
+    // Also in skipped elements.
     #expect(throws: TLVError.invalidTag) { try AnyTLV(tlv: [0x15, 0x04, 0x01, 0x18]) }
   }
 
-  @Test func nothingMayFollow() {
+  @Test func rejectsTrailingBytes() {
     #expect(throws: TLVError.trailingBytes) { try TLVElement(decoding: [0x08, 0x09]) }
     #expect(throws: TLVError.trailingBytes) { try Bool(tlv: [0x08, 0x09]) }
     #expect(throws: TLVError.truncated) { try Bool(tlv: []) }
   }
 
-  @Test func textMustBeUTF8() {
+  @Test func rejectsInvalidUTF8() {
     #expect(throws: TLVError.invalidUTF8) { try String(tlv: [0x0C, 0x02, 0xC3, 0x28]) }
     #expect(throws: TLVError.invalidUTF8) { try String(tlv: [0x0C, 0x03, 0xED, 0xA0, 0x80]) }
   }
 
-  @Test func typesAreNotMixedUp() {
+  @Test func rejectsOtherTypes() {
     #expect(throws: TLVError.unexpectedType(found: .signedInteger, expected: "unsigned integer")) {
       try UInt8(tlv: [0x00, 0x01])
     }
@@ -125,14 +125,14 @@ struct TLVReaderTests {
     #expect(throws: TLVError.outOfRange) { try Int8(tlv: [0x01, 0x80, 0x00]) }
   }
 
-  @Test func lengthsBeyondTheInputAreRefused() {
+  @Test func rejectsLengthsBeyondInput() {
     #expect(throws: TLVError.truncated) { try OctetString(tlv: [0x10, 0x02, 0x00]) }
     #expect(throws: TLVError.truncated) { try OctetString(tlv: [0x12, 0xFF, 0xFF, 0xFF, 0xFF]) }
     #expect(throws: TLVError.truncated) { try OctetString(tlv: [0x13] + [UInt8](repeating: 0xFF, count: 8)) }
     #expect(throws: TLVError.truncated) { try String(tlv: [0x0F] + [UInt8](repeating: 0xFF, count: 7) + [0x7F]) }
   }
 
-  @Test func nullableAndPresentAreToldApart() throws {
+  @Test func distinguishesNullFromValue() throws {
     #expect(try Nullable<UInt8>(tlv: [0x14]) == .null)
     #expect(try Nullable<UInt8>(tlv: [0x04, 0x05]) == .value(5))
     #expect(Nullable<UInt8>.null.tlv == [0x14])

@@ -1,9 +1,9 @@
 import MatterTLV
 import Testing
 
-/// Damaged input: it may be refused or read as something else, but never more.
+/// Damaged input is rejected or decoded as other elements, without a crash.
 struct TLVRobustnessTests {
-  /// One of everything, so that damage can strike anywhere.
+  /// Contains every element type and tag form.
   static let sample: [UInt8] = TLVElement(
     .structure([
       .init(.signed(-1), tag: .context(0)), .init(.signed(-300), tag: .context(1)),
@@ -19,7 +19,7 @@ struct TLVRobustnessTests {
     ])
   ).encoded
 
-  @Test func everyTruncationIsRefused() throws {
+  @Test func rejectsEveryTruncation() throws {
     _ = try TLVElement(decoding: Self.sample)
     for count in 0..<Self.sample.count {
       #expect(throws: TLVError.truncated, "cut to \(count) bytes") {
@@ -31,8 +31,8 @@ struct TLVRobustnessTests {
     }
   }
 
-  /// Reading and skipping agree on what is well-formed, but for the text inside strings; what was read can be written
-  /// and read again.
+  /// Checks that decoding and skipping accept the same input, except for invalid UTF-8, and that decoded elements
+  /// survive a round trip.
   private func examine(_ bytes: [UInt8]) throws {
     let whole = Result { () throws(TLVError) in try TLVElement(decoding: bytes) }
     let skipped = Result { () throws(TLVError) in try AnyTLV(tlv: bytes) }
@@ -47,7 +47,7 @@ struct TLVRobustnessTests {
     }
   }
 
-  @Test func everyBitFlipIsSurvived() throws {
+  @Test func handlesEveryBitFlip() throws {
     for index in Self.sample.indices {
       for bit in 0..<8 {
         var bytes = Self.sample
@@ -57,13 +57,13 @@ struct TLVRobustnessTests {
     }
   }
 
-  @Test func noiseIsSurvived() throws {
+  @Test func handlesRandomInput() throws {
     var generator = SplitMix(state: 0x4D61_7474_6572)
     for _ in 0..<20_000 {
       let count = Int(generator.next() % 24)
       try examine((0..<count).map { _ in UInt8(truncatingIfNeeded: generator.next()) })
     }
-    // Noise that opens containers more often than chance would.
+    // Random input with more containers.
     for _ in 0..<20_000 {
       let count = Int(generator.next() % 40)
       let likely: [UInt8] = [0x15, 0x16, 0x17, 0x18, 0x18, 0x24, 0x04, 0x00, 0x01, 0x35, 0x36]
@@ -71,7 +71,7 @@ struct TLVRobustnessTests {
     }
   }
 
-  /// A generator of fixed seed: the same noise in every run.
+  /// A seeded generator: the same input in every run.
   struct SplitMix {
     var state: UInt64
     mutating func next() -> UInt64 {

@@ -1,13 +1,13 @@
 import MatterTLV
 import Testing
 
-/// Published encodings: the examples of Matter Core, Appendix A, and the long one of the public SDK's tests.
+/// Published encodings: the examples of Matter Core, Appendix A, and the long example in the tests of the Matter SDK.
 struct TLVVectorTests {
   struct Vector: CustomTestStringConvertible, Sendable {
     var testDescription: String
     var bytes: [UInt8]
     var element: TLVElement
-    /// Whether the encoding is the shortest, so that writing gives it back.
+    /// Whether the encoding is the shortest and therefore the writer's.
     var isCanonical = true
 
     init(
@@ -97,7 +97,7 @@ struct TLVVectorTests {
   }
 
   /// Every tag form and container kind at once.
-  @Test func longExampleOfTheSDK() throws {
+  @Test func roundTripsLongExampleOfTheSDK() throws {
     let profile = { TLVTag.qualified(vendor: 0xAABB, profile: 0xCCDD, number: $0) }
     let marks = "!@#$%^&*".map { "\($0)123456789ABCDEF" }.joined()
     let brackets = "()-=[];'".map { "01234567\($0)9ABCDEF" }.joined()

@@ -6,7 +6,7 @@ struct TLVWriterTests {
     (UInt64(0), UInt8(0x04), 1), (0xFF, 0x04, 1), (0x100, 0x05, 2), (0xFFFF, 0x05, 2), (0x1_0000, 0x06, 4),
     (0xFFFF_FFFF, 0x06, 4), (0x1_0000_0000, 0x07, 8), (UInt64.max, 0x07, 8),
   ])
-  func unsignedNumbersTakeTheShortestWidth(_ value: UInt64, _ control: UInt8, _ width: Int) throws {
+  func writesUnsignedNumbersInShortestWidth(_ value: UInt64, _ control: UInt8, _ width: Int) throws {
     var writer = TLVWriter()
     writer.write(value)
     #expect(writer.bytes.first == control)
@@ -19,7 +19,7 @@ struct TLVWriterTests {
     (-32_768, 0x01, 2), (32_768, 0x02, 4), (-32_769, 0x02, 4), (Int64(Int32.max), 0x02, 4), (Int64(Int32.min), 0x02, 4),
     (Int64(Int32.max) + 1, 0x03, 8), (Int64(Int32.min) - 1, 0x03, 8), (Int64.max, 0x03, 8), (Int64.min, 0x03, 8),
   ])
-  func signedNumbersTakeTheShortestWidth(_ value: Int64, _ control: UInt8, _ width: Int) throws {
+  func writesSignedNumbersInShortestWidth(_ value: Int64, _ control: UInt8, _ width: Int) throws {
     var writer = TLVWriter()
     writer.write(value)
     #expect(writer.bytes.first == control)
@@ -28,7 +28,7 @@ struct TLVWriterTests {
   }
 
   @Test(arguments: [(0, 0, 1), (255, 0, 1), (256, 1, 2), (65_535, 1, 2), (65_536, 2, 4)])
-  func stringsTakeTheShortestLength(_ count: Int, _ width: Int, _ lengthOctets: Int) throws {
+  func writesStringsWithShortestLength(_ count: Int, _ width: Int, _ lengthOctets: Int) throws {
     let text = String(repeating: "x", count: count)
     #expect(text.tlv.first == 0x0C | UInt8(width))
     #expect(text.tlv.count == 1 + lengthOctets + count)
@@ -40,8 +40,8 @@ struct TLVWriterTests {
     #expect(try OctetString(tlv: octets.tlv) == octets)
   }
 
-  /// Widths that nobody should write but everybody must read: every width of every number and length.
-  @Test func widerFormsAreRead() throws {
+  /// Readers must accept every width of every number and length.
+  @Test func readsWiderForms() throws {
     for width in 0..<4 {
       let zeros = [UInt8](repeating: 0, count: (1 << width) - 1)
       #expect(try UInt64(tlv: [0x04 | UInt8(width), 7] + zeros) == 7)
@@ -57,21 +57,21 @@ struct TLVWriterTests {
     .implicit(0x1_0000), .qualified(vendor: 1, profile: 2, number: 3),
     .qualified(vendor: 1, profile: 2, number: 1 << 31),
   ])
-  func everyTagComesBack(_ tag: TLVTag) throws {
+  func roundTripsEveryTag(_ tag: TLVTag) throws {
     for value: TLVElement.Value in [.null, .unsigned(1), .string("a"), .structure([]), .array([]), .list([])] {
       let element = TLVElement(value, tag: tag)
       #expect(try TLVElement(decoding: element.encoded) == element)
     }
   }
 
-  @Test func anEncodedElementTakesAnotherTag() throws {
+  @Test func replacesTagOfEncodedElement() throws {
     let inner = TLVElement(.structure([.init(.string("é"), tag: .context(3))])).encoded
     var writer = TLVWriter()
     writer.structure { $0.write(encoded: inner, .context(9)) }
     let outer = try TLVElement(decoding: writer.bytes)
     #expect(outer[9]?[3]?.value == .string("é"))
 
-    // And back: the reader strips the tag, of whatever form.
+    // The reader strips a tag of any form.
     for tag in [TLVTag.context(1), .common(70_000), .qualified(vendor: 1, profile: 2, number: 3)] {
       var writer = TLVWriter()
       writer.write(encoded: inner, tag)
@@ -79,7 +79,7 @@ struct TLVWriterTests {
     }
   }
 
-  @Test func truncateTakesBackTheTail() {
+  @Test func truncatesWrittenBytes() {
     var writer = TLVWriter(appendingTo: [1, 2, 3])
     let mark = writer.count
     writer.write("something")

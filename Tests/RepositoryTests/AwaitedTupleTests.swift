@@ -47,7 +47,8 @@ enum AwaitedTuple {
 
 @Suite("Awaited tuples") struct AwaitedTupleTests {
   @Test("no returned tuple awaits a result") func sources() {
-    for (_, path, text) in Repository.sources {
+    #expect(Repository.tests.count > 50, "the tests were not found below \(Repository.root.path)")
+    for (_, path, text) in Repository.sources + Repository.tests where !path.hasSuffix("AwaitedTupleTests.swift") {
       for line in AwaitedTuple.lines(in: text) {
         Issue.record("\(path):\(line): a release build may lose an element; store the result before the tuple")
       }

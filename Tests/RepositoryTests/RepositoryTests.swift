@@ -74,11 +74,16 @@ enum Repository {
     .deletingLastPathComponent()
 
   /// Every Swift file below Sources, with its target.
-  static let sources: [(target: String, path: String, text: String)] = {
-    let base = root.appending(path: "Sources")
+  static let sources = files(in: "Sources")
+  /// Every Swift file below Tests, with its target.
+  static let tests = files(in: "Tests")
+
+  private static func files(in folder: String) -> [(target: String, path: String, text: String)] {
+    let base = root.appending(path: folder)
     var result: [(String, String, String)] = []
-    let files =
-      FileManager.default.enumerator(at: base, includingPropertiesForKeys: nil)?.compactMap { $0 as? URL } ?? []
+    // The example package may have been built, in a hidden directory.
+    let found = FileManager.default.enumerator(at: base, includingPropertiesForKeys: nil, options: .skipsHiddenFiles)
+    let files = found?.compactMap { $0 as? URL } ?? []
     for file in files.sorted(by: { $0.path < $1.path }) where file.pathExtension == "swift" {
       let path = file.path.dropFirst(base.path.count + 1)
       guard let target = path.split(separator: "/").first, let text = try? String(contentsOf: file, encoding: .utf8)
@@ -86,7 +91,7 @@ enum Repository {
       result.append((String(target), String(path), text))
     }
     return result
-  }()
+  }
 
   /// The transitive imports of a target.
   static func reachable(from target: String) -> Set<String> {

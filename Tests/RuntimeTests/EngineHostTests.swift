@@ -8,7 +8,7 @@ import Testing
 @Suite struct EngineHostTests {
   let loop = MultiThreadedEventLoopGroup.singleton.next()
 
-  @Test func `datagrams go to an echo and back, over each family`() async throws {
+  @Test func echoesDatagramsOverEachFamily() async throws {
     let events = Collector<EchoEngine.Event>()
     let echo = try await startEcho(on: loop, echoes: true)
     let other = try await startEcho(on: MultiThreadedEventLoopGroup.singleton.next(), echoes: false, events: events)
@@ -30,7 +30,7 @@ import Testing
     await echo.actor.stop()
   }
 
-  @Test func `a deadline is kept, to the millisecond or so, and never early`() async throws {
+  @Test func advancesAtDeadlinesAndNeverEarly() async throws {
     let events = Collector<EchoEngine.Event>()
     let (actor, _) = try await startEcho(on: loop, echoes: false, events: events)
     let start = await actor.perform { engine, now in
@@ -44,10 +44,10 @@ import Testing
     await actor.stop()
   }
 
-  @Test func `a deadline may move nearer, further and away`() async throws {
+  @Test func movesAndClearsDeadlines() async throws {
     let events = Collector<EchoEngine.Event>()
     let (actor, _) = try await startEcho(on: loop, echoes: false, events: events)
-    // All on the loop at one time: a busy machine reaches none of them in between.
+    // One call on the loop, so that no deadline passes in between, even on a busy machine.
     let start = await actor.setDeadlines([.seconds(60), .milliseconds(300), .milliseconds(1000)])
     #expect(await events.wait { $0.count == 1 })
     guard case .advanced(let at) = events.all.first else { return }
@@ -58,7 +58,7 @@ import Testing
     await actor.stop()
   }
 
-  @Test func `what is stored is in the store before the next effect`() async throws {
+  @Test func commitsBeforeTheNextEffect() async throws {
     let seen = Collector<StoredState>()
     let (loop, sockets) = (loop, try BoundSockets(.loopback))
     let actor = try await EngineActor.start(on: loop) {
@@ -76,7 +76,7 @@ import Testing
     await actor.stop()
   }
 
-  @Test func `a callback may use the host; its effects come in order`() async throws {
+  @Test func performsEffectsOfCallbacksInOrder() async throws {
     let seen = Collector<String>()
     let (loop, sockets) = (loop, try BoundSockets(.loopback))
     let actor = try await EngineActor.start(on: loop) {
@@ -93,7 +93,7 @@ import Testing
     await actor.stop()
   }
 
-  @Test func `when the store fails, nothing that follows is done`() async throws {
+  @Test func stopsAfterStoreFailure() async throws {
     final class BrokenStore: NodeStore {
       func load() throws(StoreError) -> StoredState { [:] }
       func commit(_ changes: [StoreChange]) throws(StoreError) { throw StoreError(.closed, path: "/nowhere") }
@@ -109,7 +109,7 @@ import Testing
     #expect(await actor.withHost { $0.isStopped })
   }
 
-  @Test func `a stopped host is let go of, and its port is free again`() async throws {
+  @Test func releasesHostAndPortOnStop() async throws {
     let (loop, sockets) = (loop, try BoundSockets(.loopback))
     let weak = try await loop.submit {
       let host = EngineHost(EchoEngine(), transport: UDPTransport(sockets, on: loop), logger: quiet)
@@ -123,8 +123,8 @@ import Testing
 }
 
 extension EngineActor<EchoEngine> {
-  /// Sets the engine's deadline several times, one right after the other; nil: none.
-  /// - Returns: the time of the first.
+  /// Sets the engine's deadline several times in a row; nil for none.
+  /// - Returns: the time of the first call.
   fileprivate func setDeadlines(_ times: [Duration?]) -> Instant {
     var start: Instant?
     for time in times {

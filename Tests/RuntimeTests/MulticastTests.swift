@@ -10,7 +10,7 @@ import Testing
   private static let group = IPAddress.multicast(fabricID: 0x1234_5678_9ABC_DEF0, group: 0x0103)
   private static let other = IPAddress.multicast(fabricID: 0x1234_5678_9ABC_DEF0, group: 0x0104)
 
-  @Test func `everybody who joined gets a copy, whatever port is his`() async throws {
+  @Test func deliversToEachMember() async throws {
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let collectors = (0..<3).map { _ in Collector<[UInt8]>() }
     let transports = try await loop.submit {
@@ -19,10 +19,10 @@ import Testing
         transport.onDatagram = { bytes, _ in collector.add(bytes) }
         return transport
       }
-      // Two that have joined it, one that has joined another group.
+      // Two members of the group, and one of another group.
       #expect(transports[0].join(Self.group, port: 5540).isEmpty)
       #expect(transports[1].join(Self.group, port: 5540).isEmpty)
-      #expect(transports[1].join(Self.group, port: 5540).isEmpty, "twice does no harm")
+      #expect(transports[1].join(Self.group, port: 5540).isEmpty, "a repeated join has no effect")
       #expect(transports[2].join(Self.other, port: 5540).isEmpty)
       return NIOLoopBound(transports, eventLoop: loop)
     }.get()
@@ -45,8 +45,8 @@ import Testing
     try await loop.submit { for transport in transports.value { transport.close() } }.get()
   }
 
-  /// What groups' sockets lose is counted too, and stays counted when they are closed.
-  @Test func `what comes too fast for a group is counted`() async throws {
+  /// The drops of group sockets are counted, and kept after the sockets are closed.
+  @Test func countsOverflowsOfGroupSockets() async throws {
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let count = try await loop.submit {
       let receiver = UDPTransport(try BoundSockets(.loopback), on: loop)
@@ -56,21 +56,21 @@ import Testing
         sender.close()
       }
       #expect(receiver.join(Self.group, port: 5541).isEmpty)
-      // Nobody reads meanwhile: this is the loop that would.
+      // The receiver does not read meanwhile, since this closure blocks its loop.
       for _ in 0..<20_000 {
         sender.send([UInt8](repeating: 0, count: 1200), to: SocketAddress(Self.group, port: 5541))
       }
       let count = receiver.counters.overflowed
       receiver.leave(Self.group)
-      #expect(receiver.counters.overflowed == count, "still there")
+      #expect(receiver.counters.overflowed == count, "the count survives leaving the group")
       #expect(receiver.counters.drops == ["overflowed": count])
       return count
     }.get()
     #expect(count > 10_000)
   }
 
-  /// A new address is listened at, on the same port; one that is gone is not, and groups go on.
-  @Test func `sockets follow the addresses of their interface`() async throws {
+  /// Opens a socket for a new address on the same port, closes that of a removed address, and stays in its groups.
+  @Test func followsAddressChanges() async throws {
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     var lo = try #require(try NetworkInterfaces.select(.loopback).first)
     func at(_ numbers: UInt32...) -> NetworkInterface {
@@ -79,10 +79,10 @@ import Testing
     }
     let (first, second, none) = (at(1), at(1, 2), at())
     let moved = at(2)
-    let heard = Collector<[UInt8]>()
+    let received = Collector<[UInt8]>()
     let (receiver, sender) = try await loop.submit {
       let receiver = UDPTransport(try BoundSockets([first]), on: loop)
-      receiver.onDatagram = { bytes, _ in heard.add(bytes) }
+      receiver.onDatagram = { bytes, _ in received.add(bytes) }
       #expect(receiver.join(Self.group, port: 5540).isEmpty)
       let sender = UDPTransport(try BoundSockets([first]), on: loop)
       return (NIOLoopBound(receiver, eventLoop: loop), NIOLoopBound(sender, eventLoop: loop))
@@ -101,24 +101,24 @@ import Testing
       }.get()
     }
     try await send(1, to: .v4(0x7F00_0001))
-    #expect(await heard.wait { $0 == [[1]] })
+    #expect(await received.wait { $0 == [[1]] })
     #expect(try await follow([second]) == second.addresses.map(\.ip))
     try await send(2, to: .v4(0x7F00_0002))
-    #expect(await heard.wait { $0 == [[1], [2]] })
+    #expect(await received.wait { $0 == [[1], [2]] })
     try await send(3, to: Self.group)
-    #expect(await heard.wait { $0 == [[1], [2], [3]] })
+    #expect(await received.wait { $0 == [[1], [2], [3]] })
     #expect(try await follow([moved]) == moved.addresses.map(\.ip))
     try await send(4, to: .v4(0x7F00_0001))
     try await send(5, to: Self.group)
-    #expect(await heard.wait { $0 == [[1], [2], [3], [5]] }, "nobody is at the old address")
-    // The cable is out, and in again.
+    #expect(await received.wait { $0 == [[1], [2], [3], [5]] }, "no socket at the old address")
+    // The cable is unplugged and plugged in again.
     #expect(try await follow([none]) == [])
     try await send(6, to: .v4(0x7F00_0002))
     try await send(7, to: Self.group)
     #expect(try await follow([second]) == second.addresses.map(\.ip))
     try await send(8, to: .v4(0x7F00_0001))
     try await send(9, to: Self.group)
-    #expect(await heard.wait { $0 == [[1], [2], [3], [5], [8], [9]] })
+    #expect(await received.wait { $0 == [[1], [2], [3], [5], [8], [9]] })
     try await loop.submit {
       receiver.value.close()
       #expect(receiver.value.follow([second]).isEmpty && sender.value.counters.failed == 0)
@@ -126,7 +126,7 @@ import Testing
     }.get()
   }
 
-  @Test func `on loopback an IPv4 address stands for the group`() {
+  @Test func mapsGroupToIPv4AddressOnLoopback() {
     let lo = NetworkInterface(
       name: "lo", index: 1, addresses: [.init(.loopback4, prefixLength: 8)], isLoopback: true)
     let eth = NetworkInterface(name: "eth7", index: 7, addresses: [], isLoopback: false)
@@ -135,7 +135,7 @@ import Testing
     #expect(mine.isMulticast && !mine.isIPv6)
     #expect(MulticastRoute.address(of: Self.other, on: lo) != mine)
     let elsewhere = IPAddress.multicast(fabricID: 0x1234_5678_9ABC_DEF1, group: 0x0103)
-    #expect(MulticastRoute.address(of: elsewhere, on: lo) != mine, "another fabric's")
+    #expect(MulticastRoute.address(of: elsewhere, on: lo) != mine, "the same group of another fabric")
     #expect(MulticastRoute.fits(.loopback4, lo) && !MulticastRoute.fits(.loopback6, lo))
     #expect(MulticastRoute.fits(.loopback6, eth) && !MulticastRoute.fits(.loopback4, eth))
   }

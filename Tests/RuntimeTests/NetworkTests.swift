@@ -14,14 +14,14 @@ import Testing
     name: "eth7", index: 7, addresses: [.init(.v4(0x0A00_0001), prefixLength: 24)], isLoopback: false)
   private static let down = NetworkInterface(name: "down3", index: 3, addresses: [], isLoopback: false, isUp: false)
 
-  @Test func `no name means loopback, all means all that work`() throws {
+  @Test func selectsLoopbackByDefaultAndAllUsableInterfaces() throws {
     let all = [Self.lo, Self.down, Self.eth]
     #expect(try NetworkInterfaces.select(.init(names: []), from: all) == [Self.lo])
     #expect(try NetworkInterfaces.select(.init(names: ["all"]), from: all) == [Self.lo, Self.eth])
     #expect(try NetworkInterfaces.select(.init(names: ["eth7", "lo", "eth7"]), from: all) == [Self.eth, Self.lo])
   }
 
-  @Test func `an unknown name is an error that lists what there is`() {
+  @Test func unknownNameListsAvailableInterfaces() {
     let all = [Self.lo, Self.down, Self.eth]
     let error = #expect(throws: NetworkError.self) {
       try NetworkInterfaces.select(.init(names: ["lo", "wlan9"]), from: all)
@@ -34,13 +34,13 @@ import Testing
     }
   }
 
-  @Test func `the host has a loopback interface with its address and prefix`() throws {
+  @Test func findsLoopbackInterface() throws {
     let loopback = try #require(try NetworkInterfaces.select(.loopback).first)
     #expect(loopback.isLoopback)
     #expect(loopback.addresses.contains(.init(.loopback4, prefixLength: 8)))
   }
 
-  @Test func `subnets are told apart`() {
+  @Test func comparesSubnets() {
     let four = NetworkInterface.Address(.v4(0x0A00_0001), prefixLength: 24)
     #expect(four.contains(.v4(0x0A00_00FE)))
     #expect(!four.contains(.v4(0x0A00_0101)))
@@ -50,7 +50,7 @@ import Testing
     #expect(!six.contains(.v6(high: 0xFD00_0000_0000_0002, low: 99, scope: 0)))
   }
 
-  @Test func `all sockets of a node have one port and none has a wildcard address`() throws {
+  @Test func bindsOnePortWithoutWildcardAddresses() throws {
     let sockets = try BoundSockets(.loopback)
     defer { sockets.close() }
     #expect(sockets.port != 0)
@@ -64,7 +64,7 @@ import Testing
     #expect(address.port == sockets.port)
   }
 
-  @Test func `from loopback nothing is sent elsewhere`() async throws {
+  @Test func loopbackSendsToNoOtherInterface() async throws {
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let sockets = try BoundSockets(.loopback)
     let counters = try await loop.submit {
@@ -77,7 +77,7 @@ import Testing
     #expect(counters == UDPTransport.Counters(unreachable: 2, failed: 0))
   }
 
-  @Test func `clocks run forward and Matter's epoch is 2000`() {
+  @Test func clocksAdvanceAndMatterEpochIs2000() {
     let first = HostClock.now()
     #expect(HostClock.now() >= first)
     #expect(HostClock.unixMicroseconds() / 1_000_000 - Int64(HostClock.matterSeconds()) - 946_684_800 <= 1)

@@ -5,9 +5,8 @@ import Testing
 
 @testable import Runtime
 
-/// What libavahi's descriptors are watched with.
 @Suite struct ReadinessWatchTests {
-  @Test func `a descriptor that is ready is told once, and not read`() async throws {
+  @Test func notifiesOnceWithoutReading() async throws {
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     var ends: [Int32] = [0, 0]
     try #require(pipe(&ends) == 0)
@@ -22,7 +21,7 @@ import Testing
       watch.watch(reader, for: Int16(POLLIN))
       return NIOLoopBound(watch, eventLoop: loop)
     }.get()
-    // Without AIO in the kernel it looks now and then, which is not what is tested here.
+    // Without AIO in the kernel the descriptor is polled, which this test does not cover.
     let isTicking = try await loop.submit { watch.value.isTicking }.get()
     if !isTicking {
       try await Task.sleep(for: .milliseconds(50))
@@ -34,10 +33,10 @@ import Testing
     if !isTicking {
       try await Task.sleep(for: .milliseconds(50))
       #expect(calls.all.count == 1)
-      // Armed again with the byte still there.
+      // Armed again with the byte still unread.
       try await loop.submit { watch.value.arm() }.get()
       #expect(await calls.wait { $0.count == 2 })
-      // Forgotten, it is quiet.
+      // No notification after `forget`.
       try await loop.submit {
         watch.value.forget(reader)
         watch.value.arm()

@@ -8,14 +8,14 @@ import Testing
 
 @testable import Runtime
 
-/// Each test uses an instance of its own, as all share the loopback interface.
+/// Each test uses its own instance, since all share the loopback interface.
 ///
-/// With `HEARTH_TEST_INTERFACE=veth-a`, in a network namespace, multicast is tried on that interface too.
+/// With `HEARTH_TEST_INTERFACE=veth-a`, in a network namespace, multicast is also tested on that interface.
 @Suite struct ServiceDiscoveryTests {
   let loops = MultiThreadedEventLoopGroup.singleton
   static let otherInterface = ProcessInfo.processInfo.environment["HEARTH_TEST_INTERFACE"]
 
-  /// Whether a packet multicast on loopback comes back, tried without the code under test.
+  /// Whether multicast works on loopback, tested without the code under test.
   static let hasMulticast: Bool = {
     let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
     defer { close(descriptor) }
@@ -46,7 +46,7 @@ import Testing
     return try ServiceDiscovery(options, on: loops.next(), logger: quiet)
   }
 
-  /// Other processes may run this test at the same time, on the same loopback: a host's goodbye must not be theirs too.
+  /// Random, since other processes may run this test on the same loopback: a host's goodbye must not affect theirs.
   private let host = "02" + String(UInt64.random(in: 0x10_0000_0000...0xFF_FFFF_FFFF), radix: 16, uppercase: true)
 
   private func service(port: UInt16 = 5540) -> MatterService {
@@ -62,7 +62,7 @@ import Testing
     return .commissionable(.instance(instance))
   }
 
-  /// Publishes before and after the search begins, changes, withdraws.
+  /// Publishes before and after the search starts, changes, and withdraws.
   private func exercise(
     _ server: ServiceDiscovery, _ client: ServiceDiscovery, at address: IPAddress = .loopback4
   ) async throws {
@@ -99,15 +99,15 @@ import Testing
   }
 
   @Test(.enabled(if: hasMulticast, "this system has no multicast on loopback"))
-  func `by multicast on loopback`() async throws {
+  func discoversByMulticastOnLoopback() async throws {
     let (server, client) = (try discovery(), try discovery())
     #expect(server.status.multicast.contains("lo/IPv4"))
     #expect(server.status.directPort == nil)
     try await exercise(server, client)
   }
 
-  /// As of a responder that has multicast its records within the last second: it may answer by unicast only.
-  @Test("receives the unicast answer to the first query", .enabled(if: hasMulticast, "no multicast on loopback"))
+  /// A responder that has multicast its records within the last second may answer by unicast only.
+  @Test("receives a unicast answer to the first query", .enabled(if: hasMulticast, "no multicast on loopback"))
   func unicastAnswer() async throws {
     let loopback = try #require(try NetworkInterfaces.select(.loopback).first)
     let socket = try BoundSocket.multicast(on: loopback, isIPv6: false)
@@ -151,7 +151,7 @@ import Testing
   }
 
   @Test(.enabled(if: otherInterface != nil), arguments: [false, true])
-  func `by multicast on another interface, in each family`(isIPv6: Bool) async throws {
+  func discoversByMulticastOnAnotherInterface(isIPv6: Bool) async throws {
     let selection = InterfaceSelection.named([Self.otherInterface ?? ""])
     var interface = try #require(try NetworkInterfaces.select(selection).first)
     interface.addresses.removeAll { $0.ip.isIPv6 != isIPv6 }
@@ -162,7 +162,7 @@ import Testing
     try await exercise(server, client, at: try #require(interface.addresses.first).ip)
   }
 
-  @Test func `by direct ports alone`() async throws {
+  @Test func discoversByDirectPortsOnly() async throws {
     let directory = try TemporaryDirectory()
     let server = try discovery(registry: directory.path + "/responders", multicast: false)
     let client = try discovery(registry: directory.path + "/responders", multicast: false)
@@ -172,7 +172,7 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path + "/responders").isEmpty)
   }
 
-  @Test func `by both at once, a service is told once`() async throws {
+  @Test func reportsServiceOnceOverBothPaths() async throws {
     let directory = try TemporaryDirectory()
     let server = try discovery(registry: directory.path)
     let client = try discovery(registry: directory.path)
@@ -188,7 +188,7 @@ import Testing
     try await client.stop().get()
   }
 
-  @Test func `a process finds its own services`() async throws {
+  @Test func findsOwnServices() async throws {
     let directory = try TemporaryDirectory()
     let both = try discovery(registry: directory.path, multicast: false)
     let events = Collector<ServiceDiscovery.Event>()
@@ -199,7 +199,7 @@ import Testing
     try await both.stop().get()
   }
 
-  @Test func `files of dead processes are ignored and removed`() async throws {
+  @Test func removesFilesOfDeadProcesses() async throws {
     let directory = try TemporaryDirectory()
     let stale = directory.path + "/4194303-1"
     try Data("127.0.0.1 9\n".utf8).write(to: URL(fileURLWithPath: stale))
@@ -210,7 +210,7 @@ import Testing
     #expect(registry.peers().isEmpty)
   }
 
-  @Test func `an engine publishes, browses and is told`() async throws {
+  @Test func engineReceivesServiceEvents() async throws {
     let directory = try TemporaryDirectory()
     let server = try discovery(registry: directory.path)
     let client = try discovery(registry: directory.path)
@@ -225,7 +225,7 @@ import Testing
       if case .found(let found) = event { found.kind == published.kind } else { false }
     }
     #expect(await events.wait { $0.contains(where: isFound) })
-    // A node that stops takes its services back.
+    // A stopped node withdraws its services.
     await device.actor.stop()
     #expect(
       await events.wait { events in
@@ -236,30 +236,30 @@ import Testing
     try await client.stop().get()
   }
 
-  @Test func `a conflict is told to whom it concerns`() async throws {
-    let told = Collector<String>()
+  @Test func notifiesPublisherOfConflict() async throws {
+    let notified = Collector<String>()
     let (mine, yours) = (service(), service())
     let loop = loops.next()
     try await loop.submit {
       let core = DiscoveryCore(logger: quiet)
       let provider = SilentProvider()
       core.add {
-        provider.onNews = $0
+        provider.onEvent = $0
         return provider
       }
-      core.publish(mine, on: loop) { told.add("mine \($0 == .host(mine.hostName))") }
-      core.publish(yours, on: loop) { told.add("yours \($0 == .instance(yours.kind))") }
-      provider.onNews?(.hostConflict(mine.hostName, [mine.kind]))
-      provider.onNews?(.conflict(yours.kind))
+      core.publish(mine, on: loop) { notified.add("mine \($0 == .host(mine.hostName))") }
+      core.publish(yours, on: loop) { notified.add("yours \($0 == .instance(yours.kind))") }
+      provider.onEvent?(.hostConflict(mine.hostName, [mine.kind]))
+      provider.onEvent?(.conflict(yours.kind))
       core.withdraw(yours, silently: false)
-      provider.onNews?(.conflict(yours.kind))
+      provider.onEvent?(.conflict(yours.kind))
     }.get()
-    #expect(await told.wait { $0.count >= 2 })
-    #expect(told.all == ["mine true", "yours true"])
+    #expect(await notified.wait { $0.count >= 2 })
+    #expect(notified.all == ["mine true", "yours true"])
   }
 
-  @Test func `what is heard on a second interface is told once, what is announced anew is told again`() async throws {
-    let told = Collector<ServiceDiscovery.Event>()
+  @Test func mergesInterfacesAndReportsRepeatedAnnouncements() async throws {
+    let notified = Collector<ServiceDiscovery.Event>()
     let before = Collector<[ServiceDiscovery.Event]>()
     var here = service()
     here.addresses = [.loopback4]
@@ -269,34 +269,34 @@ import Testing
       let core = DiscoveryCore(logger: quiet)
       let provider = SilentProvider()
       core.add {
-        provider.onNews = $0
+        provider.onEvent = $0
         return provider
       }
       let browse = ServiceDiscovery.Browse(number: 1)
-      core.browse(.commissionable(), as: browse, on: loop) { told.add($0) }
-      provider.onNews?(.heard(browse, service, on: InterfaceID(1)))
-      provider.onNews?(.heard(browse, service, on: InterfaceID(2)))
-      loop.execute { before.add(told.all) }
-      provider.onNews?(.heard(browse, service, on: InterfaceID(2)))
+      core.browse(.commissionable(), as: browse, on: loop) { notified.add($0) }
+      provider.onEvent?(.found(browse, service, on: InterfaceID(1)))
+      provider.onEvent?(.found(browse, service, on: InterfaceID(2)))
+      loop.execute { before.add(notified.all) }
+      provider.onEvent?(.found(browse, service, on: InterfaceID(2)))
     }.get()
     try await loop.submit {}.get()
     #expect(before.all == [[.found(service)]])
-    #expect(told.all == [.found(service), .found(service)])
+    #expect(notified.all == [.found(service), .found(service)])
   }
 
-  @Test func `off does nothing, and Avahi is refused on loopback`() async throws {
+  @Test func modeOffDoesNothingAndAvahiRejectsLoopback() async throws {
     let off = try discovery(mode: .off)
     off.publish(service())
-    _ = off.browse(.commissionable(), on: loops.next()) { _ in Issue.record("nothing can be found") }
+    _ = off.browse(.commissionable(), on: loops.next()) { _ in Issue.record("found a service in mode off") }
     #expect(off.status == ServiceDiscovery.Status())
     try await off.stop().get()
     #expect(throws: ServiceDiscovery.Failure.avahiIsNotForLoopback) { try discovery(mode: .avahi) }
   }
 }
 
-/// Publishes nothing and finds nothing.
+/// A provider without services; the test calls `onEvent`.
 private final class SilentProvider: DiscoveryProvider {
-  var onNews: ((DiscoveryNews) -> Void)?
+  var onEvent: ((ProviderEvent) -> Void)?
 
   func publish(_ service: MatterService) {}
   func withdraw(_ service: MatterService, silently: Bool) {}

@@ -6,8 +6,8 @@ import Testing
 @testable import Runtime
 
 @Suite struct SocketPathTests {
-  /// Whoever closes a listener takes nothing away, neither at its own path nor at any that has its short name by then.
-  @Test func aListenerThatIsClosedTakesNobodysSocketAway() async throws {
+  /// Closing a listener removes no file, neither its own nor one that its short path leads to at that time.
+  @Test func closingAListenerRemovesNoSocket() async throws {
     let root = FileManager.default.temporaryDirectory.path + "/\(UUID().uuidString)"
     defer { try? FileManager.default.removeItem(atPath: root) }
     let paths = [root + "/one", root + "/other"].map { $0 + "/" + String(repeating: "long/", count: 20) + "the.sock" }
@@ -20,7 +20,7 @@ import Testing
       try await bootstrap.withBoundSocket(SocketPath.listen(at: paths[0], mode: 0o600)).get(),
       try await bootstrap.withBoundSocket(SocketPath.listen(at: paths[1], mode: 0o600)).get(),
     ]
-    // Every number that a directory could have had is the other's.
+    // Reuses every descriptor number that the first directory could have had.
     let directories = (0..<200).compactMap { _ in SocketPath.Directory(of: paths[1]) }
     try await listeners[0].close().get()
     for directory in directories { directory.close() }
@@ -33,7 +33,7 @@ import Testing
     #expect(try FileManager.default.attributesOfItem(atPath: paths[1])[.posixPermissions] as? Int == 0o600)
   }
 
-  @Test func whatCannotBeIsNamed() {
+  @Test func missingDirectoryIsNamedInError() {
     #expect(throws: NetworkError.system(operation: "/nowhere/the.sock", code: ENOENT)) {
       try SocketPath.listen(at: "/nowhere/the.sock", mode: 0o600)
     }

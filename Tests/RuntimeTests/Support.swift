@@ -7,10 +7,10 @@ import Synchronization
 
 @testable import Runtime
 
-/// NIO has another one.
+/// NIO declares a type of the same name.
 typealias SocketAddress = MatterProtocol.SocketAddress
 
-/// A directory that goes away with it.
+/// A temporary directory, removed on deinitialization.
 final class TemporaryDirectory: Sendable {
   let path: String
 
@@ -25,14 +25,14 @@ final class TemporaryDirectory: Sendable {
 
 let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-/// Collects values from anywhere, and waits until there are enough.
+/// Collects values from any thread.
 final class Collector<Value: Sendable>: Sendable {
   private let values = Mutex<[Value]>([])
 
   func add(_ value: Value) { values.withLock { $0.append(value) } }
   var all: [Value] { values.withLock { $0 } }
 
-  /// PendingWork until the values satisfy `condition`, or for `seconds`.
+  /// Waits until the values satisfy `condition`, at most `seconds`.
   func wait(_ seconds: Double = 20, until condition: @Sendable ([Value]) -> Bool) async -> Bool {
     let end = HostClock.now() + .milliseconds(Int64(seconds * 1000))
     while HostClock.now() < end {
@@ -43,7 +43,7 @@ final class Collector<Value: Sendable>: Sendable {
   }
 }
 
-/// An engine that sends back what it gets, or reports it, and does what tests ask for.
+/// An engine that echoes datagrams or reports them, and performs the effects that tests add.
 struct EchoEngine: Engine, Sendable {
   enum Event: Hashable, Sendable {
     case received([UInt8], SocketAddress)
@@ -93,7 +93,7 @@ struct EchoEngine: Engine, Sendable {
   }
 }
 
-/// Starts an echo engine on a loop, with its events going to a collector.
+/// Starts an echo engine on a loop, with a collector for its events.
 func startEcho(
   on loop: any EventLoop, echoes: Bool, events: Collector<EchoEngine.Event> = Collector(),
   discovery: ServiceDiscovery? = nil, store: @escaping @Sendable () throws -> any NodeStore = { MemoryStore() }

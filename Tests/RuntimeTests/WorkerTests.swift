@@ -6,8 +6,8 @@ import Testing
 @testable import Runtime
 
 @Suite struct WorkerTests {
-  /// Whoever closes it has given it things to be stored.
-  @Test(.timeLimit(.minutes(10))) func whatWaitsIsDoneBeforeItEnds() async throws {
+  /// The owner may have queued writes.
+  @Test(.timeLimit(.minutes(10))) func completesQueuedWorkBeforeClosing() async throws {
     let worker = HostMachine().makeWorker()
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let gate = DispatchSemaphore(value: 0)

@@ -7,17 +7,17 @@ import Simulation
 import Synchronization
 import Testing
 
-/// A maker's cloud as a way to devices, on virtual time. HOME.md, “Routes”.
+/// Devices that are reached through a maker's cloud, on virtual time. HOME.md, “Routes”.
 @Suite("Clouds") struct CloudTests {
   private static let address = "https://acme.example/fulfillment"
 
-  /// A home with a lamp on the network, and an account at a cloud.
+  /// Runs a body with a lamp on the network and an account at a cloud.
   func run<R: Sendable>(
     _ cloud: FakeCloud, seed: UInt64 = 1, _ body: @escaping @Sendable (Home, SimulatedHome) async throws -> R
   ) async throws -> R {
     var options = SimulatedHomeOptions()
     options.clouds.transport = cloud
-    options.clouds.timeout = .seconds(7200)
+    options.clouds.removalDelay = .seconds(7200)
     let run = await simulate(try SimulatedHomeTests.definition(), seed: seed, options) { home, world in
       cloud.with { $0.world = world.simulation }
       try await home.addCloudAccount("Acme", address: Self.address, token: "secret")
@@ -35,7 +35,7 @@ import Testing
     try #require(device.types.get(DimmableLightDeviceType.self)).matterTraits
   }
 
-  /// The cloud's entry of a device that the home has.
+  /// Returns the fields of a cloud entry that identify a device of the home.
   private func identity(of device: HomeDevice) -> String {
     let identity = device.identity
     return """
@@ -44,9 +44,9 @@ import Testing
       """
   }
 
-  // MARK: A device of the cloud alone
+  // MARK: Devices with a cloud route only
 
-  @Test func aDeviceOfACloudIsThereAndSwitched() async throws {
+  @Test func listsAndSwitchesCloudDevice() async throws {
     let cloud = FakeCloud()
     cloud.addLamp("p", name: "Porch", also: ",\"customData\":{\"key\":7}")
     let (before, after) = try await run(cloud) { home, world in
@@ -54,43 +54,44 @@ import Testing
       try await light(before).onOffTrait?.toggle()
       try await light(before).levelControlTrait?.moveToLevelWithOnOff(level: 191)
       try await world.simulation.sleep(for: .seconds(1))
-      return (before, try await device("Porch", home))
+      let after = try await device("Porch", home)
+      return (before, after)
     }
     #expect(!before.isMatterDevice && before.sourceConnectivity == SourceConnectivity(.online, .remote))
     #expect(try light(before).onOffTrait?.attributes.onOff == false)
     #expect(try light(before).levelControlTrait?.attributes.currentLevel == 102)
     #expect(try light(after).onOffTrait?.attributes.onOff == true)
-    // What a cloud wants to be told of a device is told each time.
-    #expect(cloud.orders.count == 2 && cloud.orders.allSatisfy { $0.contains(#""customData":{"key":7}"#) })
-    #expect(cloud.orders.first?.contains(#""command":"action.devices.commands.OnOff","params":{"on":true}"#) == true)
-    #expect(cloud.orders.last?.contains(#"BrightnessAbsolute","params":{"brightness":75}"#) == true)
-    #expect(cloud.with { $0.mostAtOnce } == 1)
+    // The custom data of a device is sent with each command.
+    #expect(cloud.commands.count == 2 && cloud.commands.allSatisfy { $0.contains(#""customData":{"key":7}"#) })
+    #expect(cloud.commands.first?.contains(#""command":"action.devices.commands.OnOff","params":{"on":true}"#) == true)
+    #expect(cloud.commands.last?.contains(#"BrightnessAbsolute","params":{"brightness":75}"#) == true)
+    #expect(cloud.with { $0.maxConcurrent } == 1)
   }
 
-  @Test func itIsAskedFromTimeToTimeAndSoonAfterACommand() async throws {
+  @Test func pollsPeriodicallyAndSoonAfterCommand() async throws {
     let cloud = FakeCloud()
     cloud.addLamp("p", name: "Porch")
-    let (asked, soon, isOn) = try await run(cloud) { home, world in
+    let (intents, soon, isOn) = try await run(cloud) { home, world in
       try await world.simulation.sleep(for: .seconds(1000))
-      let asked = cloud.intents
-      // The cloud says that it is going to do it, and does it a second later.
+      let intents = cloud.intents
+      // The cloud answers “pending”, and executes the command later.
       cloud.with { $0.outcomes["p"] = "\"status\":\"PENDING\"" }
       try await light(device("Porch", home)).onOffTrait?.on()
       cloud.with { $0.states["p"] = "\"online\":true,\"on\":true" }
       try await world.simulation.sleep(for: .seconds(3))
-      return (
-        asked, cloud.intents.count - asked.count, try await light(device("Porch", home)).onOffTrait?.attributes.onOff
-      )
+      let soon = cloud.intents.count - intents.count
+      let isOn = try await light(device("Porch", home)).onOffTrait?.attributes.onOff
+      return (intents, soon, isOn)
     }
-    #expect(asked.count { $0 == "SYNC" } == 2 && (33...35).contains(asked.count { $0 == "QUERY" }))
+    #expect(intents.count { $0 == "SYNC" } == 2 && (33...35).contains(intents.count { $0 == "QUERY" }))
     #expect(soon == 2 && isOn == true)
   }
 
-  @Test func oneThingIsAskedAtATime() async throws {
+  @Test func sendsOneRequestAtATime() async throws {
     let cloud = FakeCloud()
     cloud.addLamp("p", name: "Porch")
     let time = try await run(cloud) { home, world in
-      cloud.with { $0.mood = .slow(.seconds(2)) }
+      cloud.with { $0.behavior = .slow(.seconds(2)) }
       let porch = try await device("Porch", home)
       let trait = try #require(try light(porch).onOffTrait)
       let begin = await world.simulation.now
@@ -99,7 +100,7 @@ import Testing
       async let third = trait.on()
       _ = try await (first, second, third)
       let time = await world.simulation.now - begin
-      // More than anybody means to ask is told so or done in its time, and of the device that says nothing.
+      // With too many commands, each completes in time or is refused; neither affects the connectivity.
       let codes = await withTaskGroup(of: HomeError.Code?.self) { group in
         for _ in 0..<40 {
           group.addTask {
@@ -113,58 +114,58 @@ import Testing
       #expect(try await device("Porch", home).offlineReason == nil)
       return time
     }
-    #expect(time >= .seconds(6) && cloud.with { $0.mostAtOnce } == 1)
+    #expect(time >= .seconds(6) && cloud.with { $0.maxConcurrent } == 1)
   }
 
-  // MARK: A device of both
+  // MARK: Devices with a local and a cloud route
 
-  @Test func aDeviceOfBothIsOneAndIsReachedTheNearestWayThatWorks() async throws {
+  @Test func mergesRoutesAndPrefersLocalOne() async throws {
     let cloud = FakeCloud()
-    let (devices, seen, orders) = try await run(cloud) { home, world in
+    let (devices, seen, commands) = try await run(cloud) { home, world in
       let lamp = try await device("Lamp", home)
       cloud.addLamp("l", name: "Cloud Lamp", also: identity(of: lamp))
-      let told = Told()
-      let handle = home.device(id: lamp.id).batched().sink { told.add($0.first?.sourceConnectivity) }
+      let recorder = ConnectivityRecorder()
+      let handle = home.device(id: lamp.id).batched().sink { recorder.add($0.first?.sourceConnectivity) }
       defer { handle.cancel() }
       try await world.simulation.sleep(for: .seconds(960))
       let devices = try await home.devices().list()
       try await world.cutPower(of: "Lamp")
       try await world.simulation.sleep(for: .seconds(200))
-      // A value of the time when it was reached by itself switches it through the cloud.
+      // A trait read over the local route sends its command through the cloud.
       try await light(lamp).onOffTrait?.on()
-      let orders = cloud.orders
+      let commands = cloud.commands
       try await world.simulation.sleep(for: .seconds(5))
       let isOn = try await light(device("Lamp", home)).onOffTrait?.attributes.onOff
       #expect(isOn == true)
       try await world.restorePower(of: "Lamp")
       try await world.simulation.sleep(for: .seconds(120))
       try await light(device("Lamp", home)).onOffTrait?.off()
-      #expect(cloud.orders.count == orders.count)
-      return (devices, told.all, orders)
+      #expect(cloud.commands.count == commands.count)
+      return (devices, recorder.all, commands)
     }
     #expect(devices.map(\.name) == ["Lamp"] && devices.first?.isMatterDevice == true)
     #expect(devices.first?.sourceConnectivity == SourceConnectivity(.online, .peer))
     let (online, remote) = (SourceConnectivity(.online, .peer), SourceConnectivity(.online, .remote))
     #expect(seen == [online, remote, online])
-    #expect(orders.count == 1)
+    #expect(commands.count == 1)
   }
 
-  // MARK: What goes wrong
+  // MARK: Faults
 
-  @Test func aCloudThatSaysNoOrNothingIsToldFor() async throws {
+  @Test func reportsCloudFailuresAndRecovers() async throws {
     let cloud = FakeCloud()
     cloud.addLamp("p", name: "Porch")
     let reasons = try await run(cloud) { home, world in
       var reasons: [OfflineReason?] = []
-      func now(_ mood: FakeCloud.Mood) async throws {
-        cloud.with { $0.mood = mood }
+      func now(_ behavior: FakeCloud.Behavior) async throws {
+        cloud.with { $0.behavior = behavior }
         try await world.simulation.sleep(for: .seconds(60))
         let device = try await device("Porch", home)
         reasons.append(device.offlineReason)
         #expect((device.sourceConnectivity.connectivityState == .online) == (device.offlineReason == nil))
         #expect(try await self.device("Lamp", home).sourceConnectivity == SourceConnectivity(.online, .peer))
-        // It is asked less and less often, but again at last.
-        cloud.with { $0.mood = .works }
+        // The interval grows, but the cloud is polled again.
+        cloud.with { $0.behavior = .works }
         try await world.simulation.sleep(for: .seconds(120))
         reasons.append(try await self.device("Porch", home).offlineReason)
       }
@@ -186,7 +187,7 @@ import Testing
     #expect(reasons == wrong.flatMap { [$0, nil] })
   }
 
-  @Test func aNewTokenIsUsedAtOnce() async throws {
+  @Test func usesNewTokenImmediately() async throws {
     let cloud = FakeCloud()
     cloud.addLamp("p", name: "Porch")
     let (failure, then, after) = try await run(cloud) { home, world in
@@ -200,39 +201,40 @@ import Testing
       try await home.addCloudAccount("acme", address: Self.address, token: "other")
       try await world.simulation.sleep(for: .seconds(1))
       let device = try await device("Porch", home)
-      return ((failure, count), device.offlineReason, try await home.cloudAccounts)
+      let accounts = try await home.cloudAccounts
+      return ((failure, count), device.offlineReason, accounts)
     }
     #expect(failure.0?.contains("refuses the token") == true)
-    // Thirty seconds, then twice as long each time, and ten minutes at most.
+    // The interval is 30 s at first, doubles each time, and is limited to ten minutes.
     #expect(failure.1 < 16)
     #expect(then == nil && after.map(\.name) == ["Acme"] && after.first?.failure == nil)
     #expect(after.first?.devices.count == 1)
   }
 
-  @Test func itIsAwayWhenTheCloudSaysSo() async throws {
+  @Test func reportsDeviceOfflineAtTheCloud() async throws {
     let cloud = FakeCloud()
     cloud.addLamp("p", name: "Porch")
     try await run(cloud) { home, world in
-      cloud.with { $0.mood = .unreachable }
+      cloud.with { $0.behavior = .unreachable }
       try await world.simulation.sleep(for: .seconds(31))
       #expect(try await device("Porch", home).offlineReason == .cloudUnreachable)
-      // It is worth more to know that the device is away.
+      // “Device offline” takes precedence over “cloud unreachable”.
       cloud.with {
-        $0.mood = .works
+        $0.behavior = .works
         $0.states["p"] = "\"online\":false"
       }
       try await world.simulation.sleep(for: .seconds(31))
       let away = try await device("Porch", home)
       #expect(away.offlineReason == .cloudSaysUnreachable)
       #expect(away.sourceConnectivity == SourceConnectivity(.offline, .remote))
-      // It was heard when it was there, and not since.
+      // The contact time is that of the last poll with the device online.
       #expect(try light(away).onOffTrait?.attributes.onOff == false)
       let last = try #require(away.contact.last)
-      // The cloud goes on telling what it is.
+      // The cloud still lists the device.
       try await world.simulation.sleep(for: .seconds(1000))
       #expect(cloud.intents.count { $0 == "SYNC" } == 2)
       #expect(try await device("Porch", home).contact.last == last)
-      // A command that the cloud took for a device that is not there was not carried out.
+      // A command that the cloud accepted for an offline device was not executed.
       await #expect { try await light(away).onOffTrait?.on() } throws: { HomeError($0).code == .unreachable }
       cloud.with { $0.outcomes["p"] = "\"status\":\"ERROR\",\"errorCode\":\"alreadyOn\"" }
       try await light(away).onOffTrait?.on()
@@ -245,34 +247,34 @@ import Testing
     }
   }
 
-  @Test func whoeverWaitsForItIsNotLeftForLong() async throws {
+  @Test func reachesCloudSoonForWaitingCommand() async throws {
     let cloud = FakeCloud()
     cloud.addLamp("p", name: "Porch")
     try await run(cloud) { home, world in
-      cloud.with { $0.mood = .unreachable }
+      cloud.with { $0.behavior = .unreachable }
       try await world.simulation.sleep(for: .seconds(3600))
       let porch = try await device("Porch", home)
       let trait = try #require(try light(porch).onOffTrait)
       async let waiting = trait.waiting(.seconds(60)).on()
       try await world.simulation.sleep(for: .seconds(10))
-      cloud.with { $0.mood = .works }
+      cloud.with { $0.behavior = .works }
       let before = await world.simulation.now
       _ = try await waiting
       #expect(await world.simulation.now - before < .seconds(10))
-      #expect(cloud.orders.count == 1)
+      #expect(cloud.commands.count == 1)
     }
   }
 
-  // MARK: What lasts
+  // MARK: Persistence
 
-  @Test func aRestartShowsTheLastValuesAndTheSameDevices() async throws {
+  @Test func restoresDevicesAndValuesAfterRestart() async throws {
     let cloud = FakeCloud()
     cloud.addLamp("p", name: "Porch", isOn: true)
     cloud.addLamp("q", name: "Quay")
     try await run(cloud) { home, world in
       let ids = try await home.devices().list().map(\.id)
       try await home.rename(device("Quay", home).id, to: "Pier")
-      cloud.with { $0.mood = .unreachable }
+      cloud.with { $0.behavior = .unreachable }
       try await world.cutPower(of: "hub")
       try await world.restorePower(of: "hub")
       try await world.simulation.sleep(for: .seconds(1))
@@ -282,14 +284,14 @@ import Testing
       #expect(porch.offlineReason == .cloudUnreachable && !porch.isMatterDevice)
       #expect(porch.sourceConnectivity.dataSourceLocality == .unspecified)
       #expect(try light(porch).onOffTrait?.attributes.onOff == true)
-      cloud.with { $0.mood = .works }
+      cloud.with { $0.behavior = .works }
       try await world.simulation.sleep(for: .seconds(120))
       let back = try await world.home.devices().list()
       #expect(back.map(\.id) == ids && back.allSatisfy { $0.sourceConnectivity.connectivityState == .online })
     }
   }
 
-  @Test func anAccountGoesWithItsDevicesButNotWithWhatHasAnotherWay() async throws {
+  @Test func removesAccountWithDevicesThatHaveNoOtherRoute() async throws {
     let cloud = FakeCloud()
     cloud.addLamp("p", name: "Porch")
     try await run(cloud) { home, world in
@@ -299,26 +301,26 @@ import Testing
       #expect(try await home.cloudAccounts.first?.devices.count == 2)
       #expect(try await device("Lamp", home).sourceConnectivity == SourceConnectivity(.online, .peer))
       #expect(try await home.removeCloudAccount("ACME") == ["Porch"])
-      let asked = cloud.intents.count
+      let intents = cloud.intents.count
       try await world.simulation.sleep(for: .seconds(2000))
       #expect(try await home.devices().list().map(\.name) == ["Lamp"])
-      #expect(cloud.intents.count == asked)
-      // One that comes again is a new one.
+      #expect(cloud.intents.count == intents)
+      // An account that is added again is a new one.
       try await home.addCloudAccount("Acme", address: Self.address, token: "secret")
       try await world.simulation.sleep(for: .seconds(1))
       #expect(try await home.devices().list().map(\.name) == ["Lamp", "Porch"])
     }
   }
 
-  @Test func whatIsNotListedForLongIsGone() async throws {
+  @Test func removesDeviceThatStaysUnlisted() async throws {
     let cloud = FakeCloud()
     cloud.addLamp("p", name: "Porch")
     cloud.addLamp("q", name: "Quay")
     try await run(cloud) { home, world in
-      let entry = cloud.with { inside in inside.devices.removeFirst() }
+      let entry = cloud.with { contents in contents.devices.removeFirst() }
       try await world.simulation.sleep(for: .seconds(905))
       #expect(try await device("Porch", home).offlineReason == .cloudSaysUnreachable)
-      // It was not meant so.
+      // The device is listed again.
       cloud.with { $0.devices.insert(entry, at: 0) }
       try await world.simulation.sleep(for: .seconds(60))
       #expect(try await device("Porch", home).offlineReason == nil)
@@ -330,7 +332,7 @@ import Testing
     }
   }
 
-  @Test func aStripIsOneDeviceAndABadDeviceIsLeftOut() async throws {
+  @Test func mergesEndpointsAndSkipsInvalidEntries() async throws {
     let cloud = FakeCloud()
     for id in ["a", "b"] {
       cloud.add(
@@ -338,28 +340,28 @@ import Testing
         also: ",\"matterUniqueId\":\"s\",\"matterOriginalVendorId\":\"0xfff1\"")
     }
     cloud.with { $0.devices.insert(("x", "{\"id\":5,\"type\":[],\"traits\":null}"), at: 0) }
-    // What there is no word for in Matter is none of the home's, and is not asked for.
+    // A type without a Matter equivalent is ignored and never queried.
     cloud.add("v", name: "Vacuum", type: "VACUUM", traits: ["Dock", "EnergyStorage"], state: "\"online\":true")
     try await run(cloud) { home, world in
       let strip = try await device("Strip a", home)
       #expect(try await home.devices().list().count == 2)
-      #expect(!cloud.with { $0.asked.contains("\"v\"") })
+      #expect(!cloud.with { $0.lastQuery.contains("\"v\"") })
       let outlets = strip.types.filter { $0.matterTraits.onOffTrait != nil }
       #expect(outlets.map(\.endpoint) == [1, 2])
       try await outlets.last?.matterTraits.onOffTrait?.on()
-      #expect(cloud.orders.last?.contains(#""id":"b""#) == true)
+      #expect(cloud.commands.last?.contains(#""id":"b""#) == true)
       let now = try await device("Strip a", home).types.compactMap { $0.matterTraits.onOffTrait?.attributes.onOff }
       #expect(now == [false, true])
     }
   }
 }
 
-/// What a device's connectivity was, one after the other.
-private final class Told: Sendable {
-  private let inside = Mutex<[SourceConnectivity]>([])
-  var all: [SourceConnectivity] { inside.withLock { $0 } }
+/// The successive connectivity states of a device.
+private final class ConnectivityRecorder: Sendable {
+  private let contents = Mutex<[SourceConnectivity]>([])
+  var all: [SourceConnectivity] { contents.withLock { $0 } }
   func add(_ connectivity: SourceConnectivity?) {
     guard let connectivity else { return }
-    inside.withLock { if $0.last != connectivity { $0.append(connectivity) } }
+    contents.withLock { if $0.last != connectivity { $0.append(connectivity) } }
   }
 }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Scenario
 
-/// A device has one clock: who sets it forward or back finds that in all that it tells.
+/// Setting a device's clock while it runs affects all of its time attributes.
 @Suite struct DeviceClockTests {
   private func utc(_ home: Home, _ node: NodeID) async throws -> Int64 {
     let report = try await home.controller.read(
@@ -16,10 +16,10 @@ import Testing
     return Int64(try #require(try report.value(of: TimeSynchronization.utcTime, on: .root).wrapped))
   }
 
-  @Test func aClockThatIsSetIsSetWhileItRuns() async throws {
+  @Test func appliesClockChangeAtRuntime() async throws {
     let run = await simulate(try SimulatedHomeTests.definition(), seed: 1) { home, world in
       let node = try #require(await home.registry.devices.first).nodeID
-      // In whole seconds: an answer takes its time.
+      // In whole seconds, as a response takes time.
       func moved(_ time: Duration) async throws -> Int64 {
         let before = try await utc(home, node)
         try await world.moveWallClock(of: "Lamp", by: time)
@@ -28,7 +28,7 @@ import Testing
       #expect(try await moved(.seconds(3 * 3600)) == 3 * 3600)
       #expect(try await moved(.seconds(-3600)) == -3600)
 
-      // Whoever told it the time told this clock; and what ends at some time has ended when it shows that.
+      // A time set by UTCTime moves with the clock, and an offset expires by it.
       let now = try await utc(home, node)
       var time = TimeSynchronization.SetUTCTimeRequest()
       (time.utcTime, time.granularity) = (UInt64(now + 86_400_000_000), .microsecondsGranularity)
@@ -40,8 +40,8 @@ import Testing
       savings.dstOffset = [saving]
       _ = try await home.backend.invoke(TimeSynchronization.setDSTOffset, savings, on: .root, of: node)
       #expect(try await moved(.seconds(3 * 3600)) == 3 * 3600)
-      let told = try await utc(home, node) - now
-      #expect(told / 1_000_000 / 10 == (86_400 + 3 * 3600) / 10, "\(told)")
+      let elapsed = try await utc(home, node) - now
+      #expect(elapsed / 1_000_000 / 10 == (86_400 + 3 * 3600) / 10, "\(elapsed)")
       let rest = try await home.controller.read(
         node, [AttributePath(TimeSynchronization.dstOffset.path(on: .root))])
       #expect(try rest.value(of: TimeSynchronization.dstOffset, on: .root).isEmpty)

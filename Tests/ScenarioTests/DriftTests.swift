@@ -6,11 +6,11 @@ import Testing
 
 @testable import Scenario
 
-/// The clocks of a machine in real time may go wrong as those of a simulated one. Here its loop's thread is one on virtual time.
+/// Clock drift of a machine in real time. Here the thread of its loop runs on virtual time.
 @Suite struct DriftTests {
   private static func seconds(_ time: NIODeadline) -> Double { Double(time.uptimeNanoseconds) / 1e9 }
 
-  @Test func aClockGoesFasterOrSlower() throws {
+  @Test func appliesDriftToClocks() throws {
     let world = World(seed: 1)
     let machine = FaultyMachine(on: world.addMachine("loop").eventLoop, in: RealNetworks())
     let loop = machine.nextEventLoop()
@@ -19,11 +19,11 @@ import Testing
     try world.run(for: .seconds(100))
     #expect(abs(Self.seconds(loop.now) - 150) < 0.001)
     machine.setDrift(-500_000)
-    // It goes on from there.
+    // The clock is continuous when the drift changes.
     #expect(abs(Self.seconds(loop.now) - 150) < 0.001)
     try world.run(for: .seconds(100))
     #expect(abs(Self.seconds(loop.now) - 200) < 0.001)
-    // The wall clock does as the other one; the host's own has hardly moved meanwhile.
+    // The wall clock drifts as well; the host's own clock has hardly advanced.
     machine.setDrift(500_000)
     try world.run(until: start + .seconds(7_400))
     let shown = machine.unixMicroseconds() - wall
@@ -33,7 +33,7 @@ import Testing
     #expect(moved <= -3_000_000_000 && moved >= -3_600_000_000, "\(moved)")
   }
 
-  @Test func timersFollowTheClock() throws {
+  @Test func appliesDriftToTimers() throws {
     let world = World(seed: 1)
     let machine = FaultyMachine(on: world.addMachine("loop").eventLoop, in: RealNetworks())
     let loop = machine.nextEventLoop()
@@ -41,7 +41,7 @@ import Testing
     loop.scheduleTask(in: .seconds(100)) { fired.withLock { $0.append("old") } }
     let never = loop.scheduleTask(in: .seconds(100)) { fired.withLock { $0.append("never") } }
     try world.run(for: .seconds(40))
-    // 60 s are left, which are over in 40.
+    // The remaining 60 s take 40 s.
     machine.setDrift(500_000)
     never.cancel()
     loop.scheduleTask(in: .seconds(90)) { fired.withLock { $0.append("new") } }
@@ -49,7 +49,7 @@ import Testing
     #expect(fired.withLock(\.self).isEmpty)
     try world.run(for: .milliseconds(200))
     #expect(fired.withLock(\.self) == ["old"])
-    // 29.85 s are left, which take 59.7.
+    // The remaining 29.85 s take 59.7 s.
     machine.setDrift(-500_000)
     try world.run(for: .milliseconds(59_500))
     #expect(fired.withLock(\.self) == ["old"])

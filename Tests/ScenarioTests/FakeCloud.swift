@@ -2,40 +2,40 @@ import Home
 import Simulation
 import Synchronization
 
-/// The cloud of a maker, as far as the protocol goes: it has devices, and does what is asked.
+/// A fake of a maker's cloud that lists devices and executes commands.
 final class FakeCloud: CloudTransport {
-  /// How it behaves.
-  enum Mood: Sendable {
+  /// The response to requests.
+  enum Behavior: Sendable {
     case works
     case unreachable
-    /// A status of HTTP, and whatever comes with it.
+    /// An HTTP status with a body.
     case answers(Int, String, retryAfter: String? = nil)
-    /// It says nothing for so long.
+    /// A response after a delay.
     case slow(Duration)
   }
 
-  struct Inside: Sendable {
-    var mood = Mood.works
+  struct Contents: Sendable {
+    var behavior = Behavior.works
     var token = "secret"
-    /// SYNC's entries by id, in JSON.
+    /// The entries of a SYNC response by ID, in JSON.
     var devices: [(id: String, json: String)] = []
-    /// What QUERY says of each, in JSON without its braces.
+    /// The states of the devices in a QUERY response, in JSON without braces.
     var states: [String: String] = [:]
-    /// What EXECUTE says of each; nil: SUCCESS, with the states.
+    /// The results of EXECUTE by device; nil for SUCCESS with the states.
     var outcomes: [String: String] = [:]
-    /// What was asked: the intents, and of EXECUTE the whole.
+    /// The intents received, and the bodies of EXECUTE requests.
     var intents: [String] = []
-    var orders: [String] = []
-    /// The last QUERY.
-    var asked = ""
-    var mostAtOnce = 0
-    var atOnce = 0
+    var commands: [String] = []
+    /// The body of the last QUERY.
+    var lastQuery = ""
+    var maxConcurrent = 0
+    var concurrent = 0
     var world: SimulatedWorld?
   }
 
-  private let inside = Mutex(Inside())
+  private let contents = Mutex(Contents())
 
-  func with<R: Sendable>(_ body: (inout Inside) -> R) -> R { inside.withLock { body(&$0) } }
+  func with<R: Sendable>(_ body: (inout Contents) -> R) -> R { contents.withLock { body(&$0) } }
 
   func add(_ id: String, name: String, type: String, traits: [String], state: String, also: String = "") {
     let list = traits.map { "\"action.devices.traits.\($0)\"" }.joined(separator: ",")
@@ -56,54 +56,55 @@ final class FakeCloud: CloudTransport {
   }
 
   var intents: [String] { with { $0.intents } }
-  var orders: [String] { with { $0.orders } }
+  var commands: [String] { with { $0.commands } }
 
   func post(_ body: [UInt8], to address: String, token: String, limit: Int) async throws -> CloudReply {
     let text = String(decoding: body, as: UTF8.self)
     let intent = ["SYNC", "QUERY", "EXECUTE"].first { text.contains("action.devices.\($0)") } ?? "?"
-    let (mood, world) = with { inside in
-      inside.intents.append(intent)
-      inside.atOnce += 1
-      inside.mostAtOnce = max(inside.mostAtOnce, inside.atOnce)
-      return (inside.mood, inside.world)
+    let (behavior, world) = with { contents in
+      contents.intents.append(intent)
+      contents.concurrent += 1
+      contents.maxConcurrent = max(contents.maxConcurrent, contents.concurrent)
+      return (contents.behavior, contents.world)
     }
-    defer { with { $0.atOnce -= 1 } }
-    switch mood {
+    defer { with { $0.concurrent -= 1 } }
+    switch behavior {
     case .works: break
     case .unreachable: throw CloudTransportError.unreachable("connection refused")
     case .answers(let status, let text, let retryAfter):
       return CloudReply(status: status, body: Array(text.utf8), retryAfter: retryAfter)
     case .slow(let time): try await world?.sleep(for: time)
     }
-    return with { inside in
-      guard token == inside.token else { return CloudReply(status: 401, body: Array("401: Unauthorized".utf8)) }
-      return CloudReply(status: 200, body: Array(Self.answer(intent, text, &inside).utf8))
+    return with { contents in
+      guard token == contents.token else { return CloudReply(status: 401, body: Array("401: Unauthorized".utf8)) }
+      return CloudReply(status: 200, body: Array(Self.answer(intent, text, &contents).utf8))
     }
   }
 
-  private static func answer(_ intent: String, _ text: String, _ inside: inout Inside) -> String {
+  private static func answer(_ intent: String, _ text: String, _ contents: inout Contents) -> String {
     switch intent {
     case "SYNC":
-      let devices = inside.devices.map(\.json).joined(separator: ",")
+      let devices = contents.devices.map(\.json).joined(separator: ",")
       return "{\"requestId\":\"1\",\"payload\":{\"agentUserId\":\"u\",\"devices\":[\(devices)]}}"
     case "QUERY":
-      inside.asked = text
-      let asked = inside.devices.filter { text.contains("\"id\":\"\($0.id)\"") }
-      let states = asked.map { "\"\($0.id)\":{\(inside.states[$0.id] ?? "\"online\":false")}" }
+      contents.lastQuery = text
+      let queried = contents.devices.filter { text.contains("\"id\":\"\($0.id)\"") }
+      let states = queried.map { "\"\($0.id)\":{\(contents.states[$0.id] ?? "\"online\":false")}" }
       return "{\"requestId\":\"1\",\"payload\":{\"devices\":{\(states.joined(separator: ","))}}}"
     default:
-      inside.orders.append(text)
-      guard let id = inside.devices.map(\.id).first(where: { text.contains("\"id\":\"\($0)\"") }) else {
+      contents.commands.append(text)
+      guard let id = contents.devices.map(\.id).first(where: { text.contains("\"id\":\"\($0)\"") }) else {
         return "{\"payload\":{\"commands\":[]}}"
       }
-      if let outcome = inside.outcomes[id] {
+      if let outcome = contents.outcomes[id] {
         return "{\"requestId\":\"1\",\"payload\":{\"commands\":[{\"ids\":[\"\(id)\"],\(outcome)}]}}"
       }
-      for (asked, now) in [("\"on\":true", "\"on\":true"), ("\"on\":false", "\"on\":false")]
-      where text.contains(asked) {
-        inside.states[id] = inside.states[id]?.replacing("\"on\":true", with: now).replacing("\"on\":false", with: now)
+      for (wanted, now) in [("\"on\":true", "\"on\":true"), ("\"on\":false", "\"on\":false")]
+      where text.contains(wanted) {
+        contents.states[id] = contents.states[id]?.replacing("\"on\":true", with: now).replacing(
+          "\"on\":false", with: now)
       }
-      let state = inside.states[id] ?? ""
+      let state = contents.states[id] ?? ""
       return """
         {"requestId":"1","payload":{"commands":[{"ids":["\(id)"],"status":"SUCCESS","states":{\(state)}}]}}
         """

@@ -5,18 +5,18 @@ import Simulation
 import Testing
 import VirtualDevices
 
-/// The scenarios that ship: each one passes, and fails where the fault that it is there to find is built in.
+/// The shipped scenarios: each passes, and fails with the defect that it is meant to detect.
 @Suite struct LibraryTests {
   static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appending(path: "devices/scenarios").path
 
   static let files: [String] = {
     let all = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-    // Its 250 devices take a debug build a minute: CI plays it once, by `hearth test`.
+    // Its 250 devices take a minute in a debug build: CI runs it once, with `hearth test`.
     return all.filter { $0.hasSuffix(".yaml") && $0 != "many-devices.yaml" }.sorted()
   }()
 
-  @Test func thereAreScenarios() { #expect(Self.files.count >= 10) }
+  @Test func findsScenarios() { #expect(Self.files.count >= 10) }
 
   @Test(arguments: files) func passes(_ file: String) async throws {
     for scenario in try ScenarioDefinition.variants("\(Self.folder)/\(file)") {
@@ -25,7 +25,7 @@ import VirtualDevices
     }
   }
 
-  /// What is not as expected where the fault of a scenario is built in, and what is the case instead.
+  /// The failures of the scenarios with their seeded defects.
   private static let findings = [
     "address-change.yaml": "actual lamp.onOff: true: it is false",
     "blackout.yaml": "night light.onOff: true: it is false; heater.onOff: false: it is true",
@@ -43,11 +43,11 @@ import VirtualDevices
     "unnoticed-restart.yaml": "lamp.onOff: false: it is true",
   ]
 
-  @Test(arguments: files) func findsItsFault(_ file: String) async throws {
-    let finding = "expected " + (try #require(Self.findings[file], "what is to be found with it?"))
+  @Test(arguments: files) func detectsItsDefect(_ file: String) async throws {
+    let finding = "expected " + (try #require(Self.findings[file], "the expected failure is missing"))
     let variants = try ScenarioDefinition.variants("\(Self.folder)/\(file)")
-    let defect = try #require(variants.first?.defect, "every scenario is there for a fault")
-    // One of the variants is enough, and it has to be what the scenario says that fails.
+    let defect = try #require(variants.first?.defect, "the scenario names no defect")
+    // One failing variant is enough, but an expectation of the scenario must fail.
     var others: [String] = []
     for scenario in variants {
       guard let failure = await scenario.simulate(seed: 1, defect: defect).result.failure else { continue }
@@ -57,8 +57,8 @@ import VirtualDevices
     Issue.record("\(file) does not find \(defect.rawValue): \(others)")
   }
 
-  /// “At each step”: the last of the cuts is behind all that a lamp does to be commissioned.
-  @Test func theCutsReachTheEndOfACommissioning() async throws {
+  /// The last power cut is after all effects of a commissioning.
+  @Test func cutsPowerAtEveryEffectOfCommissioning() async throws {
     let variants = try ScenarioDefinition.variants("\(Self.folder)/commissioning-power-cut.yaml")
     let numbers = variants.compactMap(\.variant)
     #expect(numbers == Array(0..<numbers.count))
@@ -72,11 +72,11 @@ import VirtualDevices
     }
     let effects = try run.result.get()
     #expect(effects > 20)
-    #expect(effects <= numbers.count, "the last cuts of a commissioning are not in the scenario")
+    #expect(effects <= numbers.count, "the scenario lacks the last cuts of a commissioning")
   }
 
-  /// A fault that no scenario is there for would be of no use.
-  @Test func everyFaultHasItsScenario() throws {
+  /// A defect without a scenario would not be tested.
+  @Test func coversEveryDefect() throws {
     let all = try FileManager.default.contentsOfDirectory(atPath: Self.folder).filter { $0.hasSuffix(".yaml") }
     let found = try all.compactMap { try ScenarioDefinition.variants("\(Self.folder)/\($0)").first?.defect }
     #expect(Set(found) == Set(SeededDefect.allCases))

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Scenario
 
-/// Who is there behind a link that carries less than every link of Matter has to.
+/// Reachability behind a link that carries less than Matter requires.
 @Suite struct NarrowLinkTests {
-  /// - Parameter size: the datagrams that the links to the lamp carry.
+  /// - Parameter size: the maximum datagram size of the lamp's links.
   private func inject(_ world: SimulatedHome, _ size: Int) async throws {
     var narrow = LinkConditions.perfect
     narrow.maximumDatagramSize = size
@@ -18,8 +18,8 @@ import Testing
     try await world.home.devices().list().first?.sourceConnectivity.connectivityState == .online
   }
 
-  /// What stands goes on with small messages; after a restart of the home it can't be made anew.
-  @Test(arguments: [120, 152, 300]) func whatStandsGoesOnAndNothingBegins(_ size: Int) async throws {
+  /// A subscription lasts with small messages; after a restart of the home it can't be established again.
+  @Test(arguments: [120, 152, 300]) func keepsSubscriptionButEstablishesNone(_ size: Int) async throws {
     let run = await simulate(try SimulatedHomeTests.definition(), seed: 1) { _, world in
       async let scored = world.score(for: .seconds(3600))
       try await world.simulation.sleep(for: .seconds(10))
@@ -45,8 +45,8 @@ import Testing
     #expect(card.unnoticedGone.isEmpty && card.unnoticedBack.isEmpty && card.noticedBack.count == 1, "\(card.lines)")
   }
 
-  /// A subscription that only one end remembers is none.
-  @Test func whatOneEndRemembersDoesNotStand() async throws {
+  /// A subscription that only one end holds doesn't count.
+  @Test func ignoresSubscriptionOfOneEnd() async throws {
     let run = await simulate(try SimulatedHomeTests.definition(), seed: 1) { _, world in
       try await inject(world, 600)
       try await world.cutPower(of: "Lamp")
@@ -56,8 +56,9 @@ import Testing
     _ = try run.result.get()
   }
 
-  /// The edges: less than any message, the least, what every link carries, and what it takes to make contact in truth.
-  @Test func theEdgesOfALink() async throws {
+  /// Datagram sizes around the limits: too small for any message, the smallest message, the minimum of Matter, and
+  /// what a handshake and a first report need.
+  @Test func classifiesLinksAtTheLimits() async throws {
     let run = await simulate(try SimulatedHomeTests.definition(), seed: 1) { _, world in
       let edges: [(Int, GroundTruth.Route, Bool)] = [
         (41, .none, false), (42, .ipv6, true), (1231, .ipv6, true), (1232, .ipv6, false),
@@ -71,7 +72,7 @@ import Testing
     }
     _ = try run.result.get()
 
-    // Whoever can make contact with less is there as soon as it has.
+    // A smaller size counts as reachable once a subscription is established.
     func contact(_ size: Int?) async throws -> (greatest: Int, isOnline: Bool, truth: [Bool], falsehoods: Int) {
       let run = await simulate(try SimulatedHomeTests.definition(), seed: 1) { _, world in
         if let size { try await inject(world, size) }
@@ -80,8 +81,10 @@ import Testing
         let first = world.simulation.world.value.trace.entries.count
         let card = try await world.score(for: .seconds(300))
         let sent = world.simulation.world.value.trace.entries[first...].filter { $0.kind == .sent || $0.kind == .lost }
+        let isOnline = try await isSaidOnline(world)
+        let truth = await world.truth().map(\.isReachable)
         return (
-          sent.map(\.bytes.count).max() ?? 0, try await isSaidOnline(world), await world.truth().map(\.isReachable),
+          sent.map(\.bytes.count).max() ?? 0, isOnline, truth,
           card.falseOnline + card.falseOffline + card.unnoticedBack.count + card.unnoticedGone.count
         )
       }
@@ -95,8 +98,10 @@ import Testing
     #expect(less == (less.greatest, false, [false], 0), "\(less)")
   }
 
-  /// The least that a subscription goes on with; with one byte less nobody is there, from the moment on at which it is so.
-  @Test(arguments: [(42, true), (41, false), (35, false)]) func whatKeepsASubscription(_ size: Int, _ isKept: Bool)
+  /// The smallest size that keeps a subscription alive; with one byte less the device is unreachable at once.
+  @Test(arguments: [(42, true), (41, false), (35, false)]) func findsLeastSizeForSubscription(
+    _ size: Int, _ isKept: Bool
+  )
     async throws
   {
     let run = await simulate(try SimulatedHomeTests.definition(), seed: 1) { _, world in

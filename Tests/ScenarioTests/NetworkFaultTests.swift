@@ -10,7 +10,7 @@ import VirtualDevices
 
 @testable import Scenario
 
-/// What a scenario says is injected into a machine does inject it: each of these fails where it would do nothing.
+/// The effects of network faults: each test fails if its fault had no effect.
 @Suite struct NetworkFaultTests {
   private func steps(_ text: String) throws -> [ScenarioStep] {
     try ScenarioFileTests.load(ScenarioFileTests.lamp + "steps:\n" + text).steps
@@ -21,9 +21,9 @@ import VirtualDevices
     #expect(result.isPassed, "\(result)")
   }
 
-  // MARK: What the file says
+  // MARK: Parsing
 
-  @Test func everyConditionIsRead() throws {
+  @Test func parsesLinkConditions() throws {
     let step = try #require(
       try steps(
         "  - net: { lamp: { loss: 0.5%, latency: 80ms, jitter: 7ms, duplicate: 2%, reorder: 25%, hold: 30ms, rate: 20kB/s, mtu: 1280 } }"
@@ -43,7 +43,7 @@ import VirtualDevices
     ("no multicast", .multicast(false)), ("multicast", .multicast(true)), ("no ipv4", .family(.v4, isOn: false)),
     ("ipv4", .family(.v4, isOn: true)), ("no ipv6", .family(.v6, isOn: false)), ("ipv6", .family(.v6, isOn: true)),
     ("{ network: iot }", .place("iot")),
-  ]) func everyFaultIsRead(_ text: String, _ wanted: NetworkFault) throws {
+  ]) func parsesFault(_ text: String, _ wanted: NetworkFault) throws {
     let step = try #require(try steps("  - net: { hub: \(text) }").first)
     guard case .network("hub", wanted) = step.action else {
       Issue.record("\(step.action)")
@@ -51,10 +51,10 @@ import VirtualDevices
     }
   }
 
-  // MARK: What comes of it
+  // MARK: Effects
 
-  /// It hears, and nobody hears it.
-  @Test func whoIsMuteHears() async throws {
+  /// A mute device receives, but sends nothing.
+  @Test func muteDeviceReceives() async throws {
     try await expectPass(
       """
         - net: { lamp: mute }
@@ -66,8 +66,8 @@ import VirtualDevices
       """)
   }
 
-  /// It is heard, and does not hear.
-  @Test func whoIsDeafIsHeard() async throws {
+  /// A deaf device sends, but receives nothing.
+  @Test func deafDeviceSends() async throws {
     try await expectPass(
       """
         - net: { lamp: deaf }
@@ -82,8 +82,8 @@ import VirtualDevices
       """)
   }
 
-  /// Nobody learns where it went until it is found again.
-  @Test func whoseMulticastGetsNowhereIsNotFound() async throws {
+  /// A new address is unknown until service discovery works again.
+  @Test func isNotFoundWithoutMulticast() async throws {
     try await expectPass(
       """
         - net: { lamp: no multicast }
@@ -101,8 +101,8 @@ import VirtualDevices
       """, ScenarioFileTests.forgetfulLamp)
   }
 
-  @Test func aSlowOrNarrowLinkIsFelt() async throws {
-    // Before, in between, and after.
+  @Test func appliesSlowAndNarrowLinks() async throws {
+    // Before, during and after the delay.
     for (conditions, early, late) in [("latency: 3s", "2s", "3s"), ("rate: 50B/s", "500ms", "60s")] {
       try await expectPass(
         """
@@ -113,7 +113,7 @@ import VirtualDevices
           - expect: { lamp.onOff: true, within: \(late) }
         """)
     }
-    // Nothing of some size gets through, and so no session comes about.
+    // Handshake messages are too long, so no session is established.
     try await expectPass(
       """
         - power: { hub: off }
@@ -126,8 +126,8 @@ import VirtualDevices
       """)
   }
 
-  /// The home notices by its own clock that nothing comes any more.
-  @Test func aClockThatDriftsIsFelt() async throws {
+  /// The home detects a lost subscription by its own clock.
+  @Test func appliesClockDrift() async throws {
     func time(_ drift: String) async throws -> Duration {
       let text = "steps:\n  - drift: { hub: \(drift) }\n  - power: { lamp: off }\n"
       let scenario = try ScenarioFileTests.load(
@@ -140,7 +140,7 @@ import VirtualDevices
     #expect(fast < right && right < slow, "\(fast), \(right), \(slow)")
   }
 
-  @Test func aButtonIsPressed() async throws {
+  @Test func pressesButton() async throws {
     let button = "devices:\n  - { name: Button, type: generic switch }\n"
     try await expectPass(
       """
@@ -163,9 +163,9 @@ import VirtualDevices
       """, button)
   }
 
-  /// As in virtual time: a cut that is asked for without power is one of the life to come, giving power to who has it changes
-  /// nothing, and who loses it otherwise loses it once.
-  @Test func aCutWaitsForThePowerInRealTimeToo() {
+  /// As in virtual time: a cut scheduled without power applies after the next restore; restoring power twice has no
+  /// effect; and another loss of power cancels the cut.
+  @Test func schedulesCutWithoutPowerInRealTime() {
     let machine = FaultyMachine(on: MultiThreadedEventLoopGroup.singleton.any(), in: RealNetworks())
     final class Cuts: Sendable { let count = Atomic(0) }
     let cuts = Cuts()
@@ -184,7 +184,7 @@ import VirtualDevices
     #expect(machine.takesEffect() && machine.isPowered)
   }
 
-  @Test func aMachineMoves() async throws {
+  @Test func changesAllAddresses() async throws {
     let run = await simulate(try SimulatedHomeTests.definition(), seed: 1) { _, world in
       let machine = try await world.machine(of: "Lamp")
       let before = machine.addresses
@@ -195,8 +195,8 @@ import VirtualDevices
     #expect(before.count == 2 && after.count == 2 && Set(before).isDisjoint(with: after))
   }
 
-  /// Where a home knows of more addresses than it tries at a time it waits for the end of an attempt, and does nothing meanwhile.
-  @Test func ofManyAddressesAFewAreTried() async throws {
+  /// A home that knows more addresses than it tries concurrently waits for an attempt to end, without busy waiting.
+  @Test func triesFewAddressesConcurrently() async throws {
     let scenario = try ScenarioFileTests.load(
       """
       devices:
@@ -216,7 +216,7 @@ import VirtualDevices
     #expect(result.isPassed, "\(result)")
   }
 
-  @Test func whoMovesWithoutIPv6HasItAgainAfterwards() async throws {
+  @Test func restoresIPv6AfterMove() async throws {
     let run = await simulate(try SimulatedHomeTests.definition(), seed: 1) { _, world in
       let machine = try await world.machine(of: "Lamp")
       try await world.inject("Lamp", .family(.v6, isOn: false))
@@ -230,8 +230,8 @@ import VirtualDevices
     #expect(after.map(\.isIPv6) == [true, false])
   }
 
-  /// What is under way when a device moves goes on where it is by then: it still has the session.
-  @Test(.timeLimit(.minutes(10))) func whatIsUnderWayFollowsADeviceThatMoves() async throws {
+  /// Pending operations continue at the new address, as the device keeps the session.
+  @Test(.timeLimit(.minutes(10))) func continuesOperationsAfterMove() async throws {
     let scenario = try ScenarioFileTests.load(
       """
       devices:
@@ -251,8 +251,8 @@ import VirtualDevices
     #expect(real.isPassed, "\(real)")
   }
 
-  /// Each of several buttons is pressed by its name, or by its number, in virtual time and in real time.
-  @Test(.timeLimit(.minutes(10))) func aButtonOfSeveralIsPressed() async throws {
+  /// Selects one of several buttons by its name or number, in virtual time and in real time.
+  @Test(.timeLimit(.minutes(10))) func pressesOneOfSeveralButtons() async throws {
     let scenario = try ScenarioFileTests.load(
       """
       devices:
@@ -274,7 +274,8 @@ import VirtualDevices
       let held = try await world.positions(of: "Remote")
       try await world.simulation.sleep(for: .seconds(3))
       await #expect(throws: HomeError.self) { try await world.press("Remote", .long, button: 3) }
-      return (held, try await world.positions(of: "Remote"))
+      let after = try await world.positions(of: "Remote")
+      return (held, after)
     }
     let (held, after) = try run.result.get()
     #expect(held == [0, 1] && after == [0, 0])
@@ -282,7 +283,7 @@ import VirtualDevices
 }
 
 extension SimulatedHome {
-  /// Where the two buttons of a switch are.
+  /// The positions of the two buttons of a switch.
   fileprivate func positions(of name: String) throws -> [UInt8] {
     let device = try find(name).device
     return try [EndpointID(1), EndpointID(2)].map {

@@ -7,11 +7,11 @@ import VirtualDevices
 
 @testable import Scenario
 
-/// A home's machine that loses its power while a device is paired.
+/// Power cuts of the home's machine during a commissioning.
 @Suite struct PairingCutTests {
-  /// The power goes before each effect of the last part of a pairing: whenever the device is in the fabric it is in the home, too,
-  /// under the name and in the room that were asked for.
-  @Test func aDeviceInTheFabricHasTheNameAndTheRoomThatWereAskedForIt() async throws {
+  /// Cuts the power before each effect of the last part of a commissioning: whenever the device is in the fabric, it
+  /// is in the home with the requested name and room.
+  @Test func keepsNameAndRoomOfCommissionedDevice() async throws {
     var options = SimulatedHomeOptions()
     options.isPaired = false
     var isIn: [Bool] = []
@@ -22,7 +22,7 @@ import VirtualDevices
         let request = CommissioningRequest(
           passcode: lamp.passcode, target: .discriminator(.long(lamp.discriminator)))
         let paired = try? await old.pair(request, name: "Sun", room: "Sky") { step, progress in
-          // What is before it is not in the fabric.
+          // Before this step the device is not in the fabric.
           guard step == .complete, case .started = progress else { return }
           world.hub.effectsUntilPowerCut = effects
         }
@@ -39,7 +39,7 @@ import VirtualDevices
       #expect(nodes == 1 || !isAnswered)
       isIn.append(nodes == 1)
     }
-    // Both come, in this order and once each.
+    // Both outcomes occur, in this order.
     #expect(isIn.first == false && isIn.last == true && isIn == isIn.sorted { !$0 && $1 }, "\(isIn)")
   }
 }

@@ -2,14 +2,14 @@ import MatterProtocol
 import Scenario
 import Testing
 
-/// One run of a whole home, and the digest that it has: the same in every process, and meant to be on every machine and in
-/// both kinds of builds, of which it was seen in debug builds on one. It is over every byte that is sent and
-/// stored, every timer and every random draw.
+/// The digest of one run of a home, which is the same in every process, and meant to be the same on every machine and
+/// in both debug and release builds (verified only in debug builds on one machine). It covers every byte that is sent
+/// and stored, every timer and every random draw.
 @Suite struct PinnedRunTests {
-  /// Differs where the home or its devices send, store, wait for or draw anything else than before, be it a string of Basic
-  /// Information or an attribute more: that is another version's run, and this number is to be renewed in the same commit,
-  /// with what the failure says. Where nothing of the kind was changed, something in the run has been left to the machine, to
-  /// the process or to chance, and the number has to stay.
+  /// Changes if the home or its devices send, store, wait for or draw anything else than before, even a string of
+  /// Basic Information or an additional attribute. Such a change must update this value in the same commit, with the
+  /// value from the failure. Without such a change, a different digest means that the run depends on the machine, the
+  /// process or real randomness, and the value must stay.
   private static let digest: UInt64 = 0xB59CA0D99DA1EF6C
 
   private static let scenario = """
@@ -35,7 +35,7 @@ import Testing
       - wait: 5m
     """
 
-  @Test func aRunIsTheSameOnEveryMachine() async throws {
+  @Test func reproducesDigest() async throws {
     let result = await (try ScenarioFileTests.load(Self.scenario)).simulate(seed: 7).result
     #expect(result.isPassed, "\(result)")
     #expect(result.digest == Self.digest, "it is \(result.digest) now, after \(result.duration)")

@@ -11,8 +11,8 @@ import VirtualDevices
 
 @testable import Scenario
 
-/// A home is never done: its reports and retries go on for ever. A run in which somebody waits in vain ends nevertheless, and one
-/// in which something is still to come does not.
+/// The detection of runs without progress. The reports and retries of a home never end, so a run must end although
+/// events occur; but not while the body itself has something scheduled.
 @Suite struct ProgressTests {
   private static let never = { @Sendable in await withCheckedContinuation { (_: CheckedContinuation<Void, Never>) in } }
 
@@ -24,22 +24,24 @@ import VirtualDevices
     return try await simulate(try SimulatedHomeTests.definition(), seed: 1, options, body).result.get()
   }
 
-  @Test func whoWaitsInVainIsToldSo() async throws {
+  @Test func endsRunWithoutProgress() async throws {
     let run = await simulate(try SimulatedHomeTests.definition(), seed: 1) { _, world in
       try await world.simulation.sleep(for: .seconds(1000))
-      await world.simulation.naming("Godot") { await Self.never() }
+      await world.simulation.naming("a missing event") { await Self.never() }
     }
     let error = #expect(throws: SimulationError.self) { try run.result.get() }
-    guard case .noProgress(let end, let since, ["Godot"]) = error else {
+    guard case .noProgress(let end, let since, ["a missing event"]) = error else {
       return #expect(Bool(false), "\(String(describing: error))")
     }
     #expect((1000..<1100).contains(since.nanoseconds / 1_000_000_000))
-    // Something happens at least once in an hour, if only that a report is due.
+    // Some event, at least the deadline of a report, occurs once an hour.
     #expect(end - since > Simulation.usualTimeout && end - since < Simulation.usualTimeout + .seconds(3_601))
-    #expect("\(SimulationError.noProgress(at: end, since: since, waiting: ["Godot"]))".contains("waits “Godot”"))
+    #expect(
+      "\(SimulationError.noProgress(at: end, since: since, waiting: ["a missing event"]))".contains(
+        "waits “a missing event”"))
   }
 
-  @Test func whoSleepsIsNotStopped() async throws {
+  @Test func doesNotEndSleepingBody() async throws {
     let now = try await run(.seconds(600)) { _, world in
       async let _: Void = Self.neverOrCancelled()
       try await world.simulation.sleep(for: .seconds(20_000))
@@ -53,7 +55,7 @@ import VirtualDevices
     for await _ in stream {}
   }
 
-  @Test func whatIsToBeDoneLaterIsWaitedFor() async throws {
+  @Test func waitsForScheduledWork() async throws {
     let now = try await run(.seconds(600)) { _, world in
       await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
         let world = world.simulation.world.value
@@ -64,15 +66,15 @@ import VirtualDevices
     #expect(now > .zero + .seconds(20_000))
   }
 
-  @Test func aConditionHasItsTime() async throws {
+  @Test func waitsForTimeLimitOfCondition() async throws {
     let isMet = try await run(.seconds(600)) { _, world in
-      await world.simulation.wait(for: "Godot", within: .seconds(20_000)) { _ in false }
+      await world.simulation.wait(for: "a missing event", within: .seconds(20_000)) { _ in false }
     }
     #expect(!isMet)
   }
 
-  /// A request that may wait for its device for long ends by its own time.
-  @Test func aLongTimeoutIsWaitedFor() async throws {
+  /// A request with a long timeout ends by that timeout.
+  @Test func waitsForLongTimeout() async throws {
     let error = try await run(.seconds(600)) { home, world -> HomeError? in
       let lamp = try #require(try await home.devices().list().first)
       let trait = try #require(lamp.types.get(DimmableLightDeviceType.self)?.matterTraits.onOffTrait)
@@ -89,32 +91,32 @@ import VirtualDevices
 
   // MARK: Listeners
 
-  /// What only listens does not count: the home has something to say all the time, and nobody who waits hears it.
-  @Test func whatTheHomeSaysIsWrittenDownAndNoProgress() async throws {
+  /// Changes that are only recorded do not count as progress of the body.
+  @Test func recordingChangesIsNoProgress() async throws {
     let file = FileManager.default.temporaryDirectory.appending(path: "progress-\(UUID().uuidString).yaml")
     try SimulatedHomeTests.lamp.write(to: file, atomically: true, encoding: .utf8)
     defer { try? FileManager.default.removeItem(at: file) }
     let failure = try #require(
       await #expect(throws: SimulatedHomeFailure.self) {
         try await withSimulatedHome(file.path, seed: 1, limit: .seconds(3 * 86_400)) { _, world in
-          try await world.switchAgainAndAgain("Lamp", every: .seconds(3_600))
-          await world.simulation.naming("Godot") { await Self.never() }
+          try await world.switchPeriodically("Lamp", every: .seconds(3_600))
+          await world.simulation.naming("a missing event") { await Self.never() }
         }
       })
     guard case .noProgress(_, _, let waiting) = failure.cause as? SimulationError else {
       return #expect(Bool(false), "\(failure)")
     }
-    #expect(waiting.last == "Godot")
+    #expect(waiting.last == "a missing event")
     #expect(failure.timeline.contains { $0.hasSuffix("Kitchen/Lamp.onOff.onOff = true") }, "\(failure)")
   }
 
-  @Test func whatARunnerHearsIsNoProgress() async throws {
+  @Test func observingChangesIsNoProgress() async throws {
     let scenario = try ScenarioFileTests.load(
       SimulatedHomeTests.lamp + "\nnever:\n  - { lamp.connectivity: offline }\nsteps:\n  - power: { lamp: off }\n")
     let timeline = Timeline()
     let run = await Simulation.run(seed: 1, limit: .seconds(3 * 86_400)) { simulation in
       let home = try await SimulatedHome.start(scenario.home, SimulatedHomeOptions(), in: simulation)
-      try await home.switchAgainAndAgain("Lamp", every: .seconds(3_600))
+      try await home.switchPeriodically("Lamp", every: .seconds(3_600))
       let failure = await ScenarioDefinition.play(scenario, on: StuckStage(stage: home), timeline)
       await home.close()
       return failure
@@ -125,12 +127,12 @@ import VirtualDevices
     #expect(timeline.lines.contains { $0.hasSuffix("Kitchen/Lamp.onOff.onOff = true") }, "\(timeline.lines)")
   }
 
-  /// Each change is heard with the home as it is right after it, however fast the next one comes.
-  @Test func noChangeHidesBehindTheNext() async throws {
+  /// Each change is observed with the state right after it, even if the next one follows at once.
+  @Test func observesEachChangeSeparately() async throws {
     let names = try await run(Simulation.usualTimeout) { home, world -> [String] in
-      let heard = Mutex<[String]>([])
+      let observed = Mutex<[String]>([])
       let listener = await HomeListener(to: home, DeviceNames(world.definition).uniqueIDs) { view, _ in
-        heard.withLock { $0.append(view.devices.first?.name ?? "none") }
+        observed.withLock { $0.append(view.devices.first?.name ?? "none") }
       }
       let lamp = try #require(try await home.devices().list().first)
       async let first = home.rename(lamp.id, to: "First")
@@ -138,15 +140,15 @@ import VirtualDevices
       _ = try await (first, second)
       listener.close()
       try await home.rename(lamp.id, to: "Third")
-      return heard.withLock(\.self)
+      return observed.withLock(\.self)
     }
     #expect(names == ["Lamp", "First", "Second"])
   }
 }
 
 extension SimulatedHome {
-  /// Somebody switches a device by hand, over and over. Nothing of that happens on the machine of whoever waits.
-  fileprivate func switchAgainAndAgain(_ name: String, every time: Duration) throws {
+  /// Switches a device periodically by hand, with no event on the body's machine.
+  fileprivate func switchPeriodically(_ name: String, every time: Duration) throws {
     let found = try find(name)
     nonisolated(unsafe) let device = found.device
     let endpoints = found.place.endpoints(nil)
@@ -162,7 +164,7 @@ extension SimulatedHome {
   }
 }
 
-/// A simulated home in which nothing that is to be done ever comes to an end.
+/// A simulated home whose actions never complete.
 private struct StuckStage: Stage {
   let stage: SimulatedHome
   var home: Home { get async throws(HomeError) { try await stage.home } }
@@ -179,8 +181,8 @@ private struct StuckStage: Stage {
   func note(_ text: String) async { await stage.note(text) }
   func value(of place: AttributePlace, in device: String) async -> [UInt8]? { await stage.value(of: place, in: device) }
   func messageCount(of device: String?) async -> Int { await stage.messageCount(of: device) }
-  func watch(_ subjects: [Claim.Subject], _ tell: @escaping @Sendable (Int, Fact, Duration) -> Void) async {
-    await stage.watch(subjects, tell)
+  func watch(_ subjects: [Claim.Subject], _ onFact: @escaping @Sendable (Int, Fact, Duration) -> Void) async {
+    await stage.watch(subjects, onFact)
   }
   func stopWatching() async { await stage.stopWatching() }
   func pair(_ device: String) async throws { try await stage.pair(device) }

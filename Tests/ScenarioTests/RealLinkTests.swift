@@ -6,23 +6,23 @@ import Testing
 
 @testable import Scenario
 
-/// What a link does to datagrams in real time: each of these fails where a fault would do nothing.
+/// The effects of link conditions in real time: each test fails if its fault had no effect.
 @Suite struct RealLinkTests {
   private let networks = RealNetworks()
   private let lamp: FaultyMachine
   private let hub: FaultyMachine
-  /// Where the lamp sends from.
+  /// The address that the lamp sends from.
   private let source = SocketAddress(.loopback6, port: 50_001)
   private let hubs = SocketAddress(.loopback6, port: 50_002)
 
   init() {
     let loop = MultiThreadedEventLoopGroup.singleton.any()
     (lamp, hub) = (FaultyMachine(on: loop, in: networks), FaultyMachine(on: loop, in: networks))
-    networks.sends(from: [source, SocketAddress(.loopback4, port: source.port)], lamp)
-    networks.sends(from: [hubs, SocketAddress(.loopback4, port: hubs.port)], hub)
+    networks.registerSender(at: [source, SocketAddress(.loopback4, port: source.port)], lamp)
+    networks.registerSender(at: [hubs, SocketAddress(.loopback4, port: hubs.port)], hub)
   }
 
-  /// When the copies of a datagram from the lamp come to the hub.
+  /// Returns the delays of the copies of a datagram from the lamp to the hub.
   private func arrivals(_ size: Int = 100, isMulticast: Bool = false) -> [Duration] {
     networks.arrivals(of: size, from: source, to: hub, isMulticast: isMulticast, at: .zero).delays
   }
@@ -37,7 +37,7 @@ import Testing
     lamp.inject(.conditions(conditions))
   }
 
-  @Test func theLatencyOfBothEndsAddsUp() {
+  @Test func addsLatencyOfBothEnds() {
     #expect(arrivals() == [.zero])
     inject { $0.latency = .seconds(3) }
     #expect(arrivals() == [.seconds(3)] && answers() == [.seconds(3)])
@@ -48,14 +48,14 @@ import Testing
     #expect(arrivals() == [.zero])
   }
 
-  @Test func jitterIsDrawnForEach() {
+  @Test func drawsJitterPerDatagram() {
     inject { ($0.latency, $0.jitter) = (.seconds(3), .seconds(1)) }
     let times = (0..<200).flatMap { _ in arrivals() }
     #expect(times.count == 200 && times.allSatisfy { $0 >= .seconds(3) && $0 <= .seconds(4) })
     #expect(Set(times).count > 100)
   }
 
-  @Test func someAreLost() {
+  @Test func losesDatagrams() {
     inject { $0.loss = Ratio(1, of: 2) }
     let counts = Set((0..<200).map { _ in arrivals().count })
     #expect(counts == [0, 1])
@@ -63,20 +63,20 @@ import Testing
     #expect((0..<200).allSatisfy { _ in arrivals().isEmpty && answers().isEmpty })
   }
 
-  @Test func someComeTwice() {
+  @Test func duplicatesDatagrams() {
     inject { ($0.duplication, $0.jitter) = (Ratio(1, of: 2), .seconds(1)) }
     let all = (0..<200).map { _ in arrivals() }
     #expect(Set(all.map(\.count)) == [1, 2])
     #expect(all.contains { $0.count == 2 && $0[0] != $0[1] })
   }
 
-  @Test func someAreHeld() {
+  @Test func holdsReorderedDatagrams() {
     inject { ($0.reordering, $0.holding) = (Ratio(1, of: 2), .seconds(7)) }
     #expect(Set((0..<200).flatMap { _ in arrivals() }) == [.zero, .seconds(7)])
   }
 
-  /// One after the other, each way for itself, as slow as the slower end.
-  @Test func aSlowLinkCarriesOneAfterTheOther() {
+  /// Datagrams queue per direction, at the lower rate of both ends.
+  @Test func queuesAtLinkRate() {
     inject { $0.bytesPerSecond = 1000 }
     #expect((1...3).map { _ in arrivals() } == [[.milliseconds(100)], [.milliseconds(200)], [.milliseconds(300)]])
     #expect(answers() == [.milliseconds(100)])
@@ -90,12 +90,12 @@ import Testing
     #expect(arrivals() == [.milliseconds(100)])
   }
 
-  @Test func whatIsTooLongIsLost() {
+  @Test func losesLongDatagrams() {
     inject { $0.maximumDatagramSize = 100 }
     #expect(arrivals(100) == [.zero] && arrivals(101).isEmpty)
   }
 
-  @Test func aCutHasOneDirection() {
+  @Test func cutsOneDirection() {
     lamp.inject(.mute)
     #expect(!networks.leaves(lamp, to: hubs.ip) && networks.leaves(hub, to: source.ip) && answers() == [.zero])
     #expect(!networks.reaches(hub, from: source) && networks.reaches(lamp, from: hubs))
@@ -108,7 +108,7 @@ import Testing
     #expect(!networks.leaves(lamp, to: hubs.ip) && answers().isEmpty)
   }
 
-  @Test func addressesAreOfAFamily() {
+  @Test func disablesAddressFamily() {
     lamp.inject(.family(.v6, isOn: false))
     #expect(!networks.leaves(lamp, to: .loopback6) && networks.leaves(lamp, to: .loopback4))
     #expect(answers().isEmpty && !networks.reaches(lamp, from: hubs))
@@ -121,7 +121,7 @@ import Testing
     #expect(networks.leaves(lamp, to: .loopback6) && answers() == [.zero])
   }
 
-  @Test func groupsAreOfANetwork() {
+  @Test func limitsMulticastToNetwork() {
     let group = IPAddress.multicast(fabricID: 1, group: 1)
     #expect(networks.leaves(lamp, to: group) && arrivals(isMulticast: true) == [.zero])
     lamp.inject(.multicast(false))
@@ -137,28 +137,28 @@ import Testing
     #expect(arrivals(isMulticast: true) == [.zero])
   }
 
-  @Test func serviceDiscoveryIsOfTheLink() {
+  @Test func appliesLinkToServiceDiscovery() {
     let service = MatterService.Kind.commissionable(instance: 7)
-    networks.publishes(service, lamp)
+    networks.recordPublication(of: service, by: lamp)
     func isFound() -> Bool { networks.isFound(service, by: hub) }
-    let (before, after) = (0, networks.asks())
-    func ways(_ question: Int) -> Set<Duration?> {
-      Set((0..<200).map { _ in networks.way(of: service, to: hub, question: question) })
+    let (before, after) = (0, networks.recordQuestion())
+    func delays(_ question: Int) -> Set<Duration?> {
+      Set((0..<200).map { _ in networks.announcementDelay(of: service, to: hub, question: question) })
     }
-    #expect(isFound() && ways(before) == [.zero] && ways(after) == [.zero])
+    #expect(isFound() && delays(before) == [.zero] && delays(after) == [.zero])
     inject { ($0.loss, $0.latency) = (Ratio(1, of: 2), .seconds(3)) }
-    // Who asks for it hears it when the question has gone there and the answer come back.
-    #expect(isFound() && ways(before) == [nil, .seconds(3)] && ways(after) == [nil, .seconds(6)])
-    // Nothing is lost on the way to oneself.
-    #expect(networks.way(of: service, to: lamp, question: after) == .zero)
+    // A service found by a question takes the round trip.
+    #expect(isFound() && delays(before) == [nil, .seconds(3)] && delays(after) == [nil, .seconds(6)])
+    // A machine's own services are not subject to the link.
+    #expect(networks.announcementDelay(of: service, to: lamp, question: after) == .zero)
     hub.inject(.mute)
     #expect(isFound() && !networks.isFound(service, by: hub, question: after))
-    // What is announced anew need not be asked for.
-    networks.publishes(service, lamp)
-    #expect(networks.isFound(service, by: hub, question: after) && ways(after) == [nil, .seconds(3)])
+    // A new announcement needs no question.
+    networks.recordPublication(of: service, by: lamp)
+    #expect(networks.isFound(service, by: hub, question: after) && delays(after) == [nil, .seconds(3)])
     hub.inject(.heal)
     inject { $0.loss = .always }
-    #expect(!isFound() && ways(before) == [nil] && networks.isFound(service, by: lamp))
+    #expect(!isFound() && delays(before) == [nil] && networks.isFound(service, by: lamp))
     inject { $0.maximumDatagramSize = 20 }
     #expect(!isFound())
     inject { $0.maximumDatagramSize = 1232 }
@@ -173,8 +173,8 @@ import Testing
     #expect(!isFound())
   }
 
-  /// What goes by the host's clock goes by it.
-  @Test func aWallClockIsSet() {
+  /// The wall clock can be set on top of the host's.
+  @Test func setsWallClock() {
     let before = lamp.unixMicroseconds()
     lamp.moveWallClock(by: .seconds(86_400))
     let step = lamp.unixMicroseconds() - before

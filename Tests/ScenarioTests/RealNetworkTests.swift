@@ -8,11 +8,11 @@ import Testing
 
 @testable import Scenario
 
-/// What is injected into machines on real sockets is injected into what they send to groups, and service discovery, too.
+/// The effects of faults on multicast and service discovery over real sockets.
 @Suite(.serialized) struct RealNetworkTests {
   private static let group = IPAddress.multicast(fabricID: 0x2345_6789_ABCD_EF01, group: 0x0103)
 
-  /// A message for a group with this number, as far as anybody can read it.
+  /// Returns a message to a group with this counter, unencrypted.
   private static func message(_ counter: UInt32) -> [UInt8] {
     var bytes: [UInt8] = []
     MessageHeader(
@@ -21,7 +21,7 @@ import Testing
     return bytes
   }
 
-  private final class Heard: Sendable {
+  private final class ReceivedMessages: Sendable {
     let counters = Mutex<[UInt32]>([])
 
     func add(_ bytes: [UInt8]) {
@@ -29,7 +29,7 @@ import Testing
       counters.withLock { $0.append(header.counter) }
     }
 
-    /// Whether it comes, on however busy a machine.
+    /// Waits for a message, long enough for a busy machine.
     func has(_ counter: UInt32) async -> Bool {
       for _ in 0..<12_000 {
         if counters.withLock({ $0.contains(counter) }) { return true }
@@ -39,15 +39,15 @@ import Testing
     }
   }
 
-  @Test func whatIsSentToAGroupGetsNowhereWithoutMulticast() async throws {
+  @Test func dropsGroupMessagesWithoutMulticast() async throws {
     let loop = HostMachine().nextEventLoop()
     let networks = RealNetworks()
     let (sender, receiver) = (FaultyMachine(on: loop, in: networks), FaultyMachine(on: loop, in: networks))
-    let heard = Heard()
+    let received = ReceivedMessages()
     let (from, to) = try await loop.submit {
       let from = try sender.openTransport(.loopback, port: nil, on: loop)
       let to = try receiver.openTransport(.loopback, port: nil, on: loop)
-      to.onDatagram = { bytes, _ in heard.add(bytes) }
+      to.onDatagram = { bytes, _ in received.add(bytes) }
       #expect(to.join(Self.group, port: 5540).isEmpty)
       return (NIOLoopBound(from, eventLoop: loop), NIOLoopBound(to, eventLoop: loop))
     }.get()
@@ -55,7 +55,7 @@ import Testing
       try await loop.submit { from.value.send(Self.message(counter), to: SocketAddress(Self.group, port: 5540)) }.get()
     }
     try await send(1)
-    #expect(await heard.has(1))
+    #expect(await received.has(1))
     let faults: [(FaultyMachine, NetworkFault)] = [
       (sender, .multicast(false)), (receiver, .multicast(false)), (sender, .place("iot")), (receiver, .place("iot")),
     ]
@@ -63,35 +63,35 @@ import Testing
       machine.inject(fault)
       let counter = UInt32(10 * (number + 1))
       try await send(counter)
-      // What is for one machine gets through, and comes later than what did not.
+      // A later unicast message gets through, so a lost one would have arrived before it.
       try await loop.submit {
         var bytes: [UInt8] = []
         MessageHeader(sessionID: 1, counter: counter + 1).encode(to: &bytes)
         from.value.send(bytes, to: SocketAddress(.loopback6, port: to.value.port))
       }.get()
-      #expect(await heard.has(counter + 1), "\(fault)")
-      #expect(!heard.counters.withLock { $0.contains(counter) }, "\(fault)")
+      #expect(await received.has(counter + 1), "\(fault)")
+      #expect(!received.counters.withLock { $0.contains(counter) }, "\(fault)")
       machine.inject(.heal)
       try await send(counter + 2)
-      #expect(await heard.has(counter + 2), "\(fault)")
+      #expect(await received.has(counter + 2), "\(fault)")
     }
-    // Two in the same network, though not the home's own.
+    // Two machines in the same network, other than the home's own.
     for machine in [sender, receiver] { machine.inject(.place("iot")) }
     try await send(100)
-    #expect(await heard.has(100))
+    #expect(await received.has(100))
     try await loop.submit {
       from.value.close()
       to.value.close()
     }.get()
   }
 
-  /// Who has no address is not seen by service discovery, and nobody by who has none; nor do two see each other who have none in
-  /// common.
+  /// A machine without addresses neither finds others nor is found, and two machines without a common family don't
+  /// find each other.
   @Test(
     .timeLimit(.minutes(10)),
     arguments: [
       ["plug: no ipv4", "plug: no ipv6"], ["hub: no ipv6", "hub: no ipv4"], ["plug: no ipv4", "hub: no ipv6"],
-    ]) func whoHasNoAddressIsNotFound(_ faults: [String]) async throws
+    ]) func isNotFoundWithoutCommonAddressFamily(_ faults: [String]) async throws
   {
     let text =
       "devices:\n  - { name: Plug, type: plug }\npaired: false\nsteps:\n"
@@ -109,8 +109,8 @@ import Testing
     #expect(real.isPassed, "\(real)")
   }
 
-  /// Without an address to send from nothing is sent, and nothing is counted, whatever the home tries.
-  @Test(.timeLimit(.minutes(10))) func whoHasNoAddressSendsNothing() async throws {
+  /// Without a source address nothing is sent or counted.
+  @Test(.timeLimit(.minutes(10))) func sendsNothingWithoutAddress() async throws {
     let scenario = try ScenarioFileTests.load(
       """
       devices:
@@ -127,28 +127,28 @@ import Testing
     #expect(real.isPassed, "\(real)")
   }
 
-  /// A service discovery that finds everything at once, and knows what it was asked for.
-  private final class Finder: NodeDiscovery {
+  /// A discovery that finds its service at once and records the calls.
+  private final class FakeDiscovery: NodeDiscovery {
     let service: MatterService
     let loop: any EventLoop
-    private let asked = Mutex<[String]>([])
-    /// Who looks for something.
+    private let calls = Mutex<[String]>([])
+    /// The handler of the last search.
     private let handler = Mutex<(@Sendable (ServiceDiscovery.Event) -> Void)?>(nil)
 
     init(_ service: MatterService, _ loop: any EventLoop) { (self.service, self.loop) = (service, loop) }
 
-    /// What it was asked for since this was asked last.
-    var news: [String] {
-      asked.withLock { asked in
-        defer { asked = [] }
-        return asked
+    /// The calls since the last access.
+    var newCalls: [String] {
+      calls.withLock { calls in
+        defer { calls = [] }
+        return calls
       }
     }
 
-    /// Nobody publishes it any more.
-    func takeBack() { handler.withLock(\.self)?(.lost(service)) }
+    /// Reports the service as lost.
+    func reportLost() { handler.withLock(\.self)?(.lost(service)) }
 
-    private func note(_ what: String) { asked.withLock { $0.append(what) } }
+    private func note(_ call: String) { calls.withLock { $0.append(call) } }
 
     func publish(_: MatterService, on _: (any EventLoop)?, onConflict _: (@Sendable (ServiceConflict) -> Void)?) {
       note("publish")
@@ -166,16 +166,16 @@ import Testing
     func stop() -> EventLoopFuture<Void> { loop.makeSucceededVoidFuture() }
   }
 
-  /// Who is not heard is not seen, and who does not hear sees nothing; afterwards they are and do again.
-  @Test func serviceDiscoveryFollowsTheFaults() {
+  /// A mute machine is not found and a deaf one finds nothing, until the fault heals.
+  @Test func updatesServiceDiscoveryWithFaults() {
     let loop = HostMachine().nextEventLoop()
     let plug = FaultyMachine(on: loop, in: RealNetworks())
     let service = MatterService(kind: .commissionable(instance: 7), hostName: "0011223344FF", port: 5540, text: [])
-    let finder = Finder(service, loop)
-    let discovery = plug.share(finder)
+    let fake = FakeDiscovery(service, loop)
+    let discovery = plug.share(fake)
     discovery.publish(service, on: nil, onConflict: nil)
     _ = discovery.browse(.commissionable(), on: loop) { _ in }
-    #expect(finder.news == ["publish", "browse"])
+    #expect(fake.newCalls == ["publish", "browse"])
     let faults: [(NetworkFault, [String], [String])] = [
       (.multicast(false), ["hide", "stop"], ["publish", "browse"]), (.mute, ["hide"], ["publish"]),
       (.deaf, ["stop"], ["browse"]), (.partition, ["hide", "stop"], ["publish", "browse"]),
@@ -183,25 +183,25 @@ import Testing
     ]
     for (fault, gone, back) in faults {
       plug.inject(fault)
-      #expect(finder.news == gone, "\(fault)")
+      #expect(fake.newCalls == gone, "\(fault)")
       plug.inject(.heal)
-      #expect(finder.news == back, "\(fault)")
+      #expect(fake.newCalls == back, "\(fault)")
     }
-    // With one family left it is told with the addresses of that one, and with none not at all.
+    // With one family the service is announced with its addresses only, and with none it is hidden.
     plug.inject(.family(.v6, isOn: false))
-    #expect(finder.news == ["publish"])
+    #expect(fake.newCalls == ["publish"])
     plug.inject(.family(.v4, isOn: false))
-    #expect(finder.news == ["hide", "stop"])
-    // Its port is another one: that is told as well.
+    #expect(fake.newCalls == ["hide", "stop"])
+    // A new port is announced.
     plug.inject(.heal)
-    #expect(finder.news == ["publish", "browse"])
+    #expect(fake.newCalls == ["publish", "browse"])
     (discovery as? FaultyDiscovery)?.move(from: 5540, to: 5541)
-    #expect(finder.news == ["publish"])
+    #expect(fake.newCalls == ["publish"])
   }
 
-  /// A cut that was asked for while there was no power comes when there is, as on virtual time; who has power and loses it is rid
-  /// of it.
-  @Test func aCutWaitsForThePower() {
+  /// A cut scheduled without power applies after the next restore, as on virtual time; another loss of power cancels
+  /// it.
+  @Test func schedulesCutWithoutPower() {
     let plug = FaultyMachine(on: HostMachine().nextEventLoop(), in: RealNetworks())
     plug.losePower()
     plug.cutPower(afterEffects: 1)
@@ -218,19 +218,20 @@ import Testing
   private static let service = MatterService(
     kind: .commissionable(instance: 7), hostName: "0011223344FF", port: 5540, text: [])
 
-  /// A plug that publishes something, and a hub that has not looked for it yet.
+  /// Creates a plug that publishes a service, and a hub that does not search for it yet.
   private static func machines(
     on loop: any EventLoop
   ) -> (plug: FaultyMachine, hub: FaultyMachine, publisher: any NodeDiscovery) {
     let networks = RealNetworks()
     let (plug, hub) = (FaultyMachine(on: loop, in: networks), FaultyMachine(on: loop, in: networks))
-    let publisher = plug.share(Finder(service, loop))
+    let publisher = plug.share(FakeDiscovery(service, loop))
     publisher.publish(service, on: nil, onConflict: nil)
     return (plug, hub, publisher)
   }
 
-  /// A home's discovery in a world of its own, where time is virtual, and a plug that it has found.
-  /// - Parameter body: is given, among others, what has the plug take its service back, and the discovery beneath forget it.
+  /// Runs a body on virtual time with a hub that has found the service of a plug.
+  /// - Parameter body: receives, among others, a closure that withdraws the service and reports it as lost by the
+  ///   underlying discovery.
   private func found(
     _ body: (
       _ world: World, _ hub: FaultyMachine, _ plug: FaultyMachine, _ end: (_ silently: Bool) -> Void, _ lost: () -> Int
@@ -241,8 +242,8 @@ import Testing
     let (plug, hub, publisher) = Self.machines(on: loop)
     let found = Atomic(0)
     let lost = Atomic(0)
-    let finder = Finder(Self.service, loop)
-    let discovery = hub.share(finder)
+    let fake = FakeDiscovery(Self.service, loop)
+    let discovery = hub.share(fake)
     _ = discovery.browse(.commissionable(), on: loop) { event in
       if case .found = event { found.add(1, ordering: .relaxed) } else { lost.add(1, ordering: .relaxed) }
     }
@@ -252,12 +253,12 @@ import Testing
       world, hub, plug,
       { isSilent in
         publisher.withdraw(Self.service, silently: isSilent)
-        finder.takeBack()
+        fake.reportLost()
       }, { lost.load(ordering: .relaxed) })
   }
 
-  /// What a machine has found it forgets when it has heard nothing for as long as records live.
-  @Test func whoIsDeafForgetsWhatItKnows() throws {
+  /// Records expire while a machine receives nothing.
+  @Test func expiresRecordsOfDeafMachine() throws {
     try found { world, hub, _, _, lost in
       hub.inject(.deaf)
       try world.run(for: .seconds(119))
@@ -274,14 +275,14 @@ import Testing
     }
   }
 
-  /// Who is not seen any more is forgotten, whatever is injected into others meanwhile.
-  @Test(arguments: [NetworkFault.mute, .partition, .multicast(false)]) func whoIsNotSeenIsForgotten(
+  /// The records of a machine that is not visible expire, also if other machines change meanwhile.
+  @Test(arguments: [NetworkFault.mute, .partition, .multicast(false)]) func expiresRecordsOfInvisibleMachine(
     _ fault: NetworkFault
   ) throws {
     try found { world, hub, plug, _, lost in
       plug.inject(fault)
       for _ in 0..<11 {
-        hub.lookAgain()
+        hub.updateSearches()
         try world.run(for: .seconds(10))
       }
       #expect(lost() == 0)
@@ -290,29 +291,29 @@ import Testing
     }
   }
 
-  /// Who is not heard finds what was there before only when it has been announced anew.
-  @Test func whoIsMuteHasNoAnswer() throws {
+  /// A mute machine can't send questions, and finds existing services only when they are announced again.
+  @Test func muteMachineGetsNoAnswers() throws {
     let world = World(seed: 1)
     let loop = world.addMachine("loop").eventLoop
     let (_, hub, publisher) = Self.machines(on: loop)
     hub.inject(.mute)
     let found = Atomic(0)
-    let discovery = hub.share(Finder(Self.service, loop))
+    let discovery = hub.share(FakeDiscovery(Self.service, loop))
     _ = discovery.browse(.commissionable(), on: loop) { _ in found.add(1, ordering: .relaxed) }
     try world.run(for: .seconds(100))
     #expect(found.load(ordering: .relaxed) == 0)
     publisher.publish(Self.service, on: nil, onConflict: nil)
-    hub.lookAgain()
+    hub.updateSearches()
     try world.run(for: .seconds(1))
     #expect(found.load(ordering: .relaxed) == 1)
   }
 
-  /// Each absence has its own time, whatever an earlier one has begun.
-  @Test func anEarlierAbsenceIsOver() throws {
+  /// The expiry restarts with each absence.
+  @Test func restartsExpiryWithEachAbsence() throws {
     try found { world, hub, plug, _, lost in
       for fault in [NetworkFault.place("iot"), .heal, .place("iot")] {
         plug.inject(fault)
-        hub.lookAgain()
+        hub.updateSearches()
         try world.run(for: .seconds(50))
       }
       // 150 s after the first, 50 s after the second.
@@ -324,8 +325,8 @@ import Testing
     }
   }
 
-  /// A goodbye takes its way, and is said once.
-  @Test func aGoodbyeIsOfTheLink() throws {
+  /// A goodbye is subject to the link, and is not repeated.
+  @Test func appliesLinkToGoodbye() throws {
     try found { world, _, plug, end, lost in
       plug.inject(.conditions(LinkConditions(latency: .seconds(3))))
       end(false)
@@ -346,15 +347,16 @@ import Testing
     }
   }
 
-  /// Who loses its power says none: what the records of the discovery beneath were good for is over with them, on a bad link as well.
-  @Test func whatHasExpiredIsForgottenAtOnce() throws {
+  /// A machine without power sends no goodbye: when the underlying records expire the service is lost at once, on any
+  /// link.
+  @Test func losesExpiredServiceImmediately() throws {
     for conditions in [LinkConditions(loss: Ratio(999_999, of: 1_000_000)), LinkConditions(latency: .seconds(3)), nil] {
       try found { world, _, plug, end, lost in
         if let conditions { plug.inject(.conditions(conditions)) }
         end(true)
         try world.run(for: .milliseconds(100))
         #expect(lost() == 1)
-        // Nor is it news again.
+        // It is not reported again.
         try world.run(for: .seconds(1_000))
         #expect(lost() == 1)
       }
@@ -363,38 +365,38 @@ import Testing
 
   // MARK: Another address
 
-  /// Who moves is told of with what is another: the IPv4 address, where both ends have one.
-  @Test func whoMovesIsFoundElsewhere() async throws {
+  /// After a move the new IPv4 address is resolved if both ends have IPv4.
+  @Test func resolvesAddressAfterMove() async throws {
     let loop = HostMachine().nextEventLoop()
     let networks = RealNetworks()
     let (plug, hub) = (FaultyMachine(on: loop, in: networks), FaultyMachine(on: loop, in: networks))
     var service = Self.service
-    networks.publishes(service.kind, plug)
-    func told(_ addresses: [IPAddress]) -> [IPAddress] {
+    networks.recordPublication(of: service.kind, by: plug)
+    func resolved(_ addresses: [IPAddress]) -> [IPAddress] {
       service.addresses = addresses
-      return networks.told(service, to: hub).addresses
+      return networks.resolved(service, to: hub).addresses
     }
-    #expect(told([.loopback6, .loopback4]) == [.loopback6, .loopback4])
+    #expect(resolved([.loopback6, .loopback4]) == [.loopback6, .loopback4])
     try await loop.submit { try plug.move() }.get()
     let new = plug.address4
     #expect(new != .loopback4 && new.isLoopback && hub.address4 == .loopback4)
-    #expect(told([.loopback6, .loopback4, new]) == [new])
-    // Who has no IPv4 finds it at the IPv6 address that there is.
+    #expect(resolved([.loopback6, .loopback4, new]) == [new])
+    // Without IPv4 the IPv6 address is used.
     hub.inject(.family(.v4, isOn: false))
-    #expect(told([.loopback6, new]) == [.loopback6, new])
+    #expect(resolved([.loopback6, new]) == [.loopback6, new])
     hub.inject(.heal)
-    // What is known of a family that it has lost is not taken in.
+    // Known addresses of a disabled family are removed.
     plug.inject(.family(.v4, isOn: false))
-    #expect(told([.loopback6, new]) == [.loopback6])
+    #expect(resolved([.loopback6, new]) == [.loopback6])
     plug.inject(.heal)
     plug.inject(.family(.v6, isOn: false))
-    #expect(told([.loopback6, .loopback4]) == [.loopback4])
+    #expect(resolved([.loopback6, .loopback4]) == [.loopback4])
     try await loop.submit { try plug.move() }.get()
     #expect(plug.address4 != new)
   }
 
-  /// Its sockets are there, and nobody is where it was; what it opens later is there, too.
-  @Test func whoMovesHasSocketsElsewhere() async throws {
+  /// Sockets that are open and those opened later are bound to the new address.
+  @Test func bindsSocketsAtNewAddress() async throws {
     let loop = HostMachine().nextEventLoop()
     try await loop.submit {
       let plug = FaultyMachine(on: loop, in: RealNetworks())
@@ -403,7 +405,7 @@ import Testing
       try plug.move()
       #expect(before.isDisjoint(with: transport.addresses), "\(transport.addresses)")
       #expect(transport.addresses.contains { $0.ip == plug.address4 })
-      // Whoever looks what the host has finds what it had before.
+      // An update of the interfaces changes nothing.
       #expect(transport.follow(try NetworkInterfaces.select(.loopback)).isEmpty)
       #expect(transport.addresses.contains { $0.ip == plug.address4 })
       let next = try plug.openTransport(.loopback, port: nil, on: loop)
@@ -412,9 +414,9 @@ import Testing
     }.get()
   }
 
-  /// A home finds it there, in each family that both have, and nowhere else; and it comes back there.
+  /// A home reaches a moved device over each common family, also after a restart of the device.
   @Test(.timeLimit(.minutes(10)), arguments: ["", "plug: no ipv6", "plug: no ipv4", "hub: no ipv4", "hub: no ipv6"])
-  func whoMovesIsReachedElsewhere(_ fault: String) async throws {
+  func reachesMovedDevice(_ fault: String) async throws {
     let text =
       "devices:\n  - { name: Plug, type: plug }\nsteps:\n" + (fault.isEmpty ? "" : "  - net: { \(fault) }\n") + """
           - move: plug
@@ -434,24 +436,24 @@ import Testing
     #expect(real.isPassed, "\(real)")
   }
 
-  // MARK: Slow and bad links
+  // MARK: Slow and lossy links
 
-  /// What both ends add to the way is added to that of service discovery.
-  @Test(.timeLimit(.minutes(10))) func whatIsFoundOverASlowLinkIsFoundLater() async throws {
+  /// The latencies of both ends delay service discovery.
+  @Test(.timeLimit(.minutes(10))) func delaysServiceDiscovery() async throws {
     let loop = HostMachine().nextEventLoop()
     let (plug, hub, _) = Self.machines(on: loop)
     for machine in [plug, hub] { machine.inject(.conditions(LinkConditions(latency: .milliseconds(400)))) }
     let begin = HostClock.now()
-    let discovery = hub.share(Finder(Self.service, loop))
+    let discovery = hub.share(FakeDiscovery(Self.service, loop))
     let took: Duration = try await withCheckedThrowingContinuation { continuation in
       _ = discovery.browse(.commissionable(), on: loop) { _ in continuation.resume(returning: HostClock.now() - begin) }
     }
-    // The question's way and the answer's.
+    // A round trip.
     #expect(took >= .milliseconds(1600), "\(took)")
   }
 
-  /// Where everything is lost nothing is found, in virtual time and in real time.
-  @Test(.timeLimit(.minutes(10))) func serviceDiscoveryLosesWhatTheLinkLoses() async throws {
+  /// Loss applies to service discovery in virtual time and in real time.
+  @Test(.timeLimit(.minutes(10))) func losesServiceDiscovery() async throws {
     let text = """
       devices:
         - { name: Plug, type: plug }
@@ -463,7 +465,7 @@ import Testing
         - net: { plug: { loss: 40% } }
         - do: pair plug
         - net: { plug: heal }
-        # It may have been left in the middle of it, where nobody else may begin.
+        # The previous attempt may have left the device busy.
         - power: { plug: cycle }
         - do: pair plug
         - expect: { plug.connectivity: online, within: 60s }

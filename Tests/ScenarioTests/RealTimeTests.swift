@@ -10,7 +10,7 @@ import VirtualDevices
 
 @testable import Scenario
 
-/// What can be done to a home in virtual time can be done to it on real sockets, with the same outcome.
+/// Scenarios on real sockets, with the same outcome as in virtual time.
 @Suite(.serialized) struct RealTimeTests {
   static let text = """
     devices:
@@ -63,7 +63,7 @@ import VirtualDevices
       - expect: { actual lamp.onOff: false, within: 60s }
     """
 
-  @Test(.timeLimit(.minutes(10))) func realTimeIsLikeVirtualTime() async throws {
+  @Test(.timeLimit(.minutes(10))) func passesInVirtualAndRealTime() async throws {
     let scenario = try ScenarioFileTests.load(Self.text)
     let simulated = await scenario.simulate(seed: 1).result
     #expect(simulated.isPassed, "\(simulated)")
@@ -71,7 +71,7 @@ import VirtualDevices
     #expect(real.isPassed, "\(real)")
   }
 
-  @Test(.timeLimit(.minutes(10))) func aFailureSaysHowToRepeatItInRealTimeToo() async throws {
+  @Test(.timeLimit(.minutes(10))) func printsCommandForReplay() async throws {
     let text = """
       devices: [{ name: Lamp, type: on/off light }]
       paired: false
@@ -82,8 +82,8 @@ import VirtualDevices
     #expect(real.failure?.again == "hearth test s.yaml --realtime --defect sendsOnce", "\(real)")
   }
 
-  /// A router lets nothing through by which a device could be found; where everybody is in one network, it is.
-  @Test(.timeLimit(.minutes(10))) func anotherNetworkIsOneInRealTimeToo() async throws {
+  /// A router blocks discovery; machines of the same network find each other.
+  @Test(.timeLimit(.minutes(10))) func isolatesNetworks() async throws {
     let text = """
       devices:
         - { name: Plug, type: plug }
@@ -106,8 +106,8 @@ import VirtualDevices
     #expect(real.isPassed, "\(real)")
   }
 
-  /// Whoever is somewhere else when it starts is not found where it was; and where it went while it ran it is after a start, too.
-  @Test(.timeLimit(.minutes(10))) func whoHasMovedStartsWhereItIs() async throws {
+  /// A device that has moved is found at its new address after a restart, whether it moved while off or while running.
+  @Test(.timeLimit(.minutes(10))) func restartsAtNewAddress() async throws {
     let text = """
       devices:
         - { name: Plug, type: plug }
@@ -135,8 +135,8 @@ import VirtualDevices
     #expect(real.isPassed, "\(real)")
   }
 
-  /// What is told for the first time where a device has come to is told of that place.
-  @Test(.timeLimit(.minutes(10))) func whoHasMovedLetsOthersInWhereItIs() async throws {
+  /// A service that is first published after a move has the new address.
+  @Test(.timeLimit(.minutes(10))) func sharesDeviceAfterMove() async throws {
     let text = """
       devices:
         - { name: Lamp, type: on/off light }
@@ -151,8 +151,8 @@ import VirtualDevices
     #expect(real.isPassed, "\(real)")
   }
 
-  /// Homes of the same definition may be played at once. Where a device of the one has moved is not where that of the other is.
-  @Test(.timeLimit(.minutes(10))) func hostsOfHomesSideBySideHaveDifferentNames() async throws {
+  /// Homes of the same definition can run concurrently without sharing host names.
+  @Test(.timeLimit(.minutes(10))) func usesDifferentHostNamesPerHome() async throws {
     let name = "Lamp \(UInt32.random(in: 0...UInt32.max))"
     let scenario = try ScenarioFileTests.load(
       "devices: [{ name: \(name), type: on/off light }]\nsteps: [{ wait: 1s }]\n")
@@ -176,7 +176,7 @@ import VirtualDevices
     for home in homes { await home.close() }
   }
 
-  @Test(.timeLimit(.minutes(10))) func aLimitIsOneInRealTimeToo() async throws {
+  @Test(.timeLimit(.minutes(10))) func enforcesLimit() async throws {
     try await expectLimit("- wait: 1h", "s.yaml:6:5: wait 60 min")
     try await expectLimit("- { after: 1h, do: on plug }", "s.yaml:6:5: do on plug, after 60 min")
   }
@@ -192,8 +192,8 @@ import VirtualDevices
     #expect(result.duration < .seconds(60))
   }
 
-  /// Where a device can't be paired when the home is set up, it is told how far that had come.
-  @Test(.timeLimit(.minutes(10))) func whatHappenedWhileTheHomeWasSetUpIsToldInRealTimeToo() async throws {
+  /// If a device can't be paired during the setup, the failure shows the progress.
+  @Test(.timeLimit(.minutes(10))) func reportsEventsOfSetup() async throws {
     let scenario = try ScenarioFileTests.load("devices:\n  - { name: Plug, type: plug }\nsteps:\n  - wait: 1s\n")
     let timeline = Timeline()
     let home = try RealHome(scenario.home, timeline)
@@ -204,7 +204,7 @@ import VirtualDevices
     #expect(failure.timeline.first?.hasSuffix(": pair Plug, discover") == true, "\(failure)")
   }
 
-  @Test(.timeLimit(.minutes(10))) func aFaultThatIsBuiltInIsThereInRealTimeToo() async throws {
+  @Test(.timeLimit(.minutes(10))) func appliesDefect() async throws {
     let text = """
       devices:
         - name: Bridge
@@ -220,8 +220,8 @@ import VirtualDevices
     #expect(await !scenario.playInRealTime(defect: .ignoresReachable).isPassed)
   }
 
-  /// Whoever uses up all of the stack there can be told of still, as in virtual time.
-  @Test func thereIsAnotherStackForSignals() async throws {
+  /// A stack overflow can be reported because signals have an alternate stack.
+  @Test func installsAlternateSignalStack() async throws {
     let home = try RealHome(
       try ScenarioFileTests.load("devices:\n  - { name: Plug, type: plug }\nsteps:\n  - wait: 1s\n").home)
     for loop in home.loops {
@@ -237,7 +237,7 @@ import VirtualDevices
     await home.close()
   }
 
-  /// What has to hold all the time is looked at all the time: of the home, of what a device holds, and of the messages.
+  /// Rules about the home, a device and messages are checked continuously.
   @Test(
     .timeLimit(.minutes(10)),
     arguments: [
@@ -245,7 +245,7 @@ import VirtualDevices
       ("always:\n  - { actual plug.onOff: false }", "do: on plug"),
       ("never:\n  - { plug.onOff: true }", "do: on plug"), ("never:\n  - { actual plug.onOff: true }", "do: on plug"),
       ("always:\n  - { plug.messages: 0 }", "do: on plug"), ("never:\n  - { messages: \"> 0\" }", "do: on plug"),
-    ]) func whatHoldsAlwaysHoldsInRealTimeToo(_ rule: String, _ step: String) async throws
+    ]) func checksRulesContinuously(_ rule: String, _ step: String) async throws
   {
     let text = "devices:\n  - { name: Plug, type: plug }\n\(rule)\nsteps:\n"
     let fine = try ScenarioFileTests.load(text + "  - expect: { plug.locality: peer }\n")
@@ -254,11 +254,11 @@ import VirtualDevices
     let wrong = try ScenarioFileTests.load(text + "  - \(step)\n  - wait: 3m\n")
     let result = await wrong.playInRealTime()
     #expect(result.failure?.mark?.line == 4, "\(result)")
-    // As soon as it is so, and not at the end.
+    // Soon, and not at the end.
     #expect(result.duration < .seconds(170), "\(result)")
   }
 
-  @Test(.timeLimit(.minutes(10))) func aButtonIsPressedInRealTimeToo() async throws {
+  @Test(.timeLimit(.minutes(10))) func pressesButton() async throws {
     let scenario = try ScenarioFileTests.load(
       """
       devices:

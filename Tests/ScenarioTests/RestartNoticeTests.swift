@@ -2,9 +2,9 @@ import Scenario
 import Simulation
 import Testing
 
-/// What a home knows of a device that was started again, and how soon: a device that resumes its subscriptions says so itself, of
-/// another one the announcement is the sign.
-@Suite("Devices that were started again") struct RestartNoticeTests {
+/// How soon a home notices the restart of a device: a device that resumes its subscriptions reports at once;
+/// otherwise its announcement is the sign.
+@Suite("Restarted devices") struct RestartNoticeTests {
   private func play(_ resumes: Bool, _ steps: String, seed: UInt64 = 1) async throws -> ScenarioResult {
     try await ScenarioFileTests.load(
       """
@@ -16,7 +16,7 @@ import Testing
     ).simulate(seed: seed).result
   }
 
-  @Test("are followed again within 2 s", arguments: [true, false], [1, 2, 3] as [UInt64])
+  @Test("are subscribed again within 2 s", arguments: [true, false], [1, 2, 3] as [UInt64])
   func changes(resumes: Bool, seed: UInt64) async throws {
     let result = try await play(
       resumes,
@@ -39,7 +39,7 @@ import Testing
     #expect(result.isPassed, "\(result)")
   }
 
-  @Test("tell events within 1 s", arguments: [true, false]) func events(resumes: Bool) async throws {
+  @Test("report events within 1 s", arguments: [true, false]) func events(resumes: Bool) async throws {
     let result = try await play(
       resumes,
       """
@@ -51,8 +51,8 @@ import Testing
     #expect(result.isPassed, "\(result)")
   }
 
-  /// The home is started again while the device is away: nothing that the device stored is known there.
-  @Test("are followed again by a home that was started again", arguments: [true, false]) func both(resumes: Bool)
+  /// The home restarts while the device is off, so that subscriptions stored by the device are not known to the home.
+  @Test("are subscribed again by a restarted home", arguments: [true, false]) func both(resumes: Bool)
     async throws
   {
     let result = try await play(

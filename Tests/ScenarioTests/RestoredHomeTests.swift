@@ -6,14 +6,14 @@ import Scenario
 import Simulation
 import Testing
 
-/// HOME.md over a restart of the machine that the home is on, on virtual time.
+/// HOME.md across a restart of the home's machine, on virtual time.
 @Suite struct RestoredHomeTests {
   private func stored(_ world: SimulatedHome) async throws -> OnOffTrait {
     let device = try #require(try await world.home.devices().list().first)
     return try #require(device.types.get(DimmableLightDeviceType.self)?.matterTraits.onOffTrait)
   }
 
-  /// What a command says, and how long it took to say so.
+  /// Returns the error code of a command and its duration.
   private func outcome(
     _ world: SimulatedHome, _ body: () async throws -> Void
   ) async -> (code: HomeError.Code?, time: Duration) {
@@ -24,7 +24,7 @@ import Testing
   }
 
   /// Locality `unspecified`: commands fail at once unless asked to wait.
-  @Test func commandsToWhatIsNotReachedFailAtOnceUnlessTheyAreToWait() async throws {
+  @Test func failsCommandsToUnreachedDeviceUnlessWaiting() async throws {
     let run = await simulate(try SimulatedHomeTests.definition(), seed: 1) { _, world in
       try await world.inject("Lamp", .partition)
       try await world.cutPower(of: "hub")
@@ -51,8 +51,8 @@ import Testing
     #expect(isOn == true)
   }
 
-  /// That its subscriptions end is no news of the devices, which are for whoever comes next as they were.
-  @Test func whoeverLeavesSaysNothingOfTheDevices() async throws {
+  /// Closing the home ends its subscriptions without a change of the devices in the log.
+  @Test func closingHomeRecordsNoChanges() async throws {
     let run = await simulate(try SimulatedHomeTests.definition(), seed: 1) { home, world in
       guard case .samples(_, let before, _) = try await home.samples(after: nil) else { return [ConnectivityState]() }
       await home.close()
@@ -68,13 +68,13 @@ import Testing
     #expect(try run.result.get() == [.unknown, .online])
   }
 
-  /// It was reached, and then it died: who waits, waits.
-  @Test func commandsThatAreToWaitDoSoForWhatWasLost() async throws {
+  /// Waiting commands also wait for a device that was lost.
+  @Test func waitsForLostDevice() async throws {
     let run = await simulate(try SimulatedHomeTests.definition(), seed: 1) { _, world in
-      // Nobody tells that it is back, either.
+      // Without multicast the device's return is not announced.
       try await world.inject("hub", .multicast(false))
       try await world.inject("Lamp", .partition)
-      // Long enough for that to be noticed, and for it to be called rarely.
+      // Long enough to be detected, and for retries to be rare.
       try await world.simulation.sleep(for: .seconds(3600))
       let light = try await stored(world)
       #expect(light.metadata.sourceConnectivity == SourceConnectivity(.offline, .peer))
@@ -84,7 +84,8 @@ import Testing
       try await world.inject("Lamp", .heal)
       let waited = await later
       try await world.simulation.sleep(for: .seconds(5))
-      return (inVain, waited, try await stored(world).attributes.onOff)
+      let isOn = try await stored(world).attributes.onOff
+      return (inVain, waited, isOn)
     }
     let (inVain, waited, isOn) = try run.result.get()
     #expect(inVain.code == .timedOut && inVain.time >= .seconds(50) && inVain.time < .seconds(51), "\(inVain)")
@@ -92,18 +93,19 @@ import Testing
     #expect(isOn == true)
   }
 
-  /// Nothing changes for ten minutes, and then the power fails: of when the lamp was heard last, a minute may be lost.
-  @Test func contactIsKnownAfterALossOfPower() async throws {
+  /// After ten minutes without changes and a power cut, at most about a minute of contact time is lost.
+  @Test func restoresContactTimeAfterPowerCut() async throws {
     let run = await simulate(try SimulatedHomeTests.definition(), seed: 1) { _, world in
       try await world.simulation.sleep(for: .seconds(600))
       let before = try #require(try await world.home.devices().list().first?.contact.last)
       try await world.inject("Lamp", .partition)
       try await world.cutPower(of: "hub")
       try await world.restorePower(of: "hub")
-      return (before, try #require(try await world.home.devices().list().first?.contact.last))
+      let after = try #require(try await world.home.devices().list().first?.contact.last)
+      return (before, after)
     }
     let (before, after) = try run.result.get()
-    // It reports once a minute, and it is stored once a minute.
+    // The device reports once a minute, and the contact time is stored once a minute.
     #expect(after <= before && before - after <= 125_000_000, "\((before - after) / 1_000_000) s")
   }
 }

@@ -4,7 +4,7 @@ import Simulation
 import Testing
 import VirtualDevices
 
-/// What a scenario file says, and what is said of one that is wrong.
+/// Parsing of scenario files, and the problems reported for invalid ones.
 @Suite struct ScenarioFileTests {
   static let lamp = """
     devices:
@@ -13,7 +13,7 @@ import VirtualDevices
 
     """
 
-  /// The same with a lamp that does not say by itself that it is back.
+  /// The same devices, with a lamp that doesn't resume its subscriptions after a restart.
   static let forgetfulLamp = lamp.replacing("dimmable light }", with: "dimmable light, resumesSubscriptions: false }")
 
   static func load(_ text: String) throws -> ScenarioDefinition {
@@ -73,6 +73,12 @@ import VirtualDevices
       "steps:\n" + String(repeating: "  - { do: on lamp, times: 99999 }\n", count: 400),
       "s.yaml:6:27: found 199998 steps so far, expected at most 100000 in all"
     ),
+    // Steps beyond the limit are not read.
+    (
+      "steps:\n  - { do: on lamp, times: 100000 }\n"
+        + String(repeating: "  - { do: on lamp }\n  - { sing: lamp }\n", count: 5),
+      "s.yaml:6:5: found 100001 steps so far, expected at most 100000 in all"
+    ),
     ("defect: nobody\nsteps: []", "sendsOnce"),
     ("home: other.yaml\nsteps: []", "“other.yaml”, which can't be read"),
     ("home: { file: other.yaml }\nsteps: []", "s.yaml:4:7: found"),
@@ -85,6 +91,13 @@ import VirtualDevices
     ("steps:\n  - net: { lamp: { rate: fast } }", "s.yaml:5:26: found “fast”, expected a rate such as 500B/s"),
     ("steps:\n  - net: { lamp: { mtu: 12 } }", "the size of an IP packet in bytes, from 49"),
     ("steps:\n  - net: { lamp: { hold: 5ms } }", "“hold” only beside “reorder”"),
+    (
+      "steps:\n  - net: { lamp: { latency: 80 } }",
+      "s.yaml:5:29: found 80, expected a time with a unit, such as 80ms"
+    ),
+    ("steps:\n  - net: { lamp: { jitter: 1.5 } }", "found 1.5, expected a time with a unit, such as 1.5ms"),
+    ("steps:\n  - net: { lamp: { reorder: 1%, hold: 5 } }", "found 5, expected a time with a unit, such as 5ms"),
+    ("steps:\n  - net: { lamp: { latency: soon } }", "found “soon”, expected a time such as 2s"),
     ("steps:\n  - net: { lamp: no ipv5 }", "did you mean “no ipv4”"),
     ("steps:\n  - net: { lamp: { network: iot, loss: 5% } }", "“network” with nothing beside it"),
     ("steps:\n  - net: { lamp: { network: [] } }", "the name of a network, such as “iot”"),
@@ -126,12 +139,37 @@ import VirtualDevices
       "steps:\n  - press: { plug: { press: long, button: 1 } }",
       "s.yaml:5:14: found “plug”, expected a device with buttons"
     ),
+    ("steps:\n  - do: off atic", "found device “atic”, expected a device or a room of the home"),
+    ("steps:\n  - do: off 'attic/*'", "found room “attic/*”, expected a device or a room of the home"),
+    ("steps:\n  - do: on lamp plgu", "found device “plgu”"),
+    (
+      "  - { name: Lamp, room: Hall, type: plug }\nsteps:\n  - do: on plug lamp",
+      "found device “lamp”, expected one of Kitchen/Lamp, Hall/Lamp"
+    ),
+    (
+      "  - { name: Plug Lamp, type: plug }\nsteps:\n  - do: on plug lamp",
+      "found “plug lamp”, which may be “Plug Lamp”, or “Plug” and “Kitchen/Lamp”, expected a name with spaces in"
+    ),
+    (
+      "  - { name: Kitchen, type: plug }\nsteps:\n  - do: on kitchen",
+      "found “kitchen”, a room and a device, expected “Kitchen/*” for the room, or another name for the device"
+    ),
     ("steps:\n  - do: bind lamp to lmap", "found device “lmap”"),
     ("steps:\n  - do: bind lamp", "expected bind NAME to NAME"),
     ("steps:\n  - do: unbind lamp to plug", "expected unbind NAME from NAME"),
     ("steps:\n  - do: color lamp #ff8800", "with quotation marks “color NAME #ff8800”"),
     ("steps:\n  - do: color lamp blue", "expected color NAME 2700K"),
     ("steps:\n  - do: group sing den", "expected group create GROUP, group delete GROUP"),
+    ("steps:\n  - do: group invoke den onOff.togle", "a command to a group (OnOff has no command “togle”)"),
+    ("steps:\n  - do: group invoke den", "or group invoke GROUP CLUSTER.COMMAND FIELD=VALUE"),
+    ("steps:\n  - do: acl grant lamp operate", "expected acl grant NAME view|operate|manage|administer"),
+    ("steps:\n  - do: acl grant lamp operate --to lmap", "found device “lmap”"),
+    ("steps:\n  - do: acl grant lamp operate --to plug --cluster onOf", "a cluster (no cluster is called “onOf”)"),
+    ("steps:\n  - do: acl grant lamp administer --to-group 7", "expected acl grant NAME"),
+    ("steps:\n  - do: acl revoke lamp first", "or acl revoke NAME NUMBER"),
+    ("steps:\n  - do: fabrics remove lamp", "expected fabrics remove NAME INDEX"),
+    ("steps:\n  - do: home grace 2d", "a grace time of 0s to 24h"),
+    ("steps:\n  - do: home primary", "expected home add HOME"),
     ("steps:\n  - do: group add lmap to den", "found device “lmap”"),
     ("steps:\n  - do: group create A name that is too long", "a group's name of at most 16 bytes"),
     ("steps:\n  - do: scene store A name that is too long", "a scene's name of at most 16 bytes"),
@@ -163,16 +201,16 @@ import VirtualDevices
       "found key “position”, expected one of button, newPosition"
     ),
     ("steps:\n  - { at: 5s, do: on lamp }\n  - { at: 4s, do: off lamp }", "steps in the order of their times"),
-  ]) func isWrong(_ text: String, _ expected: String) {
+  ]) func reportsProblem(_ text: String, _ expected: String) {
     let problems = Self.problems(Self.lamp + text)
     #expect(problems.count == 1 && problems[0].contains(expected), "\(problems)")
   }
 
-  /// Numbers that are too many, or too far apart to be counted.
+  /// Ranges with too many numbers, or whose size overflows.
   @Test(arguments: [
     "-9223372036854775808..0", "0..9223372036854775807", "1..10001", "1..9999, 1..9999", "2..1", "1..2..3",
   ])
-  func whatVariesTooMuch(_ numbers: String) throws {
+  func rejectsRange(_ numbers: String) throws {
     let file = FileManager.default.temporaryDirectory.appending(path: "vary-\(UUID().uuidString).yaml")
     defer { try? FileManager.default.removeItem(at: file) }
     try (Self.lamp + "vary: { n: \"\(numbers)\" }\nsteps:\n  - cut: { lamp: $n }\n").write(
@@ -193,8 +231,8 @@ import VirtualDevices
         ".yaml:4:7: found 9999 variants of a long scenario, expected at most 250000 devices and steps") == true)
   }
 
-  /// The calendar ends, and the run goes on.
-  @Test func aClockThatIsPutForwardForEver() async throws {
+  /// The clock stops at the limits of the calendar, and the run continues.
+  @Test func acceptsExtremeClocks() async throws {
     for step in ["+100y", "-100y"] {
       let scenario = try Self.load(
         Self.lamp + "steps:\n  - { clock: { hub: \(step), lamp: \(step) }, times: 3000 }\n  - wait: 1h\n")
@@ -204,15 +242,15 @@ import VirtualDevices
     }
   }
 
-  /// In a test's own home, too.
-  @Test func aDeviceThatIsCalledAsTheHomesMachineIs() async throws {
+  /// The name of the home's machine is also reserved in `simulate`.
+  @Test func rejectsDeviceNamedHub() async throws {
     let definition = try SimulatedHomeTests.definition("devices:\n  - { name: hub, type: plug }")
     let run = await simulate(definition, seed: 1) { _, _ in }
     #expect(throws: DefinitionError.self) { try run.result.get() }
   }
 
-  /// A name may have the word in it that stands before the new one.
-  @Test func aNameWithToInItIsRenamed() throws {
+  /// Names may contain the separator “to”.
+  @Test func parsesNamesWithSeparator() throws {
     func steps(_ command: String, _ names: [String]) throws -> [ScenarioStep] {
       let devices = names.map { "\n  - { name: \($0), type: plug }" }.joined()
       return try Self.load("devices:\(devices)\nsteps:\n  - do: \(command)\n").steps
@@ -233,16 +271,36 @@ import VirtualDevices
     #expect(error.map { "\($0)" }?.contains("the name of one device, not of way or way to go") == true)
   }
 
-  @Test func aFileWithoutStepsIsNone() { #expect(Self.problems(Self.lamp).contains { $0.contains("no steps") }) }
+  @Test(
+    arguments: [
+      ("on lamp plug", [.device("Kitchen/Lamp"), .device("Plug")]), ("off kitchen", [.several("Kitchen/*")]),
+      ("toggle 'KITCHEN/*' \"plug lamp\"", [.several("Kitchen/*"), .device("Plug Lamp")]), ("on *", [.several("*")]),
+      ("off '*' 'group:My den'", [.several("*"), .several("group:My den")]),
+    ] as [(String, [TargetName])]) func parsesTargets(_ command: String, _ targets: [TargetName]) throws
+  {
+    let devices = Self.lamp + "  - { name: Plug Lamp, type: plug }\n"
+    let action = try Self.load(devices + "steps:\n  - do: \(command)\n").steps.first?.action
+    guard case .command(.turn(targets, _)) = action else {
+      Issue.record("\(command): \(String(describing: action))")
+      return
+    }
+  }
 
-  @Test func whatIsRepeatedIsRepeated() throws {
+  @Test func knowsRoomsThatStepsAdd() {
+    let steps = ["room add Attic", "off attic", "room rename attic to Loft", "off 'loft/*'"].map { "  - do: \($0)\n" }
+    #expect(Self.problems(Self.lamp + "steps:\n" + steps.joined()) == [])
+  }
+
+  @Test func requiresSteps() { #expect(Self.problems(Self.lamp).contains { $0.contains("no steps") }) }
+
+  @Test func repeatsStep() throws {
     let scenario = try Self.load(Self.lamp + "steps:\n  - { do: toggle lamp, times: 3, every: 2s }")
     #expect(scenario.steps.count == 3)
     #expect(scenario.steps.map(\.time) == [.after(.zero), .after(.seconds(2)), .after(.seconds(2))])
   }
 
-  /// What a report and a failure tell of a step says what it does.
-  @Test func aStepIsToldWithAllThatItSays() throws {
+  /// Reports and failures show a step with all of its values.
+  @Test func describesSteps() throws {
     let scenario = try Self.load(
       Self.lamp + """
         steps:
@@ -263,7 +321,7 @@ import VirtualDevices
     }
   }
 
-  @Test func oneStepOfSeveralDevicesIsSeveral() throws {
+  @Test func expandsStepForSeveralDevices() throws {
     let scenario = try Self.load(Self.lamp + "steps:\n  - { at: 5s, power: { lamp: off, plug: cycle } }")
     #expect(scenario.steps.map(\.time) == [.at(.seconds(5)), .after(.zero)])
     guard case .power("Kitchen/Lamp", .off) = scenario.steps[0].action else {
@@ -272,11 +330,11 @@ import VirtualDevices
     guard case .power("Plug", .cycle) = scenario.steps[1].action else { Issue.record("\(scenario.steps)"); return }
   }
 
-  /// What is injected into a machine can't inject what is behind a bridge: that has none of its own.
+  /// Faults of machines can't be injected into a bridged device, which has no machine of its own.
   @Test(arguments: [
     "net: { spot: partition }", "cut: { spot: 3 }", "move: spot", "clock: { spot: 1h }", "drift: { spot: 50ppm }",
     "expect: { spot.messages: 0 }",
-  ]) func whatIsBehindABridgeHasNoMachine(_ step: String) throws {
+  ]) func rejectsMachineFaultOfBridgedDevice(_ step: String) throws {
     func load(_ step: String) throws -> ScenarioDefinition {
       try Self.load(
         """

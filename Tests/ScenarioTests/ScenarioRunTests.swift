@@ -5,10 +5,10 @@ import Simulation
 import Testing
 import VirtualDevices
 
-/// What comes of scenarios.
+/// The results of running scenarios.
 @Suite struct ScenarioRunTests {
-  /// Whoever is told of a run that was ended is told what had happened in it.
-  @Test func whatHadHappenedIsToldOfARunThatWasEnded() async throws {
+  /// The result of an interrupted run includes its last events.
+  @Test func reportsEventsOfInterruptedRun() async throws {
     let scenario = try ScenarioFileTests.load(
       ScenarioFileTests.lamp + "steps:\n  - do: on lamp\n  - wait: 1h\n")
     let timeline = Timeline()
@@ -22,9 +22,8 @@ import VirtualDevices
     #expect(JUnitReport.text([result]).contains("do on lamp"))
   }
 
-  /// How far the setting up had come is told where it never came to an end: each pairing in a line, the one that goes on with its
-  /// steps.
-  @Test func whatHappenedWhileTheHomeWasSetUpIsTold() async throws {
+  /// A failure during the setup lists the pairings, one line each, with the steps of the unfinished one.
+  @Test func reportsProgressOfSetup() async throws {
     let text = "devices:\n  - { name: Lamp, type: on/off light, count: 40 }\nlimit: 2s\nsteps:\n  - do: on lamp 1\n"
     let result = await (try ScenarioFileTests.load(text)).simulate(seed: 1).result
     let failure = try #require(result.failure)
@@ -36,13 +35,13 @@ import VirtualDevices
     #expect(JUnitReport.text([result]).contains("pair Lamp 1, complete"))
   }
 
-  /// Time begins with the steps, and what is paired by one of them is no part of the setting up.
-  @Test func aPairingIsToldWithItsSteps() async throws {
+  /// Times count from the first step, and a pairing by a step is not part of the setup.
+  @Test func reportsPairings() async throws {
     let text = ScenarioFileTests.lamp + "paired: false\nsteps:\n  - wait: 3s\n  - do: pair lamp\n"
     let scenario = try ScenarioFileTests.load(text + "  - expect: { lamp.connectivity: offline }\n")
     let lines = try #require(await scenario.simulate(seed: 1).result.failure).timeline
     #expect(lines.contains { $0 == "3 s: pair Kitchen/Lamp, complete" }, "\(lines)")
-    // A first report is one line, and hides nothing.
+    // The first report is one line, so that it does not evict other lines.
     #expect(lines.contains("3 s: do pair lamp"), "\(lines)")
     #expect(lines.contains { $0.hasSuffix(" attributes") }, "\(lines)")
     let paired = try #require(try await Self.result("steps:\n  - expect: { lamp.connectivity: offline }\n").failure)
@@ -57,7 +56,7 @@ import VirtualDevices
     return await scenario.simulate(seed: seed).result
   }
 
-  @Test func whatDoesNotComeIsToldWithItsLine() async throws {
+  @Test func reportsUnmetExpectation() async throws {
     let result = try await Self.result(
       """
       steps:
@@ -70,14 +69,14 @@ import VirtualDevices
     #expect(failure.timeline.contains { $0.contains("Kitchen/Lamp.onOff.onOff = true") })
   }
 
-  /// What was sent to set the home up is no part of the story.
-  @Test func messagesAreCountedFromTheBeginningOfTheSteps() async throws {
+  /// Messages of the setup are not counted.
+  @Test func countsMessagesSinceFirstStep() async throws {
     let result = try await Self.result("steps:\n  - expect: { messages: 0, lamp.messages: 0 }\n")
     #expect(result.isPassed, "\(result)")
   }
 
-  /// Who has no power has no effects that could be counted.
-  @Test(arguments: ["on", "cycle"]) func aCutWaitsForThePower(_ power: String) async throws {
+  /// Effects are not counted without power.
+  @Test(arguments: ["on", "cycle"]) func schedulesCutWithoutPower(_ power: String) async throws {
     let steps = """
       steps:
         - power: { lamp: off }
@@ -89,13 +88,13 @@ import VirtualDevices
     let expectation = "\n  - expect: { actual lamp.onOff: false }\n"
     let failure = try #require(try await Self.result(steps + expectation).failure)
     #expect(failure.message == "expected actual lamp.onOff: false: it is not there", "\(failure)")
-    // Once.
+    // The cut happens only once.
     let again = try await Self.result(steps + "\n  - power: { lamp: on }\n  - wait: 5s" + expectation)
     #expect(again.isPassed, "\(again)")
   }
 
-  /// YAML's null is Matter's, wherever a value is read.
-  @Test func nullIsAValue() async throws {
+  /// YAML's null is Matter's null wherever a value is expected.
+  @Test func parsesNull() async throws {
     let text = """
       devices:
         - { name: Lamp, type: dimmable light, attributes: { levelControl.onLevel: null } }
@@ -113,7 +112,7 @@ import VirtualDevices
     #expect(failure.message == "expected lamp.onLevel: 16%: it is null" && failure.mark?.line == 9, "\(failure)")
   }
 
-  @Test func whatMustAlwaysHoldIsLookedAtAllTheTime() async throws {
+  @Test func detectsViolationOfAlways() async throws {
     let text = """
       always: { plug.onOff: false }
       steps:
@@ -126,8 +125,8 @@ import VirtualDevices
     #expect(failure.message.hasPrefix("always plug.onOff: false: it is true"))
   }
 
-  /// A router lets through what is sent to an address that is known, but nothing by which one could be found.
-  @Test func aDeviceInAnotherNetworkIsReachedWhereItWas() async throws {
+  /// A router forwards unicast to known addresses, but blocks service discovery.
+  @Test func reachesDeviceInOtherNetworkAtKnownAddress() async throws {
     let text = """
       steps:
         - net: { lamp: { network: iot } }
@@ -149,7 +148,7 @@ import VirtualDevices
     #expect(failure == nil, "\(failure?.message ?? "")")
   }
 
-  @Test func whatMustNeverHoldIsLookedAtAllTheTime() async throws {
+  @Test func detectsViolationOfNever() async throws {
     let text = """
       never: { plug.onOff: true }
       steps:
@@ -161,8 +160,8 @@ import VirtualDevices
     #expect(failure.message.hasPrefix("never plug.onOff: true"))
   }
 
-  /// Who waits or looks does nothing.
-  @Test func messagesAreCountedFromTheLastThingThatWasDone() async throws {
+  /// Waits and expectations are not actions.
+  @Test func countsMessagesSinceLastAction() async throws {
     let steps = """
       steps:
         - do: on lamp
@@ -181,7 +180,7 @@ import VirtualDevices
     #expect(tooFew.failure?.message.hasPrefix("expected messages: > 1000: it is") == true)
   }
 
-  @Test func messagesOfARepeatedStepAreCountedTogether() async throws {
+  @Test func countsMessagesOfRepeatedStepTogether() async throws {
     let steps = """
       steps:
         - { do: toggle lamp, times: 10 }
@@ -195,7 +194,7 @@ import VirtualDevices
     ("never: { lamp.messages: \"> 30\" }", "never lamp.messages: > 30"),
     ("always: { actual lamp.onOff: false }", "always actual lamp.onOff: false: it is true"),
     ("never: { actual lamp.onOff: true }", "never actual lamp.onOff: true"),
-  ]) func whatTheHomeDoesNotKnowIsLookedAt(_ rule: String, _ expected: String) async throws {
+  ]) func checksRulesAboutDevicesAndMessages(_ rule: String, _ expected: String) async throws {
     let failure = try #require(
       try await Self.result(rule + "\nsteps:\n  - { do: toggle lamp, times: 11 }").failure)
     #expect(failure.message.hasPrefix(expected), "\(failure.message)")
@@ -203,7 +202,7 @@ import VirtualDevices
     #expect(try await Self.result(rule + "\nsteps:\n  - wait: 1s").isPassed)
   }
 
-  /// Before the first step, and while one is on its way: without power a device holds no value.
+  /// Rules are checked before the first step and during steps; without power a device has no value.
   @Test(arguments: [
     (
       "never: { actual lamp.onOff: false }", "set: { lamp.onOff: true }",
@@ -216,28 +215,28 @@ import VirtualDevices
     (
       "never: { lamp.messages: \"> 4\" }", "expect: { actual lamp.onOff: true, within: 3h }", "never lamp.messages: > 4"
     ),
-  ]) func itIsLookedAtAllTheTime(_ rule: String, _ step: String, _ expected: String) async throws {
+  ]) func checksRulesContinuously(_ rule: String, _ step: String, _ expected: String) async throws {
     let result = try await Self.result("limit: 5h\n" + rule + "\nsteps:\n  - \(step)")
     let failure = try #require(result.failure)
     #expect(failure.message.hasPrefix(expected), "\(failure.message)")
     #expect(result.duration < .seconds(3600))
   }
 
-  /// The home hears of it only after the last step.
-  @Test func theLastStepIsLookedAtToo() async throws {
+  /// The report arrives at the home only after the last step.
+  @Test func checksRulesAfterLastStep() async throws {
     let failure = try #require(
       try await Self.result("never: { lamp.onOff: true }\nsteps:\n  - set: { lamp.onOff: true }").failure)
     #expect(failure.message.hasPrefix("never lamp.onOff: true"))
   }
 
-  @Test func aStepWhoseTimeIsOverFails() async throws {
+  @Test func failsStepThatIsTooLate() async throws {
     let failure = try #require(try await Self.result("steps:\n  - wait: 9s\n  - { at: 5s, do: on lamp }").failure)
     #expect(failure.message == "“at: 5 s” is over: the steps before it took until 9 s")
     #expect(failure.mark?.line == 6)
   }
 
-  /// A step with a time of its own begins then, and where it can't the result says so.
-  @Test func aStepThatComesLateIsTold() async throws {
+  /// A step begins at its time, or the result has a remark.
+  @Test func remarksLateStep() async throws {
     let text = """
       steps:
         - { at: 5s, do: on lamp }
@@ -262,7 +261,7 @@ import VirtualDevices
         == [result.remarks[0], result.remarks[0]])
   }
 
-  @Test func aRenamedDeviceIsTheSame() async throws {
+  @Test func findsRenamedDevice() async throws {
     let steps = """
       steps:
         - do: rename lamp to Sun
@@ -273,7 +272,7 @@ import VirtualDevices
     #expect(failure == nil, "\(String(describing: failure))")
   }
 
-  @Test func aDeviceThatIsNotPairedIsNoOther() async throws {
+  @Test func doesNotConfuseUnpairedDevice() async throws {
     let text = """
       devices:
         - { name: Lamp, type: on/off light }
@@ -288,7 +287,7 @@ import VirtualDevices
     #expect(result.isPassed, "\(result)")
   }
 
-  @Test func aRunWhoseTimeIsOverTellsWhereItWas() async throws {
+  @Test func reportsStepAtTimeLimit() async throws {
     let failure = try #require(
       try await Self.result("limit: 1m\nsteps:\n  - do: on lamp\n  - wait: 5m").failure)
     #expect(failure.mark?.line == 7)
@@ -297,12 +296,12 @@ import VirtualDevices
     #expect(failure.timeline.contains { $0.contains("do on lamp") })
   }
 
-  /// Whose time has not come yet is waited for like any other step.
+  /// Also names a step whose time has not come yet.
   @Test(arguments: [
     ("- { at: 25h, do: on lamp }", "do on lamp, at 1500 min"),
     ("- { after: 2h, do: on lamp }", "do on lamp, after 120 min"),
     ("- { do: on lamp, times: 2, every: 1h }", "do on lamp, after 60 min"),
-  ]) func aRunWhoseTimeIsOverTellsWhichStepIsWaitedFor(_ step: String, _ waits: String) async throws {
+  ]) func reportsPendingStepAtTimeLimit(_ step: String, _ waits: String) async throws {
     let failure = try #require(try await Self.result("limit: 1h\nsteps:\n  - wait: 1s\n  \(step)").failure)
     #expect(failure.mark?.line == 7)
     #expect(
@@ -311,8 +310,8 @@ import VirtualDevices
     #expect(!failure.message.contains("outside of virtual time"))
   }
 
-  /// Events are told by their names, as attributes are.
-  @Test func anEventIsToldByName() async throws {
+  /// Events are reported with their names, like attributes.
+  @Test func reportsEventByName() async throws {
     let text = """
       devices:
         - name: Bridge
@@ -332,7 +331,7 @@ import VirtualDevices
       }, "\(lines)")
   }
 
-  @Test func aTraceReplays() async throws {
+  @Test func replaysTrace() async throws {
     let scenario = try ScenarioFileTests.load(
       ScenarioFileTests.lamp
         + "steps:\n  - net: { lamp: { loss: 20%, jitter: 30ms } }\n  - { do: toggle lamp, times: 5 }")
@@ -345,7 +344,7 @@ import VirtualDevices
     #expect(try #require(read.difference(from: other)).entry > 0)
   }
 
-  @Test func aDifferenceIsToldToTheByte() throws {
+  @Test func findsFirstDifferentByte() throws {
     var first = try TraceFile(
       name: "t", text: "{\"hearthTrace\":2,\"seed\":1,\"files\":[{\"name\":\"a\",\"text\":\"\"}]}\n1 a\n2 bcd\n")
     var second = first
@@ -358,13 +357,13 @@ import VirtualDevices
     first.entries = ["1 a"]
     let missing = try #require(second.difference(from: first))
     #expect(missing.entry == 2 && missing.byte == 0 && missing.now == nil)
-    // The same letters, in other bytes.
+    // Equal strings with different bytes.
     (first.entries, second.entries) = (["1 caf\u{E9}"], ["1 cafe\u{301}"])
     #expect(second.difference(from: first).map { [$0.entry, $0.byte] } == [1, 5])
   }
 
-  /// What JSON does not escape is no end of a line.
-  @Test func aTraceOfAFileWithUnusualLineEnds() throws {
+  /// Unicode line separators that JSON doesn't escape do not split a line.
+  @Test func parsesTraceWithUnicodeLineSeparators() throws {
     let text = "scenario: \"one\u{2028}two\u{85}three\"\n" + ScenarioFileTests.lamp + "steps: []"
     let scenario = try ScenarioFileTests.load(text)
     let file = try TraceFile(name: "t", text: TraceFile(scenario, seed: 1, Trace()).text)
@@ -372,8 +371,8 @@ import VirtualDevices
     #expect(file.entries.isEmpty)
   }
 
-  /// Which run draws otherwise is told where it does, though nothing else has come of it yet.
-  @Test func drawsAreInATrace() async throws {
+  /// A different random draw is detected at its position, before it has an effect.
+  @Test func recordsRandomDraws() async throws {
     let scenario = try ScenarioFileTests.load(ScenarioFileTests.lamp + "steps:\n  - do: on lamp")
     var recorded = TraceFile(scenario, seed: 3, await scenario.simulate(seed: 3, keepsTrace: true).trace)
     let whole = recorded
@@ -382,11 +381,11 @@ import VirtualDevices
     #expect(whole.difference(from: recorded)?.entry == index + 1)
     let (draws, all) = (whole.entries.filter { $0.contains(" draws ") }, whole.entries)
     #expect(draws.count > 10)
-    #expect(draws.reduce(0) { $0 + $1.utf8.count } * 10 < all.reduce(0) { $0 + $1.utf8.count }, "it is to be cheap")
+    #expect(draws.reduce(0) { $0 + $1.utf8.count } * 10 < all.reduce(0) { $0 + $1.utf8.count }, "draws are too large")
   }
 
-  /// A trace that was cut off, or came by way of a system with other line ends.
-  @Test func aTraceThatWasDamaged() async throws {
+  /// Truncated traces, other line ends and invalid files.
+  @Test func parsesDamagedTraces() async throws {
     let scenario = try ScenarioFileTests.load(ScenarioFileTests.lamp + "steps:\n  - do: on lamp")
     let whole = TraceFile(scenario, seed: 3, await scenario.simulate(seed: 3, keepsTrace: true).trace)
     let text = whole.text
@@ -405,7 +404,7 @@ import VirtualDevices
     #expect(throws: DefinitionError.self) { try TraceFile(name: "t", text: noFile).scenario() }
   }
 
-  @Test func anyTextIsXML() async throws {
+  @Test func escapesTextForXML() async throws {
     var result = try await Self.result("steps:\n  - wait: 1s")
     let text = "]]> <![CDATA[ \u{0} \u{1B}[31m \u{FFFE}\u{FFFF} \r\n \u{85} \u{1F4A1} é \" ' & <"
     (result.scenario, result.failure) = (text, .init(message: text, mark: nil, timeline: [text]))
@@ -472,7 +471,7 @@ import VirtualDevices
     #expect(output.hasPrefix("3 seeds: 2 to 3, 5: s.yaml:7:1: expected messages: < 50: it is 57\n"), "\(output)")
   }
 
-  @Test func resultsAreJUnit() async throws {
+  @Test func formatsJUnitXML() async throws {
     let passed = try await Self.result("steps:\n  - wait: 1s")
     var failed = passed
     failed.seed = 2
@@ -484,8 +483,8 @@ import VirtualDevices
     #expect(try XMLDocument(xmlString: text).rootElement()?.name == "testsuites")
   }
 
-  /// What is wrong about where data come from is told with what is the case.
-  @Test func aLocalityThatIsWrongFails() async throws {
+  /// A failed claim about the locality shows the actual one.
+  @Test func checksLocality() async throws {
     for (state, isRight) in [("peer", true), ("local", false), ("remote", false), ("unspecified", false)] {
       let result = try await Self.result("steps:\n  - expect: { lamp.locality: \(state) }")
       #expect(result.isPassed == isRight)
@@ -493,8 +492,8 @@ import VirtualDevices
     }
   }
 
-  /// The scenario that the README begins with, with some of the seeds that it names.
-  @Test func theReadmesScenarioPasses() async throws {
+  /// The scenario at the start of the README, with some of its seeds.
+  @Test func passesReadmeScenario() async throws {
     let file = LibraryTests.folder + "/../../README.md"
     let text = try String(contentsOfFile: file, encoding: .utf8)
     let rest = try #require(text.components(separatedBy: "$ cat lamp.yaml\n").last)

@@ -11,18 +11,19 @@ import VirtualDevices
 @testable import Scenario
 
 @Suite struct ScoreCardTests {
-  private func card(_ looks: [(seconds: Int64, isReachable: Bool, said: ConnectivityState, isStale: Bool)]) -> ScoreCard
+  private func card(_ observations: [(seconds: Int64, isReachable: Bool, said: ConnectivityState, isStale: Bool)])
+    -> ScoreCard
   {
     var card = ScoreCard()
-    for look in looks {
+    for observation in observations {
       card.observe(
-        "lamp", isReachable: look.isReachable, said: look.said, isStale: look.isStale,
-        at: .zero + .seconds(look.seconds))
+        "lamp", isReachable: observation.isReachable, said: observation.said, isStale: observation.isStale,
+        at: .zero + .seconds(observation.seconds))
     }
     return card
   }
 
-  @Test func whatIsNoticedTakesItsTime() {
+  @Test func measuresReactionTimes() {
     let card = card([
       (0, true, .online, false), (10, false, .online, false), (50, false, .offline, false), (70, true, .offline, false),
       (73, true, .online, false), (80, true, .online, false),
@@ -34,7 +35,7 @@ import VirtualDevices
     #expect(card.watched == .seconds(80))
   }
 
-  @Test func whatIsSaidForNothingIsFalse() {
+  @Test func countsFalseReports() {
     let card = card([
       (0, true, .online, false), (10, true, .offline, false), (20, true, .online, false), (30, false, .online, false),
       (40, false, .offline, false), (50, false, .online, false),
@@ -42,14 +43,14 @@ import VirtualDevices
     #expect(card.falseOffline == 1)
     #expect(card.falseOnline == 1)
     #expect(card.noticedGone == [.seconds(10)])
-    // It never was away, and nobody noticed that it came back.
+    // The device was never away, so its return can't be noticed.
     #expect(card.noticedBack.isEmpty && card.takenBackOffline == [.seconds(10)])
     #expect(card.unnoticedBack.isEmpty && card.unnoticedGone.isEmpty && card.takenBackOnline.isEmpty)
     #expect(card.lines.contains("took a false “offline” back: 1 times; p50 10.0 s, p95 10.0 s"), "\(card.lines)")
   }
 
-  /// A return is one, whatever was said falsely before it and after it.
-  @Test func whatIsTakenBackIsNotNoticed() {
+  /// A return counts once, whatever false reports precede and follow it.
+  @Test func distinguishesCorrectionsFromReactions() {
     var card = card([
       (0, true, .online, false), (10, false, .online, false), (20, false, .offline, false),
       (25, false, .online, false), (28, false, .offline, false), (40, true, .offline, false),
@@ -60,7 +61,7 @@ import VirtualDevices
     #expect(card.noticedGone == [.seconds(10)] && card.takenBackOnline == [.seconds(3)])
     #expect(card.noticedBack == [.seconds(7), .seconds(2)] && card.takenBackOffline == [.seconds(1)])
     #expect([card.falseOffline, card.falseOnline] == [2, 1])
-    // Away and said to be there, until it is: that was not noticed, though it had been once.
+    // An absence that is noticed, then falsely corrected until the return, ends unnoticed.
     card = self.card([
       (0, true, .online, false), (10, false, .online, false), (20, false, .offline, false),
       (25, false, .online, false), (40, true, .online, false),
@@ -68,18 +69,18 @@ import VirtualDevices
     #expect(card.unnoticedGone == [.seconds(15)] && card.takenBackOnline.isEmpty)
   }
 
-  @Test func aShortBreakIsNotNoticed() {
+  @Test func recordsUnnoticedAbsence() {
     let card = card([
       (0, true, .online, false), (10, false, .online, false), (20, true, .online, false), (90, true, .offline, false),
     ])
     #expect(card.unnoticedGone == [.seconds(10)])
-    // It was there already when the home said that it was not.
+    // The device was already back when it was reported offline.
     #expect(card.falseOffline == 1)
     #expect(card.noticedGone.isEmpty)
   }
 
-  /// Who never notices anything must not have a good card.
-  @Test func whatIsNeverSaidIsCountedToTheEnd() {
+  /// A home that never reports anything must not get a good score.
+  @Test func recordsUnnoticedChangesAtTheEnd() {
     var card = card([
       (0, true, .online, false), (10, false, .online, false), (20, false, .online, false),
       (86_410, false, .online, false),
@@ -99,7 +100,7 @@ import VirtualDevices
     #expect(card.noticedBack.isEmpty && card.unnoticedGone.isEmpty)
   }
 
-  @Test func onlyWhatIsShownOfWhatIsThereIsStale() {
+  @Test func countsStaleValuesOnlyWhileReachable() {
     let card = card([
       (0, true, .online, false), (10, true, .online, true), (14, true, .online, false), (20, false, .offline, true),
       (60, false, .offline, true),
@@ -107,7 +108,7 @@ import VirtualDevices
     #expect(card.stale == .seconds(4))
   }
 
-  @Test func nobodyIsBlamedForWhatHappenedWhileNobodyLooked() {
+  @Test func ignoresChangesWhileNotObserving() {
     var card = card([(0, true, .online, false), (10, true, .online, true)])
     card.lookAway()
     card.observe("lamp", isReachable: false, said: .online, isStale: true, at: .zero + .seconds(500))
@@ -117,7 +118,7 @@ import VirtualDevices
     #expect(card.noticedGone == [.seconds(2)])
   }
 
-  @Test func percentilesAreOfTheTimes() {
+  @Test func computesPercentiles() {
     let times = (1...100).map { Duration.seconds($0) }
     #expect(ScoreCard.percentile(50, of: times.reversed()) == .seconds(50))
     #expect(ScoreCard.percentile(95, of: times) == .seconds(95))
@@ -127,7 +128,7 @@ import VirtualDevices
     #expect(ScoreCard.percentile(95, of: []) == nil)
   }
 
-  @Test func aHomeIsScored() async throws {
+  @Test func scoresHome() async throws {
     let definition = try SimulatedHomeTests.definition()
     let run = await simulate(definition, seed: 5) { _, world in
       async let scored = world.score(for: .seconds(400))
@@ -136,7 +137,10 @@ import VirtualDevices
       let cut = await world.truth()
       try await world.simulation.sleep(for: .seconds(200))
       try await world.restorePower(of: "Lamp")
-      return (try await scored, cut, await world.truth(), try await world.disagreements())
+      let card = try await scored
+      let restored = await world.truth()
+      let disagreements = try await world.disagreements()
+      return (card, cut, restored, disagreements)
     }
     let (card, cut, restored, disagreements) = try run.result.get()
     #expect(cut.map(\.isReachable) == [false])
@@ -149,8 +153,8 @@ import VirtualDevices
     #expect(disagreements.isEmpty)
   }
 
-  /// Both in one step of the home's machine: nobody could look in between.
-  @Test func nothingThatTheHomeSaysIsTooShort() async throws {
+  /// Two reports in one step of the home's machine, without time between them.
+  @Test func observesEachReport() async throws {
     let run = await simulate(try SimulatedHomeTests.definition(), seed: 5) { home, world in
       async let scored = world.score(for: .seconds(30))
       try await world.simulation.sleep(for: .seconds(10))
@@ -163,8 +167,8 @@ import VirtualDevices
     #expect(card.falseOffline == 1 && card.takenBackOffline == [.zero])
   }
 
-  /// A home that has forgotten all that a device said does not agree with it, and is not up to date.
-  @Test func whoKnowsNothingDoesNotAgree() async throws {
+  /// A home without any values disagrees with the device, and its values are stale.
+  @Test func detectsMissingValues() async throws {
     let run = await simulate(try SimulatedHomeTests.definition(), seed: 5) { home, world in
       try await world.simulation.sleep(for: .seconds(10))
       let before = try await world.disagreements()
@@ -172,7 +176,8 @@ import VirtualDevices
       let known = await home.state.values
       try await controller.change { _ throws(HomeError) in (known.flatMap { $1.forgotten(of: $0) }, ()) }
       let card = try await world.score(for: .seconds(20))
-      return (before, try await world.disagreements().map(\.what), card)
+      let after = try await world.disagreements().map(\.what)
+      return (before, after, card)
     }
     let (before, after, card) = try run.result.get()
     #expect(before.isEmpty)
@@ -181,10 +186,10 @@ import VirtualDevices
   }
 }
 
-/// What is true of devices, and where a home is wrong about it.
-@Suite struct TruthTests {
-  /// Who is away, and said to be, may be switched by hand: nobody is wrong about that.
-  @Test func whoIsAwayMayBeOtherwise() async throws {
+/// The ground truth, and differences of a home from it.
+@Suite struct GroundTruthTests {
+  /// Changes of an unreachable device are no disagreement.
+  @Test func ignoresChangesOfUnreachableDevice() async throws {
     let run = await simulate(try SimulatedHomeTests.definition(), seed: 5) { _, world in
       try await world.inject("Lamp", .partition)
       try await world.simulation.sleep(for: .seconds(120))
@@ -192,14 +197,15 @@ import VirtualDevices
       let value = try #require(await world.value(of: AttributePlace(OnOff.id, OnOff.onOff.id), in: "Lamp"))
       let other = try !Bool(tlv: value)
       try await world.set(AttributePlace(OnOff.id, OnOff.onOff.id), of: "Lamp", to: other.tlv)
-      return (before, try await world.disagreements())
+      let after = try await world.disagreements()
+      return (before, after)
     }
     let (before, after) = try run.result.get()
     #expect(before.isEmpty && after.isEmpty, "\(after)")
   }
 
-  /// It neither obeys nor holds anything, and starts up when its power is back.
-  @Test func whatHasNoPowerBehindABridgeDoesNothing() async throws {
+  /// A bridged device without power executes no commands and has no values, and starts up when its power is restored.
+  @Test func bridgedDeviceWithoutPowerIsInactive() async throws {
     let definition = try ScenarioFileTests.load(
       """
       devices:
@@ -236,8 +242,8 @@ import VirtualDevices
     try run.result.get()
   }
 
-  /// Behind a bridge each is for itself, and none is there without the bridge.
-  @Test func whoIsBehindABridgeIsThereForItself() async throws {
+  /// Bridged devices are reachable independently of each other, but not without their bridge.
+  @Test func tracksBridgedDevicesSeparately() async throws {
     let definition = try ScenarioFileTests.load(
       """
       devices:
@@ -269,7 +275,7 @@ import VirtualDevices
 }
 
 extension NodeValues {
-  /// What happens to a home that does not know them any more.
+  /// Returns the changes that remove all values.
   fileprivate func forgotten(of node: NodeID) -> [HomeChange] {
     endpointIDs.flatMap { endpoint in
       self[endpoint].flatMap { cluster, values in
@@ -280,7 +286,7 @@ extension NodeValues {
 }
 
 extension HomeController {
-  /// The node is away, and there again.
+  /// Reports the node as offline and immediately as online.
   fileprivate func blink(_ node: NodeID) throws {
     edge.value.take(.lost(node, .timedOut))
     edge.value.take(.established(node, deadline: .max))

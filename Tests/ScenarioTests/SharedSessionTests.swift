@@ -14,7 +14,7 @@ import VirtualDevices
 
 @testable import Home
 
-/// Several processes of one home that talk to a device which keeps three sessions for a peer.
+/// Several processes of one home with a device that keeps three sessions per peer.
 @Suite("Sessions of several processes", .timeLimit(.minutes(10))) struct SharedSessionTests {
   private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
@@ -35,7 +35,7 @@ import VirtualDevices
     }.get()
   }
 
-  @Test("six commands side by side end no subscription") func commands() async throws {
+  @Test("concurrent commands end no subscription") func commands() async throws {
     let directory = FileManager.default.temporaryDirectory.appending(path: "shared-\(UUID().uuidString)").path
     defer { try? FileManager.default.removeItem(atPath: directory) }
     let device = try await start(directory)
@@ -53,13 +53,13 @@ import VirtualDevices
     await owner.close()
     options.access = .readOnly
 
-    /// The device's subscriptions.
+    /// Returns the IDs of the device's subscriptions.
     func standing() async throws -> Set<UInt32> {
       try await loop.submit {
         Set(device.value.host?.perform { engine, _ in engine.standingSubscriptions } ?? [])
       }.get()
     }
-    // `watch` and `subscribe`.
+    // One process that subscribes like `watch`, and one like `subscribe`.
     let watch = try await HomeController.open(options)
     try await watch.follow()
     let subscriber = try await HomeController.open(options)

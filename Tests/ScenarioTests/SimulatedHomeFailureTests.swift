@@ -7,11 +7,11 @@ import Simulation
 import Testing
 import VirtualDevices
 
-/// What goes wrong in a test's home is told with what it takes to see it again.
+/// The failures of `withSimulatedHome`, which include what a replay needs.
 @Suite struct SimulatedHomeFailureTests {
-  private struct Odd: Error {}
+  private struct TestError: Error {}
 
-  /// Runs a body on a file of its own.
+  /// Runs a body with a temporary definition file.
   private func run(
     limit: Duration = .seconds(86_400), _ body: @escaping @Sendable (Home, SimulatedHome) async throws -> Void
   ) async throws -> String {
@@ -22,31 +22,31 @@ import VirtualDevices
     return file.path
   }
 
-  @Test func whatTheBodyThrowsIsToldWithItsSeed() async throws {
+  @Test func reportsErrorOfBodyWithSeed() async throws {
     let failure = try #require(
       await #expect(throws: SimulatedHomeFailure.self) {
         try await run { _, world in
           try await world.inject("Lamp", .family(.v4, isOn: false))
           try await world.cutPower(of: "Lamp")
           try await world.simulation.sleep(for: .seconds(120))
-          throw Odd()
+          throw TestError()
         }
       })
-    #expect(failure.cause is Odd && failure.seed == 71)
+    #expect(failure.cause is TestError && failure.seed == 71)
     let lines = "\(failure)".split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
-    #expect(lines.first == "Odd()" && lines.dropFirst().first == "seed: 71")
+    #expect(lines.first == "TestError()" && lines.dropFirst().first == "seed: 71")
     #expect(lines.last?.hasPrefix("again: withSimulatedHome(\"") == true, "\(failure)")
     #expect(lines.last?.contains(", seed: 71) at ScenarioTests/SimulatedHomeFailureTests.swift:") == true, "\(failure)")
-    let told = failure.timeline.compactMap { $0.components(separatedBy: ": ").last }
-    let cut = try #require(told.firstIndex(of: "power Lamp off"), "\(failure)")
-    let offline = try #require(told.firstIndex { $0.hasPrefix("Kitchen/Lamp offline") }, "\(failure)")
-    #expect(cut < offline && offline < told.count - 1, "\(failure)")
-    #expect(told.last == "the body ends with an error", "\(failure)")
+    let events = failure.timeline.compactMap { $0.components(separatedBy: ": ").last }
+    let cut = try #require(events.firstIndex(of: "power Lamp off"), "\(failure)")
+    let offline = try #require(events.firstIndex { $0.hasPrefix("Kitchen/Lamp offline") }, "\(failure)")
+    #expect(cut < offline && offline < events.count - 1, "\(failure)")
+    #expect(events.last == "the body ends with an error", "\(failure)")
     #expect(failure.timeline.contains { $0.contains("net Lamp: ") }, "\(failure)")
   }
 
-  /// The home is another one after its machine had no power: that one is listened to as well.
-  @Test func aRunThatCannotGoOnIsToldWithItsSeed() async throws {
+  /// The home is replaced when its machine restarts, and the new one is recorded as well.
+  @Test func reportsEndOfRunWithSeed() async throws {
     let failure = try #require(
       await #expect(throws: SimulatedHomeFailure.self) {
         try await run(limit: .seconds(3_600)) { _, world in
@@ -54,26 +54,26 @@ import VirtualDevices
           try await world.restorePower(of: "hub")
           try await world.simulation.sleep(for: .seconds(30))
           try await world.cutPower(of: "Lamp")
-          await world.simulation.naming("Godot") {
+          await world.simulation.naming("a missing event") {
             await withCheckedContinuation { (_: CheckedContinuation<Void, Never>) in }
           }
         }
       })
     #expect(failure.cause is SimulationError)
-    #expect("\(failure)".contains("“Godot”") && "\(failure)".contains("seed: 71"), "\(failure)")
+    #expect("\(failure)".contains("“a missing event”") && "\(failure)".contains("seed: 71"), "\(failure)")
     let cut = try #require(failure.timeline.lastIndex { $0.hasSuffix("power Lamp off") }, "\(failure)")
     #expect(failure.timeline[cut...].contains { $0.contains("Kitchen/Lamp offline") }, "\(failure)")
   }
 
-  /// What a test expects in there is the test's, and it can say where it was.
-  @Test func whatIsExpectedIsTheTests() async throws {
+  /// The body runs in the context of the current test, and can describe the world.
+  @Test func runsBodyInCurrentTest() async throws {
     let test = Test.current?.name
     #expect(test != nil)
     _ = try await run { _, world in
       #expect(Test.current?.name == test)
       try await world.cutPower(of: "Lamp")
-      let story = "\(world)"
-      #expect(story.hasPrefix("seed: 71\n") && story.hasSuffix("power Lamp off"), "\(story)")
+      let text = "\(world)"
+      #expect(text.hasPrefix("seed: 71\n") && text.hasSuffix("power Lamp off"), "\(text)")
       let inner = try await withThrowingTaskGroup(of: String?.self) { group in
         group.addTask { Test.current?.name }
         return try await group.next() ?? nil
@@ -82,9 +82,9 @@ import VirtualDevices
     }
   }
 
-  // MARK: PendingWork
+  // MARK: Pending operations
 
-  /// What the body waits for when its time is over, without anybody having named it; what it waits for the longest comes first.
+  /// Returns the unnamed operations that the body awaits at its time limit, the oldest first.
   private func waits(
     _ limit: Duration, _ body: @escaping @Sendable (Home, SimulatedHome) async throws -> Void
   ) async throws -> [String] {
@@ -103,7 +103,7 @@ import VirtualDevices
     return (device, try #require(device.types.get(DimmableLightDeviceType.self)?.matterTraits.onOffTrait))
   }
 
-  @Test func whoWaitsSaysForWhat() async throws {
+  @Test func namesPendingOperations() async throws {
     #expect(
       try await waits(.seconds(60)) { _, world in try await world.simulation.sleep(for: .seconds(600)) } == [
         "600.0 seconds to pass"
@@ -131,17 +131,17 @@ import VirtualDevices
         try await world.simulation.sleep(for: .seconds(200))
         try await Self.lamp(home).trait.waiting(.seconds(2000)).on()
       } == ["Lamp to come online"])
-    // Of several the one that began first, and nobody of those who are done or only listen.
+    // Operations that have completed and observers are not listed.
     #expect(
       try await waits(.seconds(60)) { home, world in
         try await Self.lamp(home).trait.on()
         let listening = home.devices().batched().sink { _ in }
         async let first: Void = world.simulation.sleep(for: .seconds(600))
-        async let second: Void = world.simulation.naming("Godot") {
+        async let second: Void = world.simulation.naming("a missing event") {
           try await world.simulation.sleep(for: .seconds(900))
         }
         _ = try await (first, second)
         listening.cancel()
-      } == ["600.0 seconds to pass", "Godot", "900.0 seconds to pass"])
+      } == ["600.0 seconds to pass", "a missing event", "900.0 seconds to pass"])
   }
 }

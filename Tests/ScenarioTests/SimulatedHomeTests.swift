@@ -22,7 +22,7 @@ import VirtualDevices
     try HomeDefinition.load(simulating: [("home.yaml", text)])
   }
 
-  @Test func aLampIsPairedAndSwitched() async throws {
+  @Test func pairsAndSwitchesLamp() async throws {
     let run = await simulate(try Self.definition(), seed: 1) { home, world in
       let device = try #require(try await home.devices().list().first)
       #expect(device.name == "Lamp")
@@ -35,7 +35,7 @@ import VirtualDevices
     #expect(try run.result.get() == true)
   }
 
-  @Test func theSameSeedGivesTheSameRun() async throws {
+  @Test func reproducesRunFromSeed() async throws {
     func digest(_ seed: UInt64) async throws -> UInt64 {
       let run = await simulate(try Self.definition(), seed: seed) { home, world in
         let device = try #require(try await home.devices().list().first)
@@ -50,7 +50,7 @@ import VirtualDevices
     #expect(try await digest(8) != first)
   }
 
-  @Test func aFileIsAHome() async throws {
+  @Test func loadsFile() async throws {
     let file = FileManager.default.temporaryDirectory.appending(path: "home-\(UUID().uuidString).yaml")
     try Self.lamp.write(to: file, atomically: true, encoding: .utf8)
     defer { try? FileManager.default.removeItem(at: file) }
@@ -63,8 +63,9 @@ import VirtualDevices
     }
   }
 
-  /// A lamp that is a node of its own and behind a bridge, too. What is asked of a value from before goes to the lamp.
-  @Test func anOldValueSwitchesTheLampByTheWayThatIsLeft() async throws {
+  /// A lamp that is both a node and a bridged device: a trait read over one route sends its command over the
+  /// remaining one.
+  @Test func switchesOverRemainingRoute() async throws {
     var definition = try Self.definition(
       """
       devices:
@@ -106,9 +107,8 @@ import VirtualDevices
     #expect(try run.result.get())
   }
 
-  /// What is behind a bridge has its power for itself: it goes and comes while the bridge has none, and lasts longer than a start of
-  /// the bridge's.
-  @Test func whatIsBehindABridgeHasAPowerOfItsOwn() async throws {
+  /// Bridged devices have their own power, which can change while the bridge is off and persists across its restart.
+  @Test func keepsPowerOfBridgedDevice() async throws {
     let scenario = try ScenarioFileTests.load(
       """
       devices:
@@ -136,8 +136,9 @@ import VirtualDevices
     #expect(simulated.isPassed, "\(simulated)")
   }
 
-  /// It was behind a bridge first, and is paired then: one device, which goes on by the bridge when its node is removed.
-  @Test func aLampThatWasBehindABridgeFirstIsPairedAndRemoved() async throws {
+  /// A lamp is bridged, then also paired as a node: it stays one device, and is still bridged after its node is
+  /// removed.
+  @Test func mergesAndRemovesNodeOfBridgedDevice() async throws {
     var definition = try Self.definition(
       """
       devices:
@@ -160,7 +161,7 @@ import VirtualDevices
       func current() async throws -> HomeDevice {
         try #require(try await home.devices().list().first { $0.identity.uniqueID == lamp.uniqueID })
       }
-      // It is reached by the bridge already: until its own node is followed, too.
+      // The bridge's route is used until the home has subscribed to the node.
       try await world.simulation.sleep(for: .seconds(10))
       let paired = try await current()
       let node = try #require(paired.source?.id)
@@ -180,27 +181,28 @@ import VirtualDevices
     #expect(try run.result.get() == .badArguments)
   }
 
-  /// Any authenticated message is contact, a refusal too.
-  @Test func aRefusalIsContact() async throws {
+  /// Any authenticated message counts as contact, including an error.
+  @Test func refusalCountsAsContact() async throws {
     let run = await simulate(try Self.definition(), seed: 1) { home, world in
       try await world.simulation.sleep(for: .seconds(20))
       func contact() async throws -> Int64 { try await home.devices().list().first?.contact.last ?? 0 }
       let before = try await contact()
       let device = try #require(try await home.devices().list().first)
-      // More than the device lets one ask for: it refuses the whole, and answers nothing but that.
+      // More paths than the device allows, so that it refuses the whole request.
       let paths = Array(repeating: AttributePath(), count: 300)
       await #expect(throws: HomeError.self) {
         _ = try await home.backend.read(
           try #require(device.source?.id.node), paths, isFabricFiltered: true, timeout: nil)
       }
-      return (before, try await contact())
+      let after = try await contact()
+      return (before, after)
     }
     let (before, after) = try run.result.get()
     #expect(before > 0 && after > before)
   }
 
-  /// The device begins its answer, and loses its power: it was heard all the same.
-  @Test func halfAnAnswerIsContact() async throws {
+  /// The device loses its power during its response, whose first part counts as contact.
+  @Test func partialResponseCountsAsContact() async throws {
     let run = await simulate(try Self.definition(), seed: 1) { home, world in
       try await world.simulation.sleep(for: .seconds(20))
       func contact() async throws -> Int64 { try await home.devices().list().first?.contact.last ?? 0 }
@@ -212,14 +214,15 @@ import VirtualDevices
         _ = try await home.backend.read(node, [AttributePath()], isFabricFiltered: true, timeout: .seconds(60))
       }
       #expect(!lamp.isPowered)
-      return (before, try await contact())
+      let after = try await contact()
+      return (before, after)
     }
     let (before, after) = try run.result.get()
     #expect(before > 0 && after > before)
   }
 
-  /// A home that has its state for itself is the one where a client's devices come and go.
-  @Test func aClientAddsAndRemovesADevice() async throws {
+  /// Delegates of a home with exclusive access are notified of devices that another manager adds or removes.
+  @Test func notifiesOtherManagers() async throws {
     var options = SimulatedHomeOptions()
     options.isPaired = false
     let run = await simulate(try Self.definition(), seed: 1, options) { home, world in
@@ -234,7 +237,7 @@ import VirtualDevices
       var seen = [try await home.devices().list().map { "\($0.id) \($0.name)" }]
       try await world.simulation.sleep(for: .seconds(20))
       seen.append(manager.primaryHome?.accessories.map { "\($0.id) \($0.name)" } ?? [])
-      // What it hears of it is as it is elsewhere.
+      // The manager has the same contact times as the home.
       let contacts = (
         try await home.devices().list().map(\.contact), manager.primaryHome?.accessories.map(\.contact)
       )
@@ -260,8 +263,8 @@ import VirtualDevices
     }
   }
 
-  /// Both ends have their faults; when one is healed the other's are still there.
-  @Test func faultsOfBothEndsAddUp() async throws {
+  /// Faults of both ends combine; healing one end keeps those of the other.
+  @Test func combinesFaultsOfBothEnds() async throws {
     let run = await simulate(try Self.definition(), seed: 1) { home, world in
       func isReachable() async -> Bool { await world.truth()[0].isReachable }
       var seen = [await isReachable()]
@@ -277,8 +280,8 @@ import VirtualDevices
     #expect(try run.result.get() == [true, false, false, true])
   }
 
-  /// Who asks for a way with room for one byte can't be told that it is one.
-  @Test func aLinkWithoutRoomForAMessageIsNoWay() async throws {
+  /// A link that can't carry any message is no route.
+  @Test func treatsTinyLinkAsNoRoute() async throws {
     let run = await simulate(try Self.definition(), seed: 1) { _, world in
       var routes: [GroundTruth.Route] = []
       for size in [1, 1232] {
@@ -294,7 +297,7 @@ import VirtualDevices
     #expect(try run.result.get() == [.none, .ipv6])
   }
 
-  @Test func aDeviceWithoutIPv6IsReachedByIPv4() async throws {
+  @Test func reachesDeviceOverIPv4() async throws {
     let run = await simulate(try Self.definition(), seed: 1) { home, world in
       func light() async throws -> DimmableLightDeviceType? {
         try await home.devices().list().first?.types.get(DimmableLightDeviceType.self)
@@ -311,8 +314,8 @@ import VirtualDevices
     #expect(try run.result.get() == [.ipv6, .ipv4, .none])
   }
 
-  /// A clock that is two per cent fast on one side changes nothing but when things are due.
-  @Test(arguments: [20_000, -20_000] as [Int64]) func clocksMayDrift(_ millionths: Int64) async throws {
+  /// A drift of two percent on one side only changes when things are due.
+  @Test(arguments: [20_000, -20_000] as [Int64]) func toleratesClockDrift(_ millionths: Int64) async throws {
     let run = await simulate(try Self.definition(), seed: 1) { home, world in
       await world.simulation.perform { _ in world.hub.setDrift(millionths) }
       var offline = 0
@@ -325,23 +328,29 @@ import VirtualDevices
     #expect(try run.result.get() == 0)
   }
 
-  @Test func aDeadlockIsToldWithWhoWaits() async throws {
+  @Test func reportsDeadlock() async throws {
     let run = await Simulation.run(seed: 1) { simulation in
-      await simulation.naming("Godot") { await withCheckedContinuation { (_: CheckedContinuation<Void, Never>) in } }
+      await simulation.naming("a missing event") {
+        await withCheckedContinuation { (_: CheckedContinuation<Void, Never>) in }
+      }
     }
-    #expect(throws: SimulationError.deadlock(at: .zero, waiting: ["Godot"])) { try run.result.get() }
-    #expect("\(SimulationError.deadlock(at: .zero, waiting: ["Godot"]))".contains("there still waits “Godot”"))
+    #expect(throws: SimulationError.deadlock(at: .zero, waiting: ["a missing event"])) { try run.result.get() }
+    #expect(
+      "\(SimulationError.deadlock(at: .zero, waiting: ["a missing event"]))".contains(
+        "there still waits “a missing event”"))
   }
 
-  /// Subscriptions go on for ever, and so does the run; at its end it is told who waits, and for what.
-  @Test func aHomeThatIsWaitedForIsToldWithWhoWaits() async throws {
+  /// Subscriptions keep the run alive; at the time limit the pending operations are reported.
+  @Test func reportsPendingOperationsAtTimeLimit() async throws {
     let run = await simulate(try Self.definition(), seed: 1, limit: .seconds(3_600)) { _, world in
-      await world.simulation.naming("Godot") {
+      await world.simulation.naming("a missing event") {
         await withCheckedContinuation { (_: CheckedContinuation<Void, Never>) in }
       }
     }
     let error = #expect(throws: SimulationError.self) { try run.result.get() }
-    guard case .timedOut(_, ["Godot"]) = error else { return #expect(Bool(false), "\(String(describing: error))") }
+    guard case .timedOut(_, ["a missing event"]) = error else {
+      return #expect(Bool(false), "\(String(describing: error))")
+    }
 
     var options = SimulatedHomeOptions()
     options.isPaired = false
@@ -354,8 +363,8 @@ import VirtualDevices
     #expect("\(String(describing: second))".contains("Lamp to be commissioned by the home on hub"))
   }
 
-  /// Work that leads to work at the same moment, for ever: time does not go on, and the run is ended.
-  @Test func aRunWithoutProgressIsStopped() async throws {
+  /// A loop of effects without progress of time ends the run.
+  @Test func stopsEndlessEffects() async throws {
     let run = await Simulation.run(seed: 1) { simulation in
       try await simulation.sleep(for: .seconds(5))
       while true { try await simulation.sleep(for: .zero) }
@@ -363,51 +372,52 @@ import VirtualDevices
     #expect(throws: SimulationError.endlessEffects(at: .zero + .seconds(5), host: "test")) { try run.result.get() }
   }
 
-  @Test func whoComesFromAnotherThreadIsNoticed() async throws {
+  @Test func detectsResumeFromOtherThread() async throws {
     let run = await Simulation.run(seed: 1, limit: .seconds(1_000_000_000)) { simulation in
       await withTaskGroup(of: Void.self) { group in
-        // There is always something left to happen: the run can't end as a deadlock before the other thread comes.
+        // Keeps events scheduled, so that the run can't end as a deadlock before the other thread resumes.
         group.addTask { while !Task.isCancelled { try? await simulation.sleep(for: .seconds(1)) } }
         await Task.detached { try? await Task.sleep(for: .milliseconds(5)) }.value
         group.cancelAll()
       }
     }
     guard case .failure(let error as SimulationError) = run.result, case .escaped = error else {
-      Issue.record("it was not noticed: \(run.result)")
+      Issue.record("not detected: \(run.result)")
       return
     }
   }
 
-  /// What is wrong with the network around a device is wrong for who comes later, too.
-  @Test func whoComesLaterFindsTheNetworkAsItIs() async throws {
+  /// Faults of the network around a device also apply to machines that are added later.
+  @Test func appliesFaultsToNewMachines() async throws {
     let run = await simulate(try Self.definition(), seed: 1) { _, world in
       try await world.inject("Lamp", .conditions(LinkConditions(latency: .seconds(1))))
       let begin = await world.simulation.now
       try await world.rival(at: "Lamp", times: 1)
       return await world.simulation.now - begin
     }
-    // To pair takes dozens of messages, each of which waits for the one before.
+    // Commissioning takes dozens of messages, one after the other.
     #expect(try run.result.get() > .seconds(30))
   }
 
-  /// A second administrator gets his share of subscriptions, and no more; they are alive.
-  @Test func aRivalGetsSomeSubscriptionsAndKeepsThem() async throws {
+  /// A second administrator is granted a limited number of subscriptions, which stay alive.
+  @Test func limitsSubscriptionsOfCompetingController() async throws {
     let run = await simulate(try Self.definition(), seed: 1) { _, world in
       let some = try await world.rival(at: "Lamp", subscriptions: 2)
       let many = try await world.rival(at: "Lamp", subscriptions: 80)
       try await world.simulation.sleep(for: .seconds(600))
       let before = try await world.machine(of: "Lamp").packetCount
       try await world.simulation.sleep(for: .seconds(600))
-      return (some, many, try await world.machine(of: "Lamp").packetCount - before)
+      let after = try await world.machine(of: "Lamp").packetCount
+      return (some, many, after - before)
     }
     let (some, many, packets) = try run.result.get()
     #expect(some == 2)
     #expect((3...40).contains(many), "\(many)")
-    // Each subscription has a report a minute, which takes a message at least.
+    // Each subscription has a report a minute, with at least one message.
     #expect(packets >= 9 * (some + many), "\(packets)")
   }
 
-  @Test func whoSleepsIsCancelledAtOnce() async throws {
+  @Test func cancelsSleepImmediately() async throws {
     let run = await Simulation.run(seed: 1) { simulation in
       await withTaskGroup(of: Void.self) { group in
         group.addTask { try? await simulation.sleep(for: .seconds(1000)) }
@@ -419,7 +429,7 @@ import VirtualDevices
     #expect(try run.result.get() == .zero + .seconds(1))
   }
 
-  @Test func aDeviceWithoutPowerIsOfflineUntilItHasIt() async throws {
+  @Test func isOfflineWithoutPower() async throws {
     let run = await simulate(try Self.definition(), seed: 1) { home, world in
       func state() async throws -> ConnectivityState? {
         try await home.devices().list().first?.sourceConnectivity.connectivityState

@@ -7,11 +7,11 @@ import Testing
 
 @testable import Scenario
 
-/// What a home's machine has of it after its power went.
+/// The stored state of a home after a power cut of its machine.
 @Suite struct StoredHomeTests {
-  /// The power goes before each effect of a change of the home, the commit of its database among them: it is there as a whole
-  /// from then on, and never before.
-  @Test func aChangeIsThereOnceItIsCommitted() async throws {
+  /// Cuts the power before each effect of a change, including the commit of the database: the change is present as a
+  /// whole from the commit on.
+  @Test func storesChangeAtomically() async throws {
     var names: [String] = []
     for effects in 0..<6 {
       let run = await simulate(try SimulatedHomeTests.definition(), seed: 3) { home, world in
@@ -21,18 +21,19 @@ import Testing
         let isAnswered = (try? await home.rename(lamp.id, to: "Sun")) != nil
         try await world.cutPower(of: "hub")
         try await world.restorePower(of: "hub")
-        return (isAnswered, try #require(try await world.home.devices().list().first).name)
+        let name = try #require(try await world.home.devices().list().first).name
+        return (isAnswered, name)
       }
       let (isAnswered, name) = try run.result.get()
       if isAnswered { #expect(name == "Sun", "after \(effects) effects") }
       names.append(name)
     }
-    // Both come, in this order and once each.
+    // Both outcomes occur, in this order.
     #expect(names.first == "Lamp" && names.last == "Sun")
     #expect(names == names.sorted(), "\(names)")
   }
 
-  @Test func aSecondHomeLosesItsPowerAndComesBack() async throws {
+  @Test func restoresSecondHomeAfterPowerCut() async throws {
     let run = await simulate(try SimulatedHomeTests.definition(), seed: 5) { _, world in
       try await world.addOtherHome()
       let machine = await world.others[0].machine
@@ -42,15 +43,17 @@ import Testing
       try await world.simulation.sleep(for: .seconds(60))
       try await world.restoreOthers()
       try await world.simulation.sleep(for: .seconds(60))
-      return (without, try await world.disagreements(), await world.others[0].home != nil)
+      let after = try await world.disagreements()
+      let isOpen = await world.others[0].home != nil
+      return (without, after, isOpen)
     }
     let (without, after, isOpen) = try run.result.get()
     #expect(without == ["the second home is not open"])
     #expect(after.isEmpty && isOpen)
   }
 
-  /// A random home whose second home loses its power in the midst of it.
-  @Test func randomHomesCutTheSecondHomesPower() async throws {
+  /// A random home whose plan cuts the power of the second home.
+  @Test func randomHomeCutsPowerOfSecondHome() async throws {
     let seeds = (1...40 as ClosedRange<UInt64>).filter { seed in
       RandomPlan(seed: seed).steps.contains { step in if case .cutSecondHome = step.act { true } else { false } }
     }
@@ -59,7 +62,7 @@ import Testing
     #expect(await RandomHome.run(plan).failure == nil, "\(plan.lines.joined(separator: "\n"))")
   }
 
-  @Test func failuresAreOfOneKindWhateverTheNumbers() {
+  @Test func ignoresNumbersInFailureKind() {
     func kind(_ failure: String) -> String? {
       RandomHome.Outcome(plan: RandomPlan(seed: 1), failure: failure, digest: 0, datagrams: 0).kind
     }
@@ -70,8 +73,8 @@ import Testing
     #expect(kind("a bad face") != kind("a dead bead"))
   }
 
-  /// A host whose clock was wrong when its home was opened: what happens after it was set has the time it has now.
-  @Test func aHomeFollowsItsHostsClock() async throws {
+  /// The host's clock was wrong when the home was opened: later samples have the corrected time.
+  @Test func followsHostClock() async throws {
     let run = await simulate(try SimulatedHomeTests.definition(), seed: 1) { home, world in
       let machine = world.hub
       await world.simulation.perform { _ in machine.moveWallClock(by: .seconds(365 * 86_400)) }
@@ -88,8 +91,8 @@ import Testing
     #expect(!ages.isEmpty && ages.allSatisfy { $0 >= 0 && $0 < 6_000_000 }, "\(ages)")
   }
 
-  /// A light that takes its time says itself where it is: nobody is told that it has arrived before it has.
-  @Test func aFollowedLightSaysItselfHowBrightItIs() async throws {
+  /// The levels during a transition come from the light's reports, not from the target of the command.
+  @Test func reportsLevelsDuringTransition() async throws {
     let run = await simulate(try SimulatedHomeTests.definition(), seed: 1) { home, world in
       let device = try #require(try await home.devices().list().first)
       let light = try #require(device.types.get(DimmableLightDeviceType.self))

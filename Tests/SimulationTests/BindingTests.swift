@@ -7,7 +7,7 @@ import MatterProtocol
 import Simulation
 import Testing
 
-/// A switch beside the light, in the same fabric: node 2.
+/// A light switch in the light's fabric, as node 2.
 @Suite struct SwitchBindingTests {
   private typealias Entry = AccessControl.AccessControlEntryStruct
 
@@ -44,8 +44,8 @@ import Testing
     try statuses.check()
   }
 
-  /// Lets the switch operate the light, besides the controller.
-  private func allow() throws {
+  /// Grants the switch access to the light, besides the controller.
+  private func grantAccess() throws {
     let administrator = try #require(home.controller.engine).fabric.nodeID
     let entries = [
       Entry(privilege: .administer, authMode: .case, subjects: .value([administrator]), targets: .null),
@@ -54,21 +54,21 @@ import Testing
     try write(1, AccessControl.acl.path(on: 0), entries.tlv)
   }
 
-  /// - Returns: to how many bindings the switch sent.
+  /// - Returns: the number of bindings that the switch sent to.
   private func press(for time: Duration = .seconds(2)) throws -> Int? {
     let count = button.command { engine, now in engine.control(OnOff.toggle, NoFields(), from: 1, at: now) }
     try home.world.run(for: time)
     return count
   }
 
-  @Test func aSwitchSwitchesTheLightThatItIsBoundTo() throws {
+  @Test func togglesBoundLight() throws {
     let before = try home.state()
     #expect(try press() == 0)
     try write(2, Binding.binding.path(on: 1), [Binding.TargetStruct(node: 1, endpoint: 1, cluster: OnOff.id)].tlv)
     #expect(try press() == 1)
-    #expect(try home.state() == before, "the light does not let it")
+    #expect(try home.state() == before, "the light denies access")
     #expect(try #require(button.engine).refusedCommands == 1)
-    try allow()
+    try grantAccess()
     #expect(try press() == 1)
     #expect(try home.state() == !before)
     #expect(try press() == 1)
@@ -76,15 +76,15 @@ import Testing
     let other = button.command { engine, now in
       engine.control(LevelControl.stop, .init(optionsMask: [], optionsOverride: []), from: 1, at: now)
     }
-    #expect(other == 0, "another cluster's binding")
+    #expect(other == 0, "no binding for another cluster")
 
-    // The light forgot the session: a new one is made.
+    // The light lost the session: the switch establishes a new one.
     home.light.restart()
     try home.world.run(for: .seconds(5))
     let restarted = try home.state()
     #expect(try press(for: .seconds(30)) == 1)
     #expect(try home.state() == !restarted)
-    // Without power it is given up, and not done later.
+    // Without power, the command is dropped and not retried later.
     #expect(try #require(button.engine).undeliveredCommands == 0)
     home.light.cutPower()
     #expect(try press(for: .seconds(60)) == 1)
@@ -96,8 +96,8 @@ import Testing
     #expect(try home.state() == !later)
   }
 
-  /// Gives a node the key of group 7.
-  private func giveGroupKey(_ node: NodeID) throws {
+  /// Writes the key of group 7 to a node.
+  private func writeGroupKey(_ node: NodeID) throws {
     let set = GroupKeyManagement.GroupKeySetStruct(
       groupKeySetID: 42, groupKeySecurityPolicy: .trustFirst,
       epochKey0: .value(OctetString([UInt8](repeating: 0x5A, count: 16))), epochStartTime0: .value(1),
@@ -115,8 +115,8 @@ import Testing
     try results.checkStatus()
   }
 
-  @Test("a switch controls the group it is bound to, once it has the group's key") func controlsGroup() throws {
-    try giveGroupKey(1)
+  @Test("controls the bound group after receiving its key") func controlsGroup() throws {
+    try writeGroupKey(1)
     try invoke(1, Groups.addGroup, .init(groupID: 7, groupName: "Den"), on: 1)
     let administrator = try #require(home.controller.engine).fabric.nodeID
     let access = [
@@ -127,9 +127,9 @@ import Testing
     try write(2, Binding.binding.path(on: 1), [Binding.TargetStruct(group: 7)].tlv)
     let before = try home.state()
     #expect(try press() == 1)
-    #expect(try home.state() == before, "the switch has no key")
+    #expect(try home.state() == before, "no effect without the group key")
     #expect(try #require(button.engine).undeliveredCommands == 1)
-    try giveGroupKey(2)
+    try writeGroupKey(2)
     #expect(try press() == 1)
     #expect(try home.state() == !before)
   }

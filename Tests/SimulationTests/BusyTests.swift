@@ -5,25 +5,25 @@ import Runtime
 import Simulation
 import Testing
 
-/// Engines that keep each other or themselves busy, as `Runtime` drives them on machines: a run that makes no progress is stopped.
+/// Engines that keep each other or themselves busy, driven by `Runtime` on machines: a run without progress is stopped.
 @Suite(.timeLimit(.minutes(5))) struct BusyTests {
-  /// Whoever uses up all of the stack of a run can be told of still.
-  @Test func thereIsAnotherStackForSignals() async throws {
+  /// A signal handler can run after a stack overflow in a run.
+  @Test func providesAlternateSignalStack() async throws {
     let run = await Simulation.run(seed: 1) { _ -> Bool in
       var stack = stack_t()
       guard sigaltstack(nil, &stack) == 0 else { return false }
-      // Not “disabled”.
+      // Not `SS_DISABLE`.
       return stack.ss_flags & 2 == 0 && stack.ss_size >= 32 << 10
     }
     #expect(try run.result.get())
   }
 
-  /// Answers each datagram, and may never come to the end of its effects.
+  /// Echoes each datagram, and may have effects without end.
   struct Echo: Engine {
     enum Event: Sendable { case tick }
 
     var effects: [Effect<Event>] = []
-    /// What it does for ever.
+    /// The effect to repeat forever.
     var forever: Effect<Event>?
     var nextDeadline: Instant? { nil }
 
@@ -34,7 +34,7 @@ import Testing
     mutating func nextEffect() -> Effect<Event>? { effects.isEmpty ? forever : effects.removeFirst() }
   }
 
-  /// What drives the engines of one run; confined to its thread.
+  /// The drivers of the engines of one run. Confined to its thread.
   final class Hosts: @unchecked Sendable {
     var all: [EngineHost<Echo>] = []
   }
@@ -67,8 +67,8 @@ import Testing
     var all: [SimulatedMachine] = []
   }
 
-  /// Each answer is there as soon as it is sent.
-  @Test func answersThatTakeNoTime() async throws {
+  /// Without latency, each reply arrives immediately.
+  @Test func detectsLivelockOfInstantReplies() async throws {
     for (latency, isFound) in [(Duration.zero, true), (.milliseconds(1), false)] {
       let found = await run(latency: latency) { hosts in
         let (one, other) = (hosts.all[0], hosts.all[1].transport.addresses[0])
@@ -85,12 +85,12 @@ import Testing
     }
   }
 
-  /// Whatever it does, it has no end; the other one is left alone.
+  /// Any kind of effect without end stops the run; the other machine is not affected.
   @Test(
     arguments: [
       .emit(.tick), .store([StoreChange("a", [1])]), .send([1], to: SocketAddress(.loopback6, port: 1)),
     ] as [Effect<Echo.Event>])
-  func anEngineThatNeverComesToAnEnd(_ effect: Effect<Echo.Event>) async throws {
+  func stopsEngineWithEndlessEffects(_ effect: Effect<Echo.Event>) async throws {
     let found = await run(latency: .milliseconds(1)) { hosts in
       hosts.all[1].perform { engine, _ in engine.forever = effect }
     }
@@ -101,37 +101,37 @@ import Testing
     #expect(!found.isPowered[1] && found.isStopped == [false, true])
   }
 
-  /// As many as make sense are none too many.
-  @Test func manyEffectsAreFine() async throws {
+  /// Many effects below the limit are allowed.
+  @Test func allowsManyEffects() async throws {
     let found = await run(latency: .milliseconds(1)) { hosts in
       hosts.all[1].perform { engine, _ in engine.effects = Array(repeating: .emit(.tick), count: 9_000) }
     }
     #expect(found.error == nil && found.isPowered == [true, true] && found.isStopped == [false, false])
   }
 
-  /// Whoever waits when a run has failed is let go, so that it can clear away behind itself.
-  @Test func whoWaitsIsLetGoWhenARunFails() async throws {
+  /// When a run fails, its waits end, so that the body can clean up.
+  @Test func endsWaitsWhenARunFails() async throws {
     let ended = Hosts.Ended()
     let run = await Simulation.run(seed: 1, limit: .seconds(10)) { simulation in
-      let came = await simulation.wait(for: "what never comes", within: .seconds(3600)) { _ in false }
-      ended.all.append(came)
-      // Cancelled by then: it waits for nothing any more.
-      ended.all.append(await simulation.wait(for: "what never comes", within: .seconds(3600)) { _ in false })
+      let isMet = await simulation.wait(for: "an impossible condition", within: .seconds(3600)) { _ in false }
+      ended.all.append(isMet)
+      // Canceled by now: the wait returns at once.
+      ended.all.append(await simulation.wait(for: "an impossible condition", within: .seconds(3600)) { _ in false })
       try? await simulation.sleep(for: .seconds(3600))
       ended.all.append(true)
     }
-    #expect(throws: SimulationError.timedOut(at: .zero + .seconds(10), waiting: ["what never comes"])) {
+    #expect(throws: SimulationError.timedOut(at: .zero + .seconds(10), waiting: ["an impossible condition"])) {
       try run.result.get()
     }
     #expect(ended.all == [false, false, true])
     #expect(run.end < .zero + .seconds(60))
   }
 
-  /// Who is cancelled does not wait to the end.
-  @Test func aWaitIsCancelled() async throws {
+  /// Cancellation ends a wait before its timeout.
+  @Test func cancelsWait() async throws {
     let run = await Simulation.run(seed: 1) { simulation in
       await withTaskGroup(of: Bool.self) { group in
-        group.addTask { await simulation.wait(for: "what never comes", within: .seconds(3600)) { _ in false } }
+        group.addTask { await simulation.wait(for: "an impossible condition", within: .seconds(3600)) { _ in false } }
         try? await simulation.sleep(for: .seconds(1))
         group.cancelAll()
         return await group.next()
@@ -144,7 +144,7 @@ import Testing
 
 extension BusyTests.Hosts {
   final class Ended: @unchecked Sendable {
-    // Not checked: touched on the world's thread alone, and read when that has ended.
+    // Unchecked: confined to the world's thread, and read after the run.
     var all: [Bool] = []
   }
 }

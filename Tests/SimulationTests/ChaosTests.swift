@@ -7,50 +7,50 @@ import MatterProtocol
 import Simulation
 import Testing
 
-/// Faults drawn from a seed for half an hour of virtual time, then peace, in which everything has to come right.
+/// Random faults for half an hour of virtual time, then recovery on a perfect network.
 @Suite struct ChaosTests {
-  @Test(arguments: 1...12) func everythingComesRight(seed: UInt64) throws {
+  @Test(arguments: 1...12) func recoversFromRandomFaults(seed: UInt64) throws {
     let home = try SimulatedHome(seed: seed)
     try home.commission()
     try home.subscribe(AttributePath(OnOff.onOff.path(on: 1)), maxInterval: .seconds(20))
     var random = SeededRandomSource(seed: seed &* 7919)
-    var story: [String] = []
+    var faults: [String] = []
     let end = home.world.now + .seconds(1800)
     while home.world.now < end {
       switch Int.random(in: 0..<8, using: &random) {
       case 0:
-        story.append("restart")
+        faults.append("restart")
         home.light.restart()
       case 1:
-        story.append("power cut")
+        faults.append("power cut")
         home.light.cutPower()
         try home.world.run(for: .seconds(Int64.random(in: 1...200, using: &random)))
         home.light.powerOn()
       case 2:
-        story.append("partition")
+        faults.append("partition")
         home.world.network.partition([home.light.id], from: [home.controller.id])
         try home.world.run(for: .seconds(Int64.random(in: 1...200, using: &random)))
         home.world.network.heal()
       case 3:
-        story.append("bad link")
+        faults.append("bad link")
         home.world.network.conditions = LinkConditions(
           latency: .milliseconds(Int64.random(in: 1...300, using: &random)),
           jitter: .milliseconds(Int64.random(in: 0...500, using: &random)),
           loss: Ratio(UInt64.random(in: 0...5, using: &random), of: 10), duplication: Ratio(1, of: 5))
       case 4:
-        story.append("good link")
+        faults.append("good link")
         home.world.network.conditions = .perfect
       case 5:
-        story.append("by hand")
+        faults.append("by hand")
         home.switchByHand(Bool.random(using: &random))
       case 6:
-        story.append("move")
+        faults.append("move")
         home.light.cutPower()
         let number = UInt64.random(in: 100...10_000, using: &random)
         home.light.move(to: SocketAddress(.v6(high: 0xFD00_0000_0000_0000, low: number, scope: 0), port: 5540))
         home.light.powerOn()
       default:
-        story.append("toggle")
+        faults.append("toggle")
         _ = home.controller.command { $0.invoke(1, [CommandData(OnOff.toggle.path(on: 1))], at: $1) }
       }
       try home.world.run(for: .seconds(Int64.random(in: 0...30, using: &random)))
@@ -58,9 +58,9 @@ import Testing
 
     home.world.network.heal()
     home.world.network.conditions = .perfect
-    // The longest that a lost subscription waits before it tries again, and a bit.
+    // The maximum back-off before a lost subscription is retried, with a margin.
     try home.world.run(for: .seconds(500))
-    let hint: Comment = "seed \(seed): \(story.joined(separator: ", "))"
+    let hint: Comment = "seed \(seed): \(faults.joined(separator: ", "))"
     #expect(home.light.engine?.fabrics.count == 1, hint)
     let state = try home.state()
     #expect(try home.reports(of: OnOff.onOff.path(on: 1), as: Bool.self).last == state, hint)

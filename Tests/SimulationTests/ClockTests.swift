@@ -6,7 +6,7 @@ import MatterProtocol
 import Simulation
 import Testing
 
-/// A home whose host's clock is set while it runs.
+/// A home whose host clock is set during operation.
 @Suite struct ClockTests {
   private static let hour: Int64 = 3_600_000_000
 
@@ -16,7 +16,7 @@ import Testing
     home.home.command { engine, now in engine.noteClock(time, at: now) }
   }
 
-  @Test(arguments: [24 * hour, -hour]) func whatHappensHasTheNewTime(_ step: Int64) throws {
+  @Test(arguments: [24 * hour, -hour]) func eventsHaveTheNewTime(_ step: Int64) throws {
     let home = try FollowedHome()
     try home.start()
     let before = try #require(home.home.engine).time
@@ -27,15 +27,15 @@ import Testing
     #expect(try home.run { home.lampIsOn($0) == !isOn })
     let last = try #require(home.log.last)
     #expect(last.time >= before + step && last.time < before + step + 60_000_000)
-    // Nothing is late for it, and the next report is due when it was due.
+    // No device is late because of the step, and the next report stays due.
     let contact = try #require(home.home.engine?.reducer.contacts[2]?.nextReport)
     #expect(contact > before + step && contact < before + step + 70_000_000)
     try home.world.run(for: .seconds(600))
     #expect(home.isOnline("1") && home.isOnline("2"))
   }
 
-  /// The grace time is time that passes, whatever the clock says.
-  @Test(arguments: [24 * hour, -hour]) func aTrialLastsAsLongAsItDoes(_ step: Int64) throws {
+  /// The grace period is measured in elapsed time, independent of the wall clock.
+  @Test(arguments: [24 * hour, -hour]) func gracePeriodIgnoresClockSteps(_ step: Int64) throws {
     let home = try FollowedHome { $0.grace = .seconds(300) }
     try home.start()
     home.lamp.cutPower()

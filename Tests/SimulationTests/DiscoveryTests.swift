@@ -16,31 +16,32 @@ import Testing
     events.map { if case .found = $0 { "found" } else { "lost" } }
   }
 
-  /// What goes while news of it are under way is believed for as long as its records live, and no longer.
-  @Test func whatIsHeardOfWhatIsGoneIsForgotten() {
-    var heard = HeardService()
-    heard.look(light, at: at(0)) { .seconds(5) }
-    heard.look(nil, at: at(2)) { nil }
-    #expect(text(heard.hear(until: at(5), hasWay: true)) == ["found"])
-    #expect(heard.hear(until: at(121), hasWay: true).isEmpty)
-    #expect(text(heard.hear(until: at(122), hasWay: true)) == ["lost"])
-    #expect(heard.isOver)
+  /// A service whose publisher becomes unreachable while its announcement is in flight expires with its records.
+  @Test func expiresAnnouncementOfAnUnreachablePublisher() {
+    var entry = HeardService()
+    entry.look(light, at: at(0)) { .seconds(5) }
+    entry.look(nil, at: at(2)) { nil }
+    #expect(text(entry.hear(until: at(5), hasWay: true)) == ["found"])
+    #expect(entry.hear(until: at(121), hasWay: true).isEmpty)
+    #expect(text(entry.hear(until: at(122), hasWay: true)) == ["lost"])
+    #expect(entry.isOver)
   }
 
-  /// A goodbye is under way, what was said after it was lost, and then there is nothing: it is to be found another time.
-  @Test func whatWasSaidLastIsWhatIsUnderWay() {
-    var heard = HeardService()
-    heard.look(light, at: at(0)) { .zero }
-    #expect(text(heard.hear(until: at(0), hasWay: true)) == ["found"])
-    heard.goodbye(at: at(1)) { .seconds(5) }
-    heard.look(light, at: at(2)) { nil }
-    heard.look(nil, at: at(3)) { nil }
-    #expect(text(heard.hear(until: at(6), hasWay: true)) == ["lost"])
-    heard.look(light, at: at(7)) { .zero }
-    #expect(text(heard.hear(until: at(7), hasWay: true)) == ["found"])
+  /// A goodbye is in flight, the announcement after it was lost, and the publisher is unreachable: the service must be
+  /// found again later.
+  @Test func announcesAgainAfterGoodbyeAndLoss() {
+    var entry = HeardService()
+    entry.look(light, at: at(0)) { .zero }
+    #expect(text(entry.hear(until: at(0), hasWay: true)) == ["found"])
+    entry.goodbye(at: at(1)) { .seconds(5) }
+    entry.look(light, at: at(2)) { nil }
+    entry.look(nil, at: at(3)) { nil }
+    #expect(text(entry.hear(until: at(6), hasWay: true)) == ["lost"])
+    entry.look(light, at: at(7)) { .zero }
+    #expect(text(entry.hear(until: at(7), hasWay: true)) == ["found"])
   }
 
-  @Test func whatIsPublishedIsFound() throws {
+  @Test func findsPublishedService() throws {
     let world = World(seed: 1)
     let (pinger, ponger) = world.addPair()
     pinger.command { engine, _ in
@@ -53,10 +54,10 @@ import Testing
     #expect(pinger.events.isEmpty)
     try world.run(for: .milliseconds(2))
     #expect(pinger.events.map(\.event) == [.found(service.kind)])
-    // The address is the host's own.
+    // The service has the host's address.
     #expect(world.discovery.publications.map(\.service.addresses) == [[ponger.address.ip]])
 
-    // The same again is no news; with another text it is; taken back, it is gone.
+    // Repeated without change: no event. With another text: an event. Withdrawn: lost.
     ponger.command { engine, _ in engine.effects = [.publish(service)] }
     try world.run(for: .seconds(1))
     #expect(pinger.events.count == 1)
@@ -70,7 +71,7 @@ import Testing
     #expect(pinger.events.map(\.event) == [.found(service.kind), .found(service.kind), .lost(service.kind)])
   }
 
-  @Test func aLateBrowserFindsWhatIsThere() throws {
+  @Test func findsServicesPublishedBefore() throws {
     let world = World(seed: 1)
     let (pinger, ponger) = world.addPair()
     let service = light
@@ -79,7 +80,7 @@ import Testing
     pinger.command { engine, _ in engine.effects = [.browse(.commissionable())] }
     try world.run(for: .milliseconds(100))
     #expect(pinger.events.map(\.event) == [.found(service.kind)])
-    // Whoever stopped browsing hears nothing more; whoever asks again is told again.
+    // A stopped search gets no events; a new one gets the service again.
     pinger.command { engine, _ in engine.effects = [.stopBrowsing(.commissionable())] }
     ponger.command { engine, _ in engine.effects = [.withdraw(service), .publish(service)] }
     try world.run(for: .milliseconds(100))
@@ -89,8 +90,8 @@ import Testing
     #expect(pinger.events.count == 2)
   }
 
-  /// DNS-SD goes by addresses, too: it takes a family that both have.
-  @Test func whoHasNoAddressIsNotHeard() throws {
+  /// DNS-SD requires an address family that both hosts have.
+  @Test func requiresCommonAddressFamily() throws {
     let world = World(seed: 1)
     let (pinger, _) = world.addPair()
     pinger.command { engine, _ in
@@ -107,7 +108,7 @@ import Testing
     machine.setFamily(.v6, isOn: true)
     try world.run(for: .seconds(1))
     #expect(pinger.events.map(\.event) == [.found(service.kind)])
-    // What is known is believed until it expires.
+    // A known service stays known until its records expire.
     machine.setFamily(.v6, isOn: false)
     try world.run(for: .seconds(119))
     #expect(pinger.events.count == 1)
@@ -115,8 +116,8 @@ import Testing
     #expect(pinger.events.map(\.event) == [.found(service.kind), .lost(service.kind)])
   }
 
-  /// What comes over a slow link comes later, and what has no room there not at all.
-  @Test func aSlowLinkIsOneForServiceDiscoveryToo() throws {
+  /// A slow link delays announcements, and one with a small maximum datagram size loses them.
+  @Test func linkConditionsApplyToDiscovery() throws {
     let world = World(seed: 1)
     let (pinger, ponger) = world.addPair()
     let service = light
@@ -133,14 +134,14 @@ import Testing
     let found = try #require(pinger.events.first)
     #expect(found.event == .found(service.kind) && found.at > .zero + .milliseconds(3_020), "\(found)")
 
-    // The news of now is not overtaken by that of before.
+    // A later announcement is not overtaken by an earlier one.
     var changed = service
     changed[text: "CM"] = "2"
     ponger.command { [changed] engine, _ in engine.effects = [.publish(changed)] }
     try world.run(for: .milliseconds(100))
     ponger.command { engine, _ in engine.effects = [.withdraw(service)] }
     try world.run(for: .seconds(10))
-    // The goodbye takes its time, too: the news may have come before it.
+    // The goodbye is delayed as well, so the change may have arrived before it.
     #expect((2...3).contains(pinger.events.count) && pinger.events.last?.event == .lost(service.kind))
     pinger.forgetEvents()
 
@@ -155,8 +156,8 @@ import Testing
     #expect(pinger.events.count == 1)
   }
 
-  /// Who has another address tells it, unless nobody has told its responder.
-  @Test func whoMovesIsFoundThere() throws {
+  /// A host with a new address announces it, unless its responder was not notified.
+  @Test func announcesNewAddress() throws {
     let world = World(seed: 1)
     let (pinger, _) = world.addPair()
     pinger.command { engine, _ in
@@ -175,7 +176,7 @@ import Testing
     #expect(pinger.events.count == 2 && world.discovery.publications.map(\.service.addresses) == [[.v4(8)]])
   }
 
-  @Test func aSilentHostExpires() throws {
+  @Test func expiresServicesOfHostWithoutPower() throws {
     let world = World(seed: 1)
     let (pinger, ponger) = world.addPair()
     let service = light
@@ -192,7 +193,7 @@ import Testing
     #expect(pinger.events.map(\.event) == [.found(service.kind), .lost(service.kind)])
   }
 
-  @Test func aGoodbyeThatIsNotHeardIsNotBelieved() throws {
+  @Test func lostGoodbyeKeepsServiceUntilExpiry() throws {
     let world = World(seed: 1)
     let (pinger, ponger) = world.addPair()
     let service = light
@@ -205,19 +206,19 @@ import Testing
     world.network.partition([pinger.id], from: [ponger.id])
     ponger.command { engine, _ in engine.effects = [.withdraw(service)] }
     try world.run(for: .seconds(10))
-    // That there is a way again tells it nothing.
+    // Restoring the link does not repeat the goodbye.
     world.network.heal()
     try world.run(for: .seconds(109))
     #expect(pinger.events.map(\.event) == [.found(service.kind)])
     try world.run(for: .seconds(2))
     #expect(pinger.events.map(\.event) == [.found(service.kind), .lost(service.kind)])
-    // What is published anew is there again.
+    // A new publication is found.
     ponger.command { engine, _ in engine.effects = [.publish(service)] }
     try world.run(for: .seconds(1))
     #expect(pinger.events.map(\.event).last == .found(service.kind))
   }
 
-  @Test func aPartitionHidesNews() throws {
+  @Test func partitionDelaysAnnouncement() throws {
     let world = World(seed: 1)
     let (pinger, ponger) = world.addPair()
     let service = light
@@ -234,7 +235,7 @@ import Testing
     #expect(pinger.events.map(\.event) == [.found(service.kind)])
   }
 
-  @Test func whereEverythingIsLostNothingIsHeard() throws {
+  @Test func totalLossHidesServices() throws {
     let world = World(seed: 1)
     let (pinger, ponger) = world.addPair()
     let service = light
@@ -251,9 +252,9 @@ import Testing
     #expect(pinger.events.map(\.event) == [.found(service.kind)])
   }
 
-  /// Half of the first announcements get lost, and half of the goodbyes.
-  @Test func whatIsLostIsHeardLater() throws {
-    var (late, unaware) = (0, 0)
+  /// Half of the first announcements and half of the goodbyes are lost.
+  @Test func repeatsLostAnnouncements() throws {
+    var (late, missedGoodbyes) = (0, 0)
     for seed in 1...UInt64(60) {
       let world = World(seed: seed)
       let (pinger, ponger) = world.addPair()
@@ -270,15 +271,15 @@ import Testing
       #expect(pinger.events.map(\.event) == [.found(service.kind)])
       ponger.command { engine, _ in engine.effects = [.withdraw(service)] }
       try world.run(for: .seconds(119))
-      if pinger.events.count == 1 { unaware += 1 }
+      if pinger.events.count == 1 { missedGoodbyes += 1 }
       try world.run(for: .seconds(2))
       #expect(pinger.events.map(\.event) == [.found(service.kind), .lost(service.kind)])
     }
-    #expect((15...45).contains(late) && (15...45).contains(unaware), "\(late), \(unaware)")
+    #expect((15...45).contains(late) && (15...45).contains(missedGoodbyes), "\(late), \(missedGoodbyes)")
   }
 
-  /// What is on its way for long is not heard behind what is newer.
-  @Test func newsDoNotOvertakeEachOther() throws {
+  /// A delayed announcement is not delivered after a newer one.
+  @Test func neverDeliversStaleAnnouncement() throws {
     var count = 0
     for seed in 1...UInt64(20) {
       let world = World(seed: seed)
@@ -301,7 +302,8 @@ import Testing
     #expect(count > 10)
   }
 
-  /// Calls the body in worlds in which the first announcement was lost, over a link that loses nearly all and is perfect then.
+  /// Runs `body` in worlds where the first announcement was lost over a link with high loss, which is perfect from then
+  /// on.
   private func afterLoss(
     of time: Duration, _ body: (World, SimulatedHost<Ping>, SimulatedHost<Ping>) throws -> Void
   ) throws {
@@ -325,10 +327,10 @@ import Testing
     #expect(count > 10)
   }
 
-  /// How long it was lost is not known beforehand: the next repetition finds the link as it is by then.
-  @Test func whatIsRepeatedGetsThroughWhenTheLinkIsMended() throws {
+  /// Each repetition uses the conditions at its time.
+  @Test func repetitionSucceedsAfterLinkRecovers() throws {
     try afterLoss(of: .seconds(10)) { world, pinger, _ in
-      // It is said for the fifth time after 15 s.
+      // The fifth announcement is sent after 15 s.
       try world.run(for: .seconds(4))
       #expect(pinger.events.isEmpty)
       try world.run(for: .seconds(2))
@@ -336,7 +338,7 @@ import Testing
     }
   }
 
-  @Test func whoIsGoneRepeatsNothing() throws {
+  @Test func stopsRepeatingWhenUnreachable() throws {
     try afterLoss(of: .milliseconds(900)) { world, pinger, ponger in
       ponger.cutPower()
       try world.run(for: .seconds(100_000))
@@ -352,8 +354,8 @@ import Testing
     }
   }
 
-  /// News that are under way when the way is cut do not arrive; they come when it is mended.
-  @Test func newsUnderWayEndAtACut() throws {
+  /// An announcement in flight is lost when the link is cut, and repeated after it heals.
+  @Test func cutLosesAnnouncementInFlight() throws {
     let world = World(seed: 1)
     let (pinger, ponger) = world.addPair()
     let service = light
@@ -372,8 +374,8 @@ import Testing
     #expect(pinger.events.map(\.event) == [.found(service.kind)])
   }
 
-  /// Of the first two of these the second takes longer: both are heard, each at its time.
-  @Test func whatComesBeforeTheNewsIsHeardToo() throws {
+  /// The second of two announcements takes longer: each is delivered at its time.
+  @Test func deliversEachAnnouncementInOrder() throws {
     let world = World(seed: 1)
     let (pinger, ponger) = world.addPair()
     let service = light
@@ -393,7 +395,7 @@ import Testing
     try world.run(for: .seconds(10))
     #expect(pinger.events.map(\.at.nanoseconds).map { $0 / 1_000_000 } == [1_018, 5_518])
 
-    // What is slower than the news after it is not heard behind them.
+    // An announcement slower than the goodbye after it is not delivered.
     ponger.command { engine, _ in engine.effects = [.publish(service)] }
     try world.run(for: .milliseconds(100))
     world.network.conditions.latency = .seconds(1)
@@ -402,7 +404,7 @@ import Testing
     #expect(pinger.events.dropFirst(2).map(\.event) == [.lost(service.kind)])
   }
 
-  @Test func aGoodbyeTakesItsWay() throws {
+  @Test func goodbyeHasLinkLatency() throws {
     let world = World(seed: 1)
     let (pinger, ponger) = world.addPair()
     let service = light
@@ -418,7 +420,7 @@ import Testing
     #expect(pinger.events.count == 1)
     try world.run(for: .milliseconds(20))
     #expect(pinger.events.map(\.event) == [.found(service.kind), .lost(service.kind)])
-    // One that is cut off on its way says nothing.
+    // A goodbye in flight is lost in a partition.
     ponger.command { engine, _ in engine.effects = [.publish(service)] }
     try world.run(for: .seconds(10))
     ponger.command { engine, _ in engine.effects = [.withdraw(service)] }
@@ -430,8 +432,8 @@ import Testing
     #expect(pinger.events.count == 4)
   }
 
-  /// Who looks for what is there already asks for it.
-  @Test func aQuestionTakesItsWayAndTheAnswerAnother() throws {
+  /// A search that starts after the publication sends a query.
+  @Test func queryTakesLatencyOfBothDirections() throws {
     let world = World(seed: 1)
     let (pinger, ponger) = world.addPair()
     let service = light
@@ -448,7 +450,7 @@ import Testing
     try world.run(for: .seconds(100))
     #expect(pinger.events.map(\.at.nanoseconds).map { $0 / 1_000_000 } == [100 + 6_016])
 
-    // Whoever is not heard has no answer; what is announced need not be asked for.
+    // A query that is lost has no answer; an announcement needs no query.
     world.network.forgetLinks()
     world.network.cut(from: pinger.id, to: ponger.id)
     pinger.command { engine, _ in engine.effects = [.stopBrowsing(.commissionable()), .browse(.commissionable())] }
@@ -459,8 +461,8 @@ import Testing
     #expect(pinger.events.count == 2)
   }
 
-  /// A service that is not any more what somebody looks for is gone to him.
-  @Test func whatIsSomethingElseNowIsGone() throws {
+  /// A service that no longer matches the query is lost.
+  @Test func reportsLossWhenServiceStopsMatching() throws {
     let world = World(seed: 1)
     let (pinger, ponger) = world.addPair()
     let service = light
@@ -478,8 +480,8 @@ import Testing
     #expect(Set(pinger.events.dropFirst(2).map(\.event)) == [.found(service.kind), .lost(service.kind)])
   }
 
-  /// News that are under way to a search that has ended are nobody's: the next one asks anew.
-  @Test func whatNobodyLooksForAnyMoreIsNotKept() throws {
+  /// Announcements in flight to a search that has ended are dropped: the next search queries again.
+  @Test func dropsAnnouncementsForEndedSearch() throws {
     let world = World(seed: 1)
     let (searcher, publisher) = (world.addMachine("hub"), world.addMachine("light"))
     world.network.conditions.latency = .seconds(3)

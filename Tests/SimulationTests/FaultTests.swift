@@ -7,15 +7,15 @@ import Simulation
 import Testing
 
 @Suite struct FaultTests {
-  /// The whole story: found, commissioned, switched.
-  private func story(_ home: SimulatedHome) throws {
+  /// Discovery, commissioning and a toggle.
+  private func commissionAndToggle(_ home: SimulatedHome) throws {
     try home.commission()
     let before: Bool = try home.state()
     try home.toggle()
     #expect(home.isOn == !before)
   }
 
-  @Test func theSameSeedGivesTheSameDigest() throws {
+  @Test func sameSeedGivesSameDigest() throws {
     func run(seed: UInt64) throws -> Trace {
       let home = try SimulatedHome(seed: seed)
       home.world.network.conditions = .poor
@@ -36,10 +36,10 @@ import Testing
     #expect(first.count > 100)
   }
 
-  /// Whichever packet gets lost, nobody notices.
+  /// The loss of any packet has no visible effect.
   @Test func survivesTheLossOfAnyOnePacket() throws {
     let whole = try SimulatedHome()
-    try story(whole)
+    try commissionAndToggle(whole)
     let count = whole.world.network.packetCount
     #expect(count > 40)
     for packet in 0..<count {
@@ -47,7 +47,7 @@ import Testing
       home.world.trace.keepsEntries = false
       home.world.network.drop(packet: packet)
       do {
-        try story(home)
+        try commissionAndToggle(home)
       } catch {
         Issue.record("packet \(packet) of \(count): \(error)")
       }
@@ -56,11 +56,11 @@ import Testing
     }
   }
 
-  /// A bad network for a while, then a good one: everything comes right.
-  @Test(arguments: 1...8) func poorNetwork(seed: UInt64) throws {
+  /// A poor network first, then a perfect one.
+  @Test(arguments: 1...8) func worksOnPoorNetwork(seed: UInt64) throws {
     let home = try SimulatedHome(seed: seed)
     home.world.network.conditions = .poor
-    try story(home)
+    try commissionAndToggle(home)
     for _ in 0..<20 {
       let before: Bool = try home.state()
       try home.toggle()
@@ -72,7 +72,7 @@ import Testing
     #expect(try report.value(of: OnOff.onOff, on: 1) == home.isOn)
   }
 
-  @Test func aPartitionHeals() throws {
+  @Test func resumesSubscriptionAfterPartition() throws {
     let home = try SimulatedHome()
     try home.commission()
     let request = SubscriptionRequest(
@@ -91,9 +91,9 @@ import Testing
     #expect(try home.reports(of: OnOff.onOff.path(on: 1), as: Bool.self).last == !state)
   }
 
-  /// The light is killed before each of the effects of its commissioning: it comes back with what it had committed, and
-  /// can be commissioned, if it was not.
-  @Test func aKillAtAnyMomentOfCommissioning() throws {
+  /// The light is killed before each effect of its commissioning. It restarts with what it had committed, and can be
+  /// commissioned unless it was.
+  @Test func survivesKillAtAnyEffectOfCommissioning() throws {
     let whole = try SimulatedHome()
     try whole.commission()
     let count = whole.light.effectCount
@@ -104,7 +104,7 @@ import Testing
       home.world.trace.keepsEntries = false
       home.light.effectsUntilPowerCut = effect
       let result = Result { try home.commission() }
-      // It may be killed before or after the controller was done.
+      // The kill may come before or after the controller was done.
       if home.light.isPowered { home.light.cutPower() }
       try home.world.run(for: .seconds(5))
       home.light.powerOn()
@@ -116,8 +116,8 @@ import Testing
         #expect(home.light.engine?.isCommissionable == true, "killed at effect \(effect)")
         #expect(throws: Never.self, "killed at effect \(effect)") { try home.commission() }
       } else {
-        // Only the answer to the very last command got lost: the light is commissioned, the controller can't know. It finds
-        // out when it is told to commission it again.
+        // Only the response to the last command was lost: the light is commissioned, which the controller learns when
+        // it commissions it again.
         guard case .failure(let error) = result, case .commissioningFailed(.complete, _)? = error as? ControllerError
         else {
           Issue.record("killed at effect \(effect): \(result)")

@@ -22,7 +22,7 @@ import Testing
     #expect(home.lampIsOn(state) != nil)
   }
 
-  @Test func theLogMakesTheHome() throws {
+  @Test func replaysStateFromLog() throws {
     let home = try FollowedHome()
     try home.start()
     let isOn = try home.lampState()
@@ -35,7 +35,7 @@ import Testing
     #expect(replayed == home.state)
   }
 
-  @Test func aReportIsOneUpdateAndNoChangeIsNone() throws {
+  @Test func oneUpdatePerReportWithChanges() throws {
     let home = try FollowedHome()
     try home.start()
     let isOn = try home.lampState()
@@ -54,23 +54,23 @@ import Testing
     #expect((contact.nextReport ?? 0) > now)
   }
 
-  /// Any authenticated message is contact, whoever follows the node: who does not says so when it is asked.
-  @Test func whatIsHeardOfWhatAnotherFollowsIsKept() throws {
+  /// Any authenticated message counts as contact. An engine in passive mode returns the contacts on request.
+  @Test func passiveModeRecordsContacts() throws {
     let home = try FollowedHome()
     try home.start()
-    func overheard() -> [NodeID: Int64] { home.home.command { engine, _ in engine.takeOverheard() } ?? [:] }
+    func takeContacts() -> [NodeID: Int64] { home.home.command { engine, _ in engine.takeOverheard() } ?? [:] }
     try home.world.run(for: .seconds(120))
-    #expect(overheard().isEmpty)
+    #expect(takeContacts().isEmpty)
     home.home.command { engine, now in engine.setPassive(true, at: now) }
     try home.world.run(for: .seconds(120))
-    let heard = try #require(overheard()[1])
-    #expect(heard == home.home.engine?.reducer.contacts[1]?.last)
-    #expect(try heard > #require(home.home.engine?.time) - 70_000_000)
-    #expect(overheard().isEmpty)
+    let contact = try #require(takeContacts()[1])
+    #expect(contact == home.home.engine?.reducer.contacts[1]?.last)
+    #expect(try contact > #require(home.home.engine?.time) - 70_000_000)
+    #expect(takeContacts().isEmpty)
   }
 
-  /// Long after anything happened here: it is told with the time at which it became so.
-  @Test func thatAnotherFollowsIsToldWhenItIsSo() throws {
+  /// The change to passive mode is reported with its own time, long after the last event.
+  @Test func passiveModeIsReportedWithItsTime() throws {
     let home = try FollowedHome()
     try home.start()
     home.home.restart()
@@ -82,8 +82,8 @@ import Testing
     #expect(try #require(home.log.last?.time) >= start + 120_000_000)
   }
 
-  /// It said that it would go, and is there all the same.
-  @Test func aReportOfWhoHadSaidThatItGoesIsOneUpdate() throws {
+  /// The device had announced that it powers off, but is reachable.
+  @Test func reportAfterAnnouncedPowerOffIsOneUpdate() throws {
     let home = try FollowedHome()
     try home.start()
     let isOn = try home.lampState()
@@ -95,8 +95,8 @@ import Testing
     #expect(home.isOnline("1") && home.log.count == before + 1)
   }
 
-  /// Offline at most one maximum interval plus the allowance after a device dies; the last value stays.
-  @Test func aDeadDeviceIsOffline() throws {
+  /// Offline at most one maximum interval plus the allowance after a device dies; the last value is kept.
+  @Test func deadDeviceGoesOffline() throws {
     let home = try FollowedHome()
     try home.start()
     try home.world.run(for: .seconds(17))
@@ -110,15 +110,15 @@ import Testing
     #expect(home.status("1") == SourceStatus(SourceConnectivity(.offline, .peer), reason: .subscriptionLost))
     #expect(home.isOnline("2") && home.isOnline("2/2"))
     #expect(home.lampIsOn(home.state) != nil)
-    // That it still is not there is no news.
+    // Staying offline causes no further updates.
     let count = home.log.count
     try home.world.run(for: .seconds(600))
     #expect(home.log.count == count)
   }
 
-  /// Online within 2 s after it is announced again, whether it was away for seconds or for hours.
+  /// Online within 2 s after the device is announced again, after an absence of seconds or of hours.
   @Test(arguments: [Duration.seconds(1), .seconds(45), .seconds(100), .seconds(140), .seconds(1000), .seconds(7200)])
-  func aDeviceThatComesBackIsOnlineAtOnce(_ absence: Duration) throws {
+  func returningDeviceIsOnlineAtOnce(_ absence: Duration) throws {
     let home = try FollowedHome()
     try home.start()
     home.lamp.cutPower()
@@ -128,7 +128,7 @@ import Testing
     #expect(try home.run(for: .seconds(2)) { $0.devices["1"]?.isOnline == true }, "\(absence)")
   }
 
-  @Test func whoSaysThatItGoesIsOfflineAtOnce() throws {
+  @Test func announcedPowerOffIsOfflineAtOnce() throws {
     let home = try FollowedHome()
     try home.start()
     home.lamp.command { engine, now in engine.shutDown(at: now) }
@@ -137,13 +137,13 @@ import Testing
     try home.world.run(for: .seconds(5))
     home.lamp.restart()
     #expect(try home.run(for: .seconds(2)) { $0.devices["1"]?.isOnline == true })
-    // And the subscription works.
+    // The subscription works again.
     let isOn = try home.lampState()
     home.lamp.command { engine, now in try? engine.act(set: OnOff.onOff, !isOn, on: 1, at: now) }
     #expect(try home.run(for: .seconds(2)) { home.lampIsOn($0) == !isOn })
   }
 
-  @Test func aBridgeSaysWhoIsAway() throws {
+  @Test func bridgeReportsUnreachableDevices() throws {
     let home = try FollowedHome()
     try home.start()
     home.bridge.command { engine, now in try? engine.power(false, bridgedOn: 3, at: now) }
@@ -159,7 +159,7 @@ import Testing
     #expect(!home.isOnline("2/2") && !home.isOnline("2/3") && home.isOnline("1"))
   }
 
-  @Test func afterOurOwnRestartItIsUnknownAndThenOnline() throws {
+  @Test func restartOfHomeIsUnknownThenOnline() throws {
     let home = try FollowedHome()
     try home.start()
     let values = home.state.values
@@ -169,12 +169,12 @@ import Testing
     home.follow()
     #expect(home.state.devices.values.allSatisfy { $0.active?.status == .unknown })
     #expect(try home.run(for: .seconds(2)) { $0.devices.values.allSatisfy(\.isOnline) })
-    // Nothing changed meanwhile but the connectivity; what is known was not asked for again.
+    // Only the connectivity changed; known values were not read again.
     let changes = home.log.dropFirst(count).flatMap(\.changes)
     #expect(changes.allSatisfy { if case .connectivity = $0 { true } else { false } }, "\(changes)")
   }
 
-  @Test func aDeviceThatIsAwayWhenWeStartComesOnlineWhenItDoes() throws {
+  @Test func deviceOfflineAtStartComesOnlineLater() throws {
     let home = try FollowedHome()
     try home.start()
     home.lamp.cutPower()
@@ -182,20 +182,20 @@ import Testing
     home.follow()
     #expect(try home.run(for: .seconds(30)) { $0.devices["1"]?.isOnline == false && $0.devices["2"]?.isOnline == true })
     #expect(try home.run(for: .seconds(30)) { $0.devices["1"]?.active?.status.reason == .timedOut })
-    // Nothing came from it since we started: its data come from nowhere.
+    // No data since the start: their source is unspecified.
     #expect(home.status("1")?.connectivity == SourceConnectivity(.offline, .unspecified))
     try home.world.run(for: .seconds(3600))
     home.lamp.powerOn()
     #expect(try home.run(for: .seconds(2)) { $0.devices["1"]?.isOnline == true })
   }
 
-  /// Never heard, as far as the home knows, and not announced.
-  @Test func aDeviceThatIsNowhereHasNoAddress() throws {
+  /// Without a known address and without an announcement.
+  @Test func unknownDeviceHasNoAddress() throws {
     let home = try FollowedHome()
     try home.start()
     home.lamp.cutPower()
     home.home.cutPower()
-    // What it announced before runs out.
+    // Its earlier announcements expire.
     try home.world.run(for: .seconds(7200))
     home.forgetsAddresses = true
     home.home.powerOn()
@@ -207,8 +207,8 @@ import Testing
     #expect(home.status("1")?.reason == nil)
   }
 
-  /// It is there, and does not know our fabric any more: that is told, whatever was the reason before.
-  @Test(arguments: [true, false]) func aDeviceThatForgotUsRefusesUs(_ afterOurRestart: Bool) throws {
+  /// The device is reachable but has lost our fabric, which is reported regardless of the previous reason.
+  @Test(arguments: [true, false]) func resetDeviceRefusesSession(_ afterOurRestart: Bool) throws {
     let home = try FollowedHome()
     try home.start()
     home.lamp.command { engine, now in engine.factoryReset(at: now) }
@@ -218,13 +218,13 @@ import Testing
     }
     #expect(try home.run(for: .seconds(300)) { $0.devices["1"]?.active?.status.reason == .sessionRefused })
     #expect(home.status("1")?.connectivity.connectivityState == .offline)
-    // And once.
+    // Reported once only.
     let count = home.log.count
     try home.world.run(for: .seconds(3600))
     #expect(home.log.count == count)
   }
 
-  @Test func shortBreaksDontSettle() throws {
+  @Test func gracePeriodHidesShortInterruptions() throws {
     let home = try FollowedHome { $0.grace = .seconds(90) }
     try home.start()
     home.lamp.cutPower()
@@ -251,14 +251,14 @@ import Testing
     #expect(home.log.last?.settled == ["1"])
   }
 
-  /// Unknown, then online at the start: those are no breaks.
+  /// Unknown, then online at the start, which is not an interruption.
   private func isFirst(_ update: HomeUpdate) -> Bool {
     update.changes.contains {
       if case .connectivity(_, let status) = $0 { status.connectivity.connectivityState == .online } else { false }
     }
   }
 
-  @Test func aRemovedNodeIsGone() throws {
+  @Test func removedNodeLosesItsDevices() throws {
     let home = try FollowedHome()
     try home.start()
     _ = home.home.command { engine, now in
@@ -270,8 +270,8 @@ import Testing
     #expect(home.state.values[2] == nil)
   }
 
-  /// Whoever looks and goes says nothing of devices that it did not even get to.
-  @Test func onlyWhatWasCalledIsTakenForAway() throws {
+  /// Stopping early does not change the state of devices that were not called yet.
+  @Test func onlyCalledDevicesGoOffline() throws {
     let home = try FollowedHome {
       $0.maximumCalls = 1
       $0.callTimeout = .seconds(10)
@@ -287,7 +287,7 @@ import Testing
     try home.world.run(for: .milliseconds(400))
     stop()
     #expect(states() == [.unknown, .unknown])
-    // The first does not answer, and the second was not called yet.
+    // The first device does not answer, and the second has not been called yet.
     try home.world.run(for: .seconds(2))
     stop()
     #expect(states() == [.offline, .unknown])

@@ -33,21 +33,21 @@ import Testing
     return record
   }
 
-  /// Who has no address of a family hears nothing that is sent by it, though it joined.
-  @Test func aGroupWithoutAddresses() throws {
+  /// A group member without an address of the family receives no multicast of that family.
+  @Test func multicastRequiresAddressFamily() throws {
     let world = World(seed: 1)
     let machine = world.addMachine("lamp")
     let (pinger, _) = world.addPair()
     let transport = try machine.openTransport(.all, port: 5540, on: machine.eventLoop)
-    var heard = 0
-    transport.onDatagram = { _, _ in heard += 1 }
+    var received = 0
+    transport.onDatagram = { _, _ in received += 1 }
     let group = IPAddress.v6(high: 0xFF35_0040_FD00_0000, low: 1, scope: 0)
     _ = transport.join(group, port: 5540)
     func send() throws -> Int {
-      heard = 0
+      received = 0
       pinger.command { engine, _ in engine.effects = [.send([10], to: SocketAddress(group, port: 5540))] }
       try world.run(for: .milliseconds(100))
-      return heard
+      return received
     }
     #expect(try send() == 1)
     machine.setFamily(.v4, isOn: false)
@@ -58,14 +58,14 @@ import Testing
     #expect(try send() == 0)
     machine.setFamily(.v6, isOn: true)
     #expect(try send() == 1)
-    // The address goes while it is on its way.
+    // The address is removed while a datagram is in flight.
     pinger.command { engine, _ in engine.effects = [.send([10], to: SocketAddress(group, port: 5540))] }
     machine.setFamily(.v6, isOn: false)
     try world.run(for: .milliseconds(100))
-    #expect(heard == 1)
+    #expect(received == 1)
   }
 
-  @Test func aGroupIsMadeSwitchedAndLeft() throws {
+  @Test func createsControlsAndLeavesGroup() throws {
     let home = try SimulatedHome()
     let node = try home.commission()
     home.controller.command { engine, _ in
@@ -76,20 +76,20 @@ import Testing
     let wanted = before ? OnOff.off.id : OnOff.on.id
     let back = before ? OnOff.on.id : OnOff.off.id
     try send(home, wanted)
-    #expect(try isOn(home) == before, "nobody is in the group")
+    #expect(try isOn(home) == before, "the group has no members")
 
     let joined = try changed(
       try home.result { $0.addMember(node, endpoint: 1, to: Self.group, at: $1) })
     #expect(joined.members == [.init(node, 1)])
     try send(home, wanted)
     #expect(try isOn(home) == !before)
-    // Twice is as good as once: keys, access and membership are as they were.
+    // Joining again changes neither keys nor access nor membership.
     _ = try home.result { $0.addMember(node, endpoint: 1, to: Self.group, at: $1) }
     let report = try home.read([AttributePath(AccessControl.acl.path(on: 0))])
     let entries = try report.value(of: AccessControl.acl, on: 0)
     #expect(entries.count == 2 && entries[1].subjects == .value([1]) && entries[1].authMode == .group)
 
-    // All goes on after a restart of either.
+    // Works after a restart of either side.
     home.controller.restart()
     home.controller.forgetEvents()
     try send(home, back)
@@ -100,7 +100,7 @@ import Testing
     try send(home, now ? OnOff.off.id : OnOff.on.id)
     #expect(try isOn(home) == !now)
 
-    // No groupcast where multicast gets nowhere, nor over a router.
+    // No groupcast without multicast, nor across a router.
     let stays = try isOn(home)
     let light = home.light.id
     for isSilent in [true, false] {
@@ -122,7 +122,7 @@ import Testing
     #expect(try map.value(of: GroupKeyManagement.groupKeyMap, on: 0) == [])
   }
 
-  @Test func whatCanNotBeIsRefused() throws {
+  @Test func rejectsInvalidGroupOperations() throws {
     let home = try SimulatedHome()
     let node = try home.commission()
     home.controller.command { engine, now in
@@ -148,7 +148,7 @@ import Testing
     #expect(home.controller.engine?.groups.first?.members == [])
   }
 
-  @Test("a member that is off leaves a deleted group when it is back, also after a restart of the controller")
+  @Test("an offline member leaves a deleted group on return, even after a controller restart")
   func deletedGroupIsLeftLater() throws {
     let home = try SimulatedHome()
     let node = try home.commission()
@@ -172,7 +172,7 @@ import Testing
     #expect(home.controller.engine?.deletedGroups == [deleted])
     home.light.powerOn()
     try home.world.run(for: .seconds(5))
-    // Any reason to talk to it will do.
+    // Any interaction with the node triggers the removal.
     _ = try home.read([AttributePath(OnOff.onOff.path(on: 1))])
     try home.world.run(for: .seconds(5))
     #expect(home.controller.engine?.deletedGroups == [])
@@ -187,11 +187,11 @@ import Testing
     guard case .invoked(let results) = keys else { throw SimulationError.timedOut(at: .zero) }
     let answer = try results.response(of: GroupKeyManagement.keySetReadAllIndices)
     #expect(answer.groupKeySetIDs == [0])
-    // The number is free again, and the key of the new group is not the old one's.
+    // The number is free again, and the new group has its own key.
     #expect(try perform(home) { engine, _ in try engine.createGroup(name: "Den") }.id == den.id)
   }
 
-  @Test("a member whose session outlives the deletion leaves the group with its next report")
+  @Test("a member with a session leaves a deleted group with its next report")
   func reportingMemberLeaves() throws {
     let home = try SimulatedHome()
     let node = try home.commission()
@@ -207,13 +207,13 @@ import Testing
     #expect(home.controller.engine?.deletedGroups == [])
   }
 
-  @Test("a name in use is refused, in any case") func nameInUse() throws {
+  @Test("rejects a name in use, ignoring case") func nameInUse() throws {
     let home = try SimulatedHome()
     _ = try perform(home) { engine, _ in try engine.createGroup(name: "Den") }
     #expect(throws: ControllerError.self) { try perform(home) { engine, _ in try engine.createGroup(name: "DEN") } }
   }
 
-  @Test("the number and keys of a group stay in use when a member was removed by force")
+  @Test("keeps the number and keys of a group after a forced removal of a member")
   func lostMemberKeepsNumber() throws {
     let home = try SimulatedHome()
     let node = try home.commission()
@@ -222,7 +222,7 @@ import Testing
     home.light.cutPower()
     _ = try home.result { $0.removeNode(node, force: true, at: $1) }
     #expect(home.controller.engine?.groups.first?.members == [])
-    // A new group does not share the keys that the lost member has.
+    // A new group does not reuse the keys that the removed member still has.
     let hall = try perform(home) { engine, _ in try engine.createGroup(name: "Hall") }
     #expect(hall.keySet != den.keySet)
     _ = try perform(home) { engine, _ in try engine.deleteGroup(den.id) }
@@ -231,7 +231,7 @@ import Testing
     }
   }
 
-  @Test("a node that was never reached, or that refused the keys, has nothing of the group")
+  @Test("an unreachable node is not a holder of the group's keys")
   func refusedJoinLeavesNothing() throws {
     let home = try SimulatedHome()
     let node = try home.commission()
@@ -243,7 +243,7 @@ import Testing
     #expect(home.controller.engine?.groups.first?.holders == [])
   }
 
-  @Test("a node that lost its power once the keys were sent may have them") func sentKeysCount() throws {
+  @Test("a node that lost power after the keys were sent counts as a holder") func sentKeysCount() throws {
     var holders: Set<[NodeID]> = []
     for time in 1...40 {
       let home = try SimulatedHome()
@@ -259,7 +259,7 @@ import Testing
     #expect(holders == [[], [1]])
   }
 
-  @Test("a node without the Groups cluster gets no keys; those that a failed join left are removed with the group")
+  @Test("a failed join leaves no keys, or keys that are removed with the group")
   func failedJoinIsUndone() throws {
     let home = try SimulatedHome()
     let node = try home.commission()
@@ -272,7 +272,7 @@ import Testing
     guard case .invoked(let results) = keys else { throw SimulationError.timedOut(at: .zero) }
     #expect(try results.response(of: GroupKeyManagement.keySetReadAllIndices).groupKeySetIDs == [0])
     #expect(home.controller.engine?.groups.first?.holders == [])
-    // A node has room for some groups. What the first one too many left on it is removed.
+    // A node has a limited number of groups. The remains of the join that exceeds it are removed.
     var joined = 0
     var last = den
     while joined < 100 {
@@ -292,8 +292,8 @@ import Testing
     #expect(home.controller.engine?.deletedGroups == [])
   }
 
-  /// Each receiver may get a multicast datagram or not.
-  @Test func multicastIsCarriedToEachMemberByItself() throws {
+  /// Loss is drawn for each receiver of a multicast datagram.
+  @Test func multicastIsDeliveredToEachMemberIndependently() throws {
     let world = World(seed: 3)
     let address = IPAddress.multicast(fabricID: 1, group: 2)
     let hosts = (0..<3).map { number in
@@ -318,7 +318,7 @@ import Testing
   }
 }
 
-/// Takes in what it gets, and does what it is told.
+/// Records received datagrams, and performs the effects that the test adds.
 private struct Listener: Engine {
   typealias Event = Never
   var received: [[UInt8]] = []

@@ -7,13 +7,13 @@ import Simulation
 import Testing
 
 @Suite struct HomeTests {
-  @Test func commissionSwitchDim() throws {
+  @Test func commissionsTogglesAndDims() throws {
     let home = try SimulatedHome()
     let node = try home.commission()
     #expect(node == 1)
     #expect(home.light.engine?.fabrics.count == 1)
     #expect(home.light.events.contains { $0.event == .commissioned(1) })
-    // Engines don't think, so that the time is the network's: discovery, and some thirty round trips.
+    // Computation takes no virtual time, so this is the network's: discovery, and about thirty round trips.
     #expect(home.world.now < .zero + .seconds(2))
 
     let before: Bool = try home.state()
@@ -21,7 +21,7 @@ import Testing
     #expect(home.isOn == !before)
     if home.isOn == false { try home.toggle() }
 
-    // Two seconds from full to a fifth: on the way it is in between, at the end it is there.
+    // Two seconds from full to a fifth: in between halfway, and at the target at the end.
     let dim = LevelControl.MoveToLevelRequest(
       level: 50, transitionTime: .value(20), optionsMask: [], optionsOverride: [])
     try home.invoke([CommandData(LevelControl.moveToLevel.path(on: 1), fields: dim.tlv)]).checkStatus()
@@ -34,7 +34,7 @@ import Testing
     #expect(try report.value(of: LevelControl.currentLevel, on: 1) == .value(50))
   }
 
-  @Test func aSubscriptionDeliversChanges() throws {
+  @Test func subscriptionDeliversChanges() throws {
     let home = try SimulatedHome()
     try home.commission()
     let onOff = OnOff.onOff.path(on: 1)
@@ -44,7 +44,7 @@ import Testing
     let first: Bool = try home.state()
     #expect(try home.reports(of: onOff, as: Bool.self) == [first])
 
-    // By the controller, and by hand.
+    // A change by the controller, and one at the device.
     try home.toggle()
     try home.world.run(for: .seconds(1))
     home.light.command { engine, now in
@@ -53,7 +53,7 @@ import Testing
     try home.world.run(for: .seconds(1))
     #expect(try home.reports(of: onOff, as: Bool.self) == [first, !first, first])
 
-    // Keep-alives keep it alive for hours.
+    // Keep-alive reports maintain the subscription for hours.
     try home.world.run(for: .seconds(3600))
     #expect(!home.controller.events.contains { if case .subscriptionLost = $0.event { true } else { false } })
     try home.toggle()
@@ -61,7 +61,7 @@ import Testing
     #expect(try home.reports(of: onOff, as: Bool.self) == [first, !first, first, !first])
   }
 
-  @Test func aRestartLosesNothing() throws {
+  @Test func resumesAfterRestart() throws {
     let home = try SimulatedHome()
     try home.commission()
     let onOff = OnOff.onOff.path(on: 1)
@@ -74,7 +74,7 @@ import Testing
     #expect(home.isOn == state)
     #expect(home.light.engine?.fabrics.count == 1)
     #expect(home.light.engine?.isCommissionable == false)
-    // The light opens a session and resumes the subscription by itself.
+    // The light establishes a session and resumes the subscription on its own.
     home.controller.forgetEvents()
     try home.controller.event(within: .seconds(1)) { if case .reportEnd = $0 { true } else { nil } }
     try home.toggle()
@@ -83,14 +83,14 @@ import Testing
     #expect(try home.reports(of: onOff, as: Bool.self) == [state, state.map { !$0 }])
     #expect(!home.controller.events.contains { if case .subscriptionLost = $0.event { true } else { false } })
 
-    // The controller restarts as well, and knows its node.
+    // After a restart, the controller still has its node.
     home.controller.restart()
     #expect(home.controller.engine?.nodes.map(\.nodeID) == [1])
     try home.toggle()
     #expect(home.isOn == state)
   }
 
-  @Test func aMovedLightIsFoundAgain() throws {
+  @Test func findsMovedLight() throws {
     let home = try SimulatedHome()
     try home.commission()
     home.light.cutPower()
@@ -101,7 +101,7 @@ import Testing
     #expect(home.isOn == state.map { !$0 })
   }
 
-  @Test func anAddressThatWasToldWronglyIsNotKept() throws {
+  @Test func keepsOnlyConfirmedAddresses() throws {
     let home = try SimulatedHome()
     try home.commission()
     let nowhere = SocketAddress(.v6(high: 0xFD00_0000_0000_0000, low: 98, scope: 0), port: 5540)
@@ -117,7 +117,7 @@ import Testing
     home.controller.forgetEvents()
     #expect(home.controller.engine?.node(1)?.address == address)
 
-    // Where it was told to be rightly it answers, and that is kept.
+    // The light answers at a correct address, which is stored.
     let moved = SocketAddress(.v6(high: 0xFD00_0000_0000_0000, low: 99, scope: 0), port: 5540)
     home.light.cutPower()
     home.light.move(to: moved)
@@ -131,14 +131,14 @@ import Testing
     #expect(home.controller.engine?.node(1)?.address == moved)
   }
 
-  @Test func aWrongPasscodeGetsNobodyIn() throws {
+  @Test func rejectsWrongPasscode() throws {
     let home = try SimulatedHome()
     #expect(throws: ControllerError.self) { try home.commission(20_202_022) }
     #expect(home.light.engine?.fabrics.isEmpty == true)
     try home.commission()
   }
 
-  @Test func removalFreesTheLight() throws {
+  @Test func removalAllowsCommissioningAgain() throws {
     let home = try SimulatedHome()
     try home.commission()
     _ = try home.result { $0.removeNode(1, at: $1) }

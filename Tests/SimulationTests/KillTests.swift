@@ -7,10 +7,11 @@ import Runtime
 import Simulation
 import Testing
 
-/// Power that goes at any moment.
+/// Power cuts at any point.
 @Suite struct KillTests {
-  /// A machine without power stores nothing, nor does a process that ran before it went, once it is back; what was stored is there.
-  @Test func whatIsNotStoredWhenThePowerGoesIsLost() throws {
+  /// A machine without power stores nothing, nor does a process from before the cut after power is restored. Stored
+  /// data is kept.
+  @Test func powerCutKeepsOnlyCommittedState() throws {
     let world = World(seed: 1)
     let machine = world.addMachine("light")
     let store = try machine.openStore("device")
@@ -35,8 +36,8 @@ import Testing
     #expect(try machine.openStore("device").load().isEmpty)
   }
 
-  /// What the light said it had done, it had stored.
-  @Test func anAnsweredCommandIsNeverForgotten() throws {
+  /// The light stores a change before it responds.
+  @Test func keepsAcknowledgedCommands() throws {
     for effect in 0..<40 {
       let home = try SimulatedHome()
       home.world.trace.keepsEntries = false
@@ -51,7 +52,7 @@ import Testing
           answered = asked
         }
       } catch is ControllerError {
-        // Killed; the last command may have been carried out without an answer.
+        // Killed; the last command may have been performed without a response.
       }
       home.light.restart()
       let state = try home.state()
@@ -61,9 +62,9 @@ import Testing
     }
   }
 
-  /// The controller is killed before each of its effects while it commissions: afterwards the light is either its node
-  /// or, once the fail-safe has run out, free again.
-  @Test func aKilledCommissioner() throws {
+  /// The controller is killed before each of its effects while it commissions. Afterwards the light is its node, or
+  /// commissionable again after the fail-safe expires.
+  @Test func survivesKilledCommissioner() throws {
     let whole = try SimulatedHome()
     let begin = whole.controller.effectCount
     try whole.commission()
@@ -78,7 +79,7 @@ import Testing
       _ = home.controller.command { $0.commission(request, at: $1) }
       try home.world.run(for: .seconds(5))
       #expect(!home.controller.isPowered, "effect \(effect)")
-      // Operations are numbered anew in each life.
+      // Operation IDs start again in each life.
       home.controller.forgetEvents()
       home.controller.powerOn()
       try home.world.run(for: .seconds(300))
@@ -89,7 +90,7 @@ import Testing
         #expect(home.light.engine?.isCommissionable == true, "effect \(effect)")
         #expect(throws: Never.self, "effect \(effect)") { try home.commission() }
       } else {
-        // The light is the controller's, which may not know it: it finds out when it is told to commission it again.
+        // The light is in the controller's fabric, which the controller may only learn when it commissions it again.
         if nodes.isEmpty { #expect(throws: Never.self, "effect \(effect)") { try home.commission() } }
         #expect(throws: Never.self, "effect \(effect)") { try home.toggle() }
       }
@@ -97,9 +98,9 @@ import Testing
     }
   }
 
-  /// The light is killed before each of its effects while it is commissioned, and comes back two seconds later: either it is
-  /// commissioned all the same, or the step is named and the next try works at once.
-  @Test func aKilledDevice() throws {
+  /// The light is killed before each of its effects while it is commissioned, and restarts two seconds later. Either
+  /// commissioning succeeds, or the failed step is reported and the next attempt succeeds.
+  @Test func survivesKilledDevice() throws {
     let request = CommissioningRequest(
       passcode: SimulatedHome.passcode, target: .discriminator(.long(SimulatedHome.discriminator)))
     let whole = try SimulatedHome()
@@ -126,7 +127,8 @@ import Testing
         failures += 1
         #expect(home.controller.engine?.nodes.isEmpty == true, "effect \(effect)")
         #expect(
-          home.light.engine?.fabrics.isEmpty == true, "effect \(effect): the light is in a fabric that is forgotten")
+          home.light.engine?.fabrics.isEmpty == true,
+          "effect \(effect): the light is in a fabric unknown to the controller")
         #expect(throws: Never.self, "effect \(effect)") { try home.commission() }
       case .failure(let error): Issue.record("effect \(effect): \(error)")
       }
@@ -138,8 +140,8 @@ import Testing
     #expect(failures > 10)
   }
 
-  /// The power goes and comes all the time; what was switched by hand and stored stays, and the fabric with it.
-  @Test func manyLives() throws {
+  /// Repeated power cuts keep the fabric and the changes made at the device.
+  @Test func survivesManyPowerCuts() throws {
     let home = try SimulatedHome()
     try home.commission()
     for life in 0..<50 {

@@ -5,7 +5,7 @@ import Testing
 @testable import Simulation
 
 @Suite struct LinkTests {
-  /// Sends so many datagrams of ten bytes at once, and tells which came when.
+  /// Sends a number of datagrams of ten bytes at once, and returns their arrivals.
   private func arrivals(_ conditions: LinkConditions, count: UInt8 = 20) -> [(byte: UInt8, at: Instant)] {
     var network = SimulatedNetwork(seed: 4)
     network.conditions = conditions
@@ -22,7 +22,7 @@ import Testing
     return result
   }
 
-  @Test func aWayOverTwoLinksHasTheFaultsOfBoth() {
+  @Test func combinesConditionsOfTwoLinks() {
     var first = LinkConditions(latency: .milliseconds(3), loss: Ratio(1, of: 2))
     first.bytesPerSecond = 100
     var second = LinkConditions(latency: .milliseconds(4), loss: Ratio(1, of: 2), duplication: Ratio(1, of: 4))
@@ -36,14 +36,14 @@ import Testing
     #expect(LinkConditions(loss: .never).followed(by: LinkConditions(loss: .never)).loss.numerator == 0)
   }
 
-  @Test func heldDatagramsAreOvertaken() {
+  @Test func reordersDatagrams() {
     let found = arrivals(LinkConditions(reordering: Ratio(1, of: 4)))
     #expect(found.map(\.byte).sorted() == Array(0..<20))
     #expect(found.map(\.byte) != Array(0..<20))
     #expect(Set(found.map { $0.at.nanoseconds / 1_000_000 }).sorted() == [2, 52])
   }
 
-  @Test func aSlowLinkCarriesOneAfterTheOther() {
+  @Test func limitsBandwidth() {
     var conditions = LinkConditions.perfect
     conditions.bytesPerSecond = 1000
     let found = arrivals(conditions)
@@ -52,7 +52,7 @@ import Testing
     #expect(milliseconds == (1...20).map { Int64(10 * $0 + 2) })
   }
 
-  @Test func whatIsTooLongIsLost() {
+  @Test func dropsLongDatagrams() {
     var conditions = LinkConditions.perfect
     conditions.maximumDatagramSize = 9
     #expect(arrivals(conditions).isEmpty)
@@ -60,8 +60,8 @@ import Testing
     #expect(arrivals(conditions).count == 20)
   }
 
-  /// What has no room for the answer to an empty report carries nothing, however short a datagram may be.
-  @Test func aLinkWithoutRoomCarriesNothing() {
+  /// A link too small for the response to an empty report counts as cut, even if it carries shorter datagrams.
+  @Test func tooSmallMaximumSizeCarriesNothing() {
     var bytes: [UInt8] = []
     MessageHeader(sessionID: 1, counter: 1).encode(to: &bytes)
     PayloadHeader(
@@ -80,8 +80,9 @@ import Testing
     #expect(!carries(1) && !carries(41) && !carries(1232, .always))
   }
 
-  /// It is lost when it is sent, though the cut may be mended before it would have come; the other direction has no part in it.
-  @Test func whatIsSentIntoACutIsLost() {
+  /// A datagram into a cut link is lost on sending, even if the link heals before its arrival. The other direction is
+  /// not affected.
+  @Test func dropsDatagramsOnCutLink() {
     var network = SimulatedNetwork(seed: 4)
     let hosts = [HostID(0), HostID(1)]
     let addresses = hosts.map { World.address(of: $0) }
@@ -102,7 +103,7 @@ import Testing
     #expect(losses() == [nil, nil])
   }
 
-  @Test func aClockThatDriftsDoesNotJump() {
+  @Test func driftingClockDoesNotJump() {
     var clock = MachineClock(drift: 100)
     let hour = Instant.zero + .seconds(3600)
     #expect(clock.local(hour) == hour + .milliseconds(360))

@@ -6,12 +6,12 @@ import MatterProtocol
 import Simulation
 import Testing
 
-/// Stories after commissioning, told again with each of their packets lost.
+/// Interactions after commissioning, repeated with each of their packets lost.
 @Suite struct PacketLossTests {
   private let onOff = OnOff.onOff.path(on: 1)
 
-  /// Runs a story whole, then once for each of its packets without it.
-  private func loseEach(_ story: (SimulatedHome) throws -> Void) throws {
+  /// Runs an interaction without loss, then once for each of its packets with that packet lost.
+  private func loseEach(_ interaction: (SimulatedHome) throws -> Void) throws {
     func run(_ lost: Int?) throws -> Int {
       let home = try SimulatedHome()
       home.world.trace.keepsEntries = false
@@ -19,7 +19,7 @@ import Testing
       try home.world.run(for: .seconds(1))
       let begin = home.world.network.packetCount
       if let lost { home.world.network.drop(packet: begin + lost) }
-      try story(home)
+      try interaction(home)
       if lost != nil { #expect(home.world.network.losses == [.picked: 1]) }
       return home.world.network.packetCount - begin
     }
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test func switching() throws {
+  @Test func toggles() throws {
     try loseEach { home in
       for _ in 0..<3 {
         let before = try home.state()
@@ -40,8 +40,8 @@ import Testing
     }
   }
 
-  /// A report of many messages comes whole, each of its attributes once.
-  @Test func readingEverything() throws {
+  /// A report of several messages arrives completely, with each attribute once.
+  @Test func readsAllAttributes() throws {
     var whole: [ConcreteAttributePath]?
     try loseEach { home in
       let report = try home.read([AttributePath()])
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func timedWriting() throws {
+  @Test func writesTimed() throws {
     try loseEach { home in
       let write = AttributeWrite(OnOff.onTime.path(on: 1), value: UInt16(77).tlv)
       let statuses = try home.write([write], timed: .seconds(10))
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test func subscribing() throws {
+  @Test func subscribes() throws {
     try loseEach { home in
       try home.subscribe(AttributePath(), maxInterval: .seconds(20))
       let before = try home.state()
@@ -70,10 +70,10 @@ import Testing
       try home.world.run(for: .seconds(30))
       home.switchByHand(before)
       try home.world.run(for: .seconds(60))
-      // Whatever was lost, the last word is right, and nothing was told in the wrong order.
-      let told = try home.reports(of: onOff, as: Bool.self)
-      #expect(told.last == before)
-      #expect(told.contains(!before))
+      // Whichever packet is lost, the last value is correct, and values arrive in order.
+      let reported = try home.reports(of: onOff, as: Bool.self)
+      #expect(reported.last == before)
+      #expect(reported.contains(!before))
     }
   }
 }

@@ -8,13 +8,13 @@ import Runtime
 import Simulation
 import Testing
 
-/// Networks and clocks as they are in real homes: addresses that lead nowhere or change, and clocks that are wrong.
+/// Imperfect networks and clocks: unreachable or changing addresses, and wrong clocks.
 @Suite struct SurroundingsTests {
   private static let v4 = SocketAddress(.v4(0x0A00_0007), port: 5540)
   private static let v6 = SocketAddress(.v6(high: 0xFD00_0000_0000_0000, low: 7, scope: 0), port: 5540)
 
-  /// A real machine signs with a random number, as it must; a simulated one always the same, as a run is to be repeated.
-  @Test func aRealMachineSignsByChanceAndASimulatedOneDoesNot() throws {
+  /// A real machine signs with a random nonce, a simulated one deterministically, so that runs are reproducible.
+  @Test func signaturesAreDeterministicOnlyInSimulation() throws {
     var random = SystemRandomSource()
     let key = P256PrivateKey(random: &random)
     let message: [UInt8] = Array("Sigma2".utf8)
@@ -31,8 +31,8 @@ import Testing
     #expect(try signatures(world.addMachine("one")) == signatures(World(seed: 2).addMachine("two")))
   }
 
-  /// Found, commissioned, switched, followed.
-  private func story(_ home: SimulatedHome) throws {
+  /// Commissioning, a subscription and a toggle.
+  private func commissionSubscribeAndToggle(_ home: SimulatedHome) throws {
     try home.commission()
     try home.subscribe(AttributePath(OnOff.onOff.path(on: 1)))
     let before: Bool = try home.state()
@@ -42,27 +42,27 @@ import Testing
     #expect(try home.reports(of: OnOff.onOff.path(on: 1), as: Bool.self) == [before, !before])
   }
 
-  /// A device that has one family alone, and one that tells addresses of the other, too, where it can't be reached.
+  /// A device with one family only, and one that also announces unreachable addresses of the other family.
   @Test(arguments: [v4, v6], [[], [IPAddress.v4(0x0A00_0063)], [.v6(high: 0xFD00_0000_0000_0000, low: 99, scope: 0)]])
-  func oneFamilyIsEnough(_ address: SocketAddress, dead: [IPAddress]) throws {
+  func worksWithOneAddressFamily(_ address: SocketAddress, dead: [IPAddress]) throws {
     let home = try SimulatedHome(lightAddress: address)
     home.world.discovery.deadAddresses = [home.light.id: dead]
-    // What it published when it was switched on did not have those yet.
+    // The publication from its first start does not have these addresses.
     home.light.restart()
-    try story(home)
+    try commissionSubscribeAndToggle(home)
     #expect(home.controller.engine?.nodes.map(\.address) == [address])
     #expect((home.world.network.losses[.noSuchAddress] ?? 0 > 0) == !dead.isEmpty)
-    // Also after both have forgotten their session.
+    // Also after both have lost their session.
     home.controller.restart()
     home.controller.forgetEvents()
     home.light.restart()
     try home.toggle()
   }
 
-  /// The lease is over while the controller follows the device: it hears of changes again, at the new address, whether DNS-SD
-  /// tells of that or the device itself is heard from there.
+  /// The address changes during a subscription: reports resume at the new address, whether DNS-SD announces it or the
+  /// device itself sends from there.
   @Test(arguments: [true, false], [v4, v6])
-  func anAddressThatChangesUnderASubscription(announces: Bool, to address: SocketAddress) throws {
+  func followsAddressChangeDuringSubscription(announces: Bool, to address: SocketAddress) throws {
     let home = try SimulatedHome()
     try home.commission()
     let onOff = OnOff.onOff.path(on: 1)
@@ -78,16 +78,16 @@ import Testing
     try home.world.run(for: .seconds(2))
     #expect(try home.reports(of: onOff, as: Bool.self).last == state)
     #expect(home.controller.engine?.nodes.map(\.address) == [address])
-    // It is remembered, too.
+    // The address is also stored.
     home.controller.restart()
     home.controller.forgetEvents()
     try home.toggle()
   }
 
-  /// Milliseconds of Unix time: the beginning of 2000 and a second, which is where a clock without a battery begins; 2010;
-  /// 2099. Nil: no clock.
+  /// Milliseconds of Unix time: one second after the start of 2000, where a clock without a battery starts; 2010; 2099.
+  /// Nil: no clock.
   @Test(arguments: [nil, 946_684_801_000, 1_262_304_000_000, 4_070_908_800_000] as [Int64?])
-  func aDeviceWhoseClockIsWrong(epoch: Int64?) throws {
+  func toleratesWrongDeviceClock(epoch: Int64?) throws {
     let home = try SimulatedHome {
       $0.epoch = epoch
     } controller: {
@@ -95,26 +95,26 @@ import Testing
       // 2026-11-22.
       $0.currentTime = 848_620_800
     }
-    try story(home)
+    try commissionSubscribeAndToggle(home)
     home.light.restart()
     try home.toggle()
   }
 
-  /// Seconds since 2000 as the controller has them: none, 2099.
+  /// The controller's time in seconds since 2000: none, 2099.
   @Test(arguments: [nil, 3_124_224_000] as [Int64?], [nil, 1_795_305_600_000] as [Int64?])
-  func aControllerWhoseClockIsWrong(time: Int64?, epoch: Int64?) throws {
+  func toleratesWrongControllerClock(time: Int64?, epoch: Int64?) throws {
     let home = try SimulatedHome {
       $0.epoch = epoch
     } controller: {
       $0.notBefore = ControllerConfiguration.earliestNotBefore
       $0.currentTime = time
     }
-    try story(home)
+    try commissionSubscribeAndToggle(home)
   }
 
-  /// A clock that is before all certificates is not taken for right in silence: what it makes fail is named, and may be
+  /// A clock before the validity of all certificates is not ignored silently: the failed step is reported, and can be
   /// overridden.
-  @Test func aControllerThatLivesInThePast() throws {
+  @Test func reportsControllerClockBeforeCertificates() throws {
     let home = try SimulatedHome { _ in
     } controller: {
       $0.notBefore = ControllerConfiguration.earliestNotBefore

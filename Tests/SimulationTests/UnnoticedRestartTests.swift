@@ -8,10 +8,12 @@ import Testing
 @testable import Home
 @testable import Simulation
 
-/// A device is started again before anybody misses it. All that tells is that it announces itself, the same as before.
+/// Restarts that end before the subscription times out. The only sign is the repeated, unchanged announcement.
 @Suite struct UnnoticedRestartTests {
-  /// - Parameter echoes: when it is heard again what it announced, in milliseconds: on other interfaces, or repeated.
-  @Test(arguments: [[], [100], [300, 700], [990]] as [[Int64]]) func whatItSaysIsHeardSoon(_ echoes: [Int64]) throws {
+  /// - Parameter echoes: when the announcement is received again, in milliseconds: on other interfaces, or repeated.
+  @Test(arguments: [[], [100], [300, 700], [990]] as [[Int64]]) func reportsChangesSoonAfterRestart(_ echoes: [Int64])
+    throws
+  {
     let home = try FollowedHome()
     try home.start()
     try home.world.run(for: .seconds(20))
@@ -26,7 +28,7 @@ import Testing
       home.home.command { engine, now in engine.handle(.serviceFound(service), at: now) }
     }
     #expect(try home.run(for: announced + .seconds(2) - home.world.now) { home.lampIsOn($0) == !wasOn })
-    // It was there all the time, as far as anybody can say, and the others were.
+    // The device never counted as offline, and neither did the others.
     try home.world.run(for: .seconds(100))
     let changes = home.log.dropFirst(count).flatMap(\.changes)
     #expect(!changes.contains { if case .connectivity = $0 { true } else { false } }, "\(changes)")
@@ -34,25 +36,25 @@ import Testing
     #expect(try home.run(for: .seconds(1)) { home.lampIsOn($0) == wasOn })
   }
 
-  /// Whoever is alone with us does not look for others of its name first: it announces itself at once.
+  /// The device does not probe for name conflicts, so it announces itself at once.
   @Test(arguments: [0, 1, 100, 500, 749, 751] as [Int64])
-  func soIsWhoIsStartedAgainJustAfterItsSubscriptionStands(_ milliseconds: Int64) throws {
+  func handlesRestartRightAfterSubscribing(_ milliseconds: Int64) throws {
     let home = try FollowedHome()
     try home.start()
     let isOn = try home.lampState()
     home.lamp.restart()
     #expect(try home.run(for: .seconds(3)) { _ in home.home.engine?.probes.isEmpty == false })
     #expect(try home.run(for: .seconds(3)) { _ in home.home.engine?.probes.isEmpty == true })
-    // Its subscription is anew.
+    // The subscription was renewed.
     try home.world.run(for: .milliseconds(milliseconds))
     home.lamp.restart()
     home.lamp.command { engine, now in try? engine.act(set: OnOff.onOff, !isOn, on: 1, at: now) }
     #expect(try home.run(for: .seconds(7)) { home.lampIsOn($0) == !isOn })
   }
 
-  /// Who was asked for a new subscription goes before it has granted it, at any moment of that.
+  /// The device restarts again at any point while it grants a new subscription.
   @Test(arguments: stride(from: 1000, through: 1100, by: 2).map(Int64.init))
-  func soIsWhoIsStartedAgainWhileItIsAskedForAnother(_ milliseconds: Int64) throws {
+  func handlesRestartWhileSubscribing(_ milliseconds: Int64) throws {
     let home = try FollowedHome()
     try home.start()
     try home.world.run(for: .seconds(20))
@@ -63,16 +65,16 @@ import Testing
     home.lamp.restart()
     home.lamp.command { engine, now in try? engine.act(set: OnOff.onOff, isOn, on: 1, at: now) }
     let began = home.world.now
-    // What the first one told is heard, if it came to that; then what the second one is.
+    // The report of the first life, if there was one, is followed by that of the second.
     try home.world.run(for: .seconds(7))
     #expect(try home.lampState() == isOn)
     home.lamp.command { engine, now in try? engine.act(set: OnOff.onOff, !isOn, on: 1, at: now) }
     #expect(try home.run(for: .seconds(1)) { home.lampIsOn($0) == !isOn }, "\(home.world.now - began)")
   }
 
-  /// Its record ran out, as all that told of it was lost, or another one of its host name took that back: it was there all the
-  /// time, and is not said to have been away.
-  @Test(arguments: [0, 10, 1000, 20_000] as [Int64]) func whoseServiceComesBackIsNotAway(_ milliseconds: Int64) throws {
+  /// The service record expired because its announcements were lost, or a host with the same name withdrew it. The
+  /// device was reachable all the time, and is not reported offline.
+  @Test(arguments: [0, 10, 1000, 20_000] as [Int64]) func returningServiceIsNotOffline(_ milliseconds: Int64) throws {
     let home = try FollowedHome()
     try home.start()
     try home.world.run(for: .seconds(20))
@@ -88,8 +90,8 @@ import Testing
     #expect(try home.run(for: .seconds(1)) { home.lampIsOn($0) == !isOn })
   }
 
-  /// Whoever is looked for is heard of, too: that is no reason to begin anew what has just been begun.
-  @Test(arguments: [true, false]) func whoDoesNotAnswerIsNotAskedTimeAndAgain(_ wasWithdrawn: Bool) throws {
+  /// Queries for a device are echoed as announcements, which must not restart a probe in progress.
+  @Test(arguments: [true, false]) func limitsProbesOfSilentDevice(_ wasWithdrawn: Bool) throws {
     let home = try FollowedHome()
     try home.start()
     try home.world.run(for: .seconds(20))
@@ -102,12 +104,12 @@ import Testing
       handle(.serviceFound(service))
       try home.world.run(for: .milliseconds(10))
     }
-    // A read and two beginnings of a session, each sent up to five times.
+    // One read and two session establishments, each sent up to five times.
     #expect(home.world.network.packetCount - before <= 20, "\(home.world.network.packetCount - before)")
   }
 
-  /// Nothing of this process, or of the machine, ran for so long that nodes have given it up.
-  @Test func whoDidNotListenForLongLooksAnewAtAll() throws {
+  /// The process or the machine was suspended long enough for nodes to drop their subscriptions.
+  @Test func probesAllDevicesAfterSuspension() throws {
     let home = try FollowedHome()
     try home.start()
     try home.world.run(for: .seconds(20))
@@ -126,7 +128,7 @@ import Testing
     #expect(!changes.contains { if case .connectivity = $0 { true } else { false } }, "\(changes)")
   }
 
-  @Test func aBridgesChildrenAreHeardToo() throws {
+  @Test func updatesBridgedDevicesAfterRestart() throws {
     let home = try FollowedHome()
     try home.start()
     try home.world.run(for: .seconds(20))
@@ -136,8 +138,8 @@ import Testing
     #expect(home.isOnline("2/2") && home.isOnline("1"))
   }
 
-  /// Time and again: each is heard of, and no node is asked more often than every 5 s.
-  @Test func whoRestartsAllTheTimeIsHeardEachTime() throws {
+  /// Repeated restarts: each change is reported, and no node is probed more often than every 5 s.
+  @Test func reportsChangesOfEachRestart() throws {
     let home = try FollowedHome()
     try home.start()
     for pause in [20, 1, 2, 7, 1, 1] as [Int64] {
@@ -149,8 +151,8 @@ import Testing
     }
   }
 
-  /// It is where it was, and says something else of itself, ten times in ten seconds: that is worth a small read or two.
-  @Test func whoOnlyAnnouncesIsAskedALittle() throws {
+  /// Ten changed announcements in ten seconds without a restart cause only a few small reads.
+  @Test func limitsProbesOfFrequentAnnouncements() throws {
     let home = try FollowedHome()
     try home.start()
     try home.world.run(for: .seconds(20))
@@ -166,15 +168,15 @@ import Testing
       try home.world.run(for: .seconds(1))
     }
     try home.world.run(for: .seconds(3))
-    // A read, its report and an acknowledgement; at 0 s, 1 s, 2.5 s, 5.5 s and 10.5 s.
+    // A read, its report and an acknowledgement, at 0 s, 1 s, 2.5 s, 5.5 s and 10.5 s.
     #expect(home.world.network.packetCount - before <= 15, "\(home.world.network.packetCount - before)")
     #expect(home.home.engine?.controller.standingSubscriptions.sorted() == sessions)
     #expect(home.home.engine?.probes.isEmpty == true)
   }
 
-  /// Each interface that an announcement is heard on tells of it: a read, its report and an acknowledgement at once, and another
-  /// when the next one may be asked, as it may have been started again in between.
-  @Test func whatIsHeardOnSeveralInterfacesIsOneAnnouncement() throws {
+  /// An announcement received on several interfaces causes one read, with its report and an acknowledgement, and
+  /// another one at the next time allowed, since the device may have restarted in between.
+  @Test func mergesAnnouncementsOfSeveralInterfaces() throws {
     let home = try FollowedHome()
     try home.start()
     try home.world.run(for: .seconds(20))
@@ -187,9 +189,9 @@ import Testing
     #expect(home.world.network.packetCount - before <= 8, "\(home.world.network.packetCount - before)")
   }
 
-  /// It had just been asked, for another announcement, and had answered.
+  /// The device had just answered the probe for another announcement.
   @Test(arguments: [30, 100, 300, 490, 510, 990] as [Int64])
-  func soIsWhoIsStartedAgainJustAfterItHasAnswered(_ milliseconds: Int64) throws {
+  func handlesRestartRightAfterProbe(_ milliseconds: Int64) throws {
     let home = try FollowedHome()
     try home.start()
     try home.world.run(for: .seconds(20))
@@ -201,8 +203,8 @@ import Testing
     #expect(try home.run(for: .seconds(7)) { home.lampIsOn($0) == !isOn })
   }
 
-  /// What comes right after we subscribed is worth a small question a little later, unless it is heard until then.
-  @Test(arguments: [true, false]) func anAnnouncementWithASubscriptionIsItsOwn(_ isHeard: Bool) throws {
+  /// An announcement right after subscribing causes a small read a little later, unless a report arrives before.
+  @Test(arguments: [true, false]) func delaysProbeAfterSubscribing(_ isHeard: Bool) throws {
     let home = try FollowedHome()
     try home.start()
     let service = try #require(home.service(of: 1))
@@ -221,15 +223,15 @@ import Testing
       home.lamp.command { engine, now in try? engine.act(set: OnOff.onOff, !isOn, on: 1, at: now) }
     }
     try home.world.run(for: .seconds(3))
-    // A report and its answer; or a read, its report, and an acknowledgement.
+    // A report and its response; or a read, its report and an acknowledgement.
     #expect(home.world.network.packetCount - before <= (isHeard ? 3 : 4), "\(home.world.network.packetCount - before)")
     #expect((home.home.engine?.followed[1]?.askedAt == nil) == isHeard)
     #expect(home.home.engine?.probes.isEmpty == true)
     #expect(home.home.engine?.controller.standingSubscriptions.sorted() == sessions)
   }
 
-  /// All of a house at a time: no more are called at once than when it starts.
-  @Test func theyAreCalledInTurn() throws {
+  /// After restarts of all devices, no more calls run at once than at the start.
+  @Test func limitsConcurrentCalls() throws {
     let home = try FollowedHome { $0.maximumCalls = 1 }
     try home.start()
     try home.world.run(for: .seconds(20))
@@ -248,7 +250,7 @@ import Testing
 }
 
 extension FollowedHome {
-  /// What a node of ours announces.
+  /// Returns the service that a node announces.
   fileprivate func service(of node: NodeID) -> MatterService? {
     guard let fabric = home.engine?.controller.fabric.compressedFabricID else { return nil }
     return world.discovery.publications.map(\.service).first {

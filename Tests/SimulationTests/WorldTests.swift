@@ -5,7 +5,7 @@ import Testing
 @testable import Simulation
 
 @Suite struct WorldTests {
-  @Test func timeJumpsToWhatIsNext() throws {
+  @Test func advancesToNextEvent() throws {
     let world = World(seed: 1)
     let (pinger, ponger) = world.addPair()
     #expect(world.nextWakeUp == .zero + .seconds(1))
@@ -15,7 +15,7 @@ import Testing
     #expect(world.now == .zero + .milliseconds(1002))
     #expect(ponger.events.map(\.event) == [.got(1)])
     try world.run(until: .zero + .milliseconds(1500))
-    // 1 to 10, two milliseconds each.
+    // The numbers 1 to 10, two milliseconds each.
     #expect(ponger.events.map(\.event) == [1, 3, 5, 7, 9].map { .got($0) })
     #expect(pinger.events.map(\.event) == [2, 4, 6, 8, 10].map { .got($0) })
     #expect(pinger.events.last?.at == .zero + .milliseconds(1020))
@@ -23,7 +23,7 @@ import Testing
     #expect(world.network.packetCount == 10)
   }
 
-  @Test func theSameSeedGivesTheSameTrace() throws {
+  @Test func sameSeedGivesSameTrace() throws {
     func run(seed: UInt64, keepsEntries: Bool = true) throws -> Trace {
       let world = World(seed: seed)
       world.trace.keepsEntries = keepsEntries
@@ -39,13 +39,13 @@ import Testing
     #expect(first.digest != other.digest)
     #expect(first.entries.contains { $0.kind == .lost })
     #expect(first.entries.contains { $0.kind == .note && $0.at == .zero + .seconds(7) })
-    // The digest is part of the contract: recorded runs are compared with it, on any machine.
+    // The digest is part of the contract: recorded runs are compared by it, on any machine.
     #expect(first.digest == 10_750_562_433_263_464_996)
     #expect(try run(seed: 3, keepsEntries: false).digest == first.digest)
     #expect(first.count == first.entries.count { $0.kind != .draws })
   }
 
-  @Test func onePickedPacketIsLost() throws {
+  @Test func dropsPickedPacket() throws {
     for picked in 0..<10 {
       let world = World(seed: 1)
       let (pinger, ponger) = world.addPair()
@@ -57,14 +57,14 @@ import Testing
     }
   }
 
-  @Test func lossAndDuplicationComeAsOften() throws {
+  @Test func losesAndDuplicatesAtTheGivenRates() throws {
     let world = World(seed: 9)
     world.network.conditions = LinkConditions(
       latency: .milliseconds(1), jitter: .milliseconds(3), loss: Ratio(1, of: 4), duplication: Ratio(1, of: 8))
     let ponger = world.add("sink") { Ping($0, sendsTo: nil) }
     let address = ponger.address
     let source = world.add("source") { Ping($0, sendsTo: address) }
-    // A number that needs no answer.
+    // A number without a reply.
     source.command { engine, _ in
       engine.next = nil
       for _ in 0..<8000 { engine.effects.append(.send([10], to: address)) }
@@ -79,7 +79,7 @@ import Testing
     #expect(Set(times).count > 100)
   }
 
-  @Test func partitionsAndLinks() throws {
+  @Test func appliesPartitionsAndLinkConditions() throws {
     let world = World(seed: 1)
     let (pinger, ponger) = world.addPair()
     world.network.partition([pinger.id], from: [ponger.id])
@@ -95,7 +95,7 @@ import Testing
     try world.run(for: .seconds(2))
     #expect(ponger.events.count == 7)
     #expect(world.network.losses[.link] == 2)
-    // A slow link, and a partition that comes while a datagram is on its way.
+    // A slow link, and a partition while a datagram is in flight.
     world.network.set(LinkConditions(latency: .milliseconds(300)), from: ponger.id, to: pinger.id)
     try world.run(for: .milliseconds(1100))
     world.network.partition([pinger.id], from: [ponger.id])
@@ -104,8 +104,8 @@ import Testing
     #expect(world.network.losses[.partition] == 4)
   }
 
-  /// Cut in one direction, datagrams get there in the other.
-  @Test func aCutOfOneDirection() throws {
+  /// Cut in one direction, the other direction works.
+  @Test func cutsOneDirection() throws {
     let world = World(seed: 1)
     let (pinger, ponger) = world.addPair()
     world.network.cut(from: ponger.id, to: pinger.id)
@@ -121,8 +121,8 @@ import Testing
     #expect(ponger.events.count == 7 && pinger.events.count == 5)
   }
 
-  /// Half as fast again: three of its seconds are two.
-  @Test func aMachineWhoseClockIsFast() async throws {
+  /// A clock that runs half as fast again: three of its seconds are two.
+  @Test func appliesClockDrift() async throws {
     let run = await Simulation.run(seed: 1) { simulation in
       let machine = simulation.machine
       let epoch = machine.unixMicroseconds()
@@ -136,22 +136,22 @@ import Testing
     }
     let (fast, shown, slow, back) = try run.result.get()
     #expect((fast, shown) == (.zero + .seconds(2), 3_000_000))
-    // To the nanosecond is not to be had of a clock at half the speed.
+    // A clock at half the speed is not exact to the nanosecond.
     #expect((.seconds(8) - (slow - .zero)).nanoseconds.magnitude < 10)
     #expect(back == -4_000_000)
   }
 
-  @Test func probabilitiesAreRatios() {
+  @Test func drawsByRatio() {
     var random = SeededRandomSource(seed: 6)
     let count = (0..<30_000).count { _ in Ratio(1, of: 3).happens(&random) }
     #expect((9_700...10_300).contains(count))
-    // What is certain draws nothing.
+    // A certain outcome makes no draw.
     var (one, other) = (random, random)
     #expect(!Ratio(0, of: 5).happens(&one) && !Ratio(1, of: 0).happens(&one) && Ratio(7, of: 5).happens(&one))
     #expect(one.next() == other.next())
   }
 
-  @Test func powerAndStore() throws {
+  @Test func keepsStoreAcrossPowerCuts() throws {
     let world = World(seed: 1)
     let (pinger, ponger) = world.addPair()
     try world.run(for: .milliseconds(1500))
@@ -168,7 +168,7 @@ import Testing
     #expect(ponger.engine?.count == 10)
     #expect(pinger.events.count == 10)
 
-    // A datagram on its way when the power goes.
+    // A datagram in flight when power is cut.
     pinger.restart()
     try world.run(for: .milliseconds(1001))
     ponger.cutPower()
@@ -176,8 +176,8 @@ import Testing
     #expect(world.network.losses[.powerOff] == 1)
   }
 
-  /// The power can go before any effect: what was stored before is there, what comes after never happened.
-  @Test func aPowerCutBeforeEachEffect() throws {
+  /// Power is cut before each effect: earlier effects took place, later ones did not.
+  @Test func cutsPowerBeforeAnyEffect() throws {
     for number in 0..<12 {
       let world = World(seed: 1)
       let (pinger, ponger) = world.addPair()
@@ -185,14 +185,14 @@ import Testing
       try world.run(for: .milliseconds(1500))
       #expect(!ponger.isPowered)
       #expect(ponger.effectCount == number)
-      // Each datagram makes three: store, emit, send.
+      // Each datagram has three effects: store, emit, send.
       #expect(ponger.store["count"]?.first ?? 0 == UInt8((number + 2) / 3))
       #expect(ponger.events.count == (number + 1) / 3)
       #expect(pinger.events.count == number / 3)
     }
   }
 
-  @Test func livelocksAreReported() throws {
+  @Test func reportsLivelocks() throws {
     let world = World(seed: 1)
     let host = world.add("busy") { Ping($0, sendsTo: $0.address) }
     host.command { engine, now in
@@ -214,7 +214,7 @@ import Testing
     }
   }
 
-  @Test func waitingForAnEvent() throws {
+  @Test func waitsForEvent() throws {
     let world = World(seed: 1)
     let (pinger, _) = world.addPair()
     let number = try pinger.event { if case .got(let number) = $0, number > 5 { number } else { nil } }
@@ -223,14 +223,14 @@ import Testing
     #expect(throws: SimulationError.timedOut(at: .zero + .milliseconds(6012), waiting: ["an event of pinger"])) {
       try pinger.event(within: .seconds(5)) { $0 == .got(77) ? true : nil }
     }
-    // Nothing is left to happen.
+    // No event is left.
     pinger.command { engine, _ in engine.next = nil }
     #expect(throws: SimulationError.deadlock(at: .zero + .milliseconds(11_012), waiting: ["an event of pinger"])) {
       try pinger.event(within: .seconds(5)) { $0 == .got(77) ? true : nil }
     }
   }
 
-  @Test func whatIsOnItsWayToAnAddressThatNobodyHasAnyMoreIsLost() throws {
+  @Test func losesDatagramsToAbandonedAddress() throws {
     let world = World(seed: 1)
     world.network.conditions.latency = .seconds(3)
     let (_, ponger) = world.addPair()
@@ -242,14 +242,14 @@ import Testing
     #expect(world.network.losses[.noSuchAddress, default: 0] >= 2)
   }
 
-  /// All sources count: a run that draws otherwise has another digest, also where nothing comes of it.
-  @Test func everyDrawCounts() throws {
+  /// All draws are in the digest, even those without any other effect.
+  @Test func digestIncludesEveryDraw() throws {
     func run(_ jitter: Duration) throws -> Trace {
       let world = World(seed: 1)
       let (pinger, ponger) = world.addPair()
       pinger.command { engine, _ in engine.next = nil }
       world.network.conditions.jitter = jitter
-      // It is lost, whatever is drawn for it.
+      // The datagram is lost regardless of the draws.
       world.network.partition([pinger.id], from: [ponger.id])
       let address = ponger.address
       pinger.command { engine, _ in engine.effects = [.send([1], to: address)] }
@@ -260,12 +260,12 @@ import Testing
     let (still, shaky) = (try run(.zero), try run(.milliseconds(1)))
     #expect(still.drawCount == 0 && shaky.drawCount > 0)
     #expect(still.entries == shaky.entries.filter { $0.kind != .draws })
-    // It is written down, too, so that two runs can be held against each other.
+    // The draws are also in the entries, so that two runs can be compared.
     #expect(still.entries.count < shaky.entries.count)
     #expect(still.digest != shaky.digest)
   }
 
-  @Test func longDatagramsDoNotArrive() throws {
+  @Test func dropsTooLongDatagrams() throws {
     let world = World(seed: 1)
     let (pinger, ponger) = world.addPair()
     let address = ponger.address
@@ -280,7 +280,7 @@ import Testing
     #expect(world.network.losses == [.tooLong: 1])
   }
 
-  @Test func aTraceReadsWell() throws {
+  @Test func describesTraceEntries() throws {
     let world = World(seed: 1)
     _ = world.addPair()
     try world.run(for: .milliseconds(1003))
@@ -292,7 +292,7 @@ import Testing
       ])
   }
 
-  @Test func whatDiscoverySaysReadsAsAnyOtherValueDoes() {
+  @Test func fastDescriptionsEqualGeneralOnes() {
     let kinds: [MatterService.Kind] = [
       .operational(compressedFabricID: .max, nodeID: 0), .commissionable(instance: 12), .commissioner(instance: 3),
     ]
@@ -312,7 +312,7 @@ import Testing
     for query in queries { #expect(StableDescription.of(query) == StableDescription.of(query as Any)) }
   }
 
-  @Test func descriptionsDoNotDependOnTheProcess() {
+  @Test func descriptionsAreStable() {
     struct Sample {
       var bytes: [UInt8] = [1, 0xAB]
       var table = ["b": 2, "a": 1, "c": 3]

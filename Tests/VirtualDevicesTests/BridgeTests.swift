@@ -8,7 +8,7 @@ import Testing
 @testable import MatterDevice
 @testable import VirtualDevices
 
-/// A bridge of a definition file: its endpoints, which of them belong together, and that they stay what they are.
+/// The endpoints of a bridge: their composition and their stability.
 @Suite("Bridges and buttons") struct BridgeTests {
   private func bridge(_ devices: String) throws -> DeviceDefinition {
     let text = "devices:\n  - name: Bridge\n    type: bridge\n    devices:\n" + devices
@@ -22,7 +22,7 @@ import Testing
 
     """
 
-  @Test func theTreeIsComposed() throws {
+  @Test func composesEndpointTree() throws {
     let endpoints = DeviceAssembly.endpoints(of: try bridge(three)).sorted { $0.id < $1.id }
     #expect(endpoints.map(\.id) == [1, 2, 3, 4, 5, 6, 7])
     #expect(
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func lightsOfAnyColorAreBehindABridge() throws {
+  @Test func bridgesColorLights() throws {
     let device = try bridge(
       """
             - { name: White, type: color temperature light }
@@ -61,7 +61,7 @@ import Testing
     #expect(engine.value(ColorControl.currentHue, on: 2) == nil)
     #expect(engine.value(ColorControl.currentHue, on: 3) != nil)
 
-    // A scene keeps the color of its light, and of no other.
+    // A scene stores the color of its own light only.
     engine.context.subject = Subject(.case, fabric: 1, node: 5)
     func move(_ hue: UInt8) throws {
       try engine.press(
@@ -79,13 +79,13 @@ import Testing
     #expect(throws: StatusError.self) {
       try engine.press(ScenesManagement.recallScene, .init(groupID: 0, sceneID: 1), on: 2, at: .zero)
     }
-    // What the bridge does not reach keeps its place.
+    // An unreachable device keeps its endpoint.
     try engine.power(false, bridgedOn: 3, at: .zero)
     #expect(engine.value(BridgedDeviceBasicInformation.reachable, on: 3) == false)
     #expect(engine.value(Descriptor.partsList, on: 1) == [2, 3])
   }
 
-  @Test func siblingsOfOneTypeCanBeToldApart() throws {
+  @Test func tagsSiblingsOfOneType() throws {
     let endpoints = DeviceAssembly.endpoints(of: try bridge(three)).sorted { $0.id < $1.id }
     #expect(endpoints.map { $0.tags.map(\.namespaceID) } == [[], [], [0x07], [0x07], [], [0x43], [0x43]])
     #expect(endpoints.flatMap { $0.tags.map(\.tag) } == [1, 2, 0, 8])
@@ -93,18 +93,18 @@ import Testing
     #expect(Set(many.map(\.tags)).count == 41)
   }
 
-  @Test func labelsAreWhereTheFileGivesThem() throws {
+  @Test func servesLabelsOfTheFile() throws {
     let endpoints = DeviceAssembly.endpoints(of: try bridge(three)).sorted { $0.id < $1.id }
     let labelled = endpoints.filter { endpoint in endpoint.servers.contains { $0.id == FixedLabel.id } }
     #expect(labelled.map(\.id) == [2])
     #expect(labelled.first?.servers.contains { $0.id == UserLabel.id } == true)
   }
 
-  @Test func aDeviceKeepsItsEndpointAndNobodyGetsIt() throws {
+  @Test func keepsEndpointsAndNeverReusesThem() throws {
     var numbers = EndpointNumbers()
     let first = try bridge("      - { name: A, type: plug }\n      - { name: B, type: plug }\n")
     #expect(DeviceAssembly.endpoints(of: first, &numbers).map(\.id) == [1, 2, 3])
-    // Over a restart: what was to be stored is all that is left.
+    // After a restart, only the stored state is left.
     let store = MemoryStore()
     try store.commit(numbers.changes)
     var later = EndpointNumbers(try store.load())
@@ -113,11 +113,11 @@ import Testing
     #expect(endpoints.map(\.id).sorted() == [1, 3, 4])
     try store.commit(later.changes)
     var last = EndpointNumbers(try store.load())
-    #expect(DeviceAssembly.endpoints(of: first, &last).map(\.id) == [1, 2, 3], "A is back where it was")
+    #expect(DeviceAssembly.endpoints(of: first, &last).map(\.id) == [1, 2, 3], "A has its previous endpoint")
     #expect(last.changes.isEmpty)
   }
 
-  @Test func whatIsBehindABridgeIsNoOtherDeviceOfTheSameName() throws {
+  @Test func distinguishesBridgedDevicesOfTheSameName() throws {
     let bridged = try #require(try bridge("      - { name: Lamp, room: Hall, type: plug }\n").bridged.first)
     let text = "devices: [{ name: Lamp, room: Hall, type: plug }]"
     let lamp = try #require(try HomeDefinition.load(simulating: [("lamp.yaml", text)]).devices.first)
@@ -132,8 +132,8 @@ import Testing
     #expect(other.devices.first?.bridged.first?.uniqueID != bridged.uniqueID)
   }
 
-  /// Unless its file says that it is: then it is one device that can be reached both ways.
-  @Test func aUniqueIDCanBeGiven() throws {
+  /// With a given unique ID, a device behind a bridge and one without are the same device, reachable both ways.
+  @Test func acceptsGivenUniqueID() throws {
     let id = "00112233445566778899aabbccddeeff"
     func load(_ first: String, _ second: String) throws -> HomeDefinition {
       let text = """
@@ -153,19 +153,19 @@ import Testing
     let devices = try load(others.0, others.1).devices
     #expect(devices.map(\.uniqueID).first == id.uppercased())
     #expect(devices.last?.bridged.map(\.uniqueID) == [id.uppercased(), others.1])
-    // Not in one place, nor for several.
-    func complaint(_ body: () throws -> Void) -> String {
+    // Not twice in one list, nor for several devices.
+    func problem(_ body: () throws -> Void) -> String {
       do { try body() } catch { return "\(error)" }
       return ""
     }
-    #expect(complaint { _ = try load(id, others.1) }.contains("“Lamp” has it (home.yaml:2)"))
-    #expect(complaint { _ = try load(others.0, id) }.contains("“Behind” has it (home.yaml:7)"))
+    #expect(problem { _ = try load(id, others.1) }.contains("“Lamp” has it (home.yaml:2)"))
+    #expect(problem { _ = try load(others.0, id) }.contains("“Behind” has it (home.yaml:7)"))
     let several = "devices: [{ name: A, type: plug, count: 2, uniqueID: \"\(id)\" }]"
-    let expected = "found one unique id for several devices, expected it at an entry without count"
-    #expect(complaint { _ = try HomeDefinition.load(simulating: [("home.yaml", several)]) }.contains(expected))
+    let expected = "found one unique id for several devices, expected a unique id only in an entry without count"
+    #expect(problem { _ = try HomeDefinition.load(simulating: [("home.yaml", several)]) }.contains(expected))
   }
 
-  @Test func whatIsBehindABridgeHasItsOwnNameAndMaker() throws {
+  @Test func bridgedDeviceHasItsOwnBasicInformation() throws {
     let device = try bridge("      - { name: Lamp, type: plug, vendorName: Elm, serial: S-1, vendor: 0xFFF2 }\n")
     let lamp = try #require(device.bridged.first)
     #expect(lamp.serialNumber == "S-1")
@@ -182,7 +182,7 @@ import Testing
     #expect(throws: StatusError(.unsupportedCluster)) { try engine.power(false, bridgedOn: 1, at: .zero) }
   }
 
-  @Test func attributesCountEndpointsWithinTheirDevice() throws {
+  @Test func numbersEndpointsOfAttributesWithinTheDevice() throws {
     var engine = try engine(
       try bridge(
         """
@@ -211,10 +211,10 @@ import Testing
       endpoints: DeviceAssembly.endpoints(of: device), random: random, at: .zero)
   }
 
-  // MARK: What is wrong with a file
+  // MARK: Errors
 
-  /// The complaints about a bridge with these lines behind it; the first of them is line 5.
-  private func complaints(_ devices: String) -> String {
+  /// Returns the problems of a bridge with these devices, which begin in line 5.
+  private func problems(_ devices: String) -> String {
     do {
       _ = try bridge(devices)
       return ""
@@ -233,7 +233,7 @@ import Testing
     ("      - { name: A, type: plugg }", "5:26: found device type “plugg”, expected a known device type"),
     (
       "      - { name: A, type: plug, switch: action }",
-      "5:40: found “switch”, expected it for a device of the type “generic switch” only"
+      "5:40: found “switch”, expected this key only in a device of the type “generic switch”"
     ),
     (
       "      - { name: A, type: button, switch: atcion }",
@@ -261,13 +261,13 @@ import Testing
       "      - { name: Bridge, type: plug }", "5:17: found device “Bridge” again, expected another one: “Bridge” has it"
     ),
   ])
-  func mistakes(line: String, message: String) {
-    let found = complaints(line + "\n")
+  func reportsErrors(line: String, message: String) {
+    let found = problems(line + "\n")
     #expect(found.hasPrefix("bridge.yaml:" + message) && !found.contains("\n"), "\(found)")
   }
 
-  @Test func aBridgeHasDevicesAndOnlyABridgeHas() {
-    func complaints(_ text: String) -> String {
+  @Test func onlyBridgesHaveDevices() {
+    func problems(_ text: String) -> String {
       do {
         _ = try HomeDefinition.load(simulating: [("a.yaml", text)])
         return ""
@@ -276,20 +276,20 @@ import Testing
       }
     }
     #expect(
-      complaints("devices:\n  - { name: A, type: bridge }")
+      problems("devices:\n  - { name: A, type: bridge }")
         == "a.yaml:2:5: found a bridge without devices, expected “devices:” and a list of devices")
     #expect(
-      complaints("devices:\n  - { name: A, type: plug, devices: [] }")
-        == "a.yaml:2:37: found “devices”, expected it for a device of the type “bridge” only")
+      problems("devices:\n  - { name: A, type: plug, devices: [] }")
+        == "a.yaml:2:37: found “devices”, expected this key only in a device of the type “bridge”")
     #expect(
-      complaints("devices:\n  - { name: A, type: bridge, devices: 3 }")
+      problems("devices:\n  - { name: A, type: bridge, devices: 3 }")
         == "a.yaml:2:39: found 3, expected a list of devices, each beginning with “- name: ”")
     #expect(
-      complaints("devices:\n  - { name: A, type: bridge, count: 2, devices: [{ name: B, type: plug }] }")
+      problems("devices:\n  - { name: A, type: bridge, count: 2, devices: [{ name: B, type: plug }] }")
         == "a.yaml:2:37: found several bridges with the same devices behind them, "
         + "expected an entry of its own for each bridge that has devices")
     #expect(
-      complaints("devices:\n  - { name: A, type: bridge, devices: [{ name: B, type: plug, count: 251 }] }")
+      problems("devices:\n  - { name: A, type: bridge, devices: [{ name: B, type: plug, count: 251 }] }")
         == "a.yaml:2:5: found 251 devices behind one bridge, expected at most 250")
   }
 }

@@ -11,8 +11,8 @@ import Testing
 
 @testable import VirtualDevices
 
-/// A fleet that runs in this process, on loopback, and is asked over its control socket as by another process.
-@Suite("The control socket", .serialized) struct ControlTests {
+/// A fleet in this process, on loopback, controlled over its socket as by another process.
+@Suite("Control socket", .serialized) struct ControlTests {
   private struct Running {
     let directory: String
     let group: MultiThreadedEventLoopGroup
@@ -27,7 +27,7 @@ import Testing
         try HomeDefinition.load(simulating: [("home.yaml", text)]), options, on: group, logger: Logger(label: "test"))
     }
 
-    /// The client blocks, so that it has a thread of its own, as another process would.
+    /// Sends a request on another thread, since the client blocks.
     func send(_ request: ControlRequest) async throws -> ControlReply {
       let run = directory + "/run"
       return try await NIOThreadPool.singleton.runIfActive {
@@ -35,8 +35,8 @@ import Testing
       }
     }
 
-    /// What the fleet says against a request.
-    func refusal(_ request: ControlRequest) async throws -> ControlError.Code? {
+    /// Returns the error code of a request, or nil.
+    func errorCode(_ request: ControlRequest) async throws -> ControlError.Code? {
       do {
         _ = try await send(request)
         return nil
@@ -45,17 +45,19 @@ import Testing
       }
     }
 
-    /// Bytes that are no request, as one who speaks another language would send them.
+    /// Sends bytes that are not a request.
     func send(raw text: String) async throws -> String {
       let path = directory + "/run/\(getpid()).sock"
       return try await NIOThreadPool.singleton.runIfActive {
-        let place = try #require(SocketPath.Directory(of: path))
-        defer { place.close() }
+        let socketDirectory = try #require(SocketPath.Directory(of: path))
+        defer { socketDirectory.close() }
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: place.short.utf8.prefix($0.count - 1)) }
+        withUnsafeMutableBytes(of: &address.sun_path) {
+          $0.copyBytes(from: socketDirectory.short.utf8.prefix($0.count - 1))
+        }
         let status = withUnsafePointer(to: &address) {
           $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
             connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
@@ -93,7 +95,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10))) func handsReachTheDevice() async throws {
+  @Test(.timeLimit(.minutes(10))) func setsAndReadsAttributes() async throws {
     try await running { (fleet: Running) async throws in
       let onOff = (cluster: OnOff.id.rawValue, attribute: OnOff.onOff.id.rawValue)
       func isOn() async throws -> Bool {
@@ -107,7 +109,7 @@ import Testing
           device: "Den/Lamp", endpoint: 1, cluster: onOff.cluster, attribute: onOff.attribute, value: (!before).tlv))
       #expect(try await isOn() == !before)
       let status = try #require(try await fleet.send(.status).fleet)
-      // It has the passcodes.
+      // The file contains passcodes.
       let file = fleet.directory + "/run/\(getpid()).json"
       #expect(try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o600)
       #expect(status.process == getpid() && status.devices.map(\.path) == ["Den/Lamp"])
@@ -116,33 +118,37 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10))) func whatCantBeDoneIsNamed() async throws {
+  @Test(.timeLimit(.minutes(10))) func rejectsImpossibleRequests() async throws {
     try await running { (fleet: Running) async throws in
       func set(_ device: String, _ cluster: ClusterID, _ attribute: AttributeID, _ value: [UInt8]) -> ControlRequest {
         .set(device: device, endpoint: nil, cluster: cluster.rawValue, attribute: attribute.rawValue, value: value)
       }
-      #expect(try await fleet.refusal(set("Den/Lump", OnOff.id, OnOff.onOff.id, true.tlv)) == .notFound)
-      #expect(try await fleet.refusal(set("Den/Lamp", DoorLock.id, 0, true.tlv)) == .notFound)
-      #expect(try await fleet.refusal(set("Den/Lamp", OnOff.id, 0x99, true.tlv)) == .notFound)
-      #expect(try await fleet.refusal(set("Den/Lamp", OnOff.id, OnOff.onOff.id, UInt8(5).tlv)) == .refused)
-      #expect(try await fleet.refusal(set("Den/Lamp", OnOff.id, OnOff.onOff.id, [])) != nil)
-      #expect(try await fleet.refusal(.move(device: "Den/Lamp", button: 0, moves: [])) == .refused)
-      #expect(try await fleet.refusal(.move(device: "Den/Lamp", button: 5, moves: [])) == .notFound)
+      #expect(try await fleet.errorCode(set("Den/Lump", OnOff.id, OnOff.onOff.id, true.tlv)) == .notFound)
+      #expect(try await fleet.errorCode(set("Den/Lamp", DoorLock.id, 0, true.tlv)) == .notFound)
+      #expect(try await fleet.errorCode(set("Den/Lamp", OnOff.id, 0x99, true.tlv)) == .notFound)
+      #expect(try await fleet.errorCode(set("Den/Lamp", OnOff.id, OnOff.onOff.id, UInt8(5).tlv)) == .refused)
+      #expect(try await fleet.errorCode(set("Den/Lamp", OnOff.id, OnOff.onOff.id, [])) != nil)
+      let unnamed = await #expect(throws: ControlError.self) {
+        _ = try await fleet.send(set("Den/Lamp", OnOff.id, OnOff.startUpOnOff.id, UInt8(7).tlv))
+      }
+      #expect(unnamed?.message == "the value is out of range; expected Off (0), On (1) or Toggle (2)")
+      #expect(try await fleet.errorCode(.move(device: "Den/Lamp", button: 0, moves: [])) == .refused)
+      #expect(try await fleet.errorCode(.move(device: "Den/Lamp", button: 5, moves: [])) == .notFound)
       for button in [Int.max, .min, -1] {
-        #expect(try await fleet.refusal(.move(device: "Den/Lamp", button: button, moves: [])) == .notFound)
+        #expect(try await fleet.errorCode(.move(device: "Den/Lamp", button: button, moves: [])) == .notFound)
       }
       let long = [ControlRequest.Move](repeating: .init(position: 1, after: 1), count: 1001)
-      #expect(try await fleet.refusal(.move(device: "Den/Lamp", button: 0, moves: long)) == .badRequest)
+      #expect(try await fleet.errorCode(.move(device: "Den/Lamp", button: 0, moves: long)) == .badRequest)
       #expect(
-        try await fleet.refusal(.move(device: "Den/Lamp", button: 0, moves: [.init(position: 1, after: -1)]))
+        try await fleet.errorCode(.move(device: "Den/Lamp", button: 0, moves: [.init(position: 1, after: -1)]))
           == .badRequest)
-      // And it still answers.
+      // The fleet still answers.
       #expect(try await fleet.send(.status).fleet != nil)
     }
   }
 
-  /// The network around a device is as it was made, whatever becomes of its power; what can't be is refused.
-  @Test(.timeLimit(.minutes(10))) func aNetworkIsMadeABadOne() async throws {
+  /// Injected faults persist across a power cycle, and invalid ones are rejected.
+  @Test(.timeLimit(.minutes(10))) func injectsNetworkFaults() async throws {
     let home =
       Self.lamp + """
           - name: Bridge
@@ -167,30 +173,30 @@ import Testing
       #expect(try await networks() == [network, nil])
       _ = try await fleet.send(.power(device: "Den/Lamp", .on))
       #expect(try await networks() == [network, nil])
-      // What is not named is as it should be.
+      // New conditions replace the partition.
       try await inject(.conditions(conditions))
-      let mended = try #require(try await networks()[0])
-      #expect(!mended.isPartitioned && mended.conditions == conditions)
+      let replaced = try #require(try await networks()[0])
+      #expect(!replaced.isPartitioned && replaced.conditions == conditions)
       try await inject(.heal)
       #expect(try await networks() == [nil, nil])
-      #expect(try await fleet.refusal(.network(device: "Spot", .partition)) == .refused)
+      #expect(try await fleet.errorCode(.network(device: "Spot", .partition)) == .refused)
       for bad in [
         LinkConditions(latency: .seconds(-1)), LinkConditions(jitter: .seconds(1 << 62)),
         LinkConditions(latency: .seconds(90_000)),
-      ] { #expect(try await fleet.refusal(.network(device: "Den/Lamp", .conditions(bad))) == .badRequest) }
+      ] { #expect(try await fleet.errorCode(.network(device: "Den/Lamp", .conditions(bad))) == .badRequest) }
       #expect(try await networks() == [nil, nil])
     }
   }
 
-  /// What is sent to a device that is cut off it never gets.
-  @Test(.timeLimit(.minutes(10))) func whoIsCutOffHearsNothing() async throws {
+  /// Datagrams sent to a partitioned device are lost.
+  @Test(.timeLimit(.minutes(10))) func partitionDropsDatagrams() async throws {
     try await running { (fleet: Running) async throws in
       let port = try #require(try await fleet.send(.status).fleet?.devices.first?.port)
       let loop = HostMachine().nextEventLoop()
       let sender = try await loop.submit {
         NIOLoopBound(try HostMachine().openTransport(.loopback, port: nil, on: loop), eventLoop: loop)
       }.get()
-      func shout(_ bytes: [UInt8]) async throws {
+      func sendDatagram(_ bytes: [UInt8]) async throws {
         try await sender.eventLoop.submit { sender.value.send(bytes, to: SocketAddress(.loopback4, port: port)) }.get()
       }
       func drops() async throws -> [String: Int] {
@@ -199,10 +205,10 @@ import Testing
       for fault in [DeviceNetwork.Fault.partition, .conditions(LinkConditions(latency: .zero, loss: .always))] {
         let before = try await drops()["malformedHeader", default: 0]
         _ = try await fleet.send(.network(device: "Den/Lamp", fault))
-        for _ in 0..<3 { try await shout([0, 1]) }
+        for _ in 0..<3 { try await sendDatagram([0, 1]) }
         try await Task.sleep(for: .milliseconds(200))
         _ = try await fleet.send(.network(device: "Den/Lamp", .heal))
-        try await shout([0, 1])
+        try await sendDatagram([0, 1])
         for _ in 0..<12_000 {
           if try await drops()["malformedHeader", default: 0] != before { break }
           try await Task.sleep(for: .milliseconds(10))
@@ -213,26 +219,26 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10))) func powerGoesAndComes() async throws {
+  @Test(.timeLimit(.minutes(10))) func switchesPower() async throws {
     try await running { (fleet: Running) async throws in
       let onOff = ControlRequest.get(
         device: "Den/Lamp", endpoint: nil, cluster: OnOff.id.rawValue, attribute: OnOff.onOff.id.rawValue)
       let port = try #require(try await fleet.send(.status).fleet?.devices.first?.port)
       _ = try await fleet.send(.power(device: "Den/Lamp", .off))
-      #expect(try await fleet.refusal(onOff) == .noPower)
+      #expect(try await fleet.errorCode(onOff) == .noPower)
       #expect(try await fleet.send(.status).fleet?.devices.first?.isPowered == false)
       _ = try await fleet.send(.power(device: "Den/Lamp", .on))
-      #expect(try await fleet.refusal(onOff) == nil)
+      #expect(try await fleet.errorCode(onOff) == nil)
       let begin = HostClock.now()
       _ = try await fleet.send(.power(device: "Den/Lamp", .cycle))
-      #expect(HostClock.now() - begin >= .seconds(1), "it is answered when the power is back")
-      #expect(try await fleet.refusal(onOff) == nil)
+      #expect(HostClock.now() - begin >= .seconds(1), "the reply arrives after power is back")
+      #expect(try await fleet.errorCode(onOff) == nil)
       #expect(try await fleet.send(.status).fleet?.devices.first?.port == port)
     }
   }
 
-  /// Words of another language are answered, and a line that never ends is hung up on.
-  @Test(.timeLimit(.minutes(10))) func whatIsNoRequestIsRefused() async throws {
+  /// Malformed requests are rejected, and the connection is closed on an endless line.
+  @Test(.timeLimit(.minutes(10))) func rejectsMalformedRequests() async throws {
     try await running { (fleet: Running) async throws in
       for text in ["hello\n", "{}\n", "{\"fly\":{}}\n", "\n"] {
         #expect(try await fleet.send(raw: text).contains("badRequest"), "\(text)")
@@ -240,21 +246,20 @@ import Testing
       #expect(try await fleet.send(raw: String(repeating: "x", count: 70_000)) == "")
       #expect(try await fleet.send(.status).fleet != nil)
     }
-    // Nobody there any more.
+    // No fleet is running in this directory.
     let directory = FileManager.default.temporaryDirectory.path
     #expect(throws: ControlError.self) { try ControlClient.send(.status, toProcess: getpid(), in: directory) }
   }
 
-  /// What a device does not take in is counted by reason, and can be read.
-  @Test(.timeLimit(.minutes(10))) func dropsAreToldByReason() async throws {
+  @Test(.timeLimit(.minutes(10))) func reportsDropsByReason() async throws {
     try await running(discovery: .builtin) { (fleet: Running) async throws in
       let port = try #require(try await fleet.send(.status).fleet?.devices.first?.port)
       #expect(try await fleet.send(.status).fleet?.devices.first?.drops == [:])
-      // No header; and one of a session that there is not.
+      // Without a header, and of an unknown session.
       for (bytes, count) in [
         ([0x00, 0x01], 3), ([0x00, 0x77, 0x77, 0x00, 1, 0, 0, 0] + [UInt8](repeating: 9, count: 40), 2),
       ] {
-        for _ in 0..<count { shout(bytes, to: port) }
+        for _ in 0..<count { sendDatagram(bytes, to: port) }
       }
       var drops: [String: Int] = [:]
       for _ in 0..<3000 where drops.values.reduce(0, +) < 5 {
@@ -262,14 +267,14 @@ import Testing
         drops = try await fleet.send(.status).fleet?.devices.first?.drops ?? [:]
       }
       #expect(drops == ["malformedHeader": 3, "unknownSession": 2])
-      // What comes to DNS-SD, too: no message, and one with an opcode that there is not.
+      // DNS-SD: not a message, and one with an unknown opcode.
       let responders = Fleet.respondersDirectory(in: fleet.directory + "/run")
       let name = try #require(try FileManager.default.contentsOfDirectory(atPath: responders).first)
       let text = try String(contentsOfFile: responders + "/" + name, encoding: .utf8)
       let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("127.") })
       let dnsPort = try #require(line.split(separator: " ").last.flatMap { UInt16($0) })
-      for _ in 0..<4 { shout([1, 2, 3], to: dnsPort) }
-      shout([0, 0, 0x78, 0] + [UInt8](repeating: 0, count: 8), to: dnsPort)
+      for _ in 0..<4 { sendDatagram([1, 2, 3], to: dnsPort) }
+      sendDatagram([0, 0, 0x78, 0] + [UInt8](repeating: 0, count: 8), to: dnsPort)
       var dns: [String: Int] = [:]
       for _ in 0..<3000 where dns.values.reduce(0, +) < 5 {
         try await Task.sleep(for: .milliseconds(20))
@@ -279,8 +284,8 @@ import Testing
     }
   }
 
-  /// The device has no fabric, so that nothing can be bound to it: what it is told to do comes to nothing, and is counted.
-  @Test(.timeLimit(.minutes(10))) func commandsThatComeToNothingAreTold() async throws {
+  /// The device has no fabric, so that no binding resolves: its command is not delivered, and counted.
+  @Test(.timeLimit(.minutes(10))) func countsUndeliveredCommands() async throws {
     try await running("devices:\n  - { name: Lamp, room: Den, type: on/off light switch }\n") {
       (fleet: Running) async throws in
       let targets = [Binding.TargetStruct(node: 1, endpoint: 1, fabricIndex: 1)]
@@ -293,9 +298,9 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10))) func theDeviceKnowsTheTimeOfItsMachine() async throws {
+  @Test(.timeLimit(.minutes(10))) func deviceServesTheMachinesTime() async throws {
     try await running { (fleet: Running) async throws in
-      // Long enough for the device to have had nothing to do since.
+      // Long enough for the device to be idle in between.
       try await Task.sleep(for: .milliseconds(300))
       let before = HostMachine().matterMicroseconds()
       let reply = try await fleet.send(
@@ -304,12 +309,12 @@ import Testing
           attribute: TimeSynchronization.utcTime.id.rawValue))
       let after = HostMachine().matterMicroseconds()
       let time = try #require(try Nullable<UInt64>(tlv: reply.value ?? []).wrapped)
-      // Two clocks, read one after the other, and rounded to milliseconds.
+      // Two clocks, read one after the other and rounded to milliseconds.
       #expect(time + 100_000 >= before && time <= after + 100_000)
     }
   }
 
-  private func shout(_ bytes: [UInt8], to port: UInt16) {
+  private func sendDatagram(_ bytes: [UInt8], to port: UInt16) {
     let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
     defer { close(descriptor) }
     var address = sockaddr_in()

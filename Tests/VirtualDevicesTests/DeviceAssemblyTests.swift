@@ -8,7 +8,7 @@ import Testing
 
 @testable import VirtualDevices
 
-/// Every kind of device that a definition file may name is a whole one.
+/// Every kind of device of a definition file is complete.
 @Suite("Device assembly") struct DeviceAssemblyTests {
   private func definition(_ kind: DeviceKind, more: String = "") throws -> DeviceDefinition {
     let behind = kind == .bridge ? "    devices: [{ name: Behind, type: plug }]\n" : ""
@@ -16,7 +16,7 @@ import Testing
     return try #require(try HomeDefinition.load(simulating: [("test.yaml", text)]).devices.first)
   }
 
-  @Test(arguments: DeviceKind.all) func servesWhatItsTypeDemands(_ kind: DeviceKind) throws {
+  @Test(arguments: DeviceKind.all) func servesClustersOfItsType(_ kind: DeviceKind) throws {
     let endpoint = try #require(DeviceAssembly.endpoints(of: try definition(kind)).first)
     let type = try #require(DeviceTypes.named(kind.deviceType), "\(kind.name) has no device type")
     #expect(endpoint.deviceTypes == [type])
@@ -43,13 +43,13 @@ import Testing
     #expect(engine.value(BasicInformation.uniqueID, on: .root) == device.uniqueID)
     #expect(engine.isCommissionable)
 
-    // The identity is made once: the second start finds it.
+    // The identity is created once: the second start loads it.
     let again = try DeviceIdentity(of: device, in: store, try store.load(), random: &random)
     #expect(again.attestation.deviceCertificate == identity.attestation.deviceCertificate)
     #expect(again.salt == identity.salt)
   }
 
-  @Test func valuesThatADeviceHasNoPlaceForAreErrors() {
+  @Test func rejectsValuesOfMissingAttributes() {
     let text = "devices:\n  - name: Lamp\n    type: on/off light\n    attributes: { levelControl.currentLevel: 3 }\n"
     let error = #expect(throws: DefinitionError.self) {
       try HomeDefinition.load(simulating: [("lamp.yaml", text)])

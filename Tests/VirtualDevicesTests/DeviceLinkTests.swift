@@ -8,13 +8,13 @@ import Testing
 
 @testable import VirtualDevices
 
-/// The network around one device, as somebody has made it.
+/// Fault injection into the network of one device.
 @Suite(.serialized) struct DeviceLinkTests {
-  /// Datagrams of one byte each, as they came.
-  private final class Heard: Sendable {
+  /// Collects datagrams of one byte, in the order of arrival.
+  private final class Collector: Sendable {
     let bytes = Mutex<[UInt8]>([])
 
-    /// Whether it comes, on however busy a machine.
+    /// Waits for a byte, up to two minutes for a busy machine.
     func has(_ byte: UInt8) async -> Bool {
       for _ in 0..<12_000 {
         if bytes.withLock({ $0.contains(byte) }) { return true }
@@ -26,12 +26,12 @@ import Testing
 
   private typealias Ends = (
     link: DeviceLink, device: NIOLoopBound<any DatagramTransport>, other: NIOLoopBound<any DatagramTransport>,
-    heard: (device: Heard, other: Heard)
+    received: (device: Collector, other: Collector)
   )
 
-  /// A device's sockets behind a link, and somebody else's.
+  /// Opens a device's sockets behind a link, and those of another node.
   private func ends(on loop: any EventLoop) async throws -> Ends {
-    let (link, device, other) = (DeviceLink(), Heard(), Heard())
+    let (link, device, other) = (DeviceLink(), Collector(), Collector())
     return try await loop.submit {
       let sockets = try LinkedMachine(host: HostMachine(), link: link).openTransport(.loopback, port: nil, on: loop)
       let others = try HostMachine().openTransport(.loopback, port: nil, on: loop)
@@ -49,46 +49,46 @@ import Testing
     }.get()
   }
 
-  /// Each way for itself; what comes later shows that what came before was lost.
+  /// Tests each direction. The second datagram shows that the first one was lost.
   @Test(
     .timeLimit(.minutes(10)),
     arguments: [DeviceNetwork.Fault.partition, .conditions(LinkConditions(latency: .zero, loss: .always))])
-  func nothingGetsThrough(_ fault: DeviceNetwork.Fault) async throws {
-    let (link, device, other, heard) = try await ends(on: HostMachine().nextEventLoop())
+  func dropsAllDatagrams(_ fault: DeviceNetwork.Fault) async throws {
+    let (link, device, other, received) = try await ends(on: HostMachine().nextEventLoop())
     #expect(!link.isCut)
     link.inject(fault)
     #expect(link.isCut)
     try await send(1, from: device, to: other)
     try await send(1, from: other, to: device)
-    // Who is in the middle of it may still hear it: it is read when it comes.
+    // A datagram already in transit would be delivered if the link were healed before it is read.
     try await Task.sleep(for: .milliseconds(200))
     link.inject(.heal)
     #expect(!link.isCut && link.network == DeviceNetwork())
     try await send(2, from: device, to: other)
     try await send(2, from: other, to: device)
-    #expect(await heard.device.has(2))
-    #expect(await heard.other.has(2))
-    #expect(heard.device.bytes.withLock(\.self) == [2] && heard.other.bytes.withLock(\.self) == [2])
+    #expect(await received.device.has(2))
+    #expect(await received.other.has(2))
+    #expect(received.device.bytes.withLock(\.self) == [2] && received.other.bytes.withLock(\.self) == [2])
     try await device.eventLoop.submit {
       device.value.close()
       other.value.close()
     }.get()
   }
 
-  @Test(.timeLimit(.minutes(10))) func whatIsSlowComesLater() async throws {
-    let (link, device, other, heard) = try await ends(on: HostMachine().nextEventLoop())
+  @Test(.timeLimit(.minutes(10))) func delaysDatagrams() async throws {
+    let (link, device, other, received) = try await ends(on: HostMachine().nextEventLoop())
     link.inject(
       .conditions(LinkConditions(latency: .milliseconds(300), jitter: .milliseconds(50), duplication: .always)))
-    for (from, to, ear) in [(device, other, heard.other), (other, device, heard.device)] {
+    for (from, to, collector) in [(device, other, received.other), (other, device, received.device)] {
       let begin = HostClock.now()
       try await send(1, from: from, to: to)
-      #expect(await ear.has(1))
+      #expect(await collector.has(1))
       #expect(HostClock.now() - begin >= .milliseconds(300))
-      for _ in 0..<12_000 where ear.bytes.withLock(\.count) < 2 { try await Task.sleep(for: .milliseconds(10)) }
-      #expect(ear.bytes.withLock(\.self) == [1, 1])
+      for _ in 0..<12_000 where collector.bytes.withLock(\.count) < 2 { try await Task.sleep(for: .milliseconds(10)) }
+      #expect(collector.bytes.withLock(\.self) == [1, 1])
     }
-    // What is under way when the way is cut is lost, in either direction.
-    // On a machine that stands still for long they have arrived by then: then they take longer.
+    // Datagrams in flight are lost when the link is cut, in both directions. On a machine that stalls they may have
+    // arrived before that, so the test repeats with a longer latency.
     for latency in [2, 20, 60] {
       link.inject(.conditions(LinkConditions(latency: .seconds(latency))))
       let begin = HostClock.now()
@@ -100,35 +100,35 @@ import Testing
       try await Task.sleep(for: .seconds(latency) + .milliseconds(500))
       link.inject(.heal)
       if isInTime { break }
-      for ear in [heard.other, heard.device] { ear.bytes.withLock { $0.removeAll { $0 == 3 } } }
+      for collector in [received.other, received.device] { collector.bytes.withLock { $0.removeAll { $0 == 3 } } }
     }
     try await send(4, from: device, to: other)
     try await send(4, from: other, to: device)
-    #expect(await heard.other.has(4))
-    #expect(await heard.device.has(4))
-    #expect(!heard.other.bytes.withLock { $0.contains(3) } && !heard.device.bytes.withLock { $0.contains(3) })
+    #expect(await received.other.has(4))
+    #expect(await received.device.has(4))
+    #expect(!received.other.bytes.withLock { $0.contains(3) } && !received.device.bytes.withLock { $0.contains(3) })
     try await device.eventLoop.submit {
       device.value.close()
       other.value.close()
     }.get()
   }
 
-  /// Sockets that write down what is sent, and how often somebody asks for their loop.
+  /// Sockets that record sent datagrams and count accesses to their loop.
   private final class Sockets: DatagramTransport {
     let loop: any EventLoop
-    let heard: Heard
-    var looks = 0
+    let received: Collector
+    var loopAccesses = 0
     var onDatagram: ((consuming [UInt8], MatterProtocol.SocketAddress) -> Void)?
-    init(_ loop: any EventLoop, _ heard: Heard) { (self.loop, self.heard) = (loop, heard) }
+    init(_ loop: any EventLoop, _ received: Collector) { (self.loop, self.received) = (loop, received) }
 
     var eventLoop: any EventLoop {
-      looks += 1
+      loopAccesses += 1
       return loop
     }
     var port: UInt16 { 5540 }
     var addresses: [MatterProtocol.SocketAddress] { [] }
     var counters: UDPTransport.Counters { UDPTransport.Counters() }
-    func send(_ bytes: [UInt8], to _: MatterProtocol.SocketAddress) { heard.bytes.withLock { $0 += bytes } }
+    func send(_ bytes: [UInt8], to _: MatterProtocol.SocketAddress) { received.bytes.withLock { $0 += bytes } }
     func join(_: IPAddress, port _: UInt16) -> [NetworkError] { [] }
     func leave(_: IPAddress) {}
     func follow(_: [NetworkInterface]) -> [NetworkError] { [] }
@@ -138,30 +138,30 @@ import Testing
   private static let somewhere = MatterProtocol.SocketAddress(.loopback4, port: 5540)
   private static let slow = DeviceNetwork.Fault.conditions(LinkConditions(latency: .seconds(3_600)))
 
-  /// The packet path of every device leads through here: neither the clock nor anything else is asked where nothing is wrong.
-  @Test func aGoodLinkCostsNothing() async throws {
+  /// The packet path of every device uses the link: without a fault it must not access the clock or the loop.
+  @Test func healthyLinkHasNoOverhead() async throws {
     let loop = HostMachine().nextEventLoop()
-    let (out, into, link) = (Heard(), Heard(), DeviceLink())
-    let looks = try await loop.submit {
+    let (out, into, link) = (Collector(), Collector(), DeviceLink())
+    let loopAccesses = try await loop.submit {
       let sockets = Sockets(loop, out)
       let transport = LinkedTransport(sockets, link)
       transport.onDatagram = { bytes, _ in into.bytes.withLock { $0 += bytes } }
       transport.send([1], to: Self.somewhere)
       sockets.onDatagram?([2], Self.somewhere)
-      let before = sockets.looks
+      let before = sockets.loopAccesses
       link.inject(.conditions(LinkConditions(latency: .zero)))
       transport.send([3], to: Self.somewhere)
       sockets.onDatagram?([4], Self.somewhere)
-      return [before, sockets.looks]
+      return [before, sockets.loopAccesses]
     }.get()
-    #expect(looks == [0, 2])
+    #expect(loopAccesses == [0, 2])
     #expect(out.bytes.withLock(\.self) == [1, 3] && into.bytes.withLock(\.self) == [2, 4])
   }
 
-  /// What a device says last, over however slow a link, is heard; unless that is cut.
-  @Test(arguments: [false, true]) func whatWasSentBeforeTheEndArrives(isCut: Bool) async throws {
+  /// Datagrams sent before closing are delivered, however slow the link, unless it is cut.
+  @Test(arguments: [false, true]) func deliversDatagramsSentBeforeClosing(isCut: Bool) async throws {
     let loop = HostMachine().nextEventLoop()
-    let (out, into, link) = (Heard(), Heard(), DeviceLink())
+    let (out, into, link) = (Collector(), Collector(), DeviceLink())
     try await loop.submit {
       let sockets = Sockets(loop, out)
       let transport = LinkedTransport(sockets, link)
@@ -177,10 +177,10 @@ import Testing
     #expect(into.bytes.withLock(\.self).isEmpty)
   }
 
-  /// It counts how the link is when a datagram arrives, as in a simulation.
-  @Test(.timeLimit(.minutes(10))) func whatIsHealedInTimeHarmsNothing() async throws {
+  /// The state of the link at the arrival of a datagram decides, as in a simulation.
+  @Test(.timeLimit(.minutes(10))) func deliversDatagramsIfHealedBeforeArrival() async throws {
     let loop = HostMachine().nextEventLoop()
-    let (out, into, link) = (Heard(), Heard(), DeviceLink())
+    let (out, into, link) = (Collector(), Collector(), DeviceLink())
     try await loop.submit {
       let sockets = Sockets(loop, out)
       let transport = LinkedTransport(sockets, link)
@@ -197,20 +197,20 @@ import Testing
 
   // MARK: Service discovery
 
-  private final class Ledger: NodeDiscovery {
+  private final class RecordingDiscovery: NodeDiscovery {
     let loop: any EventLoop
-    private let asked = Mutex<[String]>([])
+    private let requests = Mutex<[String]>([])
     init(_ loop: any EventLoop) { self.loop = loop }
 
-    /// What it was asked for since this was asked last.
-    var news: [String] {
-      asked.withLock { asked in
-        defer { asked = [] }
-        return asked
+    /// The requests since the last read.
+    var newRequests: [String] {
+      requests.withLock { requests in
+        defer { requests = [] }
+        return requests
       }
     }
 
-    private func note(_ what: String) { asked.withLock { $0.append(what) } }
+    private func note(_ what: String) { requests.withLock { $0.append(what) } }
 
     func publish(_: MatterService, on _: (any EventLoop)?, onConflict _: (@Sendable (ServiceConflict) -> Void)?) {
       note("publish")
@@ -230,11 +230,11 @@ import Testing
   fileprivate static let service = MatterService(
     kind: .commissionable(instance: 7), hostName: "0011223344FF", port: 5540, text: [])
 
-  /// What is known already is told at once: whoever hears it may ask for more, or take something back.
-  @Test(.timeLimit(.minutes(10))) func whoHearsSomethingMayAskForMore() async throws {
+  /// Cached services are reported at once; the handler may publish or stop.
+  @Test(.timeLimit(.minutes(10))) func handlerMayCallBack() async throws {
     let loop = HostMachine().nextEventLoop()
-    let (ledger, link) = (Ledger(loop), DeviceLink())
-    let discovery = LinkedDiscovery(ledger, link)
+    let (recorder, link) = (RecordingDiscovery(loop), DeviceLink())
+    let discovery = LinkedDiscovery(recorder, link)
     let browse = Mutex<ServiceDiscovery.Browse?>(nil)
     try await loop.submit {
       browse.withLock {
@@ -245,41 +245,41 @@ import Testing
       }
     }.get()
     try await loop.submit {}.get()
-    #expect(ledger.news == ["browse", "publish", "stop"])
+    #expect(recorder.newRequests == ["browse", "publish", "stop"])
   }
 
-  @Test func whoIsCutOffIsNotSeenAndSeesNobody() {
+  @Test func cutLinkSuspendsDiscovery() {
     let loop = HostMachine().nextEventLoop()
-    let (ledger, link) = (Ledger(loop), DeviceLink())
-    let discovery = LinkedDiscovery(ledger, link)
+    let (recorder, link) = (RecordingDiscovery(loop), DeviceLink())
+    let discovery = LinkedDiscovery(recorder, link)
     discovery.publish(Self.service, on: nil, onConflict: nil)
     let browse = discovery.browse(.commissionable(), on: loop) { _ in }
-    #expect(ledger.news == ["publish", "browse"])
+    #expect(recorder.newRequests == ["publish", "browse"])
     link.inject(.conditions(LinkConditions(loss: Ratio(99, of: 100))))
-    #expect(ledger.news.isEmpty)
+    #expect(recorder.newRequests.isEmpty)
     for fault in [DeviceNetwork.Fault.partition, .conditions(LinkConditions(loss: .always))] {
       link.inject(fault)
-      #expect(ledger.news == ["hide", "stop"])
+      #expect(recorder.newRequests == ["hide", "stop"])
       link.inject(fault)
-      #expect(ledger.news.isEmpty)
+      #expect(recorder.newRequests.isEmpty)
       link.inject(.heal)
-      #expect(ledger.news == ["publish", "browse"])
+      #expect(recorder.newRequests == ["publish", "browse"])
     }
-    // What is said meanwhile is not heard; it counts afterwards.
+    // Requests during a cut take effect afterwards.
     link.inject(.partition)
-    _ = ledger.news
+    _ = recorder.newRequests
     discovery.withdraw(Self.service, silently: false)
     discovery.stop(browse)
-    #expect(ledger.news.isEmpty)
+    #expect(recorder.newRequests.isEmpty)
     link.inject(.heal)
-    #expect(ledger.news.isEmpty)
+    #expect(recorder.newRequests.isEmpty)
     link.inject(.partition)
     discovery.publish(Self.service, on: nil, onConflict: nil)
     _ = discovery.browse(.commissionable(), on: loop) { _ in }
-    #expect(ledger.news.isEmpty)
+    #expect(recorder.newRequests.isEmpty)
     link.inject(.heal)
-    #expect(ledger.news == ["publish", "browse"])
+    #expect(recorder.newRequests == ["publish", "browse"])
     discovery.withdraw(Self.service, silently: false)
-    #expect(ledger.news == ["withdraw"])
+    #expect(recorder.newRequests == ["withdraw"])
   }
 }

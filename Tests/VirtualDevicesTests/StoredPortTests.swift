@@ -7,8 +7,8 @@ import Testing
 
 @testable import VirtualDevices
 
-/// The UDP port of a device that has none of its own by definition.
-@Suite("Ports of devices", .serialized) struct StoredPortTests {
+/// The UDP port of a device whose definition has none.
+@Suite("Device ports", .serialized) struct StoredPortTests {
   private func definition(_ port: UInt16? = nil) throws -> DeviceDefinition {
     let port = port.map { ", port: \($0)" } ?? ""
     return try #require(
@@ -16,7 +16,7 @@ import Testing
         .first)
   }
 
-  /// Starts the device, gives its port, and stops it.
+  /// Starts the device, returns its port, and stops it.
   private func port(_ directory: String, _ definition: DeviceDefinition, isFresh: Bool = false) async throws -> UInt16 {
     let machine = HostMachine()
     let loop = machine.nextEventLoop()
@@ -33,14 +33,14 @@ import Testing
     }.get()
   }
 
-  @Test("stay the same over restarts") func restarts() async throws {
+  @Test("keeps the port across restarts") func restarts() async throws {
     let directory = FileManager.default.temporaryDirectory.appending(path: "ports-\(UUID().uuidString)").path
     defer { try? FileManager.default.removeItem(atPath: directory) }
     let first = try await port(directory, try definition())
     #expect(first > 0)
     for _ in 0..<3 { #expect(try await port(directory, try definition()) == first) }
 
-    // The port is taken: another one, which is kept from then on.
+    // If the port is in use, another one is chosen and kept.
     let machine = HostMachine()
     let loop = machine.nextEventLoop()
     let taken = try await loop.submit {
@@ -51,12 +51,12 @@ import Testing
     try await loop.submit { taken.value.close() }.get()
     #expect(try await port(directory, try definition()) == second)
 
-    // The definition's port is used as it is, and does not count for later.
+    // The port of the definition is used without being stored.
     #expect(try await port(directory, try definition(first)) == first)
     #expect(try await port(directory, try definition()) == second)
   }
 
-  @Test("a taken port of a definition is an error, and the state can be used again") func taken() async throws {
+  @Test("reports a port in use, and releases the state") func taken() async throws {
     let directory = FileManager.default.temporaryDirectory.appending(path: "ports-\(UUID().uuidString)").path
     defer { try? FileManager.default.removeItem(atPath: directory) }
     let machine = HostMachine()

@@ -1,6 +1,8 @@
 """Eight devices with one short discriminator in one process: found and commissioned by their manual codes."""
 
 import os
+import statistics
+import time
 
 from devices import DeviceProcess
 from harness import Report, expect, expect_equal, run_one
@@ -20,22 +22,38 @@ devices:
 """
 
 
-async def are_discovered(processes: DeviceProcess, partner: Partner):
-    """The SDK collects devices for a fixed time: all of them answer its question for the short discriminator."""
-    found = await partner.a.controller.DiscoverCommissionableNodes(
-        FilterType.SHORT_DISCRIMINATOR, FIRST >> 8, stopOnFirst=False, timeoutSecond=3)
-    numbers = sorted(node.longDiscriminator for node in found or [])
+async def are_discovered(report: Report, processes: DeviceProcess, partner: Partner):
+    """The SDK asks for the short discriminator once within a second, and all devices answer that one query."""
+    # On a busy machine a second may be too short; three times it isn't.
+    for _ in range(3):
+        found = await partner.a.controller.DiscoverCommissionableNodes(
+            FilterType.SHORT_DISCRIMINATOR, FIRST >> 8, stopOnFirst=False, timeoutSecond=1)
+        numbers = sorted(node.longDiscriminator for node in found or [])
+        if len(numbers) == COUNT:
+            break
     expect_equal(numbers, list(range(FIRST, FIRST + COUNT)), "the long discriminators found")
 
 
-async def are_commissioned(processes: DeviceProcess, partner: Partner):
-    """One after the other, by codes that don't say which of them is meant."""
-    for entry in processes.list():
+async def are_commissioned(report: Report, processes: DeviceProcess, partner: Partner):
+    """One after the other, by codes that don't say which of them is meant; then some of them by a second fabric."""
+    entries = processes.list()
+    nodes = []
+    for entry in entries:
         node = await partner.a.commission_by_code(entry["manualCode"].replace("-", ""))
+        nodes.append(node)
         serial = await partner.a.read(node, 0, Clusters.BasicInformation.Attributes.SerialNumber)
         expect_equal(serial, entry["serialNumber"], f"the serial number of the device with the code {entry['manualCode']}")
         wanted = int(decode_code(entry["qrCode"])["Long discriminator"])
         expect(wanted in range(FIRST, FIRST + COUNT), f"discriminator {wanted}")
+    seconds = []
+    for entry, node in zip(entries[:4], nodes):
+        await partner.a.send(node, 0, Clusters.AdministratorCommissioning.Commands.OpenBasicCommissioningWindow(180),
+                             timedRequestTimeoutMs=1000)
+        begin = time.monotonic()
+        await partner.b.commission_by_code(entry["manualCode"].replace("-", ""))
+        seconds.append(time.monotonic() - begin)
+    report.note(f"a second fabric, by manual code, of {COUNT} devices in one process: {statistics.median(seconds):.3f} s "
+                f"({min(seconds):.3f} to {max(seconds):.3f} s)")
 
 
 MANY_CHECKS = [
@@ -63,7 +81,7 @@ async def run_many(report: Report, partner: Partner, arguments):
         if not await run_one(report, f"{LABEL}: the devices start", start, 30):
             return
         for name, body, limit in chosen:
-            await run_one(report, name, lambda body=body: body(processes, partner), limit)
+            await run_one(report, name, lambda body=body: body(report, processes, partner), limit)
         if not processes.alive:
             report.not_ok(f"{LABEL}: the devices still run", "the process ended by itself")
     finally:

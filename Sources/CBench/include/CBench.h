@@ -3,21 +3,21 @@
 
 #include <stdint.h>
 
-/// How many blocks the calling thread has asked for since it began; a block that was made larger counts once more.
-/// Always 0 where the C library's allocator can't be stood in for.
+/// Returns the number of allocations of the calling thread; a reallocation counts as one.
+/// Always 0 where the allocator of the C library can't be replaced.
 uint64_t hearth_thread_allocations(void);
 
-/// Whether allocations are counted.
+/// Returns 1 if allocations are counted, otherwise 0.
 int hearth_counts_allocations(void);
 
-/// The calling thread's number in the system; 0 where threads can't be placed.
+/// Returns the operating system's ID of the calling thread; 0 where threads can't be pinned.
 int32_t hearth_thread_id(void);
 
-/// The index-th of the CPUs that the process was given when this was first asked, -1 if there are not as many.
+/// Returns the index-th CPU of the process's affinity mask at the first call, or -1 if it has fewer.
 int32_t hearth_allowed_cpu(int32_t index);
 
-/// Lets a thread run on one CPU only, or with -1 on all that the process was given. Returns 0 on success.
-/// Not to be called from two threads at once.
+/// Pins a thread to one CPU, or with -1 to all CPUs of the process. Returns 0 on success.
+/// Not thread-safe.
 int32_t hearth_place_thread(int32_t thread, int32_t cpu);
 
 #endif

@@ -87,8 +87,8 @@ extension HubRequest {
     switch self {
     case .read(_, _, _, let own): (own ?? timeout) + Self.rest
     case .write, .invoke: timeout + Self.rest
-    case .writeDevice(_, _, _, _, let timeout), .invokeDevice(_, _, _, _, let timeout):
-      (timeout ?? .zero) + timeout + Self.rest
+    case .writeDevice(_, _, _, _, let own), .invokeDevice(_, _, _, _, let own):
+      (own ?? .zero) + timeout + Self.rest
     case .edit, .anchor, .samples, .status, .lookAgain: timeout
     }
   }

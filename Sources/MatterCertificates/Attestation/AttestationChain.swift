@@ -1,12 +1,12 @@
-/// Verifies the certificates by which a maker vouches for a device. Core § 6.2.3.1.
+/// Verifies a device's attestation certificates. Core § 6.2.3.1.
 public enum AttestationChain {
   /// Verifies a DAC up to one of the trusted roots.
   /// - Parameters:
-  ///   - vendorID, productID: what the DAC must be for, if given.
-  ///   - time: the current time in seconds since 2000-01-01 00:00 UTC; nil if it is not known, then the DAC's validity is
-  ///     not checked. PAI and PAA must have been valid when the DAC was issued.
-  /// - Returns: the root that was found.
-  /// - Throws: the first check that failed.
+  ///   - vendorID, productID: the required ids of the DAC, or nil.
+  ///   - time: the current time in seconds since 2000-01-01 00:00 UTC; nil if unknown, in which case the DAC's validity
+  ///     is not checked. PAI and PAA must have been valid when the DAC was issued.
+  /// - Returns: the trusted root of the chain.
+  /// - Throws: the first failed check.
   @discardableResult
   public static func verify(
     dac: X509Certificate, pai: X509Certificate, trustedRoots: [X509Certificate], vendorID: UInt16? = nil,

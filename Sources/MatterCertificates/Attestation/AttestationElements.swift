@@ -1,18 +1,18 @@
 public import MatterCrypto
 import MatterTLV
 
-/// What a device signs to attest itself. Core § 11.18.4.8.
+/// The signed content of an attestation response. Core § 11.18.4.8.
 public struct AttestationElements: Hashable, Sendable {
-  /// The bytes of a nonce. Core § 11.18.4.8.
+  /// Length of a nonce, in bytes. Core § 11.18.4.8.
   public static let nonceCount = 32
 
-  /// The envelope of the certification declaration (CMS).
+  /// The signed certification declaration (CMS).
   public var certificationDeclaration: [UInt8]
   /// The commissioner's nonce, 32 bytes.
   public var nonce: [UInt8]
-  /// Seconds since 2000-01-01 00:00 UTC, 0 if the device does not know the time.
+  /// Seconds since 2000-01-01 00:00 UTC; 0 if the device does not know the time.
   public var timestamp: UInt32
-  /// What the device says of the firmware that it runs, in the maker's own form; nil: nothing. Core § 6.3.2.
+  /// Firmware information in the vendor's format, or nil. Core § 6.3.2.
   public var firmwareInformation: [UInt8]?
 
   public init(
@@ -24,7 +24,7 @@ public struct AttestationElements: Hashable, Sendable {
     self.firmwareInformation = firmwareInformation
   }
 
-  /// Decodes the elements; members that are not known, and a vendor's own, are passed over.
+  /// Decodes the elements; ignores unknown and vendor-specific members.
   public init(tlv bytes: [UInt8]) throws(AttestationError) {
     let fields = try ElementFields(bytes)
     certificationDeclaration = try fields.octets(1)
@@ -37,7 +37,7 @@ public struct AttestationElements: Hashable, Sendable {
     firmwareInformation = try fields.octetsIfPresent(4)
   }
 
-  /// The octets that are signed, together with the session's attestation challenge.
+  /// The encoding to sign, together with the session's attestation challenge.
   public var tlv: [UInt8] {
     var writer = TLVWriter()
     writer.startStructure()
@@ -50,9 +50,9 @@ public struct AttestationElements: Hashable, Sendable {
   }
 }
 
-/// What a device signs to ask for an operational certificate. Core § 11.18.4.10.
+/// The signed content of a response with a certificate signing request. Core § 11.18.4.10.
 public struct NOCSRElements: Hashable, Sendable {
-  /// The PKCS#10 request: see ``CertificateSigningRequest``.
+  /// The PKCS#10 request; see ``CertificateSigningRequest``.
   public var certificateSigningRequest: [UInt8]
   /// The commissioner's nonce, 32 bytes.
   public var nonce: [UInt8]
@@ -62,7 +62,7 @@ public struct NOCSRElements: Hashable, Sendable {
     self.nonce = nonce
   }
 
-  /// Decodes the elements; a vendor's own are passed over.
+  /// Decodes the elements; ignores vendor-specific members.
   public init(tlv bytes: [UInt8]) throws(AttestationError) {
     let fields = try ElementFields(bytes)
     certificateSigningRequest = try fields.octets(1)
@@ -70,7 +70,7 @@ public struct NOCSRElements: Hashable, Sendable {
     guard nonce.count == AttestationElements.nonceCount else { throw .malformedElements("nonce") }
   }
 
-  /// The octets that are signed, together with the session's attestation challenge.
+  /// The encoding to sign, together with the session's attestation challenge.
   public var tlv: [UInt8] {
     var writer = TLVWriter()
     writer.startStructure()
@@ -81,7 +81,7 @@ public struct NOCSRElements: Hashable, Sendable {
   }
 }
 
-/// The signature over either kind of elements. Core § 11.18.4.7, § 11.18.4.9.
+/// Signatures over either kind of elements. Core § 11.18.4.7, § 11.18.4.9.
 public enum AttestationSignature {
   /// Signs elements for one session.
   /// - Parameters:
@@ -95,7 +95,7 @@ public enum AttestationSignature {
     try signatures.sign(message: elements + challenge, with: key)
   }
 
-  /// Whether the elements, exactly as they came, were signed for this session.
+  /// Whether the signature is valid for the elements, exactly as received, in this session.
   public static func isValid(
     _ signature: [UInt8], elements: [UInt8], challenge: [UInt8], key: P256PublicKey
   ) -> Bool {
@@ -103,7 +103,7 @@ public enum AttestationSignature {
   }
 }
 
-/// The members of a structure with ascending context tags, and possibly a vendor's own tags behind them.
+/// The members of a structure with ascending context tags, optionally followed by vendor-specific tags.
 private struct ElementFields {
   private(set) var values: [UInt8: TLVElement.Value] = [:]
 

@@ -1,30 +1,30 @@
 extension AttestationError {
-  /// The check that failed, in words for people: which certificate, and which rule. A sentence part without a full stop.
+  /// The failed check in words for users: which certificate and which rule. A clause without a full stop.
   public var explanation: String {
     switch self {
-    case .malformedCertificate(let role, let error): "its \(role.words) can't be read: \(error)"
-    case .basicConstraints(let role): "the basic constraints of its \(role.words) are not those of such a certificate"
-    case .keyUsage(let role): "the key usage of its \(role.words) is not that of such a certificate"
-    case .keyIdentifier(let role): "its \(role.words) lacks a key identifier"
-    case .criticalExtension(let role): "its \(role.words) has a critical extension that is not known"
-    case .noTrustedRoot: "the root (PAA) that its intermediate certificate (PAI) names is not among the trusted ones"
-    case .issuer(let role): "its \(role.words) names another issuer than the certificate above it"
-    case .signature(let role): "its \(role.words) was not signed by the certificate above it"
-    case .notYetValid(let role): "its \(role.words) was not valid yet"
-    case .expired(let role): "its \(role.words) had expired"
-    case .vendorID(let role): "the vendor id of its \(role.words) is missing, or not the one it should be"
-    case .productID(let role): "the product id of its \(role.words) is missing, or not the one it should be"
-    case .malformedDeclaration(let what): "its certification declaration can't be read: \(what)"
+    case .malformedCertificate(let role, let error): "its \(role.name) cannot be decoded: \(error)"
+    case .basicConstraints(let role): "the basic constraints of its \(role.name) do not fit such a certificate"
+    case .keyUsage(let role): "the key usage of its \(role.name) does not fit such a certificate"
+    case .keyIdentifier(let role): "its \(role.name) lacks a key identifier"
+    case .criticalExtension(let role): "its \(role.name) has an unknown critical extension"
+    case .noTrustedRoot: "the root (PAA) of its intermediate certificate (PAI) is not trusted"
+    case .issuer(let role): "its \(role.name) has another issuer than the certificate above it"
+    case .signature(let role): "its \(role.name) was not signed by the certificate above it"
+    case .notYetValid(let role): "its \(role.name) was not valid yet"
+    case .expired(let role): "its \(role.name) had expired"
+    case .vendorID(let role): "the vendor id of its \(role.name) is missing or does not match"
+    case .productID(let role): "the product id of its \(role.name) is missing or does not match"
+    case .malformedDeclaration(let what): "its certification declaration cannot be decoded: \(what)"
     case .unknownDeclarationSigner(let key):
       "its certification declaration was signed with a key that is not trusted (\(AttestationError.hexadecimal(key)))"
-    case .declarationSignature: "the signature of its certification declaration is wrong"
-    case .unsupportedDeclaration: "its certification declaration has a format or a type that is not defined"
+    case .declarationSignature: "the signature of its certification declaration is invalid"
+    case .unsupportedDeclaration: "its certification declaration has an undefined format or type"
     case .declarationVendorID: "its certification declaration is for another vendor"
     case .declarationProductID: "its certification declaration is for another product"
-    case .declarationRoot: "its certification declaration does not allow the root (PAA) that its certificates come from"
-    case .malformedElements(let what): "its attestation can't be read: \(what)"
-    case .nonce: "its attestation answers another question than the one that was asked (nonce)"
-    case .testKeys: "its certificates are for tests: the keys that signed them are public, so they prove nothing"
+    case .declarationRoot: "its certification declaration does not authorize the root (PAA) of its certificates"
+    case .malformedElements(let what): "its attestation cannot be decoded: \(what)"
+    case .nonce: "its attestation has another nonce than the request"
+    case .testKeys: "its certificates are signed with public test keys, which prove nothing"
     case .responseSignature: "its attestation was not signed with the key of its certificate (DAC)"
     }
   }
@@ -35,7 +35,7 @@ extension AttestationError {
 }
 
 extension AttestationRole {
-  fileprivate var words: String {
+  fileprivate var name: String {
     switch self {
     case .paa: "attestation root (PAA)"
     case .pai: "intermediate attestation certificate (PAI)"

@@ -1,7 +1,7 @@
-/// Why a device's attestation is not accepted. Core § 6.2.3.1.
+/// The reason why an attestation is rejected. Core § 6.2.3.1.
 public enum AttestationError: Error, Equatable, Sendable {
   // The certificates, Core § 6.2.2.
-  /// The certificate cannot be read.
+  /// The certificate cannot be decoded.
   case malformedCertificate(AttestationRole, CertificateError)
   /// Basic constraints are missing or do not fit the role.
   case basicConstraints(AttestationRole)
@@ -9,54 +9,54 @@ public enum AttestationError: Error, Equatable, Sendable {
   case keyUsage(AttestationRole)
   /// A key identifier is missing.
   case keyIdentifier(AttestationRole)
-  /// A critical extension that is not known.
+  /// The certificate has an unknown critical extension.
   case criticalExtension(AttestationRole)
 
   // The chain, Core § 6.2.3.1.
-  /// No trusted root has the key that the PAI names as its issuer's.
+  /// No trusted root matches the authority key identifier of the PAI.
   case noTrustedRoot
-  /// The issuer name or key identifier is not that of the certificate above.
+  /// The issuer name or authority key identifier does not match the issuing certificate.
   case issuer(AttestationRole)
-  /// The signature is not by the certificate above.
+  /// The signature was not made with the issuing certificate's key.
   case signature(AttestationRole)
   /// Not valid yet: the DAC at the current time, the others when the DAC was issued.
   case notYetValid(AttestationRole)
-  /// Not valid any more, in the same way.
+  /// Expired: the DAC at the current time, the others when the DAC was issued.
   case expired(AttestationRole)
-  /// The vendor id is missing, or is not that of the certificate above.
+  /// The vendor id is missing or does not match the issuing certificate.
   case vendorID(AttestationRole)
-  /// The product id is missing from a DAC, is there in a PAA, or is not that of the certificate above.
+  /// The product id is missing from a DAC, present in a PAA, or does not match the issuing certificate.
   case productID(AttestationRole)
 
   // The certification declaration, Core § 6.3.
-  /// The declaration's envelope or content cannot be read.
+  /// The declaration's envelope or content cannot be decoded.
   case malformedDeclaration(String)
-  /// The key that signed the declaration is not known: its identifier.
+  /// The key identifier of the declaration's signer, which is not trusted.
   case unknownDeclarationSigner([UInt8])
-  /// The declaration's signature is wrong.
+  /// The declaration's signature is invalid.
   case declarationSignature
-  /// The declaration has a format version or certification type that is not defined.
+  /// The declaration has an undefined format version or certification type.
   case unsupportedDeclaration
-  /// The declaration is not for the device's vendor, or not for the vendor in the certificates.
+  /// The declaration is not for the vendor of the device or of its certificates.
   case declarationVendorID
-  /// The declaration is not for the device's product, or not for the product in the certificates.
+  /// The declaration is not for the product of the device or of its certificates.
   case declarationProductID
-  /// The declaration does not allow this root.
+  /// The declaration does not authorize the root.
   case declarationRoot
 
   // The elements of the response, Core § 11.18.4.
-  /// The elements cannot be read.
+  /// The elements cannot be decoded.
   case malformedElements(String)
-  /// The nonce is not the one that was sent.
+  /// The nonce is not that of the request.
   case nonce
-  /// The response was not signed with the certified key for this session.
+  /// The response was not signed for this session with the DAC's key.
   case responseSignature
 
-  /// All is right, but depends on keys that are public, and those are not accepted.
+  /// The attestation is valid, but depends on public test keys, which are not accepted.
   case testKeys
 }
 
-/// The place of a certificate in a device's attestation chain. Core § 6.2.1.
+/// The role of a certificate in a device's attestation chain. Core § 6.2.1.
 public enum AttestationRole: String, Hashable, Sendable {
   /// Product attestation authority, the root.
   case paa

@@ -1,12 +1,12 @@
 public import MatterCrypto
 
-/// A commissioner's check of a device's attestation: certificates, declaration, nonce and signature. Core § 6.2.3.1.
+/// Verifies a device's attestation for a commissioner: certificates, declaration, nonce and signature. Core § 6.2.3.1.
 public struct AttestationVerifier: Sendable {
-  /// The roots (PAA) that are trusted.
+  /// The trusted roots (PAA).
   public var trustedRoots: [X509Certificate]
-  /// The keys that are trusted to sign certification declarations, by their subject key identifiers.
+  /// The trusted signers of certification declarations, by subject key identifier.
   public var declarationSigners: [[UInt8]: P256PublicKey]
-  /// Keys of roots and declaration signers whose private halves are public. A device that depends on one proves nothing.
+  /// Keys of roots and declaration signers whose private keys are public. They prove nothing about a device.
   public var testKeys: Set<P256PublicKey> = []
   /// Whether devices that depend on test keys are accepted.
   public var acceptsTestKeys = true
@@ -16,17 +16,17 @@ public struct AttestationVerifier: Sendable {
     self.declarationSigners = declarationSigners
   }
 
-  /// What a device answered, and what it was asked.
+  /// A device's attestation response with the data that it is checked against.
   public struct Response: Sendable {
-    /// The encoded attestation elements, as they came.
+    /// The encoded attestation elements, exactly as received.
     public var elements: [UInt8]
     /// 64 bytes.
     public var signature: [UInt8]
-    /// The DAC and the PAI (DER).
+    /// The device attestation certificate (DER).
     public var dac: [UInt8]
-    /// The intermediate certificate that the DAC is signed with (DER).
+    /// The intermediate certificate that issued the DAC (DER).
     public var pai: [UInt8]
-    /// The nonce that was sent.
+    /// The nonce of the request.
     public var nonce: [UInt8]
     /// The session's attestation challenge.
     public var challenge: [UInt8]
@@ -43,28 +43,28 @@ public struct AttestationVerifier: Sendable {
     }
   }
 
-  /// What a verified response says.
+  /// The contents of a verified response.
   public struct Outcome: Hashable, Sendable {
     public var declaration: CertificationDeclaration
-    /// Whether the certificates or the declaration depend on a test key, or are for a test vendor.
+    /// Whether the certificates or the declaration depend on a test key or are for a test vendor.
     public var isTest: Bool
   }
 
-  /// The vendor ids for tests. Matter Core § 2.5.2.
+  /// The test vendor ids. Matter Core § 2.5.2.
   private static let testVendors: ClosedRange<UInt16> = 0xFFF1...0xFFF4
 
-  /// Verifies all of it.
+  /// Verifies certificates, signature, nonce and declaration.
   /// - Parameters:
   ///   - vendorID, productID: from the device's Basic Information cluster.
   ///   - time: see ``AttestationChain/verify(dac:pai:trustedRoots:vendorID:productID:at:)``.
-  /// - Throws: the first check that failed.
+  /// - Throws: the first failed check.
   @discardableResult
   public func verify(
     _ response: Response, vendorID: UInt16, productID: UInt16, at time: Int64? = nil
   ) throws(AttestationError) -> Outcome {
     let pai = try Self.certificate(response.pai, .pai)
     let dac = try Self.certificate(response.dac, .dac)
-    // The DAC may be for another product than this, if the declaration says so: its ids are compared there.
+    // The declaration may allow a DAC of another product, so it checks the ids of the DAC.
     let paa = try AttestationChain.verify(dac: dac, pai: pai, trustedRoots: trustedRoots, at: time)
     guard
       AttestationSignature.isValid(
@@ -81,7 +81,7 @@ public struct AttestationVerifier: Sendable {
     return Outcome(declaration: declaration, isTest: isTest)
   }
 
-  /// The declaration, and whether it is signed with a test key.
+  /// Returns the declaration, and whether it is signed with a test key.
   private func declaration(
     _ cms: [UInt8]
   ) throws(AttestationError) -> (declaration: CertificationDeclaration, isTest: Bool) {

@@ -1,14 +1,14 @@
 import MatterTLV
 
-/// What the standard's certification body says about a product. Core § 6.3.1.
+/// The certification of a product by the standard's certification body. Core § 6.3.1.
 public struct CertificationDeclaration: Hashable, Sendable {
   /// Always 1.
   public var formatVersion: UInt16
-  /// Of the product that was certified.
+  /// Vendor of the certified product.
   public var vendorID: UInt16
   /// 1 to 100 products.
   public var productIDs: [UInt16]
-  /// Of the primary device type, as the Device Library numbers it.
+  /// Primary device type, by its Device Library id.
   public var deviceTypeID: UInt32
   /// 19 characters.
   public var certificateID: String
@@ -16,15 +16,15 @@ public struct CertificationDeclaration: Hashable, Sendable {
   public var securityLevel: UInt8
   /// Reserved by the standard: 0.
   public var securityInformation: UInt16
-  /// Of the certification, as its body counts them.
+  /// Version of the certification, assigned by the certification body.
   public var versionNumber: UInt16
   public var certificationType: CertificationType
-  /// The ids in the device's DAC and PAI, where they differ from the product's own.
+  /// The ids in the device's DAC and PAI, if they differ from those of the product.
   public var dacOrigin: DACOrigin?
-  /// Key identifiers of the roots that the DAC may come from; empty if any may.
+  /// Key identifiers of the roots that may issue the DAC; empty if any root may.
   public var authorizedPAAs: [[UInt8]]
 
-  /// Where another product's DAC comes from.
+  /// The ids of a DAC that was issued for another product.
   public struct DACOrigin: Hashable, Sendable {
     /// The id in the DAC and in the PAI.
     public var vendorID: UInt16
@@ -37,7 +37,7 @@ public struct CertificationDeclaration: Hashable, Sendable {
     }
   }
 
-  /// Core § 6.3.1, certification_type.
+  /// The `certification_type`. Core § 6.3.1.
   public struct CertificationType: RawRepresentable, Hashable, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -70,7 +70,7 @@ public struct CertificationDeclaration: Hashable, Sendable {
     self.authorizedPAAs = authorizedPAAs
   }
 
-  /// Checks the declaration against what the device says of itself and against its certificates. Core § 6.3.2.
+  /// Checks the declaration against the device's information and certificates. Core § 6.3.2.
   /// - Parameters:
   ///   - vendorID, productID: from the device's Basic Information cluster.
   public func check(
@@ -159,7 +159,7 @@ extension CertificationDeclaration {
     return number
   }
 
-  /// The content that is signed.
+  /// The content to sign.
   public var tlv: [UInt8] {
     var writer = TLVWriter()
     writer.startStructure()

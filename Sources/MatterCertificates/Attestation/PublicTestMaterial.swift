@@ -1,7 +1,7 @@
 /// Attestation keys and certificates that the Matter SDK publishes for development (Apache-2.0).
 ///
-/// The private keys are known to everybody on purpose: development tools trust them, no production ecosystem does. They
-/// prove nothing, and are no secret of ours.
+/// The private keys are public on purpose: development tools trust them, production ecosystems do not. They prove
+/// nothing and are not secrets.
 public enum PublicTestMaterial {
   /// "Matter Test PAA", the attestation root without a vendor id (DER).
   public static let paa: [UInt8] = [

@@ -1,7 +1,7 @@
 public import MatterCrypto
 
-/// The envelope of a certification declaration: CMS SignedData (RFC 5652) with one signer, named by key identifier, and
-/// no signed attributes. Core § 6.3.1.
+/// The envelope of a certification declaration: CMS SignedData (RFC 5652) with one signer, identified by its key
+/// identifier, and without signed attributes. Core § 6.3.1.
 extension CertificationDeclaration {
   private static let version: UInt8 = 3
 
@@ -39,8 +39,8 @@ extension CertificationDeclaration {
     return writer.bytes
   }
 
-  /// Verifies an envelope and decodes the declaration in it.
-  /// - Parameter signers: the keys that are trusted to sign declarations, by their subject key identifiers.
+  /// Verifies an envelope and decodes its declaration.
+  /// - Parameter signers: the trusted signers of declarations, by subject key identifier.
   public static func verify(
     cms: [UInt8], signers: [[UInt8]: P256PublicKey]
   ) throws(AttestationError) -> CertificationDeclaration {

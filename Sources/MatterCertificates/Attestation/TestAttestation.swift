@@ -1,26 +1,26 @@
 public import MatterCrypto
 
-/// The attestation of a virtual device: a PAI and a DAC under the public test root, and a test declaration.
+/// The attestation of a virtual device: a PAI and a DAC below the public test root, and a test declaration.
 ///
-/// Commissioners accept it where they accept development devices. See ``PublicTestMaterial``.
+/// Accepted by commissioners that accept development devices. See ``PublicTestMaterial``.
 public struct TestAttestation: Sendable {
-  /// Of the maker: signed with the public test root.
+  /// The intermediate certificate, signed with the public test root.
   public let pai: X509Certificate
-  /// Of this device: signed with the PAI, for the vendor and product ids that it names.
+  /// The device certificate, issued by the PAI for the device's vendor and product ids.
   public let dac: X509Certificate
-  /// The key of the DAC.
+  /// The private key of the DAC.
   public let dacKey: P256PrivateKey
   /// The certification declaration (CMS).
   public let certificationDeclaration: [UInt8]
 
-  /// 2021-06-28 14:23:43, when the test root begins.
+  /// 2021-06-28 14:23:43, the start of the test root's validity.
   private static let notBefore: Int64 = 678_205_423
 
-  /// Makes new keys and certificates.
+  /// Creates new keys and certificates.
   /// - Parameters:
   ///   - deviceTypeID: the main device type, for the declaration.
-  ///   - name: distinguishes the device's certificate for people who look at it; at most 40 bytes.
-  ///   - random: for keys and serial numbers.
+  ///   - name: identifies the device's certificate for users; at most 40 bytes.
+  ///   - random: source of keys and serial numbers.
   public init(
     vendorID: UInt16, productID: UInt16, deviceTypeID: UInt32, name: String = "Device",
     random: inout some RandomSource, signatures: some SignatureScheme = OpenSSLSignatures()
@@ -54,7 +54,7 @@ public struct TestAttestation: Sendable {
     }
   }
 
-  /// The commissioner's side: trusts the public test roots and the public test declaration key.
+  /// Returns a commissioner's verifier that trusts the public test roots and the public test declaration key.
   public static func verifier() throws(CertificateError) -> AttestationVerifier {
     let signer: P256PublicKey
     do { signer = try P256PrivateKey(scalar: PublicTestMaterial.declarationSignerKey).publicKey } catch {

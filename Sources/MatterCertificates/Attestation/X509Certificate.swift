@@ -2,45 +2,45 @@ public import MatterCrypto
 
 /// An X.509 certificate of the attestation chain: PAA, PAI or DAC. Core § 6.2.2.
 public struct X509Certificate: Hashable, Sendable {
-  /// The longest certificate, in bytes. Core § 6.1.3.
+  /// Maximum length of a certificate, in bytes. Core § 6.1.3.
   public static let maximumCount = 600
 
-  /// The whole certificate.
+  /// The complete certificate.
   public let der: [UInt8]
-  /// The part that is signed.
+  /// The signed part (`TBSCertificate`).
   public let signed: [UInt8]
   /// ECDSA with SHA-256: 64 bytes, r and s.
   public let signature: [UInt8]
   /// The content of the INTEGER.
   public let serialNumber: [UInt8]
-  /// The subject of the certificate that it is signed with.
+  /// The subject of the issuing certificate.
   public let issuer: X509Name
-  /// Whose certificate it is, with the vendor and product ids that it is for. Core § 6.2.2.2.
+  /// The owner of the certificate, with its vendor and product ids. Core § 6.2.2.2.
   public let subject: X509Name
   /// Seconds since 2000-01-01 00:00 UTC.
   public let notBefore: Int64
-  /// Seconds since 2000-01-01 00:00 UTC; 9999-12-31 23:59:59 means that the certificate does not expire.
+  /// Seconds since 2000-01-01 00:00 UTC; 9999-12-31 23:59:59 if the certificate does not expire.
   public let notAfter: Int64
   public let publicKey: P256PublicKey
-  /// Whether this is an authority, and how many authorities may be below it; nil if the extension is missing.
+  /// Whether it is an authority's, and the maximum number of authorities below it; nil if the extension is missing.
   public private(set) var basicConstraints: BasicConstraints?
   public private(set) var keyUsage: KeyUsage?
   /// 20 bytes.
   public private(set) var subjectKeyID: [UInt8]?
   /// 20 bytes.
   public private(set) var authorityKeyID: [UInt8]?
-  /// Whether there is a critical extension of a type that is not looked at.
+  /// Whether it has a critical extension of an unknown type.
   public private(set) var hasUnknownCriticalExtension = false
 
-  /// Whether it may sign other certificates (RFC 5280 § 4.2.1.9).
+  /// Whether the certificate may sign other certificates (RFC 5280 § 4.2.1.9).
   public struct BasicConstraints: Hashable, Sendable {
-    /// Whether it is an authority's.
+    /// Whether it belongs to an authority.
     public let isAuthority: Bool
-    /// How many authorities may be between it and the last certificate; nil: any number.
+    /// Maximum number of authorities between it and the last certificate; nil for any number.
     public let pathLength: UInt8?
   }
 
-  /// Reads a certificate; says nothing about its signature.
+  /// Decodes a certificate without verifying its signature.
   public init(der: [UInt8]) throws(CertificateError) {
     guard der.count <= Self.maximumCount else { throw .tooLong(maximum: Self.maximumCount) }
     let (signed, derSignature) = try X509.readSigned(der, allowsNull: true)
@@ -95,7 +95,7 @@ public struct X509Certificate: Hashable, Sendable {
       default: break
       }
     case OID.extendedKeyUsage:
-      // Allowed in any role and asked for in none (Core § 6.2.2.3 to § 6.2.2.5).
+      // Allowed in all roles and required in none (Core § 6.2.2.3 to § 6.2.2.5).
       break
     default:
       if try parts.booleanIfTrue() { hasUnknownCriticalExtension = true }
@@ -106,16 +106,16 @@ public struct X509Certificate: Hashable, Sendable {
   public func isSigned(by key: P256PublicKey) -> Bool { key.verify(signature, of: signed) }
 }
 
-// MARK: Making
+// MARK: Creation
 
 extension X509Certificate {
-  /// What a new certificate says about its key.
+  /// The extensions of a new certificate.
   enum Profile {
     case authority(pathLength: UInt8)
     case device
   }
 
-  /// Makes and signs a certificate in the form that Core § 6.2.2 prescribes.
+  /// Creates and signs a certificate as defined in Core § 6.2.2.
   static func make(
     subject: X509Name, issuer: X509Name, publicKey: P256PublicKey, profile: Profile, notBefore: Int64,
     serialNumber: [UInt8], signer: P256PrivateKey, signatures: some SignatureScheme

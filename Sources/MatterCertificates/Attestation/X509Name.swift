@@ -1,10 +1,10 @@
 /// The subject or issuer name of an attestation certificate.
 public struct X509Name: Hashable, Sendable {
-  /// The `Name` as it was encoded (DER).
+  /// The encoded `Name` (DER).
   public let encoded: [UInt8]
-  /// The vendor id: from the Matter attribute, or else from "Mvid:" in the common name. Core § 6.2.2.2.
+  /// The vendor id in the Matter attribute, or else after "Mvid:" in the common name. Core § 6.2.2.2.
   public let vendorID: UInt16?
-  /// The product id: from the Matter attribute, or else from "Mpid:" in the common name. Core § 6.2.2.2.
+  /// The product id in the Matter attribute, or else after "Mpid:" in the common name. Core § 6.2.2.2.
   public let productID: UInt16?
   /// The first common name.
   public let commonName: String?
@@ -44,7 +44,7 @@ public struct X509Name: Hashable, Sendable {
     self.commonName = commonName.map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// Makes a name as the test certificates have it: common name, vendor id, product id.
+  /// Creates a name like that of the test certificates: common name, vendor id, product id.
   init(commonName: String, vendorID: UInt16? = nil, productID: UInt16? = nil) {
     var writer = DERWriter()
     writer.nest { name in
@@ -73,21 +73,21 @@ public struct X509Name: Hashable, Sendable {
     return number
   }
 
-  /// Exactly four upper-case digits.
+  /// Parses exactly four uppercase digits.
   private static func hexadecimal(_ digits: ArraySlice<UInt8>) -> UInt16? {
     guard digits.count == 4, digits.allSatisfy({ 0x30...0x39 ~= $0 || 0x41...0x46 ~= $0 }) else { return nil }
     return digits.reduce(0) { $0 << 4 | UInt16($1 < 0x40 ? $1 - 0x30 : $1 - 0x37) }
   }
 
-  /// The number behind the first `prefix` that a number follows; a prefix without any number is refused.
+  /// Returns the number after the first `prefix` with a number; throws if the prefix occurs only without one.
   private static func fallback(_ prefix: String, in commonName: [UInt8]) throws(CertificateError) -> UInt16? {
     let prefix = Array(prefix.utf8)
-    var isThere = false
+    var hasPrefix = false
     for start in commonName.indices where commonName[start...].starts(with: prefix) {
-      isThere = true
+      hasPrefix = true
       if let number = hexadecimal(commonName[(start + prefix.count)...].prefix(4)) { return number }
     }
-    guard !isThere else { throw .malformed("vendor or product id in the common name") }
+    guard !hasPrefix else { throw .malformed("vendor or product id in the common name") }
     return nil
   }
 }

@@ -1,4 +1,4 @@
-/// The tags of the ASN.1 types that certificates are made of (ITU-T X.690 § 8).
+/// Tags of the ASN.1 types in certificates (ITU-T X.690 § 8).
 enum DERTag {
   static let boolean: UInt8 = 0x01, integer: UInt8 = 0x02, bitString: UInt8 = 0x03, octetString: UInt8 = 0x04
   static let null: UInt8 = 0x05, objectIdentifier: UInt8 = 0x06, utf8String: UInt8 = 0x0C
@@ -6,20 +6,20 @@ enum DERTag {
   static let printableString: UInt8 = 0x13, ia5String: UInt8 = 0x16, utcTime: UInt8 = 0x17
   static let generalizedTime: UInt8 = 0x18
 
-  /// A context-specific tag around other elements.
+  /// A context-specific tag that encloses other elements.
   static func explicit(_ number: UInt8) -> UInt8 { 0xA0 | number }
-  /// A context-specific tag in place of that of a primitive type.
+  /// A context-specific tag that replaces that of a primitive type.
   static func implicit(_ number: UInt8) -> UInt8 { 0x80 | number }
 }
 
-/// One element: its tag, its content, and all of its bytes.
+/// An element with its tag, content and complete encoding.
 struct DERElement {
   let tag: UInt8
   let content: ArraySlice<UInt8>
   let encoded: ArraySlice<UInt8>
 }
 
-/// Takes DER elements one after the other. Only DER is accepted: definite lengths in their shortest form.
+/// Reads DER elements in order. Accepts only DER: definite lengths in their shortest form.
 struct DERReader {
   private var rest: ArraySlice<UInt8>
 
@@ -31,9 +31,9 @@ struct DERReader {
 
   mutating func next() throws(CertificateError) -> DERElement {
     let whole = rest
-    guard let tag = rest.popFirst() else { throw .malformed("DER: an element is missing") }
+    guard let tag = rest.popFirst() else { throw .malformed("DER: missing element") }
     guard tag & 0x1F != 0x1F else { throw .malformed("DER: long tag") }
-    guard let first = rest.popFirst() else { throw .malformed("DER: cut off") }
+    guard let first = rest.popFirst() else { throw .malformed("DER: truncated") }
     var length = Int(first)
     if first >= 0x80 {
       let count = Int(first & 0x7F)
@@ -42,32 +42,32 @@ struct DERReader {
       rest = rest.dropFirst(count)
       guard length >= 0x80, length >> (8 * (count - 1)) != 0 else { throw .malformed("DER: length not shortest") }
     }
-    guard rest.count >= length else { throw .malformed("DER: cut off") }
+    guard rest.count >= length else { throw .malformed("DER: truncated") }
     let content = rest.prefix(length)
     rest = rest.dropFirst(length)
     return DERElement(tag: tag, content: content, encoded: whole.prefix(content.endIndex - whole.startIndex))
   }
 
-  /// The content of the next element, which must have this tag.
+  /// Returns the content of the next element, which must have this tag.
   mutating func read(_ tag: UInt8) throws(CertificateError) -> ArraySlice<UInt8> {
     let element = try next()
     guard element.tag == tag else { throw .malformed("DER: tag \(element.tag) in place of \(tag)") }
     return element.content
   }
 
-  /// A reader for what is inside the next element.
+  /// Returns a reader for the content of the next element.
   mutating func enter(_ tag: UInt8 = DERTag.sequence) throws(CertificateError) -> DERReader {
     DERReader(try read(tag))
   }
 
-  /// As ``enter(_:)``, nil if the next element has another tag.
+  /// Like ``enter(_:)``, or nil if the next element has another tag.
   mutating func enterIfPresent(_ tag: UInt8) throws(CertificateError) -> DERReader? {
     nextTag == tag ? try enter(tag) : nil
   }
 
-  /// Nothing may follow.
+  /// Throws if elements follow.
   func finish() throws(CertificateError) {
-    guard rest.isEmpty else { throw .malformed("DER: more than expected") }
+    guard rest.isEmpty else { throw .malformed("DER: trailing elements") }
   }
 
   // MARK: Types
@@ -95,7 +95,7 @@ struct DERReader {
     return content[0]
   }
 
-  /// A BOOLEAN that may be left out when false, and then must be.
+  /// A BOOLEAN with default false, which must be omitted if false.
   mutating func booleanIfTrue() throws(CertificateError) -> Bool {
     guard nextTag == DERTag.boolean else { return false }
     guard try read(DERTag.boolean).elementsEqual([0xFF]) else { throw .malformed("DER: boolean") }

@@ -1,8 +1,8 @@
-/// Points in time as certificates write them, in seconds since 2000-01-01 00:00:00 UTC, the Matter epoch. Core § 6.5.7.
+/// Times in certificates, in seconds since 2000-01-01 00:00:00 UTC, the Matter epoch. Core § 6.5.7.
 enum DERTime {
-  /// What RFC 5280 § 4.1.2.5 writes for a certificate without an end: 9999-12-31 23:59:59.
+  /// The time that RFC 5280 § 4.1.2.5 defines for a certificate without expiry: 9999-12-31 23:59:59.
   static let noExpiry: Int64 = secondsSinceEpoch(year: 9999, month: 12, day: 31) + 86_399
-  /// UTCTime ends with 2049, and GeneralizedTime begins after it.
+  /// UTCTime is used up to 2049, GeneralizedTime from 2050 on.
   private static let firstGeneralized: Int64 = secondsSinceEpoch(year: 2050, month: 1, day: 1)
 
   /// Days from 1970-01-01 in the proleptic Gregorian calendar, shifted to 2000. Counts in eras of 400 years from March.
@@ -26,7 +26,7 @@ enum DERTime {
     return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
   }
 
-  /// Writes UTCTime up to 2049 and GeneralizedTime after. `seconds` must lie in the years 1950 to 9999.
+  /// Writes UTCTime up to 2049 and GeneralizedTime after. `seconds` must be in the years 1950 to 9999.
   static func write(_ seconds: Int64, to writer: inout DERWriter) {
     let days = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400
     let (year, month, day) = date(ofDay: days)
@@ -39,7 +39,7 @@ enum DERTime {
     writer.write(seconds >= firstGeneralized ? DERTag.generalizedTime : DERTag.utcTime, digits)
   }
 
-  /// Reads a UTCTime or GeneralizedTime, to the second and in UTC.
+  /// Reads a UTCTime or GeneralizedTime with seconds, in UTC.
   static func read(from reader: inout DERReader) throws(CertificateError) -> Int64 {
     let element = try reader.next()
     let isLong = element.tag == DERTag.generalizedTime
@@ -63,7 +63,7 @@ enum DERTime {
     let seconds =
       secondsSinceEpoch(year: year, month: parts[0], day: parts[1])
       + Int64(parts[2] * 3600 + parts[3] * 60 + parts[4])
-    // Each time has one form only, so that a certificate survives conversion.
+    // Each time has only one form, so that conversion is lossless.
     guard isLong == (seconds >= firstGeneralized) else { throw .malformed("DER: form of time") }
     return seconds
   }

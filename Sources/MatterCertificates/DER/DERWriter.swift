@@ -1,8 +1,8 @@
-/// Builds DER.
+/// Encodes DER.
 struct DERWriter {
   private(set) var bytes: [UInt8] = []
 
-  /// An element with this content.
+  /// Writes an element with this content.
   mutating func write(_ tag: UInt8, _ content: some Collection<UInt8>) {
     bytes.append(tag)
     let count = content.count
@@ -15,27 +15,27 @@ struct DERWriter {
     bytes += content
   }
 
-  /// An element with the elements that `body` writes in it.
+  /// Writes an element that contains the elements that `body` writes.
   mutating func nest(_ tag: UInt8 = DERTag.sequence, _ body: (inout DERWriter) -> Void) {
     var inner = DERWriter()
     body(&inner)
     write(tag, inner.bytes)
   }
 
-  /// An element that was encoded before.
+  /// Appends an encoded element.
   mutating func append(_ encoded: some Collection<UInt8>) { bytes += encoded }
 
   mutating func write(objectIdentifier: [UInt8]) { write(DERTag.objectIdentifier, objectIdentifier) }
   mutating func write(octets: some Collection<UInt8>) { write(DERTag.octetString, octets) }
   mutating func writeTrue() { write(DERTag.boolean, [0xFF]) }
 
-  /// A number up to 127, or up to 255 with a leading zero.
+  /// Writes a number up to 127, or up to 255 with a leading zero.
   mutating func write(integer: UInt8) { write(DERTag.integer, integer < 0x80 ? [integer] : [0, integer]) }
 
-  /// A BIT STRING of whole octets.
+  /// Writes a BIT STRING of whole octets.
   mutating func write(bits octets: [UInt8]) { write(DERTag.bitString, [0] + octets) }
 
-  /// A BIT STRING of named bits, trailing zeros removed; bit 0 is the first.
+  /// Writes a BIT STRING of named bits without trailing zeros; bit 0 is the first.
   mutating func write(namedBits bits: UInt16) {
     var octets: [UInt8] = [0, 0]
     for bit in 0..<16 where bits & (1 << UInt16(bit)) != 0 { octets[bit / 8] |= 0x80 >> UInt8(bit % 8) }

@@ -1,4 +1,4 @@
-/// The content octets of the object identifiers that Matter's certificates use.
+/// Content octets of the object identifiers in Matter certificates.
 enum OID {
   static let ecPublicKey: [UInt8] = [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01]
   static let prime256v1: [UInt8] = [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07]

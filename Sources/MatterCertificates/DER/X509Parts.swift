@@ -1,11 +1,11 @@
-/// The parts that all X.509 structures of Matter share. RFC 5280, RFC 5480.
+/// The common parts of Matter's X.509 structures. RFC 5280, RFC 5480.
 enum X509 {
   static func writeSignatureAlgorithm(to writer: inout DERWriter) {
     writer.nest { $0.write(objectIdentifier: OID.ecdsaWithSHA256) }
   }
 
-  /// - Parameter allowsNull: RFC 5758 § 3.2 leaves the parameters out, but some makers' libraries write a NULL; that must
-  ///   be allowed where others' certificates are read and not converted.
+  /// - Parameter allowsNull: RFC 5758 § 3.2 omits the parameters, but some libraries write a NULL. Set it for
+  ///   certificates that are read but not converted.
   static func readSignatureAlgorithm(
     from reader: inout DERReader, allowsNull: Bool = false
   ) throws(CertificateError) {
@@ -40,7 +40,7 @@ enum X509 {
     return point
   }
 
-  /// Takes `Certificate` or `CertificationRequest` apart: what is signed, and the DER signature.
+  /// Splits a `Certificate` or `CertificationRequest` into the signed part and the DER signature.
   static func readSigned(
     _ der: [UInt8], allowsNull: Bool = false
   ) throws(CertificateError) -> (signed: DERElement, signature: [UInt8]) {
@@ -48,14 +48,14 @@ enum X509 {
     var whole = try outer.enter()
     try outer.finish()
     let signed = try whole.next()
-    guard signed.tag == DERTag.sequence else { throw .malformed("DER: a sequence is missing") }
+    guard signed.tag == DERTag.sequence else { throw .malformed("DER: missing sequence") }
     try readSignatureAlgorithm(from: &whole, allowsNull: allowsNull)
     let signature = try whole.octetsOfBitString()
     try whole.finish()
     return (signed, signature)
   }
 
-  /// Puts `Certificate` or `CertificationRequest` together.
+  /// Builds a `Certificate` or `CertificationRequest`.
   static func writeSigned(_ signed: [UInt8], derSignature: [UInt8]) -> [UInt8] {
     var writer = DERWriter()
     writer.nest { whole in

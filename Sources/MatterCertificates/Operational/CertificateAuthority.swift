@@ -1,10 +1,10 @@
 public import MatterCrypto
 
-/// From when to when a certificate is valid, in seconds since 2000-01-01 00:00 UTC.
+/// The validity period of a certificate, in seconds since 2000-01-01 00:00 UTC.
 public struct CertificateValidity: Hashable, Sendable {
   /// The first second.
   public var notBefore: UInt32
-  /// 0 means that the certificate does not expire.
+  /// The last second; 0 if the certificate does not expire.
   public var notAfter: UInt32
 
   public init(notBefore: UInt32, notAfter: UInt32 = 0) {
@@ -17,15 +17,15 @@ public struct CertificateValidity: Hashable, Sendable {
 public struct CertificateAuthority: Sendable {
   /// The RCAC.
   public let root: MatterCertificate
-  /// The ICAC, if node certificates are issued by one.
+  /// The ICAC, if it issues the node certificates.
   public let intermediate: MatterCertificate?
   private let issuerKey: P256PrivateKey
 
-  /// Makes a new authority with a self-signed root, which issues by itself.
+  /// Creates an authority with a self-signed root that issues node certificates.
   /// - Parameters:
   ///   - rcacID: the root's identifier.
-  ///   - fabricID: binds the root to one fabric; nil leaves it out.
-  ///   - random: for the serial number.
+  ///   - fabricID: binds the root to one fabric; nil for no binding.
+  ///   - random: source of the serial number.
   public init(
     rootKey: P256PrivateKey, rcacID: UInt64, fabricID: UInt64? = nil, validity: CertificateValidity,
     random: inout some RandomSource, signatures: some SignatureScheme = OpenSSLSignatures()
@@ -38,7 +38,7 @@ public struct CertificateAuthority: Sendable {
     issuerKey = rootKey
   }
 
-  /// Makes a new authority with a self-signed root and an intermediate that issues.
+  /// Creates an authority with a self-signed root and an intermediate that issues node certificates.
   public init(
     rootKey: P256PrivateKey, rcacID: UInt64, intermediateKey: P256PrivateKey, icacID: UInt64, fabricID: UInt64? = nil,
     validity: CertificateValidity, random: inout some RandomSource,
@@ -55,9 +55,9 @@ public struct CertificateAuthority: Sendable {
     issuerKey = intermediateKey
   }
 
-  /// Takes up an authority again whose certificates were stored.
+  /// Restores an authority from its stored certificates.
   /// - Parameter issuerKey: the key of the intermediate, or of the root if there is none.
-  /// - Throws: ``CertificateError/failed(_:_:)`` if the certificates are not valid or not the key's.
+  /// - Throws: ``CertificateError/failed(_:_:)`` if the certificates are invalid or do not match the key.
   public init(
     root: MatterCertificate, intermediate: MatterCertificate? = nil, issuerKey: P256PrivateKey
   ) throws(CertificateError) {
@@ -75,8 +75,8 @@ public struct CertificateAuthority: Sendable {
   /// - Parameters:
   ///   - publicKey: the node's operational key, from its signing request.
   ///   - tags: at most three CASE authenticated tags.
-  ///   - random: for the serial number.
-  /// - Throws: ``CertificateError/invalidIdentifier(_:_:)`` for an id outside its range.
+  ///   - random: source of the serial number.
+  /// - Throws: ``CertificateError/invalidIdentifier(_:_:)`` if an id is out of range.
   public func issueNOC(
     publicKey: P256PublicKey, nodeID: UInt64, fabricID: UInt64, tags: [UInt32] = [], validity: CertificateValidity,
     random: inout some RandomSource, signatures: some SignatureScheme = OpenSSLSignatures()

@@ -4,11 +4,11 @@ import MatterCrypto
 public enum CertificateChain {
   /// Verifies a node's certificate up to a trusted root.
   ///
-  /// `root` is a trust anchor: it was checked by ``verifySelfSigned(_:at:)`` when it was installed, and its own signature
-  /// is not looked at again here.
-  /// - Parameter time: the current time in seconds since 2000-01-01 00:00 UTC; nil if it is not known, then validity is
-  ///   not checked.
-  /// - Throws: ``CertificateError/failed(_:_:)`` with the first check that failed, and for which certificate.
+  /// `root` is a trust anchor: ``verifySelfSigned(_:at:)`` checked it at installation, and its own signature is not
+  /// verified again.
+  /// - Parameter time: the current time in seconds since 2000-01-01 00:00 UTC; nil if unknown, in which case validity
+  ///   is not checked.
+  /// - Throws: ``CertificateError/failed(_:_:)`` with the first failed check and its certificate.
   public static func verify(
     noc: MatterCertificate, icac: MatterCertificate?, root: MatterCertificate, at time: UInt32? = nil
   ) throws(CertificateError) {
@@ -25,7 +25,7 @@ public enum CertificateChain {
     }
   }
 
-  /// Verifies a root certificate by itself, as for AddTrustedRootCertificate (Core § 11.18.6.13).
+  /// Verifies a root certificate on its own, as for AddTrustedRootCertificate (Core § 11.18.6.13).
   /// - Parameter time: as in ``verify(noc:icac:root:at:)``.
   /// - Throws: ``CertificateError/failed(_:_:)``.
   public static func verifySelfSigned(_ root: MatterCertificate, at time: UInt32? = nil) throws(CertificateError) {
@@ -59,7 +59,7 @@ public enum CertificateChain {
     try checkCommon(noc, .node, at: time)
   }
 
-  /// At most three tags, and no two versions of one. Core § 6.6.2.1.2.
+  /// Whether there are at most three tags, and no two versions of one. Core § 6.6.2.1.2.
   private static func hasDistinctTags(_ noc: MatterCertificate) -> Bool {
     let identifiers = noc.caseAuthenticatedTags.map { $0 >> 16 }
     return identifiers.count <= 3 && Set(identifiers).count == identifiers.count

@@ -1,6 +1,6 @@
 import MatterTLV
 
-/// What a key may be used for (RFC 5280 § 4.2.1.3). Core § 6.5.11.2.
+/// The permitted uses of a key (RFC 5280 § 4.2.1.3). Core § 6.5.11.2.
 public struct KeyUsage: OptionSet, Hashable, Sendable {
   public let rawValue: UInt16
   public init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -37,17 +37,17 @@ public enum KeyPurpose: UInt8, Hashable, Sendable, CaseIterable {
 
 /// An extension of an operational certificate. Core § 6.5.11.
 public enum CertificateExtension: Hashable, Sendable {
-  /// Whether this is an authority, and how many authorities may be below it.
+  /// Whether the certificate is an authority's, and the maximum number of authorities below it.
   case basicConstraints(isAuthority: Bool, pathLength: UInt8?)
-  /// What its key may be used for.
+  /// The permitted uses of the key.
   case keyUsage(KeyUsage)
-  /// What its key may be used for besides, in this order.
+  /// Further permitted uses of the key, in order.
   case extendedKeyUsage([KeyPurpose])
   /// 20 bytes.
   case subjectKeyIdentifier([UInt8])
   /// 20 bytes.
   case authorityKeyIdentifier([UInt8])
-  /// An extension that Matter does not know: the whole DER `Extension`.
+  /// An extension unknown to Matter: the complete DER `Extension`.
   case future([UInt8])
 
   static let keyIdentifierCount = 20
@@ -64,7 +64,7 @@ public enum CertificateExtension: Hashable, Sendable {
     }
   }
 
-  /// Whether a future extension is marked critical, so that who does not know it must refuse the certificate.
+  /// Whether it is an unknown extension marked critical, so that the certificate must be rejected.
   var isCriticalFuture: Bool {
     guard case .future(let der) = self else { return false }
     guard let header = try? Self.header(of: der) else { return true }

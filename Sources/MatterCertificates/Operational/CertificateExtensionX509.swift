@@ -88,7 +88,7 @@ extension CertificateExtension {
     }
   }
 
-  /// Reads the beginning of a future extension, which must be one whole `Extension` of a type that is not known.
+  /// Reads the header of a future extension, which must be one complete `Extension` of an unknown type.
   static func header(of der: [UInt8]) throws(CertificateError) -> (type: [UInt8], isCritical: Bool) {
     var outer = DERReader(der)
     var parts = try outer.enter()

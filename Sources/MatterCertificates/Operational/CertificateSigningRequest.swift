@@ -2,12 +2,12 @@ public import MatterCrypto
 
 /// A PKCS#10 signing request for a node's operational key (RFC 2986). Core § 6.4.6.1.
 public struct CertificateSigningRequest: Hashable, Sendable {
-  /// The key that asks for a certificate.
+  /// The key to certify.
   public let publicKey: P256PublicKey
-  /// The whole request (DER).
+  /// The complete request (DER).
   public let der: [UInt8]
 
-  /// Makes the request for a key, signed with it.
+  /// Creates a request for a key, signed with that key.
   public init(
     key: P256PrivateKey, signatures: some SignatureScheme = OpenSSLSignatures()
   ) throws(CertificateError) {
@@ -15,7 +15,7 @@ public struct CertificateSigningRequest: Hashable, Sendable {
     writer.nest { info in
       info.write(integer: 0)
       info.nest { name in
-        // The subject is of no account, but must not be empty: Core § 6.4.6.1 asks for an organization "CSR".
+        // The subject has no meaning, but must not be empty: Core § 6.4.6.1 requires the organization "CSR".
         name.nest(DERTag.set) { relative in
           relative.nest { pair in
             pair.write(objectIdentifier: OID.organizationName)
@@ -35,9 +35,9 @@ public struct CertificateSigningRequest: Hashable, Sendable {
     publicKey = key.publicKey
   }
 
-  /// Reads a request and verifies that whoever made it has the private key.
-  /// - Throws: ``CertificateError/failed(_:_:)`` with ``CertificateError/Check/signature`` if the signature is not by the
-  ///   key in the request.
+  /// Decodes a request and verifies that it was signed with the private key.
+  /// - Throws: ``CertificateError/failed(_:_:)`` with ``CertificateError/Check/signature`` if the signature does not
+  ///   match the key in the request.
   public init(verifying der: [UInt8]) throws(CertificateError) {
     let (signed, signature) = try X509.readSigned(der, allowsNull: true)
     var info = DERReader(signed.content)

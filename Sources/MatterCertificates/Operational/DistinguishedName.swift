@@ -4,16 +4,16 @@ import MatterTLV
 public struct DistinguishedName: Hashable, Sendable {
   public var attributes: [Attribute]
 
-  /// The most attributes that a name may have. Core § 6.5.6.3.
+  /// Maximum number of attributes in a name. Core § 6.5.6.3.
   public static let maximumCount = 5
 
   public init(_ attributes: [Attribute] = []) { self.attributes = attributes }
 
-  /// One attribute with its value.
+  /// An attribute with its value.
   public enum Attribute: Hashable, Sendable {
-    /// One of the standard's own: a number, which is written in hexadecimal in X.509.
+    /// An attribute defined by Matter: a number, encoded in hexadecimal in X.509.
     case matter(MatterAttribute, UInt64)
-    /// One of those that X.509 brings along, and how its text is encoded.
+    /// An attribute of X.509 with its text encoding.
     case text(TextAttribute, String, TextEncoding)
   }
 
@@ -27,14 +27,14 @@ public struct DistinguishedName: Hashable, Sendable {
     case caseAuthenticatedTag = 22
     case vidVerificationSignerID = 23
 
-    /// How many hexadecimal digits the value has in X.509.
+    /// Number of hexadecimal digits of the value in X.509.
     var digits: Int { self == .caseAuthenticatedTag ? 8 : 16 }
 
     /// The last arc of the object identifier under 1.3.6.1.4.1.37244.1.
     var arc: UInt8 { rawValue - 16 }
 
-    /// Whether `value` may stand in a certificate: operational node ids (Core § 2.5.5), fabric ids but 0 (§ 2.5.1) and
-    /// tags with a version (§ 6.6.2.1.2).
+    /// Whether `value` is allowed in a certificate: operational node ids (Core § 2.5.5), non-zero fabric ids (§ 2.5.1)
+    /// and tags with a version (§ 6.6.2.1.2).
     public func allows(_ value: UInt64) -> Bool {
       switch self {
       case .nodeID: 1...0xFFFF_FFEF_FFFF_FFFF ~= value
@@ -45,7 +45,7 @@ public struct DistinguishedName: Hashable, Sendable {
     }
   }
 
-  /// The standard attributes; the raw value is the TLV tag. Core § 6.5.6.1.
+  /// The attributes of X.509; the raw value is the TLV tag. Core § 6.5.6.1.
   public enum TextAttribute: UInt8, Hashable, Sendable, CaseIterable {
     case commonName = 1
     case surname, serialNumber, countryName, localityName, stateOrProvinceName, organizationName
@@ -59,7 +59,8 @@ public struct DistinguishedName: Hashable, Sendable {
     }
   }
 
-  /// The string type that an attribute has in X.509. A domain component is always ASCII (IA5String), no other one is.
+  /// The string type of an attribute in X.509. A domain component is always ASCII (IA5String), other attributes never
+  /// are.
   public enum TextEncoding: UInt8, Hashable, Sendable {
     case utf8 = 0x0C
     case printable = 0x13
@@ -71,7 +72,7 @@ public struct DistinguishedName: Hashable, Sendable {
     attributes.compactMap { if case .matter(attribute, let value) = $0 { value } else { nil } }
   }
 
-  /// The value of an attribute that is there exactly once, else nil.
+  /// Returns the value of an attribute that occurs exactly once, or nil.
   public func only(_ attribute: MatterAttribute) -> UInt64? {
     let values = values(of: attribute)
     return values.count == 1 ? values[0] : nil
@@ -89,11 +90,11 @@ extension DistinguishedName {
     for member in members {
       guard case .context(let tag) = member.tag else { throw .malformed("name attribute without a tag") }
       if let matter = MatterAttribute(rawValue: tag) {
-        guard case .unsigned(let value) = member.value else { throw .malformed("name attribute is no number") }
+        guard case .unsigned(let value) = member.value else { throw .malformed("name attribute is not a number") }
         guard matter.allows(value) else { throw .invalidIdentifier(matter, value) }
         attributes.append(.matter(matter, value))
       } else if let text = TextAttribute(rawValue: tag & ~Self.printableFlag) {
-        guard case .string(let value) = member.value else { throw .malformed("name attribute is no text") }
+        guard case .string(let value) = member.value else { throw .malformed("name attribute is not a string") }
         let isPrintable = tag & Self.printableFlag != 0
         guard text != .domainComponent || !isPrintable else { throw .malformed("domain component that is not IA5") }
         let encoding: TextEncoding = text == .domainComponent ? .ascii : isPrintable ? .printable : .utf8
@@ -178,7 +179,7 @@ extension DistinguishedName {
     }
   }
 
-  /// Upper-case digits, padded with zeros.
+  /// Uppercase digits, padded with zeros.
   static func hexadecimal(_ value: UInt64, digits: Int) -> [UInt8] {
     (0..<digits).map { index in
       let nibble = UInt8(truncatingIfNeeded: value >> UInt64(4 * (digits - 1 - index))) & 0xF

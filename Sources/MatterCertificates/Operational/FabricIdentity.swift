@@ -1,8 +1,8 @@
 public import MatterCrypto
 
-/// What a fabric derives from its root key and its id.
+/// Identifiers and keys derived from a fabric's root key and id.
 public enum FabricIdentity {
-  /// The compressed fabric id, which names a fabric in DNS-SD and salts its keys. Core § 4.3.2.2.
+  /// Returns the compressed fabric id, which identifies a fabric in DNS-SD and is the salt of its keys. Core § 4.3.2.2.
   /// - Parameter rootPublicKey: the root's P-256 point, uncompressed (65 bytes).
   public static func compressedFabricID(rootPublicKey: [UInt8], fabricID: UInt64) throws(CryptoError) -> UInt64 {
     guard rootPublicKey.count == 65 else { throw .invalidLength(expected: 65, found: rootPublicKey.count) }
@@ -12,7 +12,7 @@ public enum FabricIdentity {
     return bytes.reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  /// The operational key of a group key set, the identity protection key (IPK) among them. Core § 4.17.2.1.
+  /// Returns the operational key of a group key set, for example of the identity protection key (IPK). Core § 4.17.2.1.
   /// - Parameter epochKey: 16 bytes.
   /// - Returns: 16 bytes.
   public static func operationalKey(epochKey: [UInt8], compressedFabricID: UInt64) throws(CryptoError) -> [UInt8] {

@@ -1,35 +1,35 @@
 /// A Matter operational certificate: root (RCAC), intermediate (ICAC) or node (NOC). Core § 6.5.
 ///
-/// It has two forms, a compact TLV one, which travels, and an X.509 one, over which the signature is made. Each converts
-/// into the other without loss.
+/// It has two forms: a compact TLV form for transmission, and an X.509 form, which is signed. They convert into each
+/// other without loss.
 public struct MatterCertificate: Hashable, Sendable {
-  /// The longest TLV form, in bytes. Core § 6.1.3.
+  /// Maximum length of the TLV form, in bytes. Core § 6.1.3.
   public static let maximumTLVCount = 400
-  /// The longest X.509 form, in bytes. Core § 6.1.3.
+  /// Maximum length of the X.509 form, in bytes. Core § 6.1.3.
   public static let maximumX509Count = 600
 
   /// 1 to 20 bytes: the content of the X.509 INTEGER.
   public internal(set) var serialNumber: [UInt8]
-  /// The subject of the certificate that it is signed with.
+  /// The subject of the issuing certificate.
   public internal(set) var issuer: DistinguishedName
   /// Seconds since 2000-01-01 00:00 UTC. (0 becomes 9999-12-31 23:59:59 in X.509, as in ``notAfter``.)
   public internal(set) var notBefore: UInt32
-  /// Seconds since 2000-01-01 00:00 UTC; 0 means that the certificate does not expire.
+  /// Seconds since 2000-01-01 00:00 UTC; 0 if the certificate does not expire.
   public internal(set) var notAfter: UInt32
-  /// Whose certificate it is.
+  /// The owner of the certificate.
   public internal(set) var subject: DistinguishedName
-  /// A P-256 point, uncompressed: 65 bytes. Whether it is on the curve is checked by ``CertificateChain``.
+  /// An uncompressed P-256 point, 65 bytes. ``CertificateChain`` checks that it is on the curve.
   public internal(set) var publicKey: [UInt8]
   public internal(set) var extensions: [CertificateExtension]
   /// ECDSA with SHA-256: 64 bytes, r and s.
   public internal(set) var signature: [UInt8]
 
-  /// What a certificate is for; follows from its subject. Core § 6.5.6.3.
+  /// The purpose of a certificate, determined by its subject. Core § 6.5.6.3.
   public enum Kind: Hashable, Sendable {
     case root, intermediate, node, firmwareSigning, vidVerificationSigner
   }
 
-  /// The kind, nil if the subject does not say it or says more than one.
+  /// The kind, or nil if the subject has no identifier of a kind, or more than one.
   public var kind: Kind? {
     let kinds: [(DistinguishedName.MatterAttribute, Kind)] = [
       (.rcacID, .root), (.icacID, .intermediate), (.nodeID, .node), (.firmwareSigningID, .firmwareSigning),
@@ -39,21 +39,21 @@ public struct MatterCertificate: Hashable, Sendable {
     return found.count == 1 ? found[0] : nil
   }
 
-  /// The identifiers in the subject; nil if they are not there, or more than once.
+  /// The node id in the subject, or nil unless it occurs exactly once.
   public var nodeID: UInt64? { subject.only(.nodeID) }
-  /// Of a node, and of an intermediate authority or root where it names one.
+  /// The fabric id of a node, or of an intermediate authority or root that is bound to one.
   public var fabricID: UInt64? { subject.only(.fabricID) }
-  /// Of a root.
+  /// The identifier of a root.
   public var rcacID: UInt64? { subject.only(.rcacID) }
-  /// Of an intermediate authority.
+  /// The identifier of an intermediate authority.
   public var icacID: UInt64? { subject.only(.icacID) }
 
-  /// The CASE authenticated tags of the subject. Core § 6.6.2.1.2.
+  /// The CASE authenticated tags in the subject. Core § 6.6.2.1.2.
   public var caseAuthenticatedTags: [UInt32] {
     subject.values(of: .caseAuthenticatedTag).map { UInt32(truncatingIfNeeded: $0) }
   }
 
-  /// The identifier of this certificate's key, 20 bytes.
+  /// The identifier of the certificate's key, 20 bytes.
   public var subjectKeyID: [UInt8]? {
     extensions.lazy.compactMap { if case .subjectKeyIdentifier(let id) = $0 { id } else { nil } }.first
   }
@@ -63,7 +63,7 @@ public struct MatterCertificate: Hashable, Sendable {
     extensions.lazy.compactMap { if case .authorityKeyIdentifier(let id) = $0 { id } else { nil } }.first
   }
 
-  /// Whether it is an authority's, and how many authorities may be below it; nil: it does not say.
+  /// Whether it is an authority's, and the maximum number of authorities below it; nil if the extension is missing.
   public var basicConstraints: (isAuthority: Bool, pathLength: UInt8?)? {
     extensions.lazy.compactMap {
       if case .basicConstraints(let isAuthority, let pathLength) = $0 { (isAuthority, pathLength) } else { nil }
@@ -78,7 +78,7 @@ public struct MatterCertificate: Hashable, Sendable {
     extensions.lazy.compactMap { if case .extendedKeyUsage(let purposes) = $0 { purposes } else { nil } }.first
   }
 
-  /// What both forms must fulfil.
+  /// Checks the rules common to both forms.
   func validate() throws(CertificateError) {
     guard 1...20 ~= serialNumber.count else { throw .malformed("serial number") }
     guard publicKey.count == 65, publicKey[0] == 4 else { throw .malformed("public key") }

@@ -2,12 +2,10 @@ import MatterTLV
 
 /// The TLV form. Core § 6.5.2.
 extension MatterCertificate {
-  /// The numbers of the only algorithms and the only curve there are. Core § 6.5.5, § 6.5.8, § 6.5.9.
+  /// The only defined algorithms and curve. Core § 6.5.5, § 6.5.8, § 6.5.9.
   private static let ecdsaWithSHA256: UInt64 = 1, ecPublicKey: UInt64 = 1, prime256v1: UInt64 = 1
 
-  /// Decodes the TLV form.
-  ///
-  /// Says nothing about the signature: see ``CertificateChain``.
+  /// Decodes the TLV form. ``CertificateChain`` verifies the signature.
   public init(tlv bytes: [UInt8]) throws(CertificateError) {
     guard bytes.count <= Self.maximumTLVCount else { throw .tooLong(maximum: Self.maximumTLVCount) }
     let element: TLVElement
@@ -53,7 +51,7 @@ extension MatterCertificate {
     return seconds
   }
 
-  /// The TLV form, in the shortest encoding.
+  /// The TLV form in the shortest encoding.
   public var tlv: [UInt8] {
     var writer = TLVWriter(reservingCapacity: Self.maximumTLVCount)
     writer.startStructure()

@@ -2,9 +2,7 @@ import MatterCrypto
 
 /// The X.509 form. Core § 6.5.
 extension MatterCertificate {
-  /// Decodes the X.509 form (DER).
-  ///
-  /// Says nothing about the signature: see ``CertificateChain``.
+  /// Decodes the X.509 form (DER). ``CertificateChain`` verifies the signature.
   public init(x509 der: [UInt8]) throws(CertificateError) {
     guard der.count <= Self.maximumX509Count else { throw .tooLong(maximum: Self.maximumX509Count) }
     let (signed, derSignature) = try X509.readSigned(der)
@@ -43,7 +41,7 @@ extension MatterCertificate {
     DERTime.write(time == 0 ? DERTime.noExpiry : Int64(time), to: &writer)
   }
 
-  /// The X.509 `TBSCertificate`: what is signed.
+  /// The X.509 `TBSCertificate`, which is signed.
   public var tbsDER: [UInt8] {
     var writer = DERWriter()
     writer.nest { body in
@@ -68,7 +66,7 @@ extension MatterCertificate {
 
   /// The X.509 form (DER).
   public var x509: [UInt8] {
-    // 64 bytes always convert, and the initializers let no other signature in.
+    // 64 bytes always convert, and the initializers require that length.
     let derSignature = (try? ECDSASignature.der(fromRaw: signature)) ?? []
     return X509.writeSigned(tbsDER, derSignature: derSignature)
   }

@@ -4,16 +4,16 @@ internal import MatterCrypto
 internal import MatterModel
 internal import MatterProtocol
 
-/// One device on its way into the fabric.
+/// State of one commissioning operation.
 struct Commissioning: Sendable {
-  /// An address of a device that may be the one.
+  /// An address at which the device to commission may be reached.
   struct Candidate: Sendable {
     var address: SocketAddress
     var parameters: SessionParameters
-    /// The service that it was found by, nil where the address was given.
+    /// The DNS-SD service that gave the address, or nil if the request gave it.
     var service: MatterService.Kind?
     var failures = 0
-    /// Not before this.
+    /// Earliest time of the next attempt.
     var notBefore: Instant
   }
 
@@ -28,18 +28,18 @@ struct Commissioning: Sendable {
   var step: CommissioningStep?
   var stepStartedAt: Instant
 
-  // Finding the device and getting in.
+  // Discovery and PASE.
   var query: DiscoveryQuery?
-  /// The search for all devices, begun when those that `query` asks for don't answer.
+  /// The query for all commissionable devices, set when the devices that match `query` do not answer.
   var wideQuery: DiscoveryQuery?
   var discoveryEnd: Instant
   var candidates: [Candidate] = []
   var attempt: Attempt?
-  /// Services of devices that have another passcode, and addresses for those that were given.
+  /// Services of devices with another passcode; their later addresses are ignored.
   var wrongServices: Set<MatterService.Kind> = []
   var lastError: ControllerError?
 
-  // What the device says.
+  // Data from the device.
   var session: SessionID?
   var information = DeviceInformation()
   var locationCapability = GeneralCommissioning.RegulatoryLocationType.indoorOutdoor
@@ -50,20 +50,20 @@ struct Commissioning: Sendable {
   var dac: [UInt8]?
   var attestation: OperationalCredentials.AttestationResponse?
   var attestationFailure: ControllerError.Attestation?
-  /// Whether it depends on public test keys.
+  /// Whether the attestation chain ends in public test keys.
   var isTestDevice = false
   var signing: OperationalCredentials.CSRResponse?
 
-  // What it becomes.
+  // Data for the new node.
   var nodeID: NodeID
   var certificate: [UInt8] = []
   var fabricIndex: FabricIndex?
-  /// Whether the device was asked a second time to end it.
+  /// Whether CommissioningComplete was sent a second time.
   var isCompletionRepeated = false
-  /// Whether it goes on where an earlier one had no answer to its last request.
+  /// Whether it continues an earlier commissioning whose CommissioningComplete got no answer.
   var isResumed = false
 
-  /// Set once it failed, while the device is told to undo everything.
+  /// Set after a failure, while the device disarms its fail-safe.
   var failure: (step: CommissioningStep?, error: ControllerError)?
   var undoEnd: Instant?
 
@@ -75,23 +75,23 @@ struct Commissioning: Sendable {
     discoveryEnd = now + request.discoveryTime
   }
 
-  /// How long one address may keep others waiting.
+  /// How long an attempt at one address delays the other candidates.
   static let stagger: Duration = .seconds(3)
-  /// When all devices that were found are the wrong ones, how long to look for more.
+  /// How long to search for more devices when every device found has another passcode.
   static let settling: Duration = .seconds(2)
-  /// How long to wait for answers to a search by discriminator before all devices are asked. Some devices state their
-  /// discriminator but leave out the subtypes for it, the one for the short discriminator above all.
+  /// How long to wait for answers to a search by discriminator before querying all commissionable devices. Some devices
+  /// state their discriminator in the TXT record but do not publish the subtypes, most often that of the short
+  /// discriminator.
   static let narrowSearch: Duration = .seconds(2)
   static let maximumFailures = 3
-  /// How long a device may go on to say that it is busy: as long as a handshake that comes to nothing may hold a place.
-  /// Matter Core § 4.14.1.1.
+  /// How long a device may answer busy: as long as a failing handshake may occupy its slot. Matter Core § 4.14.1.1.
   static let busyTimeout: Duration = .seconds(60)
-  /// How long the device may take to undo everything.
+  /// How long the device may take to revert its changes.
   static let undoTime: Duration = .seconds(3)
-  /// After AddNOC, how long the device may take to appear on its fabric.
+  /// How long the device may take to appear on the fabric after AddNOC.
   static let operationalTimeout: Duration = .seconds(30)
 
-  /// When to look at all devices, nil if that was done, or is not called for.
+  /// When to query all commissionable devices, or nil if that is done or not needed.
   var widensAt: Instant? {
     guard wideQuery == nil, candidates.isEmpty, attempt == nil, lastError == nil else { return nil }
     switch query {

@@ -2,24 +2,24 @@ public import MatterClusters
 public import MatterModel
 public import MatterProtocol
 
-/// What to commission, and how.
+/// The device to commission, and the parameters of the commissioning.
 public struct CommissioningRequest: Sendable {
-  /// Where the device is looked for.
+  /// How the device is found.
   public enum Target: Hashable, Sendable {
-    /// At these addresses, in turn, without discovery.
+    /// The addresses, tried in turn, without discovery.
     case addresses([SocketAddress])
-    /// Among the devices that DNS-SD finds, those with this discriminator.
+    /// Devices found over DNS-SD with this discriminator.
     case discriminator(SetupDiscriminator)
     /// Any device in commissioning mode.
     case any
-    /// The instance with this name.
+    /// The DNS-SD instance with this name.
     case instance(UInt64)
   }
 
-  /// Which product a code is for.
+  /// Vendor and product that a setup code is for.
   public struct Product: Hashable, Sendable, CustomStringConvertible {
     public var vendorID: VendorID
-    /// Given by the vendor.
+    /// Assigned by the vendor.
     public var productID: UInt16
 
     public init(vendorID: VendorID, productID: UInt16) { (self.vendorID, self.productID) = (vendorID, productID) }
@@ -32,34 +32,34 @@ public struct CommissioningRequest: Sendable {
     }
   }
 
-  /// What to do with a device that can't prove what it is, or is not what the code says.
+  /// Treatment of a device that fails attestation or is not the product in the setup code.
   public enum AttestationPolicy: Hashable, Sendable {
     case requireTrusted
-    /// Go on, and say so in the result.
+    /// Continue, and state the failure in the result.
     case proceedAnyway
   }
 
   public var target: Target
-  /// 1 to 99999998, without those that everybody guesses. Matter Core § 5.1.7.
+  /// 1 to 99999998, except the trivial ones. Matter Core § 5.1.7.
   public var passcode: UInt32
-  /// What the code is for; nil: it does not say.
+  /// The product in the setup code, or nil if the code has none.
   public var product: Product?
-  /// What the code wants done before.
+  /// The commissioning flow in the setup code.
   public var flow = CommissioningFlow.standard
-  /// Nil: the next one that is free.
+  /// The node id to assign, or nil for the next free one.
   public var nodeID: NodeID?
-  /// Tags for the device's certificate, three at most.
+  /// CASE authenticated tags for the device's certificate, at most three.
   public var tags: [CASEAuthenticatedTag] = []
   public var attestationPolicy = AttestationPolicy.requireTrusted
-  /// How long the device waits for the next step before it undoes everything.
+  /// The device's fail-safe: it reverts all changes when this time passes without the next step.
   public var failSafe: Duration = .seconds(60)
-  /// Nil: whatever the device is capable of.
+  /// Nil: the device's location capability.
   public var regulatoryLocation: GeneralCommissioning.RegulatoryLocationType?
-  /// Two letters, ISO 3166-1, or XX.
+  /// ISO 3166-1 alpha-2 country code, or `XX`.
   public var countryCode = "XX"
-  /// How long to look for the device.
+  /// Timeout of discovery.
   public var discoveryTime: Duration = .seconds(15)
-  /// For all of it.
+  /// Timeout of the whole commissioning.
   public var timeout: Duration = .seconds(120)
 
   public init(passcode: UInt32, target: Target) {
@@ -67,7 +67,7 @@ public struct CommissioningRequest: Sendable {
     self.target = target
   }
 
-  /// By setup code.
+  /// Creates a request from a setup code.
   public init(_ code: SetupPayload) {
     self.init(passcode: code.passcode, target: .discriminator(code.discriminator))
     if code.vendorID != 0 { product = Product(vendorID: VendorID(code.vendorID), productID: code.productID) }
@@ -79,7 +79,7 @@ public struct CommissioningRequest: Sendable {
 public enum CommissioningStep: String, CaseIterable, Hashable, Sendable {
   /// Find the device with DNS-SD.
   case discover
-  /// A session by passcode.
+  /// Establish a PASE session.
   case connectByPasscode
   case readInformation
   case armFailSafe
@@ -92,90 +92,90 @@ public enum CommissioningStep: String, CaseIterable, Hashable, Sendable {
   case issueCertificate
   case addTrustedRoot
   case addCertificate
-  /// Find the device on the fabric, and open a session with certificates.
+  /// Find the device on the fabric and establish a CASE session.
   case connectOperationally
   case complete
 }
 
-/// What is known of a device that was commissioned.
+/// A commissioned device.
 public struct CommissioningResult: Hashable, Sendable {
   public var nodeID: NodeID
-  /// The number that the device gave the fabric.
+  /// The index that the device assigned to the fabric.
   public var fabricIndex: FabricIndex?
   public var information: DeviceInformation
-  /// Nil: attestation was verified; else why it was not, and the policy was to proceed.
+  /// Why attestation failed under ``CommissioningRequest/AttestationPolicy/proceedAnyway``, or nil if it succeeded.
   public var attestationFailure: ControllerError.Attestation?
   public var attestation: DeviceAttestation
   public var address: SocketAddress
   public var duration: Duration
 }
 
-/// What the attestation of a device proved when it was commissioned. Matter Core § 6.2.3.
+/// Result of a device's attestation at commissioning. Matter Core § 6.2.3.
 public enum DeviceAttestation: String, Hashable, Sendable {
-  /// Its certificates come from a trusted root.
+  /// The certificate chain ends in a trusted root.
   case production
-  /// Its certificates depend on public test keys, which prove nothing.
+  /// The certificate chain ends in public test keys, which prove nothing.
   case test
-  /// It was not accepted, and the device was commissioned nevertheless.
+  /// Attestation failed, and the device was commissioned nevertheless.
   case unverified
 }
 
-/// What a device says of itself before it is commissioned.
+/// Basic information and Descriptor contents read from a device before it is commissioned.
 public struct DeviceInformation: Hashable, Sendable {
-  /// An endpoint as its Descriptor tells it. Matter Core § 9.5.
+  /// An endpoint as described by its Descriptor cluster. Matter Core § 9.5.
   public struct Endpoint: Hashable, Sendable {
     public var id: EndpointID
     public var deviceTypes: [DeviceTypeID]
-    /// The endpoints that belong to it.
+    /// Endpoints composed by this one (PartsList).
     public var parts: [EndpointID]
   }
 
   public var vendorID: VendorID = 0
-  /// Given by the vendor; 0: not told.
+  /// Assigned by the vendor; 0 if unknown.
   public var productID: UInt16 = 0
-  /// Empty: not told.
+  /// Empty if unknown.
   public var vendorName = ""
-  /// Empty: not told.
+  /// Empty if unknown.
   public var productName = ""
-  /// Empty: not told.
+  /// Empty if unknown.
   public var serialNumber = ""
-  /// By id.
+  /// Ordered by id.
   public var endpoints: [Endpoint] = []
-  /// The feature map of Network Commissioning by endpoint: which kinds of network the device has.
+  /// FeatureMap of Network Commissioning by endpoint, which gives the network types of the device.
   public var networkFeatures: [EndpointID: UInt32] = [:]
 
   public init() {}
 }
 
-/// A window in which another administrator may commission a device.
+/// An open window in which another administrator may commission a device.
 public struct CommissioningWindow: Hashable, Sendable {
-  /// By which passcode the device can be commissioned while it is open.
+  /// The passcode that is valid while the window is open.
   public enum Kind: Hashable, Sendable {
-    /// With the passcode on the device's label.
+    /// The passcode on the device's label.
     case basic
-    /// With a passcode made for this window.
+    /// A passcode generated for this window.
     case enhanced(passcode: UInt32, discriminator: UInt16)
   }
 
   public var kind: Kind
   public var duration: Duration
-  /// What to show to the other administrator; nil for a basic window.
+  /// Setup code for the other administrator; nil for a basic window.
   public var code: SetupPayload?
 }
 
-/// How to open a commissioning window. Matter Core § 11.19.8.
+/// Parameters for opening a commissioning window. Matter Core § 11.19.8.
 public struct CommissioningWindowRequest: Hashable, Sendable {
   /// 3 to 15 minutes.
   public var duration: Duration
-  /// Whether the window gets a passcode of its own, and not the one on the device's label.
+  /// Whether the window has its own passcode instead of the one on the device's label.
   public var isEnhanced: Bool
-  /// Nil: drawn at random.
+  /// Nil: random.
   public var passcode: UInt32?
-  /// Nil: drawn at random.
+  /// Nil: random.
   public var discriminator: UInt16?
-  /// Of PBKDF2: 1,000 to 100,000. Matter Core § 3.9.
+  /// PBKDF2 iterations, 1,000 to 100,000. Matter Core § 3.9.
   public var iterations: UInt32 = 1000
-  /// 16 to 32 bytes; nil: drawn at random.
+  /// 16 to 32 bytes; nil: random.
   public var salt: [UInt8]?
 
   public init(duration: Duration = .seconds(180), isEnhanced: Bool = true) {

@@ -4,9 +4,8 @@ internal import MatterCrypto
 internal import MatterModel
 internal import MatterProtocol
 
-// Commissioning from the session by passcode on: one request after the other. Matter Core § 5.5.
+// Commissioning from the PASE session on, one request after the other. Matter Core § 5.5.
 extension ControllerEngine {
-  /// Begins a step and sends its first request.
   mutating func perform(_ step: CommissioningStep, _ id: OperationID, at now: Instant) {
     beginStep(step, id, at: now)
     request(step, id, at: now)
@@ -17,7 +16,7 @@ extension ControllerEngine {
     perform(step, id, at: now)
   }
 
-  /// Sends the request that the step needs next.
+  /// Sends the next request of the step.
   private mutating func request(_ step: CommissioningStep, _ id: OperationID, at now: Instant) {
     guard let commissioning = commissionings[id] else { return }
     switch step {
@@ -68,7 +67,7 @@ extension ControllerEngine {
     }
   }
 
-  /// Nine paths, which is what every node can take at least. Matter Core § 11.1.4.4.
+  /// Nine paths, the number that every node supports in one read. Matter Core § 11.1.4.4.
   private static let informationPaths: [AttributePath] = [
     AttributePath(BasicInformation.vendorID.path(on: .root)),
     AttributePath(BasicInformation.productID.path(on: .root)),
@@ -99,7 +98,7 @@ extension ControllerEngine {
   ) {
     guard let commissioning = commissionings[id], let step = commissioning.step else { return }
     if commissioning.failure != nil {
-      // It has undone everything, and said so.
+      // The device has confirmed that it reverted its changes.
       if case .success(.invoked(let results)) = result,
         let response = try? results.response(as: GeneralCommissioning.ArmFailSafeResponse.self),
         response.errorCode == .ok
@@ -111,11 +110,11 @@ extension ControllerEngine {
     do throws(ControllerError) {
       switch (step, try result.get()) {
       case (.readInformation, .report(let report)):
-        try takeInformation(report, id)
+        try storeInformation(report, id)
         try checkProduct(id)
         advance(to: commissioning.isResumed ? .complete : .armFailSafe, id, at: now)
       case (_, .invoked(let results)):
-        try take(results, step, id, at: now)
+        try handleResults(results, step, id, at: now)
       default:
         throw .unexpectedResponse("an answer to another kind of request")
       }
@@ -129,16 +128,16 @@ extension ControllerEngine {
     }
   }
 
-  /// Whether the device only asks for timeout.
+  /// Whether the device asks for a retry later.
   private func isBusy(_ error: ControllerError) -> Bool {
     switch error {
-    case .status(let status): status.isMomentary
+    case .status(let status): status.isTransient
     case .commissioning(.busyWithOtherAdmin, _): true
     default: false
     }
   }
 
-  /// Makes the request again that the device had no time for.
+  /// Resends the request that the device refused as busy.
   mutating func repeatStep(_ id: OperationID, at now: Instant) {
     guard let commissioning = commissionings[id], commissioning.failure == nil, let step = commissioning.step else {
       return
@@ -148,7 +147,8 @@ extension ControllerEngine {
     sendCompletion(id, on: session, at: now)
   }
 
-  /// The answer to the last request was lost. The device may be ours or not: over a new session it will say.
+  /// Repeats CommissioningComplete over a new session: its answer was lost, so the device may or may not be
+  /// commissioned.
   private mutating func confirmCompletion(_ id: OperationID, at now: Instant) {
     guard let node = commissionings[id]?.nodeID else { return }
     commissionings[id]?.isCompletionRepeated = true
@@ -165,7 +165,7 @@ extension ControllerEngine {
     }
   }
 
-  private mutating func take(
+  private mutating func handleResults(
     _ results: [CommandResult], _ step: CommissioningStep, _ id: OperationID, at now: Instant
   ) throws(ControllerError) {
     switch step {
@@ -178,7 +178,7 @@ extension ControllerEngine {
       let response = try results.response(as: GeneralCommissioning.SetRegulatoryConfigResponse.self)
       guard response.errorCode == .ok else { throw .commissioning(response.errorCode, response.debugText) }
       advance(to: .requestAttestation, id, at: now)
-    case .requestAttestation: try takeAttestation(results, id, at: now)
+    case .requestAttestation: try handleAttestation(results, id, at: now)
     case .requestSigning:
       commissionings[id]?.signing = try results.response(as: OperationalCredentials.CSRResponse.self)
       advance(to: .issueCertificate, id, at: now)
@@ -194,7 +194,7 @@ extension ControllerEngine {
       advance(to: .connectOperationally, id, at: now)
     case .complete:
       let response = try results.response(as: GeneralCommissioning.CommissioningCompleteResponse.self)
-      // Asked a second time over a session of our fabric, a device that is commissioned has no fail-safe any more.
+      // A commissioned device answers a repeated CommissioningComplete over CASE with `noFailSafe`.
       let isDone = response.errorCode == .noFailSafe && commissionings[id]?.isCompletionRepeated == true
       guard response.errorCode == .ok || isDone else { throw .commissioning(response.errorCode, response.debugText) }
       endStep(id, at: now)
@@ -204,7 +204,7 @@ extension ControllerEngine {
     }
   }
 
-  private mutating func takeInformation(_ report: ReassembledReport, _ id: OperationID) throws(ControllerError) {
+  private mutating func storeInformation(_ report: ReassembledReport, _ id: OperationID) throws(ControllerError) {
     var information = DeviceInformation()
     information.vendorID = try report.value(of: BasicInformation.vendorID, on: .root)
     information.productID = try report.value(of: BasicInformation.productID, on: .root)
@@ -234,7 +234,8 @@ extension ControllerEngine {
     }
   }
 
-  /// A device that is not what its code says is another one that has the same passcode, or none of the maker's.
+  /// Rejects a device whose vendor or product differs from the setup code: another device with the same passcode, or a
+  /// counterfeit.
   private func checkProduct(_ id: OperationID) throws(ControllerError) {
     guard let commissioning = commissionings[id], let expected = commissioning.request.product else { return }
     let found = CommissioningRequest.Product(
@@ -246,7 +247,7 @@ extension ControllerEngine {
 
   // MARK: Attestation
 
-  private mutating func takeAttestation(
+  private mutating func handleAttestation(
     _ results: [CommandResult], _ id: OperationID, at now: Instant
   ) throws(ControllerError) {
     guard let commissioning = commissionings[id] else { return }
@@ -303,7 +304,7 @@ extension ControllerEngine {
     advance(to: .addTrustedRoot, id, at: now)
   }
 
-  /// Checks the device's request for a certificate, and grants it.
+  /// Verifies the device's certificate signing request and issues its certificate.
   private mutating func certificate(for commissioning: Commissioning) throws -> [UInt8] {
     guard let response = commissioning.signing,
       let challenge = commissioning.session.flatMap({ core.session($0)?.attestationChallenge })
@@ -316,7 +317,7 @@ extension ControllerEngine {
           response.attestationSignature.bytes, elements: bytes, challenge: challenge, key: key)
       else { throw AttestationError.responseSignature }
     } catch {
-      // Without attestation that is worth anything there is no key to hold the signature against.
+      // Without a valid attestation certificate the signature cannot be verified.
       guard commissioning.attestationFailure != nil else {
         throw ControllerError.attestation(.init("signature of the signing request"))
       }
@@ -332,13 +333,13 @@ extension ControllerEngine {
       notBefore: configuration.notBefore, random: &random, signatures: configuration.signatures)
   }
 
-  // MARK: On the fabric
+  // MARK: Operational session
 
   private mutating func connectOperationally(_ id: OperationID, at now: Instant) {
     guard let commissioning = commissionings[id] else { return }
     let node = commissioning.nodeID
     var record = PeerRecord(node)
-    // The device is where it was a moment ago: no need to wait until DNS-SD says so.
+    // Tries the current address first instead of waiting for DNS-SD.
     if let info = commissioning.session.flatMap({ core.session($0) }) {
       record.address = info.peerAddress
       record.parameters = info.parameters
@@ -355,7 +356,7 @@ extension ControllerEngine {
   ) {
     guard let commissioning = commissionings[id], commissioning.failure == nil else { return }
     if commissioning.isResumed, commissioning.session == nil {
-      // What it is has been forgotten since.
+      // The device information of the earlier commissioning was not stored.
       commissionings[id]?.session = session
       return advance(to: .readInformation, id, at: now)
     }
@@ -376,7 +377,7 @@ extension ControllerEngine {
     let request = UnconfirmedNode.fingerprint(of: commissioning.request)
     changes += forgettingUnconfirmed { $0.request == request }
     perform(.store(changes))
-    // The device closes its end by itself. Matter Core § 5.5.
+    // The device closes its end itself. Matter Core § 5.5.
     if let session = commissioning.session, !commissioning.isResumed {
       core.close(session, notifyingPeer: false, at: now)
     }
@@ -389,7 +390,7 @@ extension ControllerEngine {
 
   // MARK: Failing
 
-  /// Gives up; the device is told to undo everything if it can be reached.
+  /// Fails a commissioning and disarms the device's fail-safe if the device can be reached.
   mutating func failCommissioning(_ id: OperationID, _ error: ControllerError, at now: Instant) {
     guard let commissioning = commissionings[id] else { return }
     guard commissioning.failure == nil else { return finishFailure(id, at: now) }
@@ -404,7 +405,7 @@ extension ControllerEngine {
       commissionings[id]?.attempt = nil
     }
     commissionings[id]?.candidates = []
-    // Once there is a connection on the fabric, what failed there says nothing of the first one.
+    // Once the operational session is in use, its loss does not imply that the PASE session is lost.
     let isOnFirstSession = peers[commissioning.nodeID]?.isStored != false
     let isLost = isOnFirstSession && (error == .connectionLost || error == .unreachable)
     guard commissioning.isArmed, !isLost, let session = commissioning.session else {
@@ -423,14 +424,14 @@ extension ControllerEngine {
 
   mutating func finishFailure(_ id: OperationID, at now: Instant) {
     guard let commissioning = commissionings[id] else { return }
-    stopLooking(id)
+    stopSearching(id)
     if let session = commissioning.session { core.close(session, notifyingPeer: true, at: now) }
     let node = commissioning.nodeID
     let cause = commissioning.failure?.error ?? .notFound
     let step = commissioning.failure?.step ?? .connectByPasscode
     let error = cause == .cancelled ? cause : .commissioningFailed(step, cause)
     complete(id, .failure(error), at: now) {
-      if $0.peers[node]?.isStored == false { $0.forget(node, wasTold: true, at: now) }
+      if $0.peers[node]?.isStored == false { $0.forget(node, fabricRemoved: true, at: now) }
     }
   }
 }

@@ -1,75 +1,74 @@
 internal import MatterModel
 internal import MatterProtocol
 
-// Commissioning up to the first session: discovery, and the passcode tried at one address after the other.
+// Commissioning up to the PASE session: discovery, and attempts at one address after the other.
 extension ControllerEngine {
   mutating func startCommissioning(_ request: CommissioningRequest, _ id: OperationID, at now: Instant) {
     if !resumeCommissioning(request, id, at: now) { beginCommissioning(request, id, at: now) }
   }
 
-  /// Begins with looking for the device.
+  /// Starts a commissioning with discovery.
   mutating func beginCommissioning(_ request: CommissioningRequest, _ id: OperationID, at now: Instant) {
     let node = request.nodeID ?? nextFreeNodeID
     commissionings[id] = Commissioning(request, node: node, at: now)
     guard SetupPasscode.isValid(request.passcode) else {
-      return complete(id, .failure(.invalidRequest("no device has the passcode \(request.passcode)")), at: now)
+      return complete(id, .failure(.invalidRequest("passcode \(request.passcode): invalid")), at: now)
     }
     guard node.isOperational else {
       return complete(
-        id, .failure(.invalidRequest("\(node) is no id of a node; expected 1 to 0xFFFFFFEFFFFFFFFF")), at: now)
+        id, .failure(.invalidRequest("node id \(node): out of range; expected 1 to 0xFFFFFFEFFFFFFFFF")), at: now)
     }
-    guard canBeGiven(node) else {
-      return complete(id, .failure(.invalidRequest("another node has the id \(node)")), at: now)
+    guard isAssignable(node) else {
+      return complete(id, .failure(.invalidRequest("node id \(node): in use by another node")), at: now)
     }
     guard request.tags.count <= 3 else {
-      return complete(id, .failure(.invalidRequest("a node has at most 3 tags")), at: now)
+      return complete(id, .failure(.invalidRequest("tags: too many; expected at most 3")), at: now)
     }
-    // Reserved from now on, so that two commissionings don't give the same id.
-    if let change = authority.take(node) { perform(.store([change])) }
+    // Reserved at once, so that two commissionings do not assign the same id.
+    if let change = authority.reserve(node) { perform(.store([change])) }
     switch request.target {
     case .addresses(let addresses):
       commissionings[id]?.candidates = addresses.map {
         .init(address: $0, parameters: SessionParameters(), service: nil, notBefore: now)
       }
       guard !addresses.isEmpty else { return failCommissioning(id, .notFound, at: now) }
-    case .discriminator(.long(let value)): look(.commissionable(.longDiscriminator(value)), id, at: now)
-    case .discriminator(.short(let value)): look(.commissionable(.shortDiscriminator(value)), id, at: now)
-    case .any: look(.commissionable(.inCommissioningMode), id, at: now)
-    case .instance(let value): look(.commissionable(.instance(value)), id, at: now)
+    case .discriminator(.long(let value)): search(.commissionable(.longDiscriminator(value)), id, at: now)
+    case .discriminator(.short(let value)): search(.commissionable(.shortDiscriminator(value)), id, at: now)
+    case .any: search(.commissionable(.inCommissioningMode), id, at: now)
+    case .instance(let value): search(.commissionable(.instance(value)), id, at: now)
     }
     advanceCommissioning(id, at: now)
   }
 
-  /// Whether a device may get this id.
-  func canBeGiven(_ node: NodeID) -> Bool { node.isOperational && peers[node] == nil && node != fabric.nodeID }
+  func isAssignable(_ node: NodeID) -> Bool { node.isOperational && peers[node] == nil && node != fabric.nodeID }
 
   var nextFreeNodeID: NodeID {
     var node = authority.nextNodeID
-    // Behind the last operational id the numbers begin anew.
+    // After the last operational id, allocation restarts at 1.
     if !node.isOperational { node = 1 }
-    while !canBeGiven(node) {
+    while !isAssignable(node) {
       node = NodeID(node.rawValue &+ 1)
       if !node.isOperational { node = 1 }
     }
     return node
   }
 
-  private mutating func look(_ query: DiscoveryQuery, _ id: OperationID, at now: Instant) {
+  private mutating func search(_ query: DiscoveryQuery, _ id: OperationID, at now: Instant) {
     beginStep(.discover, id, at: now)
     commissionings[id]?.query = query
     browse(query)
     for service in known(query) { offer(service, toCommissioning: id, at: now) }
   }
 
-  /// Asks all devices, because none has answered to what was asked for; which one it is, their TXT records say.
-  private mutating func lookWider(_ id: OperationID, at now: Instant) {
+  /// Queries all commissionable devices, since none matched by subtype; their TXT records are matched instead.
+  private mutating func widenSearch(_ id: OperationID, at now: Instant) {
     let query = DiscoveryQuery.commissionable(.any)
     commissionings[id]?.wideQuery = query
     browse(query)
     for service in known(query) { offer(service, toCommissioning: id, at: now) }
   }
 
-  mutating func stopLooking(_ id: OperationID) {
+  mutating func stopSearching(_ id: OperationID) {
     for query in [commissionings[id]?.query, commissionings[id]?.wideQuery] {
       if let query { stopBrowsing(query) }
     }
@@ -77,7 +76,7 @@ extension ControllerEngine {
     commissionings[id]?.wideQuery = nil
   }
 
-  /// A service was found: is it the one that is looked for?
+  /// Adds the addresses of a service that matches the query to the candidates.
   mutating func offer(_ service: MatterService, toCommissioning id: OperationID, at now: Instant) {
     guard var commissioning = commissionings[id], commissioning.session == nil,
       let query = commissioning.query, query.matches(service), service.commissioningMode != 0,
@@ -95,7 +94,7 @@ extension ControllerEngine {
     advanceCommissioning(id, at: now)
   }
 
-  /// Begins the next attempt to get in, or gives up; also called when time has passed.
+  /// Starts the next PASE attempt that is due, or fails the commissioning.
   mutating func advanceCommissioning(_ id: OperationID, at now: Instant) {
     guard let commissioning = commissionings[id] else { return }
     if let undoEnd = commissioning.undoEnd {
@@ -104,14 +103,14 @@ extension ControllerEngine {
     }
     guard commissioning.session == nil else { return }
     if let attempt = commissioning.attempt {
-      // Another address may work better; this one gets another chance when the others have had theirs.
+      // The candidate is retried after the others.
       guard !commissioning.candidates.isEmpty, attempt.startedAt + Commissioning.stagger <= now else {
         return schedule(commissioning.wakeUp)
       }
       handshakes[attempt.handshake] = nil
       core.cancel(attempt.handshake, at: now)
       commissionings[id]?.attempt = nil
-      putBack(attempt.candidate, id, at: now)
+      requeue(attempt.candidate, id, at: now)
     }
     tryNext(id, at: now)
   }
@@ -134,12 +133,12 @@ extension ControllerEngine {
           ? commissioning.discoveryEnd
           : min(commissioning.discoveryEnd, commissioning.startedAt + Commissioning.settling)
       if end <= now { return failCommissioning(id, commissioning.lastError ?? .notFound, at: now) }
-      if let due = commissioning.widensAt, due <= now { lookWider(id, at: now) }
+      if let due = commissioning.widensAt, due <= now { widenSearch(id, at: now) }
     }
     schedule(commissionings[id]?.wakeUp)
   }
 
-  private mutating func putBack(
+  private mutating func requeue(
     _ candidate: Commissioning.Candidate, _ id: OperationID, after wait: Duration = .zero, at now: Instant
   ) {
     var candidate = candidate
@@ -162,9 +161,9 @@ extension ControllerEngine {
     case .busy(let wait):
       commissionings[id]?.lastError = .busy
       var candidate = attempt.candidate
-      // Others may be trying at the same time, or only pretend to. It has a place for us within this time.
+      // Other commissioners may be trying at the same time. A slot becomes free within this time.
       if let start = commissionings[id]?.startedAt, now - start < Commissioning.busyTimeout { candidate.failures -= 1 }
-      putBack(candidate, id, after: min(wait, .seconds(60)), at: now)
+      requeue(candidate, id, after: min(wait, .seconds(60)), at: now)
     case .timedOut:
       if commissionings[id]?.lastError == nil { commissionings[id]?.lastError = .unreachable }
     default:
@@ -174,7 +173,7 @@ extension ControllerEngine {
   }
 
   mutating func establishedPASE(_ session: SessionID, for id: OperationID, at now: Instant) {
-    stopLooking(id)
+    stopSearching(id)
     beginConversation(session, id, at: now)
   }
 
@@ -186,7 +185,7 @@ extension ControllerEngine {
     perform(.readInformation, id, at: now)
   }
 
-  // MARK: Telling
+  // MARK: Progress events
 
   mutating func beginStep(_ step: CommissioningStep, _ id: OperationID, at now: Instant) {
     commissionings[id]?.step = step

@@ -4,13 +4,13 @@ public import MatterModel
 internal import MatterProtocol
 internal import MatterTLV
 
-/// A device that was asked to end its commissioning, and whose answer never came: it may be in the fabric, or have undone
-/// everything. That is found out by who asks it over a session of the fabric, which may be long after.
+/// A device that did not answer CommissioningComplete: it is either in the fabric or has reverted everything. A later
+/// CASE session shows which.
 struct UnconfirmedNode: Hashable, Sendable {
   let record: PeerRecord
-  /// Tells the request that it was commissioned by from others: the same one means the same device.
+  /// Fingerprint of the commissioning request; requests with the same fingerprint are for the same device.
   let request: [UInt8]
-  /// Why its attestation was not accepted, where that was to be no hindrance.
+  /// Why attestation failed, if the request's policy was to proceed anyway.
   let attestationFailure: ControllerError.Attestation?
 
   init(_ record: PeerRecord, _ commissioning: Commissioning) {
@@ -19,7 +19,7 @@ struct UnconfirmedNode: Hashable, Sendable {
     attestationFailure = commissioning.attestationFailure
   }
 
-  /// The same for each request with the same code, or the same passcode and addresses.
+  /// Returns the same value for requests with the same code, or with the same passcode and addresses.
   static func fingerprint(of request: CommissioningRequest) -> [UInt8] {
     var writer = TLVWriter()
     writer.structure {
@@ -41,9 +41,9 @@ struct UnconfirmedNode: Hashable, Sendable {
     return Hash.sha256(writer.bytes)
   }
 
-  // MARK: Keeping
+  // MARK: Storage
 
-  /// So many are kept at most.
+  /// Maximum number of stored devices; the oldest is evicted.
   static let limit = 16
   static let prefix = "unconfirmed/"
   static func key(_ node: NodeID) -> String { prefix + PeerRecord.digits(node) }
@@ -61,7 +61,7 @@ struct UnconfirmedNode: Hashable, Sendable {
     return writer.bytes
   }
 
-  /// Nil if the bytes are not what ``tlv`` gives.
+  /// Returns nil if the bytes are not a valid encoding.
   init?(tlv: [UInt8]) {
     guard let element = try? TLVElement(decoding: tlv), case .octets(let record)? = element[0]?.value,
       case .octets(let request)? = element[1]?.value, let known = PeerRecord(tlv: record)
@@ -75,11 +75,11 @@ struct UnconfirmedNode: Hashable, Sendable {
   }
 }
 
-// A commissioning whose last answer got lost: the next one by the same request goes on where it was. Without that a device
-// that had stored that it is commissioned when its power went would be in a fabric whose controller does not know of it,
-// and only a reset would get it out.
+// A commissioning whose last answer was lost is resumed by the next one with the same request. Otherwise a device that
+// lost power right after storing the fabric would be in a fabric whose controller does not know it, and would need a
+// reset.
 extension ControllerEngine {
-  /// Keeps a device that is asked to end its commissioning, until its answer is there.
+  /// Stores a device to which CommissioningComplete is sent, until its answer arrives.
   mutating func keepUnconfirmed(_ id: OperationID) {
     guard let commissioning = commissionings[id], let record = peers[commissioning.nodeID]?.record else { return }
     let node = UnconfirmedNode(record, commissioning)
@@ -91,28 +91,28 @@ extension ControllerEngine {
     perform(.store(changes))
   }
 
-  /// Forgets those that there is certainty about.
-  /// - Returns: what is to be stored for that.
+  /// Removes the devices whose state is known.
+  /// - Returns: the store changes to perform.
   mutating func forgettingUnconfirmed(where isKnown: (UnconfirmedNode) -> Bool) -> [StoreChange] {
     let nodes = unconfirmed.values.filter(isKnown).map(\.record.nodeID).sorted()
     for node in nodes { unconfirmed[node] = nil }
     return nodes.map { StoreChange(UnconfirmedNode.key($0), nil) }
   }
 
-  /// The device has not become one of the fabric's.
   mutating func forgetUnconfirmed(_ node: NodeID) {
     let changes = forgettingUnconfirmed { $0.record.nodeID == node }
     if !changes.isEmpty { perform(.store(changes)) }
   }
 
-  /// The nodes that may be in the fabric, since the last answer of their commissioning got lost.
+  /// Nodes that may be in the fabric because the answer to CommissioningComplete was lost.
   public var unconfirmedNodes: [NodeID] { unconfirmed.keys.sorted() }
 
-  /// The ids of which the device of a request gets one, if nothing else is commissioned before: where an earlier try was left
-  /// without an answer, the one that it had then; else the next free one. None where the request asks for one that can't be given.
+  /// Returns the node ids that the device of a request may get if no other device is commissioned before: the id of an
+  /// earlier commissioning without an answer, then the next free one. Empty if the request asks for an id that cannot
+  /// be assigned.
   public func possibleNodeIDs(for request: CommissioningRequest) -> [NodeID] {
     let next = request.nodeID ?? nextFreeNodeID
-    return [unansweredNode(of: request)?.record.nodeID, next].compactMap { $0 }.filter(canBeGiven)
+    return [unansweredNode(of: request)?.record.nodeID, next].compactMap { $0 }.filter(isAssignable)
   }
 
   private func unansweredNode(of request: CommissioningRequest) -> UnconfirmedNode? {
@@ -123,11 +123,11 @@ extension ControllerEngine {
     }.max { $0.record.nodeID < $1.record.nodeID }
   }
 
-  /// Goes on with the device that the same request has left without an answer, if there is one.
-  /// - Returns: whether there is.
+  /// Resumes the unanswered commissioning of the same request.
+  /// - Returns: false if there is none.
   mutating func resumeCommissioning(_ request: CommissioningRequest, _ id: OperationID, at now: Instant) -> Bool {
     guard let known = unansweredNode(of: request) else { return false }
-    // Test devices may not have been refused yet when it began.
+    // The policy for test devices may have become stricter since the commissioning began.
     let isRefused = known.record.attestation == .test && !configuration.attestation.acceptsTestKeys
     if isRefused, request.attestationPolicy != .proceedAnyway { return false }
     commissionings[id] = Commissioning(request, node: known.record.nodeID, at: now)
@@ -139,15 +139,15 @@ extension ControllerEngine {
     return true
   }
 
-  /// There is no session of the fabric with the device that the request had left: it begins anew.
+  /// Restarts a commissioning from discovery because no CASE session with the device could be established.
   mutating func abandonResumption(_ id: OperationID, at now: Instant) {
     guard let commissioning = commissionings[id] else { return }
     operations[id]?.node = nil
-    forget(commissioning.nodeID, wasTold: false, at: now)
+    forget(commissioning.nodeID, fabricRemoved: false, at: now)
     beginCommissioning(commissioning.request, id, at: now)
   }
 
-  /// Opens the first session of the fabric with a device.
+  /// Opens the first operational session with a device.
   mutating func connect(to record: PeerRecord, for id: OperationID, timeout: Duration, at now: Instant) {
     var peer = Peer(record)
     peer.isStored = false

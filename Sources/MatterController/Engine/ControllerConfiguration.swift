@@ -3,65 +3,67 @@ public import MatterCrypto
 public import MatterModel
 public import MatterProtocol
 
-/// What a controller is told when it starts.
+/// Parameters of a controller.
 public struct ControllerConfiguration: Sendable {
-  // MARK: The fabric; counts only when it is made, later starts take it from the store
+  // MARK: Fabric; used only when the fabric is created, later starts load it from the store
 
-  /// Nil: drawn at random.
+  /// Nil: random.
   public var fabricID: FabricID?
   /// The controller's own node id.
   public var nodeID: NodeID = 0xC0_0000_0001
   /// The tags in the controller's own certificate. Matter Core § 6.6.2.1.2.
   public var tags: [CASEAuthenticatedTag] = []
-  /// What devices are told that our fabric is called, 32 bytes at most.
+  /// Label of the fabric on devices, at most 32 bytes.
   public var fabricLabel = "Hearth"
   /// Whether node certificates are issued by an intermediate (ICAC) below the root.
   public var usesIntermediate = false
 
   // MARK: Commissioning
 
-  /// The node id for the first device; the others follow.
+  /// The node id of the first device; the next devices get the following ids.
   public var firstNodeID: NodeID = 1
-  /// Who administers commissioned devices: nil is the controller's own node id, else a tag for example.
+  /// Administrator subject of commissioned devices, for example a CASE authenticated tag; nil: the controller's node
+  /// id.
   public var administrator: NodeID?
-  /// Whose administrator devices take us for; a test vendor's unless it is set.
+  /// Vendor id of the administrator; by default a test vendor's.
   public var adminVendorID: VendorID = 0xFFF1
-  /// From when on issued certificates are valid, in seconds since 2000-01-01 00:00 UTC. They don't expire.
+  /// Start of the validity of issued certificates, in seconds since 2000-01-01 00:00 UTC. They do not expire.
   public var notBefore: UInt32
 
-  /// A validity that holds for devices with any clock, those that begin with the year 2000 at each power-on among them.
-  /// (Zero itself stands for "no time" in the standard's certificates.)
+  /// A start of validity that devices with any clock accept, including those whose clock restarts at the year 2000 at
+  /// power-on. (Zero stands for "no time" in the standard's certificates.)
   public static let earliestNotBefore: UInt32 = 1
-  /// The current time in the same terms, to check the validity of device attestation certificates; nil: not checked.
+  /// The current time in seconds since 2000-01-01 00:00 UTC, for the validity of attestation certificates; nil: not
+  /// checked.
   public var currentTime: Int64?
-  /// The attestation roots and declaration signers that are trusted.
+  /// The trusted attestation roots and declaration signers.
   public var attestation: AttestationVerifier
 
   // MARK: Storing
 
-  /// Whether what the controller stores lasts. Else nodes don't leave deleted groups on their own, as nobody would know that
-  /// they have.
+  /// Whether the store is persistent. If not, nodes are not removed from deleted groups automatically, because the
+  /// removal would not be recorded.
   public var mayStore = true
 
   // MARK: Timeouts
 
-  /// A peer's time to think about a request; the time that retransmissions take is added.
+  /// Time for a peer to answer a request, not including retransmissions.
   public var responseTime: Duration = .seconds(10)
-  /// How long DNS-SD gets to come up with a peer's address when there is none that works.
+  /// Time for DNS-SD to find an address of a peer when no known address works.
   public var discoveryTime: Duration = .seconds(5)
-  /// How often an operation waits for a peer that says that it is busy.
+  /// Maximum number of retries after a busy answer.
   public var maximumBusyRetries = 3
-  /// When a subscription that died is made anew.
+  /// Retry policy of lost subscriptions.
   public var renewal = RenewalPolicy()
 
-  /// Sessions, exchanges and the limits of both.
+  /// Limits of sessions and exchanges.
   public var node: NodeConfiguration
-  /// How our certificates and handshakes are signed.
+  /// Signature scheme of certificates and handshakes.
   public var signatures: any SignatureScheme
 
   /// - Parameters:
-  ///   - notBefore: from when on the certificates that we issue are valid, in seconds since 2000-01-01 00:00 UTC.
-  ///   - attestation: which devices are taken for what they say they are.
+  ///   - notBefore: start of the validity of issued certificates, in seconds since 2000-01-01 00:00 UTC.
+  ///   - attestation: the trusted attestation roots and declaration signers.
   public init(
     notBefore: UInt32, attestation: AttestationVerifier, signatures: any SignatureScheme = OpenSSLSignatures()
   ) {
@@ -74,29 +76,31 @@ public struct ControllerConfiguration: Sendable {
   }
 }
 
-/// When a subscription that died is made anew.
+/// Retry policy of lost subscriptions: attempts at a short interval for a while, then exponential back-off.
 public struct RenewalPolicy: Hashable, Sendable {
-  /// Before the first attempt.
+  /// Delay before the first attempt.
   public var firstDelay: Duration = .zero
-  /// Before the second one; it doubles with each that fails.
+  /// Delay before the second attempt; doubles with each failure.
   public var baseDelay: Duration = .seconds(1)
-  /// The delay grows no further than this.
+  /// Upper bound of the delay.
   public var maximumDelay: Duration = .seconds(300)
-  /// How long after a loss the attempts follow each other closely, so that a device that comes back is noticed at once even
-  /// where nobody tells of its return: what it announced before is believed by DNS-SD for 120 s.
+  /// Time after a loss with attempts at a short interval, so that a device that returns unannounced is found at once:
+  /// DNS-SD keeps its earlier announcement for 120 s.
   public var eagerTime: Duration = .seconds(150)
-  /// The delay between attempts in that time.
+  /// Interval of the attempts during ``eagerTime``.
   public var eagerDelay: Duration = .milliseconds(500)
-  /// How long an attempt in that time waits for a first sign of life before it begins anew, since the pauses between
-  /// retransmissions grow.
+  /// Time after which an attempt during ``eagerTime`` restarts if nothing was received from the device, since the
+  /// intervals between retransmissions grow.
   public var eagerTimeout: Duration = .seconds(2)
-  /// How much may be added at random, so that a home does not come back all at once, as a fraction's denominator.
+  /// Denominator of the random fraction added to a delay, so that not all devices of a home reconnect at once.
   public var jitterDivisor: Int64 = 4
 
   public init() {}
 
-  /// The delay before an attempt, counted from 0, without the random part.
-  /// - Parameter isEager: whether the loss was a short while ago.
+  /// Returns the delay before an attempt, without the random part.
+  /// - Parameters:
+  ///   - attempt: the number of the attempt, from 0.
+  ///   - isEager: whether ``eagerTime`` has not passed since the loss.
   public func delay(attempt: Int, isEager: Bool = false) -> Duration {
     guard attempt > 0 else { return firstDelay }
     if isEager { return eagerDelay }

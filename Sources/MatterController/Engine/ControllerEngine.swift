@@ -3,17 +3,18 @@ public import MatterCrypto
 public import MatterModel
 public import MatterProtocol
 
-/// The controlling half of a home: has a fabric of its own, commissions devices into it, talks to them and listens.
+/// A Matter controller: owns a fabric, commissions devices into it, and exchanges messages with its nodes.
 ///
-/// It is a value that does no I/O. A command is a call that returns an ``OperationID`` at once; what becomes of it is told
-/// by events, the last of which is ``ControllerEvent/completed(_:_:)``. Ask for effects and ``nextDeadline`` after each call.
+/// The engine is a value without I/O. A command returns an ``OperationID`` at once; its result is reported by events,
+/// the last of which is ``ControllerEvent/completed(_:_:)``. Drain the effects and ask for ``nextDeadline`` after each
+/// call.
 ///
-/// Requests to a node share one session, which is opened when it is first needed: at the address where the node was heard
-/// last and, at the same time, at those that DNS-SD gives. When a peer does not acknowledge a message on a session that
-/// was there before, the session is given up, and the request made once more over a new one. A read or subscription is
-/// harmless to repeat. A write or invoke is repeated only if nothing at all was heard on the session since it went out:
-/// a node that did receive it and whose every acknowledgement and answer got lost would carry it out twice, one that was
-/// restarted (by far the likelier case) carries it out once.
+/// Requests to a node share one session, which is opened on demand, at the last known address and at those from DNS-SD
+/// in parallel. When a peer does not acknowledge a message on an existing session, the session is closed and the
+/// request is sent once more over a new one. Reads and subscriptions are safe to repeat. A write or invoke is repeated
+/// only if nothing was received on the session after it was sent: a node that received it, but whose acknowledgments
+/// and answers were all lost, carries it out twice; a node that was restarted, which is far more likely, carries it out
+/// once.
 public struct ControllerEngine: Engine {
   public typealias Event = ControllerEvent
 
@@ -26,38 +27,38 @@ public struct ControllerEngine: Engine {
   var peers: [NodeID: Peer] = [:]
   var operations: [OperationID: Operation] = [:]
   var transactions: [ExchangeID: Transaction] = [:]
-  /// Operations that wait for others with the same node, in order.
+  /// Operations that wait for other operations with the same node, in order.
   var backlog: [NodeID: [OperationID]] = [:]
-  /// Sessions that are given up as soon as nobody waits for an answer over them any more.
-  var leaving: Set<SessionID> = []
-  var reportsUnderWay: [ExchangeID: ReportUnderWay] = [:]
+  /// Sessions that are closed when the last exchange on them ends.
+  var retiring: Set<SessionID> = []
+  var pendingReports: [ExchangeID: PendingReport] = [:]
   var handshakes: [HandshakeID: HandshakeOwner] = [:]
   var subscriptions: [SubscriptionHandle: Subscription] = [:]
   var subscriptionHandles: [SubscriptionKey: SubscriptionHandle] = [:]
   var commissionings: [OperationID: Commissioning] = [:]
-  /// Devices that may have been commissioned, which nobody has said.
+  /// Devices that did not answer CommissioningComplete.
   var unconfirmed: [NodeID: UnconfirmedNode] = [:]
 
   var groupRecords: [GroupID: GroupRecord] = [:]
   /// The epoch keys of groups by key set, 16 bytes each.
   var groupEpochKeys: [UInt16: [UInt8]] = [:]
-  /// When a node that reports is next asked to leave the deleted groups that it may still have something of.
+  /// Earliest time at which a reporting node is asked again to leave the deleted groups.
   var leavingRetries: [NodeID: Instant] = [:]
 
-  /// How many want to know of these services.
+  /// Number of users of each DNS-SD query.
   var browsing: [DiscoveryQuery: Int] = [:]
-  /// What was found of them.
+  /// Services found by the queries.
   var services: [MatterService.Kind: MatterService] = [:]
 
-  /// No deadline of ours lies before this; it may be too early, never too late.
+  /// A lower bound of the engine's deadlines.
   var earliestDeadline: Instant?
 
   private var nextOperationNumber: UInt64 = 0
   private var effects: [Effect<ControllerEvent>] = []
   private var effectsTaken = 0
 
-  /// - Parameter state: what the store holds; a new fabric is made if there is none.
-  /// - Throws: ``ControllerError/certificate(_:)`` if the stored fabric is broken, or no certificate can be made.
+  /// - Parameter state: the contents of the store; without a stored fabric, a new one is created.
+  /// - Throws: ``ControllerError/certificate(_:)`` if the stored fabric is invalid, or a certificate cannot be issued.
   public init(
     _ configuration: ControllerConfiguration, state: StoredState, random: any RandomSource
   ) throws(ControllerError) {
@@ -99,9 +100,9 @@ public struct ControllerEngine: Engine {
     if !changes.isEmpty { effects.append(.store(changes)) }
   }
 
-  // MARK: Looking
+  // MARK: State
 
-  /// The controller's own membership in its fabric.
+  /// The controller's membership in its fabric.
   public var fabric: Fabric { authority.fabric }
 
   /// The nodes of the fabric, by id.
@@ -109,24 +110,24 @@ public struct ControllerEngine: Engine {
     peers.values.filter(\.isStored).map(\.record).sorted { $0.nodeID < $1.nodeID }
   }
 
-  /// What is kept of a node.
+  /// Returns the stored record of a node.
   public func node(_ id: NodeID) -> PeerRecord? { peers[id].flatMap { $0.isStored ? $0.record : nil } }
 
-  /// Whether there is a session with the node.
+  /// Whether a session with the node is established.
   public func isConnected(_ node: NodeID) -> Bool { peers[node]?.session != nil }
 
-  /// The value that was read or reported last: one element with an anonymous tag.
+  /// Returns the last value that was read or reported, one element with an anonymous tag.
   public func cachedValue(_ path: ConcreteAttributePath, of node: NodeID) -> (value: [UInt8], dataVersion: UInt32)? {
     peers[node]?.cache[path].map { ($0.value, $0.dataVersion) }
   }
 
-  /// Says where a node is, so that it is tried there first. It is remembered once the node has answered from there.
-  public mutating func setAddress(_ address: SocketAddress, of node: NodeID) { peers[node]?.toldAddress = address }
+  /// Sets an address of a node to try first. It is stored once the node has answered from it.
+  public mutating func setAddress(_ address: SocketAddress, of node: NodeID) { peers[node]?.suggestedAddress = address }
 
-  /// Takes over the nodes that another process put into the store, and forgets those that it took out of it.
-  /// - Parameter stored: what the store holds now.
+  /// Applies another process's changes to the store: adds and removes nodes.
+  /// - Parameter stored: the current contents of the store.
   public mutating func adopt(_ stored: StoredState, at now: Instant) -> (added: [NodeID], removed: [NodeID]) {
-    // Ours was made when the store had none, and another process was the first to store one: that is the nodes'.
+    // Another process stored its fabric before ours was stored: its fabric is the one of the nodes.
     if let own = try? FabricAuthority(stored), own.fabric != authority.fabric {
       authority = own
       core.removeFabric(FabricAuthority.fabricIndex, at: now)
@@ -140,7 +141,7 @@ public struct ControllerEngine: Engine {
     let removed = peers.filter { $0.value.isStored && records[$0.key] == nil }.keys.sorted()
     for node in removed {
       peers[node]?.isStored = false
-      forget(node, wasTold: false, at: now)
+      forget(node, fabricRemoved: false, at: now)
     }
     let added = records.keys.filter { peers[$0] == nil }.sorted()
     for node in added { peers[node] = records[node].map { Peer($0) } }
@@ -148,20 +149,19 @@ public struct ControllerEngine: Engine {
     return (added, removed)
   }
 
-  /// Says what time it is, by which the certificates of new devices and of nodes are judged; see
-  /// ``ControllerConfiguration/currentTime``.
+  /// Sets the time for checking certificates of new devices and of nodes; see ``ControllerConfiguration/currentTime``.
   public mutating func setCurrentTime(_ time: Int64?, at now: Instant) {
     configuration.currentTime = time
     core.trustedEpoch = time.map { $0 &- now.nanoseconds / 1_000_000_000 }
   }
 
-  /// The id that the next commissioned device gets.
+  /// The node id of the next commissioned device.
   public var nextNodeID: NodeID { authority.nextNodeID }
 
-  /// Messages that were not taken in, by reason.
+  /// Number of dropped messages by reason.
   public var drops: DropCounts { core.drops }
 
-  /// The node whose authenticated message came since this was asked last, be it an acknowledgement; of several, the last one.
+  /// Returns the node of the last authenticated message, acknowledgments included, since the previous call.
   public mutating func takeHeard() -> NodeID? { core.takeHeard() }
 
   /// Called with a line for each packet, if set.
@@ -177,7 +177,7 @@ public struct ControllerEngine: Engine {
     case .datagram(let bytes, let address): core.receive(bytes, from: address, at: now)
     case .serviceFound(let service): found(service, at: now)
     case .serviceLost(let service): lost(service, at: now)
-    // A controller announces nothing.
+    // A controller publishes no service.
     case .serviceConflict: break
     }
     settle(at: now)
@@ -214,16 +214,16 @@ public struct ControllerEngine: Engine {
     return OperationID(nextOperationNumber)
   }
 
-  // MARK: What the core says
+  // MARK: Output of the core
 
-  /// Acts on all that the core has to say, which may make it say more.
+  /// Handles the outputs of the core until there are none left.
   mutating func settle(at now: Instant) {
     repeat {
-      takeOutputs(at: now)
-    } while !leaving.isEmpty && finishLeaving(at: now) || !backlog.isEmpty && runBacklog(at: now)
+      handleOutputs(at: now)
+    } while !retiring.isEmpty && closeRetired(at: now) || !backlog.isEmpty && runBacklog(at: now)
   }
 
-  private mutating func takeOutputs(at now: Instant) {
+  private mutating func handleOutputs(at now: Instant) {
     while let output = core.nextOutput() {
       switch output {
       case .send(let bytes, let address): effects.append(.send(bytes, to: address))
@@ -238,7 +238,7 @@ public struct ControllerEngine: Engine {
         if peers[record.peer]?.isStored == true {
           effects.append(.store([StoreChange(PeerRecord.resumptionKey(record.peer), record.stored)]))
         }
-      // The controller is a member of no group.
+      // The controller is not a member of any group.
       case .paseAttemptFailed, .groupMessage: break
       }
     }
@@ -249,7 +249,7 @@ public struct ControllerEngine: Engine {
     switch handshake.flatMap({ handshakes.removeValue(forKey: $0) }) {
     case .commissioning(let operation): establishedPASE(session, for: operation, at: now)
     case .peer, nil:
-      // A node of the fabric may open a session with us, too.
+      // Nodes of the fabric may also open sessions.
       if info.kind == .case { connected(info.peerNodeID, session, info, handshake, at: now) }
     }
   }
@@ -263,7 +263,7 @@ public struct ControllerEngine: Engine {
   }
 
   private mutating func failed(_ exchange: ExchangeID, _ failure: ExchangeFailure, at now: Instant) {
-    reportsUnderWay[exchange] = nil
+    pendingReports[exchange] = nil
     guard let transaction = transactions.removeValue(forKey: exchange) else { return }
     switch failure {
     case .noAcknowledgement: loseSession(exchange.session, with: transaction, at: now)
@@ -279,7 +279,7 @@ public struct ControllerEngine: Engine {
     for id in operations.keys.sorted() where operations[id].map({ $0.isDue(at: now) }) ?? false {
       advanceOperation(id, at: now)
     }
-    for node in peers.keys.sorted() where peers[node]?.connecting != nil { pump(node, at: now) }
+    for node in peers.keys.sorted() where peers[node]?.connecting != nil { advanceConnecting(node, at: now) }
     for id in commissionings.keys.sorted() { advanceCommissioning(id, at: now) }
     for handle in subscriptions.keys.sorted() where subscriptions[handle]?.wakeUp.map({ $0 <= now }) ?? false {
       advanceSubscription(handle, at: now)

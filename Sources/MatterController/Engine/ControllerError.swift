@@ -3,64 +3,64 @@ public import MatterClusters
 public import MatterModel
 public import MatterProtocol
 
-/// Why an operation of a controller did not succeed.
+/// An error of a controller's operation.
 public indirect enum ControllerError: Error, Hashable, Sendable {
   /// The fabric has no such node.
   case unknownNode(NodeID)
-  /// No device that fits can be found on the network.
+  /// No matching device was found on the network.
   case notFound
-  /// The device does not answer, at no address that is known.
+  /// The device does not answer at any known address.
   case unreachable
-  /// No secure session came about.
+  /// The handshake of a session failed.
   case handshake(HandshakeError)
   /// The device has another passcode.
   case wrongPasscode
-  /// The session ended while the request was under way; it may or may not have been carried out.
+  /// The session ended before the answer; the request may or may not have been carried out.
   case connectionLost
-  /// The operation took longer than it was allowed to.
+  /// The operation's timeout passed.
   case timedOut
   /// The device acknowledged the request, but did not answer in time.
   case noResponse
-  /// The device, or the controller itself, has too much to do.
+  /// The device, or the controller itself, is busy.
   case busy
   case cancelled
-  /// The device refused, with this status.
+  /// The device refused the request with this status.
   case status(Status)
-  /// A message of the device's makes no sense, or the request fits into no message.
+  /// A message of the device is malformed or unexpected, or the request does not fit a message.
   case interaction(InteractionError)
-  /// What the device answers lacks something, or contradicts itself.
+  /// The answer lacks a value or contradicts itself.
   case unexpectedResponse(String)
-  /// A command of the General Commissioning cluster was answered with an error.
+  /// A command of General Commissioning returned an error.
   case commissioning(GeneralCommissioning.CommissioningError, String)
-  /// A command of the Operational Credentials cluster was answered with an error.
+  /// A command of Operational Credentials returned an error.
   case operationalCredentials(OperationalCredentials.NodeOperationalCertStatus, String)
-  /// The device cannot prove what it is.
+  /// Attestation of the device failed.
   case attestation(Attestation)
-  /// The device is not the product that its code is for.
+  /// The device is not the product in its setup code.
   case otherProduct(expected: CommissioningRequest.Product, found: CommissioningRequest.Product)
   /// A certificate could not be read or issued.
   case certificate(String)
-  /// A value in the request is out of range; says which.
+  /// A value in the request is out of range; the text names it.
   case invalidRequest(String)
-  /// Commissioning did not get beyond this step, for this reason.
+  /// Commissioning failed in this step.
   case commissioningFailed(CommissioningStep, ControllerError)
 
-  /// Why a device's attestation is not accepted, in a form that can be compared and printed.
+  /// An attestation failure that can be compared and printed.
   public struct Attestation: Hashable, Sendable, CustomStringConvertible {
-    /// The name of the check: `noTrustedRoot`, `signature(dac)`, …
+    /// The name of the failed check: `noTrustedRoot`, `signature(dac)`, …
     public let description: String
-    /// The same in words for people: which certificate, which rule.
+    /// A description for users: which certificate, which rule.
     public let explanation: String
-    /// Whether nothing is wrong but that it depends on public test keys.
+    /// Whether the only problem is that the chain ends in public test keys.
     public var isForTests: Bool { description == "\(AttestationError.testKeys)" }
 
-    /// What the check of the certificates and the declaration says.
+    /// Creates a failure from an error of the verifier.
     public init(_ error: AttestationError) { (description, explanation) = ("\(error)", error.explanation) }
     init(_ check: String, _ explanation: String) { (description, self.explanation) = (check, explanation) }
-    init(_ check: String) { (description, explanation) = (check, "the \(check) is wrong") }
+    init(_ check: String) { (description, explanation) = (check, "the \(check) is invalid") }
   }
 
-  /// Whether it is for the network's or the device's momentary state, and not for what was asked.
+  /// Whether the error is due to the state of the network or the device, not to the request.
   var isTransport: Bool {
     switch self {
     case .unreachable, .handshake, .connectionLost, .noResponse, .timedOut, .busy, .notFound: true
@@ -70,19 +70,19 @@ public indirect enum ControllerError: Error, Hashable, Sendable {
 }
 
 extension ControllerError {
-  /// Whether the device has no root certificate in common with the fabric: it has forgotten it. Matter Core § 4.14.2.
+  /// Whether the device has no root certificate of the fabric, as after it removed the fabric. Matter Core § 4.14.2.
   var isForgotten: Bool {
     guard case .handshake(.refused(let report)) = self else { return false }
     return report.code == .noSharedTrustRoots
   }
 }
 
-/// What a node that was removed from the fabric knows of that.
+/// State of the fabric on a node that was removed from the controller.
 public enum Removal: String, Hashable, Sendable {
-  /// It removed the fabric.
+  /// The node removed the fabric.
   case told
-  /// It did not know the fabric any more.
+  /// The node was not a member of the fabric.
   case notMember
-  /// It could not be told: it may still have the fabric.
+  /// The node could not be reached and may still have the fabric.
   case notTold
 }

@@ -1,7 +1,7 @@
 public import MatterModel
 public import MatterProtocol
 
-/// Names an operation of a controller, from the call that began it to its one `completed` event.
+/// Identifies an operation of a controller, from the call that starts it to its single `completed` event.
 public struct OperationID: Hashable, Comparable, Sendable, CustomStringConvertible {
   public let rawValue: UInt64
   init(_ rawValue: UInt64) { self.rawValue = rawValue }
@@ -9,68 +9,68 @@ public struct OperationID: Hashable, Comparable, Sendable, CustomStringConvertib
   public var description: String { "op\(rawValue)" }
 }
 
-/// A subscription is an operation that lasts: the handle stays the same when it is renewed.
+/// A subscription is a long-running operation; renewals keep the handle.
 public typealias SubscriptionHandle = OperationID
 
-/// What a controller tells whoever drives it.
+/// Events of a controller.
 public enum ControllerEvent: Sendable {
-  /// The operation is over. Comes once for each, and nothing comes for it afterwards.
+  /// The operation is over. Emitted once per operation, as its last event.
   case completed(OperationID, Result<OperationOutcome, ControllerError>)
-  /// A step of commissioning begins, or has ended.
+  /// A commissioning step started or finished.
   case commissioningStep(OperationID, CommissioningStep, StepProgress)
 
-  /// The device keeps us informed from now on, at least every `maxInterval`. Comes behind the first reports, and again
-  /// when the subscription was renewed.
+  /// The device reports from now on, at least every `maxInterval`. Emitted after the first reports, and after each
+  /// renewal.
   case subscriptionEstablished(SubscriptionHandle, maxInterval: Duration)
   /// An attribute's whole value, one element with an anonymous tag.
   case attributeReport(SubscriptionHandle, ConcreteAttributePath, value: [UInt8], dataVersion: UInt32)
-  /// A path of the subscription that the device can't report.
+  /// The device cannot report this path of the subscription.
   case attributeStatus(SubscriptionHandle, AttributePath, Status)
-  /// An event of a subscription, in the order of the numbers.
+  /// An event of a subscription, in the order of event numbers.
   case eventReport(SubscriptionHandle, EventData)
-  /// All that the device had to report at one time has been told.
+  /// The end of one report of the device.
   case reportEnd(SubscriptionHandle)
-  /// The device does not keep us informed any more; the next attempt begins after `retryingIn`.
+  /// The subscription was lost; the next attempt starts after `retryingIn`.
   case subscriptionLost(SubscriptionHandle, ControllerError, retryingIn: Duration)
 
-  /// A session with a node of the fabric begins or ends.
+  /// A session with a node of the fabric was established.
   case sessionOpened(NodeID, SocketAddress)
-  /// It ended for this reason; the node may have others.
+  /// A session was closed; the node may have others.
   case sessionClosed(NodeID, SessionCloseReason)
 
-  /// For ``ControllerEngine/discover(_:timeout:at:)``: found, or found to have changed.
+  /// Result of ``ControllerEngine/discover(_:timeout:at:)``: a service was found or has changed.
   case serviceFound(OperationID, MatterService)
-  /// It said goodbye, or was not heard of for as long as it had said.
+  /// A service was withdrawn or has expired.
   case serviceLost(OperationID, MatterService)
 }
 
-/// What came of an operation that succeeded.
+/// Result of a successful operation.
 public enum OperationOutcome: Sendable {
-  /// The device is on our fabric now.
+  /// The device is commissioned.
   case commissioned(CommissioningResult)
-  /// Attributes and events in the device's order, and the statuses of paths that could not be read.
+  /// Attributes and events in the device's order, with the statuses of paths that could not be read.
   case report(ReassembledReport)
-  /// One for each write, or for each part of it.
+  /// One status per write, or per part of a write.
   case written([AttributeStatus])
-  /// One for each command, in the order of the commands.
+  /// One result per command, in the order of the commands.
   case invoked([CommandResult])
-  /// There is a session with the node, which is at this address.
+  /// A session with the node is established, at this address.
   case connected(SocketAddress)
   /// The subscription was ended by ``ControllerEngine/unsubscribe(_:at:)``.
   case unsubscribed
-  /// Whether the device itself was told; false only if removal was forced.
+  /// The node was removed. Other than ``Removal/told`` only if the removal was forced.
   case removed(NodeID, Removal)
-  /// With the codes of the window, if it has codes of its own.
+  /// The window, with its passcode and setup code if it has its own.
   case windowOpened(CommissioningWindow)
-  /// As it is now, with the member or without it.
+  /// The group after a change of its members or its keys.
   case groupChanged(GroupRecord)
-  /// The time for discovery is over.
+  /// The timeout of the discovery passed.
   case discovered
 }
 
-/// How far a step has come.
+/// Progress of a commissioning step.
 public enum StepProgress: Hashable, Sendable {
   case started
-  /// In this time.
+  /// The step took this time.
   case finished(Duration)
 }

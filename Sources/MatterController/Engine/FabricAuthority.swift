@@ -4,17 +4,17 @@ internal import MatterModel
 internal import MatterProtocol
 internal import MatterTLV
 
-/// The controller's own root of trust and fabric: made once, kept in the store.
+/// The controller's certificate authority and fabric, created once and stored.
 struct FabricAuthority: Sendable {
   let certificates: CertificateAuthority
-  /// The controller's own membership.
+  /// The controller's membership.
   let fabric: Fabric
-  /// The identity protection epoch key, 16 bytes, which devices are given.
+  /// The epoch key of the identity protection key (IPK) of all nodes, 16 bytes.
   let epochKey: [UInt8]
-  /// The least node id that was never given out.
+  /// The lowest node id that was never assigned.
   private(set) var nextNodeID: NodeID
 
-  /// The controller's own number for its one fabric.
+  /// The controller's index of its only fabric.
   static let fabricIndex: FabricIndex = 1
 
   private enum Key {
@@ -22,9 +22,9 @@ struct FabricAuthority: Sendable {
     static let epochKey = "authority/epoch-key", fabric = "fabric/1", nextNode = "authority/next-node"
   }
 
-  // MARK: Making
+  // MARK: Creation
 
-  /// Makes everything anew.
+  /// Creates new keys, certificates and a fabric.
   init(
     _ configuration: ControllerConfiguration, random: inout any RandomSource
   ) throws(CertificateError) {
@@ -67,16 +67,16 @@ struct FabricAuthority: Sendable {
 
   private let issuerKey: P256PrivateKey
 
-  // MARK: Keeping
+  // MARK: Storage
 
-  /// Takes it from the store.
+  /// Loads the authority from the store.
   /// - Returns: nil if the store has none.
-  /// - Throws: if what it has is broken: to make another fabric would lose all devices.
+  /// - Throws: an error if the stored data is invalid; a new fabric would lose all devices.
   init?(_ state: StoredState) throws(CertificateError) {
     guard state[Key.fabric] != nil || state[Key.issuerKey] != nil else { return nil }
     guard let scalar = state[Key.issuerKey], let root = state[Key.root], let fabric = state[Key.fabric],
       let epochKey = state[Key.epochKey], epochKey.count == 16, let next = state[Key.nextNode], next.count == 8
-    else { throw .malformed("the stored fabric is not complete") }
+    else { throw .malformed("the stored fabric is incomplete") }
     do { issuerKey = try P256PrivateKey(scalar: scalar) } catch { throw .crypto(error) }
     var intermediate: MatterCertificate?
     if let bytes = state[Key.intermediate] { intermediate = try MatterCertificate(tlv: bytes) }
@@ -87,7 +87,7 @@ struct FabricAuthority: Sendable {
     nextNodeID = NodeID(next.reduce(0) { $0 << 8 | UInt64($1) })
   }
 
-  /// All entries for the store.
+  /// All store entries.
   var stored: [StoreChange] {
     let entries: [(String, [UInt8]?)] = [
       (Key.issuerKey, issuerKey.scalar), (Key.root, certificates.root.tlv),
@@ -102,10 +102,10 @@ struct FabricAuthority: Sendable {
       isDurable: true)
   }
 
-  // MARK: Using
+  // MARK: Use
 
-  /// Makes sure that `id` is not given out again.
-  mutating func take(_ id: NodeID) -> StoreChange? {
+  /// Reserves `id` so that it is not assigned again.
+  mutating func reserve(_ id: NodeID) -> StoreChange? {
     guard id >= nextNodeID else { return nil }
     nextNodeID = NodeID(id.rawValue.saturatingAdd(1))
     return nextNodeStored

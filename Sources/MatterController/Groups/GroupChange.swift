@@ -2,25 +2,25 @@ internal import MatterClusters
 internal import MatterModel
 internal import MatterProtocol
 
-/// The requests that make an endpoint of a node a member of a group, or that end the membership of some or all of its endpoints.
-/// Each may find nothing to do.
+/// State machine that adds an endpoint of a node to a group, or removes some or all of its endpoints. Steps without
+/// anything to change are skipped.
 struct GroupChange: Sendable {
   enum Step: Sendable {
-    /// Whether the endpoints have the Groups cluster: a node without it is not given keys.
+    /// Checks that the endpoints have the Groups cluster: a node without it gets no keys.
     case probe
-    /// The key set that all our groups use.
+    /// Writes the key set, which all groups of the fabric share.
     case writeKeys
-    /// What the node has of groups and access already.
-    case look
-    /// Which key set the group uses.
+    /// Reads the node's group key map and access control list.
+    case readLists
+    /// Maps the group to the key set.
     case writeMap
     case addGroup
     case removeGroup
-    /// The key set, where no other group of the node uses it.
+    /// Removes the key set, if no other group of the node uses it.
     case removeKeys
-    /// The key set gets a random key, where the node has no command that removes it.
+    /// Overwrites the key set with a random key, if the node does not support KeySetRemove.
     case replaceKeys
-    /// Members obey the group only with the privilege.
+    /// Grants the group operate privilege, which its members require, or revokes it.
     case writeAccess
   }
 
@@ -31,24 +31,24 @@ struct GroupChange: Sendable {
   let name: String
   let keySet: UInt16
   let node: NodeID
-  /// Those that join or leave.
+  /// The endpoints that join or leave.
   let endpoints: [EndpointID]
   let isJoining: Bool
-  /// Whether other endpoints of the node stay in the group, when these leave.
-  let othersStay: Bool
-  /// Whether the node had nothing of the group before.
+  /// Whether other endpoints of the node stay in the group.
+  let otherEndpointsRemain: Bool
+  /// Whether the node was not a holder of the group before.
   var isFirst = false
-  /// Whether a request that changes something may have reached the node.
+  /// Whether a request that changes the node may have reached it.
   var hasSent = false
   var step: Step
-  /// What the node has, when it was looked at last.
+  /// The node's lists at the last read.
   private var map: ScopedList<MapEntry>?
   private var access: ScopedList<AccessEntry>?
-  /// How often somebody else changed a list between our look and our write.
-  private var rivals = 0
-  private static let mostRivals = 4
+  /// Writes that failed because another administrator changed a list after it was read.
+  private var conflicts = 0
+  private static let maximumConflicts = 4
 
-  /// - Parameter endpoints: those that join or leave; none: only keys and access entries are removed.
+  /// - Parameter endpoints: the endpoints that join or leave; if empty, only keys and access entries are removed.
   init(_ group: GroupRecord, _ node: NodeID, _ endpoints: [EndpointID], isJoining: Bool) {
     self.group = group.id
     name = group.name
@@ -56,8 +56,8 @@ struct GroupChange: Sendable {
     self.node = node
     self.endpoints = endpoints
     self.isJoining = isJoining
-    othersStay = group.members.contains { $0.node == node && !endpoints.contains($0.endpoint) }
-    step = isJoining ? .probe : endpoints.isEmpty ? .look : .removeGroup
+    otherEndpointsRemain = group.members.contains { $0.node == node && !endpoints.contains($0.endpoint) }
+    step = isJoining ? .probe : endpoints.isEmpty ? .readLists : .removeGroup
   }
 
   // MARK: Requests
@@ -72,7 +72,7 @@ struct GroupChange: Sendable {
         epochStartTime0: .value(1), epochKey1: .null, epochStartTime1: .null, epochKey2: .null, epochStartTime2: .null)
       let fields = GroupKeyManagement.KeySetWriteRequest(groupKeySet: set).tlv
       return .invoke([CommandData(GroupKeyManagement.keySetWrite.path(on: .root), fields: fields)], timed: nil)
-    case .look:
+    case .readLists:
       let paths = [Self.mapPath, Self.accessPath, Self.fabricPath]
       return .read(ReadRequest(attributePaths: paths.map { AttributePath($0) }))
     case .writeMap: return newMap.flatMap { write(Self.mapPath, $0) }
@@ -99,17 +99,17 @@ struct GroupChange: Sendable {
     return .write(chunks, timed: nil)
   }
 
-  /// Nil if it is right as it is.
+  /// Nil if no change is needed.
   private var newMap: ScopedList<MapEntry>? {
     guard let map else { return nil }
     var wanted = map
-    let isThere = map.entries.contains { $0.entry.groupId == group && $0.entry.groupKeySetID == keySet }
+    let isMapped = map.entries.contains { $0.entry.groupId == group && $0.entry.groupKeySetID == keySet }
     if isJoining {
-      if isThere { return nil }
+      if isMapped { return nil }
       wanted.entries.removeAll { $0.entry.groupId == group }
       wanted.entries.append(ScopedEntry(MapEntry(groupId: group, groupKeySetID: keySet)))
     } else {
-      if othersStay || !map.entries.contains(where: { $0.entry.groupId == group }) { return nil }
+      if otherEndpointsRemain || !map.entries.contains(where: { $0.entry.groupId == group }) { return nil }
       wanted.entries.removeAll { $0.entry.groupId == group }
     }
     return wanted
@@ -117,11 +117,11 @@ struct GroupChange: Sendable {
 
   /// Whether no other group of the node uses the key set.
   private var areKeysUnused: Bool {
-    !isJoining && !othersStay
+    !isJoining && !otherEndpointsRemain
       && map?.entries.contains { $0.entry.groupId != group && $0.entry.groupKeySetID == keySet } == false
   }
 
-  /// Nil if it is right as it is.
+  /// Nil if no change is needed.
   private var newAccess: ScopedList<AccessEntry>? {
     guard var list = access else { return nil }
     let subject = NodeID(UInt64(group.rawValue))
@@ -133,12 +133,12 @@ struct GroupChange: Sendable {
     }
     if isJoining {
       guard holders.isEmpty else { return nil }
-      // Entries are few: one takes four groups.
-      let roomy = list.entries.firstIndex {
+      // The number of entries is limited: one entry holds up to four groups.
+      let extensible = list.entries.firstIndex {
         isOurs($0.entry) && (1..<4).contains($0.entry.subjects.wrapped?.count ?? 0)
       }
-      if let roomy {
-        list.entries[roomy] = list.entries[roomy].changing {
+      if let extensible {
+        list.entries[extensible] = list.entries[extensible].changing {
           $0.subjects = .value(($0.subjects.wrapped ?? []) + [subject])
         }
       } else {
@@ -148,10 +148,10 @@ struct GroupChange: Sendable {
       }
       return list
     }
-    guard !holders.isEmpty, !othersStay else { return nil }
+    guard !holders.isEmpty, !otherEndpointsRemain else { return nil }
     for index in holders.reversed() {
       let rest = (list.entries[index].entry.subjects.wrapped ?? []).filter { $0 != subject }
-      // Without subjects it would stand for all groups.
+      // An entry without subjects would grant access to all groups.
       if rest.isEmpty {
         list.entries.remove(at: index)
       } else {
@@ -163,40 +163,40 @@ struct GroupChange: Sendable {
 
   // MARK: Answers
 
-  /// Takes an answer, and goes on to the next step that has something to do.
-  /// - Returns: whether all is done.
-  mutating func take(_ reply: Reply) throws(ControllerError) -> Bool {
+  /// Handles an answer and advances to the next step that has something to change.
+  /// - Returns: whether the change is complete.
+  mutating func handle(_ reply: Reply) throws(ControllerError) -> Bool {
     switch (step, reply) {
     case (.probe, .report(let report)):
-      // Some nodes leave out what they don't have, instead of answering with a status.
+      // Some nodes omit unsupported paths instead of answering with a status.
       if endpoints.contains(where: { report[Groups.nameSupport.path(on: $0)] == nil }) {
         throw .status(report.statuses.first?.status ?? Status(.unsupportedCluster))
       }
       step = .writeKeys
     case (.writeKeys, .invoked(let results)):
       try results.checkStatus()
-      step = .look
-    case (.look, .report(let report)):
+      step = .readLists
+    case (.readLists, .report(let report)):
       guard let map = report[Self.mapPath], let access = report[Self.accessPath],
         let fabric = report[Self.fabricPath].flatMap({ try? FabricIndex(tlv: $0.value) }),
         let entries = try? ScopedList<MapEntry>(map.value, dataVersion: map.dataVersion, fabric: fabric),
         let list = try? ScopedList<AccessEntry>(access.value, dataVersion: access.dataVersion, fabric: fabric)
-      else { throw .unexpectedResponse("no group keys or no access control") }
+      else { throw .unexpectedResponse("group key map or access control list missing") }
       (self.map, self.access) = (entries, list)
-      return goOn(from: .look)
+      return advance(from: .readLists)
     case (.writeMap, .written(let statuses)):
-      if lookAgain(statuses) { return false }
+      if readAgainAfterConflict(statuses) { return false }
       try statuses.check()
-      return goOn(from: .writeMap)
+      return advance(from: .writeMap)
     case (.addGroup, .invoked(let results)):
       try check(results, as: Groups.AddGroupResponse.self) { $0.status == .success ? nil : $0.status }
-      return goOn(from: .addGroup)
+      return advance(from: .addGroup)
     case (.removeGroup, .invoked(let results)):
       try check(results, as: Groups.RemoveGroupResponse.self) {
         $0.status == .success || $0.status == .notFound ? nil : $0.status
       }
-      if othersStay { return true }
-      step = .look
+      if otherEndpointsRemain { return true }
+      step = .readLists
     case (.removeKeys, .invoked(let results)):
       do throws(ControllerError) {
         try results.checkStatus()
@@ -205,12 +205,12 @@ struct GroupChange: Sendable {
         step = .replaceKeys
         return false
       }
-      return goOn(from: .removeKeys)
+      return advance(from: .removeKeys)
     case (.replaceKeys, .invoked(let results)):
       try results.checkStatus()
-      return goOn(from: .removeKeys)
+      return advance(from: .removeKeys)
     case (.writeAccess, .written(let statuses)):
-      if lookAgain(statuses) { return false }
+      if readAgainAfterConflict(statuses) { return false }
       try statuses.check()
       return true
     default: throw .unexpectedResponse("an answer to another kind of request")
@@ -218,32 +218,32 @@ struct GroupChange: Sendable {
     return false
   }
 
-  /// Throws unless all endpoints answered, and none with a failure.
+  /// Throws unless every endpoint answered with success.
   private func check<Response: ModelStruct>(
     _ results: [CommandResult], as _: Response.Type, failure: (Response) -> StatusCode?
   ) throws(ControllerError) {
-    guard results.count == endpoints.count else { throw .unexpectedResponse("not as many answers as endpoints") }
+    guard results.count == endpoints.count else { throw .unexpectedResponse("fewer or more answers than endpoints") }
     for result in results {
       if let status = failure(try [result].response(as: Response.self)) { throw .status(Status(status)) }
     }
   }
 
-  /// Whether somebody else was faster: then what is there now has to be looked at first.
-  private mutating func lookAgain(_ statuses: [AttributeStatus]) -> Bool {
-    guard statuses.contains(where: { $0.status.code == .dataVersionMismatch }), rivals < Self.mostRivals else {
+  /// Returns to reading the lists if a write failed because another administrator changed them.
+  private mutating func readAgainAfterConflict(_ statuses: [AttributeStatus]) -> Bool {
+    guard statuses.contains(where: { $0.status.code == .dataVersionMismatch }), conflicts < Self.maximumConflicts else {
       return false
     }
-    rivals += 1
-    step = .look
+    conflicts += 1
+    step = .readLists
     return true
   }
 
-  private mutating func goOn(from done: Step) -> Bool {
+  private mutating func advance(from done: Step) -> Bool {
     switch done {
-    case .look where newMap != nil: step = .writeMap
-    case .look where isJoining, .writeMap where isJoining: step = .addGroup
-    case .look where areKeysUnused, .writeMap where areKeysUnused: step = .removeKeys
-    case .look, .writeMap, .addGroup, .removeKeys:
+    case .readLists where newMap != nil: step = .writeMap
+    case .readLists where isJoining, .writeMap where isJoining: step = .addGroup
+    case .readLists where areKeysUnused, .writeMap where areKeysUnused: step = .removeKeys
+    case .readLists, .writeMap, .addGroup, .removeKeys:
       guard newAccess != nil else { return true }
       step = .writeAccess
     case .probe, .writeKeys, .removeGroup, .replaceKeys, .writeAccess: break

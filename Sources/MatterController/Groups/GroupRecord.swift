@@ -2,9 +2,9 @@ public import MatterModel
 public import MatterProtocol
 internal import MatterTLV
 
-/// A group of the controller's fabric: endpoints of any nodes, which one message reaches.
+/// A group of the controller's fabric: a set of endpoints that one message reaches.
 public struct GroupRecord: Hashable, Sendable {
-  /// An endpoint in a group.
+  /// A member endpoint.
   public struct Member: Hashable, Comparable, Sendable {
     public let node: NodeID
     public let endpoint: EndpointID
@@ -18,19 +18,18 @@ public struct GroupRecord: Hashable, Sendable {
   public let id: GroupID
   /// At most 16 bytes.
   public let name: String
-  /// The key set that its messages are encrypted with. Groups share one, since nodes need not have room for more than two.
+  /// The key set that encrypts its messages. Groups share one, since a node need not support more than two.
   public let keySet: UInt16
-  /// Those that took it up, in order.
+  /// The endpoints that joined, in order.
   public internal(set) var members: [Member] = []
-  /// The nodes that may have its keys, memberships or access entries, in order: those of the members, those of which an endpoint
-  /// failed to join, and those that were removed from the fabric without being told.
+  /// Nodes that may have keys, memberships or access entries of the group, in order: nodes with members, nodes where an
+  /// endpoint failed to join, and nodes removed from the fabric while unreachable.
   public internal(set) var holders: [NodeID] = []
-  /// Whether the group was deleted. Its number and key set stay in use until there are no holders.
+  /// Whether the group was deleted. Its id and key set stay reserved while there are holders.
   public internal(set) var isDeleted = false
 
   init(_ id: GroupID, _ name: String, keySet: UInt16) { (self.id, self.name, self.keySet) = (id, name, keySet) }
 
-  /// The members on a node.
   func endpoints(of node: NodeID) -> [EndpointID] { members.filter { $0.node == node }.map(\.endpoint) }
 
   mutating func addHolder(_ node: NodeID) {
@@ -39,24 +38,24 @@ public struct GroupRecord: Hashable, Sendable {
     holders.sort()
   }
 
-  // MARK: Keeping
+  // MARK: Storage
 
-  static let prefix = "group/", counterKey = "group-counter", epochKeyPrefix = "group-key/"
+  static let prefix = "group/", counterKey = GroupCounterReservation.controllerKey, epochKeyPrefix = "group-key/"
   var key: String { Self.prefix + String(id.rawValue, radix: 16) }
 
-  /// Where the epoch key of a key set is stored.
+  /// Store key of a key set's epoch key.
   static func epochKeyKey(_ keySet: UInt16) -> String { epochKeyPrefix + String(keySet, radix: 16) }
-  /// The number of the key set whose epoch key is stored there.
+  /// The key set id in a store key.
   static func keySet(ofKey key: String) -> UInt16? { UInt16(key.dropFirst(epochKeyPrefix.count), radix: 16) }
 
-  /// The groups in a controller's store, by number.
+  /// Returns the groups in a controller's store, by id.
   public static func groups(in state: StoredState) -> [GroupRecord] {
     state.filter { $0.key.hasPrefix(prefix) }.compactMap { GroupRecord(tlv: $0.value) }.filter { !$0.isDeleted }
       .sorted { $0.id < $1.id }
   }
 
-  /// The nodes of the fabric that may still have something of a deleted group.
-  /// - Parameter state: what the controller's store holds.
+  /// Returns the nodes of the fabric that may still have keys, memberships or access entries of a deleted group.
+  /// - Parameter state: the contents of the controller's store.
   public static func holdersOfDeletedGroups(in state: StoredState) -> Set<NodeID> {
     var holders: Set<NodeID> = []
     for (key, value) in state where key.hasPrefix(prefix) {
@@ -86,7 +85,7 @@ public struct GroupRecord: Hashable, Sendable {
     return writer.bytes
   }
 
-  /// Nil if the bytes are not what ``tlv`` gives.
+  /// Returns nil if the bytes are not a valid encoding.
   init?(tlv: [UInt8]) {
     guard let element = try? TLVElement(decoding: tlv), case .unsigned(let id)? = element[0]?.value,
       case .string(let name)? = element[1]?.value, case .array(let list)? = element[2]?.value,

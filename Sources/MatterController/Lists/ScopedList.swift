@@ -2,23 +2,23 @@ public import MatterModel
 internal import MatterProtocol
 public import MatterTLV
 
-/// An entry of a list that belongs to our fabric, with the bytes that the device gave for it: what we don't change goes back
-/// as it came, members that we have no name for included.
+/// A list entry of our fabric with the bytes that the device sent. Unchanged members, also unknown ones, are written
+/// back byte for byte.
 public struct ScopedEntry<Entry: FabricScoped>: Sendable {
   public private(set) var entry: Entry
   private let original: [UInt8]?
   private var isChanged = false
 
-  /// An entry of our own.
+  /// Creates a new entry.
   public init(_ entry: Entry) { (self.entry, original) = (entry, nil) }
 
-  /// An entry that a device gave.
+  /// Decodes an entry that a device sent.
   public init(decoding bytes: [UInt8]) throws(TLVError) {
     entry = try Entry(tlv: bytes)
     original = bytes
   }
 
-  /// The same entry with other values; what is not ours to know stays with it.
+  /// Returns a copy with changed values that keeps the unknown members.
   public func changing(_ change: (inout Entry) -> Void) -> Self {
     var copy = self
     change(&copy.entry)
@@ -26,7 +26,7 @@ public struct ScopedEntry<Entry: FabricScoped>: Sendable {
     return copy
   }
 
-  /// As it is written: without the fabric, which the device fills in.
+  /// The encoding for a write: without the fabric index, which the device fills in.
   public var encoded: [UInt8] {
     var own = entry
     own.fabricIndex = .none
@@ -42,17 +42,17 @@ public struct ScopedEntry<Entry: FabricScoped>: Sendable {
   }
 }
 
-/// Our fabric's entries of a list of a device, and the version of its cluster that they are of: to be read, changed, and
-/// written as a whole, provided that nobody has changed them in between.
+/// Our fabric's entries of a list on a device, with the data version of its cluster. The list is read, changed and
+/// written as a whole, on condition that its cluster has not changed in between.
 public struct ScopedList<Entry: FabricScoped>: Sendable {
   public var entries: [ScopedEntry<Entry>]
-  /// Of the cluster when the list was read; a write that names it fails if somebody else wrote since.
+  /// The cluster's data version at the read; a conditional write fails if the cluster has changed since.
   public let dataVersion: UInt32
 
   /// - Parameters:
-  ///   - value: an array; entries of other fabrics, which a device should not have given, are left out: written back, they
-  ///     would become ours.
-  ///   - fabric: our index on the device.
+  ///   - value: the encoded array. Entries of other fabrics, which a device should not send, are dropped: written back,
+  ///     they would become entries of our fabric.
+  ///   - fabric: our fabric index on the device.
   public init(_ value: [UInt8], dataVersion: UInt32, fabric: FabricIndex) throws(TLVError) {
     entries = []
     self.dataVersion = dataVersion
@@ -63,6 +63,6 @@ public struct ScopedList<Entry: FabricScoped>: Sendable {
     }
   }
 
-  /// The whole array, one element with an anonymous tag.
+  /// The encoded array, one element with an anonymous tag.
   public var encoded: [UInt8] { [0x16] + entries.flatMap(\.encoded) + [0x18] }
 }

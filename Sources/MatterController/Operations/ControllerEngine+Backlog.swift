@@ -1,30 +1,30 @@
 internal import MatterModel
 internal import MatterProtocol
 
-// No more exchanges at a time than a node's window of message counters bears. Matter Core § 4.10.5.2.
+// Limits concurrent exchanges to the message counter window of a node. Matter Core § 4.10.5.2.
 extension ControllerEngine {
-  /// Exchanges of ours over one session at a time. With more, a message that gets lost could be behind the node's window when
-  /// it is sent again, and be acknowledged as a repetition that nobody answers; and small nodes have room for few.
+  /// Maximum number of concurrent exchanges per session. With more, a retransmission could fall behind the node's
+  /// counter window and be acknowledged as a duplicate without an answer; and small nodes support few exchanges.
   static let maximumExchanges = 5
 
-  func mayBegin(on session: SessionID) -> Bool {
+  func mayOpenExchange(on session: SessionID) -> Bool {
     transactions.count < Self.maximumExchanges
       || transactions.keys.count { $0.session == session } < Self.maximumExchanges
   }
 
-  /// Makes the operation wait until another one with the node is over.
-  mutating func putBack(_ id: OperationID) {
+  /// Queues the operation until another one with the node ends.
+  mutating func enqueue(_ id: OperationID) {
     guard let node = operations[id]?.node else { return }
     backlog[node, default: []].append(id)
   }
 
-  /// Goes on with what waited, in its order.
-  /// - Returns: whether there was something that could.
+  /// Starts queued operations in order, as far as the limit allows.
+  /// - Returns: whether any was started.
   mutating func runBacklog(at now: Instant) -> Bool {
     var isAny = false
     for node in backlog.keys.sorted() {
-      while let id = backlog[node]?.first, peers[node]?.session.map({ mayBegin(on: $0) }) ?? true {
-        leaveBacklog(id, of: node)
+      while let id = backlog[node]?.first, peers[node]?.session.map({ mayOpenExchange(on: $0) }) ?? true {
+        removeFromBacklog(id, of: node)
         run(id, at: now)
         isAny = true
       }
@@ -32,7 +32,7 @@ extension ControllerEngine {
     return isAny
   }
 
-  mutating func leaveBacklog(_ id: OperationID, of node: NodeID) {
+  mutating func removeFromBacklog(_ id: OperationID, of node: NodeID) {
     guard let place = backlog[node]?.firstIndex(of: id) else { return }
     backlog[node]?.remove(at: place)
     if backlog[node]?.isEmpty == true { backlog[node] = nil }

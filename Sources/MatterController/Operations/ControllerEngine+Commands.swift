@@ -3,14 +3,14 @@ internal import MatterCrypto
 public import MatterModel
 public import MatterProtocol
 
-/// What may be asked of a controller. Each call returns at once; its outcome is an event.
+/// The commands of a controller. Each returns at once; its result is an event.
 extension ControllerEngine {
-  /// How long an operation may take if nothing else is said.
+  /// Default timeout of an operation.
   public static let usualTimeout: Duration = .seconds(30)
 
   // MARK: Requests
 
-  /// Reads attributes and events, wildcards included. Ends with ``OperationOutcome/report(_:)``.
+  /// Reads attributes and events; wildcards are allowed. Completes with ``OperationOutcome/report(_:)``.
   public mutating func read(
     _ node: NodeID, _ paths: [AttributePath], events: [EventPath] = [], eventMin: UInt64? = nil,
     isFabricFiltered: Bool = true, timeout: Duration = usualTimeout, at now: Instant
@@ -21,8 +21,8 @@ extension ControllerEngine {
     return start(.request(.read(request)), node, timeout, at: now)
   }
 
-  /// Writes attributes, in as many messages as it takes. Ends with ``OperationOutcome/written(_:)``.
-  /// - Parameter timed: makes it a timed interaction, in which the write must follow within this time.
+  /// Writes attributes, in as many messages as needed. Completes with ``OperationOutcome/written(_:)``.
+  /// - Parameter timed: timeout of the timed interaction, or nil for an untimed write.
   public mutating func write(
     _ node: NodeID, _ writes: [AttributeWrite], timed: Duration? = nil, timeout: Duration = usualTimeout,
     at now: Instant
@@ -35,18 +35,18 @@ extension ControllerEngine {
     }
   }
 
-  /// Invokes commands, as many at a time as the node can take. Ends with ``OperationOutcome/invoked(_:)``; a command that
-  /// the node refuses is among the results with its status.
-  /// - Parameter timed: makes it a timed interaction, in which the commands must follow within this time.
+  /// Invokes commands, in batches as large as the node supports. Completes with ``OperationOutcome/invoked(_:)``; a
+  /// command that the node refuses is among the results with its status.
+  /// - Parameter timed: timeout of the timed interaction, or nil for an untimed invoke.
   public mutating func invoke(
     _ node: NodeID, _ commands: [CommandData], timed: Duration? = nil, timeout: Duration = usualTimeout,
     at now: Instant
   ) -> OperationID {
-    guard !commands.isEmpty else { return refuse(.invalidRequest("there are no commands in it")) }
+    guard !commands.isEmpty else { return refuse(.invalidRequest("invoke: no commands")) }
     return start(.request(.invoke(commands, timed: timed)), node, timeout, at: now)
   }
 
-  /// Opens a session with a node if there is none. Ends with ``OperationOutcome/connected(_:)``.
+  /// Opens a session with a node unless one is established. Completes with ``OperationOutcome/connected(_:)``.
   public mutating func connect(
     _ node: NodeID, timeout: Duration = usualTimeout, at now: Instant
   ) -> OperationID {
@@ -55,8 +55,8 @@ extension ControllerEngine {
 
   // MARK: Administration
 
-  /// Commissions a device into the fabric. Ends with ``OperationOutcome/commissioned(_:)`` or
-  /// ``ControllerError/commissioningFailed(_:_:)``; on the way each step is told.
+  /// Commissions a device into the fabric and reports each step. Completes with ``OperationOutcome/commissioned(_:)``
+  /// or ``ControllerError/commissioningFailed(_:_:)``.
   public mutating func commission(_ request: CommissioningRequest, at now: Instant) -> OperationID {
     let id = newOperationID()
     operations[id] = Operation(id: id, task: .commission, deadline: now + request.timeout)
@@ -66,16 +66,16 @@ extension ControllerEngine {
     return id
   }
 
-  /// Takes a node out of the fabric: tells it to forget the fabric, and forgets it. Ends with
+  /// Removes the fabric from a node and the node from the controller. Completes with
   /// ``OperationOutcome/removed(_:_:)``.
-  /// - Parameter force: forgets the node even if it can't be told.
+  /// - Parameter force: removes the node from the controller even if the node cannot be reached.
   public mutating func removeNode(
     _ node: NodeID, force: Bool = false, timeout: Duration = usualTimeout, at now: Instant
   ) -> OperationID {
     start(.remove(isForced: force, index: nil), node, timeout, at: now)
   }
 
-  /// Opens a window in which another administrator may commission the node. Ends with
+  /// Opens a window in which another administrator may commission the node. Completes with
   /// ``OperationOutcome/windowOpened(_:)``. Matter Core § 11.19.8.
   public mutating func openCommissioningWindow(
     _ node: NodeID, _ request: CommissioningWindowRequest = .init(), timeout: Duration = usualTimeout,
@@ -94,7 +94,7 @@ extension ControllerEngine {
     guard SetupPasscode.isValid(passcode), discriminator <= 0xFFF, (16...32).contains(salt.count),
       (1000...100_000).contains(request.iterations),
       let verifier = try? SPAKE2PlusVerifier(passcode: passcode, salt: salt, iterations: Int(request.iterations))
-    else { return refuse(.invalidRequest("passcode, discriminator, iterations or salt are out of range")) }
+    else { return refuse(.invalidRequest("passcode, discriminator, iterations or salt: out of range")) }
     let fields = AdministratorCommissioning.OpenCommissioningWindowRequest(
       commissioningTimeout: seconds, pakePasscodeVerifier: OctetString(verifier.bytes), discriminator: discriminator,
       iterations: request.iterations, salt: OctetString(salt))
@@ -117,9 +117,8 @@ extension ControllerEngine {
 
   // MARK: Discovery
 
-  /// Tells of services that are found and lost, until the time is over or it is cancelled. Ends with
-  /// ``OperationOutcome/discovered``.
-  /// - Parameter timeout: nil: until it is cancelled.
+  /// Reports services that are found and lost. Completes with ``OperationOutcome/discovered`` after the timeout.
+  /// - Parameter timeout: nil: until the operation is canceled.
   public mutating func discover(_ query: DiscoveryQuery, timeout: Duration?, at now: Instant) -> OperationID {
     let id = newOperationID()
     operations[id] = Operation(id: id, task: .discover(query), deadline: timeout.map { now + $0 })
@@ -129,10 +128,10 @@ extension ControllerEngine {
     return id
   }
 
-  // MARK: Ending
+  // MARK: Cancellation
 
-  /// Ends an operation early; it completes with ``ControllerError/cancelled``. What the device was told already stays so,
-  /// but a commissioning under way is undone.
+  /// Cancels an operation, which completes with ``ControllerError/cancelled``. Changes that the device has made stay,
+  /// but a commissioning in progress is reverted.
   public mutating func cancel(_ id: OperationID, at now: Instant) {
     guard operations[id] != nil else { return }
     if commissionings[id] != nil {

@@ -3,7 +3,7 @@ internal import MatterCrypto
 internal import MatterModel
 internal import MatterProtocol
 
-// The life of an operation from its call to its one completed event.
+// The lifecycle of an operation, from its call to its single completed event.
 extension ControllerEngine {
   mutating func start(_ task: Operation.Task, _ node: NodeID, _ timeout: Duration?, at now: Instant) -> OperationID {
     guard peers[node]?.isStored == true else { return refuse(.unknownNode(node)) }
@@ -16,14 +16,14 @@ extension ControllerEngine {
     return id
   }
 
-  /// An operation that is over before it began.
+  /// Returns an operation that fails at once.
   mutating func refuse(_ error: ControllerError) -> OperationID {
     let id = newOperationID()
     emit(.completed(id, .failure(error)))
     return id
   }
 
-  /// Makes the operation's next request over the node's session, which is opened first if there is none.
+  /// Sends the operation's next request over the node's session; opens the session first if needed.
   mutating func run(_ id: OperationID, at now: Instant) {
     guard let node = operations[id]?.node, !mustWaitForGroupChange(id) else { return }
     if let session = peers[node]?.session {
@@ -34,7 +34,7 @@ extension ControllerEngine {
     openSession(with: node, at: now)
   }
 
-  /// - Returns: false if the session can't be used any more.
+  /// - Returns: false if the session cannot be used any longer.
   mutating func proceed(_ id: OperationID, on session: SessionID, isOld: Bool, at now: Instant) -> Bool {
     guard let operation = operations[id], let node = operation.node else { return true }
     switch operation.task {
@@ -62,7 +62,7 @@ extension ControllerEngine {
     case .changeGroup(let change):
       let epochKey = change.step == .replaceKeys ? random.bytes(16) : groupEpochKeys[change.keySet] ?? []
       guard let request = change.request(epochKey: epochKey) else {
-        fail(id, .invalidRequest("it is too much for one message to the node"), at: now)
+        fail(id, .invalidRequest("group change: too long for one message"), at: now)
         return true
       }
       var change = change
@@ -75,7 +75,7 @@ extension ControllerEngine {
 
   // MARK: Answers
 
-  /// What to do with the outcome of an operation's exchange.
+  /// Handles the outcome of an operation's exchange.
   mutating func resolve(
     _ transaction: Transaction, _ result: Result<Reply, ControllerError>, at now: Instant
   ) {
@@ -83,10 +83,10 @@ extension ControllerEngine {
     guard let operation = operations[id] else { return }
     if case .commission = operation.task { return resolveCommissioning(id, result, at: now) }
     switch result {
-    case .failure(.status(let status)) where status.isMomentary && transaction.results.isEmpty:
+    case .failure(.status(let status)) where status.isTransient && transaction.results.isEmpty:
       retryBusy(id, status, at: now)
-    case .success(.invoked(let results)) where results.momentaryRefusal != nil:
-      retryBusy(id, results.momentaryRefusal ?? Status(.busy), at: now)
+    case .success(.invoked(let results)) where results.transientRefusal != nil:
+      retryBusy(id, results.transientRefusal ?? Status(.busy), at: now)
     case .failure(let error):
       fail(id, error, at: now)
     case .success(let reply):
@@ -139,14 +139,14 @@ extension ControllerEngine {
     }
   }
 
-  /// An operation failed, unless its task has a way to go on.
+  /// Handles a failure: completes the operation, or retries if its task allows it.
   mutating func fail(_ id: OperationID, _ error: ControllerError, at now: Instant) {
     switch operations[id]?.task {
     case .subscribe: failSubscription(id, error, at: now)
     case .commission: failCommissioning(id, error, at: now)
     case .remove(isForced: true, _): finishRemoval(id, error.isForgotten ? .notMember : .notTold, at: now)
     case .remove(_, .some) where error == .connectionLost:
-      // A node that forgets the fabric may close the session before its answer gets through.
+      // A node that removes the fabric may close the session before its answer arrives.
       finishRemoval(id, .told, at: now)
     case nil: break
     default: complete(id, .failure(error), at: now)
@@ -157,7 +157,7 @@ extension ControllerEngine {
     guard let node = operations[id]?.node else { return }
     complete(
       id, .success(.removed(node, removal)), at: now,
-      before: { $0.forget(node, wasTold: removal != .notTold, at: now) })
+      before: { $0.forget(node, fabricRemoved: removal != .notTold, at: now) })
   }
 
   private mutating func retryBusy(_ id: OperationID, _ status: Status, at now: Instant) {
@@ -166,8 +166,8 @@ extension ControllerEngine {
     }
   }
 
-  /// Lets an operation wait because its node has too much to do: longer each time.
-  /// - Returns: false if it has waited often enough.
+  /// Schedules a retry after a busy answer, with exponential back-off.
+  /// - Returns: false if the retries are used up.
   mutating func waitForBusy(_ id: OperationID, at now: Instant) -> Bool {
     guard let count = operations[id]?.busyRetries, count < configuration.maximumBusyRetries else { return false }
     let retryAt = now + .milliseconds(500 << Int64(count))
@@ -177,9 +177,9 @@ extension ControllerEngine {
     return true
   }
 
-  // MARK: The end
+  // MARK: Completion
 
-  /// Takes an operation and all that works for it away, and tells.
+  /// Removes an operation with its exchanges and emits its result.
   mutating func complete(
     _ id: OperationID, _ result: Result<OperationOutcome, ControllerError>, at now: Instant,
     before: (inout Self) -> Void = { _ in }
@@ -187,7 +187,7 @@ extension ControllerEngine {
     guard let operation = operations.removeValue(forKey: id) else { return }
     if let node = operation.node {
       peers[node]?.waiting.removeAll { $0 == id }
-      leaveBacklog(id, of: node)
+      removeFromBacklog(id, of: node)
     }
     dropTransactions(of: id, at: now)
     if let node = operation.node { stopConnectingIfIdle(node, at: now) }
@@ -206,7 +206,7 @@ extension ControllerEngine {
   }
 
   mutating func dropTransactions(of id: OperationID, at now: Instant) {
-    if let node = operations[id]?.node { leaveBacklog(id, of: node) }
+    if let node = operations[id]?.node { removeFromBacklog(id, of: node) }
     guard transactions.values.contains(where: { $0.operation == id }) else { return }
     for exchange in transactions.keys.sorted() where transactions[exchange]?.operation == id {
       transactions[exchange] = nil
@@ -214,12 +214,22 @@ extension ControllerEngine {
     }
   }
 
+  /// Returns the last refusal by a node without a root certificate of the fabric; nil if there is none. Further
+  /// addresses of the node are tried until the timeout even after a refusal.
+  private func refusal(of operation: Operation) -> ControllerError? {
+    guard commissionings[operation.id] == nil, let node = operation.node,
+      let error = peers[node]?.connecting?.lastError
+    else { return nil }
+    let refusal = ControllerError.handshake(error)
+    return refusal.isForgotten ? refusal : nil
+  }
+
   mutating func advanceOperation(_ id: OperationID, at now: Instant) {
     guard let operation = operations[id] else { return }
     if let deadline = operation.deadline, deadline <= now {
       if case .discover = operation.task { return complete(id, .success(.discovered), at: now) }
       dropTransactions(of: id, at: now)
-      return fail(id, .timedOut, at: now)
+      return fail(id, refusal(of: operation) ?? .timedOut, at: now)
     }
     if let retryAt = operation.retryAt, retryAt <= now {
       operations[id]?.retryAt = nil
@@ -229,13 +239,13 @@ extension ControllerEngine {
 }
 
 extension Status {
-  /// Whether the same request may well be granted in a moment: nothing of it was carried out.
-  var isMomentary: Bool { code == .busy || code == .resourceExhausted }
+  /// Whether a retry may soon succeed: the node did not carry out any part of the request.
+  var isTransient: Bool { code == .busy || code == .resourceExhausted }
 }
 
 extension [CommandResult] {
-  /// What a node said that is too busy for the one command that it was given.
-  fileprivate var momentaryRefusal: Status? {
+  /// The status of a single command that was refused as busy.
+  fileprivate var transientRefusal: Status? {
     guard count == 1, case .status(let status)? = first, status.status.code == .busy else { return nil }
     return status.status
   }

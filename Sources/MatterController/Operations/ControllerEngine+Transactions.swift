@@ -2,17 +2,17 @@ internal import MatterModel
 internal import MatterProtocol
 internal import MatterTLV
 
-// Exchanges that we begin, message by message. Matter Core § 8.
+// Exchanges that the controller initiates, message by message. Matter Core § 8.
 extension ControllerEngine {
   private var timeout: AfterSending { .expectResponse(within: configuration.responseTime) }
 
-  /// Opens an exchange for a request, now or when there is room for one.
-  /// - Returns: false if the session can't be used any more.
+  /// Opens an exchange for a request, or queues the operation if the session has too many.
+  /// - Returns: false if the session cannot be used any longer.
   mutating func begin(
     _ request: NodeRequest, for operation: OperationID, on session: SessionID, isOld: Bool, at now: Instant
   ) -> Bool {
-    guard mayBegin(on: session) else {
-      putBack(operation)
+    guard mayOpenExchange(on: session) else {
+      enqueue(operation)
       return true
     }
     guard let exchange = core.openExchange(on: session, at: now) else { return false }
@@ -33,7 +33,7 @@ extension ControllerEngine {
     core.send(TimedRequest.opcode.rawValue, on: exchange, then: timeout, at: now) { request.encode(to: &$0) }
   }
 
-  /// Sends the request, or the next part of it.
+  /// Sends the request, or its next part.
   private mutating func sendNext(_ transaction: inout Transaction, at now: Instant) {
     let exchange = transaction.exchange
     switch transaction.request {
@@ -57,7 +57,7 @@ extension ControllerEngine {
     }
   }
 
-  /// As many commands as the peer takes at a time and one message holds.
+  /// Returns as many of the remaining commands as the peer supports and one message holds.
   private func nextBatch(_ commands: [CommandData], _ transaction: Transaction) -> [CommandData] {
     if commands.count == 1 { return commands }
     let limit = max(1, Int(core.session(transaction.exchange.session)?.parameters.maximumPathsPerInvoke ?? 1))
@@ -88,7 +88,7 @@ extension ControllerEngine {
     }
     do throws(InteractionError) {
       guard message.protocolID == .interactionModel else { throw .unexpected(InteractionOpcode(message.opcode)) }
-      if let reply = try take(message, &transaction, at: now) {
+      if let reply = try handleMessage(message, &transaction, at: now) {
         core.close(message.exchange, at: now)
         resolve(transaction, .success(reply), at: now)
       } else {
@@ -104,9 +104,9 @@ extension ControllerEngine {
     }
   }
 
-  /// Takes the next message of an exchange, and answers it if need be.
-  /// - Returns: the whole reply once it is there.
-  private mutating func take(
+  /// Handles the next message of an exchange and sends the response that it needs.
+  /// - Returns: the complete reply, or nil if more messages follow.
+  private mutating func handleMessage(
     _ message: InboundMessage, _ transaction: inout Transaction, at now: Instant
   ) throws(InteractionError) -> Reply? {
     let opcode = InteractionOpcode(message.opcode)
@@ -136,7 +136,7 @@ extension ControllerEngine {
     case (.write(let chunks, _), .main, .writeResponse):
       transaction.statuses += try WriteResponse(decoding: payload).statuses
       guard transaction.sent < chunks.messages.count else { return .written(transaction.statuses) }
-      // The rest of a list whose beginning was refused would end up behind the old one.
+      // After a refused first part, the remaining parts would be appended to the old list.
       if let path = chunks.continued[transaction.sent],
         transaction.statuses.contains(where: { $0.path == path && $0.status.code != .success })
       {
@@ -145,7 +145,7 @@ extension ControllerEngine {
       sendNext(&transaction, at: now)
       return nil
     case (.read, .main, .reportData), (.subscribe, .main, .reportData):
-      return try takeReport(ReportData(decoding: payload), &transaction, at: now)
+      return try handleReport(ReportData(decoding: payload), &transaction, at: now)
     case (.subscribe, .primed, .subscribeResponse):
       return .subscribed(try SubscribeResponse(decoding: payload))
     default:
@@ -153,7 +153,7 @@ extension ControllerEngine {
     }
   }
 
-  /// The commands that did not fit go out on an exchange of their own.
+  /// Sends the remaining commands on a new exchange.
   private mutating func continueInvoke(
     _ transaction: inout Transaction, _ timed: Duration?, at now: Instant
   ) throws(InteractionError) -> Reply? {
@@ -176,7 +176,7 @@ extension ControllerEngine {
     return nil
   }
 
-  private mutating func takeReport(
+  private mutating func handleReport(
     _ report: ReportData, _ transaction: inout Transaction, at now: Instant
   ) throws(InteractionError) -> Reply? {
     if case .subscribe = transaction.request {
@@ -199,15 +199,15 @@ extension ControllerEngine {
     return .report(whole)
   }
 
-  // MARK: Dead sessions
+  // MARK: Session loss
 
-  /// A message was never acknowledged: whatever else is under way on the session will not be, either.
+  /// Handles a message that was never acknowledged: other exchanges on the session would also get no answer.
   mutating func loseSession(_ session: SessionID, with first: Transaction, at now: Instant) {
     abandon(session, with: [first], at: now)
   }
 
-  /// Gives up a dead session, and repeats over another one what can be repeated of the requests on it.
-  /// - Parameter transactions: requests on it that were taken out of the table.
+  /// Closes a dead session and repeats over a new one the requests that may be repeated.
+  /// - Parameter transactions: requests on the session that are not in the table.
   mutating func abandon(_ session: SessionID, with transactions: [Transaction], at now: Instant) {
     let lastHeard = core.session(session)?.lastHeard ?? .zero
     var affected = transactions
@@ -217,9 +217,9 @@ extension ControllerEngine {
     core.close(session, notifyingPeer: false, at: now)
     for transaction in affected {
       guard let operation = operations[transaction.operation] else { continue }
-      let isUnheard = lastHeard <= transaction.sentAt && transaction.phase != .primed && transaction.results.isEmpty
+      let isUnanswered = lastHeard <= transaction.sentAt && transaction.phase != .primed && transaction.results.isEmpty
       let isTimedOnly = transaction.phase == .timed
-      let mayRepeat = transaction.request.isIdempotent || isUnheard || isTimedOnly
+      let mayRepeat = transaction.request.isIdempotent || isUnanswered || isTimedOnly
       if operation.node != nil, !operation.wasRepeated, transaction.isOnOldSession, mayRepeat {
         operations[transaction.operation]?.wasRepeated = true
         run(transaction.operation, at: now)

@@ -1,10 +1,10 @@
 internal import MatterModel
 internal import MatterProtocol
 
-/// What an operation wants of a node over one exchange.
+/// A request to a node over one exchange.
 enum NodeRequest: Sendable {
   case read(ReadRequest)
-  /// The messages go out one after the other.
+  /// The messages are sent one after the other.
   case write(WriteRequestChunks, timed: Duration?)
   case invoke([CommandData], timed: Duration?)
   case subscribe(SubscribeRequest)
@@ -16,7 +16,7 @@ enum NodeRequest: Sendable {
     }
   }
 
-  /// Whether it does no harm to make it twice.
+  /// Whether repeating the request is safe.
   var isIdempotent: Bool {
     switch self {
     case .read, .subscribe: true
@@ -25,7 +25,7 @@ enum NodeRequest: Sendable {
   }
 }
 
-/// A command of the controller's user, until it is completed.
+/// An operation in progress.
 struct Operation: Sendable {
   enum Task: Sendable {
     case request(NodeRequest)
@@ -40,27 +40,26 @@ struct Operation: Sendable {
 
   let id: OperationID
   var task: Task
-  /// Nil for what is not about a node of the fabric.
+  /// The node of the fabric, if the operation has one.
   var node: NodeID?
-  /// When it fails at the latest.
   var deadline: Instant?
-  /// Whether it was made a second time because the first session was dead.
+  /// Whether it was repeated because its first session was dead.
   var wasRepeated = false
   var busyRetries = 0
-  /// When to try again because the peer was busy.
+  /// Time of the next retry after a busy answer.
   var retryAt: Instant?
 
   var wakeUp: Instant? { .earlier(deadline, retryAt) }
   func isDue(at now: Instant) -> Bool { wakeUp.map { $0 <= now } ?? false }
 }
 
-/// One exchange that we began, and what is known of the answer.
+/// An exchange that the controller initiated, with the answer so far.
 struct Transaction: Sendable {
   enum Phase: Sendable {
-    /// PendingWork for the answer to the timed request.
+    /// Waits for the answer to the timed request.
     case timed
     case main
-    /// The subscription's first reports are in.
+    /// The first reports of the subscription have been received.
     case primed
   }
 
@@ -69,18 +68,17 @@ struct Transaction: Sendable {
   let exchange: ExchangeID
   var phase = Phase.main
   let sentAt: Instant
-  /// Whether the session was there before the operation needed one.
+  /// Whether the session was established before the operation needed one.
   let isOnOldSession: Bool
   var report: ReassembledReport?
   var statuses: [AttributeStatus] = []
-  /// Messages of a write, or commands of an invoke, that went out.
+  /// Number of messages of a write, or of commands of an invoke, that were sent.
   var sent = 0
-  /// Answers in this batch of commands.
+  /// Results of the current batch of commands.
   var batch: [CommandResult] = []
   var results: [CommandResult] = []
 }
 
-/// What came back.
 enum Reply: Sendable {
   case report(ReassembledReport)
   case written([AttributeStatus])

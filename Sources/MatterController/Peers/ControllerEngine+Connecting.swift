@@ -1,7 +1,7 @@
 internal import MatterModel
 internal import MatterProtocol
 
-// From a node id to a session: cached address and DNS-SD at the same time, the first that works wins.
+// Opens a session with a node: tries the cached address and DNS-SD in parallel; the first that works is used.
 extension ControllerEngine {
   mutating func openSession(with node: NodeID, timeout: Duration? = nil, at now: Instant) {
     guard let peer = peers[node], peer.connecting == nil else { return }
@@ -10,7 +10,7 @@ extension ControllerEngine {
     var connecting = Connecting(
       query: query, timeoutEnd: now + (timeout ?? configuration.discoveryTime), parameters: peer.record.parameters)
     let last = configuration.node.defect == .needsDiscovery ? nil : peer.record.address
-    for case let address? in [peer.toldAddress, last] where !connecting.isKnown(address) {
+    for case let address? in [peer.suggestedAddress, last] where !connecting.isKnown(address) {
       connecting.untried.append(address)
     }
     connecting.isEager = peer.waiting.contains {
@@ -19,10 +19,10 @@ extension ControllerEngine {
     peers[node]?.connecting = connecting
     browse(query)
     for service in known(query) { offer(service, to: node, at: now) }
-    pump(node, at: now)
+    advanceConnecting(node, at: now)
   }
 
-  /// Adds the addresses of a service to those to try.
+  /// Adds the addresses of a service to the untried ones.
   mutating func offer(_ service: MatterService, to node: NodeID, at now: Instant) {
     guard var connecting = peers[node]?.connecting else { return }
     connecting.parameters = SessionParameters(service)
@@ -32,20 +32,20 @@ extension ControllerEngine {
     where !connecting.isKnown(address) && connecting.failures[address, default: 0] < Connecting.maximumFailures {
       connecting.untried.append(address)
     }
-    // The address under attempt is none of the node's any more, so it seems.
-    if !connecting.attempts.contains(where: { addresses.contains($0.address) }) { connecting.impatientAt = now }
+    // The node apparently no longer has the address under attempt.
+    if !connecting.attempts.contains(where: { addresses.contains($0.address) }) { connecting.nextAttemptAt = now }
     peers[node]?.connecting = connecting
-    pump(node, at: now)
+    advanceConnecting(node, at: now)
   }
 
-  /// Begins the attempts that are due, and gives up when there is nothing left to try.
-  mutating func pump(_ node: NodeID, at now: Instant) {
+  /// Starts the attempts that are due, and fails when none is left.
+  mutating func advanceConnecting(_ node: NodeID, at now: Instant) {
     guard var connecting = peers[node]?.connecting else { return }
     connecting.untried += connecting.retries.filter { $0.at <= now }.map(\.address)
     connecting.retries.removeAll { $0.at <= now }
-    restartUnheard(&connecting, at: now)
+    restartUnanswered(&connecting, at: now)
     while !connecting.untried.isEmpty, connecting.attempts.count < Connecting.maximumAttempts,
-      connecting.attempts.isEmpty || connecting.impatientAt.map({ $0 <= now }) ?? false
+      connecting.attempts.isEmpty || connecting.nextAttemptAt.map({ $0 <= now }) ?? false
     {
       let address = connecting.untried.removeFirst()
       let isResumption = core.canResume(fabric: fabric.index, peer: node)
@@ -55,7 +55,7 @@ extension ControllerEngine {
       var attempt = Connecting.Attempt(handshake: handshake, address: address, isResumption: isResumption)
       if connecting.isEager { attempt.restartAt = now + configuration.renewal.eagerTimeout }
       connecting.attempts.append(attempt)
-      connecting.impatientAt = now + Connecting.stagger
+      connecting.nextAttemptAt = now + Connecting.stagger
     }
     peers[node]?.connecting = connecting
     guard connecting.attempts.isEmpty, connecting.retries.isEmpty, connecting.timeoutEnd <= now else {
@@ -73,9 +73,9 @@ extension ControllerEngine {
     for operation in waiting { fail(operation, error, at: now) }
   }
 
-  /// Gives up attempts of which nothing was heard in time, to begin them anew: the pauses between retransmissions grow
-  /// beyond the time in which a node that has just come up is to be noticed.
-  private mutating func restartUnheard(_ connecting: inout Connecting, at now: Instant) {
+  /// Restarts attempts without an answer: the intervals between retransmissions grow too long to find a restarted node
+  /// quickly.
+  private mutating func restartUnanswered(_ connecting: inout Connecting, at now: Instant) {
     for (index, attempt) in connecting.attempts.enumerated().reversed() {
       guard let restartAt = attempt.restartAt, restartAt <= now else { continue }
       if core.isHeard(attempt.handshake) {
@@ -100,13 +100,13 @@ extension ControllerEngine {
     else { return }
     let attempt = connecting.attempts.remove(at: index)
     let address = attempt.address
-    if attempt.isResumption, error.isAgainstResumption {
-      // It may be the old session that it does not want to hear of: at once again, with certificates.
+    if attempt.isResumption, error.mayRejectResumption {
+      // The node may reject only the resumption: retries at once with certificates.
       forgetResumption(of: node)
       if error != .timedOut {
         connecting.untried.insert(address, at: 0)
         peers[node]?.connecting = connecting
-        return pump(node, at: now)
+        return advanceConnecting(node, at: now)
       }
     }
     let failures = connecting.failures[address, default: 0] + 1
@@ -118,10 +118,10 @@ extension ControllerEngine {
       connecting.retries.append((address, now + .seconds(1)))
     }
     peers[node]?.connecting = connecting
-    pump(node, at: now)
+    advanceConnecting(node, at: now)
   }
 
-  /// There is a session with a node.
+  /// Stores a new session with a node and runs the operations that wait for it.
   mutating func connected(
     _ node: NodeID, _ session: SessionID, _ info: SessionInfo, _ handshake: HandshakeID?, at now: Instant
   ) {
@@ -134,7 +134,7 @@ extension ControllerEngine {
     let waiting = peers[node]?.waiting ?? []
     peers[node]?.waiting = []
     for operation in waiting where !proceed(operation, on: session, isOld: false, at: now) {
-      // The session is gone already, closed by what an operation before this one did.
+      // An operation before this one closed the session.
       fail(operation, .connectionLost, at: now)
     }
     if handshake == nil { opened(by: node, session, at: now) }
@@ -144,14 +144,14 @@ extension ControllerEngine {
   private mutating func remember(_ info: SessionInfo, of node: NodeID) {
     guard var record = peers[node]?.record else { return }
     record.address = info.peerAddress
-    // Only the timing is kept: the rest is told anew whenever a session begins.
+    // Stores only the timing: the node sends the other parameters with each new session.
     record.parameters = SessionParameters(
       idleInterval: info.parameters.idleInterval, activeInterval: info.parameters.activeInterval,
       activeThreshold: info.parameters.activeThreshold)
     save(record)
   }
 
-  /// A node may be heard from another address on the session that it has: that is where it is from now on.
+  /// Stores the new address of a node that was received on its current session.
   mutating func noteAddress(of node: NodeID, on session: SessionID) {
     guard let address = core.session(session)?.peerAddress, let known = peers[node]?.record.address, known != address,
       peers[node]?.session == session, configuration.node.defect != .staysAtAddress,
@@ -161,7 +161,7 @@ extension ControllerEngine {
     save(record)
   }
 
-  /// Puts a record in the store if anything that is stored has changed.
+  /// Updates a record and stores it if it has changed.
   mutating func save(_ record: PeerRecord) {
     let isChanged = peers[record.nodeID].map { $0.record.tlv != record.tlv } ?? true
     peers[record.nodeID]?.record = record
@@ -183,30 +183,30 @@ extension ControllerEngine {
     stopBrowsing(connecting.query)
   }
 
-  // MARK: The end of a session
+  // MARK: Session closure
 
   mutating func closed(_ session: SessionID, _ info: SessionInfo, _ reason: SessionCloseReason, at now: Instant) {
     guard info.kind == .case else { return }
-    leaving.remove(session)
+    retiring.remove(session)
     let node = info.peerNodeID
-    for (exchange, report) in reportsUnderWay where exchange.session == session && report.node == node {
-      reportsUnderWay[exchange] = nil
+    for (exchange, report) in pendingReports where exchange.session == session && report.node == node {
+      pendingReports[exchange] = nil
     }
     guard peers[node] != nil else { return }
     if peers[node]?.session == session || peers[node]?.session == nil {
       let other = core.newestSession(fabric: fabric.index, peer: node)
       peers[node]?.session = other
-      // One that was to be given up for the one that closed is the node's again.
-      if let other { leaving.remove(other) } else { emit(.sessionClosed(node, reason)) }
+      // A session that was to be retired in favor of the closed one stays in use.
+      if let other { retiring.remove(other) } else { emit(.sessionClosed(node, reason)) }
     }
     for handle in subscriptions.keys.sorted() where subscriptions[handle]?.isOn(session) == true {
       loseSubscription(handle, .connectionLost, at: now)
     }
   }
 
-  /// Forgets a node and all that belongs to it.
-  /// - Parameter wasTold: whether the node forgot the fabric.
-  mutating func forget(_ node: NodeID, wasTold: Bool, at now: Instant) {
+  /// Removes a node with its sessions, subscriptions, operations and records.
+  /// - Parameter fabricRemoved: whether the node removed the fabric.
+  mutating func forget(_ node: NodeID, fabricRemoved: Bool, at now: Instant) {
     guard let peer = peers[node] else { return }
     for handle in subscriptions.keys.sorted() where subscriptions[handle]?.node == node {
       complete(handle, .failure(.unknownNode(node)), at: now)
@@ -215,7 +215,7 @@ extension ControllerEngine {
       complete(id, .failure(.unknownNode(node)), at: now)
     }
     stopConnecting(node, at: now)
-    leaveGroups(node, wasTold: wasTold)
+    leaveGroups(node, fabricRemoved: fabricRemoved)
     peers[node] = nil
     for session in core.sessions where session.kind == .case && session.peerNodeID == node {
       core.close(session.id, notifyingPeer: false, at: now)
@@ -229,7 +229,7 @@ extension ControllerEngine {
     }
   }
 
-  /// The next session with the node begins with certificates.
+  /// Drops the resumption record, so that the next session uses certificates.
   private mutating func forgetResumption(of node: NodeID) {
     core.forgetResumption(fabric: fabric.index, peer: node)
     peers[node]?.resumption = nil
@@ -248,18 +248,18 @@ extension ControllerEngine {
     browsing[query] = count == 1 ? nil : count - 1
     guard count == 1 else { return }
     if case .operational(let fabricID?, let node?) = query {
-      // Only one can be wanted no more.
+      // The query matches only one service.
       let kind = MatterService.Kind.operational(compressedFabricID: fabricID, nodeID: node)
-      if let service = services[kind], !isLookedFor(service) { services[kind] = nil }
+      if let service = services[kind], !isBrowsed(service) { services[kind] = nil }
     } else {
-      services = services.filter { isLookedFor($0.value) }
+      services = services.filter { isBrowsed($0.value) }
     }
     perform(.stopBrowsing(query))
   }
 
-  private func isLookedFor(_ service: MatterService) -> Bool { browsing.keys.contains { $0.matches(service) } }
+  private func isBrowsed(_ service: MatterService) -> Bool { browsing.keys.contains { $0.matches(service) } }
 
-  /// What was found of a query, in a fixed order.
+  /// Services found for a query, in a fixed order.
   func known(_ query: DiscoveryQuery) -> [MatterService] {
     if case .operational(let fabricID?, let node?) = query {
       return services[.operational(compressedFabricID: fabricID, nodeID: node)].map { [$0] } ?? []
@@ -269,10 +269,10 @@ extension ControllerEngine {
   }
 
   mutating func found(_ service: MatterService, at now: Instant) {
-    guard isLookedFor(service) else { return }
+    guard isBrowsed(service) else { return }
     let before = services.updateValue(service, forKey: service.kind)
     if case .operational(let fabricID, let node) = service.kind, fabricID == fabric.compressedFabricID {
-      if let before { follow(NodeID(node), from: before, to: service) }
+      if let before { redirectSession(of: NodeID(node), from: before, to: service) }
       offer(service, to: NodeID(node), at: now)
     }
     for id in commissionings.keys.sorted() { offer(service, toCommissioning: id, at: now) }
@@ -281,9 +281,9 @@ extension ControllerEngine {
     }
   }
 
-  /// A node announced another address than its session leads to: what is under way continues at the new one. An address that it
-  /// never announced, as behind a translator, is left alone. A false announcement is believed until the node is heard.
-  private mutating func follow(_ node: NodeID, from old: MatterService, to new: MatterService) {
+  /// Redirects a node's session to its newly announced address. An address that was never announced, as behind a NAT,
+  /// is kept. A false announcement is used until a message of the node arrives.
+  private mutating func redirectSession(of node: NodeID, from old: MatterService, to new: MatterService) {
     guard configuration.node.defect != .staysAtAddress, let session = peers[node]?.session,
       let address = core.session(session)?.peerAddress, old.isAt(address), !new.isAt(address),
       let ip = new.addresses.first(where: { $0.family == address.ip.family }) ?? new.addresses.first
@@ -298,7 +298,7 @@ extension ControllerEngine {
     }
   }
 
-  // MARK: The cache
+  // MARK: Cache
 
   mutating func cache(_ attributes: [AttributeData], of node: NodeID) {
     guard var cache = peers[node]?.cache else { return }
@@ -312,8 +312,8 @@ extension ControllerEngine {
 }
 
 extension HandshakeError {
-  /// Whether a peer that was asked to go on from an earlier session may have failed for that.
-  fileprivate var isAgainstResumption: Bool {
+  /// Whether a failed resumption attempt may have this error because the peer rejected the resumption.
+  fileprivate var mayRejectResumption: Bool {
     switch self {
     case .refused, .invalidMessage, .untrusted, .timedOut: true
     case .busy, .wrongPasscode, .noResources: false

@@ -1,7 +1,7 @@
 internal import MatterModel
 internal import MatterProtocol
 
-/// A node of the fabric, or one that is on its way in.
+/// A node of the fabric, or a device being commissioned.
 struct Peer: Sendable {
   struct CachedValue: Sendable {
     var value: [UInt8]
@@ -12,45 +12,45 @@ struct Peer: Sendable {
   /// Whether it is in the store: false while it is being commissioned.
   var isStored = true
   var session: SessionID?
-  /// Where somebody said that it is, which need not be so.
-  var toldAddress: SocketAddress?
-  /// What the last handshake left for the next one; here until it can be stored.
+  /// An unverified address that was set from outside.
+  var suggestedAddress: SocketAddress?
+  /// The resumption record of the last handshake, kept here until the node is stored.
   var resumption: ResumptionRecord?
   /// Operations that need a session, in order.
   var waiting: [OperationID] = []
   var connecting: Connecting?
   var cache: [ConcreteAttributePath: CachedValue] = [:]
 
-  /// A peer can't make us keep more values than this.
+  /// Limits the memory that a peer can use.
   static let maximumCachedValues = 16_384
 
   init(_ record: PeerRecord) { self.record = record }
 }
 
-/// The search for an address at which a peer opens a session.
+/// State of opening a session with a peer.
 struct Connecting: Sendable {
   struct Attempt: Sendable {
     let handshake: HandshakeID
     let address: SocketAddress
-    /// Whether it asked to go on from an earlier session.
+    /// Whether it tries to resume an earlier session.
     let isResumption: Bool
-    /// When to begin anew unless something was heard by then; nil: its retransmissions are enough.
+    /// When to restart unless something was received; nil if retransmissions suffice.
     var restartAt: Instant?
   }
 
   let query: DiscoveryQuery
-  /// Until when DNS-SD may come up with another address.
+  /// End of the search for further addresses over DNS-SD.
   let timeoutEnd: Instant
   var parameters: SessionParameters
-  /// Whether the node is likely to come up any moment, so that silence is met with another attempt soon.
+  /// Whether the node is likely to restart soon, so that unanswered attempts are restarted early.
   var isEager = false
   var untried: [SocketAddress] = []
   var attempts: [Attempt] = []
-  /// Addresses to try again later.
+  /// Addresses to retry later.
   var retries: [(address: SocketAddress, at: Instant)] = []
   var failures: [SocketAddress: Int] = [:]
-  /// When to try a further address although an attempt is still under way.
-  var impatientAt: Instant?
+  /// When to try a further address in parallel to the attempts in progress.
+  var nextAttemptAt: Instant?
   var lastError: HandshakeError?
 
   static let maximumAttempts = 3
@@ -62,18 +62,18 @@ struct Connecting: Sendable {
       || retries.contains { $0.address == address }
   }
 
-  /// When there is something to do next. The end of timeout counts only where nothing else is to come: a busy device may
-  /// ask for more time than that.
+  /// The next deadline. ``timeoutEnd`` applies only if nothing else is pending: a busy device may ask for a longer
+  /// wait.
   var wakeUp: Instant? {
     var result: Instant? = retries.map(\.at).min()
-    // Where as many are under way as may be, the end of one of them comes first.
-    if !untried.isEmpty, attempts.count < Self.maximumAttempts { result = .earlier(result, impatientAt) }
+    // At the maximum number of attempts, one of them has to end first.
+    if !untried.isEmpty, attempts.count < Self.maximumAttempts { result = .earlier(result, nextAttemptAt) }
     for attempt in attempts { result = .earlier(result, attempt.restartAt) }
     return attempts.isEmpty && result == nil ? timeoutEnd : result
   }
 }
 
-/// Who began a handshake.
+/// The initiator of a handshake.
 enum HandshakeOwner: Sendable {
   case peer(NodeID)
   case commissioning(OperationID)

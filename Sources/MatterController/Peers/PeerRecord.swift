@@ -2,28 +2,28 @@ public import MatterModel
 public import MatterProtocol
 internal import MatterTLV
 
-/// What a controller keeps of a node of its fabric.
+/// The stored data of a node of the fabric.
 public struct PeerRecord: Hashable, Sendable {
   public let nodeID: NodeID
-  /// Where it was heard last.
+  /// The last known address.
   public internal(set) var address: SocketAddress?
   public internal(set) var parameters = SessionParameters()
   public internal(set) var vendorID: VendorID = 0
-  /// Given by the vendor; 0: not known.
+  /// Assigned by the vendor; 0 if unknown.
   public internal(set) var productID: UInt16 = 0
-  /// Nil: not known.
+  /// Nil if unknown.
   public internal(set) var attestation: DeviceAttestation?
 
   init(_ nodeID: NodeID) { self.nodeID = nodeID }
 
-  /// `peer/` and 16 small hexadecimal digits.
+  /// Store key: `peer/` and 16 lowercase hexadecimal digits.
   static func key(_ nodeID: NodeID) -> String { prefix + digits(nodeID) }
-  /// What the keys of all records in a store begin with.
+  /// Prefix of the store keys of all records.
   public static let prefix = "peer/"
 
-  /// Where what resumes a session with the node is kept.
+  /// Store key of the node's session resumption record.
   static func resumptionKey(_ nodeID: NodeID) -> String { resumptionPrefix + digits(nodeID) }
-  /// What the keys of all of these in a store begin with.
+  /// Prefix of the store keys of all session resumption records.
   public static let resumptionPrefix = "resumption/"
 
   static func digits(_ nodeID: NodeID) -> String {
@@ -50,7 +50,7 @@ public struct PeerRecord: Hashable, Sendable {
     return writer.bytes
   }
 
-  /// Nil if the bytes are not what ``tlv`` gives.
+  /// Returns nil if the bytes are not a valid encoding.
   init?(tlv: [UInt8]) {
     guard let element = try? TLVElement(decoding: tlv) else { return nil }
     func number(_ tag: UInt8) -> UInt64? {
@@ -77,7 +77,7 @@ public struct PeerRecord: Hashable, Sendable {
 }
 
 extension SessionParameters {
-  /// What a service says of its node's timing.
+  /// The MRP timing in a service's TXT record.
   init(_ service: MatterService) {
     self.init()
     if let interval = service.idleInterval { idleInterval = interval }

@@ -1,17 +1,18 @@
 internal import MatterModel
 internal import MatterProtocol
 
-// Devices that resume their subscriptions after a restart: they open a session to us and report under the old number.
+// Subscription resumption: after a restart, a device opens a session and reports under the old subscription id.
 extension ControllerEngine {
-  /// How long a node that opened a session has to report what it resumes, before what stood on its old session is asked for anew.
+  /// How long a node that opened a session has to report its resumed subscriptions, before those on its old session are
+  /// renewed.
   private static let resumptionTime: Duration = .seconds(2)
 
-  /// A session that was opened so short a while ago is most likely one with the node as it runs now: both sides opened one.
+  /// Whether the session is so recent that it is most likely with the restarted node: both sides opened one.
   private func isNew(_ session: SessionID, at now: Instant) -> Bool {
     core.session(session).map { now < $0.establishedAt + .seconds(5) } ?? false
   }
 
-  /// A node opened a session: it is there, and was most likely started again.
+  /// Handles a session opened by a node, which was most likely restarted.
   mutating func opened(by node: NodeID, _ session: SessionID, at now: Instant) {
     for handle in subscriptions.keys.sorted() where subscriptions[handle]?.node == node {
       switch subscriptions[handle]?.state {
@@ -22,9 +23,11 @@ extension ControllerEngine {
     }
   }
 
-  /// The node reports a subscription over another session than the one that granted it. Only a restart leads to that: nothing
-  /// comes over the old session any more, and requests on it are made again.
-  mutating func follow(_ handle: SubscriptionHandle, _ key: SubscriptionKey, to session: SessionID, at now: Instant) {
+  /// Moves a subscription to the session that its report arrived on. Only a restart changes the session: the old one is
+  /// dead, and requests on it are repeated.
+  mutating func moveSubscription(
+    _ handle: SubscriptionHandle, _ key: SubscriptionKey, to session: SessionID, at now: Instant
+  ) {
     guard case .established(key, let old, _)? = subscriptions[handle]?.state, old != session else { return }
     stopRenewing(handle, at: now)
     peers[key.node]?.session = session

@@ -2,10 +2,11 @@ public import MatterModel
 public import MatterProtocol
 
 extension ControllerEngine {
-  /// Subscribes to attributes and events of a node. It lasts until it is ended, and is renewed whenever it dies.
+  /// Subscribes to attributes and events of a node. The subscription lasts until it is ended, and is renewed after each
+  /// loss.
   ///
-  /// Reports come as events with this handle. If the first attempt fails, the operation completes with the reason, unless
-  /// the request says to go on.
+  /// Reports are events with this handle. If the first attempt fails, the operation completes with the error, unless
+  /// ``SubscriptionRequest/retriesFirstAttempt`` is set.
   public mutating func subscribe(
     _ node: NodeID, _ request: SubscriptionRequest, at now: Instant
   ) -> SubscriptionHandle {
@@ -18,7 +19,7 @@ extension ControllerEngine {
     return handle
   }
 
-  /// Ends a subscription: the device learns of it when it reports next. Completes with
+  /// Ends a subscription; the device is notified by the answer to its next report. Completes with
   /// ``OperationOutcome/unsubscribed``.
   public mutating func unsubscribe(_ handle: SubscriptionHandle, at now: Instant) {
     guard subscriptions[handle] != nil else { return }
@@ -26,15 +27,15 @@ extension ControllerEngine {
     settle(at: now)
   }
 
-  /// Makes the next attempt of a subscription that was lost at once, as when the node was announced again.
+  /// Starts the next attempt of a lost subscription at once, for example when the node was announced again.
   public mutating func hurry(_ handle: SubscriptionHandle, at now: Instant) {
     guard case .waiting? = subscriptions[handle]?.state else { return }
     advanceSubscription(handle, at: now)
     settle(at: now)
   }
 
-  /// Gives up what a subscription stands on, so that it is made anew at once: the node said that it goes, or a sign came
-  /// that it was started again.
+  /// Drops an established subscription and its session and renews it at once, for example when the node announced a
+  /// shutdown or was probably restarted.
   public mutating func renew(_ handle: SubscriptionHandle, at now: Instant) {
     guard case .established(_, let session, _)? = subscriptions[handle]?.state else { return }
     core.close(session, notifyingPeer: false, at: now)
@@ -43,7 +44,7 @@ extension ControllerEngine {
     settle(at: now)
   }
 
-  /// The numbers that devices gave the subscriptions that stand now, in no order. Matter Core § 8.5.1.
+  /// Subscription ids of the established subscriptions, unordered. Matter Core § 8.5.1.
   public var standingSubscriptions: [UInt32] {
     subscriptions.values.compactMap { if case .established(let key, _, _) = $0.state { key.id } else { nil } }
   }
@@ -51,19 +52,19 @@ extension ControllerEngine {
   /// Whether there is a subscription with a node, established or not.
   public func isSubscribed(to node: NodeID) -> Bool { subscriptions.values.contains { $0.node == node } }
 
-  /// Whether the device keeps us informed now.
+  /// Whether the subscription is established.
   public func isEstablished(_ handle: SubscriptionHandle) -> Bool {
     if case .established? = subscriptions[handle]?.state { true } else { false }
   }
 }
 
-// The life of a subscription. Matter Core § 8.5.
+// The lifecycle of a subscription. Matter Core § 8.5.
 extension ControllerEngine {
   /// The request for the first attempt or for a renewal.
   func subscriptionRequest(_ handle: SubscriptionHandle) -> SubscribeRequest? {
     guard let subscription = subscriptions[handle] else { return nil }
     let wanted = subscription.request
-    // A renewal must not end what else was subscribed to in the meantime.
+    // A renewal must not end subscriptions made in the meantime.
     let keeps = wanted.keepsOthers || subscription.wasEstablished || subscription.failures > 0
     var request = SubscribeRequest(
       keepSubscriptions: keeps, minIntervalFloor: UInt16(clamping: wanted.minInterval.components.seconds),
@@ -72,13 +73,13 @@ extension ControllerEngine {
     if !wanted.events.isEmpty, let number = subscription.nextEvent {
       request.eventFilters = [EventFilter(eventMin: number)]
     }
-    // A filter takes up to 22 bytes, paths up to 24.
+    // A filter takes up to 22 bytes, a path up to 24.
     let room = InteractionLimits.maximumPayload - 64 - 24 * (wanted.paths.count + wanted.events.count)
     request.dataVersionFilters = subscription.filters(room / 22)
     return request
   }
 
-  /// The first report names the subscription; another one may overtake the response.
+  /// Stores the subscription id of the first report; the next report may arrive before the response.
   mutating func expectSubscription(_ handle: SubscriptionHandle, _ id: UInt32, at now: Instant) {
     guard let node = subscriptions[handle]?.node else { return }
     let key = SubscriptionKey(node: node, id: id)
@@ -86,7 +87,7 @@ extension ControllerEngine {
     subscriptions[handle]?.pending = key
     subscriptionHandles[key] = handle
     guard subscriptions[handle]?.isRenewing == true, let deadline = subscriptions[handle]?.deadline else { return }
-    // It is there: whatever it has to say first may take its time.
+    // The device answers: sending its first reports may take longer than the deadline.
     let timeout = now + configuration.responseTime
     subscriptions[handle]?.deadline = max(deadline, timeout)
   }
@@ -96,7 +97,7 @@ extension ControllerEngine {
   ) {
     guard var subscription = subscriptions[handle] else { return }
     guard let key = subscription.pending, key.id == response.subscriptionID
-    else { return fail(handle, .unexpectedResponse("another subscription's number"), at: now) }
+    else { return fail(handle, .unexpectedResponse("another subscription id"), at: now) }
     let interval = Duration.seconds(Int64(response.maxInterval))
     for old in subscription.keys where old != key { subscriptionHandles[old] = nil }
     let oldSession = subscription.session
@@ -109,20 +110,20 @@ extension ControllerEngine {
     subscriptions[handle] = subscription
     operations[handle]?.wasRepeated = false
     operations[handle]?.busyRetries = 0
-    touch(handle, at: now)
+    extendDeadline(handle, at: now)
     emit(.subscriptionEstablished(handle, maxInterval: interval))
-    if oldSession != session { leave(oldSession, at: now) }
+    if oldSession != session { retire(oldSession, at: now) }
   }
 
-  /// When the device of a subscription that stands is heard at the latest, as long as it is well: one interval after it was
-  /// heard last, and the time that retransmissions may take.
+  /// When the next message of an established subscription's device is due: one maximum interval after the last message,
+  /// plus the time for retransmissions.
   public func reportDeadline(_ handle: SubscriptionHandle) -> Instant? {
     guard case .established? = subscriptions[handle]?.state else { return nil }
     return subscriptions[handle]?.deadline
   }
 
-  /// The device was heard: it has its whole interval again, and the time that retransmissions may take.
-  private mutating func touch(_ handle: SubscriptionHandle, at now: Instant) {
+  /// Extends the deadline after a message of the device: one maximum interval plus the time for retransmissions.
+  private mutating func extendDeadline(_ handle: SubscriptionHandle, at now: Instant) {
     guard let subscription = subscriptions[handle],
       case .established(_, let session, let interval) = subscription.state
     else { return }
@@ -136,15 +137,15 @@ extension ControllerEngine {
 
   // MARK: Reports
 
-  /// A message that no request of ours led to.
+  /// Handles a message that opens an exchange.
   mutating func receiveUnsolicited(_ message: InboundMessage, at now: Instant) {
     guard message.protocolID == .interactionModel, !message.exchange.isInitiator else {
       core.countDrop(.unexpectedMessage)
       return core.close(message.exchange, at: now)
     }
     guard InteractionOpcode(message.opcode) == .reportData else {
-      reportsUnderWay[message.exchange] = nil
-      // We serve nothing; a status needs no answer.
+      pendingReports[message.exchange] = nil
+      // The controller serves no requests; a status needs no answer.
       if InteractionOpcode(message.opcode) == .statusResponse {
         core.countDrop(.unexpectedMessage)
       } else {
@@ -153,14 +154,14 @@ extension ControllerEngine {
       return core.close(message.exchange, at: now)
     }
     do throws(InteractionError) {
-      try takeReport(message, at: now)
+      try handleReport(message, at: now)
     } catch {
-      reportsUnderWay[message.exchange] = nil
+      pendingReports[message.exchange] = nil
       answer(message.exchange, error.answer, at: now)
     }
   }
 
-  private mutating func takeReport(_ message: InboundMessage, at now: Instant) throws(InteractionError) {
+  private mutating func handleReport(_ message: InboundMessage, at now: Instant) throws(InteractionError) {
     let data = try ReportData(decoding: message.bytes[message.payload])
     guard let node = core.session(message.exchange.session)?.peerNodeID, let id = data.subscriptionID else {
       throw .unexpected(.reportData)
@@ -168,17 +169,18 @@ extension ControllerEngine {
     noteAddress(of: node, on: message.exchange.session)
     let key = SubscriptionKey(node: node, id: id)
     guard let handle = subscriptionHandles[key] else {
-      reportsUnderWay[message.exchange] = nil
+      pendingReports[message.exchange] = nil
       throw .status(Status(.invalidSubscription))
     }
-    var underWay = reportsUnderWay.removeValue(forKey: message.exchange) ?? ReportUnderWay(node: node, handle: handle)
-    guard underWay.handle == handle else { throw .unexpected(.reportData) }
-    try underWay.report.append(data)
-    follow(handle, key, to: message.exchange.session, at: now)
-    stayOnTheOld(handle, message.exchange.session, at: now)
-    touch(handle, at: now)
-    guard underWay.report.isComplete else {
-      reportsUnderWay[message.exchange] = underWay
+    var pendingReport =
+      pendingReports.removeValue(forKey: message.exchange) ?? PendingReport(node: node, handle: handle)
+    guard pendingReport.handle == handle else { throw .unexpected(.reportData) }
+    try pendingReport.report.append(data)
+    moveSubscription(handle, key, to: message.exchange.session, at: now)
+    keepCurrentSession(handle, message.exchange.session, at: now)
+    extendDeadline(handle, at: now)
+    guard pendingReport.report.isComplete else {
+      pendingReports[message.exchange] = pendingReport
       let timeout = AfterSending.expectResponse(within: configuration.responseTime)
       answer(message.exchange, .success, then: timeout, at: now)
       return
@@ -188,7 +190,7 @@ extension ControllerEngine {
     } else {
       answer(message.exchange, .success, at: now)
     }
-    apply(underWay.report, to: handle, at: now)
+    apply(pendingReport.report, to: handle, at: now)
   }
 
   private mutating func answer(
@@ -200,7 +202,7 @@ extension ControllerEngine {
     }
   }
 
-  /// Tells of a whole report, in the device's order.
+  /// Emits the contents of a complete report, in the device's order.
   mutating func apply(_ report: ReassembledReport, to handle: SubscriptionHandle, at now: Instant) {
     guard let node = subscriptions[handle]?.node else { return }
     subscriptions[handle]?.note(report)
@@ -215,14 +217,14 @@ extension ControllerEngine {
     leaveDeletedGroups(reporting: node, at: now)
   }
 
-  // MARK: Dying and coming back
+  // MARK: Loss and renewal
 
   mutating func advanceSubscription(_ handle: SubscriptionHandle, at now: Instant) {
     switch subscriptions[handle]?.state {
     case .established where subscriptions[handle]?.deadline.map({ $0 > now }) == true:
       renewIfOverdue(handle, at: now)
     case .established(_, let session, _):
-      // The session is most likely as dead as the subscription: not to be used for the renewal.
+      // The session is most likely dead as well and must not be used for the renewal.
       core.close(session, notifyingPeer: false, at: now)
       loseSubscription(handle, .unreachable, at: now)
     case .waiting:
@@ -235,38 +237,37 @@ extension ControllerEngine {
     }
   }
 
-  /// An established subscription died.
   mutating func loseSubscription(_ handle: SubscriptionHandle, _ error: ControllerError, at now: Instant) {
     guard case .established? = subscriptions[handle]?.state else { return }
     stopRenewing(handle, at: now)
-    renewLater(handle, error, at: now)
+    scheduleRenewal(handle, error, at: now)
   }
 
-  /// An attempt came to nothing.
+  /// Handles a failed attempt.
   mutating func failSubscription(_ handle: SubscriptionHandle, _ error: ControllerError, at now: Instant) {
     guard let subscription = subscriptions[handle] else { return }
-    // The old one counts until its own deadline.
+    // The current subscription stays valid until its own deadline.
     if subscription.isRenewing { return stopRenewing(handle, at: now) }
     if !subscription.wasEstablished && !subscription.request.retriesFirstAttempt {
       complete(handle, .failure(error), at: now)
     } else {
-      // The back-off begins when the time of close attempts is over.
+      // The back-off starts after the eager phase.
       let isEager = subscription.failures > 0 && subscription.isEager(configuration.renewal, at: now)
       if !isEager { subscriptions[handle]?.failures += 1 }
-      // A device whose answers make no sense with the filters may be asked for everything.
+      // A device that answers incorrectly with filters is asked for everything.
       if !error.isTransport {
         subscriptions[handle]?.versions = [:]
         subscriptions[handle]?.inconsistent = []
       }
-      renewLater(handle, error, at: now)
+      scheduleRenewal(handle, error, at: now)
     }
   }
 
-  private mutating func renewLater(_ handle: SubscriptionHandle, _ error: ControllerError, at now: Instant) {
+  private mutating func scheduleRenewal(_ handle: SubscriptionHandle, _ error: ControllerError, at now: Instant) {
     guard let subscription = subscriptions[handle] else { return }
     for key in subscription.keys { subscriptionHandles[key] = nil }
-    for exchange in reportsUnderWay.keys.sorted() where reportsUnderWay[exchange]?.handle == handle {
-      reportsUnderWay[exchange] = nil
+    for exchange in pendingReports.keys.sorted() where pendingReports[exchange]?.handle == handle {
+      pendingReports[exchange] = nil
       core.close(exchange, at: now)
     }
     let policy = configuration.renewal
@@ -290,6 +291,6 @@ extension ControllerEngine {
   mutating func removeSubscription(_ handle: SubscriptionHandle) {
     guard let subscription = subscriptions.removeValue(forKey: handle) else { return }
     for key in subscription.keys { subscriptionHandles[key] = nil }
-    reportsUnderWay = reportsUnderWay.filter { $0.value.handle != handle }
+    pendingReports = pendingReports.filter { $0.value.handle != handle }
   }
 }

@@ -1,10 +1,10 @@
 internal import MatterModel
 internal import MatterProtocol
 
-/// A subscription of ours, through all its renewals.
+/// A subscription of the controller, across renewals.
 struct Subscription: Sendable {
   enum State: Sendable {
-    /// A session is opened, or the request is on its way.
+    /// A session is being opened, or the request has been sent.
     case requesting
     case established(SubscriptionKey, SessionID, maxInterval: Duration)
     /// The next attempt is made at ``Subscription/deadline``.
@@ -14,24 +14,24 @@ struct Subscription: Sendable {
   let node: NodeID
   let request: SubscriptionRequest
   var state = State.requesting
-  /// The number that the device gave it in its first report, before the subscription stands.
+  /// The subscription id in the device's first report, until the subscription is established.
   var pending: SubscriptionKey?
   var wasEstablished = false
-  /// Attempts that failed since it was last established.
+  /// Failed attempts since it was last established.
   var failures = 0
-  /// Since when the device does not keep us informed; nil while it does.
+  /// When the subscription was lost or first requested; nil while it is established.
   var lostAt: Instant?
-  /// When the device must have been heard, or the next attempt is due.
+  /// Deadline of the device's next message, or time of the next attempt.
   var deadline: Instant?
-  /// When a report is late enough to ask for the subscription anew, while the old one may still stand.
+  /// When a report is late enough to request a replacement, while the subscription may still be alive.
   var overdueAt: Instant?
-  /// Whether it is asked for anew while the old one may still stand.
+  /// Whether a replacement is being requested.
   var isRenewing = false
-  /// The versions of clusters of which everything that was asked for is known.
+  /// Data versions of the clusters that are known completely.
   var versions: [ClusterPath: UInt32] = [:]
   /// Clusters that changed while they were being reported.
   var inconsistent: Set<ClusterPath> = []
-  /// The number behind the last event that was reported.
+  /// The number after that of the last reported event.
   var nextEvent: UInt64?
 
   init(_ node: NodeID, _ request: SubscriptionRequest, at now: Instant) {
@@ -42,25 +42,25 @@ struct Subscription: Sendable {
     lostAt = now
   }
 
-  /// Whether it was lost, or begun, a short while ago.
+  /// Whether the eager phase of retries has not ended.
   func isEager(_ policy: RenewalPolicy, at now: Instant) -> Bool { lostAt.map { now < $0 + policy.eagerTime } ?? false }
 
-  /// The session that reports come on.
+  /// The session of the reports.
   var session: SessionID? {
     if case .established(_, let session, _) = state { session } else { nil }
   }
 
   func isOn(_ session: SessionID) -> Bool { self.session == session }
 
-  /// The device's numbers for it: a second one while it is made anew.
+  /// The subscription ids on the device: two during a renewal.
   var keys: [SubscriptionKey] {
     if case .established(let key, _, _) = state { [key, pending ?? key] } else { pending.map { [$0] } ?? [] }
   }
 
-  /// When there is something to do about it.
+  /// The next deadline.
   var wakeUp: Instant? { .earlier(deadline, overdueAt) }
 
-  /// Takes note of what was reported, so that a renewal need not report it again.
+  /// Records the reported versions and events, so that a renewal can filter them out.
   mutating func note(_ report: ReassembledReport) {
     var versions: [ClusterPath: UInt32] = [:]
     var torn: Set<ClusterPath> = []
@@ -74,21 +74,21 @@ struct Subscription: Sendable {
     for case .data(let event) in report.events { nextEvent = max(nextEvent ?? 0, event.number.saturatingAdd(1)) }
   }
 
-  /// What a renewal may leave out, as much as fits a message.
+  /// Data version filters of a renewal, at most `limit`.
   func filters(_ limit: Int) -> [DataVersionFilter] {
     let complete = versions.filter { !inconsistent.contains($0.key) }.sorted { $0.key < $1.key }
     return complete.prefix(max(0, limit)).map { DataVersionFilter($0.key, dataVersion: $0.value) }
   }
 }
 
-/// A device's number for a subscription.
+/// Identifies a subscription on a device.
 struct SubscriptionKey: Hashable, Sendable {
   let node: NodeID
   let id: UInt32
 }
 
-/// A report of which more messages are to come.
-struct ReportUnderWay: Sendable {
+/// A report with more messages to follow.
+struct PendingReport: Sendable {
   let node: NodeID
   let handle: SubscriptionHandle
   var report = ReassembledReport()

@@ -1,27 +1,26 @@
 public import MatterModel
 
-/// What to be kept informed of.
+/// Paths and parameters of a subscription.
 public struct SubscriptionRequest: Hashable, Sendable {
   public var paths: [AttributePath]
-  /// Which events; none: no events.
+  /// Event paths; empty for no events.
   public var events: [EventPath]
-  /// The first event number of interest; nil: all that the device has kept.
+  /// The first event number to report; nil: all that the device has stored.
   public var eventMin: UInt64?
-  /// The least time between reports, whole seconds.
+  /// Minimum time between reports, whole seconds.
   public var minInterval: Duration
-  /// The most time without a report, whole seconds; the device may choose a longer one of its own.
+  /// Maximum time between reports, whole seconds; the device may choose a longer one.
   public var maxInterval: Duration
-  /// Whether the other subscriptions of this controller on the device stay.
+  /// Whether other subscriptions of this controller on the device are kept.
   public var keepsOthers: Bool
-  /// Whether only our fabric's entries of lists are told.
+  /// Whether lists contain only the entries of our fabric.
   public var isFabricFiltered = true
-  /// The versions of clusters of which everything that is asked for is known already: they are not reported again unless
-  /// they changed. Matter Core § 8.4.3.1.
+  /// Data versions of clusters that are known completely: they are not reported again unless they changed. Matter Core
+  /// § 8.4.3.1.
   public var knownVersions: [ClusterPath: UInt32] = [:]
-  /// Whether the controller keeps the values; whoever keeps them himself saves half of the memory.
+  /// Whether the controller caches the values. False saves half of the memory if the caller stores them.
   public var isCached = true
-  /// Whether to go on trying when the device can't be reached the first time. Once established, a subscription is
-  /// always renewed.
+  /// Whether to retry if the first attempt fails. An established subscription is always renewed.
   public var retriesFirstAttempt = false
 
   public init(

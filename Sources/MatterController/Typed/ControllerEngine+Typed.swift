@@ -3,9 +3,9 @@ public import MatterModel
 public import MatterProtocol
 internal import MatterTLV
 
-/// Requests by the names of a cluster's declaration.
+/// Requests with the typed names of a cluster declaration.
 extension ControllerEngine {
-  /// Reads one attribute; see ``MatterProtocol/ReassembledReport/value(of:on:)``.
+  /// Reads one attribute. Decode the report with ``MatterProtocol/ReassembledReport/value(of:on:)``.
   public mutating func read<C: Cluster, Value: ModelValue>(
     _ attribute: Attribute<C, Value>, on endpoint: EndpointID, of node: NodeID, timeout: Duration = usualTimeout,
     at now: Instant
@@ -13,7 +13,7 @@ extension ControllerEngine {
     read(node, [AttributePath(attribute.path(on: endpoint))], timeout: timeout, at: now)
   }
 
-  /// Writes one attribute, in a timed interaction if it needs one.
+  /// Writes one attribute, in a timed interaction if the attribute requires one.
   public mutating func write<C: Cluster, Value: ModelValue>(
     _ value: Value, to attribute: Attribute<C, Value>, on endpoint: EndpointID, of node: NodeID,
     dataVersion: UInt32? = nil, timeout: Duration = usualTimeout, at now: Instant
@@ -23,7 +23,8 @@ extension ControllerEngine {
     return self.write(node, [write], timed: timed, timeout: timeout, at: now)
   }
 
-  /// Invokes one command, in a timed interaction if it needs one; see ``Swift/Array/response(of:)``.
+  /// Invokes one command, in a timed interaction if the command requires one. Decode the result with
+  /// ``Swift/Array/response(of:)``.
   public mutating func invoke<C: Cluster, Request: ModelStruct, Response: ModelStruct>(
     _ command: Command<C, Request, Response>, _ fields: Request = Request(), on endpoint: EndpointID, of node: NodeID,
     timeout: Duration = usualTimeout, at now: Instant
@@ -33,14 +34,14 @@ extension ControllerEngine {
     return invoke(node, [data], timed: timed, timeout: timeout, at: now)
   }
 
-  /// Within what time a command must follow its timed request, unless said otherwise.
+  /// Default timeout of timed interactions.
   public static let usualTimedTimeout: Duration = .seconds(10)
 }
 
 extension ReassembledReport {
-  /// The value of an attribute that was read.
-  /// - Throws: ``ControllerError/status(_:)`` if the device refused it, ``ControllerError/unexpectedResponse(_:)`` if it is
-  ///   missing or not of its type.
+  /// Returns the value of an attribute.
+  /// - Throws: ``ControllerError/status(_:)`` if the device refused the read,
+  ///   ``ControllerError/unexpectedResponse(_:)`` if the value is missing or does not have the attribute's type.
   public func value<C: Cluster, Value: ModelValue>(
     of attribute: Attribute<C, Value>, on endpoint: EndpointID
   ) throws(ControllerError) -> Value {
@@ -56,9 +57,9 @@ extension ReassembledReport {
 }
 
 extension [CommandResult] {
-  /// The answer to the one command that was invoked.
-  /// - Throws: ``ControllerError/status(_:)`` if the device refused it, ``ControllerError/unexpectedResponse(_:)`` if it
-  ///   answered something else.
+  /// Returns the answer to the only command.
+  /// - Throws: ``ControllerError/status(_:)`` if the device refused the command,
+  ///   ``ControllerError/unexpectedResponse(_:)`` if it sent another response.
   public func response<C: Cluster, Request: ModelStruct, Response: ModelStruct>(
     of command: Command<C, Request, Response>
   ) throws(ControllerError) -> Response {
@@ -66,7 +67,7 @@ extension [CommandResult] {
     return command.details.response == nil ? Response() : try response(as: Response.self)
   }
 
-  /// Throws unless every command was carried out.
+  /// Throws unless every command succeeded.
   public func checkStatus() throws(ControllerError) {
     guard !isEmpty else { throw .unexpectedResponse("no answer to the command") }
     for case .status(let status) in self where status.status.code != .success { throw .status(status.status) }
@@ -85,7 +86,7 @@ extension [CommandResult] {
 }
 
 extension [AttributeStatus] {
-  /// Throws unless every write was carried out.
+  /// Throws unless every write succeeded.
   public func check() throws(ControllerError) {
     guard !isEmpty else { throw .unexpectedResponse("no answer to the write") }
     for status in self where status.status.code != .success { throw .status(status.status) }

@@ -1,24 +1,25 @@
 internal import MatterTLV
 
-/// A cluster of the standard or of a maker, declared once for server, client and observer. Matter Core § 7.10.
+/// A standard or manufacturer-specific cluster, declared once for server, client and observer. Matter Core § 7.10.
 ///
 ///     /// On/Off (0x0006). Application Clusters § 1.5.
 ///     public enum OnOff: Cluster {
 ///       public static let id: ClusterID = 0x0006, revision: UInt16 = 6, name = "OnOff"
-///       public static let onOff = Attribute<Self, Bool>(0x0000, "OnOff", initial: false, quality: [.nonVolatile, .scene])
-///       public static let toggle = Command<Self, NoFields, NoFields>(0x02, "Toggle")
+///       public static let onOff = Attribute<Self, Bool>(0x0000, "OnOff", initial: false, quality: [.nonVolatile,
+///       .scene]) public static let toggle = Command<Self, NoFields, NoFields>(0x02, "Toggle")
 ///       public static let elements: [any ClusterElement] = [onOff, toggle]
 ///     }
 public protocol Cluster: Sendable {
   static var id: ClusterID { get }
-  /// The cluster's ClusterRevision: the version of its text in the standard.
+  /// The ClusterRevision.
   static var revision: UInt16 { get }
-  /// The name as the standard writes it, without blanks: `LevelControl`.
+  /// The name in the standard, without blanks: `LevelControl`.
   static var name: String { get }
-  /// What holds for the whole cluster: `.diagnostics` lets a wildcard pass over it, `.singleton` is one for the node.
+  /// The qualities of the cluster, for example `.diagnostics` (skipped by wildcard reads) or `.singleton` (one per
+  /// node).
   static var quality: Quality { get }
   static var features: [Feature] { get }
-  /// Its attributes, commands and events, those left out that every cluster has.
+  /// The attributes, commands and events, without the global ones.
   static var elements: [any ClusterElement] { get }
 }
 
@@ -29,15 +30,15 @@ extension Cluster {
 
 /// A bit of a cluster's FeatureMap.
 public struct Feature: Hashable, Sendable {
-  /// Its place in the FeatureMap, from 0.
+  /// Bit position in the FeatureMap, from 0.
   public var bit: Int
-  /// The standard's letters for it, as its conditions use them: `LT`.
+  /// The code in conformance expressions: `LT`.
   public var code: String
-  /// The standard's name for it: `Lighting`.
+  /// The name in the standard: `Lighting`.
   public var name: String
-  /// Whether it is not settled in this version of the standard. Matter Core § 7.3.2.
+  /// Whether the feature is provisional in this version of the standard. Matter Core § 7.3.2.
   public var isProvisional: Bool
-  /// The FeatureMap with this feature alone.
+  /// The FeatureMap with only this feature.
   public var mask: UInt32 { 1 << UInt32(bit) }
 
   public init(_ bit: Int, _ code: String, _ name: String, provisional: Bool = false) {
@@ -52,42 +53,42 @@ public protocol ClusterElement: Sendable {
 
 /// A declared element without its Swift types.
 public enum ElementInfo: Sendable {
-  /// With the facts that its kind has.
+  /// The element's kind with its properties.
   case attribute(AttributeInfo), command(CommandInfo), event(EventInfo)
 }
 
 // MARK: Attributes
 
-/// An attribute's facts without its Swift type.
+/// The properties of an attribute, without its Swift type.
 public struct AttributeInfo: Sendable {
   public var id: AttributeID
-  /// As the standard writes it: `CurrentLevel`.
+  /// The name in the standard: `CurrentLevel`.
   public var name: String
   public var schema: Schema
   public var quality: Quality
-  /// The privilege that it takes to read it.
+  /// The privilege required to read it.
   public var read: Privilege
-  /// Nil: read only.
+  /// The privilege required to write it; nil if read-only.
   public var write: Privilege?
   public var conformance: Conformance
   public var constraint: Constraint
   /// The initial value, encoded with an anonymous tag.
   public var initial: [UInt8]?
-  /// Whether bytes are one value of this attribute's type.
+  /// Whether the bytes are a value of the attribute's type.
   public var isWellFormed: @Sendable ([UInt8]) -> Bool
 }
 
 /// A typed key for an attribute of `C`.
 public struct Attribute<C: Cluster, Value: ModelValue>: ClusterElement {
   public let id: AttributeID
-  /// As the standard writes it: `CurrentLevel`.
+  /// The name in the standard: `CurrentLevel`.
   public let name: String
-  /// Its facts without its Swift type.
+  /// The properties without the Swift type.
   public let details: AttributeInfo
 
   /// - Parameters:
-  ///   - initial: what a server starts with; nil where the server must say.
-  ///   - write: the privilege to write with, nil for read only.
+  ///   - initial: the initial value; nil if the server must provide it.
+  ///   - write: the privilege required to write it; nil if read-only.
   public init(
     _ id: AttributeID, _ name: String, initial: Value? = nil, quality: Quality = [], read: Privilege = .view,
     write: Privilege? = nil, conformance: Conformance = .mandatory, constraint: Constraint = .none
@@ -100,35 +101,35 @@ public struct Attribute<C: Cluster, Value: ModelValue>: ClusterElement {
   }
 
   public var info: ElementInfo { .attribute(details) }
-  /// Where the attribute is on this endpoint.
+  /// Returns the path of the attribute on an endpoint.
   public func path(on endpoint: EndpointID) -> ConcreteAttributePath { .init(endpoint, C.id, id) }
 }
 
 // MARK: Commands
 
-/// A command's facts without its Swift types.
+/// The properties of a command, without its Swift types.
 public struct CommandInfo: Sendable {
   public var id: CommandID
-  /// As the standard writes it: `MoveToLevel`.
+  /// The name in the standard: `MoveToLevel`.
   public var name: String
-  /// The shape of its fields.
+  /// The schema of its fields.
   public var request: Schema
-  /// The id and shape of the answer; nil: a status alone.
+  /// The id and schema of the response command; nil if the response is a status.
   public var response: (id: CommandID, schema: Schema)?
   public var privilege: Privilege
   public var quality: Quality
   public var conformance: Conformance
 }
 
-/// A typed key for a command of `C`. `Response` is `NoFields` where the answer is a status alone.
+/// A typed key for a command of `C`. `Response` is `NoFields` if the response is a status.
 public struct Command<C: Cluster, Request: ModelStruct, Response: ModelStruct>: ClusterElement {
   public let id: CommandID
-  /// As the standard writes it: `MoveToLevel`.
+  /// The name in the standard: `MoveToLevel`.
   public let name: String
-  /// Its facts without its Swift types.
+  /// The properties without the Swift types.
   public let details: CommandInfo
 
-  /// - Parameter response: the id of the response command, nil where the answer is a status alone.
+  /// - Parameter response: the id of the response command; nil if the response is a status.
   public init(
     _ id: CommandID, _ name: String, response: CommandID? = nil, privilege: Privilege = .operate,
     quality: Quality = [], conformance: Conformance = .mandatory
@@ -141,7 +142,7 @@ public struct Command<C: Cluster, Request: ModelStruct, Response: ModelStruct>: 
   }
 
   public var info: ElementInfo { .command(details) }
-  /// Where the command goes on this endpoint; nil: to a group, which has none.
+  /// Returns the path of the command on an endpoint, or for a group if `endpoint` is nil.
   public func path(on endpoint: EndpointID?) -> CommandPath {
     .init(endpoint: endpoint, cluster: C.id, command: id)
   }
@@ -149,23 +150,23 @@ public struct Command<C: Cluster, Request: ModelStruct, Response: ModelStruct>: 
 
 // MARK: Events
 
-/// How long an event is kept. Matter Core § 7.14.1.
+/// The priority of an event, which determines its retention. Matter Core § 7.14.1.
 public enum EventPriority: UInt8, Hashable, Comparable, Sendable {
   case debug = 0, info = 1, critical = 2
   public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// An event's facts without its Swift type.
+/// The properties of an event, without its Swift type.
 public struct EventInfo: Sendable {
   public var id: EventID
-  /// As the standard writes it: `SwitchLatched`.
+  /// The name in the standard: `SwitchLatched`.
   public var name: String
-  /// The shape of what it carries.
+  /// The schema of its payload.
   public var payload: Schema
   public var priority: EventPriority
-  /// The privilege that it takes to read it.
+  /// The privilege required to read it.
   public var read: Privilege
-  /// Whether only the fabric named in its payload (field 254) may see it.
+  /// Whether only the fabric in its payload (field 254) may read it.
   public var isFabricSensitive: Bool
   public var conformance: Conformance
 }
@@ -173,12 +174,12 @@ public struct EventInfo: Sendable {
 /// A typed key for an event of `C`.
 public struct Event<C: Cluster, Payload: ModelStruct>: ClusterElement {
   public let id: EventID
-  /// As the standard writes it: `SwitchLatched`.
+  /// The name in the standard: `SwitchLatched`.
   public let name: String
-  /// Its facts without its Swift type.
+  /// The properties without the Swift type.
   public let details: EventInfo
 
-  /// - Parameter isFabricSensitive: whether only the fabric that its payload names may see it.
+  /// - Parameter isFabricSensitive: whether only the fabric in its payload may read it.
   public init(
     _ id: EventID, _ name: String, priority: EventPriority = .info, read: Privilege = .view,
     isFabricSensitive: Bool = false, conformance: Conformance = .mandatory
@@ -194,42 +195,42 @@ public struct Event<C: Cluster, Payload: ModelStruct>: ClusterElement {
 }
 
 extension Cluster {
-  /// Its own attributes, in the order of the declaration.
+  /// The attributes without the global ones, in declaration order.
   public static var attributes: [AttributeInfo] {
     elements.compactMap { if case .attribute(let info) = $0.info { info } else { nil } }
   }
-  /// The commands that it takes, in the order of the declaration.
+  /// The accepted commands, in declaration order.
   public static var commands: [CommandInfo] {
     elements.compactMap { if case .command(let info) = $0.info { info } else { nil } }
   }
-  /// Its events, in the order of the declaration.
+  /// The events, in declaration order.
   public static var events: [EventInfo] {
     elements.compactMap { if case .event(let info) = $0.info { info } else { nil } }
   }
 }
 
-/// The attributes that every cluster has, with the same numbers. Matter Core § 7.13.
+/// The ids of the global attributes. Matter Core § 7.13.
 public enum GlobalAttribute {
-  /// The commands that it answers with, and those that it takes.
+  /// The response commands, and the accepted commands.
   public static let generatedCommandList: AttributeID = 0xFFF8, acceptedCommandList: AttributeID = 0xFFF9
-  /// The attributes that it has, and its features as bits.
+  /// The supported attributes, and the features as bits.
   public static let attributeList: AttributeID = 0xFFFB, featureMap: AttributeID = 0xFFFC
-  /// The version of the cluster's text that it follows.
+  /// The implemented revision of the cluster.
   public static let clusterRevision: AttributeID = 0xFFFD
-  /// The number of the field that names the fabric an entry belongs to.
+  /// The id of the field with the fabric index of a list entry or event.
   public static let fabricIndexField: UInt8 = 254
 }
 
-/// A device type and what it needs. Matter Device Library.
+/// A device type and its required clusters. Matter Device Library.
 public struct DeviceType: Hashable, Sendable {
   public var id: DeviceTypeID
-  /// The version of its text in the Device Library.
+  /// The revision in the Device Library.
   public var revision: UInt16
-  /// The name as the Device Library writes it: "Dimmable Light".
+  /// The name in the Device Library: "Dimmable Light".
   public var name: String
-  /// Server clusters that an endpoint of this type must have, besides Descriptor.
+  /// Mandatory server clusters, besides Descriptor.
   public var servers: [ClusterID]
-  /// Client clusters that it must have.
+  /// Mandatory client clusters.
   public var clients: [ClusterID]
 
   public init(_ id: DeviceTypeID, revision: UInt16, name: String, servers: [ClusterID], clients: [ClusterID] = []) {

@@ -1,9 +1,9 @@
 internal import MatterTLV
 
 extension Constraint {
-  /// Whether an encoded value keeps to the constraint. Null always does; what is of another type than the constraint
-  /// speaks of does not.
-  /// - Parameter tlv: one element, of whatever tag.
+  /// Whether an encoded value satisfies the constraint. Null always does; a value of a type that the constraint does
+  /// not apply to does not.
+  /// - Parameter tlv: one element with any tag.
   public func allows(_ tlv: [UInt8]) -> Bool {
     guard let value = try? TLVElement(decoding: tlv).value else { return false }
     return switch (self, value) {

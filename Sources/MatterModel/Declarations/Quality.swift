@@ -1,43 +1,43 @@
-/// What the standard says of an attribute or command besides its type. Matter Core § 7.7 and § 7.3.
+/// The qualities of an attribute or command. Matter Core § 7.7 and § 7.3.
 public struct Quality: OptionSet, Hashable, Sendable {
   public var rawValue: UInt16
   public init(rawValue: UInt16) { self.rawValue = rawValue }
 
   /// Survives a restart.
   public static let nonVolatile = Self(rawValue: 1 << 0)
-  /// Never changes while the firmware stays the same.
+  /// Changes only with the firmware.
   public static let fixed = Self(rawValue: 1 << 1)
   /// Part of a scene.
   public static let scene = Self(rawValue: 1 << 2)
   /// Changes are not reported to subscribers (Changes Omitted).
   public static let changesOmitted = Self(rawValue: 1 << 3)
-  /// Reported only at certain changes (Quieter Reporting); the cluster's server says which.
+  /// Reported only for certain changes (Quieter Reporting), which the cluster's server defines.
   public static let quieter = Self(rawValue: 1 << 4)
-  /// A list whose entries belong to fabrics; the others' are never shown.
+  /// A list whose entries belong to fabrics; entries of other fabrics are never returned.
   public static let fabricScoped = Self(rawValue: 1 << 5)
-  /// A fabric's own data, hidden from others even where the list is not.
+  /// Data that only its fabric may read, even if other fields of the entry are readable.
   public static let fabricSensitive = Self(rawValue: 1 << 6)
   /// Written or invoked only in a timed interaction.
   public static let timed = Self(rawValue: 1 << 7)
-  /// One instance for the whole node, whatever the endpoint (Singleton).
+  /// One instance per node, shared by all endpoints (Singleton).
   public static let singleton = Self(rawValue: 1 << 8)
-  /// Passed over when a wildcard read asks for it (Diagnostics).
+  /// Skipped by wildcard reads (Diagnostics).
   public static let diagnostics = Self(rawValue: 1 << 9)
-  /// Too large for one message: a command that needs TCP (Large Message).
+  /// A command that is too large for one message and needs TCP (Large Message).
   public static let largeMessage = Self(rawValue: 1 << 10)
   /// Written only within an atomic write (Atomic). Matter Core § 7.15.
   public static let atomic = Self(rawValue: 1 << 11)
-  /// Not settled in this version of the standard (Provisional): served only where a server asks for it by name. Matter Core § 7.3.2.
+  /// Provisional in this version of the standard: served only if a server enables it explicitly. Matter Core § 7.3.2.
   public static let provisional = Self(rawValue: 1 << 12)
 }
 
-/// Who may do something. Matter Core § 6.6.5 and § 7.6.
+/// An access privilege. Matter Core § 6.6.5 and § 7.6.
 public enum Privilege: UInt8, Hashable, Comparable, Sendable {
   case view = 1, proxyView = 2, operate = 3, manage = 4, administer = 5
 
   public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
-  /// Whether somebody granted this privilege may do what needs `other`. Proxy view is beside the ladder, not on it.
+  /// Whether this privilege includes `other`. Proxy view is not part of the hierarchy: it includes only view.
   public func grants(_ other: Privilege) -> Bool {
     switch self {
     case .proxyView: other == .proxyView || other == .view
@@ -47,7 +47,8 @@ public enum Privilege: UInt8, Hashable, Comparable, Sendable {
   }
 }
 
-/// When an element is there. Matter Core § 7.3; what the standard's full expressions boil down to.
+/// Whether an element is mandatory, optional or not allowed: a simplified form of the conformance expressions. Matter
+/// Core § 7.3.
 public enum Conformance: Hashable, Sendable {
   case mandatory
   case optional
@@ -57,14 +58,14 @@ public enum Conformance: Hashable, Sendable {
   case optionalWith(UInt32)
   /// Mandatory with any of these features, else optional.
   case recommended(UInt32)
-  /// Mandatory where the condition holds, else not allowed.
+  /// Mandatory if the condition holds, else not allowed.
   case when(FeatureCondition)
-  /// Optional where the condition holds, else not allowed.
+  /// Optional if the condition holds, else not allowed.
   case optionalWhen(FeatureCondition)
-  /// Mandatory where the condition holds, else optional with any of these features, else not allowed.
+  /// Mandatory if the condition holds, else optional with any of these features, else not allowed.
   case whenElseOptionalWith(FeatureCondition, UInt32)
 
-  /// Whether a server with these features must have it.
+  /// Whether the element is mandatory with these features.
   public func requires(_ features: UInt32) -> Bool {
     switch self {
     case .mandatory: true
@@ -74,7 +75,7 @@ public enum Conformance: Hashable, Sendable {
     }
   }
 
-  /// Whether a server with these features may have it.
+  /// Whether the element is allowed with these features.
   public func allows(_ features: UInt32) -> Bool {
     switch self {
     case .mandatory, .optional, .recommended: true
@@ -85,30 +86,30 @@ public enum Conformance: Hashable, Sendable {
   }
 }
 
-/// A condition on a FeatureMap that one mask cannot say: `LF & PA_LF`, `!OFFONLY`, `!USR & (PIN | RID)`.
+/// A condition on a FeatureMap that a single mask cannot express: `LF & PA_LF`, `!OFFONLY`, `!USR & (PIN | RID)`.
 public struct FeatureCondition: Hashable, Sendable {
-  /// Features that must all be there.
+  /// Features that must all be present.
   public var all: UInt32
-  /// Features of which one must be there; 0 asks for none.
+  /// At least one of these features must be present; 0 for no condition.
   public var any: UInt32
-  /// Features of which none may be there.
+  /// Features that must all be absent.
   public var none: UInt32
 
   public init(all: UInt32 = 0, any: UInt32 = 0, none: UInt32 = 0) { (self.all, self.any, self.none) = (all, any, none) }
 
-  /// Whether a device with this FeatureMap fulfils it.
+  /// Whether a FeatureMap satisfies the condition.
   public func holds(_ features: UInt32) -> Bool {
     features & all == all && (any == 0 || features & any != 0) && features & none == 0
   }
 }
 
-/// What values are allowed, beyond the type. Matter Core § 7.5.
+/// A constraint on the values of a type. Matter Core § 7.5.
 public enum Constraint: Hashable, Sendable {
   case none
-  /// A number from … to …
+  /// A number within the range.
   case range(ClosedRange<Int64>)
-  /// A string of at least and at most so many bytes.
+  /// A string with a length in bytes within the range.
   case length(ClosedRange<Int>)
-  /// A list of at most so many entries.
+  /// A list with at most this number of entries.
   case entries(Int)
 }

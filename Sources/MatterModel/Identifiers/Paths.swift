@@ -21,7 +21,7 @@ public struct ClusterPath: Hashable, Comparable, Sendable, CustomStringConvertib
 
   public init(_ endpoint: EndpointID, _ cluster: ClusterID) { (self.endpoint, self.cluster) = (endpoint, cluster) }
 
-  /// Both fit one word, which is hashed faster than two.
+  /// Combines both into one word, which is hashed faster than two.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(UInt64(endpoint.rawValue) << 32 | UInt64(cluster.rawValue))
   }
@@ -32,7 +32,7 @@ public struct ClusterPath: Hashable, Comparable, Sendable, CustomStringConvertib
   public var description: String { "\(endpoint)/\(cluster)" }
 }
 
-/// Attributes to read, write or subscribe to; nil stands for all. Matter Core § 8.9.2, § 10.6.2.
+/// Attributes to read, write or subscribe to; nil is a wildcard. Matter Core § 8.9.2, § 10.6.2.
 public struct AttributePath: Hashable, Sendable {
   public var endpoint: EndpointID?
   public var cluster: ClusterID?
@@ -45,14 +45,14 @@ public struct AttributePath: Hashable, Sendable {
   /// Whether more than one attribute may match.
   public var isWildcard: Bool { endpoint == nil || cluster == nil || attribute == nil }
 
-  /// Whether the attribute is one of those that are meant.
+  /// Whether the path includes the attribute.
   public func matches(_ path: ConcreteAttributePath) -> Bool {
     (endpoint == nil || endpoint == path.endpoint) && (cluster == nil || cluster == path.cluster)
       && (attribute == nil || attribute == path.attribute)
   }
 }
 
-/// One command of one cluster; endpoint nil stands for all (group commands). Matter Core § 10.6.11.
+/// A command of a cluster; a nil endpoint is a wildcard (group commands). Matter Core § 10.6.11.
 public struct CommandPath: Hashable, Sendable {
   public var endpoint: EndpointID?
   public var cluster: ClusterID
@@ -63,12 +63,12 @@ public struct CommandPath: Hashable, Sendable {
   }
 }
 
-/// Events to read or subscribe to; nil stands for all. Matter Core § 10.6.8.
+/// Events to read or subscribe to; nil is a wildcard. Matter Core § 10.6.8.
 public struct EventPath: Hashable, Sendable {
   public var endpoint: EndpointID?
   public var cluster: ClusterID?
   public var event: EventID?
-  /// Whether to report at once instead of when the next report is due.
+  /// Whether the event is reported at once instead of with the next report.
   public var isUrgent: Bool
 
   public init(

@@ -1,9 +1,9 @@
-/// What a node says of a request. Matter Core § 8.10.1.
+/// The status of a request. Matter Core § 8.10.1.
 public struct StatusCode: WireCode {
   public var rawValue: UInt8
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// Done, and nothing more to say.
+  /// General status codes.
   public static let success = Self(0x00), failure = Self(0x01), invalidSubscription = Self(0x7D)
   public static let unsupportedAccess = Self(0x7E), unsupportedEndpoint = Self(0x7F), invalidAction = Self(0x80)
   public static let unsupportedCommand = Self(0x81), invalidCommand = Self(0x85), unsupportedAttribute = Self(0x86)
@@ -32,10 +32,10 @@ public struct StatusCode: WireCode {
   ]
 }
 
-/// A status, with the cluster's own code where the cluster defines one. Matter Core § 10.6.17.
+/// A status, optionally with a cluster-specific code. Matter Core § 10.6.17.
 public struct Status: Hashable, Sendable, CustomStringConvertible {
   public var code: StatusCode
-  /// What the cluster itself has to say, by its own table; nil: nothing.
+  /// The cluster-specific status code, or nil.
   public var clusterCode: UInt8?
 
   public init(_ code: StatusCode, clusterCode: UInt8? = nil) { (self.code, self.clusterCode) = (code, clusterCode) }
@@ -44,7 +44,7 @@ public struct Status: Hashable, Sendable, CustomStringConvertible {
   public var description: String { clusterCode.map { "\(code) (cluster status \($0))" } ?? "\(code)" }
 }
 
-/// A request that a node refuses with a status.
+/// The error of a request that fails with a status.
 public struct StatusError: Error, Hashable, Sendable {
   public var status: Status
 

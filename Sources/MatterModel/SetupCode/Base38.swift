@@ -1,7 +1,7 @@
-/// The alphabet that QR codes store well, for bytes. Matter Core § 5.1.3.1.
+/// Base 38, an encoding of bytes that is compact in QR codes. Matter Core § 5.1.3.1.
 ///
-/// Three bytes become five characters, a rest of two becomes four and a rest of one becomes two; each group is a
-/// little-endian number in both notations.
+/// Three bytes become five characters; remaining two bytes become four, a remaining byte becomes two. Each group is a
+/// little-endian number.
 enum Base38 {
   static let alphabet = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ-.")
   private static let bytesOfCharacters = [2: 1, 4: 2, 5: 3]
@@ -22,7 +22,7 @@ enum Base38 {
     return text
   }
 
-  /// The positions in errors count from the start of the collection that `text` is a slice of.
+  /// Decodes text. Positions in errors count from the start of the collection that `text` is a slice of.
   static func decode(_ text: ArraySlice<Character>) throws(SetupCodeError) -> [UInt8] {
     var bytes: [UInt8] = []
     var start = text.startIndex

@@ -1,4 +1,4 @@
-/// Where things are drawn: finder, timing and alignment patterns, format bits, and the data between them.
+/// Draws finder, timing and alignment patterns, format bits and data.
 struct QRCanvas {
   private let size: Int
   private var modules: [Bool]
@@ -13,7 +13,7 @@ struct QRCanvas {
     drawData(codewords)
   }
 
-  /// The finished modules, row by row.
+  /// Returns the masked modules, row by row.
   func modules(mask: Int) -> [Bool] {
     var copy = self
     for y in 0..<size {
@@ -25,7 +25,7 @@ struct QRCanvas {
     return copy.modules
   }
 
-  /// Level and mask with their check bits, for level M (00). ISO/IEC 18004 § 7.9.
+  /// Returns level and mask with their check bits, for level M (00). ISO/IEC 18004 § 7.9.
   static func formatBits(mask: Int) -> Int {
     var remainder = mask
     for _ in 0..<10 { remainder = remainder << 1 ^ (remainder >> 9) * 0x537 }
@@ -65,7 +65,7 @@ struct QRCanvas {
       }
     }
     guard version > 1 else { return }
-    // Up to version 6 only one alignment pattern does not fall on a finder pattern.
+    // Up to version 6 only one alignment pattern does not overlap a finder pattern.
     for dy in -2...2 {
       for dx in -2...2 { reserve(size - 7 + dx, size - 7 + dy, dark: max(abs(dx), abs(dy)) != 1) }
     }
@@ -91,7 +91,7 @@ struct QRCanvas {
     reserve(8, size - 8, dark: true)
   }
 
-  /// Two columns at a time from the right, up and down in turn, around the vertical timing pattern.
+  /// Draws the data in pairs of columns from the right, alternately up and down, skipping the vertical timing pattern.
   private mutating func drawData(_ codewords: [UInt8]) {
     var index = 0
     var goesUp = true
@@ -111,7 +111,7 @@ struct QRCanvas {
   }
 }
 
-/// How hard a code is to read, to choose its mask. ISO/IEC 18004 § 7.8.3.
+/// The penalty score that selects the mask. ISO/IEC 18004 § 7.8.3.
 enum QRPenalty {
   static func score(_ modules: [Bool], size: Int) -> Int {
     var score = 0
@@ -133,7 +133,7 @@ enum QRPenalty {
     return score + abs(percent - 50) / 5 * 10
   }
 
-  /// Runs of five and more of one colour, and what looks like a finder pattern.
+  /// Scores runs of at least five modules of one color, and patterns similar to a finder pattern.
   private static func lineScore(_ line: [Bool]) -> Int {
     var score = 0
     var run = 0

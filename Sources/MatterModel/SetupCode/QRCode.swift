@@ -1,30 +1,30 @@
-/// A QR code of ISO/IEC 18004, error correction level M, versions 1 to 6: enough for the setup code of any device.
+/// A QR code (ISO/IEC 18004) with error correction level M, versions 1 to 6, sufficient for all setup codes.
 ///
 /// ```swift
 /// for line in try QRCode(text: "MT:Y.K9042C00KA0648G00").lines { print(line) }
 /// ```
 public struct QRCode: Sendable, Hashable {
-  /// Modules on a side.
+  /// Number of modules per side.
   public let size: Int
-  /// 1 for 21 modules on a side, and four more with each.
+  /// The version; version 1 has 21 modules per side, each further version four more.
   public let version: Int
-  /// Which of the eight masks was applied.
+  /// The applied mask, 0…7.
   public let mask: Int
   private var modules: [Bool]
 
-  /// Encodes text that consists of digits, capital letters, blanks and `$%*+-./:` only, as every setup code does.
+  /// Encodes text of digits, capital letters, blanks and `$%*+-./:`, as in setup codes.
   public init(alphanumeric text: String) throws(QRCodeError) {
     try self.init(text: text, mask: nil, alphanumericOnly: true)
   }
 
-  /// Encodes any text: as UTF-8 where the alphanumeric alphabet does not have it all.
+  /// Encodes any text; uses UTF-8 if it has characters outside of the alphanumeric alphabet.
   public init(text: String) throws(QRCodeError) {
     try self.init(text: text, mask: nil, alphanumericOnly: false)
   }
 
   /// - Parameters:
-  ///   - mask: 0…7 to force one, nil for the one that reads best.
-  ///   - minimumVersion: At least this large.
+  ///   - mask: the mask, 0…7, or nil for the one with the lowest penalty.
+  ///   - minimumVersion: the smallest version to use.
   init(text: String, mask forcedMask: Int?, alphanumericOnly: Bool, minimumVersion: Int = 1) throws(QRCodeError) {
     let segment = try QRSegment(text: text, alphanumericOnly: alphanumericOnly)
     let layouts = QRLayout.all.dropFirst(minimumVersion - 1)
@@ -45,17 +45,17 @@ public struct QRCode: Sendable, Hashable {
     modules = best.modules
   }
 
-  /// Whether the module is dark; all around the code is light.
+  /// Whether the module is dark; modules outside of the code are light.
   public subscript(x: Int, y: Int) -> Bool {
     x >= 0 && y >= 0 && x < size && y < size && modules[y * size + x]
   }
 }
 
-/// Why a text can't become a QR code.
+/// The reason why a text cannot be encoded as a QR code.
 public enum QRCodeError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// A character outside of the alphanumeric alphabet; positions count from 1.
+  /// A character outside of the alphanumeric alphabet; the position counts from 1.
   case badCharacter(Character, position: Int)
-  /// More than version 6 can hold; the length is in bytes.
+  /// The text, with this length in bytes, exceeds version 6.
   case tooLong(found: Int)
 
   public var description: String {
@@ -63,35 +63,35 @@ public enum QRCodeError: Error, Hashable, Sendable, CustomStringConvertible {
     case .badCharacter(let character, let position):
       "found “\(character)” at character \(position), expected a digit, a capital letter, a blank or one of $%*+-./:"
     case .tooLong(let found):
-      "a text of \(found) bytes does not fit into a QR code of version 6 (154 alphanumeric characters or 106 bytes)"
+      "a text of \(found) bytes does not fit a QR code of version 6 (154 alphanumeric characters or 106 bytes)"
     }
   }
 }
 
-// MARK: - The terminal
+// MARK: - Terminal output
 
 extension QRCode {
-  /// How the code is drawn.
+  /// The colors of terminal output.
   public enum Style: Sendable, Hashable {
-    /// For light text on a dark background: the light modules are drawn.
+    /// Light text on a dark background: draws the light modules.
     case darkBackground
-    /// For dark text on a light background: the dark modules are drawn.
+    /// Dark text on a light background: draws the dark modules.
     case lightBackground
-    /// Black on white whatever the terminal's colours are, with ANSI colour codes.
+    /// Black on white with ANSI color codes, independent of the terminal's colors.
     case ansi
   }
 
-  /// The code for a terminal with a dark background, two modules to a character, with a quiet zone around it.
+  /// The code for a terminal with a dark background, two modules per character, with a quiet zone.
   public var lines: [String] { lines(style: .darkBackground) }
 
-  /// The code in half blocks: a character is one module wide and two high.
+  /// Returns the code in half blocks: a character is one module wide and two high.
   ///
-  /// - Parameter quietZone: Light modules around the code. The standard wants 4; cameras are content with 2.
+  /// - Parameter quietZone: number of light modules around the code. The standard requires 4; 2 suffice for cameras.
   public func lines(style: Style, quietZone: Int = 2) -> [String] {
     stride(from: -quietZone, to: size + quietZone, by: 2).map { y in
       let line = String(
         (-quietZone..<size + quietZone).map { x in
-          // Below the last row of an odd height there is nothing to draw on.
+          // With an odd height, the last line has no lower row.
           let hasLower = y + 1 < size + quietZone
           let drawsDark = style != .darkBackground
           return Self.halfBlock(

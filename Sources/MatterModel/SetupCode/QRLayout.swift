@@ -1,9 +1,9 @@
-/// The sizes of one version at error correction level M. ISO/IEC 18004, tables 7 and 9.
+/// The block structure of one version at error correction level M. ISO/IEC 18004, tables 7 and 9.
 struct QRLayout {
   let version: Int
-  /// Data codewords of each block.
+  /// Number of data codewords per block.
   let blockLengths: [Int]
-  /// Error correction codewords behind each block.
+  /// Number of error correction codewords per block.
   let correctionCount: Int
 
   static let all = [
@@ -18,7 +18,7 @@ struct QRLayout {
   var size: Int { 17 + 4 * version }
   var dataByteCount: Int { blockLengths.reduce(0, +) }
 
-  /// All codewords in the order in which they are drawn: the blocks' first ones, their second ones, and so on.
+  /// Returns all codewords in drawing order: interleaved across the blocks.
   func codewords(of segment: QRSegment) -> [UInt8] {
     let data = segment.padded(to: dataByteCount)
     var blocks: [[UInt8]] = []
@@ -34,7 +34,7 @@ struct QRLayout {
   }
 }
 
-/// Text as bits: mode, length and characters.
+/// A text encoded as bits: mode, length and characters.
 struct QRSegment {
   private(set) var bits: [Bool] = []
 
@@ -53,7 +53,7 @@ struct QRSegment {
       }
     }
     let count = isAlphanumeric ? values.count : text.utf8.count
-    // The length field has 9 and 8 bits; what overflows it is too long for version 6 anyway.
+    // The length field has 9 or 8 bits; longer texts exceed version 6 in any case.
     guard count < 256 else { throw .tooLong(found: text.utf8.count) }
     if isAlphanumeric {
       append(0b0010, bits: 4)
@@ -72,7 +72,7 @@ struct QRSegment {
     }
   }
 
-  /// The bits as codewords, with terminator and filling.
+  /// Returns the bits as codewords, with terminator and padding.
   func padded(to count: Int) -> [UInt8] {
     var all = bits
     all += Array(repeating: false, count: max(0, min(4, count * 8 - all.count)))
@@ -93,9 +93,9 @@ struct QRSegment {
   }
 }
 
-/// Reed-Solomon codes over the field of 256 elements with the polynomial 0x11D.
+/// Reed-Solomon codes over GF(256) with the polynomial 0x11D.
 enum ReedSolomon {
-  /// The error correction codewords of `data`.
+  /// Returns the error correction codewords of `data`.
   static func remainder(of data: [UInt8], count: Int) -> [UInt8] {
     let divisor = generator(degree: count)
     var result = Array(repeating: UInt8(0), count: count)
@@ -107,7 +107,7 @@ enum ReedSolomon {
     return result
   }
 
-  /// The product of (x - 2^i) for i below `degree`, highest power first and without its leading 1.
+  /// Returns the product of (x - 2^i) for i below `degree`, highest power first, without the leading 1.
   static func generator(degree: Int) -> [UInt8] {
     var polynomial = Array(repeating: UInt8(0), count: degree - 1) + [1]
     var root: UInt8 = 1

@@ -1,11 +1,11 @@
 public import MatterTLV
 
-// What a maker adds to a QR code: one TLV structure. Matter Core § 5.1.5.
+// Additional data in a QR code: one TLV structure. Matter Core § 5.1.5.
 
 extension SetupPayload {
-  /// One member of what the maker adds.
+  /// A member of the additional data.
   public struct ExtraMember: Hashable, Sendable {
-    /// 0 to 127 are the standard's, 128 to 255 the maker's own.
+    /// 0 to 127 are defined by the standard, 128 to 255 by the manufacturer.
     public var tag: UInt8
     public var value: TLVElement.Value
 
@@ -14,7 +14,7 @@ extension SetupPayload {
     /// The tag of the device's serial number.
     public static let serialNumberTag: UInt8 = 0
 
-    /// What the standard calls it; nil for a maker's own and for what is not known.
+    /// The name in the standard; nil for manufacturer-specific and unknown tags.
     public var name: String? {
       switch tag {
       case 0: "serial number"
@@ -26,11 +26,11 @@ extension SetupPayload {
       }
     }
 
-    /// Whether the tag is one of those that every maker gives a meaning of its own.
+    /// Whether the tag is manufacturer-specific.
     public var isMakers: Bool { tag >= 128 }
   }
 
-  /// What the maker added, in the code's order; empty where there is nothing, or nothing that can be read.
+  /// The members of the additional data in order; empty without data or if it cannot be decoded.
   public var extraMembers: [ExtraMember] {
     guard let element = try? TLVElement(decoding: additionalData), case .structure(let members) = element.value else {
       return []
@@ -40,7 +40,7 @@ extension SetupPayload {
     }
   }
 
-  /// The device's serial number, a text or a number, where the code tells it.
+  /// The device's serial number, a text or a number, if the code contains it.
   public var serialNumber: String? {
     switch extraMembers.first(where: { $0.tag == ExtraMember.serialNumberTag })?.value {
     case .string(let text): text
@@ -49,7 +49,7 @@ extension SetupPayload {
     }
   }
 
-  /// Members as ``additionalData`` has them, by tag; none are no bytes at all.
+  /// Encodes members for ``additionalData``, ordered by tag; returns no bytes if there are none.
   public static func additionalData(_ members: [ExtraMember]) -> [UInt8] {
     if members.isEmpty { return [] }
     let elements = members.sorted { $0.tag < $1.tag }.map { TLVElement($0.value, tag: .context($0.tag)) }

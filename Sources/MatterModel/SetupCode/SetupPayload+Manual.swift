@@ -1,9 +1,9 @@
 // The manual pairing code: 10 or 20 digits and a check digit. Matter Core § 5.1.4.
 
 extension SetupPayload {
-  /// The manual pairing code: 11 digits, or 21 with vendor and product where the flow is not the standard one.
+  /// The manual pairing code: 11 digits, or 21 with vendor and product if the flow is not standard.
   ///
-  /// - Throws: a ``SetupCodeError`` where a value is too large or not allowed.
+  /// - Throws: a ``SetupCodeError`` if a value is too large or not allowed.
   public var manualCode: String {
     get throws(SetupCodeError) {
       try validate()
@@ -11,7 +11,7 @@ extension SetupPayload {
     }
   }
 
-  /// The manual pairing code as it is printed on a label: `3497-011-2332`.
+  /// The manual pairing code as printed on a label: `3497-011-2332`.
   public var formattedManualCode: String {
     get throws(SetupCodeError) {
       let digits = Array(try manualCode)
@@ -26,7 +26,7 @@ extension SetupPayload {
     }
   }
 
-  /// Checks only that each value fits its digits.
+  /// Returns the digits; checks only that each value fits.
   func manualDigits() throws(SetupCodeError) -> [Int] {
     if let long = discriminator.longValue, long > 0xFFF { throw .invalidDiscriminator(long) }
     if case .short(let short) = discriminator, short > 0xF { throw .invalidDiscriminator(UInt16(short)) }
@@ -53,7 +53,7 @@ extension SetupPayload {
     return digits + [Verhoeff.checkDigit(of: digits)]
   }
 
-  /// Reads a manual pairing code with its dashes and blanks.
+  /// Parses a manual pairing code; ignores dashes and blanks.
   init(manual text: ArraySlice<Character>) throws(SetupCodeError) {
     var digits: [Int] = []
     var positions: [Int] = []
@@ -90,7 +90,7 @@ extension SetupPayload {
     let upper = try number(6..<10, below: 1 << 13)
     let vendorID = isLong ? try number(10..<15, below: 1 << 16) : 0
     let productID = isLong ? try number(15..<20, below: 1 << 16) : 0
-    // The long form is for custom flow; that it may be user intent can't be told from the code.
+    // The long form is for the custom flow, or for user intent, which the code cannot distinguish.
     self.init(
       vendorID: UInt16(truncatingIfNeeded: vendorID), productID: UInt16(truncatingIfNeeded: productID),
       flow: isLong ? .custom : .standard, discovery: nil,
@@ -99,13 +99,14 @@ extension SetupPayload {
   }
 }
 
-/// Verhoeff's check digit: finds every single wrong digit and every swap of neighbours. Matter Core § 5.1.4.1.5.
+/// The Verhoeff check digit, which detects every wrong digit and every swap of adjacent digits. Matter Core §
+/// 5.1.4.1.5.
 enum Verhoeff {
   static func checkDigit(of digits: some BidirectionalCollection<Int>) -> Int {
     var check = 0
     for (offset, digit) in digits.reversed().enumerated() {
       var permuted = digit
-      // The permutation of the n-th digit is the first one, applied n times; its period is 8.
+      // The permutation of the n-th digit is the first one applied n times; its period is 8.
       for _ in 0..<((offset + 1) % 8) { permuted = permutation[permuted] }
       check = multiply(check, permuted)
     }
@@ -114,7 +115,7 @@ enum Verhoeff {
 
   private static let permutation = [1, 5, 7, 6, 2, 8, 3, 0, 9, 4]
 
-  /// The group of the symmetries of a pentagon: 0…4 turn it, 5…9 flip it.
+  /// Multiplies in the symmetry group of the pentagon: 0…4 are rotations, 5…9 reflections.
   private static func multiply(_ a: Int, _ b: Int) -> Int {
     switch (a < 5, b < 5) {
     case (true, true): (a + b) % 5

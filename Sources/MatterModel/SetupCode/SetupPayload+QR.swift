@@ -1,4 +1,4 @@
-// The QR code's text: 84 bits, four bits of padding, and what the maker adds. Matter Core § 5.1.3.
+// The QR code's text: 84 bits, four bits of padding, and additional data. Matter Core § 5.1.3.
 
 extension SetupPayload {
   static let qrPrefix = Array("MT:")
@@ -7,12 +7,12 @@ extension SetupPayload {
 
   /// The text of the device's QR code: `MT:` and base 38.
   ///
-  /// - Throws: a ``SetupCodeError`` where a value is missing, too large or not allowed.
+  /// - Throws: a ``SetupCodeError`` if a value is missing, out of range or not allowed.
   public var qrText: String {
     get throws(SetupCodeError) { try Self.qrText(of: [self]) }
   }
 
-  /// The text of one QR code for several devices that are sold in one box.
+  /// Returns the text of one QR code for several devices, as sold in one package.
   public static func qrText(of payloads: [SetupPayload]) throws(SetupCodeError) -> String {
     var parts: [String] = []
     for payload in payloads {
@@ -26,7 +26,7 @@ extension SetupPayload {
     return String(qrPrefix) + parts.joined(separator: "*")
   }
 
-  /// The bytes behind the base 38, little-endian bit by bit. Checks only that each value fits its field.
+  /// Returns the bytes to encode in base 38, packed from the least significant bit; checks only that each value fits.
   func qrBytes() throws(SetupCodeError) -> [UInt8] {
     guard let discovery else { throw .missingDiscovery }
     guard let discriminator = discriminator.longValue else { throw .shortDiscriminator }
@@ -45,11 +45,11 @@ extension SetupPayload {
     return bits.bytes + additionalData
   }
 
-  /// Reads one payload; `text` is what stands behind `MT:` or `*`.
+  /// Parses one payload; `text` is the part after `MT:` or `*`.
   init(base38 text: ArraySlice<Character>) throws(SetupCodeError) {
     let bytes = try Base38.decode(text)
     guard bytes.count >= Self.fixedByteCount else {
-      throw .wrongLength(found: text.count, expected: "at least 19 behind “MT:”")
+      throw .wrongLength(found: text.count, expected: "at least 19 after “MT:”")
     }
     var bits = BitReader(bytes: bytes)
     let version = UInt8(truncatingIfNeeded: bits.read(3))
@@ -69,7 +69,7 @@ extension SetupPayload {
   }
 }
 
-/// Packs numbers bit by bit, the least significant first.
+/// Packs numbers bit by bit, least significant bit first.
 private struct BitPacker {
   private(set) var bytes: [UInt8] = []
   private var count = 0
@@ -83,7 +83,7 @@ private struct BitPacker {
   }
 }
 
-/// Reads what ``BitPacker`` wrote.
+/// Reads the output of ``BitPacker``.
 private struct BitReader {
   let bytes: [UInt8]
   private var position = 0

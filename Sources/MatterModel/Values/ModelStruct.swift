@@ -1,6 +1,6 @@
 public import MatterTLV
 
-/// A structure of the standard. One table of fields serves both directions, and tools.
+/// A structure of the standard. Its table of fields is used for encoding, decoding and tools.
 ///
 ///     public struct MoveToLevelRequest: ModelStruct {
 ///       public var level: UInt8 = 0
@@ -11,27 +11,27 @@ public import MatterTLV
 ///       public init() {}
 ///     }
 ///
-/// A property that is `Optional` is an optional field: nil is left out, and null is read as nil. Fields that the table does not
-/// know are skipped.
+/// An `Optional` property is an optional field: nil is omitted, and null is decoded as nil. Fields that are not in the
+/// table are skipped.
 public protocol ModelStruct: ModelValue {
-  /// Fields as they are before any is read: zero, empty, nil.
+  /// Creates a structure with initial values: zero, empty, nil.
   init()
   static var fields: [Field<Self>] { get }
 }
 
-/// One field of a ``ModelStruct``: its number, its name in the standard, and where it is kept.
+/// A field of a ``ModelStruct``: its id, its name in the standard and its property.
 public struct Field<Root: Sendable>: Sendable {
-  /// The context tag that it has on the wire.
+  /// The context tag on the wire.
   public let id: UInt8
-  /// As the standard writes it: `TransitionTime`.
+  /// The name in the standard: `TransitionTime`.
   public let name: String
   public let schema: Schema
-  /// Whether it may be left out.
+  /// Whether it may be omitted.
   public let isOptional: Bool
   let decode: @Sendable (inout Root, inout TLVReader, RawSpan) throws(TLVError) -> Void
   let encode: @Sendable (Root, inout TLVWriter) -> Void
 
-  /// A field that must be present.
+  /// Creates a mandatory field.
   public init<Value: ModelValue>(_ id: UInt8, _ name: String, _ path: any WritableKeyPath<Root, Value> & Sendable) {
     self.id = id
     self.name = name
@@ -43,7 +43,7 @@ public struct Field<Root: Sendable>: Sendable {
     encode = { $0[keyPath: path].encode(to: &$1, .context(id)) }
   }
 
-  /// A field that may be left out.
+  /// Creates an optional field.
   public init<Value: ModelValue>(_ id: UInt8, _ name: String, _ path: any WritableKeyPath<Root, Value?> & Sendable) {
     self.id = id
     self.name = name
@@ -56,16 +56,16 @@ public struct Field<Root: Sendable>: Sendable {
   }
 }
 
-/// A structure whose entries belong to fabrics. Matter Core § 7.13.6.
+/// A list entry that belongs to a fabric. Matter Core § 7.13.6.
 ///
-/// The table of fields names ``fabricIndex`` with ``Field/init(fabricIndex:)``.
+/// The table of fields contains ``fabricIndex``, created with ``Field/init(fabricIndex:)``.
 public protocol FabricScoped: ModelStruct {
-  /// The fabric that the entry belongs to; `.none` in what a client writes, where the server fills in the writer's own.
+  /// The fabric of the entry; `.none` in writes of clients, where the server fills in the client's fabric.
   var fabricIndex: FabricIndex { get set }
 }
 
 extension Field {
-  /// The field that names an entry's fabric: taken if present, left out while it is `.none`.
+  /// Creates the field with an entry's fabric: decoded if present, omitted if `.none`.
   public init(fabricIndex path: any WritableKeyPath<Root, FabricIndex> & Sendable) {
     id = GlobalAttribute.fabricIndexField
     name = "FabricIndex"
@@ -112,7 +112,7 @@ extension ModelStruct {
   }
 }
 
-/// The fields of a command that has none.
+/// The fields of a command without fields.
 public struct NoFields: ModelStruct {
   public static let fields: [Field<Self>] = []
   public init() {}

@@ -1,14 +1,14 @@
 public import MatterTLV
 
-/// A type that may stand in an attribute or in a field of a command, event or structure. Matter Core § 7.19.
+/// A type of attributes and of fields of commands, events and structures. Matter Core § 7.19.
 public protocol ModelValue: TLVCodable {
   static var schema: Schema { get }
-  /// Decodes an optional field. Returns nil for the forms of an absent value that peers send instead of leaving the field out.
+  /// Decodes an optional field. Returns nil for the values that peers send instead of omitting the field.
   static func decodeIfPresent(from reader: inout TLVReader, _ bytes: RawSpan) throws(TLVError) -> Self?
 }
 
 extension ModelValue {
-  /// Decodes an optional field: null is nil.
+  /// Decodes an optional field; null is decoded as nil.
   public static func decodeIfPresent(from reader: inout TLVReader, _ bytes: RawSpan) throws(TLVError) -> Self? {
     reader.isNull ? nil : try Self(from: &reader, bytes)
   }
@@ -32,7 +32,7 @@ extension Array: ModelValue where Element: ModelValue { public static var schema
 extension Nullable: ModelValue where Wrapped: ModelValue {
   public static var schema: Schema { .nullable(Wrapped.schema) }
 
-  /// Decodes an optional field, in which null is a value.
+  /// Decodes an optional field; null is a value.
   public static func decodeIfPresent(from reader: inout TLVReader, _ bytes: RawSpan) throws(TLVError) -> Self? {
     try Self(from: &reader, bytes)
   }

@@ -1,9 +1,9 @@
-/// Finds what somebody who mistyped a name may have meant.
+/// Suggestions for mistyped names.
 public enum NearestName {
-  /// The known names that are closest to `text`, best first, at most three; empty where none comes near.
+  /// Returns the known names that are closest to `text`, at most three; empty if none is similar.
   ///
-  /// Case, blanks and punctuation don't count. Where no name is within a third of the letters, those that contain
-  /// the text are taken, so that "light" finds every kind of light.
+  /// Ignores case, blanks and punctuation. If no name is within an edit distance of a third of the letters, returns
+  /// names that contain the text, so that "light" finds every kind of light.
   public static func suggestions(for text: String, in names: [String]) -> [String] {
     let wanted = normalized(text)
     guard !wanted.isEmpty else { return [] }
@@ -25,12 +25,12 @@ public enum NearestName {
     return Array(best.prefix(3))
   }
 
-  /// Letters and digits only, in lower case.
+  /// Returns the letters and digits in lowercase.
   public static func normalized(_ text: String) -> [Character] {
     text.lowercased().filter { $0.isLetter || $0.isNumber }.map { $0 }
   }
 
-  /// Insertions, deletions, replacements and swaps of neighbours that lead from one to the other.
+  /// Returns the edit distance: insertions, deletions, replacements and swaps of adjacent characters.
   public static func distance(_ a: [Character], _ b: [Character]) -> Int {
     var beforePrevious: [Int] = []
     var previous = Array(0...b.count)
@@ -48,7 +48,7 @@ public enum NearestName {
 }
 
 extension String {
-  /// Whether `other` occurs in it.
+
   fileprivate func containsText(_ other: String) -> Bool {
     indices.contains { self[$0...].hasPrefix(other) }
   }

@@ -1,34 +1,37 @@
-/// The shape of a value, so that tools can read and print any attribute or command without knowing its Swift type.
+/// The type of a value, for tools that parse and print attributes and commands without their Swift types.
 public indirect enum Schema: Hashable, Sendable {
   case boolean
-  /// An integer of so many bits.
+  /// An integer with this width.
   case unsigned(bits: Int), signed(bits: Int)
   case float, double, string, octets
   /// A number with named values.
   case enumeration(bits: Int, names: [UInt64: String])
-  /// A number with named bits, by bit position. In an inverted bitmap, a bit that is set means "not".
+  /// A number with named bits, by bit position. In an inverted bitmap, a set bit means "not".
   case bitmap(bits: Int, names: [Int: String], isInverted: Bool = false)
-  /// Any number of values of one shape.
+  /// A list of values of one type.
   case list(Schema)
-  /// Members, in the order of their numbers.
+  /// A structure with members in the order of their ids.
   case structure([Member])
-  /// A value of this shape, or null.
+  /// A value of this type, or null.
   case nullable(Schema)
-  /// Anything at all.
+  /// A value of any type.
   case any
 
-  /// One member of a structure.
+  /// A member of a structure.
   public struct Member: Hashable, Sendable {
-    /// The context tag that it has on the wire.
+    /// The context tag on the wire.
     public var id: UInt8
-    /// As the standard writes it: `TransitionTime`.
+    /// The name in the standard: `TransitionTime`.
     public var name: String
     public var schema: Schema
-    /// Whether it may be left out.
+    /// Whether it may be omitted.
     public var isOptional: Bool
 
     public init(id: UInt8, name: String, schema: Schema, isOptional: Bool) {
       (self.id, self.name, self.schema, self.isOptional) = (id, name, schema, isOptional)
     }
+
+    /// Whether the text form of a structure names the member, by its name or its id.
+    package func isNamed(_ text: String) -> Bool { SpokenName(text) == SpokenName(name) || text == "\(id)" }
   }
 }

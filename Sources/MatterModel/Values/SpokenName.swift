@@ -1,10 +1,9 @@
-/// A name as people write it, where case, blanks and marks do not matter: "On/Off Light", "onOffLight" and
-/// "on-off-light" are equal.
+/// A name compared without case, blanks and punctuation: "On/Off Light", "onOffLight" and "on-off-light" are equal.
 public struct SpokenName: Hashable, Sendable, CustomStringConvertible {
-  /// Small letters and digits alone.
+  /// The lowercase letters and digits.
   public let description: String
 
-  /// Keeps the letters and digits, in lower case.
+  /// Normalizes a name to its lowercase letters and digits.
   public init(_ name: some StringProtocol) {
     var text = ""
     for scalar in name.unicodeScalars where scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) {
@@ -15,8 +14,8 @@ public struct SpokenName: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension SpokenName {
-  /// A name of the standard as Swift and JSON write it: "TransitionTime" is `transitionTime`, "CSRNonce" is `csrNonce`,
-  /// "NOCs" is `nocs`.
+  /// Returns a name of the standard in camel case, as in Swift and JSON: "TransitionTime" is `transitionTime`,
+  /// "CSRNonce" is `csrNonce`, "NOCs" is `nocs`.
   public static func camelCase(_ name: String) -> String {
     let letters = Array(name)
     var capitals = letters.prefix { $0.isUppercase }.count
@@ -24,7 +23,7 @@ extension SpokenName {
     let follower = capitals < letters.count ? letters[capitals] : nil
     let isPlural =
       follower == "s" && capitals > 1 && (capitals + 1 == letters.count || letters[capitals + 1].isUppercase)
-    // The last capital begins the next word, but for a plural and for the "IPv" that is one word.
+    // The last capital starts the next word, except in plurals and in "IPv", which is one word.
     if let follower, capitals > 1, !isPlural, follower.isLetter, !name.hasPrefix("IPv") { capitals -= 1 }
     return String(letters.prefix(capitals)).lowercased() + String(letters.dropFirst(capitals))
   }

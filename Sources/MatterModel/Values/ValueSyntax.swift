@@ -1,18 +1,20 @@
-/// A text taken apart, before anybody knows what type it should have: JSON, with quotes left out where nothing is lost.
-indirect enum ValueSyntax: Hashable, Sendable {
-  /// A number, a name, `true`, `null`, octets: all that is not quoted or bracketed.
+/// The syntax tree of a value, independent of its type: JSON with optional quotes.
+package indirect enum ValueSyntax: Hashable, Sendable {
+  /// An unquoted token: a number, a name, `true`, `null` or octets.
   case word(String)
   case quoted(String)
   case list([ValueSyntax])
   case object([Member])
 
-  struct Member: Hashable, Sendable {
-    var name: String
-    var value: ValueSyntax
+  package struct Member: Hashable, Sendable {
+    package var name: String
+    package var value: ValueSyntax
+
+    package init(name: String, value: ValueSyntax) { (self.name, self.value) = (name, value) }
   }
 
-  /// The text as it may be shown in an error.
-  var shown: String {
+  /// The text for error messages.
+  var errorText: String {
     switch self {
     case .word(let text), .quoted(let text): text
     case .list: "[…]"
@@ -20,14 +22,14 @@ indirect enum ValueSyntax: Hashable, Sendable {
     }
   }
 
-  static func parse(_ text: String) throws(ValueTextError) -> ValueSyntax {
+  package static func parse(_ text: String) throws(ValueTextError) -> ValueSyntax {
     var parser = ValueSyntaxParser(characters: Array(text))
     let value = try parser.value(depth: 0)
     try parser.end()
     return value
   }
 
-  /// The members of an object whose braces were left out: `level: 128, transitionTime: null`.
+  /// Parses the members of an object without braces: `level: 128, transitionTime: null`.
   static func parseMembers(_ text: String) throws(ValueTextError) -> ValueSyntax {
     var parser = ValueSyntaxParser(characters: Array(text))
     let value = try parser.members(until: nil, depth: 0)
@@ -36,7 +38,7 @@ indirect enum ValueSyntax: Hashable, Sendable {
   }
 }
 
-/// A descent through the characters, as deep as ``maximumDepth``.
+/// A recursive-descent parser, limited to ``maximumDepth``.
 private struct ValueSyntaxParser {
   static let maximumDepth = 16
 

@@ -1,16 +1,20 @@
 internal import MatterTLV
 
 extension Schema {
-  /// A value for people, in the form that ``parse(text:)`` reads. What does not fit the type is shown as what it is.
-  /// - Parameter tlv: one element, of whatever tag.
-  public func text(of tlv: [UInt8]) -> String {
+  /// Returns a value as text that ``parse(text:)`` accepts. A value of another type is rendered by its own type.
+  /// - Parameter tlv: one element with any tag.
+  public func text(of tlv: [UInt8]) -> String { text(of: tlv) { _, _ in nil } }
+
+  /// Returns a value as text, with the caller's texts for integers that are members of structures.
+  /// - Parameter member: returns the text of a member by its name in camel case; nil for the number itself.
+  package func text(of tlv: [UInt8], member: (String, Int64) -> String?) -> String {
     guard let element = try? TLVElement(decoding: tlv) else { return "(not TLV: \(Self.hex(tlv)))" }
-    return text(of: element.value)
+    return text(of: element.value, member)
   }
 
-  /// A value as JSON: camelCase keys, numbers of 64 bits as strings, octets in hexadecimal, enumerations and bitmaps as
-  /// numbers. What does not fit the type is shown as what it is; what is not TLV at all is null.
-  /// - Parameter tlv: one element, of whatever tag.
+  /// Returns a value as JSON: camelCase keys, 64-bit numbers as strings, octets in hexadecimal, enumerations and
+  /// bitmaps as numbers. A value of another type is rendered by its own type; invalid TLV is null.
+  /// - Parameter tlv: one element with any tag.
   public func json(of tlv: [UInt8]) -> String {
     guard let element = try? TLVElement(decoding: tlv) else { return "null" }
     return json(of: element.value)
@@ -18,19 +22,30 @@ extension Schema {
 
   // MARK: Text
 
-  func text(of value: TLVElement.Value) -> String {
+  private func text(of value: TLVElement.Value, _ member: (String, Int64) -> String?) -> String {
     switch (self, value) {
-    case (.nullable(let wrapped), let value): wrapped.text(of: value)
+    case (.nullable(let wrapped), let value): wrapped.text(of: value, member)
     case (.enumeration(_, let names), .unsigned(let number)): names[number] ?? "\(number)"
     case (.bitmap(let width, let names, let isInverted), .unsigned(let bits)):
       Self.text(of: bits, names, width: width, isInverted: isInverted)
     case (.list(let element), .array(let entries)):
-      "[" + entries.map { element.text(of: $0.value) }.joined(separator: ", ") + "]"
+      "[" + entries.map { element.text(of: $0.value, member) }.joined(separator: ", ") + "]"
     case (.structure(let members), .structure(let fields)):
       "{"
-        + Self.named(fields, members).map { "\($0.name): \($0.schema.text(of: $0.value))" }
+        + Self.named(fields, members).map { field -> String in
+          let text = Self.integer(field.value).flatMap { member(field.name, $0) }
+          return "\(field.name): \(text ?? field.schema.text(of: field.value, member))"
+        }
         .joined(separator: ", ") + "}"
     default: Self.genericText(of: value)
+    }
+  }
+
+  private static func integer(_ value: TLVElement.Value) -> Int64? {
+    switch value {
+    case .unsigned(let number): Int64(exactly: number)
+    case .signed(let number): number
+    default: nil
     }
   }
 
@@ -42,7 +57,7 @@ extension Schema {
       parts.append(name)
       rest &= ~(1 << UInt64(bit))
     }
-    // A number by itself is the value as it is on the wire.
+    // A single number is the value on the wire.
     if isInverted, parts.isEmpty { return "0x" + String(bits, radix: 16, uppercase: true) }
     if rest != 0 || parts.isEmpty { parts.append(rest == 0 ? "0" : "0x" + String(rest, radix: 16, uppercase: true)) }
     return parts.joined(separator: " | ")
@@ -83,7 +98,7 @@ extension Schema {
   }
 
   private static func genericJSON(of value: TLVElement.Value) -> String {
-    /// The largest whole number that every reader of JSON keeps.
+    /// The largest integer that all JSON parsers preserve.
     let exact = 1 << 53 - 1
     return switch value {
     case .signed(let number): number.magnitude > exact ? "\"\(number)\"" : "\(number)"
@@ -105,7 +120,7 @@ extension Schema {
   private static func named(
     _ fields: [TLVElement], _ members: [Member]
   ) -> [(name: String, schema: Schema, value: TLVElement.Value)] {
-    fields.map { field in
+    fields.map { field -> String in
       if case .context(let number) = field.tag, let member = members.first(where: { $0.id == number }) {
         (SpokenName.camelCase(member.name), member.schema, field.value)
       } else {
@@ -128,7 +143,7 @@ extension Schema {
     octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 
-  /// A JSON string, quotes included.
+  /// Returns a JSON string with quotes.
   static func quoted(_ text: String) -> String {
     var result = "\""
     for scalar in text.unicodeScalars {

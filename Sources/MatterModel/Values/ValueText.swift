@@ -1,20 +1,23 @@
 internal import MatterTLV
 
 extension Schema {
-  /// Reads a value as people write it, and encodes it with an anonymous tag.
+  /// Parses the text form of a value and encodes it with an anonymous tag.
   ///
-  /// Numbers are decimal or `0x…`; enumerations go by name or number, bitmaps by names joined with `|` or by number;
+  /// Numbers are decimal or `0x…`; enumerations are names or numbers, bitmaps are names joined with `|` or numbers;
   /// octets are hexadecimal digits; a list is `[1, 2]`; a structure is `{level: 128, transitionTime: null}`, at the top
-  /// level also without its braces. Names may be in any case. Strings need quotes only inside lists and structures, and
-  /// there only if they hold `,`, `]`, `}` or begin with a bracket.
-  public func parse(text: String) throws(ValueTextError) -> [UInt8] {
+  /// level also without braces. Names are case-insensitive. Strings need quotes only inside lists and structures, and
+  /// there only if they contain `,`, `]`, `}` or begin with a bracket. A value may have its type in front: `u8:100`.
+  public func parse(text: String) throws(ValueTextError) -> [UInt8] { try encode(try syntax(of: text)) }
+
+  /// Encodes a parsed value with an anonymous tag.
+  package func encode(_ syntax: ValueSyntax) throws(ValueTextError) -> [UInt8] {
     var writer = TLVWriter()
-    try encode(try syntax(of: text), to: &writer, .anonymous)
+    try encode(syntax, to: &writer, .anonymous)
     return writer.bytes
   }
 
-  /// At the top level the type decides how much of the text's own punctuation counts.
-  private func syntax(of text: String) throws(ValueTextError) -> ValueSyntax {
+  /// Parses the top level; the type determines which punctuation is syntax.
+  package func syntax(of text: String) throws(ValueTextError) -> ValueSyntax {
     let trimmed = String(text.trimming { $0.isWhitespace })
     switch self {
     case .nullable(let wrapped):
@@ -31,27 +34,28 @@ extension Schema {
     }
   }
 
-  func encode(_ syntax: ValueSyntax, to writer: inout TLVWriter, _ tag: TLVTag) throws(ValueTextError) {
+  func encode(_ given: ValueSyntax, to writer: inout TLVWriter, _ tag: TLVTag) throws(ValueTextError) {
+    let syntax = try untyped(given)
     switch self {
     case .nullable(let wrapped):
       if case .word("null") = syntax { writer.writeNull(tag) } else { try wrapped.encode(syntax, to: &writer, tag) }
     case .boolean:
       guard case .word(let text) = syntax, let value = Self.booleans[text.lowercased()] else {
-        throw .mismatch(found: syntax.shown, expected: "true or false")
+        throw .mismatch(found: syntax.errorText, expected: "true or false")
       }
       writer.write(value, tag)
     case .unsigned(let bits): writer.write(try unsigned(syntax, bits: bits, or: "a number"), tag)
     case .signed(let bits): writer.write(try signed(syntax, bits: bits), tag)
     case .float:
-      guard let value = Float(syntax.shown) else { throw .mismatch(found: syntax.shown, expected: "a number") }
+      guard let value = Float(syntax.errorText) else { throw .mismatch(found: syntax.errorText, expected: "a number") }
       writer.write(value, tag)
     case .double:
-      guard let value = Double(syntax.shown) else { throw .mismatch(found: syntax.shown, expected: "a number") }
+      guard let value = Double(syntax.errorText) else { throw .mismatch(found: syntax.errorText, expected: "a number") }
       writer.write(value, tag)
     case .string:
       switch syntax {
       case .word(let text), .quoted(let text): writer.write(text, tag)
-      default: throw .mismatch(found: syntax.shown, expected: "a text")
+      default: throw .mismatch(found: syntax.errorText, expected: "a text")
       }
     case .octets: writer.write(octets: try octets(syntax), tag)
     case .enumeration(let bits, let names): writer.write(try enumeration(syntax, bits, names), tag)
@@ -59,7 +63,7 @@ extension Schema {
       writer.write(try bitmap(syntax, bits, names, isInverted: isInverted), tag)
     case .list(let element):
       guard case .list(let entries) = syntax else {
-        throw .mismatch(found: syntax.shown, expected: "a list, as [1, 2]")
+        throw .mismatch(found: syntax.errorText, expected: "a list like [1, 2]")
       }
       writer.startArray(tag)
       for entry in entries { try element.encode(entry, to: &writer, .anonymous) }
@@ -79,7 +83,7 @@ extension Schema {
     return isHexadecimal ? UInt64(digits.dropFirst(2), radix: 16) : UInt64(digits)
   }
 
-  /// Whether a text is meant as a number, if perhaps one too large.
+  /// Whether a text has the form of a number, which may be out of range.
   private static func isNumeric(_ text: String) -> Bool {
     let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
     if digits.hasPrefix("0x") || digits.hasPrefix("0X") {
@@ -95,7 +99,7 @@ extension Schema {
       if let value = Self.magnitude(text), value <= largest { return value }
       guard Self.isNumeric(text) else { throw .mismatch(found: text, expected: expected) }
       throw .outOfRange(found: text, allowed: "0 to \(largest)")
-    default: throw .mismatch(found: syntax.shown, expected: expected)
+    default: throw .mismatch(found: syntax.errorText, expected: expected)
     }
   }
 
@@ -110,12 +114,12 @@ extension Schema {
         if let value, (least...largest).contains(value) { return value }
       }
       throw .outOfRange(found: text, allowed: "\(least) to \(largest)")
-    default: throw .mismatch(found: syntax.shown, expected: "a number")
+    default: throw .mismatch(found: syntax.errorText, expected: "a number")
     }
   }
 
   private func octets(_ syntax: ValueSyntax) throws(ValueTextError) -> [UInt8] {
-    let expected = "octets in hexadecimal, as 00ff10"
+    let expected = "octets in hexadecimal like 00ff10"
     switch syntax {
     case .word(let text), .quoted(let text):
       let bare = text.hasPrefix("0x") || text.hasPrefix("0X") ? text.dropFirst(2) : text[...]
@@ -128,7 +132,7 @@ extension Schema {
         throw .mismatch(found: text, expected: expected + " (the number of digits is odd)")
       }
       return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
-    default: throw .mismatch(found: syntax.shown, expected: expected)
+    default: throw .mismatch(found: syntax.errorText, expected: expected)
     }
   }
 
@@ -137,7 +141,7 @@ extension Schema {
   ) throws(ValueTextError) -> UInt64 {
     switch syntax {
     case .word(let text), .quoted(let text):
-      // Names come first: there are some that look like numbers (a battery called "523").
+      // Names have precedence, because some look like numbers (a battery named "523").
       let spoken = SpokenName(text)
       let known = names.sorted { $0.key < $1.key }
       guard let match = known.first(where: { SpokenName($0.value) == spoken }) else {
@@ -145,11 +149,12 @@ extension Schema {
         return try unsigned(syntax, bits: bits, or: "a number")
       }
       return match.key
-    default: throw .mismatch(found: syntax.shown, expected: "one of " + names.values.sorted().joined(separator: ", "))
+    default:
+      throw .mismatch(found: syntax.errorText, expected: "one of " + names.values.sorted().joined(separator: ", "))
     }
   }
 
-  /// Of an inverted bitmap, names stand for bits that are not set; a number by itself is the value on the wire.
+  /// Parses a bitmap. In an inverted bitmap, names are bits that are not set; a single number is the value on the wire.
   private func bitmap(
     _ syntax: ValueSyntax, _ bits: Int, _ names: [Int: String], isInverted: Bool
   ) throws(ValueTextError) -> UInt64 {
@@ -157,8 +162,8 @@ extension Schema {
     switch syntax {
     case .word(let text), .quoted(let text):
       parts = text.split(separator: "|").map { String($0.trimming { $0.isWhitespace }) }
-    case .list(let entries): parts = entries.map(\.shown)
-    case .object: throw .mismatch(found: syntax.shown, expected: "names joined with '|'")
+    case .list(let entries): parts = entries.map(\.errorText)
+    case .object: throw .mismatch(found: syntax.errorText, expected: "names joined with '|'")
     }
     var value: UInt64 = 0
     for part in parts {
@@ -183,12 +188,11 @@ extension Schema {
     _ syntax: ValueSyntax, _ members: [Member], to writer: inout TLVWriter, _ tag: TLVTag
   ) throws(ValueTextError) {
     guard case .object(let given) = syntax else {
-      throw .mismatch(found: syntax.shown, expected: "a structure, as {name: value}")
+      throw .mismatch(found: syntax.errorText, expected: "a structure like {name: value}")
     }
     var values: [UInt8: ValueSyntax] = [:]
     for field in given {
-      let spoken = SpokenName(field.name)
-      guard let member = members.first(where: { SpokenName($0.name) == spoken || "\($0.id)" == field.name }) else {
+      guard let member = members.first(where: { $0.isNamed(field.name) }) else {
         throw .unknownField(field.name, known: members.map { SpokenName.camelCase($0.name) })
       }
       guard values.updateValue(field.value, forKey: member.id) == nil else { throw .duplicateField(field.name) }
@@ -210,13 +214,32 @@ extension Schema {
     "f32": .float, "f64": .double, "bool": .boolean, "str": .string, "hex": .octets,
   ]
 
-  /// `i16:500` as a type and a value.
+  /// Parses `i16:500` as a type and a value.
   private static func typed(_ text: String) -> (Schema, ValueSyntax)? {
     guard let colon = text.firstIndex(of: ":"), let schema = types[text[..<colon].lowercased()] else { return nil }
     return (schema, .word(String(text[text.index(after: colon)...])))
   }
 
-  /// Without a type to go by: the one that the text names, as `i16:500`, else the type that the text looks like. Structures go by field number.
+  /// Removes the type in front of a value.
+  /// - Throws: `mismatch` if it is not the schema's type. A text or octets may begin like a type of numbers.
+  private func untyped(_ syntax: ValueSyntax) throws(ValueTextError) -> ValueSyntax {
+    guard case .word(let text) = syntax, let (type, value) = Self.typed(text) else { return syntax }
+    let own: Schema
+    switch self {
+    case .enumeration(let bits, _), .bitmap(let bits, _, _): own = .unsigned(bits: bits)
+    case .boolean, .unsigned, .signed, .float, .double: own = self
+    case .string, .octets: return type == self ? value : syntax
+    case .nullable, .list, .structure, .any: return syntax
+    }
+    guard type == own else {
+      let name = Self.types.first { $0.value == own }?.key
+      throw .mismatch(found: text, expected: name.map { "a value of type \($0)" } ?? "a number")
+    }
+    return value
+  }
+
+  /// Encodes a value of unknown type: with the type given in the text, as in `i16:500`, else with an inferred type.
+  /// Fields of structures are numbers.
   private func encodeAny(_ syntax: ValueSyntax, to writer: inout TLVWriter, _ tag: TLVTag) throws(ValueTextError) {
     switch syntax {
     case .word("null"): writer.writeNull(tag)
@@ -251,7 +274,7 @@ extension Schema {
 }
 
 extension StringProtocol {
-  /// The text without the characters at both ends for which `predicate` holds.
+  /// Returns the text without leading and trailing characters that satisfy `predicate`.
   fileprivate func trimming(_ predicate: (Character) -> Bool) -> SubSequence {
     guard let start = firstIndex(where: { !predicate($0) }), let end = lastIndex(where: { !predicate($0) }) else {
       return self[endIndex...]

@@ -1,20 +1,20 @@
-/// Why a text is not a value of the type asked for. The description says what was found and what was expected.
+/// The reason why a text is not a value of the requested type, with a description of the found and expected input.
 public enum ValueTextError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The text itself cannot be read; `offset` counts characters from its beginning.
+  /// A syntax error; `offset` counts characters from the start.
   case syntax(found: String, expected: String, offset: Int)
-  /// The text is a value, but not of this kind.
+  /// The text is a value of another kind.
   case mismatch(found: String, expected: String)
-  /// A number, or a named bit, beyond what the type holds.
+  /// A number that does not fit the type.
   case outOfRange(found: String, allowed: String)
-  /// A name that the enumeration or bitmap does not have.
+  /// A name that is not defined in the enumeration or bitmap.
   case unknownName(String, known: [String])
-  /// A field that the structure does not have.
+  /// A field that is not defined in the structure.
   case unknownField(String, known: [String])
-  /// A field that the structure must have.
+  /// A missing mandatory field.
   case missingField(String)
-  /// A field that is there more than once.
+  /// A field that occurs more than once.
   case duplicateField(String)
-  /// Lists and structures nest deeper than any value of the standard.
+  /// Lists and structures are nested too deeply.
   case tooDeep
 
   public var description: String {
@@ -22,15 +22,15 @@ public enum ValueTextError: Error, Hashable, Sendable, CustomStringConvertible {
     case .syntax(let found, let expected, let offset):
       "found \(found) where \(expected) was expected, at character \(offset + 1)"
     case .mismatch(let found, let expected): "'\(found)' is not \(expected)"
-    case .outOfRange(let found, let allowed): "\(found) is out of range; allowed is \(allowed)"
-    case .unknownName(let name, let known): "there is no '\(name)'; known are \(Self.listed(known))"
+    case .outOfRange(let found, let allowed): "\(found) is out of range; expected \(allowed)"
+    case .unknownName(let name, let known): "unknown name '\(name)'; expected one of \(Self.listed(known))"
     case .unknownField(let name, let known):
       known.isEmpty
-        ? "there is no field '\(name)': no fields are expected here"
-        : "there is no field '\(name)'; known are \(Self.listed(known))"
-    case .missingField(let name): "the field '\(name)' is missing"
-    case .duplicateField(let name): "the field '\(name)' comes twice"
-    case .tooDeep: "lists and structures nest too deep"
+        ? "unknown field '\(name)'; no fields are expected"
+        : "unknown field '\(name)'; expected one of \(Self.listed(known))"
+    case .missingField(let name): "field '\(name)' is missing"
+    case .duplicateField(let name): "field '\(name)' occurs twice"
+    case .tooDeep: "lists and structures are nested too deeply"
     }
   }
 

@@ -11,15 +11,15 @@ public import MatterTLV
 public protocol WireCode: RawRepresentable, ModelValue, CustomStringConvertible
 where RawValue: UnsignedInteger & FixedWidthInteger & Sendable {
   init(rawValue: RawValue)
-  /// The values that the standard names.
+  /// The names of the defined values.
   static var names: [UInt64: String] { get }
 }
 
 extension WireCode {
-  /// A code with this number, whether the standard names it or not.
+  /// Creates a code with any number, defined or not.
   public init(_ rawValue: RawValue) { self.init(rawValue: rawValue) }
   public static var schema: Schema { .enumeration(bits: RawValue.bitWidth, names: names) }
-  /// Whether the standard names this value.
+  /// Whether the value is defined.
   public var isKnown: Bool { Self.names[UInt64(rawValue)] != nil }
   public var description: String { Self.names[UInt64(rawValue)] ?? "\(rawValue)" }
   public init(from reader: inout TLVReader, _ bytes: RawSpan) throws(TLVError) {
@@ -30,9 +30,9 @@ extension WireCode {
 
 /// A bitmap of the standard. Unknown bits survive a round trip.
 public protocol WireBitmap: OptionSet, ModelValue where RawValue: UnsignedInteger & FixedWidthInteger & Sendable {
-  /// The bits that the standard names, by position.
+  /// The names of the defined bits, by position.
   static var names: [Int: String] { get }
-  /// Whether a bit that is set means that what it names is not supported. False unless declared.
+  /// Whether a set bit means "not supported". False by default.
   static var isInverted: Bool { get }
 }
 

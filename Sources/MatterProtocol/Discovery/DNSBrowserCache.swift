@@ -1,6 +1,6 @@
 import MatterCrypto
 
-/// Where something was heard, and its name.
+/// A name on an interface.
 struct CacheKey: Hashable, Comparable, Sendable {
   let interface: InterfaceID
   let name: DNSName
@@ -10,37 +10,38 @@ struct CacheKey: Hashable, Comparable, Sendable {
   }
 }
 
-/// How long a record is good for, and when to ask for it again. RFC 6762 § 5.2.
+/// The expiry and refresh times of a cached record. RFC 6762 § 5.2.
 struct Lifetime: Hashable, Sendable {
   var received: Instant
   var ttl: UInt32
   var expires: Instant
-  /// When to ask again; nil once all tries are used up, or after a goodbye.
+  /// The time of the next refresh query; nil after the last one, or after a goodbye.
   var refresh: Instant?
   private var step: Int
   private var jitter: Int64
 
-  /// The parts of the life, in hundredths, after which the record is asked for again.
+  /// The percentages of the TTL at which the record is queried again.
   private static let marks: [Int64] = [80, 85, 90, 95]
-  /// Gone records linger for this long, in case they come back at once. RFC 6762 § 10.1.
-  static let grace = Duration.seconds(1)
+  /// The time from a goodbye until the record expires, in case it is announced again at once. RFC 6762 § 10.1.
+  static let goodbyeDelay = Duration.seconds(1)
 
-  /// - Parameter isPointer: pointers are asked for first, as their answer brings the other records with it. With
-  ///   the short lives that a unicast answer gives, all of a service's records would be due together otherwise.
+  /// - Parameter isPointer: Pointers are refreshed first, because the response to a pointer query includes the other
+  ///   records. With the short TTLs of unicast responses, all records of a service would otherwise be due at the same
+  ///   time.
   init(_ ttl: UInt32, at now: Instant, isPointer: Bool, random: inout any RandomSource) {
     received = now
     self.ttl = ttl
     if ttl == 0 {
-      expires = now + Self.grace
+      expires = now + Self.goodbyeDelay
       step = Self.marks.count
       jitter = 0
     } else {
-      // A day is long enough for anything that can be asked for again.
+      // At most a day, because records can be queried again.
       let life = Int64(min(ttl, 86_400))
       expires = now + .seconds(life)
       step = !isPointer && ttl <= 30 ? 1 : 0
       let word: UInt64 = random.next()
-      // Up to 2 % of the life, in milliseconds.
+      // Up to 2 % of the TTL, in milliseconds.
       jitter = Int64(word % UInt64(life * 20 + 1))
     }
     planRefresh()
@@ -52,13 +53,13 @@ struct Lifetime: Hashable, Sendable {
       return
     }
     let life = Int64(min(ttl, 86_400))
-    // Rounded up to a quarter of a second, so that many records are asked for in one packet.
+    // Rounded up to 250 ms, so that a packet queries many records.
     let milliseconds = (life * 10 * Self.marks[step] + jitter + 249) / 250 * 250
     refresh = received + .milliseconds(milliseconds)
     step += 1
   }
 
-  /// Whether it is time to ask again; plans the next time.
+  /// Returns whether a refresh query is due, and schedules the next one.
   mutating func takeRefresh(at now: Instant) -> Bool {
     guard let due = refresh, due <= now else { return false }
     while let due = refresh, due <= now {
@@ -68,29 +69,30 @@ struct Lifetime: Hashable, Sendable {
     return expires > now
   }
 
-  /// The record is gone: it ends soon, and is not asked for.
+  /// Handles a goodbye: the record expires after ``goodbyeDelay`` and is not refreshed.
   mutating func end(at now: Instant) {
-    expires = min(expires, now + Self.grace)
+    expires = min(expires, now + Self.goodbyeDelay)
     refresh = nil
     step = Self.marks.count
   }
 
-  /// The later of two lives: a short-lived unicast copy takes nothing from a record heard by multicast.
+  /// Returns the newer lifetime, unless it is that of a short-lived unicast copy of a record that was received by
+  /// multicast.
   func merged(with newer: Lifetime) -> Lifetime {
     newer.ttl > 0 && newer.ttl <= DNSResponder.legacyTTL && expires > newer.expires && refresh != nil ? self : newer
   }
 
-  /// When something has to be done about it.
+  /// The time of the next refresh or of the expiry.
   var next: Instant { min(refresh ?? expires, expires) }
 
-  /// Seconds left if that is more than half of its life: what can be told as a known answer.
+  /// The remaining TTL in seconds for a known answer; nil if it is not more than half of the original TTL.
   func knownTTL(at now: Instant) -> UInt32? {
     let left = (expires - now).milliseconds / 1000
     return refresh != nil && left * 2 > Int64(ttl) ? UInt32(clamping: left) : nil
   }
 }
 
-/// What is known about an instance on an interface.
+/// The cached records of an instance on an interface.
 struct CachedInstance: Sendable {
   struct Service: Sendable {
     var lifetime: Lifetime
@@ -103,25 +105,25 @@ struct CachedInstance: Sendable {
   }
 
   let kind: MatterService.Kind
-  /// Under which names that are searched a pointer to it was heard.
+  /// The pointers to the instance, by the searched name that has the pointer.
   var pointers: [DNSName: Lifetime] = [:]
   var service: Service?
   var text: Text?
-  /// When somebody asked for it last.
-  var askedAt: Instant?
-  /// When something of it was told last.
-  var toldAt: Instant?
-  /// Somebody is about to announce it. RFC 6762 § 8.1.
+  /// The time of the last query for the instance, from any host.
+  var queriedAt: Instant?
+  /// The time of the last event about the instance.
+  var reportedAt: Instant?
+  /// Whether a host has probed for the name, so that an announcement follows. RFC 6762 § 8.1.
   var isProbed = false
-  /// It was heard again although nobody had asked, and that is not told yet.
+  /// Whether an unsolicited announcement was received that is not reported yet.
   var isAnnounced = false
-  /// What each search was told.
+  /// The service last reported to each search.
   var reported: [BrowseID: MatterService] = [:]
-  /// How often its missing records were asked for, and when they are next.
+  /// The number of queries for missing records, and the time of the next one.
   var attempts = 0
   var nextAttempt: Instant?
-  /// For when it stands in the agenda; nil: it does not.
-  var planned: Instant?
+  /// The time of the valid entry in the timer queue; nil if there is none.
+  var scheduled: Instant?
 
   static let maximumAttempts = 8
 
@@ -133,16 +135,16 @@ struct CachedInstance: Sendable {
   }
 }
 
-/// What is known about a host on an interface. Kept while an instance runs on it.
+/// The cached addresses of a host on an interface. Kept while the host has an instance.
 struct CachedHost: Sendable {
   var addresses: [IPAddress: Lifetime] = [:]
   var instances: Set<DNSName> = []
-  /// For when it stands in the agenda; nil: it does not.
-  var planned: Instant?
+  /// The time of the valid entry in the timer queue; nil if there is none.
+  var scheduled: Instant?
 
   var deadline: Instant? { addresses.values.map(\.next).min() }
 
-  /// The addresses in the order of their worth: IPv6 beyond the link, IPv6 on the link, IPv4.
+  /// The addresses in the order of preference: routable IPv6, link-local IPv6, IPv4.
   var sorted: [IPAddress] {
     func rank(_ address: IPAddress) -> (Int, [UInt8]) {
       (address.isIPv6 ? (address.isLinkLocal ? 1 : 0) : 2, address.bytes)

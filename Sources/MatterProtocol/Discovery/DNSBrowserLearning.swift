@@ -1,20 +1,20 @@
-// What the browser takes from a response, and what it makes of it.
+// Caching the records of responses, and emitting events.
 
 extension DNSBrowser {
-  /// Takes in the records of a response, pointers first and addresses last, so that each finds what it belongs to.
-  /// What belongs to nothing that is searched for is not kept.
+  /// Caches the records of a response in the order pointers, services, addresses, because each depends on the one
+  /// before. Records that no search needs are ignored.
   mutating func learn(
     _ answers: [DNSRecord], _ additionals: [DNSRecord], on interface: InterfaceID, at now: Instant
   ) {
     let records = answers + additionals
     let listed = Set(answers.compactMap { if case .ptr(let target) = $0.data { target } else { nil } })
-    let whole = listed.intersection(answers.compactMap { if case .srv = $0.data { $0.name } else { nil } })
+    let complete = listed.intersection(answers.compactMap { if case .srv = $0.data { $0.name } else { nil } })
     for record in records where record.recordClass == 1 {
       if case .ptr(let target) = record.data { learnPointer(record, to: target, on: interface, at: now) }
     }
     for record in records where record.recordClass == 1 {
       switch record.data {
-      case .srv, .txt: learnInstance(record, isWhole: whole.contains(record.name), on: interface, at: now)
+      case .srv, .txt: learnInstance(record, isComplete: complete.contains(record.name), on: interface, at: now)
       default: break
       }
     }
@@ -23,7 +23,7 @@ extension DNSBrowser {
       guard let address = record.data.address(on: interface) else { continue }
       let key = CacheKey(interface: interface, name: record.name)
       learnAddress(record, address, of: key, at: now)
-      // Once for each host: the records of one packet don't flush each other.
+      // Flushed once per host, so that the records of one packet don't flush each other.
       if record.cacheFlush { flushed.insert(key) }
     }
     for key in flushed { flushAddresses(of: key, heardIn: records, at: now) }
@@ -33,7 +33,7 @@ extension DNSBrowser {
     _ record: DNSRecord, to target: DNSName, on interface: InterfaceID, at now: Instant
   ) {
     guard searches[record.name] != nil, let kind = MatterService.Kind(instanceName: target) else { return }
-    // A pointer leads to an instance of its own type, or of the type that it is a subtype of.
+    // The target must be an instance of the pointer's type, or of the parent type of its subtype.
     guard record.name == kind.typeName || record.name.parent.parent == kind.typeName else { return }
     let key = CacheKey(interface: interface, name: target)
     if record.ttl == 0 {
@@ -41,12 +41,12 @@ extension DNSBrowser {
         var known = known
         known.end(at: now)
         instances[key]?.pointers[record.name] = known
-        plan(.instance(key), at: known.next)
+        schedule(.instance(key), at: known.next)
       }
       return
     }
     let lifetime = Lifetime(record.ttl, at: now, isPointer: true, random: &random)
-    guard makeRoom(for: key, kind) else { return }
+    guard makeEntry(for: key, kind) else { return }
     if let known = instances[key]?.pointers[record.name] {
       instances[key]?.pointers[record.name] = known.merged(with: lifetime)
     } else {
@@ -54,7 +54,7 @@ extension DNSBrowser {
       pointing[record.name, default: []].insert(key)
       dirty.insert(key)
     }
-    plan(.instance(key), at: lifetime.next)
+    schedule(.instance(key), at: lifetime.next)
   }
 
   mutating func removePointer(_ name: DNSName, of key: CacheKey) {
@@ -63,27 +63,28 @@ extension DNSBrowser {
     if pointing[name]?.isEmpty == true { pointing[name] = nil }
   }
 
-  /// Whether there is an entry for the instance, making one if there is space.
-  private mutating func makeRoom(for key: CacheKey, _ kind: MatterService.Kind) -> Bool {
+  /// Creates the entry of an instance if needed; returns false if the cache is full.
+  private mutating func makeEntry(for key: CacheKey, _ kind: MatterService.Kind) -> Bool {
     if instances[key] != nil { return true }
     guard instances.count < options.maximumInstances else {
       counters.overflowed += 1
       return false
     }
     instances[key] = CachedInstance(kind: kind)
-    heardOn.insert(key.interface)
+    knownInterfaces.insert(key.interface)
     return true
   }
 
-  /// - Parameter isWhole: whether the answers of its message have a pointer to it, and where it is.
+  /// - Parameter isComplete: Whether the answers of the message include both a pointer to the instance and its SRV
+  ///   record.
   private mutating func learnInstance(
-    _ record: DNSRecord, isWhole: Bool, on interface: InterfaceID, at now: Instant
+    _ record: DNSRecord, isComplete: Bool, on interface: InterfaceID, at now: Instant
   ) {
     let key = CacheKey(interface: interface, name: record.name)
     if instances[key] == nil {
-      // Without a pointer only if it is searched for by its own name.
+      // An instance without a pointer is cached only if a search is for its name.
       guard record.ttl > 0, searches[record.name] != nil, let kind = MatterService.Kind(instanceName: record.name),
-        makeRoom(for: key, kind)
+        makeEntry(for: key, kind)
       else { return }
     }
     guard let instance = instances[key] else { return }
@@ -95,7 +96,7 @@ extension DNSBrowser {
         if instance.service == nil { return }
       } else if let known = instance.service, known.port == port, known.host == host {
         instances[key]?.service?.lifetime = known.lifetime.merged(with: lifetime)
-        if record.cacheFlush, isAnnouncement(key, instance, isWhole: isWhole, at: now) {
+        if record.cacheFlush, isAnnouncement(key, instance, isComplete: isComplete, at: now) {
           instances[key]?.isAnnounced = true
           dirty.insert(key)
         }
@@ -115,10 +116,10 @@ extension DNSBrowser {
       }
     default: return
     }
-    plan(.instance(key), at: lifetime.next)
+    schedule(.instance(key), at: lifetime.next)
   }
 
-  /// Sets or takes away what the SRV record says, and keeps the hosts' lists of instances in step.
+  /// Sets or removes the SRV data of an instance, and updates the hosts' lists of instances.
   mutating func setService(_ service: CachedInstance.Service?, of key: CacheKey) {
     let old = instances[key]?.service?.host
     instances[key]?.service = service
@@ -150,39 +151,39 @@ extension DNSBrowser {
       hosts[key]?.addresses[address] = lifetime
       for name in host.instances { dirty.insert(CacheKey(interface: key.interface, name: name)) }
     }
-    plan(.host(key), at: lifetime.next)
+    schedule(.host(key), at: lifetime.next)
   }
 
-  /// Ends the addresses of a host that a record with the cache-flush bit did not name again, unless they were heard
-  /// within the last second, when the sender may have split its records. RFC 6762 § 10.2.
+  /// Expires the addresses of a host that were not repeated in a message with the cache-flush bit, unless they were
+  /// received within the last second: the sender may have split its records. RFC 6762 § 10.2.
   private mutating func flushAddresses(of key: CacheKey, heardIn records: [DNSRecord], at now: Instant) {
     guard let host = hosts[key] else { return }
     let types = Set(records.filter { $0.cacheFlush && $0.name == key.name }.map(\.type))
     for (address, lifetime) in host.addresses
-    where types.contains(DNSRecordData(address).type) && now - lifetime.received > Lifetime.grace {
+    where types.contains(DNSRecordData(address).type) && now - lifetime.received > Lifetime.goodbyeDelay {
       hosts[key]?.addresses[address]?.end(at: now)
-      plan(.host(key), at: now + Lifetime.grace)
+      schedule(.host(key), at: now + Lifetime.goodbyeDelay)
     }
   }
 
-  // MARK: - Asked and unasked
+  // MARK: - Answers and announcements
 
-  /// For how long what comes may be an answer, as a responder may take its time, or a repetition of what was announced: that
-  /// comes a second later. RFC 6762 § 6, § 8.3.
+  /// The time after a query or a report within which a record may be an answer, as responders delay answers, or the
+  /// repetition of an announcement, which follows after one second. RFC 6762 § 6, § 8.3.
   private static let answerTime = Duration.seconds(2)
 
-  /// Takes note of what was asked, by us or by others.
-  mutating func noteAsked(_ questions: [DNSQuestion], on interface: InterfaceID, at now: Instant) {
+  /// Records the time of queries from this or other hosts.
+  mutating func recordQueries(_ questions: [DNSQuestion], on interface: InterfaceID, at now: Instant) {
     for question in questions {
-      instances[CacheKey(interface: interface, name: question.name)]?.askedAt = now
+      instances[CacheKey(interface: interface, name: question.name)]?.queriedAt = now
       for type in MatterServiceNames.types where question.name == type || question.name.parent.parent == type {
-        askedForAll[CacheKey(interface: interface, name: type)] = now
+        typeQueriedAt[CacheKey(interface: interface, name: type)] = now
       }
     }
   }
 
-  /// Takes note of what somebody means to announce.
-  mutating func noteProbe(_ records: [DNSRecord], on interface: InterfaceID) {
+  /// Records the names that another host probes for.
+  mutating func recordProbes(_ records: [DNSRecord], on interface: InterfaceID) {
     for record in records {
       var name = record.name
       if case .ptr(let target) = record.data { name = target }
@@ -190,28 +191,29 @@ extension DNSBrowser {
     }
   }
 
-  /// Whether what comes of an instance, the same as before, is nobody's answer.
-  /// - Parameter isWhole: whether it came as an announcement does, with pointers and all else among the answers. A question for one
-  ///   instance, as others ask again and again while it is away, is answered without pointers; a question for all with nothing else.
-  private func isAnnouncement(_ key: CacheKey, _ instance: CachedInstance, isWhole: Bool, at now: Instant) -> Bool {
+  /// Whether the unchanged record of an instance is an unsolicited announcement rather than an answer.
+  /// - Parameter isComplete: Whether the answers include the pointer and the SRV record, as in an announcement. The
+  ///   answer to a query for an instance, which other hosts repeat while it is unreachable, has no pointers; the answer
+  ///   to a query for a type has nothing but pointers.
+  private func isAnnouncement(_ key: CacheKey, _ instance: CachedInstance, isComplete: Bool, at now: Instant) -> Bool {
     if instance.isProbed { return true }
     func isRecent(_ time: Instant?) -> Bool { time.map { now - $0 < Self.answerTime } ?? false }
-    let isAsked = isRecent(instance.askedAt)
-    let isAskedForAll = isRecent(askedForAll[CacheKey(interface: key.interface, name: instance.kind.typeName)])
-    return !isRecent(instance.toldAt) && !(isWhole ? isAsked && isAskedForAll : isAsked || isAskedForAll)
+    let isQueried = isRecent(instance.queriedAt)
+    let isTypeQueried = isRecent(typeQueriedAt[CacheKey(interface: key.interface, name: instance.kind.typeName)])
+    return !isRecent(instance.reportedAt) && !(isComplete ? isQueried && isTypeQueried : isQueried || isTypeQueried)
   }
 
-  // MARK: - Telling
+  // MARK: - Events
 
-  /// Tells what has changed about the instances marked as dirty.
-  mutating func settle(at now: Instant) {
+  /// Emits the events of the instances marked as dirty.
+  mutating func reportChanges(at now: Instant) {
     if dirty.isEmpty { return }
     let keys = dirty.sorted()
     dirty = []
-    for key in keys { evaluate(key, at: now) }
+    for key in keys { reevaluate(key, at: now) }
   }
 
-  /// The service that the records of an instance make up, nil while one is missing.
+  /// Returns the service resolved from the records of an instance, or nil if one is missing.
   private func resolved(_ key: CacheKey, _ instance: CachedInstance) -> MatterService? {
     guard let service = instance.service, let text = instance.text,
       let host = hosts[CacheKey(interface: key.interface, name: service.host)], !host.addresses.isEmpty
@@ -221,7 +223,7 @@ extension DNSBrowser {
       text: MatterService.textEntries(text.strings))
   }
 
-  private mutating func evaluate(_ key: CacheKey, at now: Instant) {
+  private mutating func reevaluate(_ key: CacheKey, at now: Instant) {
     guard let instance = instances[key] else { return }
     instances[key]?.isAnnounced = false
     let service = resolved(key, instance)
@@ -231,7 +233,7 @@ extension DNSBrowser {
       let after = wanted.contains(id) ? service : nil
       if before == after && !(after != nil && instance.isAnnounced) { continue }
       instances[key]?.reported[id] = after
-      instances[key]?.toldAt = now
+      instances[key]?.reportedAt = now
       instances[key]?.isProbed = false
       if after == nil { browses[id]?.reported.remove(key) } else { browses[id]?.reported.insert(key) }
       switch (before, after) {
@@ -239,11 +241,11 @@ extension DNSBrowser {
       case (_?, let after?): emit(.updated(id, after, on: key.interface))
       case (let before?, nil):
         emit(.lost(id, before, on: key.interface))
-        // One instance that was looked for by name is looked for again at once.
+        // A search for a single instance queries again at once.
         if case .instance = browses[id]?.target {
           browses[id]?.nextQuery = now
           browses[id]?.interval = .seconds(1)
-          plan(.browse(id), at: now)
+          schedule(.browse(id), at: now)
         }
       case (nil, nil): break
       }
@@ -252,14 +254,14 @@ extension DNSBrowser {
       instances[key]?.attempts = 0
       instances[key]?.nextAttempt = nil
     } else if instance.nextAttempt == nil && instance.attempts == 0 && !wanted.isEmpty {
-      // Not at once: the rest may be in the next packet.
+      // Delayed, because the missing records may be in the next packet.
       instances[key]?.nextAttempt = now + .milliseconds(10)
-      plan(.instance(key), at: now + .milliseconds(10))
+      schedule(.instance(key), at: now + .milliseconds(10))
     }
     dropIfUnwanted(key)
   }
 
-  /// Forgets an instance that no search wants, or of which nothing is left.
+  /// Removes an instance that no search needs, or that has no records.
   mutating func dropIfUnwanted(_ key: CacheKey) {
     guard let instance = instances[key], instance.pointers.isEmpty else { return }
     if searches[key.name] != nil && (instance.service != nil || instance.text != nil) { return }

@@ -1,7 +1,7 @@
-// What the browser asks, and when.
+// The queries of the browser.
 
 extension DNSBrowser {
-  /// Questions in the order in which they came up, none twice.
+  /// Questions in order, without duplicates.
   struct Questions {
     private(set) var list: [DNSQuestion] = []
     private var positions: [DNSQuestion: Int] = [:]
@@ -9,7 +9,7 @@ extension DNSBrowser {
     mutating func ask(_ name: DNSName, _ type: DNSType, wantsUnicast: Bool = false) {
       let question = DNSQuestion(name, type)
       if let position = positions[question] {
-        // If one of two askers wants all to hear, all shall.
+        // A multicast response serves both.
         if !wantsUnicast { list[position].wantsUnicast = false }
       } else {
         positions[question] = list.count
@@ -18,19 +18,19 @@ extension DNSBrowser {
     }
   }
 
-  /// Time has passed: asks what is due, and gives up what has run out.
+  /// Sends the queries that are due, and removes expired records.
   public mutating func advance(to now: Instant) {
-    settle(at: now)
-    dropOutdated()
-    guard let first = agenda.first, first.time <= now else { return }
-    var due = DueInBrowser()
-    takeDue(at: now, into: &due)
+    reportChanges(at: now)
+    dropStaleEntries()
+    guard let first = timers.first, first.time <= now else { return }
+    var due = DueTimers()
+    removeDue(at: now, into: &due)
     var questions = Questions()
     for key in due.instances { expire(key, at: now) }
     for key in due.hosts { advanceHost(key, &questions, at: now) }
-    settle(at: now)
-    // What was lost by that is looked for at once.
-    takeDue(at: now, into: &due)
+    reportChanges(at: now)
+    // Searches for lost instances are due at once.
+    removeDue(at: now, into: &due)
     for id in due.browses { advanceBrowse(id, &questions, at: now) }
     for key in due.instances { advanceInstance(key, &questions, at: now) }
     send(
@@ -39,7 +39,7 @@ extension DNSBrowser {
         question.wantsUnicast = question.wantsUnicast && options.asksForUnicast
         return question
       }, at: now)
-    planAgain(due)
+    reschedule(due)
   }
 
   private mutating func advanceBrowse(_ id: BrowseID, _ questions: inout Questions, at now: Instant) {
@@ -48,7 +48,7 @@ extension DNSBrowser {
     case .pointers(let name):
       questions.ask(name, .ptr, wantsUnicast: browse.isFirst)
     case .instance:
-      // Its own records are enough; while they are known, refreshing them keeps watch.
+      // While the records are cached, refreshing them is enough.
       if browse.isFirst || browse.reported.isEmpty {
         questions.ask(browse.name, .srv, wantsUnicast: browse.isFirst)
         questions.ask(browse.name, .txt, wantsUnicast: browse.isFirst)
@@ -60,7 +60,7 @@ extension DNSBrowser {
     browses[id] = browse
   }
 
-  /// Takes away the records of an instance that have run out.
+  /// Removes the expired records of an instance.
   private mutating func expire(_ key: CacheKey, at now: Instant) {
     guard let instance = instances[key] else { return }
     for (name, lifetime) in instance.pointers where lifetime.expires <= now {
@@ -79,7 +79,7 @@ extension DNSBrowser {
     }
   }
 
-  /// Asks for the records of an instance that are missing or get old.
+  /// Queries the missing records of an instance, and those due for a refresh.
   private mutating func advanceInstance(_ key: CacheKey, _ questions: inout Questions, at now: Instant) {
     guard var instance = instances[key] else { return }
     for name in instance.pointers.keys.sorted() {
@@ -122,10 +122,10 @@ extension DNSBrowser {
 
   // MARK: - Packets
 
-  /// Sends questions to wherever they have to go.
+  /// Sends questions to all configured destinations.
   private mutating func send(_ questions: [DNSQuestion], at now: Instant) {
     if questions.isEmpty { return }
-    for interface in heardOn { noteAsked(questions, on: interface, at: now) }
+    for interface in knownInterfaces { recordQueries(questions, on: interface, at: now) }
     if options.interfaces.isEmpty {
       let packets = packets(questions, known: nil, at: now)
       for bytes in packets {
@@ -148,8 +148,8 @@ extension DNSBrowser {
     }
   }
 
-  /// Questions about pointers come with the answers known already (of one interface or of all), which may go on in
-  /// further packets (RFC 6762 § 7.2); the other questions come after them and by themselves.
+  /// Encodes questions. Pointer questions come first, with the known answers of one interface or of all, which may
+  /// continue in further packets (RFC 6762 § 7.2). The other questions follow in separate packets.
   private func packets(_ questions: [DNSQuestion], known interface: InterfaceID?, at now: Instant) -> [[UInt8]] {
     var packets: [[UInt8]] = []
     let pointers = questions.filter { $0.type == .ptr }
@@ -182,7 +182,7 @@ extension DNSBrowser {
     return packets
   }
 
-  /// The pointers known that have more than half of their life left.
+  /// Returns the cached pointers that have more than half of their TTL left.
   private func knownAnswers(to questions: [DNSQuestion], on interface: InterfaceID?, at now: Instant) -> [DNSRecord] {
     let names = Set(questions.map(\.name))
     var seen: Set<DNSRecord> = []

@@ -1,4 +1,4 @@
-/// Why a DNS message could not be read. RFC 1035 § 4.1, RFC 6762 § 18.
+/// An error in decoding a DNS message. RFC 1035 § 4.1, RFC 6762 § 18.
 public enum DNSError: Error, Hashable, Sendable {
   /// The message ends inside a field, or a record claims more data than there is.
   case truncated
@@ -6,10 +6,10 @@ public enum DNSError: Error, Hashable, Sendable {
   case tooLong
   /// A label uses one of the two reserved length encodings.
   case badLabel
-  /// A compression pointer does not point backwards, so that following it might never end.
+  /// A compression pointer does not point backwards, which could cause an endless loop.
   case badPointer
   /// A name is longer than 255 bytes.
   case nameTooLong
-  /// The data of a record does not have the form that its type asks for.
+  /// The data of a record is invalid for its type.
   case badRecord
 }

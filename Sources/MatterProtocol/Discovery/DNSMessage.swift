@@ -1,18 +1,18 @@
 /// A DNS message. RFC 1035 § 4.1, RFC 6762 § 18.
 public struct DNSMessage: Hashable, Sendable {
-  /// 0 in anything multicast; a unicast reply repeats the query's.
+  /// The message id: 0 in multicast messages; a unicast response repeats the id of its query.
   public var id: UInt16
   /// The flag word of the header: QR, opcode, AA, TC, RD, RA, Z, rcode, most significant bit first.
   public var flags: UInt16
   public var questions: [DNSQuestion]
-  /// What answers the questions; of a question, the answers that are known already.
+  /// The answers; in a query, the known answers.
   public var answers: [DNSRecord]
-  /// In a probe, what the asker means to announce.
+  /// The authority records; in a probe, the records that the sender intends to announce.
   public var authorities: [DNSRecord]
-  /// What the receiver will ask for next.
+  /// Additional records, which the receiver will probably need next.
   public var additionals: [DNSRecord]
 
-  /// Longest message that is read or written, in bytes. RFC 6762 § 17.
+  /// The maximum size of a message, in bytes. RFC 6762 § 17.
   public static let maximumSize = 9000
 
   static let responseFlag: UInt16 = 0x8000
@@ -35,17 +35,17 @@ public struct DNSMessage: Hashable, Sendable {
   public var isResponse: Bool { flags & Self.responseFlag != 0 }
   /// Whether more known answers follow in other packets (TC in a query). RFC 6762 § 7.2.
   public var isTruncated: Bool { flags & Self.truncatedFlag != 0 }
-  /// Whether opcode and response code are both 0; other messages are to be ignored. RFC 6762 § 18.3, § 18.11.
+  /// Whether opcode and response code are both 0; receivers ignore other messages. RFC 6762 § 18.3, § 18.11.
   public var isOrdinary: Bool { flags & 0x780F == 0 }
 
-  /// Reads a whole message. Bytes behind the last record are ignored.
+  /// Decodes a message, ignoring any bytes after the last record.
   public init(_ bytes: [UInt8]) throws(DNSError) {
     guard bytes.count <= Self.maximumSize else { throw .tooLong }
     var reader = DNSReader(bytes)
     id = try reader.uint16()
     flags = try reader.uint16()
     let counts = (try reader.uint16(), try reader.uint16(), try reader.uint16(), try reader.uint16())
-    // No space is reserved for what the counts promise: only for what is really there.
+    // The counts are untrusted, so no capacity is reserved for them.
     questions = []
     for _ in 0..<counts.0 { questions.append(try reader.question()) }
     answers = try reader.records(counts.1)
@@ -53,9 +53,9 @@ public struct DNSMessage: Hashable, Sendable {
     additionals = try reader.records(counts.3)
   }
 
-  /// The message on the wire, names compressed. What does not fit in `limit` bytes is left out, whole records at a time.
-  /// - Parameter compressingTargets: whether names inside SRV data may be compressed too, which only multicast DNS
-  ///   allows (RFC 6762 § 18.14).
+  /// Encodes the message with compressed names. Questions and records that do not fit in `limit` bytes are omitted.
+  /// - Parameter compressingTargets: Whether names in SRV data may also be compressed, which only multicast DNS allows
+  ///   (RFC 6762 § 18.14).
   public func encoded(limit: Int = DNSMessage.maximumSize, compressingTargets: Bool = true) -> [UInt8] {
     var writer = DNSWriter(limit: min(limit, Self.maximumSize), compressingTargets: compressingTargets)
     var counts: [UInt16] = [0, 0, 0, 0]

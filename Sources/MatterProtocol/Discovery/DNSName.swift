@@ -1,15 +1,15 @@
-/// A domain name. Two names that differ only in the case of ASCII letters are equal. RFC 1035 § 3.1, RFC 6762 § 16.
+/// A domain name. Comparison ignores the case of ASCII letters. RFC 1035 § 3.1, RFC 6762 § 16.
 public struct DNSName: Hashable, Sendable {
-  /// The labels as they go on the wire, each behind its length, without the final empty label.
+  /// The encoded labels, each preceded by its length, without the final empty label.
   let wire: [UInt8]
-  /// `wire` with ASCII letters in lower case: what comparing and hashing use. Shares storage with `wire` where it can.
+  /// `wire` with ASCII letters in lower case, for comparing and hashing. Shares storage with `wire` if they are equal.
   let key: [UInt8]
 
-  /// Longest name on the wire, in bytes, the final empty label included.
+  /// The maximum encoded length in bytes, including the final empty label.
   static let maximumLength = 255
 
-  /// A name from its labels, first to last. Total: a label is cut at 63 bytes, an empty one is left out, and labels that
-  /// would make the name longer than 255 bytes are dropped.
+  /// Creates a name from labels. Never fails: labels are truncated to 63 bytes, and empty labels and labels beyond the
+  /// limit of 255 bytes are dropped.
   public init(_ labels: [String]) {
     var wire: [UInt8] = []
     for label in labels {
@@ -21,15 +21,15 @@ public struct DNSName: Hashable, Sendable {
     self.init(wire: wire)
   }
 
-  /// A name from text with dots between the labels; there is no way to write a dot inside a label.
+  /// Creates a name from text with dots between the labels. A label can't contain a dot.
   public init(_ text: String) {
     self.init(text.split(separator: ".").map(String.init))
   }
 
-  /// `wire` must be well formed: the reader and the other initializers see to that.
+  /// Creates a name from its encoding, which must be well formed.
   init(wire: [UInt8]) {
     self.wire = wire
-    // Lengths are at most 63 and so never look like letters.
+    // Length bytes are at most 63, so they are never mistaken for letters.
     if wire.contains(where: { $0 >= 0x41 && $0 <= 0x5A }) {
       key = wire.map { $0 >= 0x41 && $0 <= 0x5A ? $0 | 0x20 : $0 }
     } else {
@@ -37,7 +37,7 @@ public struct DNSName: Hashable, Sendable {
     }
   }
 
-  /// `label` in front of `parent`.
+  /// Creates a name by prepending a label to `parent`.
   init(_ label: String, _ parent: DNSName) {
     let bytes = Array(label.utf8.prefix(63))
     if bytes.isEmpty || bytes.count + 2 + parent.wire.count > Self.maximumLength {
@@ -49,11 +49,11 @@ public struct DNSName: Hashable, Sendable {
 
   public static func == (left: DNSName, right: DNSName) -> Bool { left.key == right.key }
   public func hash(into hasher: inout Hasher) {
-    // All at once: an array hashes each byte by itself.
+    // Hashes all bytes at once; the array's own implementation hashes each byte.
     key.withUnsafeBytes { hasher.combine(bytes: $0) }
   }
 
-  /// The labels, first to last; bytes that are not UTF-8 are replaced.
+  /// The labels in order, with invalid UTF-8 replaced.
   public var labels: [String] {
     var labels: [String] = []
     var position = 0
@@ -73,11 +73,11 @@ public struct DNSName: Hashable, Sendable {
 }
 
 extension DNSName: CustomStringConvertible {
-  /// The labels with dots between them, for people: not every name can be read back from this.
+  /// The labels joined with dots, for display: not every name can be parsed back.
   public var description: String { labels.joined(separator: ".") }
 }
 
 extension DNSName: Comparable {
-  /// An order that is the same in every process, for loops that produce effects.
+  /// A deterministic order, for loops that produce effects.
   public static func < (left: DNSName, right: DNSName) -> Bool { left.key.lexicographicallyPrecedes(right.key) }
 }

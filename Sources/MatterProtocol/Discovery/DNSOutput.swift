@@ -1,4 +1,4 @@
-/// A network interface, by its index in the operating system.
+/// The index of a network interface in the operating system.
 public struct InterfaceID: Hashable, Comparable, Sendable, RawRepresentable, CustomStringConvertible {
   public var rawValue: UInt32
   public init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -7,19 +7,20 @@ public struct InterfaceID: Hashable, Comparable, Sendable, RawRepresentable, Cus
   public var description: String { "interface \(rawValue)" }
 }
 
-/// A packet that the driver is to send.
+/// A packet for the driver to send.
 public struct DNSOutput: Hashable, Sendable {
-  /// Where a packet is to go.
+  /// The destination of a packet.
   public enum Destination: Hashable, Sendable {
-    /// To 224.0.0.251 or [ff02::fb], port 5353, from port 5353. `nil` means every interface, or both families.
+    /// Send to 224.0.0.251 or [ff02::fb], port 5353, from port 5353. Nil means all interfaces, or both address
+    /// families.
     case multicast(interface: InterfaceID?, isIPv6: Bool?)
-    /// To one address, out of the given interface.
+    /// Send to an address on the given interface.
     case unicast(SocketAddress, interface: InterfaceID)
-    /// A query to every extra unicast target that the driver knows of, for networks without multicast.
+    /// Send to the additional unicast targets that the driver knows, for networks without multicast.
     case direct
   }
 
-  /// A whole DNS message.
+  /// The encoded DNS message.
   public var bytes: [UInt8]
   public var destination: Destination
 
@@ -29,20 +30,20 @@ public struct DNSOutput: Hashable, Sendable {
   }
 }
 
-/// Numbers of multicast DNS.
+/// Constants of multicast DNS.
 public enum MulticastDNS {
   /// The UDP port.
   public static let port: UInt16 = 5353
   /// 224.0.0.251.
   public static let groupV4: UInt32 = 0xE000_00FB
-  /// The halves of ff02::fb.
+  /// The two halves of ff02::fb.
   public static let groupV6: (high: UInt64, low: UInt64) = (0xFF02_0000_0000_0000, 0xFB)
-  /// Longest packet that the engines make, in bytes: fits an Ethernet frame with either IP header.
+  /// The maximum size of the packets sent, in bytes: fits an Ethernet frame with either IP header.
   public static let packetSize = 1400
 }
 
 extension DNSRecordData {
-  /// The address record of `ip`.
+  /// Creates the address record data of `ip`.
   init(_ ip: IPAddress) {
     switch ip {
     case .v4(let address): self = .a(address)
@@ -50,7 +51,8 @@ extension DNSRecordData {
     }
   }
 
-  /// The address in an A or AAAA record; a link-local one gets the scope of the interface that it was heard on.
+  /// Returns the address of an A or AAAA record, or nil for other types. A link-local address gets the scope of the
+  /// interface.
   public func address(on interface: InterfaceID) -> IPAddress? {
     switch self {
     case .a(let address): .v4(address)

@@ -1,4 +1,4 @@
-/// A cursor over a DNS message. Every read is checked: whatever the bytes, it throws and never traps.
+/// A cursor over a DNS message. Every read is bounds-checked, so that malformed input throws and never traps.
 struct DNSReader {
   private let bytes: [UInt8]
   private var position = 0
@@ -33,8 +33,8 @@ struct DNSReader {
     return Array(bytes[position..<(position + count)])
   }
 
-  /// A name, compressed or not. Each pointer has to lead to before the start of the run of labels that it ends, so the
-  /// walk moves only backwards and comes to an end. RFC 1035 § 4.1.4.
+  /// Reads a name, compressed or not. Each pointer must point before the start of the labels that it follows, so that
+  /// the loop terminates. RFC 1035 § 4.1.4.
   mutating func name() throws(DNSError) -> DNSName {
     var wire: [UInt8] = []
     var cursor = position
@@ -88,7 +88,7 @@ struct DNSReader {
     guard end <= bytes.count else { throw .truncated }
     let data = try data(of: type, end: end)
     guard position == end else { throw .badRecord }
-    // A TTL with the top bit set counts as 0. RFC 2181 § 8.
+    // A TTL with the most significant bit set counts as 0. RFC 2181 § 8.
     return DNSRecord(
       name, data, ttl: ttl > 0x7FFF_FFFF ? 0 : ttl, cacheFlush: type.rawValue != 41 && recordClass & 0x8000 != 0,
       recordClass: type.rawValue == 41 ? recordClass : recordClass & 0x7FFF)
@@ -120,7 +120,7 @@ struct DNSReader {
     }
   }
 
-  /// The types named in an NSEC record. RFC 4034 § 4.1.2.
+  /// Reads the type bitmaps of an NSEC record. RFC 4034 § 4.1.2.
   private mutating func typeBitmaps(end: Int) throws(DNSError) -> [DNSType] {
     var types: [DNSType] = []
     var lastWindow = -1

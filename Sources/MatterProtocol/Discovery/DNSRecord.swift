@@ -1,4 +1,4 @@
-/// The type of a resource record. A struct, so that unknown types survive a round trip. RFC 1035 § 3.2.2.
+/// The type of a resource record. A struct, so that unknown types are preserved. RFC 1035 § 3.2.2.
 public struct DNSType: Hashable, Comparable, Sendable, RawRepresentable {
   public var rawValue: UInt16
   public init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -12,11 +12,11 @@ public struct DNSType: Hashable, Comparable, Sendable, RawRepresentable {
   public static let txt = DNSType(rawValue: 16)
   /// An IPv6 address. RFC 3596.
   public static let aaaa = DNSType(rawValue: 28)
-  /// Host and port of a service. RFC 2782.
+  /// The host and port of a service. RFC 2782.
   public static let srv = DNSType(rawValue: 33)
-  /// Which types a name has, and so which it has not. RFC 4034 § 4, RFC 6762 § 6.1.
+  /// The complete set of types that exist for a name. RFC 4034 § 4, RFC 6762 § 6.1.
   public static let nsec = DNSType(rawValue: 47)
-  /// In a question: every type.
+  /// All types; for questions only.
   public static let any = DNSType(rawValue: 255)
 }
 
@@ -26,15 +26,15 @@ public enum DNSRecordData: Hashable, Sendable {
   case a(UInt32)
   /// An IPv6 address, most significant half first.
   case aaaa(high: UInt64, low: UInt64)
-  /// A name that stands under this one: an instance under its type.
+  /// A pointer to another name, such as from a service type to an instance.
   case ptr(DNSName)
-  /// On which host and port an instance is. RFC 2782.
+  /// The host and port of an instance. RFC 2782.
   case srv(priority: UInt16, weight: UInt16, port: UInt16, target: DNSName)
-  /// The strings as they are, each at most 255 bytes.
+  /// The undecoded strings, each at most 255 bytes.
   case txt([[UInt8]])
-  /// Which types there are of a name, and that there are no others. RFC 6762 § 6.1.
+  /// The complete set of types that exist for a name. RFC 6762 § 6.1.
   case nsec(next: DNSName, types: [DNSType])
-  /// The data of a type that is not looked into, as it came.
+  /// The undecoded data of an unsupported type.
   case unknown(DNSType, [UInt8])
 
   /// The record type that has this data.
@@ -55,11 +55,11 @@ public enum DNSRecordData: Hashable, Sendable {
 public struct DNSRecord: Hashable, Sendable {
   public var name: DNSName
   public var data: DNSRecordData
-  /// Seconds that the record may be kept; 0 says that it is gone.
+  /// The time to live in seconds; 0 is a goodbye.
   public var ttl: UInt32
-  /// Whether the receiver is to forget what else it knew under this name and type.
+  /// Whether the receiver must flush other cached records of this name and type.
   public var cacheFlush: Bool
-  /// The class without the cache-flush bit: 1 is the Internet, the only one used.
+  /// The class without the cache-flush bit: 1 for the Internet, the only class used.
   public var recordClass: UInt16
 
   public init(_ name: DNSName, _ data: DNSRecordData, ttl: UInt32, cacheFlush: Bool = false, recordClass: UInt16 = 1) {
@@ -77,9 +77,9 @@ public struct DNSRecord: Hashable, Sendable {
 public struct DNSQuestion: Hashable, Sendable {
   public var name: DNSName
   public var type: DNSType
-  /// Whether the answer may come by unicast (the QU bit).
+  /// Whether a unicast response is requested (the QU bit).
   public var wantsUnicast: Bool
-  /// The class without the QU bit: 1 is the Internet, 255 any.
+  /// The class without the QU bit: 1 for the Internet, 255 for any.
   public var questionClass: UInt16
 
   public init(_ name: DNSName, _ type: DNSType, wantsUnicast: Bool = false, questionClass: UInt16 = 1) {

@@ -1,46 +1,47 @@
 public import MatterCrypto
 
-/// Answers multicast DNS queries for any number of Matter services of any number of hosts. RFC 6762, RFC 6763.
+/// Answers multicast DNS queries for any number of Matter services on any number of hosts. RFC 6762, RFC 6763.
 ///
-/// Without I/O: packets and time come in, packets and the next deadline come out. After every call, drain
-/// `nextOutput()` until it is nil, send what it gives in that order, and ask for `nextDeadline` again. To shut down,
-/// withdraw everything and drain once more: goodbyes are given out at once.
+/// Sans-IO: the driver passes in packets and the time. After every call it drains `nextOutput()`, sends the packets in
+/// order, and reads `nextDeadline` again. To shut down, the driver withdraws all services and drains once more:
+/// goodbyes are not delayed.
 ///
-/// No name is probed: names of services contain a random number, or the identifiers of fabric and node (Matter Core § 4.3.1,
-/// § 4.3.2); names of hosts are drawn from 40 random bits. A conflict is reported all the same. Services on a host whose name another
-/// host has are held back and announced again later, unless the owner publishes them on a host of another name before.
+/// The responder does not probe: instance names contain a random number, or the ids of fabric and node (Matter Core §
+/// 4.3.1, § 4.3.2), and host names contain 40 random bits. Conflicts are reported nevertheless. On a conflict of a host
+/// name, the services on the host are held back and announced again later, unless the owner publishes them with another
+/// host name first.
 public struct DNSResponder: Sendable {
-  /// How long it gives way, and how much it sends at once.
+  /// The options of a responder.
   public struct Options: Hashable, Sendable {
-    /// How long the services on a host are held back whose name another host has, and the least time between two announcements in
-    /// defense of an instance name.
+    /// How long services are held back after a conflict of their host name, and the minimum interval between two
+    /// announcements that defend an instance name.
     public var conflictPause = Duration.seconds(60)
-    /// Most packets given out in one go by one answer; more follow after `burstPause`.
+    /// The maximum number of packets that an answer sends at once; further packets follow after `burstPause`.
     public var burst = 16
-    /// Between the packets of an answer, once there were ``burst`` of them.
+    /// The pause between two bursts of an answer.
     public var burstPause = Duration.milliseconds(20)
     public init() {}
   }
 
-  /// Something for the owner to know.
+  /// An event for the owner.
   public enum Event: Hashable, Sendable {
-    /// Another host uses this instance name. The name is defended: the service is announced again.
+    /// Another host uses the instance name. The responder defends the name by announcing the service again.
     case conflict(MatterService.Kind)
-    /// Another host uses this host name: these services on it are withdrawn and held back.
+    /// Another host uses the host name. The services on it are withdrawn and held back.
     case hostConflict(String, [MatterService.Kind])
   }
 
-  /// Packets that were not acted on, by reason.
+  /// Counts of ignored packets by reason.
   public struct Counters: Hashable, Sendable {
-    /// Packets that are no DNS messages.
+    /// Packets that can't be decoded as DNS messages.
     public var malformed = 0
-    /// Messages that are no queries, or carry an error or another operation.
+    /// Messages with an error code or another opcode than a standard query.
     public var notOrdinary = 0
-    /// Queries that came while too many answers were waiting.
+    /// Answers that were dropped because too many were pending.
     public var overloaded = 0
   }
 
-  /// A published service with what is made from it once.
+  /// A published service with its derived names and records.
   struct Published: Sendable {
     let service: MatterService
     let instance: DNSName
@@ -48,34 +49,35 @@ public struct DNSResponder: Sendable {
     let pointers: [DNSName]
     let text: [[UInt8]]
     var phase: Phase
-    /// When what the phase waits for is due.
+    /// The time at which the next step of the phase is due.
     var nextStep: Instant
-    /// When the instance name was last defended against another host.
-    var defended = Instant(nanoseconds: .min / 2)
+    /// The time at which the instance name was last defended.
+    var lastDefense = Instant(nanoseconds: .min / 2)
 
-    /// Whether the service is answered.
+    /// Whether queries for the service are answered.
     var isOurs: Bool { phase != .heldBack }
   }
 
-  /// Whether a service is answered, and what is to be sent of it.
+  /// The announcement phase of a service.
   enum Phase: Hashable, Sendable {
-    /// Another host has the name of its host: it is announced again in the next step.
+    /// Another host uses the host name: queries are not answered until the next step, which announces the service
+    /// again.
     case heldBack
-    /// It is answered, and still to be announced as often.
+    /// Queries are answered, and `left` announcements remain.
     case announcing(left: Int)
 
-    static let begun = Self.announcing(left: 2)
+    static let initial = Self.announcing(left: 2)
   }
 
-  /// What stands under a name. Sequence numbers only grow, so each list is sorted.
+  /// The index entry of a name. Sequence numbers increase monotonically, so each list is sorted.
   struct NameEntry: Sendable {
-    /// Services that this name points to.
+    /// The services that the name points to.
     var pointers: [UInt64] = []
-    /// The service whose instance name it is.
+    /// The service with this instance name.
     var instance: UInt64?
-    /// Services that run on the host of this name.
+    /// The services on the host with this name.
     var hosted: [UInt64] = []
-    /// Service types to enumerate, with how many services each has.
+    /// The service types to enumerate, with their numbers of services.
     var types: [DNSName: Int] = [:]
 
     var isEmpty: Bool { pointers.isEmpty && instance == nil && hosted.isEmpty && types.isEmpty }
@@ -86,17 +88,18 @@ public struct DNSResponder: Sendable {
   public private(set) var interfaces: [InterfaceID: [IPAddress]] = [:]
   var services: [UInt64: Published] = [:]
   var index: [DNSName: NameEntry] = [:]
-  /// The addresses before the last change: an announcement of ours that is received late is no conflict.
-  private(set) var formerAddresses: Set<IPAddress> = []
-  /// Services with an announcement to come.
-  var unsettled: Set<UInt64> = []
-  /// When the first of them is due, or sooner.
+  /// The addresses before the last change, so that a delayed announcement of this responder is not taken for a
+  /// conflict.
+  private(set) var previousAddresses: Set<IPAddress> = []
+  /// The services with a pending announcement.
+  var unannounced: Set<UInt64> = []
+  /// A lower bound of the times at which they are due.
   var earliestStep: Instant?
   private var lastSequence: UInt64 = 0
-  /// When announcements went out last, or the time until which they are held back: services published one right after the other
-  /// share packets.
+  /// The time of the last announcement, or the time until which announcements are delayed. Services published in quick
+  /// succession are thus announced together.
   var lastStep = Instant(nanoseconds: .min / 2)
-  /// When a host name was given up last.
+  /// The time of the last conflict of a host name.
   var lastConflict = Instant(nanoseconds: .min / 2)
   private static let stepPause = Duration.milliseconds(10)
 
@@ -112,23 +115,23 @@ public struct DNSResponder: Sendable {
     self.options = options
   }
 
-  /// The services published, in the order in which they were.
+  /// The published services in the order of publication.
   public var published: [MatterService] { services.sorted { $0.key < $1.key }.map(\.value.service) }
 
-  /// Says which interfaces there are and which addresses each has. New addresses are announced.
+  /// Sets the interfaces and their addresses, and announces the services again if they changed.
   public mutating func setInterfaces(_ interfaces: [InterfaceID: [IPAddress]], at now: Instant) {
     guard interfaces != self.interfaces else { return }
-    formerAddresses = Set(self.interfaces.values.joined())
+    previousAddresses = Set(self.interfaces.values.joined())
     self.interfaces = interfaces
     history = MulticastHistory()
     for sequence in services.keys where services[sequence]?.isOurs == true {
-      services[sequence]?.phase = .begun
+      services[sequence]?.phase = .initial
       schedule(sequence, at: now)
     }
     advance(to: now)
   }
 
-  /// Publishes a service, or replaces what was published under the same instance name.
+  /// Publishes a service, or replaces the one with the same instance name.
   public mutating func publish(_ service: MatterService, at now: Instant) {
     let instance = service.kind.instanceName
     lastSequence += 1
@@ -141,13 +144,13 @@ public struct DNSResponder: Sendable {
         let gone = previous.pointers.filter { !new.contains($0) }.map {
           DNSRecord($0, .ptr(previous.instance), ttl: 0)
         }
-        goodbye(gone, hosts: previous.host == host ? [] : hostsLeft(by: old))
+        goodbye(gone, hosts: previous.host == host ? [] : soleHost(of: old))
       }
       forget(old)
     }
     services[sequence] = Published(
       service: service, instance: instance, host: host, pointers: new, text: service.textStrings,
-      phase: .begun, nextStep: max(now, lastStep + Self.stepPause))
+      phase: .initial, nextStep: max(now, lastStep + Self.stepPause))
     for pointer in new { index[pointer, default: NameEntry()].pointers.append(sequence) }
     index[instance, default: NameEntry()].instance = sequence
     index[host, default: NameEntry()].hosted.append(sequence)
@@ -158,8 +161,8 @@ public struct DNSResponder: Sendable {
     advance(to: now)
   }
 
-  /// Stops publishing a service and says goodbye to it. Does nothing where it isn't published.
-  /// - Parameter silently: says no goodbye, as if the service's host had lost its power.
+  /// Withdraws a service with a goodbye. Does nothing if it isn't published.
+  /// - Parameter silently: Whether to omit the goodbye, as if the host had lost power.
   public mutating func withdraw(_ kind: MatterService.Kind, silently: Bool = false, at now: Instant) {
     let instance = kind.instanceName
     guard let sequence = index[instance]?.instance, let service = services[sequence] else { return }
@@ -169,21 +172,22 @@ public struct DNSResponder: Sendable {
         DNSRecord(instance, service.srv, ttl: 0, cacheFlush: true),
         DNSRecord(instance, .txt(service.text), ttl: 0, cacheFlush: true),
       ]
-      goodbye(records, hosts: hostsLeft(by: sequence))
+      goodbye(records, hosts: soleHost(of: sequence))
     }
     forget(sequence)
     advance(to: now)
   }
 
-  /// Withdraws what is published under the instance name of `service`.
+  /// Withdraws the service with the instance name of `service`.
   public mutating func withdraw(_ service: MatterService, at now: Instant) { withdraw(service.kind, at: now) }
 
-  /// Withdraws everything.
+  /// Withdraws all services.
   public mutating func withdrawAll(at now: Instant) {
     for service in published { withdraw(service.kind, at: now) }
   }
 
-  /// A datagram came in on an interface's multicast or unicast socket. Whether it came over IPv6 is in `source`.
+  /// Handles a datagram received on the multicast or unicast socket of an interface. `source` determines the address
+  /// family.
   public mutating func handle(packet: [UInt8], from source: SocketAddress, on interface: InterfaceID, at now: Instant) {
     do throws(DNSError) {
       handle(try DNSMessage(packet), from: source, on: interface, at: now)
@@ -192,29 +196,29 @@ public struct DNSResponder: Sendable {
     }
   }
 
-  /// The same with a message that the driver has read already, for a socket shared with a browser.
+  /// Handles a decoded message, for a socket shared with a browser.
   public mutating func handle(
     _ message: DNSMessage, from source: SocketAddress, on interface: InterfaceID, at now: Instant
   ) {
     if !message.isOrdinary {
       counters.notOrdinary += 1
     } else if message.isResponse {
-      noticeConflicts(in: message, at: now)
+      detectConflicts(in: message, at: now)
     } else {
-      noticeProbes(in: message, at: now)
+      detectProbes(in: message, at: now)
       answer(message, from: source, on: interface, at: now)
     }
     advance(to: now)
   }
 
-  /// Time has passed: sends what is due.
+  /// Sends the announcements and answers that are due.
   public mutating func advance(to now: Instant) {
     step(to: now)
     replayDeferred(at: now)
     flush(at: now)
   }
 
-  /// When `advance(to:)` has something to do next.
+  /// The time at which `advance(to:)` is due; nil if no timer is running.
   public var nextDeadline: Instant? {
     var earliest = earliestStep
     for due in pending.lazy.map(\.due) { earliest = min(earliest ?? due, due) }
@@ -222,35 +226,35 @@ public struct DNSResponder: Sendable {
     return earliest
   }
 
-  /// The next packet to send.
+  /// Returns the next packet to send, or nil if there is none.
   public mutating func nextOutput() -> DNSOutput? {
     flushGoodbyes()
     return outbox.next()
   }
 
-  /// The next thing to know.
+  /// Returns the next event, or nil if there is none.
   public mutating func nextEvent() -> Event? { events.isEmpty ? nil : events.removeFirst() }
 
   var goodbyes: [Goodbye] = []
 
   // MARK: - Bookkeeping
 
-  /// Sets when a service's next announcement is due.
+  /// Schedules the next announcement of a service.
   mutating func schedule(_ sequence: UInt64, at instant: Instant) {
     services[sequence]?.nextStep = instant
-    unsettled.insert(sequence)
+    unannounced.insert(sequence)
     earliestStep = min(earliestStep ?? instant, instant)
   }
 
-  /// The host of a service, if no other service runs on it.
-  private func hostsLeft(by sequence: UInt64) -> [Published] {
+  /// Returns the host of a service if no other service runs on it.
+  private func soleHost(of sequence: UInt64) -> [Published] {
     guard let service = services[sequence], index[service.host]?.hosted == [sequence] else { return [] }
     return [service]
   }
 
   private mutating func forget(_ sequence: UInt64) {
     guard let service = services.removeValue(forKey: sequence) else { return }
-    unsettled.remove(sequence)
+    unannounced.remove(sequence)
     for pointer in service.pointers { update(pointer) { $0.pointers.removeSorted(sequence) } }
     update(service.instance) { $0.instance = nil }
     update(service.host) { $0.hosted.removeSorted(sequence) }
@@ -274,7 +278,7 @@ extension DNSResponder.Published {
 }
 
 extension RandomSource {
-  /// A random delay.
+  /// Returns a random delay.
   mutating func milliseconds(in range: ClosedRange<Int64>) -> Duration {
     let word: UInt64 = next()
     return .milliseconds(range.lowerBound + Int64(word % UInt64(range.upperBound - range.lowerBound + 1)))

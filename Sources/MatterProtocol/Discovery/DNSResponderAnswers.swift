@@ -1,20 +1,20 @@
-// How the responder's answers are gathered, timed and packed.
+// Collecting, timing and packing the answers of the responder.
 
 extension DNSResponder {
   private static let maximumPending = 256
   private static let maximumDeferred = 64
-  /// Most records of known answers kept for one query of several packets.
+  /// The maximum number of known answers kept for a query of several packets.
   private static let maximumKnownAnswers = 8192
 
   // MARK: - Queries
 
-  /// A query came in. RFC 6762 § 6.
+  /// Answers a query, or defers it until all of its known answers have arrived. RFC 6762 § 6.
   mutating func answer(
     _ message: DNSMessage, from source: SocketAddress, on interface: InterfaceID, at now: Instant
   ) {
     if let position = deferred.firstIndex(where: { $0.source == source && $0.interface == interface }) {
       if message.questions.isEmpty {
-        // More known answers of the query before.
+        // Further known answers of the previous query.
         if deferred[position].message.answers.count < Self.maximumKnownAnswers {
           deferred[position].message.answers += message.answers
         }
@@ -25,7 +25,7 @@ extension DNSResponder {
       replayDeferred(at: now)
     }
     if message.isTruncated && !message.questions.isEmpty && deferred.count < Self.maximumDeferred {
-      // No use waiting when nothing here answers.
+      // A query for unknown names is not worth deferring.
       guard message.questions.contains(where: { index[$0.name] != nil }) else { return }
       deferred.append(
         DeferredQuery(source: source, interface: interface, message: message, due: now + truncationDelay()))
@@ -55,12 +55,12 @@ extension DNSResponder {
       interface: interface, isIPv6: isIPv6,
       unicast: .init(
         destination: source, id: message.id, legacyQuestions: isLegacy ? Array(message.questions.prefix(64)) : nil),
-      due: now, since: now)
-    var unique = PendingAnswers(interface: interface, isIPv6: isIPv6, unicast: nil, due: now, since: now)
+      due: now, requestedAt: now)
+    var unique = PendingAnswers(interface: interface, isIPv6: isIPv6, unicast: nil, due: now, requestedAt: now)
     let isProbe = !message.authorities.isEmpty
     unique.ignoresHistory = isProbe
     var shared: [RecordReference] = []
-    // A question that is repeated a thousand times in a packet is answered once.
+    // A question that is repeated within a packet is answered once.
     var asked: Set<DNSQuestion> = []
     for question in message.questions where asked.insert(question).inserted {
       if isProbe && isOurs(question.name, in: message.authorities, on: interface) { continue }
@@ -83,21 +83,22 @@ extension DNSResponder {
     }
   }
 
-  /// Whether somebody who probes for a name means to have of it what we have: that is no conflict, and may be ourselves.
+  /// Whether the records proposed by a probe equal those of this responder: this is not a conflict, and the probe may
+  /// be its own.
   private func isOurs(_ name: DNSName, in proposed: [DNSRecord], on interface: InterfaceID) -> Bool {
     let proposed = proposed.filter { $0.name == name }
     let ours = references(answering: DNSQuestion(name, .any), on: interface).flatMap { records($0, on: interface) }
     return !proposed.isEmpty && proposed.allSatisfy { record in ours.contains { $0.data == record.data } }
   }
 
-  /// Whether everybody on the link has the record: else what somebody asked for by himself is for all to hear, and for another
-  /// host of that name to object to. RFC 6762 § 5.4.
+  /// Whether the record was multicast recently enough to be cached on the whole link. Otherwise the answer to a query
+  /// for unicast is multicast, so that other hosts can cache it and detect conflicts. RFC 6762 § 5.4.
   private func isFresh(_ reference: RecordReference, _ answers: PendingAnswers, at now: Instant) -> Bool {
     guard let last = history.last(reference, answers) else { return false }
     return now - last <= freshness(of: reference)
   }
 
-  /// Whether the querier has the record for at least half of its life yet. RFC 6762 § 7.1.
+  /// Whether the querier has the record with at least half of its TTL left. RFC 6762 § 7.1.
   private func isKnown(
     _ reference: RecordReference, _ known: [DNSRecord: UInt32], on interface: InterfaceID, isLegacy: Bool
   ) -> Bool {
@@ -117,8 +118,8 @@ extension DNSResponder {
     }
   }
 
-  /// Adds records to the multicast answer that waits already on this interface, or starts one. So there is never more
-  /// waiting than there are records, however many queries come.
+  /// Adds records to the pending multicast answer of the interface, or creates one. The number of pending records is
+  /// therefore bounded by the number of records, regardless of the number of queries.
   private mutating func merge(
     _ references: [(reference: RecordReference, service: UInt64?)], interface: InterfaceID, isIPv6: Bool, due: Instant,
     at now: Instant
@@ -128,9 +129,9 @@ extension DNSResponder {
     }
     if let waiting {
       for (reference, service) in references { pending[waiting].append(reference, of: service) }
-      pending[waiting].since = max(pending[waiting].since, now)
+      pending[waiting].requestedAt = max(pending[waiting].requestedAt, now)
     } else {
-      var answers = PendingAnswers(interface: interface, isIPv6: isIPv6, unicast: nil, due: due, since: now)
+      var answers = PendingAnswers(interface: interface, isIPv6: isIPv6, unicast: nil, due: due, requestedAt: now)
       for (reference, service) in references { answers.append(reference, of: service) }
       pending.append(answers)
     }
@@ -138,7 +139,7 @@ extension DNSResponder {
 
   // MARK: - Announcements and goodbyes
 
-  /// The interfaces with the families that they can speak, in a defined order.
+  /// The interfaces with their address families, in a deterministic order.
   private var channels: [(interface: InterfaceID, isIPv6: Bool)] {
     interfaces.sorted { $0.key < $1.key }.flatMap { interface, addresses in
       let families = Set(addresses.map(\.isIPv6))
@@ -151,33 +152,33 @@ extension DNSResponder {
     guard let earliest = earliestStep, earliest <= now else { return }
     defer {
       earliestStep = nil
-      for sequence in unsettled {
+      for sequence in unannounced {
         if let step = services[sequence]?.nextStep { earliestStep = min(earliestStep ?? step, step) }
       }
     }
-    let due = unsettled.filter { (services[$0]?.nextStep ?? now) <= now }.sorted()
+    let due = unannounced.filter { (services[$0]?.nextStep ?? now) <= now }.sorted()
     if due.isEmpty { return }
     lastStep = max(lastStep, now)
     var announced: [(reference: RecordReference, service: UInt64?)] = []
     for sequence in due {
       guard let service = services[sequence] else {
-        unsettled.remove(sequence)
+        unannounced.remove(sequence)
         continue
       }
       let left = if case .announcing(let left) = service.phase { left } else { 2 }
       announced += announcement(of: sequence).map { ($0, sequence) }
       services[sequence]?.phase = .announcing(left: max(0, left - 1))
       services[sequence]?.nextStep = now + .seconds(1)
-      if left <= 1 { unsettled.remove(sequence) }
+      if left <= 1 { unannounced.remove(sequence) }
     }
     for channel in channels where !announced.isEmpty {
       merge(announced, interface: channel.interface, isIPv6: channel.isIPv6, due: now, at: now)
     }
   }
 
-  mutating func goodbye(_ records: [DNSRecord], hosts: [Published], isHostOthers: Bool = false) {
+  mutating func goodbye(_ records: [DNSRecord], hosts: [Published], isHostNameForeign: Bool = false) {
     for host in hosts { history.clear(host.host, on: interfaces.keys.sorted()) }
-    goodbyes.append(Goodbye(records: records, hosts: hosts, isHostOthers: isHostOthers))
+    goodbyes.append(Goodbye(records: records, hosts: hosts, isHostNameForeign: isHostNameForeign))
   }
 
   /// Sends the goodbyes since the last call: packets of their own for each service.
@@ -186,7 +187,7 @@ extension DNSResponder {
     for (interface, isIPv6) in channels {
       for goodbye in goodbyes {
         let addresses = goodbye.hosts.flatMap {
-          addressRecords(of: $0, on: interface, cacheFlush: !goodbye.isHostOthers)
+          addressRecords(of: $0, on: interface, cacheFlush: !goodbye.isHostNameForeign)
         }
         var records = (goodbye.records + addresses)[...]
         while !records.isEmpty {
@@ -208,14 +209,14 @@ extension DNSResponder {
   // MARK: - Packing
 
   private static let responseFlags = DNSMessage.responseFlag | DNSMessage.authoritativeFlag
-  /// Postponed records are sent at multiples of this, in nanoseconds, which limits how many answers wait.
+  /// Postponed records are sent at multiples of this time, in nanoseconds, which limits the number of pending answers.
   private static let postponementStep: Int64 = 10_000_000
 
   /// Writes the packets that are due.
   mutating func flush(at now: Instant) {
     let due = pending.filter { $0.due <= now }
     if due.isEmpty { return }
-    // Goodbyes first: what is said now may take one of them back.
+    // Goodbyes first, because an answer may announce a withdrawn record again.
     flushGoodbyes()
     pending.removeAll { $0.due <= now }
     for var answers in due {
@@ -239,15 +240,16 @@ extension DNSResponder {
     while let (service, references) = answers.first, message.answers.isEmpty {
       var included: [RecordReference] = []
       var (main, beside): ([DNSRecord], [DNSRecord]) = ([], [])
-      // Whether all of the group is in the packet. A group that doesn't fit has packets of its own, as full as they can be.
-      var isWhole = true
+      // Whether the whole group is in the packet. A group that doesn't fit gets packets of its own, each as full as
+      // possible.
+      var isComplete = true
       var taken = 0
       for reference in references {
         if isDue(reference, of: service, in: answers, at: now) {
           let group = records(reference, on: answers.interface).map { adapted($0, legacy: legacy != nil) }
           let mark = writer.mark
-          isWhole = group.allSatisfy { writer.append($0) }
-          if !isWhole {
+          isComplete = group.allSatisfy { writer.append($0) }
+          if !isComplete {
             writer.rewind(to: mark)
             break
           }
@@ -263,15 +265,15 @@ extension DNSResponder {
           let mark = writer.mark
           guard group.allSatisfy({ writer.append($0) }) else {
             writer.rewind(to: mark)
-            isWhole = false
+            isComplete = false
             break additionals
           }
           included.append(extra)
           beside += group
         }
       }
-      // A record that no packet has room for is dropped.
-      answers.removeFirst(isWhole ? references.count : max(1, taken))
+      // A record that is too large for any packet is dropped.
+      answers.removeFirst(isComplete ? references.count : max(1, taken))
       message.answers = main
       message.additionals = beside
       for reference in included {
@@ -292,17 +294,18 @@ extension DNSResponder {
         destination: destination))
   }
 
-  /// Whether an answer is to be sent now. One that was multicast within the last second is postponed until that second is over, unless
-  /// it was multicast after it was asked for. RFC 6762 § 6.
+  /// Whether an answer must be sent now. An answer that was multicast within the last second is postponed to the end of
+  /// that second, or dropped if it was multicast after the query. RFC 6762 § 6.
   private mutating func isDue(
     _ reference: RecordReference, of service: UInt64, in answers: PendingAnswers, at now: Instant
   ) -> Bool {
-    // An answer about no service may have been an additional record of another packet.
+    // An answer without a service may have been sent as an additional record of another packet.
     if service == 0 && answers.sent.contains(reference) { return false }
-    // The addresses of a host belong into every announcement of a service on it: without them others ask again, seconds later.
+    // Every announcement of a service includes the addresses of its host; without them, receivers query again seconds
+    // later.
     if answers.unicast != nil || answers.ignoresHistory || reference.sequence != service { return true }
     guard let last = history.last(reference, answers), now - last < MulticastHistory.pause else { return true }
-    guard last < answers.since else { return false }
+    guard last < answers.requestedAt else { return false }
     let free = (last + MulticastHistory.pause).nanoseconds
     let due = Instant(nanoseconds: (free + Self.postponementStep - 1) / Self.postponementStep * Self.postponementStep)
     let waiting = pending.lastIndex {
@@ -311,17 +314,18 @@ extension DNSResponder {
     }
     if let waiting {
       pending[waiting].append(reference, of: service)
-      pending[waiting].since = max(pending[waiting].since, answers.since)
+      pending[waiting].requestedAt = max(pending[waiting].requestedAt, answers.requestedAt)
     } else {
       var postponed = PendingAnswers(
-        interface: answers.interface, isIPv6: answers.isIPv6, unicast: nil, due: due, since: answers.since)
+        interface: answers.interface, isIPv6: answers.isIPv6, unicast: nil, due: due, requestedAt: answers.requestedAt)
       postponed.append(reference, of: service)
       pending.append(postponed)
     }
     return false
   }
 
-  /// A record as a plain DNS resolver gets it: short-lived and without the cache-flush bit. RFC 6762 § 6.7.
+  /// Returns a record as sent to a plain DNS resolver: with a short TTL and without the cache-flush bit. RFC 6762 §
+  /// 6.7.
   private func adapted(_ record: DNSRecord, legacy: Bool) -> DNSRecord {
     guard legacy else { return record }
     var record = record
@@ -332,6 +336,6 @@ extension DNSResponder {
 }
 
 extension DNSRecord {
-  /// The record without what differs between two copies of it: TTL and cache-flush bit.
+  /// The record without TTL and cache-flush bit, which differ between copies.
   var identity: DNSRecord { DNSRecord(name, data, ttl: 0, recordClass: recordClass) }
 }

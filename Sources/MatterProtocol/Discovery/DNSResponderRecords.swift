@@ -1,18 +1,18 @@
-// What the responder's records are, and which of them answer a question.
+// The records of the responder, and the selection of answers.
 
 extension DNSResponder {
-  /// TTL of the records that depend on a host, in seconds. RFC 6762 § 10.
+  /// The TTL of records that depend on a host, in seconds. RFC 6762 § 10.
   static let hostTTL: UInt32 = 120
-  /// TTL of all others.
+  /// The TTL of all other records, in seconds.
   static let otherTTL: UInt32 = 4500
-  /// Longest TTL told to a plain DNS resolver. RFC 6762 § 6.7.
+  /// The maximum TTL for a plain DNS resolver, in seconds. RFC 6762 § 6.7.
   static let legacyTTL: UInt32 = 10
 
-  /// The addresses of a host as seen on an interface, none twice.
+  /// Returns the addresses of a host on an interface, without duplicates.
   func addresses(of hosted: [Published], on interface: InterfaceID) -> [IPAddress] {
     var seen: Set<IPAddress> = []
     var result: [IPAddress] = []
-    // Services of one host mostly say the same: the interface's addresses need adding only once.
+    // Services of one host usually share the addresses of the interface, which are added once.
     var addedInterface = false
     for service in hosted {
       if service.service.addresses.isEmpty && addedInterface { continue }
@@ -30,16 +30,16 @@ extension DNSResponder {
       of: (index[host]?.hosted ?? []).compactMap { services[$0] }.filter(\.isOurs), on: interface)
   }
 
-  /// The address records that say goodbye to a host.
-  /// - Parameter cacheFlush: whether there are no others of that name.
+  /// Returns the goodbye records for the addresses of a host.
+  /// - Parameter cacheFlush: Whether no other host uses the name.
   func addressRecords(of host: Published, on interface: InterfaceID, cacheFlush: Bool) -> [DNSRecord] {
     addresses(of: [host], on: interface).map {
       DNSRecord(host.host, DNSRecordData($0), ttl: 0, cacheFlush: cacheFlush)
     }
   }
 
-  /// How long after it was multicast last a record is taken to be in everybody's cache: a quarter of its TTL.
-  /// RFC 6762 § 5.4.
+  /// Returns the time after a multicast within which a record is assumed to be cached on the link: a quarter of its
+  /// TTL. RFC 6762 § 5.4.
   func freshness(of reference: RecordReference) -> Duration {
     let ttl =
       switch reference.type {
@@ -49,7 +49,7 @@ extension DNSResponder {
     return .seconds(Int64(ttl)) / 4
   }
 
-  /// The records behind a reference on an interface: none if they are gone, several for addresses.
+  /// Returns the records of a reference on an interface: none if they no longer exist, several for addresses.
   func records(_ reference: RecordReference, on interface: InterfaceID) -> [DNSRecord] {
     let name = reference.name
     if reference.sequence == 0 {
@@ -58,7 +58,7 @@ extension DNSResponder {
         return types.dropFirst(reference.position).prefix(1).map { DNSRecord(name, .ptr($0), ttl: Self.otherTTL) }
       case .nsec:
         let types = Set(addresses(of: name, on: interface).map { DNSRecordData($0).type }).sorted()
-        // With no address at all there would be nothing to say.
+        // Without addresses, the name does not exist on the interface.
         if types.isEmpty { return [] }
         return [DNSRecord(name, .nsec(next: name, types: types), ttl: Self.hostTTL, cacheFlush: true)]
       default:
@@ -77,10 +77,10 @@ extension DNSResponder {
     }
   }
 
-  /// The types of the published services, in a defined order.
+  /// The types of the published services, in a deterministic order.
   private var types: [DNSName] { (index[MatterServiceNames.enumeration]?.types.keys).map { $0.sorted() } ?? [] }
 
-  /// What answers a question.
+  /// Returns the records that answer a question.
   func references(answering question: DNSQuestion, on interface: InterfaceID) -> [RecordReference] {
     guard question.questionClass == 1 || question.questionClass == 255 else { return [] }
     guard let entry = index[question.name] else { return [] }
@@ -111,7 +111,7 @@ extension DNSResponder {
     return found
   }
 
-  /// What is worth knowing beside an answer. RFC 6763 § 12.
+  /// Returns the additional records for an answer. RFC 6763 § 12.
   func additionals(to reference: RecordReference) -> [RecordReference] {
     if reference.sequence == 0 {
       switch reference.type {
@@ -133,7 +133,7 @@ extension DNSResponder {
     }
   }
 
-  /// Every record of a service, to announce it.
+  /// Returns all records of a service, for its announcement.
   func announcement(of sequence: UInt64) -> [RecordReference] {
     guard let service = services[sequence] else { return [] }
     return service.pointers.map { RecordReference($0, .ptr, sequence) } + [

@@ -1,8 +1,8 @@
-/// One record that the responder has, by what identifies it. Data is looked up when the record is written.
+/// Identifies a record of the responder. The data is looked up when the record is written.
 struct RecordReference: Hashable, Sendable {
   let name: DNSName
   let type: DNSType
-  /// The service it belongs to; 0 for the records of a host and for the enumeration of types.
+  /// The service of the record; 0 for the records of a host and for the enumeration of types.
   let sequence: UInt64
   /// The position in the enumeration of types; 0 otherwise.
   let position: Int
@@ -15,9 +15,9 @@ struct RecordReference: Hashable, Sendable {
   }
 }
 
-/// Answers that wait to be sent: for the random delay, or for the pause between two bursts of packets.
+/// Answers that wait for the random delay, or for the pause between two bursts.
 struct PendingAnswers: Sendable {
-  /// What is special about a unicast answer.
+  /// The destination and the header of a unicast answer.
   struct Unicast: Sendable {
     let destination: SocketAddress
     let id: UInt16
@@ -33,37 +33,38 @@ struct PendingAnswers: Sendable {
   let interface: InterfaceID
   let isIPv6: Bool
   let unicast: Unicast?
-  /// Whether to send even what has been multicast within the last second: in defence against a probe.
+  /// Whether to also send records that were multicast within the last second, to defend a name against a probe.
   var ignoresHistory = false
   var due: Instant
-  /// When the last of the answers was asked for.
-  var since: Instant
-  /// Answers grouped by service. Those about no service are one group.
+  /// The time of the latest query for the answers.
+  var requestedAt: Instant
+  /// The answers grouped by service. Answers without a service form one group.
   private var groups: [(service: UInt64, references: [RecordReference])] = []
   private var positions: [UInt64: Int] = [:]
   private var members: Set<Member> = []
   private var firstGroup = 0
-  /// Answers of the first group that are sent.
+  /// The number of answers of the first group that are sent.
   private var sentOfFirst = 0
-  /// Answers and additional records that are sent.
+  /// The answers and additional records that are sent.
   var sent: Set<RecordReference> = []
 
-  init(interface: InterfaceID, isIPv6: Bool, unicast: Unicast?, due: Instant, since: Instant) {
+  init(interface: InterfaceID, isIPv6: Bool, unicast: Unicast?, due: Instant, requestedAt: Instant) {
     self.interface = interface
     self.isIPv6 = isIPv6
     self.unicast = unicast
     self.due = due
-    self.since = since
+    self.requestedAt = requestedAt
   }
 
   var isEmpty: Bool { firstGroup >= groups.count }
 
-  /// The service of the first group, 0 for records of no service; and the answers of that group that are still to be sent.
+  /// The service of the first group, 0 for records without a service, and the remaining answers of the group.
   var first: (service: UInt64, references: ArraySlice<RecordReference>)? {
     isEmpty ? nil : (groups[firstGroup].service, groups[firstGroup].references.dropFirst(sentOfFirst))
   }
 
-  /// - Parameter service: the service whose packet the record belongs to, where that isn't the record's own.
+  /// Appends a record to the group of its service.
+  /// - Parameter service: The group, if other than that of the record's own service.
   mutating func append(_ reference: RecordReference, of service: UInt64? = nil) {
     let service = service ?? reference.sequence
     guard members.insert(Member(service: service, reference: reference)).inserted else { return }
@@ -84,7 +85,7 @@ struct PendingAnswers: Sendable {
   }
 }
 
-/// A query whose known answers go on in further packets. RFC 6762 § 7.2.
+/// A query whose known answers continue in further packets. RFC 6762 § 7.2.
 struct DeferredQuery: Sendable {
   let source: SocketAddress
   let interface: InterfaceID
@@ -92,18 +93,17 @@ struct DeferredQuery: Sendable {
   var due: Instant
 }
 
-/// Records that are no longer true.
+/// Records to withdraw.
 struct Goodbye: Sendable {
   let records: [DNSRecord]
-  /// Services whose host is gone with them, for its addresses.
+  /// The services whose host addresses are also withdrawn.
   let hosts: [DNSResponder.Published]
-  /// Whether the host's name is somebody else's now: then the other addresses under it stay.
-  var isHostOthers = false
+  /// Whether another host uses the host name, so that its addresses must not be flushed.
+  var isHostNameForeign = false
 }
 
-/// When each record was last multicast, for as long as that matters: a record goes out at most once a second on
-/// each interface, and who asks for it by himself gets it by himself only if all others have it already.
-/// RFC 6762 § 5.4, § 6.
+/// The time of the last multicast of each record. A record is multicast at most once per second on each interface, and
+/// a query for a unicast response gets one only if the record was multicast recently. RFC 6762 § 5.4, § 6.
 struct MulticastHistory: Sendable {
   private struct Key: Hashable {
     let interface: InterfaceID
@@ -119,14 +119,14 @@ struct MulticastHistory: Sendable {
   private var previous: [Key: Instant] = [:]
   private var rotated: Instant?
 
-  /// When the record was multicast last; nil where that is too long ago to matter.
+  /// Returns the time of the last multicast of a record; nil if there was none recently.
   func last(_ record: RecordReference, _ pending: PendingAnswers) -> Instant? {
     let key = Key(interface: pending.interface, isIPv6: pending.isIPv6, record: record)
     return current[key] ?? previous[key]
   }
 
   mutating func note(_ record: RecordReference, _ pending: PendingAnswers, at now: Instant) {
-    // Two generations: one is thrown away whole once all of it is too old.
+    // Two generations, so that outdated entries are discarded as a whole.
     if now - (rotated ?? Instant(nanoseconds: .min / 2)) >= Self.memory {
       previous = current
       current = [:]
@@ -135,7 +135,7 @@ struct MulticastHistory: Sendable {
     current[Key(interface: pending.interface, isIPv6: pending.isIPv6, record: record)] = now
   }
 
-  /// Lets a host's records go out at once, because a goodbye has just contradicted them.
+  /// Removes the records of a host, so that they can be multicast at once after a goodbye.
   mutating func clear(_ name: DNSName, on interfaces: [InterfaceID]) {
     for interface in interfaces {
       for isIPv6 in [false, true] {
@@ -149,7 +149,7 @@ struct MulticastHistory: Sendable {
   }
 }
 
-/// First in, first out, without moving what waits.
+/// A FIFO queue that does not move its elements.
 struct OutputQueue: Sendable {
   private var outputs: [DNSOutput] = []
   private var head = 0

@@ -1,7 +1,7 @@
-/// Writes a DNS message record by record, with name compression, and never beyond its limit.
+/// Writes a DNS message record by record, with name compression, within a size limit.
 ///
-/// How long a message gets does not depend on the order of its records, as each distinct suffix is spelt out exactly
-/// once: what was measured in one order fits in any other.
+/// Each distinct name suffix is written out exactly once, so the size of a message does not depend on the order of its
+/// records: records that fit in one order fit in any other.
 struct DNSWriter {
   static let headerSize = 12
 
@@ -9,13 +9,13 @@ struct DNSWriter {
   private let limit: Int
   private let compressingTargets: Bool
   private let compressing: Bool
-  /// Where each name suffix (in lower case) is spelt out, and in which order they came, to take them back.
+  /// The offsets of the name suffixes in lower case, and their order of insertion for a rollback.
   private var offsets: [ArraySlice<UInt8>: Int] = [:]
   private var suffixes: [ArraySlice<UInt8>] = []
 
   /// - Parameters:
-  ///   - compressingTargets: whether the targets of SRV records may be compressed, too.
-  ///   - compressing: whether any name may be.
+  ///   - compressingTargets: Whether the targets of SRV records may also be compressed.
+  ///   - compressing: Whether any names may be compressed.
   init(limit: Int, compressingTargets: Bool = true, compressing: Bool = true) {
     self.compressing = compressing
     bytes = [UInt8](repeating: 0, count: Self.headerSize)
@@ -23,14 +23,14 @@ struct DNSWriter {
     self.compressingTargets = compressingTargets
   }
 
-  /// A record's data by itself, with all names spelt out.
+  /// Encodes the data of a record without name compression.
   static func uncompressed(_ data: DNSRecordData) -> [UInt8] {
     var writer = DNSWriter(limit: .max, compressing: false)
     writer.data(data)
     return Array(writer.bytes[headerSize...])
   }
 
-  /// A place to go back to.
+  /// A position for ``rewind(to:)``.
   struct Mark {
     fileprivate let count: Int
     fileprivate let suffixes: Int
@@ -44,7 +44,7 @@ struct DNSWriter {
     suffixes.removeSubrange(mark.suffixes...)
   }
 
-  /// Appends a question, or does nothing and returns false where it would not fit.
+  /// Appends a question; does nothing and returns false if it does not fit.
   mutating func append(_ question: DNSQuestion) -> Bool {
     let start = mark
     name(question.name)
@@ -53,7 +53,7 @@ struct DNSWriter {
     return keep(from: start)
   }
 
-  /// Appends a record, or does nothing and returns false where it would not fit (or can't be written at all).
+  /// Appends a record; does nothing and returns false if it does not fit or can't be encoded.
   mutating func append(_ record: DNSRecord) -> Bool {
     let start = mark
     name(record.name)
@@ -79,7 +79,7 @@ struct DNSWriter {
     return false
   }
 
-  /// The message with its header filled in; `counts` are questions, answers, authorities, additionals.
+  /// Returns the message with its header; `counts` are questions, answers, authorities, additionals.
   func finish(id: UInt16, flags: UInt16, counts: [UInt16]) -> [UInt8] {
     var message = bytes
     for (index, word) in ([id, flags] + counts.prefix(4)).enumerated() {
@@ -140,7 +140,7 @@ struct DNSWriter {
       uint16(port)
       name(target, compressed: compressingTargets)
     case .txt(let strings):
-      // A TXT record has at least one string, if an empty one. RFC 6763 § 6.1.
+      // A TXT record has at least one string, which may be empty. RFC 6763 § 6.1.
       if strings.isEmpty { bytes.append(0) }
       for string in strings {
         bytes.append(UInt8(min(string.count, 255)))

@@ -1,31 +1,31 @@
-/// What to look for with DNS-SD. Matter Core § 4.3.
+/// A DNS-SD search for Matter services. Matter Core § 4.3.
 public enum DiscoveryQuery: Hashable, Sendable {
-  /// Which commissionable nodes. § 4.3.1.
+  /// A filter for commissionable nodes. § 4.3.1.
   public enum CommissionableFilter: Hashable, Sendable {
-    /// All of them, whether or not in commissioning mode.
+    /// All nodes, in commissioning mode or not.
     case any
-    /// Those in commissioning mode.
+    /// Nodes in commissioning mode.
     case inCommissioningMode
-    /// The full 12-bit discriminator, as in a QR code.
+    /// Nodes with a 12-bit discriminator, as in a QR code.
     case longDiscriminator(UInt16)
-    /// Its upper four bits, as in a manual code.
+    /// Nodes with the upper four bits of a discriminator, as in a manual code.
     case shortDiscriminator(UInt8)
-    /// Of this maker, by its id.
+    /// Nodes of a vendor.
     case vendor(UInt16)
-    /// Of this device type, by its id.
+    /// Nodes of a device type.
     case deviceType(UInt32)
-    /// One instance, known by its name.
+    /// The instance with a known name.
     case instance(UInt64)
   }
 
-  /// Nodes that can be commissioned.
+  /// Commissionable nodes.
   case commissionable(CommissionableFilter = .any)
   /// Commissioned nodes: all, those of a fabric, or one.
   case operational(compressedFabricID: UInt64?, nodeID: UInt64?)
   /// Commissioners.
   case commissioner
 
-  /// The name whose PTR records list what is looked for, or the one instance that is.
+  /// The name of the PTR records to query, or the single instance.
   enum Target: Hashable, Sendable {
     case pointers(DNSName)
     case instance(MatterService.Kind)
@@ -53,7 +53,7 @@ public enum DiscoveryQuery: Hashable, Sendable {
     }
   }
 
-  /// Whether a service is one of those looked for.
+  /// Whether a service matches the query.
   public func matches(_ service: MatterService) -> Bool {
     switch (self, service.kind) {
     case (.commissionable(let filter), .commissionable(let instance)):

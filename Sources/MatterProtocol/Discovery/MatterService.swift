@@ -2,7 +2,7 @@ public import MatterCrypto
 
 /// A DNS-SD service of a Matter node: what a device publishes and a controller finds. Matter Core § 4.3.
 public struct MatterService: Hashable, Sendable {
-  /// Which of the three services it is, with what its instance name says.
+  /// The kind of service, with the values encoded in its instance name.
   public enum Kind: Hashable, Sendable {
     /// A commissioned node on one of its fabrics: `_matter._tcp`. § 4.3.2.
     case operational(compressedFabricID: UInt64, nodeID: UInt64)
@@ -14,9 +14,9 @@ public struct MatterService: Hashable, Sendable {
 
   /// One entry of the TXT record.
   public struct TextEntry: Hashable, Sendable {
-    /// Of the standard, in upper case, or anybody's.
+    /// The key; those of the specification are in upper case.
     public var key: String
-    /// What stands behind the `=`.
+    /// The value after the `=`.
     public var value: String
     public init(_ key: String, _ value: String) {
       self.key = key
@@ -27,14 +27,15 @@ public struct MatterService: Hashable, Sendable {
   public var kind: Kind
   /// The host, 12 or 16 upper-case hex digits and `.local`.
   public var hostName: String
-  /// The UDP port on which the node is.
+  /// The UDP port of the node.
   public var port: UInt16
-  /// The host's addresses. Empty in a published service: those of each interface.
+  /// The addresses of the host. In a published service, an empty list means the addresses of each interface.
   public var addresses: [IPAddress]
-  /// The TXT record in its order. Keys that nobody knows are kept.
+  /// The entries of the TXT record in order, including unknown keys.
   public var text: [TextEntry]
 
-  /// - Parameter hostName: with or without `.local`, which is added where it is missing.
+  /// Creates a service.
+  /// - Parameter hostName: The host name; `.local` is added if missing.
   public init(kind: Kind, hostName: String, port: UInt16, addresses: [IPAddress] = [], text: [TextEntry] = []) {
     self.kind = kind
     self.hostName = hostName.lowercased().hasSuffix(".local") ? hostName : hostName + ".local"
@@ -43,12 +44,12 @@ public struct MatterService: Hashable, Sendable {
     self.text = text
   }
 
-  /// The host name for a host with this link-layer address, of which the low 48 bits count. § 4.3.1.
+  /// Returns the host name for a link-layer address, given by the low 48 bits. § 4.3.1.
   public static func hostName(macAddress: UInt64) -> String {
     String(hexadecimal(macAddress).suffix(12)) + ".local"
   }
 
-  /// A host name drawn at random, as if of a locally administered address: for a host whose own name somebody else has.
+  /// Returns a random host name in the form of a locally administered address, for use after a conflict of host names.
   /// § 4.3.1, RFC 6762 § 9.
   public static func hostName(drawnFrom random: inout some RandomSource) -> String {
     let bits: UInt64 = random.next()
@@ -64,7 +65,7 @@ public struct MatterService: Hashable, Sendable {
 // MARK: - The TXT record, typed
 
 extension MatterService {
-  /// The value of a TXT key (compared without regard to case, the first one counts), or nil where it is absent.
+  /// The value of the first TXT entry with a key, ignoring case; nil if there is none.
   public subscript(text key: String) -> String? {
     get { text.first { $0.key.lowercased() == key.lowercased() }?.value }
     set {
@@ -78,7 +79,7 @@ extension MatterService {
     }
   }
 
-  /// A decimal number without sign or leading zeros, nil for anything else.
+  /// Parses a decimal number without sign or leading zeros; nil if the text is anything else.
   private static func decimal(_ text: some StringProtocol, upTo maximum: UInt64) -> UInt64? {
     guard !text.isEmpty, text.count <= 20, text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { return nil }
     guard let value = UInt64(text), value <= maximum, text.utf8.count == 1 || text.utf8.first != 0x30 else {
@@ -108,7 +109,8 @@ extension MatterService {
   /// The upper four bits of the discriminator.
   public var shortDiscriminator: UInt8? { discriminator.map { UInt8($0 >> 8 & 0xF) } }
 
-  /// CM: 0 not in commissioning mode, 1 with its own passcode, 2 with one made for this window. Absent is 0. § 4.3.1.
+  /// CM: 0 not in commissioning mode, 1 with the passcode of the device, 2 with a passcode for this commissioning
+  /// window. Absent means 0. § 4.3.1.
   public var commissioningMode: UInt8 {
     get { number("CM", upTo: 255).map { UInt8($0) } ?? 0 }
     set { self[text: "CM"] = String(newValue) }
@@ -129,7 +131,7 @@ extension MatterService {
     return (UInt16(vendor), parts.count == 2 ? Self.decimal(parts[1], upTo: 0xFFFF).map { UInt16($0) } : nil)
   }
 
-  /// Sets VP; no vendor takes it out.
+  /// Sets VP; a nil vendor removes it.
   public mutating func setVendor(_ vendor: UInt16?, product: UInt16?) {
     self[text: "VP"] = vendor.map { vendor in product.map { "\(vendor)+\($0)" } ?? "\(vendor)" }
   }
@@ -140,7 +142,7 @@ extension MatterService {
     set { self[text: "DT"] = newValue.map { String($0) } }
   }
 
-  /// DN: what the user may call it, at most 32 bytes. § 4.3.1.
+  /// DN: the device name, at most 32 bytes. § 4.3.1.
   public var deviceName: String? {
     get { self[text: "DN"] }
     set { self[text: "DN"] = newValue }
@@ -170,43 +172,44 @@ extension MatterService {
     }
   }
 
-  /// PH: how to bring the device into commissioning mode, as a bit map. § 4.3.1.
+  /// PH: the ways to bring the device into commissioning mode, as a bit map. § 4.3.1.
   public var pairingHint: UInt32? {
     get { number("PH", upTo: 0xFFFF_FFFF).map { UInt32($0) } }
     set { self[text: "PH"] = newValue.map { String($0) } }
   }
 
-  /// PI: what the pairing hint's words leave open. § 4.3.1.
+  /// PI: the instruction that complements the pairing hint. § 4.3.1.
   public var pairingInstruction: String? {
     get { self[text: "PI"] }
     set { self[text: "PI"] = newValue }
   }
 
-  /// SII: how long to wait before resending to the node while it is idle; at most an hour. § 4.3.4.
+  /// SII: the retransmission interval while the node is idle, at most one hour. § 4.3.4.
   public var idleInterval: Duration? {
     get { milliseconds("SII", upTo: 3_600_000) }
     set { self[text: "SII"] = Self.milliseconds(newValue) }
   }
 
-  /// SAI: the same while it is active; at most an hour. § 4.3.4.
+  /// SAI: the retransmission interval while the node is active, at most one hour. § 4.3.4.
   public var activeInterval: Duration? {
     get { milliseconds("SAI", upTo: 3_600_000) }
     set { self[text: "SAI"] = Self.milliseconds(newValue) }
   }
 
-  /// SAT: how long it stays active after it last was. § 4.3.4.
+  /// SAT: the time that the node stays active after its last activity. § 4.3.4.
   public var activeThreshold: Duration? {
     get { milliseconds("SAT", upTo: 65_535) }
     set { self[text: "SAT"] = Self.milliseconds(newValue) }
   }
 
-  /// T: the TCP modes that it can do, as a bit map (2 client, 4 server). § 4.3.4.
+  /// T: the supported TCP modes, as a bit map (2 client, 4 server). § 4.3.4.
   public var tcpModes: UInt8? {
     get { number("T", upTo: 255).map { UInt8($0) } }
     set { self[text: "T"] = newValue.map { String($0) } }
   }
 
-  /// ICD: whether it works as a long-idle-time device now; absent where it isn't one at all. § 4.3.4.
+  /// ICD: whether the node operates as a long-idle-time device; nil if it isn't an intermittently connected device. §
+  /// 4.3.4.
   public var isLongIdleTime: Bool? {
     get { number("ICD", upTo: 1).map { $0 == 1 } }
     set { self[text: "ICD"] = newValue.map { $0 ? "1" : "0" } }

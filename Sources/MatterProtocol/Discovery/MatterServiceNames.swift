@@ -1,17 +1,16 @@
-/// The names under which Matter's services stand in DNS-SD. Matter Core § 4.3.
+/// The DNS-SD names of Matter services. Matter Core § 4.3.
 public enum MatterServiceNames {
-  /// Nodes that are on a fabric. § 4.3.2. (The name says TCP for both.)
+  /// Commissioned nodes. § 4.3.2. The name contains `_tcp` for UDP and TCP alike.
   public static let operational = DNSName("_matter._tcp.local")
-  /// Nodes that can be commissioned. § 4.3.1.
+  /// Commissionable nodes. § 4.3.1.
   public static let commissionable = DNSName("_matterc._udp.local")
-  /// Commissioners that a device can ask to commission it. § 4.3.3.
+  /// Commissioners that a device can ask for commissioning. § 4.3.3.
   public static let commissioner = DNSName("_matterd._udp.local")
-  /// All of these.
   static let types = [operational, commissionable, commissioner]
-  /// Under this name stand the types of all services. RFC 6763 § 9.
+  /// The name that enumerates all service types. RFC 6763 § 9.
   public static let enumeration = DNSName("_services._dns-sd._udp.local")
 
-  /// A subtype of a service type: `_S3._sub._matterc._udp.local`. RFC 6763 § 7.1.
+  /// Returns a subtype of a service type, such as `_S3._sub._matterc._udp.local`. RFC 6763 § 7.1.
   static func subtype(_ label: String, of type: DNSName) -> DNSName {
     DNSName(label, DNSName("_sub", type))
   }
@@ -37,7 +36,7 @@ extension MatterService.Kind {
     }
   }
 
-  /// What an instance name says, nil where it is not one of Matter's.
+  /// Parses an instance name; nil if it does not name a Matter service.
   public init?(instanceName name: DNSName) {
     guard let label = name.labels.first else { return nil }
     let type = name.parent
@@ -64,7 +63,7 @@ extension MatterService.Kind {
 }
 
 extension MatterService {
-  /// Every name that points to the instance: the type and its subtypes. § 4.3.1, § 4.3.2.
+  /// The names that point to the instance: the type and its subtypes. § 4.3.1, § 4.3.2.
   var pointerNames: [DNSName] {
     let type = kind.typeName
     var labels: [String] = []
@@ -82,8 +81,8 @@ extension MatterService {
     return [type] + labels.map { MatterServiceNames.subtype($0, of: type) }
   }
 
-  /// The names to enumerate for it: its type, and the subtype of its fabric, which RFC 6763 § 9 does not ask for but
-  /// Matter's certification tests do.
+  /// The names to enumerate: the type, and for an operational node the subtype of its fabric, which RFC 6763 § 9 does
+  /// not require but the Matter certification tests do.
   var enumeratedNames: [DNSName] {
     if case .operational = kind { pointerNames } else { [kind.typeName] }
   }
@@ -93,7 +92,7 @@ extension MatterService {
     text.map { Array(($0.key + "=" + $0.value).utf8.prefix(255)) }
   }
 
-  /// The entries in the strings of a TXT record; what has no key is left out. RFC 6763 § 6.4.
+  /// Parses the strings of a TXT record, ignoring those without a key. RFC 6763 § 6.4.
   static func textEntries(_ strings: [[UInt8]]) -> [TextEntry] {
     strings.compactMap { string in
       let key = string.prefix { $0 != 0x3D }

@@ -1,11 +1,11 @@
-/// Which of the two internet protocols an address is of.
+/// The version of the internet protocol that an address belongs to.
 public enum IPFamily: String, Hashable, CaseIterable, Sendable { case v4 = "IPv4", v6 = "IPv6" }
 
 /// An IPv4 or IPv6 address.
 public enum IPAddress: Hashable, Sendable, CustomStringConvertible {
-  /// In host order.
+  /// The address in host byte order.
   case v4(UInt32)
-  /// In host order; `scope` is the interface's index for link-local addresses, else 0.
+  /// The address in host byte order; `scope` is the interface index of a link-local address, otherwise 0.
   case v6(high: UInt64, low: UInt64, scope: UInt32)
 
   /// 127.0.0.1
@@ -13,7 +13,7 @@ public enum IPAddress: Hashable, Sendable, CustomStringConvertible {
   /// ::1
   public static let loopback6 = IPAddress.v6(high: 0, low: 1, scope: 0)
 
-  /// Whether it is of IPv6; an IPv4 address written in IPv6 is not told from others here.
+  /// Whether this is an IPv6 address. IPv4-mapped addresses count as IPv6.
   public var isIPv6: Bool { if case .v6 = self { true } else { false } }
   public var family: IPFamily { isIPv6 ? .v6 : .v4 }
   /// 127.0.0.0/8, ::1
@@ -49,7 +49,7 @@ public enum IPAddress: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// From 4 or 16 bytes in network order.
+  /// Creates an address from 4 or 16 bytes in network order; nil for any other number of bytes.
   public init?(bytes: some Collection<UInt8>, scope: UInt32 = 0) {
     switch bytes.count {
     case 4: self = .v4(bytes.reduce(0) { $0 << 8 | UInt32($1) })
@@ -62,7 +62,7 @@ public enum IPAddress: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// From dotted decimal, or RFC 4291 text with an optional numeric `%scope`.
+  /// Parses dotted decimal, or RFC 4291 text with an optional numeric `%scope`.
   public init?(_ text: String) {
     if text.contains(":") {
       guard let value = Self.parse6(text) else { return nil }
@@ -136,11 +136,11 @@ public enum IPAddress: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Where a datagram comes from or goes to.
+/// The source or destination of a datagram.
 public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
-  /// With its scope, where it is link-local.
+  /// The IP address; a link-local one has its scope set.
   public var ip: IPAddress
-  /// UDP or TCP, as whoever uses it means it.
+  /// The UDP or TCP port; the context determines which.
   public var port: UInt16
 
   public init(_ ip: IPAddress, port: UInt16) { (self.ip, self.port) = (ip, port) }

@@ -1,72 +1,75 @@
-/// A protocol engine: a value that never waits, reads no clock, opens no socket and rolls no dice.
+/// A sans-IO protocol engine: a value that never blocks, reads no clock, opens no socket and draws no randomness of its
+/// own.
 ///
-/// Whoever drives it passes in what happened and when, and then carries out the effects, in order, until there are none.
-/// After every call, and after every command of the engine's own, ask again for effects and for ``nextDeadline``.
+/// The driver passes in inputs with the current time, then carries out the effects in order until ``nextEffect()``
+/// returns nil. After every call, including the engine's own commands, the driver must drain the effects and read
+/// ``nextDeadline`` again.
 public protocol Engine {
-  /// What the engine tells whoever drives it.
+  /// The events that the engine emits to its driver.
   associatedtype Event: Sendable
 
-  /// Something came from outside. The input is the engine's own: a datagram can be decrypted in place.
+  /// Handles an input. The engine owns the input, so that it can decrypt a datagram in place.
   mutating func handle(_ input: consuming Input, at now: Instant)
-  /// Time passed. Harmless when called too early.
+  /// Runs the timers that are due. An early call has no effect.
   mutating func advance(to now: Instant)
-  /// When ``advance(to:)`` is due; nil: not before something else happens.
+  /// The time at which ``advance(to:)`` is due; nil if no timer is running.
   var nextDeadline: Instant? { get }
-  /// The next thing to do, nil when all is done.
+  /// Returns the next effect to carry out, or nil if there is none.
   mutating func nextEffect() -> Effect<Event>?
 }
 
-/// What comes into an engine from outside.
+/// An input to an engine.
 public enum Input: Sendable {
   /// A UDP datagram.
   case datagram([UInt8], from: SocketAddress)
-  /// DNS-SD found or updated a service that the engine browses for, or heard it announced anew as it was.
+  /// DNS-SD found or updated a service that the engine browses for, or received an unchanged announcement of it again.
   case serviceFound(MatterService)
-  /// A service went away.
+  /// A service was withdrawn or expired.
   case serviceLost(MatterService)
-  /// Somebody else on the network has a name of this node, and what needs the name therefore is not announced.
+  /// Another host uses a name of this node, so the records that depend on the name are not announced.
   case serviceConflict(ServiceConflict)
 }
 
-/// A name of ours that somebody else on the network turned out to have. RFC 6762 § 9.
+/// A name of this node that another host on the network uses. RFC 6762 § 9.
 public enum ServiceConflict: Hashable, Sendable {
   /// The instance name of this service.
   case instance(MatterService.Kind)
-  /// This host name, with `.local`.
+  /// The host name, including `.local`.
   case host(String)
 }
 
-/// What an engine wants done outside.
+/// An action that the driver carries out for an engine.
 public enum Effect<Event: Sendable>: Sendable {
-  /// Make this durable before carrying out the effects that follow it. Nil bytes remove the entry.
+  /// Commit the changes before carrying out the effects that follow. A nil value removes the entry.
   case store([StoreChange])
-  /// A datagram, which may get lost.
+  /// Send a datagram; delivery is not guaranteed.
   case send([UInt8], to: SocketAddress)
-  /// Take in what is sent to this multicast address, on Matter's port.
+  /// Join a multicast group on the Matter port.
   case join(IPAddress)
-  /// Take it in no longer.
+  /// Leave a multicast group.
   case leave(IPAddress)
-  /// Announce, or announce anew, a service of this node.
+  /// Announce a service of this node, or update its announcement.
   case publish(MatterService)
-  /// Take a service back, with a goodbye.
+  /// Withdraw a service with a goodbye.
   case withdraw(MatterService)
-  /// Look for services, and tell the engine of all that come and go, until told to stop.
+  /// Browse for services and pass each one found or lost to the engine, until `stopBrowsing`.
   case browse(DiscoveryQuery)
-  /// Look for them no longer.
+  /// Stop passing services that match the query to the engine.
   case stopBrowsing(DiscoveryQuery)
-  /// Something for whoever drives the engine.
+  /// Deliver an event to the driver.
   case emit(Event)
 }
 
-/// A change of one entry of an engine's durable state: a flat map of keys to bytes. All changes of one effect are atomic.
+/// A change of one entry in an engine's stored state, a flat map of keys to bytes. All changes of one effect are
+/// atomic.
 public struct StoreChange: Hashable, Sendable {
-  /// Path-like, lower case: `fabric/1`, `attribute/1/6/0`.
+  /// The key, a lower-case path: `fabric/1`, `attribute/1/6/0`.
   public var key: String
-  /// Nil: the entry is removed.
+  /// The new value; nil removes the entry.
   public var value: [UInt8]?
-  /// Whether the change must survive a loss of power once it is committed: keys, certificates, fabrics, access control and
-  /// reservations of counters, because a counter that is used twice with the same key repeats a nonce (Matter Core § 4.6.1).
-  /// Other changes survive a kill of the process, and may be lost with the power.
+  /// Whether the change must survive a power loss once it is committed. True for keys, certificates, fabrics, access
+  /// control and counter reservations: using a counter twice with the same key repeats a nonce (Matter Core § 4.6.1).
+  /// Other changes must survive the end of the process only.
   public var isDurable: Bool
 
   public init(_ key: String, _ value: [UInt8]?, isDurable: Bool = false) {
@@ -74,5 +77,5 @@ public struct StoreChange: Hashable, Sendable {
   }
 }
 
-/// What a store held when an engine starts.
+/// The contents of the store when an engine starts.
 public typealias StoredState = [String: [UInt8]]

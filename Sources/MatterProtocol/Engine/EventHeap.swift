@@ -1,16 +1,15 @@
-/// A binary heap: the least element comes first. Public and inlinable so that those who use it, deep in their loops, get one
-/// compiled for their own elements.
+/// A binary min-heap. Public and inlinable so that other modules specialize it for their elements in their inner loops.
 public struct EventHeap<Element: Comparable & Sendable>: Sendable {
   @usableFromInline var elements: [Element] = []
 
   @inlinable public init() {}
 
-  /// The least element, nil if there is none. It stays.
+  /// The smallest element, or nil if the heap is empty.
   @inlinable public var first: Element? { elements.first }
-  /// Whether nothing is in it.
+  /// Whether the heap has no elements.
   @inlinable public var isEmpty: Bool { elements.isEmpty }
 
-  /// Puts an element in its place, in as many steps as the number of elements has binary digits at most.
+  /// Inserts an element in O(log n).
   @inlinable public mutating func insert(_ element: Element) {
     elements.append(element)
     var child = elements.count - 1
@@ -22,7 +21,7 @@ public struct EventHeap<Element: Comparable & Sendable>: Sendable {
     }
   }
 
-  /// Takes the least element out; of equal ones any. Nil if there is none.
+  /// Removes and returns the smallest element, or nil if the heap is empty. The order of equal elements is unspecified.
   @inlinable public mutating func removeFirst() -> Element? {
     guard !elements.isEmpty else { return nil }
     elements.swapAt(0, elements.count - 1)

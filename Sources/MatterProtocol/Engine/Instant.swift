@@ -1,15 +1,15 @@
-/// A point on the clock of whoever drives the engine: the host's monotonic clock, or the simulation's virtual one.
+/// A point in time on the driver's clock: the host's monotonic clock, or the simulation's virtual clock.
 public struct Instant: Hashable, Comparable, Sendable {
-  /// Since the clock's own start, whatever that is.
+  /// Nanoseconds since the origin of the clock, which is arbitrary.
   public var nanoseconds: Int64
 
   public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
-  /// Where the clock begins, whatever that means to whoever drives the engine.
+  /// The origin of the clock.
   public static let zero = Instant(nanoseconds: 0)
 
   public static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
-  /// Saturates: a deadline beyond the clock's range is its end, and never in the past.
+  /// Saturates, so that a deadline beyond the range of the clock never wraps into the past.
   public static func + (instant: Self, duration: Duration) -> Self {
     Self(nanoseconds: instant.nanoseconds.saturatingAdd(duration.nanoseconds))
   }
@@ -21,9 +21,9 @@ public struct Instant: Hashable, Comparable, Sendable {
 }
 
 extension Duration {
-  /// The whole duration in nanoseconds, clamped to what fits (292 years).
+  /// The duration in whole nanoseconds, clamped to the range of `Int64` (292 years).
   public var nanoseconds: Int64 {
-    // Up to nine seconds, one division does.
+    // Fast path: durations up to nine seconds need a single division.
     if let small = Int64(exactly: self.attoseconds) { return small / 1_000_000_000 }
     let (seconds, attoseconds) = components
     let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
@@ -31,12 +31,12 @@ extension Duration {
     let (sum, overflow2) = product.addingReportingOverflow(attoseconds / 1_000_000_000)
     return overflow2 ? (seconds < 0 ? .min : .max) : sum
   }
-  /// The whole duration in milliseconds, rounded down.
+  /// The duration in whole milliseconds, rounded toward zero.
   public var milliseconds: Int64 { nanoseconds / 1_000_000 }
 }
 
 extension Optional where Wrapped == Instant {
-  /// The earlier of two deadlines, where nil is never.
+  /// Returns the earlier of two deadlines; nil means no deadline.
   public static func earlier(_ left: Instant?, _ right: Instant?) -> Instant? {
     guard let left else { return right }
     guard let right else { return left }

@@ -1,12 +1,12 @@
-/// A conversation within a session. Matter Core § 4.10.
+/// Identifies an exchange within a node. Matter Core § 4.10.
 public struct ExchangeID: Hashable, Comparable, Sendable, CustomStringConvertible {
   public let session: SessionID
-  /// As who began it chose it; unique only together with the other two.
+  /// The exchange id on the wire, chosen by the initiator. Unique only together with the other two properties.
   public let number: UInt16
-  /// Whether we began it.
+  /// Whether this node opened the exchange.
   public let isInitiator: Bool
 
-  /// All of it fits one word, which is hashed faster than three parts.
+  /// Hashes a single word, which is faster than hashing the three properties.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(UInt64(session.rawValue) << 32 | UInt64(number) << 1 | (isInitiator ? 1 : 0))
   }
@@ -17,43 +17,43 @@ public struct ExchangeID: Hashable, Comparable, Sendable, CustomStringConvertibl
   public var description: String { "\(session)/\(number)\(isInitiator ? "i" : "r")" }
 }
 
-/// What becomes of an exchange after a message was sent on it.
+/// The state of an exchange after a message has been sent on it.
 public enum AfterSending: Sendable {
-  /// We say no more: it is kept only until the message is acknowledged.
+  /// Closes the exchange: it is kept only until the message is acknowledged.
   case close
-  /// The peer is to answer; `within` is its time to think, to which the time for retransmissions is added.
+  /// Waits for a response. The timeout is `within`, the peer's processing time, plus the time for retransmissions.
   case expectResponse(within: Duration)
   case keepOpen
 }
 
-/// Why an exchange ended before its owner closed it.
+/// The reason why an exchange ended before its owner closed it.
 public enum ExchangeFailure: Hashable, Sendable {
-  /// A message was sent as often as it may be, and never acknowledged.
+  /// The maximum number of transmissions was reached without an acknowledgement.
   case noAcknowledgement
-  /// The peer acknowledged, but did not answer in time.
+  /// The peer acknowledged the message, but did not respond within the timeout.
   case noResponse
   case sessionClosed
 }
 
-/// An exchange's own state: what it owes and what it waits for.
+/// The reliability state of an exchange: the pending acknowledgement, the unacknowledged message and the response
+/// timeout.
 struct Exchange: Sendable {
-  /// A message that is sent again, the same bytes each time, until it is acknowledged.
+  /// A reliable message, retransmitted byte for byte until it is acknowledged.
   struct Unacknowledged: Sendable {
     let counter: UInt32
     let bytes: [UInt8]
-    /// How often it was sent.
+    /// The number of transmissions so far.
     var transmissions: Int
     var deadline: Instant
   }
 
-  /// The counter of a message that we have yet to acknowledge, and until when at the latest.
+  /// The counter of a received message that is not acknowledged yet, and the deadline for its acknowledgement.
   var owedAck: (counter: UInt32, deadline: Instant)?
   var unacknowledged: Unacknowledged?
   var responseDeadline: Instant?
-  /// The owner is done with it.
+  /// Whether the owner has closed the exchange.
   var isClosing = false
 
-  /// Nothing is left to do.
   var isFinished: Bool { isClosing && unacknowledged == nil && owedAck == nil }
 
   var deadline: Instant? {

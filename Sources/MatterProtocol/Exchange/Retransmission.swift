@@ -2,22 +2,22 @@ internal import MatterCrypto
 
 /// The timing of the message reliability protocol. Matter Core § 4.12.
 public enum Retransmission {
-  /// How often a message is sent at the most, the first time included.
+  /// The maximum number of transmissions of a message, including the first.
   public static let maximumTransmissions = 5
-  /// How long an acknowledgement may wait for a message to ride on.
+  /// The time that an acknowledgement may wait to be piggybacked on another message.
   public static let standaloneAckDelay: Duration = .milliseconds(200)
 
-  /// How long to wait after a transmission before the next one.
+  /// Returns the back-off between a transmission and the next one.
   /// - Parameters:
-  ///   - interval: the peer's, idle or active.
-  ///   - attempt: how often the message had been sent before this transmission.
-  ///   - jitter: 0 to 1023, a random draw.
+  ///   - interval: The idle or active interval of the peer.
+  ///   - attempt: The number of transmissions before this one.
+  ///   - jitter: A random number from 0 to 1023.
   public static func backoff(_ interval: Duration, attempt: Int, jitter: Int64) -> Duration {
     .milliseconds(backoff(milliseconds: interval.milliseconds, attempt: attempt, jitter: jitter))
   }
 
   private static func backoff(milliseconds interval: Int64, attempt: Int, jitter: Int64) -> Int64 {
-    // Milliseconds and integer ratios: margin 1.1, base 1.6 beyond the first two waits, jitter up to a quarter.
+    // Integer ratios: margin 1.1, base 1.6 beyond the first two waits, jitter up to a quarter.
     var wait = interval * 11 / 10
     for _ in 0..<max(0, min(attempt, maximumTransmissions) - 1) { wait = wait * 16 / 10 }
     return wait + wait * jitter / 4096
@@ -25,7 +25,7 @@ public enum Retransmission {
 
   static func jitter(_ random: inout SeededRandomSource) -> Int64 { Int64(random.next() & 1023) }
 
-  /// How long until a message that nobody answers is given up, at the latest.
+  /// Returns the longest time until an unacknowledged message is given up.
   public static func longest(_ parameters: SessionParameters, isActive: Bool) -> Duration {
     let interval = isActive ? parameters.activeInterval : parameters.idleInterval
     let milliseconds = interval.milliseconds

@@ -1,11 +1,12 @@
 internal import MatterModel
 
-/// Tells new group messages from repeated ones, for each node that sends some. The first of a node is trusted, later ones must
-/// be newer. Matter Core § 4.6.5.3, § 4.18.
+/// Detects duplicate group messages per sender. The first message of a sender is trusted and starts its reception
+/// window. Matter Core § 4.6.5.3, § 4.18.
 struct GroupPeerTable: Sendable {
   enum Verdict: Sendable { case new, duplicate, exhausted }
 
-  /// The most senders of one fabric that are kept track of. None gives way to another: what it had sent could be replayed.
+  /// The maximum number of tracked senders per fabric. A sender is never evicted, because its messages could then be
+  /// replayed.
   static let maximumPeers = 32
 
   private struct Peer: Hashable {
@@ -14,7 +15,7 @@ struct GroupPeerTable: Sendable {
   }
   private var windows: [Peer: ReceptionWindow] = [:]
 
-  /// - Parameter counter: of a message that was found to be authentic.
+  /// Records the counter of an authenticated message.
   mutating func accept(_ counter: UInt32, from node: NodeID, fabric: FabricIndex) -> Verdict {
     let peer = Peer(fabric: fabric, node: node)
     guard var window = windows[peer] else {
@@ -32,21 +33,21 @@ struct GroupPeerTable: Sendable {
   mutating func forget(_ fabric: FabricIndex) { windows = windows.filter { $0.key.fabric != fabric } }
 }
 
-/// The counter of the group messages that the node sends itself, the same for all groups of all fabrics. It goes on over
-/// restarts: receivers would take what begins anew for a replay. Matter Core § 4.6.1.2.
+/// The counter of outgoing group messages, shared by all groups of all fabrics. It continues across restarts, because
+/// receivers would reject lower counters as replays. Matter Core § 4.6.1.2.
 struct GroupDataCounter: Sendable {
-  /// How many numbers are set aside at a time; a restart skips what is left of them.
+  /// The number of counters reserved at a time; a restart skips the unused ones.
   static let reserve: UInt32 = 1000
 
   private var next: UInt32?
-  /// Numbers from here on may not be used yet.
+  /// The end of the reserved counters.
   private var limit: UInt32
 
   init(stored: UInt32?) { (next, limit) = (stored, stored ?? 0) }
 
-  /// The number for a message.
-  /// - Parameter first: where to begin if the node never sent one.
-  /// - Returns: `reserved` is to be stored before the message goes out, if there is one.
+  /// Returns the counter for the next message.
+  /// - Parameter first: The initial counter of a node that has not sent a group message yet.
+  /// - Returns: `reserved`, if any, must be stored before the message is sent.
   mutating func take(first: @autoclosure () -> UInt32) -> (counter: UInt32, reserved: UInt32?) {
     let counter: UInt32
     if let next {
@@ -59,5 +60,22 @@ struct GroupDataCounter: Sendable {
     guard counter == limit else { return (counter, nil) }
     limit = counter &+ Self.reserve
     return (counter, limit)
+  }
+}
+
+/// The stored reservations of group counters.
+package enum GroupCounterReservation {
+  /// The store keys of a controller and of a device.
+  package static let controllerKey = "group-counter", deviceKey = "groups/counter"
+
+  /// Advances the reservations in a state that was recovered without its last changes: an older reservation would repeat
+  /// nonces. A reservation that can't be read is removed, so that the counter starts at a random number.
+  /// - Parameter lost: the most reservations of each counter that may have been lost.
+  package static func advance(_ state: inout StoredState, past lost: Int) {
+    // Receivers accept a counter that is ahead by less than 2^31.
+    let distance = min(UInt32(clamping: lost), 1 << 20) * GroupDataCounter.reserve
+    for key in [controllerKey, deviceKey] {
+      state[key] = state[key].flatMap { try? UInt32(tlv: $0) }.map { ($0 &+ distance).tlv }
+    }
   }
 }

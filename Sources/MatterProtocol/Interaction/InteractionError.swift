@@ -1,20 +1,20 @@
 public import MatterModel
 public import MatterTLV
 
-/// What goes wrong between two nodes at the level of the Interaction Model.
+/// An error of the Interaction Model.
 public enum InteractionError: Error, Hashable, Sendable {
-  /// The message is not what its opcode says.
+  /// The payload can't be decoded as a message of its opcode.
   case malformed(TLVError)
-  /// A message came that has no place at this point of the exchange.
+  /// The message is not allowed at this point of the exchange.
   case unexpected(InteractionOpcode)
-  /// The other side answered with a status that is not success.
+  /// The peer answered with an error status.
   case status(Status)
-  /// One item is too large for any message, or a message that may not be split is too large.
+  /// A single item, or a message that must not be split, exceeds the maximum message size.
   case tooLarge
 }
 
 extension InteractionError {
-  /// The status to answer with, when it was a request that failed so. Matter Core § 8.10.1.
+  /// The status code that answers a request with this error. Matter Core § 8.10.1.
   public var answer: StatusCode {
     switch self {
     case .malformed, .unexpected: .invalidAction
@@ -25,7 +25,7 @@ extension InteractionError {
 }
 
 extension StatusError {
-  /// Why an attribute's value could not be taken: of another type, or out of its range.
+  /// Creates the status for an attribute value that can't be decoded: of another type, or out of range.
   public init(attributeValue error: TLVError) {
     switch error {
     case .outOfRange, .tooLong: self.init(.constraintError)
@@ -33,7 +33,7 @@ extension StatusError {
     }
   }
 
-  /// Why a command's fields could not be taken: a value out of range, or not the command's fields at all.
+  /// Creates the status for command fields that can't be decoded: a value out of range, or invalid fields.
   public init(commandFields error: TLVError) {
     switch error {
     case .outOfRange, .tooLong: self.init(.constraintError)
@@ -43,10 +43,10 @@ extension StatusError {
 }
 
 extension StatusResponse {
-  /// The answer to a request that failed.
+  /// Creates the response to a failed request.
   public init(_ error: InteractionError) { self.init(error.answer) }
 
-  /// Throws what the other side reports, unless it is success.
+  /// Throws the reported status, unless it is success.
   public func check() throws(InteractionError) {
     guard status == .success else { throw .status(Status(status)) }
   }

@@ -1,19 +1,18 @@
 public import MatterTLV
 
-/// A message of the Interaction Model protocol as a value. Matter Core § 10.7.
+/// A message of the Interaction Model protocol. Matter Core § 10.7.
 ///
-/// Members that are not known are passed over; a member that comes twice, or is missing though it must be there,
-/// makes the message malformed.
+/// Decoding ignores unknown members, and throws for a duplicate member or a missing mandatory one.
 public protocol InteractionMessage: Hashable, Sendable {
   static var opcode: InteractionOpcode { get }
-  /// Decodes the members; the reader is inside the message's structure.
+  /// Decodes the members; the reader is inside the structure of the message.
   init(contents reader: inout TLVReader, _ bytes: RawSpan) throws(TLVError)
   /// Writes the members, without the revision.
   func encodeContents(to writer: inout TLVWriter)
 }
 
 extension InteractionMessage {
-  /// Decodes one message that fills the bytes.
+  /// Decodes a message that spans all of the bytes.
   public init(decoding bytes: RawSpan) throws(InteractionError) {
     do throws(TLVError) {
       var reader = TLVReader()
@@ -26,10 +25,10 @@ extension InteractionMessage {
     }
   }
 
-  /// Decodes one message that fills the bytes.
+  /// Decodes a message that spans all of the bytes.
   public init(decoding bytes: [UInt8]) throws(InteractionError) { try self.init(decoding: bytes.span.bytes) }
 
-  /// Decodes one message that fills the bytes.
+  /// Decodes a message that spans all of the bytes.
   public init(decoding bytes: ArraySlice<UInt8>) throws(InteractionError) { try self.init(decoding: bytes.span.bytes) }
 
   /// Writes the message as one anonymous structure, the revision last.
@@ -47,12 +46,12 @@ extension InteractionMessage {
   }
 }
 
-/// Walks over the members of a structure or list that have context tags, and refuses one that comes twice.
+/// Iterates over the context-tagged members of a structure or list, and rejects duplicates.
 struct MemberCursor {
   private var seen: UInt32 = 0
 
   /// Moves to the next member with a context tag.
-  /// - Returns: its number; nil at the end.
+  /// - Returns: The tag number; nil at the end.
   mutating func next(_ reader: inout TLVReader, _ bytes: RawSpan) throws(TLVError) -> UInt8? {
     while try reader.next(bytes) {
       guard case .context(let number) = reader.tag else { continue }
@@ -65,26 +64,26 @@ struct MemberCursor {
     return nil
   }
 
-  /// Throws unless the member was there.
+  /// Throws if the member was missing.
   func require(_ number: UInt8) throws(TLVError) {
     guard number < 32, seen & 1 << UInt32(number) != 0 else { throw .missingMember(number) }
   }
 }
 
 extension TLVReader {
-  /// Steps into the one structure that a message is.
+  /// Enters the structure of a message.
   mutating func openMessage(_ bytes: RawSpan) throws(TLVError) {
     guard try next(bytes) else { throw .truncated }
     try open(.structure, bytes)
   }
 
-  /// Steps out of the message and makes sure that nothing follows.
+  /// Leaves the structure of a message, and throws if bytes follow.
   mutating func closeMessage(_ bytes: RawSpan) throws(TLVError) {
     try leave(bytes)
     guard offset == bytes.byteCount else { throw .trailingBytes }
   }
 
-  /// Steps into the current element, which must be a container of this type.
+  /// Enters the current element, which must be a container of the expected type.
   mutating func open(_ expected: TLVType, _ bytes: RawSpan) throws(TLVError) {
     guard type == expected else { throw .unexpectedType(found: type, expected: "\(expected)") }
     try enter(bytes)
@@ -92,34 +91,34 @@ extension TLVReader {
 }
 
 extension TLVWriter {
-  /// Writes the revision and closes the message: four bytes.
+  /// Writes the revision and closes the message, four bytes in total.
   mutating func endMessage() {
     write(UInt64(interactionModelRevision), .context(0xFF))
     end()
   }
 }
 
-/// Builds one message within a limit: what does not fit is taken back.
+/// Builds a message within a size limit, rolling back an item that exceeds it.
 struct BoundedWriter: Sendable {
   var writer: TLVWriter
-  /// The count of bytes at which the message must have ended.
+  /// The maximum size of the buffer before the tail is written.
   private let limit: Int
 
   /// - Parameters:
-  ///   - maximumPayload: how long the message may become.
-  ///   - tail: what it takes to close the message, kept free until then.
+  ///   - maximumPayload: The maximum size of the message in bytes, without the header.
+  ///   - tail: The bytes reserved for closing the message.
   init(header: consuming [UInt8], maximumPayload: Int, tail: Int) {
     limit = header.count + maximumPayload - tail
     header.reserveCapacity(limit + tail)
     writer = TLVWriter(appendingTo: header)
   }
 
-  /// What may still be written.
-  var room: Int { limit - writer.count }
+  /// The number of bytes that still fit; negative if the limit is exceeded.
+  var remaining: Int { limit - writer.count }
 
-  /// Takes back what was written behind `mark` if it is too much.
-  mutating func settle(_ mark: Int) -> Bool {
-    if room >= 0 { return true }
+  /// Keeps the bytes written after `mark` if they fit; otherwise removes them and returns false.
+  mutating func commit(_ mark: Int) -> Bool {
+    if remaining >= 0 { return true }
     writer.truncate(to: mark)
     return false
   }

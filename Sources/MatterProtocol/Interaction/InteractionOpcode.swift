@@ -1,4 +1,4 @@
-/// What a message of the Interaction Model protocol is. Matter Core § 10.2.1.
+/// The message type of the Interaction Model protocol. Matter Core § 10.2.1.
 public struct InteractionOpcode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
   public var rawValue: UInt8
   public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -17,13 +17,13 @@ public struct InteractionOpcode: RawRepresentable, Hashable, Sendable, CustomStr
   }
 }
 
-/// The revision that every message states last: Matter 1.4. Matter Core § 8.1.1.
+/// The Interaction Model revision, the last member of every message: Matter 1.4. Matter Core § 8.1.1.
 public let interactionModelRevision: UInt8 = 12
 
-/// How much a message may hold.
+/// Size limits of messages.
 public enum InteractionLimits {
-  /// The most bytes of an Interaction Model message that are sure to travel in one UDP datagram within IPv6's smallest
-  /// MTU of 1280: less 48 for IPv6 and UDP, 24 for the largest message header, 12 for the largest protocol header, and
-  /// 16 for the integrity check. Matter Core § 4.4.4.
+  /// The maximum size in bytes of an Interaction Model message that fits into the minimum IPv6 MTU of 1280: minus 48
+  /// for IPv6 and UDP, 24 for the largest message header, 12 for the largest protocol header, and 16 for the integrity
+  /// check. Matter Core § 4.4.4.
   public static let maximumPayload = 1280 - 48 - 24 - 12 - 16
 }

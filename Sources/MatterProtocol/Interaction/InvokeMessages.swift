@@ -1,12 +1,12 @@
 public import MatterModel
 public import MatterTLV
 
-/// A command, or the response that is itself a command. Matter Core § 10.6.12.
+/// A request command or a response command. Matter Core § 10.6.12.
 public struct CommandData: Hashable, Sendable {
   public var path: CommandPath
-  /// A structure with an anonymous tag; nil if it was left out.
+  /// The encoded fields, a structure with an anonymous tag; nil if omitted.
   public var fields: [UInt8]?
-  /// Tells the commands of one request apart; needed as soon as there are two.
+  /// The reference of the command within its request; required for two or more commands.
   public var ref: UInt16?
 
   public init(_ path: CommandPath, fields: [UInt8]? = [0x15, 0x18], ref: UInt16? = nil) {
@@ -14,11 +14,11 @@ public struct CommandData: Hashable, Sendable {
   }
 }
 
-/// What became of a command that has no response of its own, or failed. Matter Core § 10.6.14.
+/// The status of a command that failed, or that has no response command. Matter Core § 10.6.14.
 public struct CommandStatus: Hashable, Sendable {
   public var path: CommandPath
   public var status: Status
-  /// Which of several commands it answers; nil where there was one.
+  /// The reference of the command; nil for a single command.
   public var ref: UInt16?
 
   public init(_ path: CommandPath, status: Status, ref: UInt16? = nil) {
@@ -26,14 +26,14 @@ public struct CommandStatus: Hashable, Sendable {
   }
 }
 
-/// Invokes commands. Matter Core § 10.7.9.
+/// A request to invoke commands. Matter Core § 10.7.9.
 public struct InvokeRequest: InteractionMessage {
   public static let opcode = InteractionOpcode.invokeRequest
-  /// Whether nobody wants an answer: to a group.
+  /// Whether to suppress the response, as for group messages.
   public var suppressResponse: Bool
-  /// Whether a timed request went before.
+  /// Whether a timed request preceded this one.
   public var isTimed: Bool
-  /// In the order in which they are to be carried out.
+  /// The commands in the order of execution.
   public var commands: [CommandData]
 
   public init(_ commands: [CommandData], suppressResponse: Bool = false, isTimed: Bool = false) {
@@ -62,14 +62,14 @@ public struct InvokeRequest: InteractionMessage {
   }
 }
 
-/// The answer to one command. Matter Core § 10.6.13.
+/// The response to a command. Matter Core § 10.6.13.
 public enum CommandResult: Hashable, Sendable {
   /// A response command with its fields.
   case command(CommandData)
-  /// A status alone.
+  /// A status without a response command.
   case status(CommandStatus)
 
-  /// Which of several commands it answers; nil where there was one.
+  /// The reference of the command; nil for a single command.
   public var ref: UInt16? {
     switch self {
     case .command(let data): data.ref
@@ -78,14 +78,14 @@ public enum CommandResult: Hashable, Sendable {
   }
 }
 
-/// The answers to an invoke. Matter Core § 10.7.10.
+/// The response to an invoke request. Matter Core § 10.7.10.
 public struct InvokeResponse: InteractionMessage {
   public static let opcode = InteractionOpcode.invokeResponse
-  /// Whether the receiver is not to answer this message.
+  /// Whether the receiver must not answer this message.
   public var suppressResponse: Bool
-  /// In any order; see ``CommandResult/ref``.
+  /// The responses in any order; see ``CommandResult/ref``.
   public var responses: [CommandResult]
-  /// Whether another message continues this response, once this one was answered.
+  /// Whether another message continues this response after the receiver answers this one.
   public var moreChunkedMessages: Bool
 
   public init(_ responses: [CommandResult], suppressResponse: Bool = false, moreChunkedMessages: Bool = false) {

@@ -1,18 +1,18 @@
 public import MatterModel
 public import MatterTLV
 
-/// One command of a request, still encoded in the message.
+/// A command of a request whose fields are not decoded yet.
 public struct CommandDataView: Sendable {
   public var path: CommandPath
-  /// Which of several commands it is; nil where there is one.
+  /// The reference of the command; nil for a single command.
   public var ref: UInt16?
-  /// Where the fields lie in the message, as an element with its own tag; nil if they were left out.
+  /// The range of the fields in the message, an element with its own tag; nil if omitted.
   public var fieldsRange: Range<Int>?
-  /// A reader that is at the fields.
+  /// A reader positioned at the fields.
   var position: TLVReader?
 
-  /// Decodes the fields in place. Fields that were left out are as good as empty ones.
-  /// - Parameter bytes: the message that the view comes from.
+  /// Decodes the fields in place. Omitted fields are equivalent to an empty structure.
+  /// - Parameter bytes: The message that contains the command.
   public func decodeFields<Fields: ModelStruct>(
     as _: Fields.Type = Fields.self, _ bytes: RawSpan
   ) throws(TLVError) -> Fields {
@@ -20,30 +20,30 @@ public struct CommandDataView: Sendable {
     return try Fields(tlv: [0x15, 0x18])
   }
 
-  /// A copy of the fields as a structure with an anonymous tag; nil if they were left out.
+  /// Returns a copy of the fields as a structure with an anonymous tag; nil if omitted.
   public func copyFields(_ bytes: RawSpan) throws(TLVError) -> [UInt8]? {
     guard var reader = position else { return nil }
     return try reader.anonymousElement(bytes)
   }
 }
 
-/// Walks over an invoke request without copying anything out of it. Matter Core § 10.7.9.
+/// Iterates over the commands of an invoke request without copying. Matter Core § 10.7.9.
 ///
 ///     var request = try InvokeRequestReader(bytes)
 ///     while let command = try request.nextCommand(bytes) {
 ///       let fields = try command.decodeFields(as: LevelControl.MoveToLevelRequest.self, bytes)
 ///     }
 public struct InvokeRequestReader: Sendable {
-  /// Whether nobody wants an answer: to a group.
+  /// Whether to suppress the response, as for group messages.
   public private(set) var suppressResponse = false
-  /// Whether a timed request went before.
+  /// Whether a timed request preceded this one.
   public private(set) var isTimed = false
-  /// How many commands there are, those that were read included.
+  /// The number of commands in the message.
   public private(set) var commandCount = 0
-  /// Inside the array of commands.
+  /// The position in the array of commands.
   private var commands = TLVReader()
 
-  /// Looks the whole message over, so that no command is carried out of one that is cut short.
+  /// Validates the whole message, so that no command of a truncated message is executed.
   public init(_ bytes: RawSpan) throws(InteractionError) {
     do throws(TLVError) {
       var reader = TLVReader()
@@ -72,9 +72,8 @@ public struct InvokeRequestReader: Sendable {
     for number: UInt8 in 0...2 { try members.require(number) }
   }
 
-  /// The next command.
-  /// - Parameter bytes: the same that the reader was made with.
-  /// - Returns: nil after the last.
+  /// Returns the next command, or nil after the last one.
+  /// - Parameter bytes: The message that the reader was created with.
   public mutating func nextCommand(_ bytes: RawSpan) throws(InteractionError) -> CommandDataView? {
     do throws(TLVError) { return try advance(bytes) } catch { throw .malformed(error) }
   }
@@ -86,7 +85,7 @@ public struct InvokeRequestReader: Sendable {
 }
 
 extension TLVReader {
-  /// A CommandDataIB.
+  /// Reads a CommandDataIB.
   mutating func commandData(_ bytes: RawSpan) throws(TLVError) -> CommandDataView {
     var view = CommandDataView(path: CommandPath(endpoint: nil, cluster: 0, command: 0))
     var members = MemberCursor()

@@ -1,21 +1,22 @@
 public import MatterModel
 public import MatterTLV
 
-/// Builds one InvokeResponse message, answer by answer, up to a limit. Matter Core § 10.7.10.
+/// Builds an InvokeResponse message within a size limit. Matter Core § 10.7.10.
 ///
-/// What does not fit is not written at all, and `append` returns false: then finish this message with `more: true`, and
-/// append the same answer to the next. If it was refused by a writer that ``isEmpty``, it fits into no message.
+/// If a response does not fit, `append` writes nothing and returns false: finish this message with `more: true` and
+/// append the same response to the next one. A response that an empty writer rejects fits into no message.
 public struct InvokeResponseWriter: Sendable {
   private var out: BoundedWriter
-  /// Whether there is no answer in the message yet.
+  /// Whether the message has no responses yet.
   public private(set) var isEmpty = true
 
-  /// The array's end, the flag, and revision and end.
+  /// The end of the array, the flag, and the revision with the end of the message.
   private static let tail = 1 + 2 + 4
 
+  /// Starts a message.
   /// - Parameters:
-  ///   - maximumPayload: how many bytes the message may have, without `header`.
-  ///   - header: what goes before the message in the same buffer.
+  ///   - maximumPayload: The maximum size of the message in bytes, without `header`.
+  ///   - header: The bytes that precede the message in the same buffer.
   public init(
     suppressResponse: Bool = false, maximumPayload: Int = InteractionLimits.maximumPayload,
     header: consuming [UInt8] = []
@@ -26,7 +27,7 @@ public struct InvokeResponseWriter: Sendable {
     out.writer.startArray(.context(1))
   }
 
-  /// Adds a response command, whose fields `encode` writes as one structure under the tag that it is given.
+  /// Adds a response command. `encode` writes the fields as one structure with the given tag.
   public mutating func append(
     _ path: CommandPath, ref: UInt16? = nil, encode: (inout TLVWriter, TLVTag) -> Void
   ) -> Bool {
@@ -38,11 +39,11 @@ public struct InvokeResponseWriter: Sendable {
     if let ref { out.writer.write(UInt64(ref), .context(2)) }
     out.writer.end()
     out.writer.end()
-    return settle(mark)
+    return commit(mark)
   }
 
   /// Adds a response command.
-  /// - Parameter fields: a structure with an anonymous tag.
+  /// - Parameter fields: A structure with an anonymous tag.
   public mutating func append(_ path: CommandPath, ref: UInt16? = nil, fields: [UInt8]) -> Bool {
     append(path, ref: ref) { $0.write(encoded: fields, $1) }
   }
@@ -52,15 +53,16 @@ public struct InvokeResponseWriter: Sendable {
     append(.status(CommandStatus(path, status: status, ref: ref)))
   }
 
-  /// - Returns: false if it does not fit; then nothing of it is written.
+  /// Adds a response.
+  /// - Returns: false if it does not fit; in that case nothing is written.
   public mutating func append(_ result: CommandResult) -> Bool {
     let mark = out.writer.count
     out.writer.write(result)
-    return settle(mark)
+    return commit(mark)
   }
 
   /// Closes the message.
-  /// - Parameter more: whether another message continues the response.
+  /// - Parameter more: Whether another message continues the response.
   /// - Returns: `header` and the message.
   public consuming func finish(more: Bool = false) -> [UInt8] {
     out.writer.end()
@@ -69,8 +71,8 @@ public struct InvokeResponseWriter: Sendable {
     return out.writer.bytes
   }
 
-  private mutating func settle(_ mark: Int) -> Bool {
-    guard out.settle(mark) else { return false }
+  private mutating func commit(_ mark: Int) -> Bool {
+    guard out.commit(mark) else { return false }
     isEmpty = false
     return true
   }

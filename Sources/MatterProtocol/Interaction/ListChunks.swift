@@ -1,16 +1,16 @@
 public import MatterTLV
 
-/// The entries of an encoded array, one after the other: for a list that goes out in pieces.
+/// Iterates over the entries of an encoded array, for sending a list in chunks.
 public struct ListChunks: Sendable {
   /// The whole list, an array with an anonymous tag.
   public let value: [UInt8]
-  /// Where the next entry lies in ``value``; nil after the last.
+  /// The range of the next entry in ``value``; nil after the last one.
   public private(set) var next: Range<Int>?
-  /// Whether the piece that replaces the list went out, so that only entries to append are left.
+  /// Whether the chunk that replaces the list was written, so that the remaining entries are appended.
   public internal(set) var isStarted = false
   private var reader = TLVReader()
 
-  /// Looks the whole list over, so that nothing can be wrong with it later.
+  /// Validates the whole list, so that iterating can't fail.
   public init(_ value: [UInt8]) throws(TLVError) {
     self.value = value
     let span = value.span.bytes
@@ -22,19 +22,19 @@ public struct ListChunks: Sendable {
     advance()
   }
 
-  /// Passes to the entry after ``next``.
+  /// Moves to the entry after ``next``.
   public mutating func advance() {
     (reader, next) = Self.step(reader, value.span.bytes)
   }
 
   private static func step(_ reader: TLVReader, _ bytes: RawSpan) -> (TLVReader, Range<Int>?) {
     var reader = reader
-    // Everything was read once already, so nothing is thrown.
+    // The initializer validated the list, so nothing is thrown.
     guard (try? reader.next(bytes)) == true else { return (reader, nil) }
     return (reader, try? reader.elementRange(bytes))
   }
 
-  /// Takes the next entry, an element with an anonymous tag; nil after the last.
+  /// Returns the next entry, an element with an anonymous tag, and moves on; nil after the last one.
   public mutating func nextEntry() -> [UInt8]? {
     guard let next else { return nil }
     advance()
@@ -43,9 +43,9 @@ public struct ListChunks: Sendable {
 }
 
 extension BoundedWriter {
-  /// Writes as many of the next entries as fit, with `closing` bytes left for what must follow.
+  /// Writes as many of the next entries as fit, leaving `closing` bytes for the ends of the containers.
   mutating func append(entriesOf list: inout ListChunks, closing: Int) {
-    while let entry = list.next, entry.count + closing <= room {
+    while let entry = list.next, entry.count + closing <= remaining {
       writer.write(encoded: Array(list.value[entry]))
       list.advance()
     }

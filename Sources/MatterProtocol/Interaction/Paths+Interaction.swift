@@ -1,18 +1,18 @@
 public import MatterModel
 internal import MatterTLV
 
-/// What a write or a report does to an attribute that is a list: the path's ListIndex. Matter Core § 8.9.2.3,
+/// The operation of a write or report on a list attribute, given by the ListIndex of the path. Matter Core § 8.9.2.3,
 /// § 10.6.4.3.1.
 public enum ListOperation: Hashable, Sendable {
   /// No ListIndex: the value is the whole attribute.
   case replaceAll
-  /// ListIndex null: the value is one more entry.
+  /// ListIndex null: the value is appended as an entry.
   case append
-  /// The value is the entry with this index. The standard has the form but gives it no use.
+  /// The value is the entry with this index. The specification defines the encoding, but no use of it.
   case item(UInt16)
 }
 
-/// One event of one cluster of one endpoint.
+/// The path of one event of one cluster on one endpoint.
 public struct ConcreteEventPath: Hashable, Comparable, Sendable, CustomStringConvertible {
   public var endpoint: EndpointID
   public var cluster: ClusterID
@@ -29,12 +29,12 @@ public struct ConcreteEventPath: Hashable, Comparable, Sendable, CustomStringCon
 }
 
 extension AttributePath {
-  /// Means this one attribute.
+  /// Creates a path without wildcards.
   public init(_ path: ConcreteAttributePath) {
     self.init(endpoint: path.endpoint, cluster: path.cluster, attribute: path.attribute)
   }
 
-  /// The path if it names one attribute.
+  /// The concrete path; nil if this path has wildcards.
   public var concrete: ConcreteAttributePath? {
     guard let endpoint, let cluster, let attribute else { return nil }
     return ConcreteAttributePath(endpoint, cluster, attribute)
@@ -42,19 +42,19 @@ extension AttributePath {
 }
 
 extension EventPath {
-  /// Means this one event.
+  /// Creates a path without wildcards.
   public init(_ path: ConcreteEventPath) {
     self.init(endpoint: path.endpoint, cluster: path.cluster, event: path.event)
   }
 
-  /// Whether the event is one of those that are meant.
+  /// Whether the path covers the event.
   public func matches(_ path: ConcreteEventPath) -> Bool {
     (endpoint == nil || endpoint == path.endpoint) && (cluster == nil || cluster == path.cluster)
       && (event == nil || event == path.event)
   }
 }
 
-// Paths are lists. Matter Core § 10.6.2, § 10.6.8, § 10.6.11, § 10.6.7.
+// Paths are encoded as TLV lists. Matter Core § 10.6.2, § 10.6.8, § 10.6.11, § 10.6.7.
 
 extension TLVReader {
   mutating func attributePath(_ bytes: RawSpan) throws(TLVError) -> (path: AttributePath, operation: ListOperation) {
@@ -64,7 +64,7 @@ extension TLVReader {
     try open(.list, bytes)
     while let number = try members.next(&self, bytes) {
       switch number {
-      // With compression, what is absent is as in the path before; to take it for a wildcard would be dangerous.
+      // In a compressed path, absent members repeat the previous path. Reading them as wildcards would be dangerous.
       case 0: guard try !boolean() else { throw .outOfRange }
       case 2: path.endpoint = EndpointID(try unsigned(as: UInt16.self))
       case 3: path.cluster = ClusterID(try unsigned(as: UInt32.self))
@@ -129,7 +129,7 @@ extension TLVReader {
     return path
   }
 
-  /// A StatusIB. Matter Core § 10.6.17.
+  /// Reads a StatusIB. Matter Core § 10.6.17.
   mutating func status(_ bytes: RawSpan) throws(TLVError) -> Status {
     var status = Status(.success)
     var members = MemberCursor()

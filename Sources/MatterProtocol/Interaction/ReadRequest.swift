@@ -1,32 +1,32 @@
 public import MatterModel
 public import MatterTLV
 
-/// Asks for events from a number on. Matter Core § 10.6.6.
+/// Limits a request to events from a number on. Matter Core § 10.6.6.
 public struct EventFilter: Hashable, Sendable {
-  /// The node that it is about; nil: whoever receives it.
+  /// The node that the filter applies to; nil for the receiver.
   public var node: NodeID?
-  /// The first event number of interest.
+  /// The lowest event number to report.
   public var eventMin: UInt64
 
   public init(node: NodeID? = nil, eventMin: UInt64) { (self.node, self.eventMin) = (node, eventMin) }
 }
 
-/// Says that a cluster need not be reported if it still has this version. Matter Core § 10.6.3.
+/// Excludes a cluster from a report if its data version is unchanged. Matter Core § 10.6.3.
 public struct DataVersionFilter: Hashable, Sendable {
   public var path: ClusterPath
-  /// As the node reported it with the values that are known.
+  /// The data version of the values that the requester already has.
   public var dataVersion: UInt32
 
   public init(_ path: ClusterPath, dataVersion: UInt32) { (self.path, self.dataVersion) = (path, dataVersion) }
 }
 
-/// Asks for attributes and events once. Matter Core § 10.7.2.
+/// A request to read attributes and events. Matter Core § 10.7.2.
 public struct ReadRequest: InteractionMessage {
   public static let opcode = InteractionOpcode.readRequest
   public var attributePaths: [AttributePath]
   public var eventPaths: [EventPath]
   public var eventFilters: [EventFilter]
-  /// Whether lists show only the entries of the accessing fabric.
+  /// Whether fabric-scoped lists contain only the entries of the accessing fabric.
   public var isFabricFiltered: Bool
   public var dataVersionFilters: [DataVersionFilter]
 
@@ -66,19 +66,19 @@ public struct ReadRequest: InteractionMessage {
   }
 }
 
-/// Asks for attributes and events, and for reports when they change. Matter Core § 10.7.4.
+/// A request to subscribe to attributes and events. Matter Core § 10.7.4.
 public struct SubscribeRequest: InteractionMessage {
   public static let opcode = InteractionOpcode.subscribeRequest
-  /// Whether the subscriber's other subscriptions on this node stay.
+  /// Whether the publisher keeps the other subscriptions of the subscriber.
   public var keepSubscriptions: Bool
-  /// The least time between reports, in seconds.
+  /// The minimum interval between reports, in seconds.
   public var minIntervalFloor: UInt16
-  /// The most time between reports that the publisher may choose, in seconds.
+  /// The upper bound for the maximum interval that the publisher selects, in seconds.
   public var maxIntervalCeiling: UInt16
   public var attributePaths: [AttributePath]
   public var eventPaths: [EventPath]
   public var eventFilters: [EventFilter]
-  /// Whether lists show only the entries of the accessing fabric.
+  /// Whether fabric-scoped lists contain only the entries of the accessing fabric.
   public var isFabricFiltered: Bool
   public var dataVersionFilters: [DataVersionFilter]
 
@@ -127,7 +127,7 @@ public struct SubscribeRequest: InteractionMessage {
     writer.write(dataVersionFilters, .context(8))
   }
 
-  /// The same selection, to be read once: what the first reports of the subscription answer.
+  /// The read request with the same paths and filters, which the initial reports of the subscription answer.
   public var read: ReadRequest {
     ReadRequest(
       attributePaths: attributePaths, eventPaths: eventPaths, eventFilters: eventFilters,
@@ -135,12 +135,12 @@ public struct SubscribeRequest: InteractionMessage {
   }
 }
 
-/// Makes a subscription stand. Matter Core § 10.7.5.
+/// Activates a subscription. Matter Core § 10.7.5.
 public struct SubscribeResponse: InteractionMessage {
   public static let opcode = InteractionOpcode.subscribeResponse
-  /// As the publisher numbers them; every report names it.
+  /// The id assigned by the publisher, part of every report.
   public var subscriptionID: UInt32
-  /// The most time between reports, in seconds, as the publisher chose it.
+  /// The maximum interval between reports, in seconds, selected by the publisher.
   public var maxInterval: UInt16
 
   public init(subscriptionID: UInt32, maxInterval: UInt16) {
@@ -230,7 +230,7 @@ extension TLVReader {
   }
 }
 
-// Empty arrays are left out.
+// Empty arrays are omitted.
 extension TLVWriter {
   fileprivate mutating func write(_ paths: [AttributePath], _ tag: TLVTag) {
     guard !paths.isEmpty else { return }

@@ -1,15 +1,15 @@
 public import MatterTLV
 
-/// Attributes and events, or what kept them from being reported. Matter Core § 10.7.3.
+/// A report of attributes and events, or of their error statuses. Matter Core § 10.7.3.
 public struct ReportData: InteractionMessage {
   public static let opcode = InteractionOpcode.reportData
-  /// The subscription that the report belongs to; nil: it answers a read.
+  /// The subscription that the report belongs to; nil for the report of a read.
   public var subscriptionID: UInt32?
   public var attributeReports: [AttributeReport]
   public var eventReports: [EventReport]
-  /// Whether another message continues this report, once this one was answered.
+  /// Whether another message continues this report after the receiver answers this one.
   public var moreChunkedMessages: Bool
-  /// Whether no status response is wanted.
+  /// Whether to suppress the status response.
   public var suppressResponse: Bool
 
   public init(

@@ -1,24 +1,26 @@
 public import MatterModel
 public import MatterTLV
 
-/// Builds one ReportData message, item by item, up to a limit. Matter Core § 10.7.3.
+/// Builds a ReportData message within a size limit. Matter Core § 10.7.3.
 ///
-/// What does not fit is not written at all, and `append` returns false: then finish this message with `more: true`, and
-/// append the same item to the next. If it was refused by a writer that ``isEmpty``, it fits into no message.
-/// Attributes come first: once an event was written, attributes are refused as if they did not fit.
+/// If an item does not fit, `append` writes nothing and returns false: finish this message with `more: true` and append
+/// the same item to the next one. An item that an empty writer rejects fits into no message. Attributes precede events:
+/// after an event, the writer rejects attributes as if they did not fit.
 public struct ReportDataWriter: Sendable {
   private enum Section { case none, attributes, events }
 
   private var out: BoundedWriter
   private var section = Section.none
 
-  /// The array's end, one of the two flags (a message that is continued is answered), and revision and end.
+  /// The end of the array, one of the two flags (they exclude each other), and the revision with the end of the
+  /// message.
   private static let tail = 1 + 2 + 4
 
+  /// Starts a message.
   /// - Parameters:
-  ///   - subscriptionID: of the subscription that the report belongs to, nil to answer a read.
-  ///   - maximumPayload: how many bytes the message may have, without `header`.
-  ///   - header: what goes before the message in the same buffer.
+  ///   - subscriptionID: The subscription that the report belongs to; nil for a read.
+  ///   - maximumPayload: The maximum size of the message in bytes, without `header`.
+  ///   - header: The bytes that precede the message in the same buffer.
   public init(
     subscriptionID: UInt32? = nil, maximumPayload: Int = InteractionLimits.maximumPayload,
     header: consuming [UInt8] = []
@@ -28,10 +30,10 @@ public struct ReportDataWriter: Sendable {
     if let subscriptionID { out.writer.write(UInt64(subscriptionID), .context(0)) }
   }
 
-  /// Whether there is no report in the message yet.
+  /// Whether the message has no reports yet.
   public var isEmpty: Bool { section == .none }
 
-  /// Adds an attribute's value, or a part of a list, that `encode` writes as one element under the tag it is given.
+  /// Adds an attribute value or a part of a list. `encode` writes it as one element with the given tag.
   public mutating func append(
     _ path: ConcreteAttributePath, _ operation: ListOperation = .replaceAll, dataVersion: UInt32,
     encode: (inout TLVWriter, TLVTag) -> Void
@@ -43,20 +45,20 @@ public struct ReportDataWriter: Sendable {
     encode(&out.writer, .context(2))
     out.writer.end()
     out.writer.end()
-    return settle(mark, .attributes)
+    return commit(mark, .attributes)
   }
 
-  /// Adds an attribute's value, or a part of a list.
-  /// - Parameter value: one element with an anonymous tag.
+  /// Adds an attribute value or a part of a list.
+  /// - Parameter value: One element with an anonymous tag.
   public mutating func append(
     _ path: ConcreteAttributePath, _ operation: ListOperation = .replaceAll, dataVersion: UInt32, value: [UInt8]
   ) -> Bool {
     append(path, operation, dataVersion: dataVersion) { $0.write(encoded: value, $1) }
   }
 
-  /// Adds as much of a list as fits: first a report that replaces the list with its first entries, then one for each
+  /// Adds as much of a list as fits: a report that replaces the list with its first entries, then one report for each
   /// entry to append. Matter Core § 10.6.4.3.1.
-  /// - Returns: whether the list is complete; if not, go on with the same `list` in the next message.
+  /// - Returns: Whether the list is complete; if not, append the same `list` to the next message.
   public mutating func append(
     _ path: ConcreteAttributePath, dataVersion: UInt32, list: inout ListChunks
   ) -> Bool {
@@ -68,8 +70,8 @@ public struct ReportDataWriter: Sendable {
       out.writer.startArray(.context(2))
       out.append(entriesOf: &list, closing: 3)
       for _ in 0..<3 { out.writer.end() }
-      // An entry is taken only if all fits with it, so that nothing is lost if this is taken back.
-      guard settle(mark, .attributes) else { return false }
+      // Entries are consumed only if they fit, so a rollback here loses none.
+      guard commit(mark, .attributes) else { return false }
       list.isStarted = true
     }
     while let entry = list.next {
@@ -79,42 +81,43 @@ public struct ReportDataWriter: Sendable {
     return true
   }
 
-  /// Adds what kept attributes from being reported.
+  /// Adds an error status for attributes.
   public mutating func append(_ status: Status, for path: AttributePath) -> Bool {
     append(AttributeReport.status(AttributeStatus(path, status: status)))
   }
 
-  /// Adds an attribute's value, or what kept it from being reported.
-  /// - Returns: false if it does not fit; then nothing of it is written.
+  /// Adds an attribute value or an error status.
+  /// - Returns: false if it does not fit; in that case nothing is written.
   public mutating func append(_ report: AttributeReport) -> Bool {
     let mark = out.writer.count
     guard open(.attributes) else { return false }
     out.writer.write(report)
-    return settle(mark, .attributes)
+    return commit(mark, .attributes)
   }
 
   /// Adds an event.
-  /// - Returns: false if it does not fit; then nothing of it is written.
+  /// - Returns: false if it does not fit; in that case nothing is written.
   public mutating func append(_ event: EventData) -> Bool { append(EventReport.data(event)) }
 
-  /// Adds what kept events from being reported.
+  /// Adds an error status for events.
   public mutating func append(_ status: Status, for path: EventPath) -> Bool {
     append(EventReport.status(path, status))
   }
 
-  /// Adds an event, or what kept events from being reported.
-  /// - Returns: false if it does not fit; then nothing of it is written.
+  /// Adds an event or an error status.
+  /// - Returns: false if it does not fit; in that case nothing is written.
   public mutating func append(_ report: EventReport) -> Bool {
     let mark = out.writer.count
     guard open(.events) else { return false }
     out.writer.write(report)
-    return settle(mark, .events)
+    return commit(mark, .events)
   }
 
   /// Closes the message.
   /// - Parameters:
-  ///   - more: whether another message continues the report; it has to be answered, whatever `suppressResponse` says.
-  ///   - suppressResponse: whether no status response is wanted.
+  ///   - more: Whether another message continues the report. If so, the receiver must answer and `suppressResponse` is
+  ///     ignored.
+  ///   - suppressResponse: Whether to suppress the status response.
   /// - Returns: `header` and the message.
   public consuming func finish(more: Bool = false, suppressResponse: Bool = false) -> [UInt8] {
     if section != .none { out.writer.end() }
@@ -127,7 +130,7 @@ public struct ReportDataWriter: Sendable {
     return out.writer.bytes
   }
 
-  /// Opens the array that reports of this kind go into, unless it is open.
+  /// Opens the array for reports of a kind, unless it is already open.
   private mutating func open(_ wanted: Section) -> Bool {
     guard section != wanted else { return true }
     guard section != .events else { return false }
@@ -136,8 +139,8 @@ public struct ReportDataWriter: Sendable {
     return true
   }
 
-  private mutating func settle(_ mark: Int, _ written: Section) -> Bool {
-    guard out.settle(mark) else { return false }
+  private mutating func commit(_ mark: Int, _ written: Section) -> Bool {
+    guard out.commit(mark) else { return false }
     section = written
     return true
   }

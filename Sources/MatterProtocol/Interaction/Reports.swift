@@ -1,13 +1,13 @@
 public import MatterModel
 internal import MatterTLV
 
-/// An attribute, or a part of a list, as reported. Matter Core § 10.6.4.
+/// A reported attribute, or a part of a reported list. Matter Core § 10.6.4.
 public struct AttributeData: Hashable, Sendable {
   public var path: ConcreteAttributePath
   public var operation: ListOperation
-  /// Of its cluster, which is another one after every change of the cluster.
+  /// The data version of the cluster, which changes with every change of the cluster.
   public var dataVersion: UInt32
-  /// One element with an anonymous tag.
+  /// The encoded value, one element with an anonymous tag.
   public var value: [UInt8]
 
   public init(
@@ -17,7 +17,7 @@ public struct AttributeData: Hashable, Sendable {
   }
 }
 
-/// What became of one path of a request. Matter Core § 10.6.16.
+/// The status of a path in a request. Matter Core § 10.6.16.
 public struct AttributeStatus: Hashable, Sendable {
   public var path: AttributePath
   public var operation: ListOperation
@@ -28,26 +28,26 @@ public struct AttributeStatus: Hashable, Sendable {
   }
 }
 
-/// One answer to a read. Matter Core § 10.6.5.
+/// A report for an attribute path. Matter Core § 10.6.5.
 public enum AttributeReport: Hashable, Sendable {
-  /// The attribute's value.
+  /// The value of the attribute.
   case data(AttributeData)
-  /// Why it is not reported.
+  /// The reason why the attribute is not reported.
   case status(AttributeStatus)
 }
 
-/// When an event happened. All in milliseconds. Matter Core § 10.6.9.
+/// The timestamp of an event, in milliseconds. Matter Core § 10.6.9.
 public enum EventTimestamp: Hashable, Sendable {
-  /// Since 1970-01-01 UTC.
+  /// The time since 1970-01-01 UTC.
   case epoch(UInt64)
-  /// Since the node started.
+  /// The time since the node started.
   case system(UInt64)
-  /// Since the event before it in the same report, which has a time of the same kind.
+  /// The time since the previous event of the report, whose timestamp is `epoch`.
   case deltaEpoch(UInt64)
-  /// The same on the node's own clock.
+  /// The time since the previous event of the report, whose timestamp is `system`.
   case deltaSystem(UInt64)
 
-  /// The time itself, given that of the event before.
+  /// Returns the absolute timestamp, given the resolved timestamp of the previous event.
   public func resolved(after previous: EventTimestamp?) -> EventTimestamp {
     switch (self, previous) {
     case (.deltaEpoch(let delta), .epoch(let base)): .epoch(base &+ delta)
@@ -57,14 +57,14 @@ public enum EventTimestamp: Hashable, Sendable {
   }
 }
 
-/// An event as reported. Matter Core § 10.6.9.
+/// A reported event. Matter Core § 10.6.9.
 public struct EventData: Hashable, Sendable {
   public var path: ConcreteEventPath
-  /// Higher than that of every earlier event of the node.
+  /// The event number, which increases monotonically on a node.
   public var number: UInt64
   public var priority: EventPriority
   public var timestamp: EventTimestamp
-  /// A structure with an anonymous tag; nil if it was left out.
+  /// The encoded fields, a structure with an anonymous tag; nil if omitted.
   public var payload: [UInt8]?
 
   public init(
@@ -78,16 +78,16 @@ public struct EventData: Hashable, Sendable {
   }
 }
 
-/// One answer to a read of events. Matter Core § 10.6.10.
+/// A report for an event path. Matter Core § 10.6.10.
 public enum EventReport: Hashable, Sendable {
   /// The event.
   case data(EventData)
-  /// Why events of this path are not reported.
+  /// The reason why events of the path are not reported.
   case status(EventPath, Status)
 }
 
 extension TLVReader {
-  /// The members of an AttributeDataIB.
+  /// Reads an AttributeDataIB.
   mutating func attributeData(
     _ bytes: RawSpan
   ) throws(TLVError) -> (path: AttributePath, operation: ListOperation, dataVersion: UInt32?, value: [UInt8]) {
@@ -218,7 +218,7 @@ extension TLVReader {
 }
 
 extension TLVWriter {
-  /// Opens an AttributeDataIB up to its value.
+  /// Writes the start of an AttributeDataIB up to its value.
   mutating func startAttributeData(
     _ path: AttributePath, _ operation: ListOperation, _ dataVersion: UInt32?, _ tag: TLVTag
   ) {

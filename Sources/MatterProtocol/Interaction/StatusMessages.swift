@@ -1,10 +1,10 @@
 public import MatterModel
 public import MatterTLV
 
-/// Closes an action, or lets the other side go on. Matter Core § 10.7.1.
+/// Ends an action with a status, or acknowledges a message so that the action continues. Matter Core § 10.7.1.
 public struct StatusResponse: InteractionMessage {
   public static let opcode = InteractionOpcode.statusResponse
-  /// `success` where it lets the other side go on.
+  /// The status; `success` continues the action.
   public var status: StatusCode
 
   public init(_ status: StatusCode) { self.status = status }
@@ -24,7 +24,7 @@ public struct StatusResponse: InteractionMessage {
 /// Announces a timed write or invoke. Matter Core § 10.7.8.
 public struct TimedRequest: InteractionMessage {
   public static let opcode = InteractionOpcode.timedRequest
-  /// How soon the request itself must follow.
+  /// The timeout for the request that must follow, in milliseconds.
   public var timeoutMilliseconds: UInt16
 
   public init(timeoutMilliseconds: UInt16) { self.timeoutMilliseconds = timeoutMilliseconds }

@@ -1,14 +1,15 @@
 public import MatterModel
 public import MatterTLV
 
-/// One write to an attribute, or to a part of a list. Matter Core § 10.6.4.
+/// A write to an attribute, or to a part of a list. Matter Core § 10.6.4.
 public struct AttributeWrite: Hashable, Sendable {
-  /// Cluster and attribute must be there; endpoint nil stands for all that have them (group writes).
+  /// The path. Cluster and attribute are required; a nil endpoint means all endpoints with the attribute (group
+  /// writes).
   public var path: AttributePath
   public var operation: ListOperation
-  /// Write only if the cluster still has this version.
+  /// The data version that the cluster must still have; nil writes unconditionally.
   public var dataVersion: UInt32?
-  /// One element with an anonymous tag.
+  /// The encoded value, one element with an anonymous tag.
   public var value: [UInt8]
 
   public init(
@@ -17,7 +18,7 @@ public struct AttributeWrite: Hashable, Sendable {
     (self.path, self.operation, self.dataVersion, self.value) = (path, operation, dataVersion, value)
   }
 
-  /// Writes this one attribute, or a part of it.
+  /// Creates a write to a single attribute, or to a part of it.
   public init(
     _ path: ConcreteAttributePath, _ operation: ListOperation = .replaceAll, dataVersion: UInt32? = nil,
     value: [UInt8]
@@ -26,15 +27,15 @@ public struct AttributeWrite: Hashable, Sendable {
   }
 }
 
-/// Writes attributes. Matter Core § 10.7.6.
+/// A request to write attributes. Matter Core § 10.7.6.
 public struct WriteRequest: InteractionMessage {
   public static let opcode = InteractionOpcode.writeRequest
-  /// Whether nobody wants an answer: to a group.
+  /// Whether to suppress the response, as for group messages.
   public var suppressResponse: Bool
-  /// Whether a timed request went before.
+  /// Whether a timed request preceded this one.
   public var isTimed: Bool
   public var writes: [AttributeWrite]
-  /// Whether another message continues this request, once this one was answered.
+  /// Whether another message continues this request after the receiver answers this one.
   public var moreChunkedMessages: Bool
 
   public init(
@@ -83,7 +84,7 @@ public struct WriteRequest: InteractionMessage {
   }
 }
 
-/// What became of each write. Matter Core § 10.7.7.
+/// The statuses of the writes of a request. Matter Core § 10.7.7.
 public struct WriteResponse: InteractionMessage {
   public static let opcode = InteractionOpcode.writeResponse
   public var statuses: [AttributeStatus]

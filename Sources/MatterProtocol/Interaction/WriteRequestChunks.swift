@@ -1,14 +1,15 @@
 public import MatterModel
 internal import MatterTLV
 
-/// Distributes writes over as many WriteRequest messages as they need. Matter Core § 8.7.2, § 10.6.4.3.1.
+/// Splits writes into as many WriteRequest messages as needed. Matter Core § 8.7.2, § 10.6.4.3.1.
 ///
-/// The messages go out one by one, each after the response to the one before. A list that is too long for one message
-/// is replaced by its first entries, and the others are appended.
+/// Each message must be sent after the response to the previous one. A list that is too long for one message is
+/// replaced with its first entries, and the other entries are appended.
 public struct WriteRequestChunks: Sendable {
   /// The encoded messages, at least one.
   public private(set) var messages: [[UInt8]] = []
-  /// For each message the list that it goes on with: if an earlier part of that was refused, it must not be sent.
+  /// For each message, the list that it continues, if any. The message must not be sent if an earlier part of the list
+  /// was rejected.
   public private(set) var continued: [AttributePath?] = [nil]
 
   private var out: BoundedWriter
@@ -17,11 +18,12 @@ public struct WriteRequestChunks: Sendable {
   private let isTimed: Bool
   private let maximumPayload: Int
 
-  /// The array's end, the flag, and revision and end.
+  /// The end of the array, the flag, and the revision with the end of the message.
   private static let tail = 1 + 2 + 4
 
-  /// - Throws: `tooLarge` if one write, or one entry of a list, fits into no message, or if a timed request needs more
-  ///   than one message; `malformed` if an array's encoding is broken.
+  /// Encodes the messages.
+  /// - Throws: `tooLarge` if a write or a list entry fits into no message, or if a timed request needs more than one
+  ///   message; `malformed` if the encoding of an array is invalid.
   public init(
     _ writes: [AttributeWrite], suppressResponse: Bool = false, isTimed: Bool = false,
     maximumPayload: Int = InteractionLimits.maximumPayload
@@ -64,13 +66,13 @@ public struct WriteRequestChunks: Sendable {
       startNext()
       if append(write) { return }
     }
-    // Alone in a message, and still too large: a list can be taken apart.
+    // Too large for a message of its own: only a list can be split.
     guard write.operation == .replaceAll, write.value.first == 0x16 else { throw .tooLarge }
     var list: ListChunks
     do { list = try ListChunks(write.value) } catch { throw .malformed(error) }
     guard begin(write, &list) else { throw .tooLarge }
     while let entry = list.nextEntry() {
-      // The version is asked for once: the part before has changed it.
+      // Without a data version, because the previous part has already changed it.
       let piece = AttributeWrite(write.path, .append, value: entry)
       if append(piece) { continue }
       guard !isEmpty else { throw .tooLarge }
@@ -84,12 +86,12 @@ public struct WriteRequestChunks: Sendable {
     out.writer.startAttributeData(write.path, write.operation, write.dataVersion, .anonymous)
     out.writer.write(encoded: write.value, .context(2))
     out.writer.end()
-    guard out.settle(mark) else { return false }
+    guard out.commit(mark) else { return false }
     isEmpty = false
     return true
   }
 
-  /// Replaces the list with as many entries as fit.
+  /// Writes the part that replaces the list, with as many entries as fit.
   private mutating func begin(_ write: AttributeWrite, _ list: inout ListChunks) -> Bool {
     let mark = out.writer.count
     out.writer.startAttributeData(write.path, .replaceAll, write.dataVersion, .anonymous)
@@ -97,7 +99,7 @@ public struct WriteRequestChunks: Sendable {
     out.append(entriesOf: &list, closing: 2)
     out.writer.end()
     out.writer.end()
-    guard out.settle(mark) else { return false }
+    guard out.commit(mark) else { return false }
     isEmpty = false
     return true
   }

@@ -1,4 +1,4 @@
-/// Reads fixed-width numbers in the order that Matter's headers use.
+/// Reads fixed-width integers in little-endian order, as Matter message headers encode them.
 struct LittleEndianReader {
   let bytes: [UInt8]
   var offset: Int
@@ -32,7 +32,6 @@ extension [UInt8] {
     Swift.withUnsafeBytes(of: value.littleEndian) { append(contentsOf: $0) }
   }
 
-  /// The bytes of a number, least significant first.
   init<T: FixedWidthInteger>(littleEndian value: T) {
     self = Swift.withUnsafeBytes(of: value.littleEndian) { Array($0) }
   }

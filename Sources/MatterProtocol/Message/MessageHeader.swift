@@ -1,22 +1,22 @@
 public import MatterModel
 
-/// Why bytes are not a message.
+/// An error in decoding a message header.
 public enum MessageError: Error, Hashable, Sendable {
   case truncated
-  /// A later version of the message format.
+  /// The version of the message format is not supported.
   case unknownVersion(UInt8)
-  /// Reserved bits are set, or a combination that the standard forbids.
+  /// Reserved bits are set, or the specification forbids the combination of fields.
   case malformed
 }
 
-/// The part of a message that is never encrypted. Matter Core § 4.4.1.
+/// The unencrypted header of a message. Matter Core § 4.4.1.
 public struct MessageHeader: Hashable, Sendable {
-  /// What a session id refers to.
+  /// The kind of session that a session id refers to.
   public enum SessionKind: UInt8, Sendable {
     case unicast = 0, group = 1
   }
 
-  /// Whom a message is for.
+  /// The destination of a message.
   public enum Destination: Hashable, Sendable {
     case none
     /// One node of a fabric.
@@ -25,17 +25,17 @@ public struct MessageHeader: Hashable, Sendable {
     case group(GroupID)
   }
 
-  /// The receiver's id of the session; 0 with `unicast` is the unsecured session.
+  /// The receiver's id of the session; 0 with `unicast` means the unsecured session.
   public var sessionID: UInt16
   public var sessionKind: SessionKind
-  /// Which message of its sender this is; part of the nonce.
+  /// The message counter of the sender; part of the nonce.
   public var counter: UInt32
-  /// Who sent it, where the session does not say.
+  /// The sender, present where the session does not determine it.
   public var source: NodeID?
   public var destination: Destination
-  /// P: the header is obfuscated with the privacy key.
+  /// The P flag: the header is obfuscated with the privacy key.
   public var hasPrivacy: Bool
-  /// C: a control message, with counters of its own.
+  /// The C flag: a control message, which has its own counters.
   public var isControl: Bool
 
   public init(
@@ -51,14 +51,14 @@ public struct MessageHeader: Hashable, Sendable {
     self.isControl = isControl
   }
 
-  /// Whether nothing of it is encrypted: before there is a session.
+  /// Whether the message is sent outside of a secured session, unencrypted.
   public var isUnsecured: Bool { sessionKind == .unicast && sessionID == 0 }
 
-  /// The octet that also goes into the nonce.
+  /// The security flags octet, which is also part of the nonce.
   public var securityFlags: UInt8 { (hasPrivacy ? 0x80 : 0) | (isControl ? 0x40 : 0) | sessionKind.rawValue }
 
   /// Reads a header from the start of a datagram.
-  /// - Returns: the header, and where the payload begins.
+  /// - Returns: The header, and the offset at which the payload begins.
   public static func decode(_ bytes: [UInt8]) throws(MessageError) -> (header: MessageHeader, end: Int) {
     var reader = LittleEndianReader(bytes)
     guard let flags = reader.u8(), let sessionID = reader.u16(), let security = reader.u8(), let counter = reader.u32()
@@ -85,7 +85,7 @@ public struct MessageHeader: Hashable, Sendable {
     default: throw .malformed
     }
     if kind == .group && (header.source == nil || header.destination == .none) { throw .malformed }
-    if security & 0x20 != 0 {  // MX: extensions, which nobody defines yet; passed over
+    if security & 0x20 != 0 {  // MX: message extensions; skipped, because the specification defines none
       guard let length = reader.u16(), reader.skip(Int(length)) else { throw .truncated }
     }
     return (header, reader.offset)

@@ -1,30 +1,30 @@
-/// Whose messages these are. Matter Core § 4.4.3.4.
+/// The protocol of a message: a vendor and a protocol number. Matter Core § 4.4.3.4.
 public struct ProtocolID: Hashable, Sendable {
-  /// 0 for the standard's own.
+  /// The vendor; 0 for the protocols of the specification.
   public var vendor: UInt16
-  /// As the vendor numbers them.
+  /// The protocol number, assigned by the vendor.
   public var number: UInt16
 
   public init(vendor: UInt16 = 0, _ number: UInt16) { (self.vendor, self.number) = (vendor, number) }
 
-  /// What the standard has on UDP.
+  /// The standard protocols that this module implements.
   public static let secureChannel = ProtocolID(0), interactionModel = ProtocolID(1)
-  /// What it has besides; neither is served here.
+  /// Standard protocols that this module does not implement.
   public static let bulkData = ProtocolID(2), userDirectedCommissioning = ProtocolID(3)
 }
 
-/// The part of a message in front of the application payload, encrypted with it. Matter Core § 4.4.3.
+/// The protocol header, which precedes the application payload and is encrypted with it. Matter Core § 4.4.3.
 public struct PayloadHeader: Hashable, Sendable {
-  /// I: sent by whoever began the exchange.
+  /// The I flag: sent by the initiator of the exchange.
   public var isFromInitiator: Bool
-  /// R: the sender wants an acknowledgement.
+  /// The R flag: the sender requests an acknowledgement.
   public var needsAck: Bool
-  /// Which message of the protocol it is.
+  /// The message type within the protocol.
   public var opcode: UInt8
-  /// The exchange's number, as who began it chose it.
+  /// The exchange id, chosen by the initiator.
   public var exchange: UInt16
   public var protocolID: ProtocolID
-  /// A: the counter of the message that this one acknowledges.
+  /// The A field: the counter of the message that this one acknowledges.
   public var acknowledged: UInt32?
 
   public init(
@@ -40,7 +40,7 @@ public struct PayloadHeader: Hashable, Sendable {
   }
 
   /// Reads a header from decrypted bytes, beginning at `offset`.
-  /// - Returns: the header, and where the application payload begins.
+  /// - Returns: The header, and the offset at which the application payload begins.
   public static func decode(_ bytes: [UInt8], at offset: Int) throws(MessageError) -> (header: PayloadHeader, end: Int)
   {
     var reader = LittleEndianReader(bytes, at: offset)
@@ -57,7 +57,7 @@ public struct PayloadHeader: Hashable, Sendable {
       guard let counter = reader.u32() else { throw .truncated }
       header.acknowledged = counter
     }
-    if flags & 0x08 != 0 {  // SX: secured extensions, passed over
+    if flags & 0x08 != 0 {  // SX: secured extensions; skipped
       guard let length = reader.u16(), reader.skip(Int(length)) else { throw .truncated }
     }
     return (header, reader.offset)

@@ -1,32 +1,32 @@
-/// Tells new messages from repeated ones by their counters. Matter Core § 4.6.5.
+/// Detects duplicate messages by their counters. Matter Core § 4.6.5.
 public struct ReceptionWindow: Hashable, Sendable {
-  /// What becomes of counters at the end of their range and behind the window.
+  /// The treatment of counters that wrap and of counters behind the window.
   public enum Mode: Sendable {
-    /// Secured unicast: counters never wrap, and what lies behind the window is old.
+    /// Secured unicast: counters never wrap, and a counter behind the window is rejected.
     case secured
-    /// Group: counters wrap; what lies behind the window is old.
+    /// Group: counters wrap, and a counter behind the window is rejected.
     case group
-    /// Unsecured: what lies behind the window means that the peer began anew.
+    /// Unsecured: a counter behind the window means that the peer restarted, and resets the window.
     case unsecured
   }
 
-  /// How far back counters are remembered.
+  /// The number of counters below the maximum that the window covers.
   public static let size: UInt32 = 32
 
   public let mode: Mode
-  /// The largest counter accepted so far; nil before the first.
+  /// The largest counter accepted so far; nil before the first message.
   public private(set) var maximum: UInt32?
   /// Bit i: `maximum - 1 - i` was accepted.
   private var seen: UInt32 = 0
 
   public init(mode: Mode) { self.mode = mode }
 
-  /// - Returns: false if the counter was seen before, or is too old to tell.
+  /// Records a counter.
+  /// - Returns: false if the counter was seen before, or lies behind the window.
   public mutating func accept(_ counter: UInt32) -> Bool {
     guard let maximum else {
       self.maximum = counter
-      // A first counter proves nothing of earlier ones; a secured peer never sends them after it in earnest, though
-      // they may arrive out of order.
+      // Lower counters stay acceptable: the messages before this one may arrive out of order.
       return true
     }
     if counter == maximum { return false }
@@ -49,7 +49,7 @@ public struct ReceptionWindow: Hashable, Sendable {
     return true
   }
 
-  /// How far `counter` is ahead in arithmetic that wraps; nil if it is behind.
+  /// Returns how far `counter` is ahead of `maximum` in wrapping arithmetic, or nil if it is behind.
   private static func ahead(_ counter: UInt32, of maximum: UInt32) -> UInt32? {
     let distance = counter &- maximum
     return distance < 1 << 31 ? distance : nil

@@ -1,33 +1,33 @@
-/// Why a message was not taken in. Each message that is dropped counts once; one that is answered with a status is not dropped,
-/// but for those that wanted a handshake that could not be had.
+/// The reason why a message was dropped. Each dropped message counts once. A message that is answered with a status
+/// does not count, except for a refused handshake.
 public enum DropReason: String, CaseIterable, Codable, Sendable {
   case oversized, malformedHeader, unknownVersion, unknownSession, decryptionFailed, malformedPayloadHeader
   case duplicate, unknownExchange, exchangesExhausted, unexpectedOpcode, unsecuredMessage, handshakesExhausted
-  /// From an address that began too many handshakes in this second.
+  /// The address started too many handshakes in this second.
   case tooManyStarts
-  /// To a group, under no key of ours.
+  /// A group message under an unknown key.
   case unknownGroupKey
-  /// To a group, but not as such a message may be: a control message, or one that wants an acknowledgement.
+  /// A group message that is invalid as such: a control message, or one that requests an acknowledgement.
   case improperGroupMessage
-  /// As many nodes send to groups of the fabric already as can be kept track of.
+  /// The maximum number of tracked group senders of the fabric is reached.
   case groupPeersExhausted
-  /// Somebody wanted to commission us while nobody may.
+  /// A PASE request while no commissioning window is open.
   case notCommissionable
-  /// A status report in a handshake that ends too early: there is no answer to one.
+  /// A truncated status report in a handshake; status reports are not answered.
   case malformedMessage
-  /// A message on an open exchange that nobody waited for, or of a protocol that is not spoken.
+  /// An unexpected message on an open exchange, or an unsupported protocol.
   case unexpectedMessage
 }
 
-/// Counts of messages that were not taken in.
+/// Counts of dropped messages by reason.
 public struct DropCounts: Hashable, Sendable {
   private var counts = [Int](repeating: 0, count: DropReason.allCases.count)
 
-  /// How many there were for this reason.
+  /// The number of messages dropped for a reason.
   public subscript(_ reason: DropReason) -> Int { counts[index(reason)] }
-  /// How many there were for any reason.
+  /// The number of all dropped messages.
   public var total: Int { counts.reduce(0, +) }
-  /// Those that are not zero, in the order of the reasons' declaration.
+  /// The counts that are not zero, in the declaration order of the reasons.
   public var all: [(reason: DropReason, count: Int)] {
     zip(DropReason.allCases, counts).filter { $0.1 > 0 }.map { ($0.0, $0.1) }
   }
@@ -36,27 +36,27 @@ public struct DropCounts: Hashable, Sendable {
   private func index(_ reason: DropReason) -> Int { DropReason.allCases.firstIndex(of: reason) ?? 0 }
 }
 
-/// One packet, in one line that can be searched.
+/// A packet that was sent, received or dropped; its description is a single line for logs.
 public struct PacketTrace: Sendable, CustomStringConvertible {
-  /// Which way it went: out, out again, in, or in and not taken.
+  /// The direction of the packet; `sentAgain` is a retransmission.
   public enum Direction: String, Sendable {
     case sent = "<", sentAgain = "<<", received = ">", dropped = "x"
   }
 
   public var direction: Direction
   public var session: SessionID?
-  /// Its number; nil where it could not be read.
+  /// The exchange id; nil if it could not be read.
   public var exchange: UInt16?
   /// The message counter.
   public var counter: UInt32
-  /// The counter of the message that it acknowledges; nil: of none.
+  /// The counter of the acknowledged message; nil if it acknowledges none.
   public var acknowledged: UInt32?
-  /// Where it went to, or came from.
+  /// The destination or source address.
   public var peer: SocketAddress
   public var protocolID: ProtocolID?
-  /// Of the protocol; nil where it could not be read.
+  /// The opcode within the protocol; nil if it could not be read.
   public var opcode: UInt8?
-  /// Of the whole datagram, in bytes.
+  /// The size of the datagram in bytes.
   public var size: Int
   public var reason: DropReason?
 

@@ -3,38 +3,38 @@ public import MatterCrypto
 public import MatterModel
 internal import MatterTLV
 
-/// All that a node needs to take part in one fabric. Matter Core § 6.4.6 and § 11.18.
+/// The credentials and metadata of a node's membership in a fabric. Matter Core § 6.4.6 and § 11.18.
 public struct Fabric: Sendable, Hashable {
   public var index: FabricIndex
   public let fabricID: FabricID
   public let nodeID: NodeID
-  /// RCAC, in Matter TLV, as are the other two.
+  /// The root certificate (RCAC) in Matter TLV.
   public let rootCertificate: [UInt8]
-  /// ICAC
+  /// The intermediate certificate (ICAC) in Matter TLV.
   public let intermediateCertificate: [UInt8]?
-  /// NOC
+  /// The operational certificate (NOC) in Matter TLV.
   public let operationalCertificate: [UInt8]
-  /// Of the operational certificate.
+  /// The private key of the operational certificate.
   public let operationalKey: P256PrivateKey
-  /// Uncompressed, 65 bytes.
+  /// The public key of the root certificate, uncompressed, 65 bytes.
   public let rootPublicKey: [UInt8]
-  /// What stands for root and fabric id in names and salts. § 4.3.2.2.
+  /// The compressed fabric id, which represents root key and fabric id in service names and salts. § 4.3.2.2.
   public let compressedFabricID: UInt64
-  /// The keys that come out of the epoch keys of the identity protection key set (key set 0), newest first.
+  /// The operational keys derived from the identity protection key set (key set 0), newest first.
   public var identityProtectionKeys: [[UInt8]]
-  /// Whose administrator made the fabric known here.
+  /// The vendor of the administrator that added the fabric.
   public var adminVendorID: VendorID
-  /// What its administrator calls it, 32 bytes at most.
+  /// The label set by the administrator, at most 32 bytes.
   public var label: String
-  /// What ties the vendor to the fabric, if its administrator said so: 85 bytes, or none. § 11.18.4.5.
+  /// The statement that binds the vendor to the fabric: 85 bytes, or empty. § 11.18.4.5.
   public var vidVerificationStatement: [UInt8] = []
-  /// The certificate of who signed that, in Matter TLV, or none. § 11.18.4.4.
+  /// The certificate of the statement's signer in Matter TLV, or empty. § 11.18.4.4.
   public var vidVerificationSigner: [UInt8] = []
 
-  /// Takes what is known from the certificates and derives the rest; the chain itself is not checked here.
+  /// Creates a fabric from its certificates. Does not verify the certificate chain.
   /// - Parameters:
-  ///   - intermediateCertificate: nil or empty where the root issued the operational certificate.
-  ///   - epochKey: the identity protection epoch key, 16 bytes.
+  ///   - intermediateCertificate: nil or empty if the root issued the operational certificate.
+  ///   - epochKey: The identity protection epoch key, 16 bytes.
   public init(
     index: FabricIndex, rootCertificate: [UInt8], intermediateCertificate: [UInt8]?, operationalCertificate: [UInt8],
     operationalKey: P256PrivateKey, epochKey: [UInt8], adminVendorID: VendorID, label: String = ""
@@ -77,14 +77,14 @@ public struct Fabric: Sendable, Hashable {
     hasher.combine(operationalCertificate)
   }
 
-  /// What a fabric id and a root have in common with another's: two fabrics with both equal are the same.
+  /// Whether both values denote the same fabric: fabric id and root public key are equal.
   public func isSame(as other: Fabric) -> Bool {
     fabricID == other.fabricID && rootPublicKey == other.rootPublicKey
   }
 
   // MARK: Storing
 
-  /// Everything, the private key included, for the node's own store.
+  /// The complete encoding for the node's own store, including the private key.
   public var tlv: [UInt8] {
     var writer = TLVWriter()
     writer.structure {
@@ -102,7 +102,7 @@ public struct Fabric: Sendable, Hashable {
     return writer.bytes
   }
 
-  /// Reads back what ``tlv`` gave.
+  /// Decodes the encoding produced by ``tlv``.
   public init(tlv: [UInt8]) throws(CertificateError) {
     do {
       let element = try TLVElement(decoding: tlv)

@@ -1,27 +1,27 @@
-/// The slots for handshakes of one kind that peers began, and who gets one when all are taken.
+/// The slots for inbound handshakes of one kind, with the policy that evicts a handshake when all slots are taken.
 ///
-/// Anybody can begin a handshake, and as often as they like: a slot is all that a flood can take away. So there are few of
-/// them, and these rules keep them moving, however many addresses the flood comes from:
+/// Any address can start any number of handshakes, so a flood could occupy all slots for good. The policy bounds the
+/// time that a flood can block other peers, from however many addresses it comes:
 ///
-/// - Beginning anew makes a slot no younger: it is its address's since the first time.
-/// - Who has no slot gets one from an address that has two or more.
-/// - A slot of which nothing came for a turn goes to whoever asks next and has not just wasted a turn of its own.
-///   A turn is short for who has not shown yet that our answers reach it, and longer for who has.
-/// - After a longer time still, it goes to anybody.
+/// - Where an address has one slot only, restarting a handshake reuses the slot and keeps its age.
+/// - An address without a slot takes one from an address that holds two or more.
+/// - A slot older than its timeout is evicted for the next address that asks. The timeout is short until the peer's
+///   second message confirms that it receives our responses, and longer after that.
+/// - An address that lost a slot is penalized for 30 s: it can only evict slots that are older still.
 ///
-/// A flood from n addresses so has had its turns after n / slots turns, and from then on the next to ask who is not part of
-/// it gets the next slot. With 16 slots and turns of half a second these are 32 slots a second: 1,000 addresses are through
-/// in half a minute.
+/// A flood from n addresses is therefore penalized as a whole after n / slots timeouts, and the next peer outside of
+/// the flood gets the next slot. With 16 slots and a timeout of 0.5 s, 32 slots become free per second, so this takes
+/// about half a minute for 1,000 addresses.
 struct HandshakeSlots: Sendable {
-  /// How long a slot may be held while others want it.
+  /// The ages at which a slot may be evicted.
   struct Timeouts: Sendable {
-    /// Without a second message of the peer.
-    var turn: Duration
-    /// With one.
-    var grace: Duration
-    /// Against those who wasted a turn.
-    var against: Duration
-    /// Whether an address has one slot only, which it gets again if it begins again.
+    /// Before the peer's second message.
+    var unconfirmed: Duration
+    /// After the peer's second message.
+    var confirmed: Duration
+    /// When the requesting address is penalized.
+    var penalized: Duration
+    /// Whether an address holds at most one slot, which a restarted handshake reuses.
     var isOnePerAddress = false
   }
 
@@ -29,95 +29,102 @@ struct HandshakeSlots: Sendable {
     var exchange: ExchangeID
     let address: SocketAddress
     let since: Instant
-    var hasGoneOn = false
+    /// Whether the peer has sent a second message.
+    var isConfirmed = false
   }
 
-  enum Entry: Equatable {
-    /// And this exchange has lost its slot.
-    case admitted(insteadOf: ExchangeID?)
+  enum Admission: Equatable {
+    /// `evicting` is the exchange that lost its slot.
+    case admitted(evicting: ExchangeID?)
     case full
   }
 
   /// By age, the oldest first.
   private(set) var slots: [Slot] = []
   private let timeouts: Timeouts
-  /// When addresses lost their slots by wasting their turn.
-  private var wasted = RecentNotes<SocketAddress>(limit: 1024)
-  /// How long those wait for the next turn while there are others.
-  private static let rest: Duration = .seconds(30)
+  /// The addresses whose slots were evicted.
+  private var evictions = RecentKeys<SocketAddress>(limit: 1024)
+  private static let penalty: Duration = .seconds(30)
 
   init(_ timeouts: Timeouts) { self.timeouts = timeouts }
 
-  /// Gives an exchange a slot, if there is one.
-  /// - Parameter room: how many slots there are.
-  mutating func enter(_ exchange: ExchangeID, from address: SocketAddress, room: Int, at now: Instant) -> Entry {
-    if timeouts.isOnePerAddress, room > 0, let own = slots.firstIndex(where: { $0.address == address }) {
+  /// Assigns a slot to an exchange, evicting another one if the policy allows it.
+  /// - Parameter capacity: The number of slots.
+  mutating func acquire(
+    _ exchange: ExchangeID, from address: SocketAddress, capacity: Int, at now: Instant
+  ) -> Admission {
+    if timeouts.isOnePerAddress, capacity > 0, let own = slots.firstIndex(where: { $0.address == address }) {
       let old = slots[own].exchange
       slots[own].exchange = exchange
-      slots[own].hasGoneOn = false
-      return .admitted(insteadOf: old)
+      slots[own].isConfirmed = false
+      return .admitted(evicting: old)
     }
-    var loser: Slot?
-    if slots.count >= room {
-      guard let index = greedy(beside: address) ?? overdue(for: address, at: now) else { return .full }
+    var evicted: Slot?
+    if slots.count >= capacity {
+      guard let index = surplusSlot(for: address) ?? expiredSlot(for: address, at: now) else { return .full }
       let slot = slots.remove(at: index)
-      if slot.address != address { wasted.note(slot.address, at: now) }
-      loser = slot
+      if slot.address != address { evictions.insert(slot.address, at: now) }
+      evicted = slot
     }
     slots.append(Slot(exchange: exchange, address: address, since: now))
-    return .admitted(insteadOf: loser?.exchange)
+    return .admitted(evicting: evicted?.exchange)
   }
 
-  /// The peer sent a second message.
-  mutating func goOn(_ exchange: ExchangeID) {
-    if let index = slots.firstIndex(where: { $0.exchange == exchange }) { slots[index].hasGoneOn = true }
+  /// Records the peer's second message.
+  mutating func confirm(_ exchange: ExchangeID) {
+    if let index = slots.firstIndex(where: { $0.exchange == exchange }) { slots[index].isConfirmed = true }
   }
 
-  mutating func leave(_ exchange: ExchangeID) { slots.removeAll { $0.exchange == exchange } }
+  mutating func release(_ exchange: ExchangeID) { slots.removeAll { $0.exchange == exchange } }
 
-  /// The oldest slot of an address that has more of them than the other would have with one more.
-  private func greedy(beside address: SocketAddress) -> Int? {
+  /// The oldest slot of an address that holds more slots than `address` would hold with one more.
+  private func surplusSlot(for address: SocketAddress) -> Int? {
     if timeouts.isOnePerAddress { return nil }
-    let enough = slots.count { $0.address == address } + 2
-    return slots.firstIndex { slot in slots.count { $0.address == slot.address } >= enough }
+    let surplus = slots.count { $0.address == address } + 2
+    return slots.firstIndex { slot in slots.count { $0.address == slot.address } >= surplus }
   }
 
-  private func overdue(for address: SocketAddress, at now: Instant) -> Int? {
-    let isResting = wasted[address].map { now - $0 < Self.rest } ?? false
+  private func expiredSlot(for address: SocketAddress, at now: Instant) -> Int? {
+    let isPenalized = evictions[address].map { now - $0 < Self.penalty } ?? false
     return slots.firstIndex { slot in
-      let limit = isResting ? timeouts.against : slot.hasGoneOn ? timeouts.grace : timeouts.turn
+      let limit = isPenalized ? timeouts.penalized : slot.isConfirmed ? timeouts.confirmed : timeouts.unconfirmed
       return now - slot.since > limit
     }
   }
 }
 
-/// All rooms of a node, and what keeps who overheard a handshake from getting into them.
-struct HandshakeSlotTables: Sendable {
-  /// By passcode. An honest commissioner answers within a round trip, and who goes on after that pays for it with an attempt, of
-  /// which there are twenty.
+/// The slots for all inbound handshakes of a node, and its filter for replayed first messages of CASE.
+struct HandshakeAdmission: Sendable {
+  /// PASE. A legitimate commissioner answers within a round trip, and a peer without the passcode that continues after
+  /// that uses up one of the 20 attempts.
   var passcode = HandshakeSlots(
-    .init(turn: .milliseconds(500), grace: Handshake.grace, against: Handshake.grace, isOnePerAddress: true))
-  /// By certificates. Only those who know a key of a fabric get here.
+    .init(
+      unconfirmed: .milliseconds(500), confirmed: Handshake.slotTimeout, penalized: Handshake.slotTimeout,
+      isOnePerAddress: true))
+  /// CASE with certificates. Only peers that know an identity protection key of a fabric acquire these slots.
   var certificates = HandshakeSlots(
-    .init(turn: Handshake.grace, grace: Handshake.grace, against: Handshake.grace + Handshake.grace))
-  /// By what is left of an earlier session, which the first message has proved: slots that no stranger can take.
-  var resumption = HandshakeSlots(.init(turn: .seconds(1), grace: .seconds(1), against: .seconds(2)))
-  /// Of the first messages of CASE that were answered with cryptography, the beginning of the random number in each. The same
-  /// again is a replay: whoever is honest draws a new number for each handshake.
-  var answered = RecentNotes<UInt64>(limit: 1024)
+    .init(
+      unconfirmed: Handshake.slotTimeout, confirmed: Handshake.slotTimeout,
+      penalized: Handshake.slotTimeout + Handshake.slotTimeout))
+  /// CASE resumption. The first message proves knowledge of an earlier session, so other peers can't occupy these
+  /// slots.
+  var resumption = HandshakeSlots(.init(unconfirmed: .seconds(1), confirmed: .seconds(1), penalized: .seconds(2)))
+  /// The first 8 bytes of the initiator random of each Sigma1 that was answered with cryptography. A repeated value is
+  /// a replay, because a legitimate initiator draws a new random number for each handshake.
+  var answered = RecentKeys<UInt64>(limit: 1024)
 
-  mutating func leave(_ exchange: ExchangeID) {
-    passcode.leave(exchange)
-    certificates.leave(exchange)
-    resumption.leave(exchange)
+  mutating func release(_ exchange: ExchangeID) {
+    passcode.release(exchange)
+    certificates.release(exchange)
+    resumption.release(exchange)
   }
 }
 
-/// How often strangers may begin, so that there is time left for everybody else: a flood from few addresses is thrown away
-/// before it costs anything, and takes the sockets' room from nobody.
+/// Limits the rate at which an address may start handshakes, so that a flood from few addresses is dropped before it
+/// costs computation or fills the socket buffers.
 ///
-/// Many addresses share one of 256 counters; which ones, nobody knows who does not know the key, and it is others in the
-/// next second: who is mistaken for a flood gets in with a retransmission.
+/// Addresses share 256 counters. The assignment depends on a secret key and changes every second, so a peer that shares
+/// a counter with a flood is admitted with one of its retransmissions.
 struct StartLimiter: Sendable {
   private var counts = [UInt16](repeating: 0, count: 256)
   private var windowEnd = Instant.zero
@@ -125,12 +132,12 @@ struct StartLimiter: Sendable {
 
   init(key: UInt64) { self.key = key }
 
-  /// Whether one more may begin from an address in the second that is.
+  /// Counts a start from an address, and returns whether it is within the limit for the current second.
   mutating func allows(_ address: SocketAddress, limit: Int, at now: Instant) -> Bool {
     if now >= windowEnd {
       for index in counts.indices { counts[index] = 0 }
       windowEnd = now + .seconds(1)
-      // The next of Knuth's linear congruential generator, of which the highest bits are used.
+      // One step of Knuth's linear congruential generator; only the highest bits are used.
       key = key &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
     }
     let index = counter(of: address)
@@ -157,11 +164,11 @@ struct StartLimiter: Sendable {
   }
 }
 
-/// What was noted last, and when: only so much of it.
-struct RecentNotes<Key: Hashable & Sendable>: Sendable {
+/// The most recently inserted keys, with the time of the last insertion. Bounded: the oldest insertions are evicted.
+struct RecentKeys<Key: Hashable & Sendable>: Sendable {
   private var times: [Key: Instant] = [:]
   private var order: [(key: Key, time: Instant)] = []
-  /// Where in `order` the oldest is.
+  /// The index of the oldest insertion in `order`.
   private var oldest = 0
   private let limit: Int
 
@@ -170,13 +177,13 @@ struct RecentNotes<Key: Hashable & Sendable>: Sendable {
   subscript(_ key: Key) -> Instant? { times[key] }
   var count: Int { order.count - oldest }
 
-  mutating func note(_ key: Key, at now: Instant) {
+  mutating func insert(_ key: Key, at now: Instant) {
     times[key] = now
     order.append((key, now))
     guard count > limit else { return }
-    let forgotten = order[oldest]
+    let evicted = order[oldest]
     oldest += 1
-    if times[forgotten.key] == forgotten.time { times[forgotten.key] = nil }
+    if times[evicted.key] == evicted.time { times[evicted.key] = nil }
     if oldest == limit {
       order.removeFirst(oldest)
       oldest = 0

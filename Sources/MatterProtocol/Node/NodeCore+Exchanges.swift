@@ -5,7 +5,7 @@ public import MatterTLV
 extension NodeCore {
   // MARK: Opening and closing
 
-  /// Begins an exchange; nil if there is no such session, or it is about to close.
+  /// Opens an exchange; returns nil if the session does not exist or is expiring.
   public mutating func openExchange(on session: SessionID, at now: Instant) -> ExchangeID? {
     guard
       session.isUnsecured
@@ -21,12 +21,12 @@ extension NodeCore {
     return id
   }
 
-  /// Ends our part in an exchange. What is owed is acknowledged at once; what was sent is still sent again if need be.
+  /// Closes an exchange. Sends a pending acknowledgement at once and keeps retransmitting an unacknowledged message.
   public mutating func close(_ id: ExchangeID, at now: Instant) {
     guard var exchange = exchanges[id] else { return }
     if let owed = exchange.owedAck {
       sendAck(of: owed.counter, on: id, at: now)
-      // A session that has used up its counters takes its exchanges with it.
+      // A session that has exhausted its counters is removed with its exchanges.
       guard exchanges[id] != nil else { return }
     }
     exchange.owedAck = nil
@@ -35,9 +35,10 @@ extension NodeCore {
     put(exchange, id)
   }
 
-  /// Takes note of an exchange's state, or forgets it if nothing is left to do.
+  /// Stores the state of an exchange, or removes the exchange if it is finished.
   ///
-  /// Tables are read and written whole: changing an entry in place through a dictionary allocates, several times each.
+  /// Entries are read and written as a whole, because changing one in place through a dictionary allocates several
+  /// times.
   mutating func put(_ exchange: Exchange, _ id: ExchangeID) {
     guard exchange.isFinished else {
       exchanges[id] = exchange
@@ -54,9 +55,9 @@ extension NodeCore {
 
   // MARK: Sending
 
-  /// Sends a message whose payload `body` writes behind the headers. It is encoded and encrypted once; a retransmission
-  /// sends the same bytes.
-  /// - Returns: false if the exchange or its session is gone.
+  /// Sends a message with the payload written by `body`. It is encoded and encrypted once; a retransmission sends the
+  /// same bytes.
+  /// - Returns: false if the exchange is closed, or its session does not exist.
   @discardableResult
   public mutating func send(
     _ opcode: UInt8, protocolID: ProtocolID = .interactionModel, on id: ExchangeID, isReliable: Bool = true,
@@ -88,7 +89,7 @@ extension NodeCore {
     return true
   }
 
-  /// Sends a message with a payload that is there already.
+  /// Sends a message with an encoded payload.
   @discardableResult
   public mutating func send(
     _ opcode: UInt8, protocolID: ProtocolID = .interactionModel, payload: [UInt8], on id: ExchangeID,
@@ -102,13 +103,13 @@ extension NodeCore {
   struct Transmission {
     var counter: UInt32
     var bytes: [UInt8]
-    /// What the peer's parameters make of the time until the next transmission.
+    /// The peer's current retransmission interval.
     var interval: Duration
     var isActive: Bool
     var parameters: SessionParameters
   }
 
-  /// Puts headers in front of a payload, encrypts it if the session is secured, and sends it once.
+  /// Encodes a message, encrypts it if the session is secured, and sends it once.
   mutating func transmit(
     _ payloadHeader: PayloadHeader, on session: SessionID, at now: Instant, capacity: Int = 64,
     _ body: (inout TLVWriter) -> Void
@@ -142,7 +143,7 @@ extension NodeCore {
     } else {
       guard let position = secured.position(of: UInt16(session.rawValue)) else { return nil }
       counter = secured.row[position].counter
-      // Counters of a session never wrap (§ 4.6.5.1): a session that has used them up is over.
+      // Counters of a session never wrap (§ 4.6.5.1): a session that has exhausted them is closed.
       guard counter < .max else {
         removeSession(session, .byUs)
         return nil
@@ -182,7 +183,7 @@ extension NodeCore {
 
   // MARK: Acknowledging
 
-  /// Sends an acknowledgement by itself.
+  /// Sends a standalone acknowledgement.
   mutating func sendAck(of counter: UInt32, on id: ExchangeID, at now: Instant) {
     let header = PayloadHeader(
       isFromInitiator: id.isInitiator, needsAck: false, opcode: SecureChannelOpcode.standaloneAck, exchange: id.number,
@@ -192,7 +193,7 @@ extension NodeCore {
 
   // MARK: Time
 
-  /// Sends again what was not acknowledged, acknowledges what can't wait, gives up what took too long.
+  /// Retransmits messages, sends standalone acknowledgements and times out exchanges and handshakes that are due.
   public mutating func advance(to now: Instant) {
     guard let earliest = earliestDeadline, earliest <= now else { return }
     earliestDeadline = nil

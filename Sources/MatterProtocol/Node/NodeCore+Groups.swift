@@ -2,27 +2,28 @@ import MatterCrypto
 public import MatterModel
 import MatterTLV
 
-/// A message to a group that this node is in, or has the key of at least.
+/// A message to a group that this node has a key for.
 public struct GroupMessage: Sendable {
-  /// Whose key it was encrypted with.
+  /// The fabric of the key that decrypted the message.
   public let fabric: FabricIndex
   public let group: GroupID
-  /// Who sent it.
+  /// The sender.
   public let source: NodeID
-  /// Of the interaction model, the only protocol that groups use.
+  /// The opcode of the interaction model, the only protocol of group messages.
   public let opcode: UInt8
   /// The whole decrypted datagram.
   public let bytes: [UInt8]
-  /// Where in `bytes` the application payload lies.
+  /// The range of the application payload in `bytes`.
   public let payload: Range<Int>
 }
 
-// Messages to groups: encrypted with keys that all members have, acknowledged and answered by nobody. Matter Core § 4.16.
+// Group messages are encrypted with a key shared by all members, and are neither acknowledged nor answered. Matter Core
+// § 4.16.
 extension NodeCore {
-  /// Matter's port, where group messages always go. Matter Core § 2.5.6.
+  /// The Matter port, the destination port of all group messages. Matter Core § 2.5.6.
   public static let groupPort: UInt16 = 5540
 
-  /// Which keys a fabric's groups use from now on. Those of key set 0 are no keys of groups.
+  /// Sets the group key sets of a fabric. Key set 0 is not used for groups.
   public mutating func setGroupKeys(_ sets: [GroupKeySet], of fabric: FabricIndex) {
     groupKeys.removeAll { $0.fabric == fabric }
     guard !sets.isEmpty else { return }
@@ -30,7 +31,7 @@ extension NodeCore {
     groupKeys.sort { $0.fabric < $1.fabric }
   }
 
-  /// The keys as they were set.
+  /// Returns the group key sets of a fabric.
   public func groupKeys(of fabric: FabricIndex) -> [GroupKeySet] {
     groupKeys.first { $0.fabric == fabric }?.sets ?? []
   }
@@ -42,9 +43,9 @@ extension NodeCore {
 
   // MARK: Sending
 
-  /// Sends a message to all members of a group, once.
-  /// - Parameter hasPrivacy: hides who sends to which group.
-  /// - Returns: false if there is no key for the group, or the payload is too long.
+  /// Sends a message once to all members of a group.
+  /// - Parameter hasPrivacy: Whether to obfuscate the source and the group.
+  /// - Returns: false if the group has no key, or the payload is too long.
   @discardableResult
   public mutating func sendToGroup(
     _ group: GroupID, fabric index: FabricIndex, _ opcode: UInt8, payload: [UInt8], hasPrivacy: Bool = false
@@ -83,11 +84,11 @@ extension NodeCore {
 
   // MARK: Receiving
 
-  /// Tries all keys that the message may be under.
+  /// Decrypts a group message with each key that has its session id.
   mutating func receiveGroup(
     _ bytes: [UInt8], _ header: MessageHeader, _ end: Int, from address: SocketAddress
   ) {
-    // Control messages are for counters that are synchronized, which the feature CacheAndSync would ask for.
+    // Control messages are for counter synchronization, a part of the feature CacheAndSync, which is not implemented.
     guard !header.isControl, case .group = header.destination, header.source != nil,
       bytes.count >= end + AESCCM.tagByteCount
     else { return drop(.improperGroupMessage, header, address, bytes.count) }
@@ -104,15 +105,16 @@ extension NodeCore {
     drop(isKnown ? .decryptionFailed : .unknownGroupKey, header, address, bytes.count)
   }
 
-  /// - Parameter groups: those that use the key; for others nothing is decrypted.
-  /// - Returns: the header as it was before it was obfuscated, and the decrypted datagram; nil if it is under another key.
+  /// Decrypts a group message.
+  /// - Parameter groups: The groups that use the key; messages to other groups are not decrypted.
+  /// - Returns: The deobfuscated header and the decrypted datagram; nil if the message is not under this key.
   static func open(
     _ bytes: [UInt8], _ header: MessageHeader, _ end: Int, with key: GroupKey, groups: [GroupID]
   ) -> (MessageHeader, [UInt8])? {
     var bytes = bytes
     var header = header
     if header.hasPrivacy {
-      // Extensions, which nobody defines yet, are not hidden.
+      // Message extensions are not obfuscated; the specification defines none.
       guard key.obfuscate(&bytes, headerEnd: groupHeaderSize), let clear = try? MessageHeader.decode(bytes).header
       else { return nil }
       header = clear
@@ -126,7 +128,7 @@ extension NodeCore {
     return (header, bytes)
   }
 
-  /// Eight bytes that all headers have, a node id and a group id.
+  /// The 8 fixed bytes of the header, a node id and a group id.
   private static let groupHeaderSize = 18
 
   private mutating func accept(

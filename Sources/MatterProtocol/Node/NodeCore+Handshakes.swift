@@ -1,7 +1,7 @@
 import MatterCrypto
 public import MatterModel
 
-/// A handshake under way, on its exchange.
+/// A handshake in progress.
 struct Handshake: Sendable {
   enum Kind: Sendable {
     case paseInitiator(PASEInitiator), paseResponder(PASEResponder)
@@ -9,14 +9,14 @@ struct Handshake: Sendable {
   }
 
   var kind: Kind
-  /// Set if it is ours.
+  /// Set if this node initiated the handshake.
   let id: HandshakeID?
-  /// The session id that we offer.
+  /// The local session id, which the handshake offers to the peer.
   let sessionNumber: UInt16
-  /// When to give up, whatever the peer does.
+  /// The deadline of the whole handshake.
   let deadline: Instant
 
-  /// What the peer said of its timing, or is taken for granted as long as it said nothing.
+  /// The parameters that the peer declared; defaults until it has.
   var peerParameters: SessionParameters {
     switch kind {
     case .paseInitiator(let state): state.peer
@@ -26,7 +26,7 @@ struct Handshake: Sendable {
     }
   }
 
-  /// The fabric that a CASE goes on in, as far as that is settled.
+  /// The fabric of a CASE handshake; nil while it is not determined yet.
   var fabric: FabricIndex? {
     switch kind {
     case .paseInitiator, .paseResponder: nil
@@ -35,7 +35,7 @@ struct Handshake: Sendable {
     }
   }
 
-  /// The fabric of a finished CASE must still be there: it may have been removed while the handshake went on.
+  /// Whether the fabric of a finished CASE handshake still exists; it may have been removed during the handshake.
   func mayEstablish(_ keys: EstablishedKeys, in fabrics: [FabricIndex: Fabric]) -> Bool {
     switch kind {
     case .paseInitiator, .paseResponder: true
@@ -43,18 +43,18 @@ struct Handshake: Sendable {
     }
   }
 
-  /// A whole handshake must be over in this time. Matter Core § 4.14.1.1 has 60 s for PASE.
+  /// The timeout of a whole handshake. Matter Core § 4.14.1.1 specifies 60 s for PASE.
   static let timeLimit: Duration = .seconds(60)
-  /// How long a peer that went on with its handshake keeps its place while others want it.
-  static let grace: Duration = .seconds(5)
-  /// The peer's time to think between two messages.
+  /// The age at which the slot of an inbound handshake may be evicted. See ``HandshakeSlots``.
+  static let slotTimeout: Duration = .seconds(5)
+  /// The peer's processing time between two messages.
   static let timeout: Duration = .seconds(10)
 }
 
 extension NodeCore {
-  // MARK: Beginning
+  // MARK: Starting
 
-  /// Begins a session by passcode. Ends with `sessionEstablished` or `handshakeFailed`.
+  /// Starts a PASE handshake. Emits `sessionEstablished` or `handshakeFailed` when it ends.
   public mutating func establishPASE(
     passcode: UInt32, to address: SocketAddress, parameters: SessionParameters, at now: Instant
   ) -> HandshakeID {
@@ -66,7 +66,7 @@ extension NodeCore {
     }
   }
 
-  /// Begins an operational session. Ends with `sessionEstablished` or `handshakeFailed`.
+  /// Starts a CASE handshake. Emits `sessionEstablished` or `handshakeFailed` when it ends.
   public mutating func establishCASE(
     fabric: FabricIndex, peer: NodeID, to address: SocketAddress, parameters: SessionParameters, at now: Instant
   ) -> HandshakeID {
@@ -80,17 +80,17 @@ extension NodeCore {
     }
   }
 
-  /// Whether the next session with a peer can be one that resumes an earlier one.
+  /// Whether the next CASE handshake with the peer can resume an earlier session.
   public func canResume(fabric: FabricIndex, peer: NodeID) -> Bool {
     resumption.contains { $0.fabric == fabric && $0.peer == peer }
   }
 
-  /// Forgets what is known for resuming a session with a peer: the next one begins with certificates.
+  /// Removes the resumption record of a peer, so that the next CASE handshake uses certificates.
   public mutating func forgetResumption(fabric: FabricIndex, peer: NodeID) {
     resumption.removeAll { $0.fabric == fabric && $0.peer == peer }
   }
 
-  /// Whether the peer of a handshake of ours has sent anything yet, be it an acknowledgement alone.
+  /// Whether the peer of an outbound handshake has sent any message yet, including a standalone acknowledgement.
   public func isHeard(_ id: HandshakeID) -> Bool {
     for (exchange, handshake) in handshakes where handshake.id == id {
       return unsecured[exchange.session]?.lastHeard != nil
@@ -98,7 +98,7 @@ extension NodeCore {
     return false
   }
 
-  /// Gives up a handshake of ours without a word; nothing more is said of it.
+  /// Cancels an outbound handshake without notifying the peer and without emitting an output.
   public mutating func cancel(_ id: HandshakeID, at now: Instant) {
     for exchange in handshakes.keys.sorted() where handshakes[exchange]?.id == id {
       handshakes[exchange] = nil
@@ -131,7 +131,7 @@ extension NodeCore {
     return id
   }
 
-  // MARK: Going on
+  // MARK: Receiving
 
   mutating func receiveHandshake(
     _ opcode: UInt8, _ payload: [UInt8], on id: ExchangeID, from address: SocketAddress, at now: Instant
@@ -139,7 +139,7 @@ extension NodeCore {
     if handshakes[id] == nil {
       guard admitHandshake(opcode, payload, on: id, from: address, at: now) else { return }
     } else if handshakes[id]?.id == nil {
-      rooms.passcode.goOn(id)
+      admission.passcode.confirm(id)
     }
     guard var handshake = handshakes[id] else { return }
     let action: HandshakeAction
@@ -162,36 +162,36 @@ extension NodeCore {
     }
     handshakes[id] = handshake
     unsecured[id.session]?.parameters = handshake.peerParameters
-    // There is nothing to answer to a status report that can't be read, so it is a message dropped.
+    // A malformed status report is not answered, so it counts as dropped.
     if case .fail(.invalidMessage) = action { drops.count(.malformedMessage) }
     perform(action, on: id, at: now)
   }
 
-  /// What a peer asks for with the first message of a handshake that makes sense.
-  private enum Wish {
+  /// The kind of handshake that a valid first message requests.
+  private enum HandshakeRequest {
     case passcode(PASEParameters)
-    /// With the beginning of the message's random number.
+    /// With the first 8 bytes of the initiator random.
     case certificates(UInt64)
     case resumption(UInt64)
   }
 
-  /// Decides whether a peer may begin a handshake now, and sets it up.
+  /// Sets up a handshake for a first message, or refuses it.
   private mutating func admitHandshake(
     _ opcode: UInt8, _ payload: [UInt8], on id: ExchangeID, from address: SocketAddress, at now: Instant
   ) -> Bool {
-    guard let wish = wish(opcode, payload, on: id, at: now) else { return false }
-    guard let number = reserveSessionNumber(), enterRoom(wish, id, from: address, at: now) else {
+    guard let request = classify(opcode, payload, on: id, at: now) else { return false }
+    guard let number = reserveSessionNumber(), acquireSlot(request, id, from: address, at: now) else {
       let wait = [UInt8](littleEndian: UInt16(500))
       refuse(StatusReport(.busy, .busy, data: wait), on: id, at: now)
       drops.count(.handshakesExhausted)
       return false
     }
     let kind: Handshake.Kind
-    switch wish {
+    switch request {
     case .passcode(let pase):
       kind = .paseResponder(PASEResponder(parameters: pase, sessionID: number, own: configuration.parameters))
     case .certificates(let random), .resumption(let random):
-      rooms.answered.note(random, at: now)
+      admission.answered.insert(random, at: now)
       kind = .caseResponder(CASEResponder(sessionID: number, own: configuration.parameters))
     }
     let deadline = now + Handshake.timeLimit
@@ -201,8 +201,10 @@ extension NodeCore {
     return true
   }
 
-  /// Looks at a first message before it can take anybody's place: one that comes to nothing is refused here.
-  private mutating func wish(_ opcode: UInt8, _ payload: [UInt8], on id: ExchangeID, at now: Instant) -> Wish? {
+  /// Validates a first message and refuses it if it can't lead to a session, before it can evict another handshake.
+  private mutating func classify(
+    _ opcode: UInt8, _ payload: [UInt8], on id: ExchangeID, at now: Instant
+  ) -> HandshakeRequest? {
     if opcode == SecureChannelOpcode.pbkdfParamRequest {
       guard let pase else {
         drops.count(.notCommissionable)
@@ -216,10 +218,10 @@ extension NodeCore {
     let records = resumption
     let claim = CASEResponder.claim(payload, fabrics: fabrics) { id in records.last { $0.resumptionID == id } }
     switch claim {
-    case .nothing: refuse(.invalidParameter, on: id, at: now)
-    case .stranger: refuse(.noSharedTrustRoots, on: id, at: now)
+    case .malformed: refuse(.invalidParameter, on: id, at: now)
+    case .unknownFabric: refuse(.noSharedTrustRoots, on: id, at: now)
     case .member(let random), .peer(let random):
-      if rooms.answered[random] == nil {
+      if admission.answered[random] == nil {
         if case .peer = claim { return .resumption(random) }
         return .certificates(random)
       }
@@ -229,24 +231,29 @@ extension NodeCore {
     return nil
   }
 
-  /// Handshakes of one kind keep nobody from one of another. Who resumes a session has places that nobody else can take, and
-  /// those of all others if they are gone.
-  private mutating func enterRoom(_ wish: Wish, _ id: ExchangeID, from address: SocketAddress, at now: Instant) -> Bool
-  {
-    var entry: HandshakeSlots.Entry
-    switch wish {
+  /// Acquires a slot. Each kind of handshake has its own slots; a resumption also uses those for certificates if its
+  /// own are taken.
+  private mutating func acquireSlot(
+    _ request: HandshakeRequest, _ id: ExchangeID, from address: SocketAddress, at now: Instant
+  ) -> Bool {
+    var result: HandshakeSlots.Admission
+    switch request {
     case .passcode:
-      entry = rooms.passcode.enter(id, from: address, room: configuration.maximumInboundPASEHandshakes, at: now)
+      result = admission.passcode.acquire(
+        id, from: address, capacity: configuration.maximumInboundPASEHandshakes, at: now)
     case .certificates:
-      entry = rooms.certificates.enter(id, from: address, room: configuration.maximumInboundHandshakes, at: now)
+      result = admission.certificates.acquire(
+        id, from: address, capacity: configuration.maximumInboundHandshakes, at: now)
     case .resumption:
-      entry = rooms.resumption.enter(id, from: address, room: configuration.maximumInboundResumptions, at: now)
-      if entry == .full {
-        entry = rooms.certificates.enter(id, from: address, room: configuration.maximumInboundHandshakes, at: now)
+      result = admission.resumption.acquire(
+        id, from: address, capacity: configuration.maximumInboundResumptions, at: now)
+      if result == .full {
+        result = admission.certificates.acquire(
+          id, from: address, capacity: configuration.maximumInboundHandshakes, at: now)
       }
     }
-    guard case .admitted(let loser) = entry else { return false }
-    if let loser { abandonHandshake(loser, at: now) }
+    guard case .admitted(let evicted) = result else { return false }
+    if let evicted { abandonHandshake(evicted, at: now) }
     return true
   }
 
@@ -303,7 +310,7 @@ extension NodeCore {
   private mutating func removeHandshake(_ id: ExchangeID) -> Handshake? {
     guard let handshake = handshakes.removeValue(forKey: id) else { return nil }
     unsecured[id.session]?.hasHandshake = false
-    if handshake.id == nil { rooms.leave(id) }
+    if handshake.id == nil { admission.release(id) }
     return handshake
   }
 
@@ -313,7 +320,7 @@ extension NodeCore {
     if let handshakeID = handshake.id { emit(.handshakeFailed(handshakeID, error)) }
   }
 
-  /// Ends the handshakes that go on in a fabric. Their peers are not told, they time out.
+  /// Ends the handshakes in progress on a fabric. The peers are not notified; their handshakes time out.
   mutating func abandonHandshakes(of fabric: FabricIndex) {
     for id in handshakes.keys.sorted() where handshakes[id]?.fabric == fabric {
       exchanges[id] = nil
@@ -321,7 +328,7 @@ extension NodeCore {
     }
   }
 
-  /// Ends a handshake that takes too long, or has become pointless.
+  /// Ends a handshake that timed out, was evicted, or is obsolete.
   mutating func abandonHandshake(_ id: ExchangeID, at now: Instant) {
     exchanges[id] = nil
     failHandshake(id, .timedOut)

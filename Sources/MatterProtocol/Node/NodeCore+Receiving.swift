@@ -2,7 +2,7 @@ import MatterCrypto
 internal import MatterModel
 
 extension NodeCore {
-  /// Takes in a datagram. What is not a message for us is counted in ``drops`` and forgotten.
+  /// Handles a received datagram. Datagrams that can't be processed are counted in ``drops`` and discarded.
   public mutating func receive(_ datagram: consuming [UInt8], from address: SocketAddress, at now: Instant) {
     guard datagram.count <= Self.largestDatagram else { return drop(.oversized, nil, address, datagram.count) }
     var bytes = datagram
@@ -43,10 +43,10 @@ extension NodeCore {
       return drop(.malformedPayloadHeader, header, address, bytes.count)
     }
     let id = SessionID(local: header.sessionID)
-    guard hasRoom(for: payload, on: id) else { return drop(.exchangesExhausted, header, address, bytes.count) }
+    guard hasCapacity(for: payload, on: id) else { return drop(.exchangesExhausted, header, address, bytes.count) }
     let isNew = secured.row[position].window.accept(header.counter)
     if isNew {
-      // The address changes with the newest authenticated message only, so that a replay can't redirect a session.
+      // Only the newest authenticated message changes the address, so that a replay can't redirect a session.
       if secured.row[position].window.maximum == header.counter { secured.row[position].info.peerAddress = address }
       if secured.row[position].info.kind == .case { heard = secured.row[position].info.peerNodeID }
       secured.row[position].info.lastHeard = now
@@ -63,7 +63,7 @@ extension NodeCore {
     }
     guard payload.protocolID == .secureChannel else { return drop(.unsecuredMessage, header, address, bytes.count) }
     if let source = header.source, inboundContexts[source] == nil {
-      // Nothing but the first message of a handshake gets a context.
+      // Only the first message of a handshake creates a context.
       guard payload.isFromInitiator, payload.opcode != SecureChannelOpcode.standaloneAck else {
         return drop(.unknownExchange, header, address, bytes.count)
       }
@@ -74,7 +74,7 @@ extension NodeCore {
     guard let id = unsecuredSession(for: header, from: address, at: now) else {
       return drop(.unknownSession, header, address, bytes.count)
     }
-    guard hasRoom(for: payload, on: id) else { return drop(.exchangesExhausted, header, address, bytes.count) }
+    guard hasCapacity(for: payload, on: id) else { return drop(.exchangesExhausted, header, address, bytes.count) }
     guard let isNew = unsecured[id]?.window.accept(header.counter) else {
       return drop(.unknownSession, header, address, bytes.count)
     }
@@ -85,7 +85,7 @@ extension NodeCore {
     process(bytes, header, payload, offset, on: id, isNew: isNew, from: address, at: now)
   }
 
-  /// What all messages have in common once they are in the clear. Matter Core § 4.7.2 and § 4.12.5.
+  /// Processes a message after decryption: duplicates, acknowledgements, exchanges. Matter Core § 4.7.2 and § 4.12.5.
   private mutating func process(
     _ bytes: [UInt8], _ header: MessageHeader, _ payload: PayloadHeader, _ offset: Int, on session: SessionID,
     isNew: Bool, from address: SocketAddress, at now: Instant
@@ -99,7 +99,7 @@ extension NodeCore {
           size: bytes.count, reason: isNew ? nil : .duplicate))
     }
     guard isNew else {
-      // The peer did not hear our acknowledgement: once more, whether the exchange still exists or not.
+      // The acknowledgement was lost: repeat it, even if the exchange no longer exists.
       if payload.needsAck { sendAck(of: header.counter, on: id, at: now) }
       drops.count(.duplicate)
       return
@@ -109,7 +109,7 @@ extension NodeCore {
     let isStandaloneAck = isSecureChannel && payload.opcode == SecureChannelOpcode.standaloneAck
     if let acknowledged = payload.acknowledged, exchange?.unacknowledged?.counter == acknowledged {
       exchange?.unacknowledged = nil
-      // An exchange that goes on is put back below.
+      // Other exchanges are stored below.
       if let exchange, isStandaloneAck || exchange.isClosing { put(exchange, id) }
     }
     if isStandaloneAck {
@@ -131,7 +131,7 @@ extension NodeCore {
       return
     }
     if payload.needsAck {
-      // Only one acknowledgement can wait for a message to ride on.
+      // Only one acknowledgement can be pending for piggybacking.
       if let owed = exchange?.owedAck { sendAck(of: owed.counter, on: id, at: now) }
       exchange?.owedAck = (header.counter, now + Retransmission.standaloneAckDelay)
     }
@@ -150,33 +150,33 @@ extension NodeCore {
     }
   }
 
-  /// Whether there is room for the exchange that a message would begin. Asked before its counter is taken note of, so that
-  /// the peer's retransmission finds room later, where it would be a duplicate otherwise.
+  /// Whether the limits permit the exchange that a message would open. Checked before the message counter is recorded,
+  /// so that a retransmission can succeed later; otherwise it would be a duplicate.
   ///
-  /// Exchanges in the clear have room of their own: whoever can't prove anything must not get in the way of those who did.
-  private func hasRoom(for payload: PayloadHeader, on session: SessionID) -> Bool {
+  /// Unsecured exchanges have a limit of their own, so that unauthenticated peers can't block authenticated ones.
+  private func hasCapacity(for payload: PayloadHeader, on session: SessionID) -> Bool {
     guard payload.isFromInitiator else { return true }
     if !session.isUnsecured && exchanges.count < configuration.maximumInboundExchanges / 2 { return true }
     guard exchanges[ExchangeID(session: session, number: payload.exchange, isInitiator: false)] == nil else {
       return true
     }
     if session.isUnsecured {
-      return exchanges.keys.count { $0.session == session } < Self.maximumExchangesInTheClear
+      return exchanges.keys.count { $0.session == session } < Self.maximumUnsecuredExchanges
     }
     let limit = configuration.maximumInboundExchanges
     let inbound = exchanges.keys.filter { !$0.isInitiator && !$0.session.isUnsecured }
     guard inbound.count < limit else { return false }
-    // Beyond half of the room, a fabric gets no more than its share: it must not keep the others out.
+    // Beyond half of the limit, a fabric gets no more than its share, so that it can't block the others.
     let fabrics = Set(secured.row.map(\.info.fabric))
     guard fabrics.count > 1, inbound.count >= limit / 2 else { return true }
     let fabric = self.session(session)?.fabric
     return inbound.count { self.session($0.session)?.fabric == fabric } < limit / fabrics.count
   }
 
-  /// Exchanges at one time with one peer that has no session yet. One is enough for a handshake.
-  private static let maximumExchangesInTheClear = 4
+  /// The maximum number of concurrent exchanges in an unsecured session. A handshake needs one.
+  private static let maximumUnsecuredExchanges = 4
 
-  /// Whether a message may begin an exchange: others are left-overs of exchanges long gone.
+  /// Whether a message may open an exchange. Other messages belong to exchanges that no longer exist.
   private func mayOpenExchange(_ payload: PayloadHeader, _ session: SessionID) -> Bool {
     if session.isUnsecured {
       return payload.protocolID == .secureChannel

@@ -2,37 +2,37 @@ import MatterCrypto
 public import MatterModel
 
 extension NodeCore {
-  // MARK: Looking
+  // MARK: Finding
 
-  /// What is known of a secured session; nil if there is none with this id.
+  /// Returns the properties of a secured session, or nil if there is none with this id.
   public func session(_ id: SessionID) -> SessionInfo? { id.isUnsecured ? nil : secured[UInt16(id.rawValue)]?.info }
 
-  /// All secured sessions, by id.
+  /// All secured sessions, sorted by id.
   public var sessions: [SessionInfo] { secured.row.map(\.info).sorted { $0.id < $1.id } }
 
-  /// Whether a session is only there to finish what was begun on it: its fabric was removed, or its certificates replaced.
-  /// Its owner must take no new request on it: the fabric index that it stands for may belong to somebody else by now.
+  /// Whether a session only remains until its open exchanges end, because its fabric was removed or its certificates
+  /// replaced. The owner must reject new requests on it, because its fabric index may already belong to another fabric.
   public func isExpiring(_ id: SessionID) -> Bool {
     !id.isUnsecured && secured[UInt16(id.rawValue)]?.isExpiring == true
   }
 
-  /// The session with a node of a fabric that was heard last.
+  /// Returns the CASE session with a node that received a message most recently.
   public func newestSession(fabric: FabricIndex, peer: NodeID) -> SessionID? {
     secured.row.lazy.filter {
       $0.info.kind == .case && $0.info.fabric == fabric && $0.info.peerNodeID == peer && !$0.isExpiring
     }.max { ($0.info.lastHeard, $0.info.id) < ($1.info.lastHeard, $1.info.id) }?.info.id
   }
 
-  /// Ties a session made by passcode to the fabric that was added over it.
+  /// Assigns a PASE session to the fabric that was added over it.
   public mutating func setFabric(_ index: FabricIndex, of session: SessionID) {
     guard !session.isUnsecured else { return }
     secured[UInt16(session.rawValue)]?.info.fabric = index
   }
 
-  // MARK: Moving
+  // MARK: Redirecting
 
-  /// The peer of a session is somewhere else: what is sent, or sent again, goes there from now on, until the peer is heard from yet
-  /// another address.
+  /// Sets the peer address of a session. Transmissions and retransmissions go there until a message of the peer arrives
+  /// from another address.
   public mutating func redirect(_ session: SessionID, to address: SocketAddress) {
     guard !session.isUnsecured else { return }
     secured[UInt16(session.rawValue)]?.info.peerAddress = address
@@ -40,9 +40,8 @@ extension NodeCore {
 
   // MARK: Closing
 
-  /// Ends a session; nothing happens if there is none with this id.
-  /// - Parameter notifyingPeer: whether to send the peer CloseSession, which nobody acknowledges. Matter Core §
-  ///   4.10.1.7.
+  /// Closes a session, if it exists.
+  /// - Parameter notifyingPeer: Whether to send CloseSession, which is not acknowledged. Matter Core § 4.10.1.7.
   public mutating func close(_ session: SessionID, notifyingPeer: Bool, at now: Instant) {
     guard !session.isUnsecured, secured[UInt16(session.rawValue)] != nil else { return }
     if notifyingPeer, let exchange = openExchange(on: session, at: now) {
@@ -53,7 +52,7 @@ extension NodeCore {
     removeSession(session, .byUs)
   }
 
-  /// Closes the sessions of a fabric; one with an exchange under way is closed when that is done.
+  /// Closes the sessions of a fabric; a session with open exchanges closes when those end.
   public mutating func closeSessions(
     of fabric: FabricIndex, except kept: SessionID? = nil, reason: SessionCloseReason = .byUs, at now: Instant
   ) {
@@ -73,7 +72,6 @@ extension NodeCore {
     emit(.sessionClosed(id, session.info, reason))
   }
 
-  /// Ends all exchanges of a session that is gone.
   func exchangeIDs(on session: SessionID) -> [ExchangeID] { exchanges.keys.filter { $0.session == session }.sorted() }
 
   private mutating func failExchanges(on session: SessionID) {
@@ -85,7 +83,7 @@ extension NodeCore {
 
   // MARK: Opening
 
-  /// A local session id that no session and no handshake uses.
+  /// Returns a local session id that is unused by sessions and handshakes, or nil if all are in use.
   mutating func reserveSessionNumber() -> UInt16? {
     for _ in 0..<0xFFFF {
       nextSessionNumber = nextSessionNumber == .max ? 1 : nextSessionNumber + 1
@@ -97,7 +95,7 @@ extension NodeCore {
     return nil
   }
 
-  /// Puts a finished handshake's session in the table.
+  /// Adds the session of a finished handshake, evicting another one if the table is full.
   mutating func addSession(
     _ keys: EstablishedKeys, number: UInt16, kind: SessionKind, isInitiator: Bool, peer: SocketAddress, at now: Instant
   ) throws(CryptoError) -> SessionID {
@@ -118,9 +116,10 @@ extension NodeCore {
     return id
   }
 
-  /// Makes room by closing the session that was unused for longest, one without exchanges if there is any.
+  /// Evicts the least recently used session, preferring one without exchanges.
   ///
-  /// A fabric that has its share already gives first, so that nobody can push the others out by opening sessions.
+  /// Fabrics with at least their share of sessions come first, so that a fabric can't displace others by opening
+  /// sessions.
   private mutating func evictSession() {
     let busy = Set(exchanges.keys.map(\.session))
     let counts = Dictionary(grouping: secured.row, by: \.info.fabric).mapValues(\.count)
@@ -133,7 +132,7 @@ extension NodeCore {
     if let oldest { removeSession(oldest.id, .evicted) }
   }
 
-  /// The context of a peer's handshake messages, made if it is new and the message may open one.
+  /// Returns the unsecured session of a handshake message, creating one for a new initiator.
   mutating func unsecuredSession(
     for header: MessageHeader, from address: SocketAddress, at now: Instant
   ) -> SessionID? {
@@ -166,8 +165,8 @@ extension NodeCore {
     return id
   }
 
-  /// The context unused for longest, one without a handshake if there is any. In a flood this is what is done most, so it
-  /// is a plain loop.
+  /// Returns the least recently used context, preferring one without a handshake. This runs for each message of a
+  /// flood, so it is a plain loop.
   private func oldestUnsecured() -> UnsecuredSession? {
     var oldest: UnsecuredSession?
     for context in unsecured.values {

@@ -1,92 +1,93 @@
 public import MatterCrypto
 public import MatterModel
 
-/// Limits of a node, and what it says of itself in handshakes.
+/// The limits of a node, and the parameters that it declares in handshakes.
 public struct NodeConfiguration: Sendable {
-  /// Secured sessions at one time; the one unused for longest makes room.
+  /// The maximum number of secured sessions; the least recently used one is evicted.
   public var maximumSessions = 64
-  /// Contexts of handshakes in the clear at one time.
+  /// The maximum number of unsecured sessions, the contexts of handshakes.
   public var maximumUnsecuredSessions = 40
-  /// Exchanges at one time that peers may have open with us.
+  /// The maximum number of open exchanges that peers initiated.
   public var maximumInboundExchanges = 128
-  /// How often in a second handshakes may be begun from one address. 65,535 at most.
+  /// The maximum number of handshake starts per second from one address, at most 65,535.
   public var maximumStartsPerSecond = 32
-  /// Handshakes by certificate at one time that peers may have begun.
+  /// The maximum number of concurrent inbound CASE handshakes.
   public var maximumInboundHandshakes = 8
-  /// More such handshakes, of peers that have proved with their first message that they had a session with us before.
+  /// The number of additional CASE handshakes for peers that prove an earlier session with their first message.
   public var maximumInboundResumptions = 4
-  /// Handshakes by passcode at one time that peers may have begun. Several, so that peers that went away in the middle, or
-  /// never meant it, keep nobody out; every failed one counts as an attempt all the same.
+  /// The maximum number of concurrent inbound PASE handshakes. More than one, so that peers that abandon their
+  /// handshake don't block others; each failed handshake counts as an attempt nevertheless.
   public var maximumInboundPASEHandshakes = 16
-  /// Resumption records that are kept.
+  /// The maximum number of stored resumption records.
   public var maximumResumptionRecords = 64
   public var parameters = SessionParameters.own
-  /// For tests alone.
+  /// The injected fault, for tests only.
   public var defect: SeededDefect?
 
   public init() {}
 }
 
-/// One handshake that we began.
+/// Identifies an outbound handshake.
 public struct HandshakeID: Hashable, Comparable, Sendable {
   let rawValue: UInt32
   public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// Why a session is gone.
+/// The reason why a session was closed.
 public enum SessionCloseReason: Hashable, Sendable {
   case byPeer, byUs, evicted, fabricRemoved
 }
 
-/// A message for the layer above.
+/// A received message for the layer above.
 public struct InboundMessage: Sendable {
   public let exchange: ExchangeID
-  /// Of the protocol.
+  /// The message type within the protocol.
   public let opcode: UInt8
   public let protocolID: ProtocolID
   /// The whole decrypted datagram.
   public let bytes: [UInt8]
-  /// Where in `bytes` the application payload lies.
+  /// The range of the application payload in `bytes`.
   public let payload: Range<Int>
-  /// Whether it opened the exchange.
+  /// Whether the message opened the exchange.
   public let isFirst: Bool
 }
 
-/// What a ``NodeCore`` has to say to the engine that owns it.
+/// An output of a ``NodeCore`` for the engine that owns it.
 public enum NodeOutput: Sendable {
-  /// A datagram.
+  /// Send a datagram.
   case send([UInt8], to: SocketAddress)
-  /// For the protocols above; secure channel messages are dealt with here.
+  /// A message for the protocols above; the core handles secure channel messages itself.
   case message(InboundMessage)
-  /// Nobody waits for an answer.
+  /// A group message, which must not be answered.
   case groupMessage(GroupMessage)
-  /// To be stored before anything else goes out: where the counter of our own group messages goes on after a restart.
+  /// Store the group message counter to continue with after a restart, before any further output is sent.
   case groupCounterReserved(UInt32)
-  /// The handshake is named if it was ours.
+  /// A session was established; the handshake id is set for an outbound handshake.
   case sessionEstablished(SessionID, HandshakeID?)
-  /// One that we had begun.
+  /// An outbound handshake failed.
   case handshakeFailed(HandshakeID, HandshakeError)
-  /// A peer that wanted to commission us did not know the passcode.
+  /// A peer did not prove knowledge of the passcode.
   case paseAttemptFailed
-  /// A session that was established is over, and what was known of it last.
+  /// An established session was closed; its last properties are included.
   case sessionClosed(SessionID, SessionInfo, SessionCloseReason)
-  /// An exchange of the layer above is over before it was closed.
+  /// An exchange of the layer above failed before it was closed.
   case exchangeFailed(ExchangeID, ExchangeFailure)
-  /// To be stored, in the place of what there was for the same fabric and peer.
+  /// Store the resumption record, replacing the one for the same fabric and peer.
   case resumptionChanged(ResumptionRecord)
 }
 
-/// The messaging half of a node: fabrics, sessions, exchanges, reliable messages, handshakes.
+/// The messaging layer of a node: fabrics, sessions, exchanges, reliable messages and handshakes.
 ///
-/// It does no I/O: it is told of datagrams and of time, and asked for outputs until there are none. Sessions know nothing
-/// of exchanges, exchanges name their session by id, and both tables live here.
+/// Sans-IO: the owner passes in datagrams and the time, and drains the outputs after each call. The core owns the
+/// tables of sessions and exchanges; an exchange refers to its session by id.
 public struct NodeCore: Sendable {
-  /// The longest datagram that is read, in bytes. Matter Core § 4.4.4 has messages over UDP fit into IPv6's least MTU.
+  /// The maximum size of a received datagram, in bytes. Matter Core § 4.4.4 limits messages over UDP to the minimum MTU
+  /// of IPv6.
   static let largestDatagram = 1280
 
   let configuration: NodeConfiguration
   var random: any RandomSource
-  /// Spreads retransmissions. Nothing hangs from its being guessed, so it need not cost what secrets cost.
+  /// The source of retransmission jitter, which need not be cryptographically secure.
   var jitterSource: SeededRandomSource
   let signatures: any SignatureScheme
 
@@ -95,9 +96,9 @@ public struct NodeCore: Sendable {
   var unsecured: [SessionID: UnsecuredSession] = [:]
   var exchanges: [ExchangeID: Exchange] = [:]
   var handshakes: [ExchangeID: Handshake] = [:]
-  var rooms = HandshakeSlotTables()
+  var admission = HandshakeAdmission()
   var starts: StartLimiter
-  /// The contexts of peers that began, by the number they made up for themselves.
+  /// The unsecured sessions of inbound handshakes, by the ephemeral node id of the initiator.
   var inboundContexts: [NodeID: SessionID] = [:]
   var resumption: [ResumptionRecord]
   var pase: PASEParameters?
@@ -112,19 +113,19 @@ public struct NodeCore: Sendable {
   var nextHandshakeNumber: UInt32 = 0
   var unsecuredCounter: UInt32
 
-  /// No deadline lies before this; it may be too early, never too late.
+  /// A lower bound of all deadlines.
   var earliestDeadline: Instant?
 
   private var outputs: [NodeOutput?] = []
   private var outputsTaken = 0
 
-  /// What a clock that can be trusted shows at the zero of the node's own, in seconds since 2000-01-01 00:00 UTC; nil: the time is
-  /// not known, and the validity of certificates is not checked. Matter Core § 3.5.6.
+  /// The trusted time at ``Instant/zero``, in seconds since 2000-01-01 00:00 UTC; nil if the time is unknown, so that
+  /// the validity of certificates is not checked. Matter Core § 3.5.6.
   public var trustedEpoch: Int64?
-  /// Before 2025-01-01, in seconds since 2000-01-01 00:00 UTC, a host's clock is wrong: it was never set.
+  /// 2025-01-01 in seconds since 2000-01-01 00:00 UTC. A host clock that shows an earlier time was never set.
   public static let earliestHostTime: Int64 = 788_918_400
 
-  /// The time to judge certificates by.
+  /// The time for checking the validity of certificates.
   func certificateTime(at now: Instant) -> UInt32? {
     trustedEpoch.map { epoch in
       let (time, overflow) = epoch.addingReportingOverflow(now.nanoseconds / 1_000_000_000)
@@ -132,24 +133,25 @@ public struct NodeCore: Sendable {
     }
   }
 
-  /// Messages that were not taken in, by reason.
+  /// The dropped messages by reason.
   public internal(set) var drops = DropCounts()
-  /// The node whose authenticated message came last, until somebody takes it.
+  /// The sender of the latest authenticated message; nil after ``takeHeard()``.
   var heard: NodeID?
 
-  /// The node whose authenticated message came since this was asked last, whatever it said; of several, the last one.
+  /// Returns the sender of the latest authenticated CASE message since the previous call, or nil if there was none.
   public mutating func takeHeard() -> NodeID? {
     defer { heard = nil }
     return heard
   }
 
-  /// Counts a message that the layer above did not take in, without an answer to it.
+  /// Counts a message that the layer above dropped without answering it.
   public mutating func countDrop(_ reason: DropReason) { drops.count(reason) }
 
-  /// Called with a line for each packet, if set.
+  /// A closure called for each packet.
   public var tracer: (@Sendable (PacketTrace) -> Void)?
 
-  /// - Parameter groupCounter: what ``NodeOutput/groupCounterReserved(_:)`` said last, in an earlier life too.
+  /// Creates a node.
+  /// - Parameter groupCounter: The last value of ``NodeOutput/groupCounterReserved(_:)``, also from before a restart.
   public init(
     _ configuration: NodeConfiguration = .init(), random: any RandomSource,
     signatures: any SignatureScheme = OpenSSLSignatures(), fabrics: [Fabric] = [], resumption: [ResumptionRecord] = [],
@@ -170,14 +172,14 @@ public struct NodeCore: Sendable {
     for fabric in fabrics { fabricsByIndex[fabric.index] = fabric }
   }
 
-  /// Counters begin in the lower 28 bits, so that they last. Matter Core § 4.6.1.1.
+  /// Returns a random initial counter of 28 bits, which leaves enough counters for a session. Matter Core § 4.6.1.1.
   static func initialCounter(_ random: inout any RandomSource) -> UInt32 { UInt32(random.next() & 0x0FFF_FFFF) + 1 }
 
   // MARK: Outputs
 
   mutating func emit(_ output: NodeOutput) { outputs.append(output) }
 
-  /// The next thing to do, nil when all is done. Ask after every call of anything else.
+  /// Returns the next output, or nil if there is none. The owner must drain the outputs after every other call.
   public mutating func nextOutput() -> NodeOutput? {
     guard outputsTaken < outputs.count else {
       if outputsTaken > 0 {
@@ -187,25 +189,25 @@ public struct NodeCore: Sendable {
       return nil
     }
     defer { outputsTaken += 1 }
-    // Moved out, so that whoever gets a datagram may change it in place.
+    // Moved out, so that the receiver can change a datagram in place.
     return outputs[outputsTaken].take()
   }
 
-  /// When ``advance(to:)`` is due.
+  /// The time at which ``advance(to:)`` is due; nil if no timer is running.
   public var nextDeadline: Instant? { earliestDeadline }
 
   mutating func schedule(_ deadline: Instant?) { earliestDeadline = .earlier(earliestDeadline, deadline) }
 
   // MARK: Fabrics
 
-  /// The fabrics of this node, by index.
+  /// The fabrics of this node, sorted by index.
   public var fabrics: [Fabric] { fabricsByIndex.values.sorted { $0.index < $1.index } }
 
-  /// The fabric with this index, nil if there is none.
+  /// Returns the fabric with an index, or nil if there is none.
   public func fabric(_ index: FabricIndex) -> Fabric? { fabricsByIndex[index] }
 
-  /// Adds a fabric, or replaces the one of the same index. Sessions stay as they are; what is known for resuming them, and
-  /// handshakes under way, go if the node has another certificate now: they belong to who it was before.
+  /// Adds a fabric, or replaces the one with the same index. Sessions are kept. If the operational certificate changed,
+  /// resumption records and handshakes in progress are removed, because they belong to the previous identity.
   public mutating func install(_ fabric: Fabric) {
     let old = fabricsByIndex.updateValue(fabric, forKey: fabric.index)
     guard let old, old.operationalCertificate != fabric.operationalCertificate else { return }
@@ -213,23 +215,23 @@ public struct NodeCore: Sendable {
     abandonHandshakes(of: fabric.index)
   }
 
-  /// Forgets a fabric and all that hangs from it. A session with an exchange under way is closed when that is done, so
-  /// that the request that removed the fabric can be answered.
+  /// Removes a fabric with its groups, resumption records, handshakes and sessions. A session with open exchanges
+  /// closes when those end, so that the request that removed the fabric can be answered.
   public mutating func removeFabric(_ index: FabricIndex, at now: Instant) {
     fabricsByIndex[index] = nil
     forgetGroups(of: index)
     resumption.removeAll { $0.fabric == index }
-    // The index may soon stand for another fabric: nothing begun under the old one may end in a session of the new one.
+    // The index may be reused: a handshake of the old fabric must not result in a session of the new one.
     abandonHandshakes(of: index)
     closeSessions(of: index, reason: .fabricRemoved, at: now)
   }
 
-  // MARK: Being commissioned
+  // MARK: Commissioning
 
-  /// Lets peers in that know the passcode.
+  /// Accepts PASE handshakes.
   public mutating func openPASE(_ parameters: PASEParameters) { pase = parameters }
 
-  /// Lets nobody in any more; attempts under way come to nothing.
+  /// Stops accepting PASE handshakes and ends those in progress.
   public mutating func closePASE(at now: Instant) {
     pase = nil
     for id in handshakes.keys.sorted() {

@@ -1,39 +1,38 @@
-/// A fault that is built in on purpose, and switched on by tests alone: a scenario that is worth its name fails with it.
-///
-/// Each one is a line that somebody might have written.
+/// An injected fault, enabled only by tests, that the scenarios must detect. Each one models a plausible programming
+/// error.
 public struct SeededDefect: RawRepresentable, Hashable, Sendable, CaseIterable {
   public let rawValue: String
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// A message that got no acknowledgement is not sent again.
+  /// Unacknowledged messages are not retransmitted.
   public static let sendsOnce = SeededDefect(rawValue: "sendsOnce")
-  /// The session that was unused for longest makes room, whosever it is.
+  /// The least recently used session is evicted regardless of the shares of the fabrics.
   public static let evictsAnybody = SeededDefect(rawValue: "evictsAnybody")
 
-  /// A device that lost its power in the middle of a commissioning keeps what was done by then.
+  /// A device that loses power during commissioning keeps the changes made until then.
   public static let keepsHalfCommissioning = SeededDefect(rawValue: "keepsHalfCommissioning")
-  /// A device starts as it was, whatever its start-up attributes say.
+  /// A device restarts in its previous state regardless of its start-up attributes.
   public static let ignoresStartUp = SeededDefect(rawValue: "ignoresStartUp")
-  /// What changes while a report is on its way is not reported.
+  /// Changes during the transmission of a report are not reported.
   public static let reportsOneAtATime = SeededDefect(rawValue: "reportsOneAtATime")
 
-  /// The subscription that a device has had for longest makes room for one more, whosever it is.
+  /// A device evicts its oldest subscription for a new one, regardless of the fabric.
   public static let endsOldestSubscription = SeededDefect(rawValue: "endsOldestSubscription")
 
-  /// A controller tries a node where it was last, and nowhere else.
+  /// A controller tries a node at its last known address only.
   public static let staysAtAddress = SeededDefect(rawValue: "staysAtAddress")
-  /// A controller tries a node only where service discovery says that it is.
+  /// A controller tries a node at its discovered addresses only.
   public static let needsDiscovery = SeededDefect(rawValue: "needsDiscovery")
 
-  /// A home does not care that a device announces itself.
+  /// A home ignores the announcements of devices.
   public static let ignoresAnnouncements = SeededDefect(rawValue: "ignoresAnnouncements")
-  /// A home that has a subscription with a device takes it to stand, whatever the device announces.
+  /// A home assumes that its subscription with a device is alive, even if the device announces itself again.
   public static let trustsSubscriptions = SeededDefect(rawValue: "trustsSubscriptions")
-  /// A home does not care what a bridge says of the devices behind it.
+  /// A home ignores the reachability that a bridge reports for its bridged devices.
   public static let ignoresReachable = SeededDefect(rawValue: "ignoresReachable")
-  /// A home that starts follows as many devices as it calls at once, and no more.
+  /// A home that starts only follows the devices of its first batch of concurrent connections.
   public static let followsFirstCallsOnly = SeededDefect(rawValue: "followsFirstCallsOnly")
-  /// A home judges certificates by its clock, whatever that shows.
+  /// A home checks certificates against its clock even if the clock was never set.
   public static let trustsAnyClock = SeededDefect(rawValue: "trustsAnyClock")
 
   public static let allCases: [SeededDefect] = [

@@ -2,7 +2,7 @@ internal import MatterCrypto
 import MatterModel
 import MatterTLV
 
-/// The side that opens an operational session. Matter Core § 4.14.2.
+/// The initiator of a CASE handshake. Matter Core § 4.14.2.
 struct CASEInitiator {
   private enum State {
     case start
@@ -57,7 +57,8 @@ struct CASEInitiator {
     }
   }
 
-  /// - Parameter time: in seconds since 2000-01-01 00:00 UTC; nil: not known.
+  /// Handles a message of the responder.
+  /// - Parameter time: Seconds since 2000-01-01 00:00 UTC; nil if the time is unknown.
   mutating func receive(
     _ opcode: UInt8, _ payload: [UInt8], _ randomSource: inout any RandomSource, _ signatures: any SignatureScheme,
     at time: UInt32? = nil
@@ -121,7 +122,7 @@ struct CASEInitiator {
   }
 
   private mutating func receiveResume(_ payload: [UInt8], random: [UInt8]) throws -> HandshakeAction {
-    guard let resumption else { throw HandshakeError.invalidMessage("resumption that nobody asked for") }
+    guard let resumption else { throw HandshakeError.invalidMessage("unsolicited resumption") }
     let message = try Sigma2Resume(tlv: payload)
     if let parameters = message.parameters { peer = parameters }
     let expected = try CASEKeys.resumeMIC(

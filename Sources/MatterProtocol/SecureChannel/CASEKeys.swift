@@ -3,12 +3,12 @@ internal import MatterCrypto
 import MatterModel
 import MatterTLV
 
-/// The derivations that both sides of CASE share. Matter Core § 4.14.2.
+/// The key derivations and checks shared by both sides of CASE. Matter Core § 4.14.2.
 enum CASEKeys {
   static let sigma2Nonce = Array("NCASE_Sigma2N".utf8), sigma3Nonce = Array("NCASE_Sigma3N".utf8)
   static let resume1Nonce = Array("NCASE_SigmaS1".utf8), resume2Nonce = Array("NCASE_SigmaS2".utf8)
 
-  /// Names the node that the initiator means, to those who know the fabric's key only.
+  /// Returns the destination id, which identifies the target node only to nodes that know the identity protection key.
   static func destinationID(
     identityProtectionKey: [UInt8], random: [UInt8], rootPublicKey: [UInt8], fabricID: FabricID, nodeID: NodeID
   ) throws(CryptoError) -> [UInt8] {
@@ -29,22 +29,22 @@ enum CASEKeys {
     try AESCCM(key: SymmetricKey(key)).open(ciphertext: ciphertext, nonce: nonce)
   }
 
-  /// The proof, by a code over nothing, that the sender knows the secret of an earlier session.
+  /// Returns the MIC over an empty message that proves knowledge of the shared secret of an earlier session.
   static func resumeMIC(
     secret: [UInt8], random: [UInt8], resumptionID: [UInt8], info: String, nonce: [UInt8]
   ) throws(CryptoError) -> [UInt8] {
     try seal([], key: derive(secret, salt: random + resumptionID, info), nonce: nonce)
   }
 
-  /// Checks a peer's certificates against a fabric's root, and its signature.
-  /// - Parameter time: by which validity is checked, in seconds since 2000-01-01 00:00 UTC; nil: it is not.
-  /// - Returns: the peer's node id and tags.
+  /// Verifies a peer's certificates against the root of a fabric, and its signature.
+  /// - Parameter time: Seconds since 2000-01-01 00:00 UTC; nil skips the check of the validity periods.
+  /// - Returns: The peer's node id and tags.
   static func authenticate(
     _ credentials: SigmaCredentials, fabric: Fabric, sender: [UInt8], receiver: [UInt8], at time: UInt32? = nil
   ) throws(HandshakeError) -> (NodeID, [CASEAuthenticatedTag]) {
     do {
       let leaf = try MatterCertificate(tlv: credentials.operationalCertificate.bytes)
-      // An empty ICAC is an absent one, as for the Matter SDK.
+      // An empty ICAC counts as absent, as in the Matter SDK.
       let sentIntermediate = credentials.intermediateCertificate?.bytes
       let intermediate = try sentIntermediate.flatMap { octets throws(CertificateError) in
         octets.isEmpty ? nil : try MatterCertificate(tlv: octets)
@@ -55,7 +55,7 @@ enum CASEKeys {
         throw HandshakeError.untrusted("the certificate is of another fabric")
       }
       let key = try P256PublicKey(bytes: leaf.publicKey)
-      // A sender of an empty ICAC signs it, or leaves it out of what it signs.
+      // The sender of an empty ICAC may include it in the signed data or omit it.
       let signedForms = sentIntermediate?.isEmpty == true ? [nil, sentIntermediate] : [sentIntermediate]
       let isSigned = signedForms.contains { intermediate in
         let signed = SigmaCredentials.toBeSigned(

@@ -19,7 +19,7 @@ struct Sigma1: ModelStruct {
     .init(7, "InitiatorResumeMIC", \.resumeMIC),
   ]
 
-  /// Half of the resumption fields is an error, not a request without resumption.
+  /// Whether the resumption fields are both present or both absent; one alone is an error.
   var isComplete: Bool { (resumptionID == nil) == (resumeMIC == nil) }
 }
 
@@ -57,12 +57,12 @@ struct Sigma3: ModelStruct {
   static let fields: [Field<Self>] = [.init(1, "Encrypted3", \.encrypted)]
 }
 
-/// What is encrypted inside of Sigma2 and Sigma3.
+/// The encrypted content of Sigma2 and Sigma3.
 struct SigmaCredentials: ModelStruct {
   var operationalCertificate: OctetString = []
   var intermediateCertificate: OctetString?
   var signature: Octets<64> = []
-  /// In Sigma2 only.
+  /// Present in Sigma2 only.
   var resumptionID: Octets<16>?
 
   static let fields: [Field<Self>] = [
@@ -70,7 +70,7 @@ struct SigmaCredentials: ModelStruct {
     .init(3, "Signature", \.signature), .init(4, "ResumptionID", \.resumptionID),
   ]
 
-  /// What the sender signs: its certificates and both ephemeral keys, its own first.
+  /// The data that the sender signs: its certificates, its ephemeral key and that of the receiver.
   struct ToBeSigned: ModelStruct {
     var operationalCertificate: OctetString = []
     var intermediateCertificate: OctetString?
@@ -93,7 +93,7 @@ struct SigmaCredentials: ModelStruct {
     ).tlv
   }
 
-  /// A fabric's own credentials, signed over both ephemeral keys.
+  /// Returns the credentials of this node on a fabric, signed over both ephemeral keys.
   static func own(
     of fabric: Fabric, sender: [UInt8], receiver: [UInt8], resumptionID: [UInt8]? = nil,
     _ signatures: any SignatureScheme

@@ -1,9 +1,9 @@
 package import MatterCrypto
 package import MatterModel
 
-/// What is encrypted inside of Sigma2 and Sigma3, for those who want to see how it is read without a handshake around it.
+/// The encrypted content of Sigma2 and Sigma3, for testing its decoder without a handshake.
 package enum CASEPlaintext {
-  /// A member's credentials, signed over both ephemeral keys; nil if they can't be signed.
+  /// Returns encoded credentials, signed over both ephemeral keys; nil if signing fails.
   package static func make(
     of fabric: Fabric, sender: [UInt8], receiver: [UInt8], resumptionID: [UInt8]?, _ signatures: any SignatureScheme
   ) -> [UInt8]? {
@@ -12,8 +12,8 @@ package enum CASEPlaintext {
     ).tlv
   }
 
-  /// Reads it, and checks it against a fabric.
-  /// - Returns: who the sender is; nil if it does not prove that.
+  /// Decodes credentials and verifies them against a fabric.
+  /// - Returns: The node id of the sender; nil if the credentials are invalid.
   package static func sender(
     of bytes: [UInt8], fabric: Fabric, sender: [UInt8], receiver: [UInt8]
   ) -> NodeID? {

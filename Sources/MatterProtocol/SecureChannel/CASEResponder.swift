@@ -2,7 +2,7 @@ internal import MatterCrypto
 import MatterModel
 import MatterTLV
 
-/// The side that an operational session is opened to. Matter Core § 4.14.2.
+/// The responder of a CASE handshake. Matter Core § 4.14.2.
 struct CASEResponder {
   private enum State {
     case start
@@ -27,7 +27,7 @@ struct CASEResponder {
   private let sessionID: UInt16
   private let own: SessionParameters
   private(set) var peer = SessionParameters()
-  /// The fabric that the initiator meant; nil before its first message.
+  /// The fabric that the initiator selected; nil before its first message.
   var fabricIndex: FabricIndex? {
     switch state {
     case .awaitingSigma3(let pending): pending.fabric.index
@@ -38,28 +38,30 @@ struct CASEResponder {
 
   init(sessionID: UInt16, own: SessionParameters) { (self.sessionID, self.own) = (sessionID, own) }
 
-  /// What a first message says of its sender, found out with a few hashes.
+  /// The credentials that a Sigma1 proves. Determined with a few hashes, before any public-key cryptography.
   enum Claim {
-    /// It makes no sense.
-    case nothing
-    /// It means no fabric of ours.
-    case stranger
-    /// The sender knows a key of a fabric, or has overheard somebody who does. With the beginning of the random number.
+    case malformed
+    /// The destination id matches none of the fabrics.
+    case unknownFabric
+    /// The sender knows an identity protection key of a fabric, unless the message is a replay. With the first 8 bytes
+    /// of the initiator random.
     case member(UInt64)
-    /// The sender had a session with us, or has overheard somebody who had.
+    /// The sender knows the secret of an earlier session, unless the message is a replay. With the first 8 bytes of the
+    /// initiator random.
     case peer(UInt64)
   }
 
   static func claim(
     _ payload: [UInt8], fabrics: [Fabric], resumption records: (_ id: [UInt8]) -> ResumptionRecord?
   ) -> Claim {
-    guard let sigma1 = try? Sigma1(tlv: payload), sigma1.isComplete else { return .nothing }
+    guard let sigma1 = try? Sigma1(tlv: payload), sigma1.isComplete else { return .malformed }
     let random = sigma1.random.bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     if (try? record(of: sigma1, records)) != nil { return .peer(random) }
-    return (try? destination(of: sigma1, among: fabrics)) != nil ? .member(random) : .stranger
+    return (try? destination(of: sigma1, among: fabrics)) != nil ? .member(random) : .unknownFabric
   }
 
-  /// - Parameter time: in seconds since 2000-01-01 00:00 UTC; nil: not known.
+  /// Handles a message of the initiator.
+  /// - Parameter time: Seconds since 2000-01-01 00:00 UTC; nil if the time is unknown.
   mutating func receive(
     _ opcode: UInt8, _ payload: [UInt8], fabrics: [Fabric], resumption: (_ id: [UInt8]) -> ResumptionRecord?,
     _ randomSource: inout any RandomSource, _ signatures: any SignatureScheme, at time: UInt32? = nil
@@ -69,7 +71,7 @@ struct CASEResponder {
       switch (state, opcode) {
       case (.start, SecureChannelOpcode.sigma1):
         let sigma1 = try Sigma1(tlv: payload)
-        guard sigma1.isComplete else { throw HandshakeError.invalidMessage("half a resumption") }
+        guard sigma1.isComplete else { throw HandshakeError.invalidMessage("incomplete resumption fields") }
         if let parameters = sigma1.parameters { peer = parameters }
         if let action = try resume(sigma1, resumption, &randomSource) { return action }
         return try receiveSigma1(payload, sigma1, fabrics, &randomSource, signatures)
@@ -94,7 +96,7 @@ struct CASEResponder {
     }
   }
 
-  /// The session that the initiator wants to resume, if it proves that it knows the secret of that.
+  /// Returns the record of the session to resume, if the initiator proves that it knows the shared secret.
   private static func record(
     of sigma1: Sigma1, _ records: (_ id: [UInt8]) -> ResumptionRecord?
   ) throws(CryptoError) -> ResumptionRecord? {
@@ -107,7 +109,7 @@ struct CASEResponder {
     return constantTimeEqual(expected, mic) ? record : nil
   }
 
-  /// Takes the short way if the initiator proves that it knows the secret of an earlier session.
+  /// Resumes an earlier session; returns nil if the initiator does not prove that it knows the shared secret of one.
   private mutating func resume(
     _ sigma1: Sigma1, _ records: (_ id: [UInt8]) -> ResumptionRecord?, _ randomSource: inout any RandomSource
   ) throws -> HandshakeAction? {
@@ -135,7 +137,7 @@ struct CASEResponder {
     _ signatures: any SignatureScheme
   ) throws -> HandshakeAction {
     guard let (fabric, protection) = try Self.destination(of: sigma1, among: fabrics) else {
-      return .refuse(.noSharedTrustRoots, .untrusted("the initiator means no fabric of ours"))
+      return .refuse(.noSharedTrustRoots, .untrusted("the destination id matches no fabric"))
     }
     let key = P256PrivateKey(random: &randomSource)
     let random = randomSource.bytes(32)
@@ -157,7 +159,7 @@ struct CASEResponder {
     return .send(opcode: SecureChannelOpcode.sigma2, sigma2)
   }
 
-  /// Which fabric, and which of its keys, the initiator named.
+  /// Returns the fabric and the identity protection key that match the destination id.
   private static func destination(
     of sigma1: Sigma1, among fabrics: [Fabric]
   ) throws(CryptoError) -> (Fabric, [UInt8])? {

@@ -1,38 +1,38 @@
 internal import MatterCrypto
 public import MatterModel
 
-/// Why no session came about.
+/// The reason why a handshake failed.
 public enum HandshakeError: Error, Hashable, Sendable {
   /// The peer answered with a status report.
   case refused(StatusReport)
-  /// The peer has no room now and says how long to wait.
+  /// The peer is busy and asks to retry after a delay.
   case busy(wait: Duration)
-  /// Nobody answered.
+  /// The peer did not answer in time.
   case timedOut
-  /// One of the two sides has another passcode.
+  /// The passcodes of the two sides differ.
   case wrongPasscode
-  /// The peer's message makes no sense, or its proof is wrong.
+  /// A message of the peer is malformed, out of order, or fails a cryptographic check.
   case invalidMessage(String)
-  /// The peer's certificate does not check out.
+  /// The certificates or the proof of the peer are invalid.
   case untrusted(String)
-  /// The session table is full of sessions that are in use.
+  /// No session id or session is available.
   case noResources
 }
 
-/// What a handshake wants done in answer to an event.
+/// The action that a handshake requests in response to an event.
 enum HandshakeAction {
   case send(opcode: UInt8, [UInt8])
-  /// Answer with a success report and use these keys.
+  /// Send a success report and use these keys.
   case establish(EstablishedKeys)
-  /// The peer's last message was success: use these keys.
+  /// The peer reported success: use these keys.
   case established(EstablishedKeys)
-  /// Give up and tell the peer.
+  /// Fail and notify the peer.
   case refuse(StatusReport, HandshakeError)
-  /// Give up in silence.
+  /// Fail without notifying the peer.
   case fail(HandshakeError)
 }
 
-/// What a finished handshake leaves behind.
+/// The result of a successful handshake.
 struct EstablishedKeys {
   var initiatorToResponder: [UInt8]
   var responderToInitiator: [UInt8]
@@ -53,19 +53,20 @@ struct EstablishedKeys {
   }
 }
 
-/// What both sides keep so that the next handshake can do without certificates. Matter Core § 4.14.2.2.
+/// The state that lets the next CASE handshake with a peer resume the session without certificates. Matter Core §
+/// 4.14.2.2.
 public struct ResumptionRecord: Hashable, Sendable {
-  /// Ours, on which the peer is.
+  /// The local index of the fabric shared with the peer.
   public var fabric: FabricIndex
-  /// With whom the session was.
+  /// The operational node ID of the peer.
   public var peer: NodeID
-  /// By which the peer finds its own record again: 16 bytes, other ones for each session.
+  /// The 16 bytes by which the peer finds its record. They change with each session.
   public var resumptionID: [UInt8]
-  /// What the ECDH of the handshake gave: 32 bytes, secret.
+  /// The secret result of the handshake's ECDH, 32 bytes.
   public var sharedSecret: [UInt8]
   public var tags: [CASEAuthenticatedTag]
 
-  /// What was stored comes back.
+  /// Creates a record, for example from its stored values.
   public init(
     fabric: FabricIndex, peer: NodeID, resumptionID: [UInt8], sharedSecret: [UInt8], tags: [CASEAuthenticatedTag]
   ) {
@@ -82,7 +83,7 @@ extension StatusReport {
   static let invalidParameter = StatusReport(.failure, .invalidParameter)
   static let noSharedTrustRoots = StatusReport(.failure, .noSharedTrustRoots)
 
-  /// What a status report means to a handshake that waits for something else.
+  /// The error for a status report received in place of a handshake message.
   var asHandshakeError: HandshakeError {
     if let busyWait { return .busy(wait: busyWait) }
     return .refused(self)

@@ -1,7 +1,7 @@
 internal import MatterModel
 internal import MatterTLV
 
-/// An octet string of a fixed length: another length is no value of the type.
+/// An octet string of a fixed length. Decoding another length throws `outOfRange`.
 struct Octets<let length: Int>: ModelValue, ExpressibleByArrayLiteral {
   var bytes: [UInt8]
 
@@ -15,7 +15,7 @@ struct Octets<let length: Int>: ModelValue, ExpressibleByArrayLiteral {
     guard self.bytes.count == length else { throw .outOfRange }
   }
 
-  /// Decodes an optional field: null and an empty string are nil.
+  /// Decodes an optional field; null and an empty string become nil.
   static func decodeIfPresent(from reader: inout TLVReader, _ bytes: RawSpan) throws(TLVError) -> Self? {
     if reader.isNull { return nil }
     let octets = try reader.octets(bytes)

@@ -1,11 +1,11 @@
 public import MatterCrypto
 
-/// What a device needs to let somebody in by passcode. Matter Core § 3.10 and § 4.14.1.
+/// The parameters with which a device responds to PASE handshakes. Matter Core § 3.10 and § 4.14.1.
 public struct PASEParameters: Hashable, Sendable {
   public var verifier: SPAKE2PlusVerifier
-  /// 16 to 32 bytes.
+  /// The PBKDF salt, 16 to 32 bytes.
   public var salt: [UInt8]
-  /// 1,000 to 100,000.
+  /// The PBKDF iteration count, 1,000 to 100,000.
   public var iterations: UInt32
 
   public init(verifier: SPAKE2PlusVerifier, salt: [UInt8], iterations: UInt32) {
@@ -16,9 +16,9 @@ public struct PASEParameters: Hashable, Sendable {
   static let iterationCounts: ClosedRange<UInt32> = 1_000...100_000
 }
 
-/// What both sides of PASE derive in the same way. Matter Core § 4.14.1.
+/// The derivations shared by both sides of PASE. Matter Core § 4.14.1.
 enum PASEKeys {
-  /// Binds the proof to the messages that led to it.
+  /// Returns the SPAKE2+ context, which binds the proof to the preceding messages.
   static func context(_ request: [UInt8], _ response: [UInt8]) -> [UInt8] {
     Hash.sha256(Array("CHIP PAKE V1 Commissioning".utf8) + request + response)
   }

@@ -2,7 +2,7 @@ import MatterCrypto
 import MatterModel
 import MatterTLV
 
-/// The side that knows the passcode and asks to be let in.
+/// The initiator of a PASE handshake, which knows the passcode. Matter Core § 4.14.1.
 struct PASEInitiator {
   private enum State {
     case start

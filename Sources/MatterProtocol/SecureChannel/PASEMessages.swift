@@ -5,9 +5,9 @@ internal import MatterTLV
 struct PBKDFParamRequest: ModelStruct {
   var random: Octets<32> = []
   var sessionID: UInt16 = 0
-  /// 0: the passcode of the label.
+  /// 0 for the passcode of the device label.
   var passcodeID: UInt16 = 0
-  /// Whether the initiator knows salt and iterations already.
+  /// Whether the initiator already knows the salt and the iteration count.
   var hasParameters = false
   var parameters: SessionParameters?
 
@@ -33,7 +33,7 @@ struct PBKDFParamResponse: ModelStruct {
   var initiatorRandom: Octets<32> = []
   var responderRandom: Octets<32> = []
   var sessionID: UInt16 = 0
-  /// Left out where the initiator knows.
+  /// Nil if the initiator already knows the parameters.
   var pbkdf: PBKDF?
   var parameters: SessionParameters?
 

@@ -2,7 +2,7 @@ import MatterCrypto
 import MatterModel
 import MatterTLV
 
-/// The side that holds the verifier.
+/// The responder of a PASE handshake, which holds the verifier. Matter Core § 4.14.1.
 struct PASEResponder {
   private enum State {
     case start
@@ -16,15 +16,15 @@ struct PASEResponder {
   private let sessionID: UInt16
   private let own: SessionParameters
   private(set) var peer = SessionParameters()
-  /// Whether the initiator has our proof but has not given its own. From our proof alone it can tell whether its guess
-  /// at the passcode was right, so an end in this state is an attempt, however it comes about.
+  /// Whether the responder has sent its proof and waits for the initiator's. The responder's proof is enough to verify
+  /// a guess of the passcode, so any failure in this state counts as an attempt.
   var isAwaitingProof: Bool { if case .awaitingPake3 = state { true } else { false } }
 
   init(parameters: PASEParameters, sessionID: UInt16, own: SessionParameters) {
     (self.parameters, self.sessionID, self.own) = (parameters, sessionID, own)
   }
 
-  /// Whether a first message is one that is answered with a response.
+  /// Whether a first message is valid and gets a response.
   static func canAnswer(_ payload: [UInt8]) -> Bool { (try? PBKDFParamRequest(tlv: payload))?.passcodeID == 0 }
 
   mutating func receive(_ opcode: UInt8, _ payload: [UInt8], _ randomSource: inout any RandomSource) -> HandshakeAction

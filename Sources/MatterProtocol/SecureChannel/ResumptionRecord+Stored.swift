@@ -1,11 +1,11 @@
 public import MatterModel
 
-/// The form in which a node keeps a record over its restarts; the fabric is told apart by the key it is kept under.
+/// The stored form of a record. It omits the fabric, which is part of the store key.
 extension ResumptionRecord {
-  /// All but the fabric, as TLV; secret, since the shared secret is in it.
+  /// The record without its fabric, as TLV. It contains the shared secret.
   public var stored: [UInt8] { Entry(self).tlv }
 
-  /// Nil if the bytes are not what ``stored`` gives.
+  /// Decodes the encoding of ``stored``; nil if it is invalid.
   public init?(stored bytes: [UInt8], fabric: FabricIndex) {
     guard let entry = try? Entry(tlv: bytes), entry.resumptionID.bytes.count == 16, !entry.sharedSecret.bytes.isEmpty
     else { return nil }

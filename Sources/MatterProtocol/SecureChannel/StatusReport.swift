@@ -1,6 +1,7 @@
-/// How a secure-channel exchange ended, or why a request was not taken up. Matter Core § 4.10.1.7 and Appendix D.
+/// The result of a secure channel exchange, or the reason for refusing a request. Matter Core § 4.10.1.7 and Appendix
+/// D.
 public struct StatusReport: Hashable, Sendable {
-  /// The outcome in general terms.
+  /// The protocol-independent result.
   public struct GeneralCode: RawRepresentable, Hashable, Sendable {
     public var rawValue: UInt16
     public init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -8,7 +9,7 @@ public struct StatusReport: Hashable, Sendable {
     public static let busy = Self(rawValue: 8)
   }
 
-  /// The outcome in the secure channel's own terms.
+  /// The result code of the secure channel protocol.
   public struct SecureChannelCode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     public var rawValue: UInt16
     public init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -28,18 +29,18 @@ public struct StatusReport: Hashable, Sendable {
     }
   }
 
-  /// What it comes down to, whichever protocol it is of.
+  /// The protocol-independent result.
   public var general: GeneralCode
   public var protocolID: ProtocolID
   public var code: SecureChannelCode
-  /// What the protocol adds to its code: for `busy`, how long to wait. Empty for most.
+  /// Protocol-specific data: the wait time for `busy`, otherwise usually empty.
   public var data: [UInt8]
 
   public init(_ general: GeneralCode, _ code: SecureChannelCode, data: [UInt8] = []) {
     (self.general, self.protocolID, self.code, self.data) = (general, .secureChannel, code, data)
   }
 
-  /// Reads a report; nil if the bytes end too early.
+  /// Decodes a report; nil if the bytes are truncated.
   public init?(decoding bytes: [UInt8], at offset: Int = 0) {
     var reader = LittleEndianReader(bytes, at: offset)
     guard let general = reader.u16(), let number = reader.u16(), let vendor = reader.u16(), let code = reader.u16()
@@ -60,7 +61,7 @@ public struct StatusReport: Hashable, Sendable {
     return bytes + data
   }
 
-  /// How long a busy peer wants us to wait.
+  /// The wait time before a retry that a busy peer requests; nil for other codes.
   public var busyWait: Duration? {
     guard code == .busy, data.count >= 2 else { return nil }
     return .milliseconds(Int64(data[0]) | Int64(data[1]) << 8)
@@ -69,15 +70,15 @@ public struct StatusReport: Hashable, Sendable {
 
 /// The messages of the secure channel. Matter Core § 4.11.
 public enum SecureChannelOpcode {
-  /// Message counters of groups. § 4.18.
+  /// Synchronization of group message counters. § 4.18.
   public static let counterSyncRequest: UInt8 = 0x00, counterSyncResponse: UInt8 = 0x01
-  /// An acknowledgement without anything else. § 4.12.
+  /// A standalone acknowledgement. § 4.12.
   public static let standaloneAck: UInt8 = 0x10
-  /// PASE, its parameters. § 4.14.1.
+  /// The PASE parameters. § 4.14.1.
   public static let pbkdfParamRequest: UInt8 = 0x20, pbkdfParamResponse: UInt8 = 0x21
-  /// PASE itself.
+  /// The PASE key exchange. § 4.14.1.
   public static let pake1: UInt8 = 0x22, pake2: UInt8 = 0x23, pake3: UInt8 = 0x24
-  /// CASE, and the shorter way back to an earlier session. § 4.14.2.
+  /// CASE, including session resumption. § 4.14.2.
   public static let sigma1: UInt8 = 0x30, sigma2: UInt8 = 0x31, sigma3: UInt8 = 0x32, sigma2Resume: UInt8 = 0x33
   /// See ``StatusReport``.
   public static let statusReport: UInt8 = 0x40

@@ -1,53 +1,53 @@
 internal import MatterCrypto
 public import MatterModel
 
-/// A node's own number of a session, secured or not. Numbers are not used again soon.
+/// Identifies a session, secured or unsecured, within a node. Ids are not reused soon.
 public struct SessionID: Hashable, Comparable, Sendable, CustomStringConvertible {
   public let rawValue: UInt32
   init(_ rawValue: UInt32) { self.rawValue = rawValue }
 
-  /// Secured sessions have the 16 bits that stand in messages; unsecured ones count on from there.
+  /// Secured sessions use the 16-bit session id of messages; unsecured sessions use the numbers above.
   init(local: UInt16) { rawValue = UInt32(local) }
   var isUnsecured: Bool { rawValue > 0xFFFF }
   public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
   public var description: String { isUnsecured ? "u\(rawValue - 0x1_0000)" : "\(rawValue)" }
 }
 
-/// How a session came about.
+/// The protocol that established a session.
 public enum SessionKind: Sendable {
-  /// By passcode, during commissioning.
+  /// PASE, by passcode, during commissioning.
   case pase
-  /// By certificates.
+  /// CASE, by certificates.
   case `case`
 }
 
-/// What may be known of a session from outside.
+/// The public properties of a session.
 public struct SessionInfo: Sendable {
   public let id: SessionID
   public let kind: SessionKind
-  /// Whether we opened it.
+  /// Whether this node initiated the session.
   public let isInitiator: Bool
-  /// 0 before there is one: during commissioning.
+  /// The fabric of the session; 0 until commissioning has added one.
   public internal(set) var fabric: FabricIndex
-  /// Ours on the fabric; 0 without one.
+  /// The id of this node on the fabric; 0 without a fabric.
   public let localNodeID: NodeID
-  /// The peer's on the fabric; 0 without one.
+  /// The id of the peer on the fabric; 0 without a fabric.
   public let peerNodeID: NodeID
   public let tags: [CASEAuthenticatedTag]
-  /// 16 bytes that bind attestation to this session.
+  /// The 16 bytes that bind attestation to this session.
   public let attestationChallenge: [UInt8]
-  /// Where the newest authenticated message came from.
+  /// The source of the newest authenticated message.
   public internal(set) var peerAddress: SocketAddress
   public internal(set) var parameters: SessionParameters
-  /// When the handshake ended.
+  /// The time at which the handshake ended.
   public let establishedAt: Instant
-  /// When an authenticated message last came.
+  /// The time of the last authenticated message.
   public internal(set) var lastHeard: Instant
-  /// When something was last sent or came.
+  /// The time at which a message was last sent or received.
   public internal(set) var lastUsed: Instant
 }
 
-/// A secured session: keys, counters, and what is known of the peer.
+/// A secured session: keys, counters and the properties of the peer.
 struct SecureSession: Sendable {
   var info: SessionInfo
   let peerSessionID: UInt16
@@ -55,7 +55,7 @@ struct SecureSession: Sendable {
   let decryption: AESCCM
   var counter: UInt32
   var window = ReceptionWindow(mode: .secured)
-  /// To be closed as soon as its last exchange is done.
+  /// Whether the session closes with its last exchange.
   var isExpiring = false
 
   init(
@@ -69,21 +69,21 @@ struct SecureSession: Sendable {
     self.counter = counter
   }
 
-  /// Whether the peer is awake, as far as we can know.
+  /// Whether the peer is within its active threshold, so that the active interval applies.
   func isPeerActive(at now: Instant) -> Bool { now - info.lastHeard < info.parameters.activeThreshold }
 }
 
-/// The context of messages in the clear: handshakes only. Matter Core § 4.13.2.1.
+/// The context of unencrypted messages, which are handshake messages only. Matter Core § 4.13.2.1.
 struct UnsecuredSession: Sendable {
   let id: SessionID
-  /// The number that the initiator made up for itself.
+  /// The random node id that the initiator chose.
   let ephemeralID: NodeID
-  /// Whether that is us.
+  /// Whether this node is the initiator.
   let isInitiator: Bool
   var peerAddress: SocketAddress
   var parameters: SessionParameters
   var window = ReceptionWindow(mode: .unsecured)
-  /// Whether a handshake goes on in it.
+  /// Whether a handshake is in progress.
   var hasHandshake = false
   var lastHeard: Instant?
   var lastUsed: Instant

@@ -1,21 +1,21 @@
 public import MatterModel
 public import MatterTLV
 
-/// What a peer says of its timing and abilities, in DNS-SD and when a session is made. Matter Core § 4.13.1.
+/// The timing and capabilities that a peer declares in DNS-SD and in handshakes. Matter Core § 4.13.1.
 public struct SessionParameters: Hashable, Sendable {
-  /// How long to wait before a retransmission to a peer that may be asleep (SII). 500 ms unless it says otherwise.
+  /// The retransmission interval of an idle peer (SII), which may be asleep. Default: 500 ms.
   public var idleInterval: Duration
-  /// The same while the peer is awake (SAI). 300 ms unless it says otherwise.
+  /// The retransmission interval of an active peer (SAI). Default: 300 ms.
   public var activeInterval: Duration
-  /// How long a peer stays awake after it was heard (SAT). 4 s unless it says otherwise.
+  /// The time that a peer stays active after it sent a message (SAT). Default: 4 s.
   public var activeThreshold: Duration
-  /// Which version of the data model it follows; nil: it does not say.
+  /// The data model revision; nil if the peer declares none.
   public var dataModelRevision: UInt16?
-  /// Which version of the interaction model it follows; nil: it does not say.
+  /// The interaction model revision; nil if the peer declares none.
   public var interactionModelRevision: UInt16?
-  /// Which version of the standard, as 0x01040200 for 1.4.2; nil: it does not say.
+  /// The version of the specification, such as 0x01040200 for 1.4.2; nil if the peer declares none.
   public var specificationVersion: UInt32?
-  /// How many commands one invoke may carry.
+  /// The maximum number of commands in one invoke request.
   public var maximumPathsPerInvoke: UInt16
 
   public init(
@@ -32,7 +32,7 @@ public struct SessionParameters: Hashable, Sendable {
     self.maximumPathsPerInvoke = maximumPathsPerInvoke
   }
 
-  /// What Hearth's own nodes say: Matter 1.4.2.
+  /// The parameters of Hearth's own nodes: Matter 1.4.2.
   public static let own = SessionParameters(
     dataModelRevision: 19, interactionModelRevision: UInt16(MatterProtocol.interactionModelRevision),
     specificationVersion: 0x0104_0200, maximumPathsPerInvoke: 10)
@@ -55,7 +55,7 @@ extension SessionParameters: ModelValue {
       default: break
       }
     }
-    // An hour is the longest interval that the standard allows; longer ones would only serve to stall us.
+    // The specification allows at most one hour; a peer could stall this node with longer intervals.
     idleInterval = min(idleInterval, .seconds(3600))
     activeInterval = min(activeInterval, .seconds(3600))
   }

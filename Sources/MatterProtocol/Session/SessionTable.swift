@@ -1,10 +1,10 @@
-/// The secured sessions of a node, by our own number.
+/// The secured sessions of a node, keyed by local session id.
 ///
-/// They lie in a row, so that every message can look at its session and change it in place, where a dictionary would copy the
-/// session, or allocate.
+/// The sessions are stored in an array, so that a session can be changed in place for each message; changing one in a
+/// dictionary would copy the session or allocate.
 struct SessionTable: Sendable {
   private var positions: [UInt16: Int] = [:]
-  /// In no order that means anything. A position is good until the next session is added or removed.
+  /// The sessions in no particular order. Adding or removing a session invalidates positions.
   var row: [SecureSession] = []
 
   var count: Int { row.count }
@@ -27,7 +27,7 @@ struct SessionTable: Sendable {
     }
   }
 
-  /// Takes a session out; the last one moves to its place.
+  /// Removes and returns a session; the last one moves to its position.
   mutating func remove(_ number: UInt16) -> SecureSession? {
     guard let position = positions.removeValue(forKey: number) else { return nil }
     let removed = row[position]

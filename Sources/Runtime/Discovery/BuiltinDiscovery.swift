@@ -3,42 +3,42 @@ internal import MatterCrypto
 internal import MatterProtocol
 internal import NIOCore
 
-/// DNS-SD by our own responder and browser, on our own sockets. Confined to its event loop.
+/// DNS-SD with Hearth's own responder and browser on its own sockets. Confined to its event loop.
 final class BuiltinDiscovery: DiscoveryProvider {
   private let eventLoop: any EventLoop
   private let logger: Logger
   private var responder: DNSResponder
   private var browser: DNSBrowser
   private var sockets: [DatagramSocket]
-  /// Avahi does the rest.
+  /// Set if Avahi serves the other interfaces.
   private let isForLoopbackOnly: Bool
-  /// Send the first query of a search, from ports of their own. Opened with the first search.
+  /// Sockets on ephemeral ports that send the first query of a search. Opened with the first search.
   private var queriers: [DatagramSocket] = []
   private let direct: [DatagramSocket]
   private let registry: DirectRegistry?
-  private let onNews: (DiscoveryNews) -> Void
+  private let onEvent: (ProviderEvent) -> Void
   private var ids: [ServiceDiscovery.Browse: BrowseID] = [:]
   private var browses: [BrowseID: ServiceDiscovery.Browse] = [:]
   private var isPumping = false
   private var isClosed = false
   private var timer: LazyTimer?
-  /// Datagrams that did not come from the link.
+  /// The number of datagrams from beyond the link.
   private var offLink = 0
-  /// Datagrams that are no DNS messages.
+  /// The number of datagrams that are not DNS messages.
   private var malformed = 0
-  /// What sockets counted that are closed since.
-  private var past = UDPTransport.Counters()
+  /// The counters of closed sockets.
+  private var closedCounters = UDPTransport.Counters()
 
   private static let datagramSize = 9216
 
   init(
     _ sockets: DiscoverySockets, isForLoopbackOnly: Bool = false, on eventLoop: any EventLoop, logger: Logger,
-    _ onNews: @escaping (DiscoveryNews) -> Void
+    _ onEvent: @escaping (ProviderEvent) -> Void
   ) {
     self.isForLoopbackOnly = isForLoopbackOnly
     self.eventLoop = eventLoop
     self.logger = logger
-    self.onNews = onNews
+    self.onEvent = onEvent
     registry = sockets.registry
     responder = DNSResponder(random: SystemRandomSource())
     var options = DNSBrowser.Options()
@@ -66,7 +66,7 @@ final class BuiltinDiscovery: DiscoveryProvider {
     }
   }
 
-  // MARK: - Interfaces that come and go
+  // MARK: - Interface changes
 
   func follow(_ interfaces: [NetworkInterface]) {
     if isClosed { return }
@@ -94,7 +94,7 @@ final class BuiltinDiscovery: DiscoveryProvider {
     }
     for socket in sockets where !kept.contains(where: { $0 === socket }) {
       for closed in [socket, openQuerier(beside: socket)].compactMap({ $0 }) {
-        past.add(closed)
+        closedCounters.add(closed)
         closed.close()
         queriers.removeAll { $0 === closed }
       }
@@ -109,12 +109,12 @@ final class BuiltinDiscovery: DiscoveryProvider {
     pump()
   }
 
-  /// What a socket for IPv4 was told to send from.
+  /// The addresses that an IPv4 socket was configured with.
   private static func addresses4(_ interface: NetworkInterface) -> [IPAddress] {
     interface.addresses.map(\.ip).filter { !$0.isIPv6 }
   }
 
-  // MARK: - What is asked for
+  // MARK: - Requests
 
   func publish(_ service: MatterService) {
     responder.publish(service, at: HostClock.now())
@@ -156,16 +156,16 @@ final class BuiltinDiscovery: DiscoveryProvider {
     browses = [:]
   }
 
-  // MARK: - What happens
+  // MARK: - Input
 
   private func received(
     _ bytes: [UInt8], from source: MatterProtocol.SocketAddress, on id: InterfaceID, _ interface: NetworkInterface
   ) {
-    // Only the link is listened to. RFC 6762 § 11. What comes in on loopback is from this host, whatever its address.
-    let isNear =
+    // Only sources on the link are accepted, RFC 6762 § 11. Everything received on loopback is from this host.
+    let isOnLink =
       interface.isLoopback || source.ip.isLinkLocal || interface.addresses.contains { $0.contains(source.ip) }
     if isClosed { return }
-    guard isNear else {
+    guard isOnLink else {
       offLink += 1
       return
     }
@@ -188,7 +188,7 @@ final class BuiltinDiscovery: DiscoveryProvider {
     pump()
   }
 
-  /// Carries out what the engines want until they want nothing more.
+  /// Performs the outputs and reports the events of both engines until none are left.
   private func pump() {
     if isPumping || isClosed { return }
     isPumping = true
@@ -206,13 +206,13 @@ final class BuiltinDiscovery: DiscoveryProvider {
       }
       while let event = responder.nextEvent() {
         switch event {
-        case .conflict(let kind): onNews(.conflict(kind))
-        case .hostConflict(let name, let kinds): onNews(.hostConflict(name, kinds))
+        case .conflict(let kind): onEvent(.conflict(kind))
+        case .hostConflict(let name, let kinds): onEvent(.hostConflict(name, kinds))
         }
         isBusy = true
       }
       while let event = browser.nextEvent() {
-        tell(event)
+        report(event)
         isBusy = true
       }
     }
@@ -220,10 +220,10 @@ final class BuiltinDiscovery: DiscoveryProvider {
     timer?.arm(.earlier(responder.nextDeadline, browser.nextDeadline))
   }
 
-  /// `notOrdinary` are messages with an opcode or a response code, `overloaded` queries that came faster than is answered, and
-  /// `cacheFull` records of more services than are kept.
+  /// Dropped input by reason. `notOrdinary` counts messages with an opcode or a response code, `overloaded` queries
+  /// above the rate limit, and `cacheFull` records of services beyond the capacity of the cache.
   var drops: [String: Int] {
-    var counters = past
+    var counters = closedCounters
     for socket in sockets + queriers + direct { counters.add(socket) }
     let own = [
       "offLink": offLink, "malformed": malformed, "notOrdinary": responder.counters.notOrdinary,
@@ -240,11 +240,12 @@ final class BuiltinDiscovery: DiscoveryProvider {
       let candidates = interface == .direct ? direct : sockets.filter { $0.interface.id == interface }
       candidates.first { $0.local.ip.isIPv6 == destination.ip.isIPv6 }?.send(output.bytes, to: destination)
     case .multicast(let interface, let isIPv6):
-      let (bytes, wantsUnicast) = interface == .direct ? (output.bytes, false) : Self.askingAll(output.bytes)
+      let (bytes, wantsUnicast) =
+        interface == .direct ? (output.bytes, false) : Self.withoutUnicastResponse(output.bytes)
       for socket in sockets {
         if let interface, socket.interface.id != interface { continue }
         if let isIPv6, socket.local.ip.isIPv6 != isIPv6 { continue }
-        // The group's address is what the socket is bound to.
+        // The socket is bound to the group's address.
         socket.send(bytes, to: socket.local)
         if wantsUnicast { querier(beside: socket)?.send(bytes, to: socket.local) }
       }
@@ -253,7 +254,7 @@ final class BuiltinDiscovery: DiscoveryProvider {
     }
   }
 
-  /// Sends to each process in the registry, once, whichever family it is meant for.
+  /// Sends once to each process in the registry, for either family.
   private func sendDirect(_ bytes: [UInt8], _ isIPv6: Bool?, _ peers: inout [[MatterProtocol.SocketAddress]]?) {
     guard let socket = direct.first, isIPv6 == nil || isIPv6 == socket.local.ip.isIPv6 else { return }
     let known = peers ?? registry?.peers() ?? []
@@ -263,10 +264,10 @@ final class BuiltinDiscovery: DiscoveryProvider {
     }
   }
 
-  /// A query without the wish for a unicast answer, and whether it is also to be sent from a port of its own. Port 5353 is shared, and
-  /// a unicast answer would arrive at any of its sockets (RFC 6762 § 15.1); at a port of our own it arrives for certain, and at once:
-  /// no responder may delay it (§ 6.7). Such a query must not have known answers.
-  private static func askingAll(_ bytes: [UInt8]) -> (bytes: [UInt8], wantsUnicast: Bool) {
+  /// Returns a query without the unicast-response bit, and whether to send it from an ephemeral port as well. Port 5353
+  /// is shared, and a unicast response could arrive at any of its sockets (RFC 6762 § 15.1). At an ephemeral port it is
+  /// certain to arrive, and at once: responders must not delay it (§ 6.7). Such a query must not contain known answers.
+  private static func withoutUnicastResponse(_ bytes: [UInt8]) -> (bytes: [UInt8], wantsUnicast: Bool) {
     do throws(DNSError) {
       var message = try DNSMessage(bytes)
       guard !message.isResponse, message.questions.contains(where: \.wantsUnicast) else { return (bytes, false) }
@@ -298,14 +299,14 @@ final class BuiltinDiscovery: DiscoveryProvider {
     }
   }
 
-  // MARK: - Telling
+  // MARK: - Reporting
 
-  private func tell(_ event: BrowseEvent) {
+  private func report(_ event: BrowseEvent) {
     switch event {
     case .found(let id, let service, let interface), .updated(let id, let service, let interface):
-      if let browse = browses[id] { onNews(.heard(browse, service, on: interface)) }
+      if let browse = browses[id] { onEvent(.found(browse, service, on: interface)) }
     case .lost(let id, let service, let interface):
-      if let browse = browses[id] { onNews(.gone(browse, service.kind, on: interface)) }
+      if let browse = browses[id] { onEvent(.lost(browse, service.kind, on: interface)) }
     }
   }
 }

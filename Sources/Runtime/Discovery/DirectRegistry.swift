@@ -2,20 +2,20 @@ internal import Glibc
 internal import MatterCrypto
 internal import MatterProtocol
 
-/// Who else on this host can be asked directly: a directory with one file for each process, which holds its addresses, one a
-/// line, and is locked as long as the process lives. A file without a lock was left by one that died.
+/// The registry of processes on this host that can be queried directly: a directory with one file for each process,
+/// which holds its addresses, one a line, and is locked while the process lives. A file without a lock is stale.
 final class DirectRegistry: Sendable {
   private let directory: String
   private let name: String
   private let file: OpenFile
-  private static let mostPeers = 64
+  private static let maximumPeers = 64
 
   init(directory: String, addresses: [MatterProtocol.SocketAddress]) throws(StoreError) {
     self.directory = directory
     try OpenFile.makeDirectories(directory)
     var random = SystemRandomSource()
     name = "\(getpid())-" + String(random.next(), radix: 16)
-    // It gets its name only once it is locked and written, so nobody can take it for a dead one.
+    // The file gets its final name once it is locked and written, so that no process takes it for a stale one.
     let hidden = directory + "/." + name
     let file = try OpenFile(hidden, O_RDWR | O_CREAT | O_EXCL)
     self.file = file
@@ -24,7 +24,7 @@ final class DirectRegistry: Sendable {
     guard rename(hidden, directory + "/" + name) == 0 else { throw file.failure("rename") }
   }
 
-  /// The addresses of each live process, our own among them. Files of dead ones are removed.
+  /// Returns the addresses of each live process, including this one, and removes stale files.
   func peers() -> [[MatterProtocol.SocketAddress]] {
     guard let listing = opendir(directory) else { return [] }
     defer { closedir(listing) }
@@ -36,7 +36,7 @@ final class DirectRegistry: Sendable {
       if !name.hasPrefix(".") { names.append(name) }
     }
     var peers: [[MatterProtocol.SocketAddress]] = []
-    for name in names.sorted() where peers.count < Self.mostPeers {
+    for name in names.sorted() where peers.count < Self.maximumPeers {
       let addresses = addresses(in: directory + "/" + name)
       if !addresses.isEmpty { peers.append(addresses) }
     }

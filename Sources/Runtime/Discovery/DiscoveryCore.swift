@@ -2,7 +2,7 @@ internal import Logging
 internal import MatterProtocol
 internal import NIOCore
 
-/// Gives what is to be published and looked for to those who do it, and tells what they found. Confined to its event loop.
+/// Forwards publications and searches to the providers, and merges their events. Confined to its event loop.
 final class DiscoveryCore {
   typealias ConflictHandler = @Sendable (ServiceConflict) -> Void
 
@@ -10,7 +10,7 @@ final class DiscoveryCore {
   private var providers: [any DiscoveryProvider] = []
   private var searches: [ServiceDiscovery.Browse: Search] = [:]
   private var conflictHandlers: [MatterService.Kind: (owner: any EventLoop, handler: ConflictHandler)] = [:]
-  /// Names in conflict that the user knows of.
+  /// Names whose conflict has been logged.
   private var reported: Set<String> = []
 
   private struct Search {
@@ -19,20 +19,19 @@ final class DiscoveryCore {
     var reported: [MatterService.Kind: Reported] = [:]
   }
 
-  /// A service as it was told, and as it was heard on each interface.
+  /// A service as last reported, and as found on each interface.
   private struct Reported {
-    var told: MatterService?
-    var heard: [InterfaceID: MatterService] = [:]
+    var lastReported: MatterService?
+    var byInterface: [InterfaceID: MatterService] = [:]
   }
 
   init(logger: Logger) { self.logger = logger }
 
-  /// Adds somebody who does the work.
-  func add(_ make: (@escaping (DiscoveryNews) -> Void) -> any DiscoveryProvider) {
-    providers.append(make { [weak self] in self?.take($0) })
+  func add(_ make: (@escaping (ProviderEvent) -> Void) -> any DiscoveryProvider) {
+    providers.append(make { [weak self] in self?.handle($0) })
   }
 
-  // MARK: - What is asked for
+  // MARK: - Requests
 
   func publish(_ service: MatterService, on owner: any EventLoop, _ onConflict: ConflictHandler?) {
     conflictHandlers[service.kind] = onConflict.map { (owner, $0) }
@@ -70,68 +69,68 @@ final class DiscoveryCore {
     conflictHandlers = [:]
   }
 
-  // MARK: - Telling
+  // MARK: - Events
 
-  private func take(_ news: DiscoveryNews) {
-    switch news {
-    case .heard(let browse, let service, let interface):
-      // The same on the same interface: it was announced anew.
-      let isAnew = searches[browse]?.reported[service.kind]?.heard[interface] == service
-      update(browse, service.kind, isNews: isAnew) { reported in
-        reported.heard[interface] = service
+  private func handle(_ event: ProviderEvent) {
+    switch event {
+    case .found(let browse, let service, let interface):
+      // The same service on the same interface: a new announcement.
+      let isRepeated = searches[browse]?.reported[service.kind]?.byInterface[interface] == service
+      update(browse, service.kind, isAnnouncement: isRepeated) { reported in
+        reported.byInterface[interface] = service
         return service
       }
-    case .gone(let browse, let kind, let interface):
+    case .lost(let browse, let kind, let interface):
       update(browse, kind) { reported in
-        reported.heard[interface] = nil
-        return reported.heard.min { $0.key < $1.key }?.value
+        reported.byInterface[interface] = nil
+        return reported.byInterface.min { $0.key < $1.key }?.value
       }
     case .conflict(let kind):
       if reported.insert(kind.instanceLabel).inserted {
         logger.warning("another node on the network is announced as \(kind.instanceName)")
       }
-      tell(.instance(kind), to: [kind])
+      notify(.instance(kind), to: [kind])
     case .hostConflict(let name, let kinds):
       if reported.insert(name).inserted {
         logger.warning(
           "another host on the network has the name \(name); \(kinds.count) services are not announced under that name")
       }
-      tell(.host(name), to: kinds)
+      notify(.host(name), to: kinds)
     }
   }
 
-  /// Tells whoever published these services of a conflict.
-  private func tell(_ conflict: ServiceConflict, to kinds: [MatterService.Kind]) {
+  /// Notifies the publishers of these services of a conflict.
+  private func notify(_ conflict: ServiceConflict, to kinds: [MatterService.Kind]) {
     for kind in kinds {
       guard let publisher = conflictHandlers[kind] else { continue }
       publisher.owner.execute { publisher.handler(conflict) }
     }
   }
 
-  /// Tells a service once, with all its addresses, on however many interfaces it was heard.
+  /// Reports a service once, with the addresses from all interfaces.
   /// - Parameters:
-  ///   - isNews: whether it is told even if it is as it was told before.
-  ///   - change: notes what was heard, and gives the service as it is now, nil when it is gone.
+  ///   - isAnnouncement: whether to report the service even if it is unchanged.
+  ///   - change: updates the entry, and returns the service as it is now, or nil if it is lost.
   private func update(
-    _ id: ServiceDiscovery.Browse, _ kind: MatterService.Kind, isNews: Bool = false,
+    _ id: ServiceDiscovery.Browse, _ kind: MatterService.Kind, isAnnouncement: Bool = false,
     _ change: (inout Reported) -> MatterService?
   ) {
     guard var reported = searches[id]?.reported[kind] ?? (searches[id] == nil ? nil : Reported()) else { return }
-    let told = reported.told
+    let lastReported = reported.lastReported
     if var service = change(&reported) {
-      for other in reported.heard.sorted(by: { $0.key < $1.key }) {
+      for other in reported.byInterface.sorted(by: { $0.key < $1.key }) {
         for address in other.value.addresses where !service.addresses.contains(address) {
           service.addresses.append(address)
         }
       }
-      reported.told = service
+      reported.lastReported = service
       searches[id]?.reported[kind] = reported
-      // The order of the addresses says nothing.
-      if !isNews, told.map({ Self.isSame($0, service) }) ?? false { return }
+      // The order of the addresses has no meaning.
+      if !isAnnouncement, lastReported.map({ Self.isSame($0, service) }) ?? false { return }
       deliver(.found(service), to: id)
     } else {
       searches[id]?.reported[kind] = nil
-      if let told { deliver(.lost(told), to: id) }
+      if let lastReported { deliver(.lost(lastReported), to: id) }
     }
   }
 
@@ -144,7 +143,8 @@ final class DiscoveryCore {
     return left == right
   }
 
-  /// Never at once: what is known already is found while the search begins, and who began it would not know it yet.
+  /// Delivers asynchronously: a cached service is found inside the call that starts the search, before the caller has
+  /// its ID.
   private func deliver(_ event: ServiceDiscovery.Event, to id: ServiceDiscovery.Browse) {
     guard let search = searches[id] else { return }
     search.owner.execute { search.handler(event) }

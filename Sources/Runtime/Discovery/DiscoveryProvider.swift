@@ -1,35 +1,35 @@
 internal import MatterProtocol
 
-/// Somebody who publishes services and looks for them. Confined to an event loop.
+/// A DNS-SD implementation: publishes services and browses for them. Confined to an event loop.
 protocol DiscoveryProvider: AnyObject {
   func publish(_ service: MatterService)
-  /// - Parameter silently: without a goodbye, where that can be.
+  /// - Parameter silently: whether to omit the goodbye, if the provider can.
   func withdraw(_ service: MatterService, silently: Bool)
-  /// What is found is told to the provider's `onNews`.
+  /// Starts a search; events go to the provider's `onEvent`.
   func browse(_ query: DiscoveryQuery, as browse: ServiceDiscovery.Browse)
   func stop(_ browse: ServiceDiscovery.Browse)
   func queryAgain()
-  /// The interfaces that may be used are others now.
+  /// Switches to these interfaces.
   func follow(_ interfaces: [NetworkInterface])
-  /// Says goodbye to everything.
+  /// Withdraws everything with a goodbye and releases the sockets.
   func close()
-  /// What came and was not acted on, by reason.
+  /// Dropped input by reason.
   var drops: [String: Int] { get }
 }
 
 extension DiscoveryProvider {
-  /// Somebody else reads the packets.
+  /// None: the packets are read outside this process.
   var drops: [String: Int] { [:] }
 }
 
-/// What a provider has to tell.
-enum DiscoveryNews {
-  /// A service is there on an interface, or says something new about itself there, or the same anew.
-  case heard(ServiceDiscovery.Browse, MatterService, on: InterfaceID)
-  /// A service is not there any more on an interface.
-  case gone(ServiceDiscovery.Browse, MatterService.Kind, on: InterfaceID)
-  /// Somebody else has the name of a service. It is not published, and tried again later.
+/// An event of a provider.
+enum ProviderEvent {
+  /// A service was found, updated or announced again on an interface.
+  case found(ServiceDiscovery.Browse, MatterService, on: InterfaceID)
+  /// A service was lost on an interface.
+  case lost(ServiceDiscovery.Browse, MatterService.Kind, on: InterfaceID)
+  /// Another host has the name of a service. It is not published; the provider retries.
   case conflict(MatterService.Kind)
-  /// Somebody else has the name of a host of ours. Services on that host are not published, and tried again later.
+  /// Another host has a host name of ours. The services on it are not published; the provider retries.
   case hostConflict(String, [MatterService.Kind])
 }

@@ -4,10 +4,10 @@ internal import MatterProtocol
 /// The sockets that service discovery could open.
 struct DiscoverySockets: Sendable {
   var multicast: [BoundSocket] = []
-  /// On loopback, each on a port of its own, for those who know it from the registry.
+  /// Sockets on loopback, on ephemeral ports, for the processes in the registry.
   var direct: BoundSockets?
   var registry: DirectRegistry?
-  /// What to tell of this host on each interface.
+  /// The addresses to publish on each interface.
   var addresses: [InterfaceID: [IPAddress]] = [:]
 
   init(_ options: ServiceDiscovery.Options, logger: Logger) {
@@ -29,7 +29,7 @@ struct DiscoverySockets: Sendable {
       openDirect(on: loopback, directory, logger)
     }
     if multicast.isEmpty && direct == nil {
-      logger.warning("DNS-SD works on none of the interfaces; nodes can be reached by address and port only")
+      logger.warning("DNS-SD works on none of the interfaces; nodes are reachable by address and port only")
     }
   }
 
@@ -42,10 +42,10 @@ struct DiscoverySockets: Sendable {
         addresses[.direct] = loopback.addresses.map(\.ip)
       } catch {
         sockets.close()
-        logger.warning("this process can't be noted for direct discovery: \(error)")
+        logger.warning("no direct discovery, cannot register this process: \(error)")
       }
     } catch {
-      logger.warning("no port for direct discovery: \(error)")
+      logger.warning("no direct discovery, cannot open a port: \(error)")
     }
   }
 

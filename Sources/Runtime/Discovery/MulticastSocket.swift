@@ -2,16 +2,17 @@ internal import Glibc
 internal import MatterProtocol
 
 extension InterfaceID {
-  /// Stands for the processes noted in the registry, which are treated like an interface of their own.
+  /// The pseudo interface of the processes in the registry.
   static let direct = InterfaceID(UInt32.max)
 }
 
 extension BoundSocket {
-  /// A socket for multicast DNS on one interface and in one family, sharing port 5353 with everybody who shares.
+  /// Opens a multicast DNS socket for one interface and one family, sharing port 5353.
   ///
-  /// It is bound to the group's address and has joined the group on this interface only, so it gets no packet of another interface
-  /// and takes no unicast packet away from another responder on this host. RFC 6762 § 15.
-  /// - Parameter isShared: false: a socket with a port of its own, which sends to the group and receives the answers only.
+  /// The socket is bound to the group's address and joins the group on this interface only, so it receives no packets
+  /// of other interfaces and takes no unicast packets from other responders on this host. RFC 6762 § 15.
+  /// - Parameter isShared: if false, the socket has an ephemeral port, sends to the group and receives only the
+  ///   answers.
   static func multicast(
     on interface: NetworkInterface, isIPv6: Bool, isShared: Bool = true
   ) throws(NetworkError) -> BoundSocket {
@@ -28,7 +29,7 @@ extension BoundSocket {
         try need(set(descriptor, Int(SOL_SOCKET), SO_REUSEADDR, 1), "SO_REUSEADDR")
         _ = set(descriptor, Int(SOL_SOCKET), SO_REUSEPORT, 1)
       }
-      // Not allowed to everybody; the membership and the outgoing interface below do for multicast.
+      // Needs a privilege on some kernels; the membership and the outgoing interface below suffice for multicast.
       _ = interface.name.withCString {
         setsockopt(descriptor, SOL_SOCKET, SO_BINDTODEVICE, $0, socklen_t(interface.name.utf8.count + 1))
       }
@@ -69,8 +70,8 @@ extension BoundSocket {
     }
   }
 
-  /// For the options that name a group and an interface. Without the address, packets sent on loopback would have the
-  /// address of another interface.
+  /// Returns the value of the options that name a group and an interface. Without the address, packets sent on loopback
+  /// would have the address of another interface.
   static func request(_ group: UInt32?, _ interface: NetworkInterface) -> ip_mreqn {
     let addresses = interface.addresses.compactMap { if case .v4(let value) = $0.ip { value } else { nil } }
     return ip_mreqn(

@@ -3,32 +3,33 @@ public import MatterProtocol
 public import NIOCore
 internal import Synchronization
 
-/// DNS-SD for all nodes of this process, on one event loop: by the Avahi daemon, or by one responder, one browser and one set of
-/// sockets of our own.
+/// DNS-SD for all nodes of this process, on one event loop: through the Avahi daemon, or with one responder, one
+/// browser and one set of sockets of its own.
 ///
-/// May be called from anywhere; what is found is told on the loop of whoever asked. It speaks multicast DNS on the interfaces
-/// given and no others. The loopback interface is none of Avahi's: there our own do the work, whatever the mode. Where multicast doesn't work on loopback, the processes of one user find each other all the same: each
-/// one listens on a port of its own, notes it in a registry directory, and sends to all ports noted there what it multicasts.
+/// May be called from any thread; events are delivered on the caller's loop. Multicast DNS is used on the given
+/// interfaces only. Avahi does not serve the loopback interface, where the built-in responder is used in every mode.
+/// Where loopback has no multicast, the processes of a user still find each other: each listens on an ephemeral port,
+/// notes the port in a registry directory, and sends its multicast messages to all ports noted there.
 public final class ServiceDiscovery: NodeDiscovery {
-  /// Who does the work.
+  /// The implementation to use.
   public enum Mode: String, CaseIterable, Sendable {
-    /// The Avahi daemon where it answers, else our own.
+    /// The Avahi daemon if it answers, otherwise the built-in implementation.
     case auto
     /// The Avahi daemon.
     case avahi
-    /// Our own responder and browser.
+    /// Hearth's own responder and browser.
     case builtin
-    /// Nobody: nothing is published and nothing found.
+    /// None: nothing is published and nothing found.
     case off
   }
 
-  /// Who does the work, on which interfaces.
+  /// The implementation and the interfaces.
   public struct Options: Sendable {
     public var mode = Mode.auto
     public var interfaces: [NetworkInterface]
-    /// The directory where processes on loopback note their ports; nil: multicast only.
+    /// The directory where processes on loopback note their ports; nil for multicast only.
     public var registry: String?
-    /// Off: by the registry only.
+    /// Whether multicast DNS is used; if false, the registry only.
     public var usesMulticast = true
 
     public init(interfaces: [NetworkInterface], registry: String? = nil) {
@@ -37,20 +38,20 @@ public final class ServiceDiscovery: NodeDiscovery {
     }
   }
 
-  /// What a search tells.
+  /// An event of a search.
   public enum Event: Hashable, Sendable {
-    /// A service that was not there before, or one that says something new about itself, or one that announces anew what it
-    /// said before, as a node does that has just started. (Of such a node Avahi tells nothing.)
+    /// A service appeared, changed, or was announced again unchanged, as by a node that has just started. (Avahi does
+    /// not report repeated announcements.)
     case found(MatterService)
-    /// A service said goodbye, or was not heard of for as long as it had said.
+    /// A service said goodbye, or its records expired.
     case lost(MatterService)
   }
 
-  /// Why discovery can't be done as it was asked for.
+  /// Why the requested discovery is not available.
   public enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Only loopback interfaces were chosen.
+    /// Avahi was requested for loopback interfaces only.
     case avahiIsNotForLoopback
-    /// The daemon does not answer, for a reason in its own words.
+    /// The daemon does not answer; the reason is its own text.
     case noAvahi(String)
 
     public var description: String {
@@ -63,22 +64,22 @@ public final class ServiceDiscovery: NodeDiscovery {
     }
   }
 
-  /// A search that goes on until it is stopped.
+  /// A search, active until it is stopped.
   public struct Browse: Hashable, Sendable {
-    /// What tells it from the other searches of the process.
+    /// Unique among the searches of the process.
     public let number: UInt64
 
-    /// - Parameter number: another one for each search of a process.
+    /// - Parameter number: unique among the searches of the process.
     public init(number: UInt64) { self.number = number }
   }
 
-  /// How it is being done, to be shown to the user.
+  /// The state of discovery, for display.
   public struct Status: Hashable, Sendable {
-    /// The names of the interfaces with a multicast socket, and its family.
+    /// The multicast sockets: interface name and family.
     public var multicast: [String]
     /// The port noted in the registry.
     public var directPort: UInt16?
-    /// The version of the Avahi daemon, where it does the work.
+    /// The version of the Avahi daemon, if used.
     public var avahi: String?
 
     public init(multicast: [String] = [], directPort: UInt16? = nil, avahi: String? = nil) {
@@ -91,10 +92,10 @@ public final class ServiceDiscovery: NodeDiscovery {
   private let core: NIOLoopBoundBox<DiscoveryCore?>
   private let lastNumber = Atomic<UInt64>(0)
 
-  /// Checks whether the mode works with the interfaces.
+  /// Checks that the mode works with the interfaces.
   public static func check(_ options: Options) throws(Failure) { _ = try daemon(for: options) }
 
-  /// Whether the Avahi daemon answers; nil where it isn't used.
+  /// Probes the Avahi daemon; nil if it isn't used.
   private static func daemon(for options: Options) throws(Failure) -> Result<String, AvahiFailure>? {
     guard options.mode == .auto || options.mode == .avahi else { return nil }
     guard options.interfaces.contains(where: { !$0.isLoopback }) else {
@@ -106,7 +107,7 @@ public final class ServiceDiscovery: NodeDiscovery {
     return answer
   }
 
-  /// Opens the sockets; where one can't be opened it goes on without, and says so in the log.
+  /// Opens the sockets. A socket that can't be opened is logged and omitted.
   public init(_ options: Options, on eventLoop: any EventLoop, logger: Logger) throws(Failure) {
     self.eventLoop = eventLoop
     core = NIOLoopBoundBox.makeEmptyBox(valueType: DiscoveryCore.self, eventLoop: eventLoop)
@@ -116,12 +117,12 @@ public final class ServiceDiscovery: NodeDiscovery {
     }
     var own = options
     var avahi: String?
-    let beyond = options.interfaces.filter { !$0.isLoopback }
+    let external = options.interfaces.filter { !$0.isLoopback }
     switch try Self.daemon(for: options) {
     case .success(let version):
       avahi = version
       own.interfaces.removeAll { !$0.isLoopback }
-    case .failure(let failure): logger.info("no Avahi daemon answers (\(failure)); DNS-SD is our own")
+    case .failure(let failure): logger.info("no Avahi daemon answers (\(failure)); using the built-in DNS-SD")
     case nil: break
     }
     let sockets = own.interfaces.isEmpty ? nil : DiscoverySockets(own, logger: logger)
@@ -130,24 +131,24 @@ public final class ServiceDiscovery: NodeDiscovery {
     self.status = status
     let usesAvahi = avahi != nil
     if let avahi {
-      logger.info("DNS-SD by \(avahi) on \(beyond.map(\.name).joined(separator: ", "))")
+      logger.info("DNS-SD by \(avahi) on \(external.map(\.name).joined(separator: ", "))")
     }
     run { core, loop in
       let made = DiscoveryCore(logger: logger)
       if let sockets {
         made.add { BuiltinDiscovery(sockets, isForLoopbackOnly: usesAvahi, on: loop, logger: logger, $0) }
       }
-      if usesAvahi { made.add { AvahiDiscovery(interfaces: beyond, on: loop, logger: logger, $0) } }
+      if usesAvahi { made.add { AvahiDiscovery(interfaces: external, on: loop, logger: logger, $0) } }
       core.value = made
     }
   }
 
-  /// Announces a service, or announces it anew when something about it has changed.
+  /// Announces a service, or announces it again after a change.
   /// - Parameters:
-  ///   - owner: the loop that `onConflict` is called on; nil: that of DNS-SD.
-  ///   - onConflict: somebody else has the instance name or that of the host, and the service is not announced. It is tried
-  ///     again every minute. A service whose instance name can be another is better withdrawn and published under that; and
-  ///     all services of a host are better published on one of another name.
+  ///   - owner: the loop that `onConflict` is called on; nil for that of DNS-SD.
+  ///   - onConflict: called if another host has the instance name or the host name. The service is then not announced,
+  ///     and retried every minute. To resolve a conflict of the instance name, withdraw the service and publish it
+  ///     under another name; to resolve one of the host name, publish all services of the host on another one.
   public func publish(
     _ service: MatterService, on owner: (any EventLoop)? = nil,
     onConflict: (@Sendable (ServiceConflict) -> Void)? = nil
@@ -155,7 +156,7 @@ public final class ServiceDiscovery: NodeDiscovery {
     run { core, loop in core.value?.publish(service, on: owner ?? loop, onConflict) }
   }
 
-  /// Takes a service back, with a goodbye unless it is `silently`.
+  /// Withdraws a service, with a goodbye unless `silently` is set.
   public func withdraw(_ service: MatterService, silently: Bool = false) {
     run { core, _ in core.value?.withdraw(service, silently: silently) }
   }
@@ -171,20 +172,20 @@ public final class ServiceDiscovery: NodeDiscovery {
     return browse
   }
 
-  /// Ends a search. What is on its way to another loop already may still be told there.
+  /// Stops a search. Events already on their way to another loop may still be delivered.
   public func stop(_ browse: Browse) { run { core, _ in core.value?.stop(browse) } }
 
-  /// Asks again at once for all that is searched for.
+  /// Queries again at once for all searches.
   public func queryAgain() { run { core, _ in core.value?.queryAgain() } }
 
-  /// Speaks on these interfaces from now on, with the addresses that they have now: what is published is announced on new
-  /// ones, and looked for there.
+  /// Switches to these interfaces and their current addresses: announces the published services on new interfaces, and
+  /// browses there.
   public func follow(_ interfaces: [NetworkInterface]) { run { core, _ in core.value?.follow(interfaces) } }
 
-  /// Packets that were not acted on, by reason; none after ``stop()``.
+  /// Returns the dropped packets by reason; empty after ``stop()``.
   public func drops() -> EventLoopFuture<[String: Int]> { eventLoop.submit { [core] in core.value?.drops ?? [:] } }
 
-  /// Says goodbye to all services and closes the sockets. Done when the future is.
+  /// Withdraws all services with goodbyes and closes the sockets. The future completes when it is done.
   @discardableResult
   public func stop() -> EventLoopFuture<Void> {
     eventLoop.submit { [core] in

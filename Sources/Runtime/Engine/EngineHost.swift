@@ -2,20 +2,21 @@ public import Logging
 public import MatterProtocol
 public import NIOCore
 
-/// Drives one engine on one event loop: its datagrams, its timer, its store and its services.
+/// Drives one engine on one event loop, with its datagrams, timer, store and services.
 ///
-/// Confined to that loop: everything is called on it, and calls back on it, synchronously. Effects are carried out in order
-/// when the engine has been given something; what a callback gives it in turn is carried out by the same drain, after what
-/// was there before. To be ended with `stop()`, which also lets go of it.
+/// Confined to that loop: all methods and callbacks run on it, synchronously. Effects are performed in order after each
+/// input. Input from a callback is performed by the same drain, after the effects queued before. Call `stop()` to end
+/// the host, which also releases it.
 ///
-/// The packet path is inlinable, so that whoever starts a host compiles it for that engine: generic code would look up the
-/// type of each effect at run time, which takes longer than carrying it out.
+/// The packet path is inlinable, so that it is specialized for the engine: unspecialized generic code would look up the
+/// type of each effect at run time, which takes longer than performing it.
 public final class EngineHost<E: Engine & SendableMetatype> {
   public let eventLoop: any EventLoop
   public let transport: any DatagramTransport
-  /// What the engine emits, in order.
+  /// Called for each event of the engine, in order.
   public var onEvent: ((E.Event) -> Void)?
-  /// The store failed. The engine is driven no further: what it would do next relies on what could not be stored.
+  /// Called when the store has failed. The engine is stopped, since its next steps rely on the changes that were not
+  /// stored.
   public var onStoreFailure: ((StoreError) -> Void)?
 
   @usableFromInline var engine: E
@@ -24,13 +25,13 @@ public final class EngineHost<E: Engine & SendableMetatype> {
   @usableFromInline let logger: Logger
   @usableFromInline let traces: Bool
   @usableFromInline var isDraining = false
-  /// Whether it was ended; then nothing reaches the engine any more.
+  /// Whether the host was stopped; the engine gets no further input.
   public private(set) var isStopped = false
   private var published: [MatterService.Kind: MatterService] = [:]
   private var browses: [DiscoveryQuery: ServiceDiscovery.Browse] = [:]
   @usableFromInline var timer: LazyTimer?
 
-  /// To be called on the event loop; then `start()`.
+  /// To be called on the event loop, followed by `start()`.
   public init(
     _ engine: E, transport: any DatagramTransport, store: any NodeStore = MemoryStore(),
     discovery: (any NodeDiscovery)? = nil, logger: Logger, onEvent: ((E.Event) -> Void)? = nil
@@ -47,7 +48,7 @@ public final class EngineHost<E: Engine & SendableMetatype> {
     timer = LazyTimer(on: eventLoop) { [weak self] in self?.fired() }
   }
 
-  /// The host, to be carried to other threads and opened on its loop again. To be called on the loop.
+  /// The host as a value for other threads, to be unwrapped on its loop. To be called on the loop.
   public var bound: NIOLoopBound<EngineHost<E>> { NIOLoopBound(self, eventLoop: eventLoop) }
 
   /// The machine's monotonic clock.
@@ -55,41 +56,42 @@ public final class EngineHost<E: Engine & SendableMetatype> {
     Instant(nanoseconds: Int64(clamping: eventLoop.now.uptimeNanoseconds))
   }
 
-  /// Starts to listen, carries out the effects that the engine has from its making, and sets the timer.
+  /// Starts receiving, performs the engine's initial effects, and arms the timer.
   @inlinable public func start() {
     transport.onDatagram = { [self] bytes, source in received(bytes, from: source) }
     drain()
   }
 
-  /// A datagram came.
+  /// Passes a datagram to the engine.
   @inlinable public func received(_ bytes: consuming [UInt8], from source: MatterProtocol.SocketAddress) {
     if traces { logger.trace("received \(bytes.count) bytes from \(source)") }
     handle(.datagram(bytes, from: source))
   }
 
-  /// Something came from outside.
+  /// Passes an input to the engine.
   @inlinable public func handle(_ input: consuming Input) {
     if isStopped { return }
     engine.handle(input, at: now)
     drain()
   }
 
-  /// Calls `body` with the engine and the time, then carries out the effects.
+  /// Calls `body` with the engine and the time, then performs the effects.
   ///
-  /// Called from a callback, the effects come after those that are being carried out. `body` itself must not call the host.
+  /// If called from a callback, the effects are performed after those in progress. `body` itself must not call the
+  /// host.
   @inlinable public func perform<R, F: Error>(_ body: (inout E, Instant) throws(F) -> R) throws(F) -> R {
     defer { drain() }
     return try body(&engine, now)
   }
 
-  /// Takes the node's services back, and closes its sockets and its store.
-  /// - Parameter silently: says no goodbye, as a node does that lost its power.
+  /// Withdraws the node's services and closes its sockets and its store.
+  /// - Parameter silently: whether to omit the goodbyes, as on a loss of power.
   public func stop(silently: Bool = false) {
     if isStopped { return }
     isStopped = true
     timer?.cancel()
     transport.close()
-    // In an order of their own: a run of a simulation is the same each time.
+    // Sorted, so that a simulation is deterministic.
     for (_, browse) in browses.sorted(by: { "\($0.key)" < "\($1.key)" }) { discovery?.stop(browse) }
     browses = [:]
     for (_, service) in published.sorted(by: { "\($0.key)" < "\($1.key)" }) {
@@ -110,14 +112,14 @@ public final class EngineHost<E: Engine & SendableMetatype> {
     while !isStopped, let effect = engine.nextEffect() {
       carryOut(effect)
       count &+= 1
-      // An engine that keeps itself busy is ended where time is simulated: there it would last for ever.
+      // In virtual time, an engine that never runs out of effects would block the simulation forever, so it is stopped.
       if count & 0xFFF == 0, !transport.goesOn(afterEffects: count) { stop(silently: true) }
     }
     isDraining = false
     if !isStopped { timer?.arm(Self.deadline(&engine)) }
   }
 
-  /// `inout`, since reading a computed property of a stored engine would copy all of the engine first.
+  /// `inout`, since reading a computed property of a stored engine would copy the whole engine first.
   @inlinable static func deadline(_ engine: inout E) -> Instant? { engine.nextDeadline }
 
   @inlinable func carryOut(_ effect: Effect<E.Event>) {
@@ -135,7 +137,7 @@ public final class EngineHost<E: Engine & SendableMetatype> {
 
   @usableFromInline func join(_ group: IPAddress) {
     for failure in transport.join(group, port: NodeCore.groupPort) {
-      logger.warning("messages to \(group) are not received: \(failure)")
+      logger.warning("cannot join \(group), messages to it are not received: \(failure)")
     }
   }
 
@@ -158,7 +160,7 @@ public final class EngineHost<E: Engine & SendableMetatype> {
     do throws(StoreError) {
       try store.commit(changes)
     } catch {
-      logger.critical("the state can't be stored, the node stops: \(error)")
+      logger.critical("cannot store the state, stopping the node: \(error)")
       let report = onStoreFailure
       stop()
       report?(error)
@@ -195,7 +197,7 @@ public final class EngineHost<E: Engine & SendableMetatype> {
   }
 }
 
-/// A reference that does not keep its object.
+/// A weak reference in a value.
 struct Weak<Object: AnyObject> {
   weak var object: Object?
   init(_ object: Object) { self.object = object }

@@ -1,17 +1,17 @@
 public import MatterProtocol
 internal import NIOCore
 
-/// One timer for a deadline that moves often. Confined to its event loop.
+/// A timer for a deadline that moves often. Confined to its event loop.
 ///
-/// It is set anew only when the deadline comes earlier. When it moves away, the timer fires once too early, and whoever is
-/// called looks at the deadline and arms it again: a deadline pushed back with every packet costs nothing.
+/// It is rescheduled only when the deadline moves earlier. When the deadline moves later, the timer fires early, and
+/// its owner checks the deadline and arms it again: postponing the deadline with every packet costs nothing.
 @usableFromInline final class LazyTimer {
   private let eventLoop: any EventLoop
   private let fire: () -> Void
   private var scheduled: Scheduled<Void>?
   private var due: Instant?
 
-  /// - Parameter fire: called on the loop, perhaps before the deadline. Must not keep its owner alive.
+  /// - Parameter fire: called on the loop, possibly before the deadline. Must not retain its owner.
   init(on eventLoop: any EventLoop, _ fire: @escaping () -> Void) {
     self.eventLoop = eventLoop
     self.fire = fire

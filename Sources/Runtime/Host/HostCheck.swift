@@ -1,20 +1,20 @@
-/// One thing that nodes need of their host, and its state.
+/// The result of one check of the host.
 public struct HostCheck: Hashable, Sendable {
-  /// How it is.
+  /// The severity of the result.
   public enum Level: String, Sendable {
     case ok
-    /// Works, with a limit.
+    /// Works with a limitation.
     case note
     /// Does not work.
     case problem
   }
 
-  /// `multicast`.
+  /// The subject of the check, such as `multicast`.
   public var subject: String
   public var level: Level
-  /// What was found.
+  /// The result, for display.
   public var finding: String
-  /// What to do about it; nil: nothing.
+  /// The recommended action, or nil if none is needed.
   public var advice: String?
 
   public init(_ subject: String, _ level: Level, _ finding: String, advice: String? = nil) {

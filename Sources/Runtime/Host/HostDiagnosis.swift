@@ -4,10 +4,10 @@ internal import Glibc
 internal import MatterCrypto
 internal import MatterProtocol
 
-/// Checks of what nodes need of their host. Nothing is sent but a datagram to the multicast DNS group on each interface in question, and
-/// nothing is changed.
+/// Checks whether the host meets the requirements of nodes. Nothing is changed, and nothing is sent except one datagram
+/// to the multicast DNS group on each selected interface.
 public enum HostDiagnosis {
-  /// The interfaces that are to be used, and the others.
+  /// Checks the selected interfaces, and lists the others.
   public static func interfaces(_ selection: InterfaceSelection) -> [HostCheck] {
     let all: [NetworkInterface]
     let chosen: [NetworkInterface]
@@ -51,12 +51,12 @@ public enum HostDiagnosis {
     return (UInt32(digits, radix: 16) ?? 0x1000) & 0x1000 != 0
   }
 
-  /// Sends a datagram to the multicast DNS group on each of the interfaces, in each family, and waits for it.
+  /// Checks that a datagram sent to the multicast DNS group on each interface and in each family is received.
   public static func multicast(_ selection: InterfaceSelection) -> [HostCheck] {
     NetworkInterfaces.usable(selection).map { multicast($0) }
   }
 
-  /// - Parameter open: opens a socket of the multicast DNS group on an interface, of IPv6 or IPv4.
+  /// - Parameter open: opens a multicast DNS socket on an interface, for IPv6 if true.
   static func multicast(
     _ interface: NetworkInterface,
     open: (NetworkInterface, Bool) throws(NetworkError) -> BoundSocket = { interface, isIPv6 throws(NetworkError) in
@@ -65,14 +65,14 @@ public enum HostDiagnosis {
   ) -> HostCheck {
     let subject = "multicast"
     let name = interface.name
-    // On loopback the processes of a user also find each other through files.
+    // On loopback, the processes of a user also find each other through the registry.
     let level: HostCheck.Level = interface.isLoopback ? .note : .problem
     for isIPv6 in [false, true] where interface.addresses.contains(where: { $0.ip.isIPv6 == isIPv6 }) {
       let family = isIPv6 ? "IPv6" : "IPv4"
       do throws(NetworkError) {
         let socket = try open(interface, isIPv6)
         defer { close(socket.descriptor) }
-        // The loopback interface has multicast in one family on most hosts.
+        // Most hosts have multicast on loopback in one family only.
         if echoes(socket) || interface.isLoopback && isIPv6 { continue }
         return HostCheck(
           subject, level, "\(name) does not carry multicast over \(family)",
@@ -92,7 +92,7 @@ public enum HostDiagnosis {
 
   /// Whether a socket of the multicast DNS group receives its own datagram within a second.
   private static func echoes(_ socket: BoundSocket) -> Bool {
-    // A query without questions, with an identifier to know it by.
+    // A query without questions, with a random identifier.
     var random = SystemRandomSource()
     let identifier = UInt16.random(in: 1...UInt16.max, using: &random)
     let query = [UInt8(identifier >> 8), UInt8(identifier & 0xFF)] + [UInt8](repeating: 0, count: 10)
@@ -110,7 +110,7 @@ public enum HostDiagnosis {
     return false
   }
 
-  /// Whether the Avahi daemon answers, and what it means for these interfaces.
+  /// Checks whether the Avahi daemon answers, and whether the interfaces need it.
   public static func avahi(_ selection: InterfaceSelection) -> HostCheck {
     let isNeeded = NetworkInterfaces.usable(selection).contains { !$0.isLoopback }
     switch AvahiDaemon.probe() {
@@ -124,7 +124,7 @@ public enum HostDiagnosis {
     }
   }
 
-  /// The limit of open files.
+  /// Checks the limit of open files.
   public static func descriptors() -> HostCheck {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
@@ -133,18 +133,20 @@ public enum HostDiagnosis {
     let count = limit.rlim_cur
     let text = count >= UInt64(Int64.max) ? "no limit of open files" : "\(count) open files at a time"
     let advice = "raise it with ulimit -n 8192"
-    if count < 256 { return HostCheck("descriptors", .problem, "\(text), too few for some devices", advice: advice) }
+    if count < 256 {
+      return HostCheck("descriptors", .problem, "\(text), not enough for several devices", advice: advice)
+    }
     if count < 1024 { return HostCheck("descriptors", .note, "\(text), about \(count / 8) devices", advice: advice) }
     return HostCheck("descriptors", .ok, text)
   }
 
-  /// Whether a time service keeps the clock of the host.
+  /// Whether a time service synchronizes the host's clock.
   public enum ClockSynchronization: Hashable, Sendable {
     case unknown, none
-    /// - Parameter error: the largest that is possible.
+    /// - Parameter error: the maximum error.
     case kept(error: Duration)
 
-    /// As the kernel has it.
+    /// Returns the state that the kernel reports.
     public static func current() -> Self {
       var error = 0
       return switch hearth_clock_synchronized(&error) {
@@ -155,8 +157,8 @@ public enum HostDiagnosis {
     }
   }
 
-  /// The wall clock, which certificates are checked against.
-  /// - Parameter executable: its path: the clock can't be earlier than when it was built.
+  /// Checks the wall clock, which certificate validity depends on.
+  /// - Parameter executable: the path of the executable; the clock can't be earlier than its build time.
   public static func clock(
     executable: String, synchronization: ClockSynchronization = .current()
   ) -> HostCheck {
@@ -184,7 +186,7 @@ public enum HostDiagnosis {
     Date(timeIntervalSince1970: Double(seconds)).formatted(Date.ISO8601FormatStyle())
   }
 
-  /// Matter's port, on the interfaces that are to be used.
+  /// Checks that Matter's UDP port is free on the selected interfaces.
   public static func ports(_ selection: InterfaceSelection) -> HostCheck {
     for ip in NetworkInterfaces.usable(selection).flatMap(\.addresses).map(\.ip) {
       guard let descriptor = try? BoundSocket.open(for: ip) else { continue }
@@ -198,7 +200,7 @@ public enum HostDiagnosis {
     return HostCheck("ports", .ok, "UDP port 5540 is free")
   }
 
-  /// A directory that secrets are stored in.
+  /// Checks a directory for secrets: existence, owner, permissions and free space.
   public static func directory(_ path: String) -> HostCheck {
     let subject = "state directory"
     var status = stat()

@@ -1,12 +1,12 @@
 public import NIOCore
 
-/// An event loop that is another one, with a clock of its own.
+/// An event loop that wraps another one and has its own clock.
 public protocol ClockedEventLoop: EventLoop {
-  /// The other one.
+  /// The wrapped event loop.
   var base: any EventLoop { get }
 }
 
 extension EventLoop {
-  /// The event loop that sockets can be opened on whose events are to come here: of one with a clock of its own, the one beneath it.
+  /// The event loop to open sockets on: the wrapped one of a ``ClockedEventLoop``, otherwise the loop itself.
   public var forSockets: any EventLoop { (self as? any ClockedEventLoop)?.base ?? self }
 }

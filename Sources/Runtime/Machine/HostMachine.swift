@@ -40,7 +40,7 @@ public struct HostMachine: Machine {
   public var sharesFiles: Bool { true }
 }
 
-/// A thread of this process.
+/// A worker with a thread of this process.
 private struct ThreadWorker: Worker {
   private let pool = NIOThreadPool(numberOfThreads: 1)
 
@@ -53,7 +53,7 @@ private struct ThreadWorker: Worker {
   }
 
   func close(_ done: @escaping @Sendable () -> Void) {
-    // A pool that is shut down drops what waits: it is, behind that.
+    // Shutting down a pool drops queued work, so the shutdown is queued behind it.
     pool.submit { [pool] _ in pool.shutdownGracefully { _ in done() } }
   }
 }

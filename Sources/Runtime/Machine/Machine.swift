@@ -3,33 +3,33 @@ public import MatterCrypto
 public import MatterProtocol
 public import NIOCore
 
-/// What nodes run on: time, threads, sockets, services, files and randomness come from here and from nowhere else.
+/// The environment of nodes, the only source of time, threads, sockets, services, files and randomness.
 ///
-/// There is the ``HostMachine``, which is the one that this process runs on, and there are simulated ones on virtual time: code that
-/// is given its machine runs on either.
+/// ``HostMachine`` is the machine that this process runs on; simulated machines run on virtual time. Code that uses its
+/// machine for all of these runs on either.
 public protocol Machine: Sendable {
   // MARK: Time and threads
 
-  /// A loop to run a node on. Its `now` is the machine's monotonic clock.
+  /// Returns a loop to run a node on. Its `now` is the machine's monotonic clock.
   func nextEventLoop() -> any EventLoop
-  /// Where tasks run that are bound to no event loop; nil: on Swift's own threads.
+  /// The executor of tasks that are not bound to an event loop; nil for Swift's own threads.
   var taskExecutor: (any TaskExecutor)? { get }
-  /// A thread for what waits, as files do.
+  /// Creates a thread for blocking work, such as file access.
   func makeWorker() -> any Worker
-  /// The wall clock in microseconds since 1970. May jump.
+  /// Returns the wall clock in microseconds since 1970. May jump.
   func unixMicroseconds() -> Int64
 
   // MARK: Randomness
 
-  /// A source that no other part of the program draws from.
+  /// Creates a random source that no other part of the program uses.
   func makeRandom() -> any RandomSource
-  /// How nodes sign: with random numbers, or always in the same way where a run is to be repeated.
+  /// The signature scheme of nodes: randomized, or deterministic if the run has to be repeatable.
   var signatures: any SignatureScheme { get }
 
   // MARK: The network
 
-  /// Opens one node's sockets on these interfaces, and on no others. To be called on the loop.
-  /// - Parameter port: nil: one that is free.
+  /// Opens one node's sockets on the selected interfaces only. To be called on the loop.
+  /// - Parameter port: the UDP port; nil for a free one.
   /// - Throws: ``NetworkError``
   func openTransport(
     _ interfaces: InterfaceSelection, port: UInt16?, on eventLoop: any EventLoop
@@ -44,91 +44,94 @@ public protocol Machine: Sendable {
 
   // MARK: Files
 
-  /// Opens the store in a directory, for this process alone.
+  /// Opens the store in a directory exclusively.
   func openStore(_ directory: String) throws(StoreError) -> any NodeStore
-  /// What the store in a directory holds, whoever has it open.
+  /// Reads the state of the store in a directory without locking it.
   func storedState(of directory: String) throws(StoreError) -> StoredState
-  /// Whether other processes may use the same files at the same time, and have to be watched for that.
+  /// Whether other processes may use the same files concurrently.
   var sharesFiles: Bool { get }
 }
 
 extension Machine {
-  /// Starts a task of the machine's: it is bound to no event loop, and takes no time from one.
+  /// Starts a task on the machine's executor. It is not bound to an event loop.
   @discardableResult
   public func task<Success: Sendable>(_ body: @escaping @Sendable () async -> Success) -> Task<Success, Never> {
     Tasks.$executor.withValue(taskExecutor) { Tasks.start(body) }
   }
 
-  /// The wall clock in microseconds since 2000 (epoch-us). A clock set to before 2000 gives 0.
+  /// Returns the wall clock in microseconds since 2000 (epoch-us), or 0 if the clock is set to before 2000.
   public func matterMicroseconds() -> UInt64 {
     UInt64(clamping: unixMicroseconds() - HostClock.matterEpoch * 1_000_000)
   }
 
-  /// The wall clock in seconds since 2000 (epoch-s), as in certificates. A clock set to before 2000 gives 0.
+  /// Returns the wall clock in seconds since 2000 (epoch-s), as in certificates, or 0 if the clock is set to before
+  /// 2000.
   public func matterSeconds() -> UInt32 { UInt32(clamping: matterMicroseconds() / 1_000_000) }
 }
 
-/// One thread for work that waits: what is given to it first is done first.
+/// A thread for blocking work, in first-in, first-out order.
 public protocol Worker: Sendable {
-  /// - Returns: what the work came to, told on the event loop.
+  /// Runs `body` on the thread.
+  /// - Returns: the result of `body`, delivered on the event loop.
   func submit<R: Sendable>(
     on eventLoop: any EventLoop, _ body: @escaping @Sendable () throws -> R
   ) -> EventLoopFuture<R>
-  /// Ends the thread when all work is done, and calls back on it or on another.
+  /// Ends the thread after all queued work, then calls `done` on it or on another thread.
   func close(_ done: @escaping @Sendable () -> Void)
 }
 
 /// The datagrams of one node, on all of its sockets. Confined to its event loop.
 public protocol DatagramTransport: AnyObject {
-  /// The loop that it belongs to.
+  /// The loop that the transport is confined to.
   var eventLoop: any EventLoop { get }
-  /// The UDP port of all its sockets.
+  /// The UDP port of all sockets.
   var port: UInt16 { get }
-  /// Where the node can be reached.
+  /// The addresses at which the node is reachable.
   var addresses: [MatterProtocol.SocketAddress] { get }
-  /// What was lost on this side of the network.
+  /// Datagrams dropped on this host.
   var counters: UDPTransport.Counters { get }
   /// Called for each datagram, on the loop.
   var onDatagram: ((consuming [UInt8], MatterProtocol.SocketAddress) -> Void)? { get set }
-  /// Sends a datagram from the socket that the destination calls for; dropped and counted where there is none.
+  /// Sends a datagram from the socket that matches the destination, or drops and counts it if none does.
   func send(_ bytes: [UInt8], to destination: MatterProtocol.SocketAddress)
-  /// Takes in what is sent to a multicast address.
-  /// - Returns: what went wrong, interface by interface.
+  /// Joins a multicast group on all interfaces.
+  /// - Returns: the failures, by interface.
   func join(_ group: IPAddress, port: UInt16) -> [NetworkError]
-  /// Takes in no longer what is sent to a multicast address.
+  /// Leaves a multicast group.
   func leave(_ group: IPAddress)
-  /// The interfaces that may be used are these now, with these addresses.
-  /// - Returns: what went wrong.
+  /// Switches to these interfaces and their current addresses.
+  /// - Returns: the failures.
   func follow(_ interfaces: [NetworkInterface]) -> [NetworkError]
-  /// Closes all sockets; nothing is told of afterwards.
+  /// Closes all sockets; no callback is called afterwards.
   func close()
-  /// The node's engine has had so many effects at one time; asked seldom.
-  /// - Returns: whether it may have more. Where not, the node ends without a word.
+  /// Returns whether the engine may perform more effects without time passing. Called every few thousand effects; if
+  /// false, the host stops the node silently.
+  /// - Parameter count: the number of effects so far.
   func goesOn(afterEffects count: Int) -> Bool
 }
 
 extension DatagramTransport {
-  /// Always: in real time whoever keeps itself busy is seen to.
+  /// True: in real time, no guard against a busy engine is needed.
   public func goesOn(afterEffects count: Int) -> Bool { true }
 }
 
-/// Service discovery for the nodes of one process. May be called from anywhere.
+/// Service discovery for the nodes of one process. May be called from any thread.
 public protocol NodeDiscovery: AnyObject, Sendable {
-  /// Announces a service, or announces it anew when something about it has changed.
+  /// Announces a service, or announces it again after a change.
   /// - Parameters:
-  ///   - owner: the loop that `onConflict` is called on; nil: that of DNS-SD.
-  ///   - onConflict: somebody else has a name of it.
+  ///   - owner: the loop that `onConflict` is called on; nil for that of DNS-SD.
+  ///   - onConflict: called if another host has the instance name or the host name.
   func publish(
     _ service: MatterService, on owner: (any EventLoop)?, onConflict: (@Sendable (ServiceConflict) -> Void)?)
-  /// Takes a service back, with a goodbye unless it is `silently`.
+  /// Withdraws a service, with a goodbye unless `silently` is set.
   func withdraw(_ service: MatterService, silently: Bool)
   /// Starts a search.
-  /// - Parameter owner: the loop that `handler` is called on; where that is the caller's, not before this has returned.
+  /// - Parameter owner: the loop that `handler` is called on, never before this call returns if it is the caller's.
   func browse(
     _ query: DiscoveryQuery, on owner: any EventLoop, _ handler: @escaping @Sendable (ServiceDiscovery.Event) -> Void
   ) -> ServiceDiscovery.Browse
-  /// Ends a search.
+  /// Stops a search.
   func stop(_ browse: ServiceDiscovery.Browse)
-  /// Says goodbye to all services and closes the sockets. Done when the future is.
+  /// Withdraws all services with goodbyes and closes the sockets. The future completes when it is done.
   @discardableResult func stop() -> EventLoopFuture<Void>
 }

@@ -1,32 +1,34 @@
-/// What somebody waits for, to be told where it never comes.
+/// Records pending operations, so that a stalled simulation can report what it is waiting for.
 ///
-/// A simulation has whoever runs in it name his waits; anywhere else nobody asks, and it costs a look at a task-local value.
+/// Outside a simulation no registry is set, and the cost is one look at a task-local value.
 public enum PendingWork {
-  /// Whom to tell; nil: nobody. Tasks hand it on to those that they start; who only listens takes it away from them.
+  /// The registry of pending operations; nil outside a simulation. Child tasks inherit it; listeners that wait forever
+  /// clear it.
   @TaskLocal public static var board: (any WaitRegistry)?
 
-  /// Somebody begins to wait.
-  /// - Parameter what: as in “there still waits …”: `Kitchen/Lamp to answer onOff.toggle`.
-  /// - Returns: what to end it by; nil where nobody wants to know.
+  /// Registers a pending operation.
+  /// - Parameter what: the operation, completing “still waiting for …”: `Kitchen/Lamp to answer onOff.toggle`.
+  /// - Returns: the entry to end when the operation completes, or nil without a registry.
   public static func begin(_ what: @autoclosure () -> String) -> Wait? {
     guard let board, let number = board.begin(what()) else { return nil }
     return Wait(board: board, number: number)
   }
 }
 
-/// Somebody who waits.
+/// The entry of a pending operation.
 public struct Wait: Sendable {
   let board: any WaitRegistry
   let number: Int
 
-  /// It came, or is not waited for any more.
+  /// Removes the entry: the operation completed or was canceled.
   public func end() { board.end(number) }
 }
 
-/// Who knows who waits for what.
+/// A registry of pending operations.
 public protocol WaitRegistry: Sendable {
-  /// - Returns: a number to end the wait by; nil: it is none of this board's.
+  /// Registers a pending operation.
+  /// - Returns: the number of the entry, or nil if the operation does not belong to this registry.
   func begin(_ what: String) -> Int?
-  /// The wait of this number is over.
+  /// Removes an entry.
   func end(_ number: Int)
 }

@@ -1,10 +1,10 @@
-/// Where tasks run that outlive the scope that starts them.
+/// Starts tasks that outlive their scope.
 public enum Tasks {
-  /// Nil: on Swift's own threads. A simulation sets it for everything that runs in it, so that nothing escapes from its time;
-  /// tasks hand it on to those that they start.
+  /// The executor of started tasks; nil for Swift's own threads. A simulation sets it for all code that it runs, so
+  /// that no task escapes virtual time; child tasks inherit it.
   @TaskLocal public static var executor: (any TaskExecutor)?
 
-  /// Starts a task; to be used wherever `Task { … }` would be.
+  /// Starts a task; use it instead of `Task { … }`.
   @discardableResult
   public static func start<Success: Sendable>(
     _ body: sending @escaping () async -> Success

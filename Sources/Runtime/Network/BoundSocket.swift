@@ -1,14 +1,14 @@
 internal import Glibc
 public import MatterProtocol
 
-/// A UDP socket that is bound to one local address and belongs to nobody yet.
+/// A UDP socket bound to one local address, not yet owned by a transport.
 struct BoundSocket: Sendable {
   var descriptor: CInt
   var local: MatterProtocol.SocketAddress
-  /// The interface whose address it is bound to.
+  /// The interface of the address.
   var interface: NetworkInterface
 
-  /// A new datagram socket that does not block, for the family of `ip`.
+  /// Opens a non-blocking datagram socket for the family of `ip`.
   static func open(for ip: IPAddress) throws(NetworkError) -> CInt {
     let type = Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
     let descriptor = socket(ip.isIPv6 ? AF_INET6 : AF_INET, type, 0)
@@ -17,7 +17,7 @@ struct BoundSocket: Sendable {
     return descriptor
   }
 
-  /// Sets a socket option; says whether the system took it.
+  /// Sets a socket option and returns whether the system accepted it.
   static func set<Value>(_ descriptor: CInt, _ level: Int, _ name: CInt, _ value: Value) -> Bool {
     withUnsafePointer(to: value) {
       setsockopt(descriptor, CInt(level), name, $0, socklen_t(MemoryLayout<Value>.size)) == 0
@@ -30,12 +30,12 @@ struct BoundSocket: Sendable {
     }
   }
 
-  /// Binds; gives the error number of a failure, else 0.
+  /// Binds a socket and returns the error number, or 0.
   static func bind(_ descriptor: CInt, to address: MatterProtocol.SocketAddress) -> CInt {
     address.withSystemAddress { Glibc.bind(descriptor, $0, $1) == 0 ? 0 : errno }
   }
 
-  /// The port that a socket is bound to.
+  /// Returns the port that a socket is bound to.
   static func port(of descriptor: CInt) throws(NetworkError) -> UInt16 {
     var storage = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -50,10 +50,10 @@ struct BoundSocket: Sendable {
 }
 
 extension BoundSocket {
-  /// A socket bound to one address of an interface.
-  /// - Parameter port: 0 for one that is free.
-  /// - Returns: nil where the address can't be used now: an IPv6 address that is still being checked for duplicates, or one
-  ///   just taken away.
+  /// Opens a socket bound to one address of an interface.
+  /// - Parameter port: the port, or 0 for a free one.
+  /// - Returns: nil if the address can't be used at present: an IPv6 address still in duplicate address detection, or
+  ///   one just removed.
   static func unicast(
     _ ip: IPAddress, port: UInt16, on interface: NetworkInterface
   ) throws(NetworkError) -> BoundSocket? {
@@ -80,7 +80,7 @@ extension BoundSocket {
   private static func configure(_ descriptor: CInt, _ ip: IPAddress, _ interface: NetworkInterface) {
     _ = set(descriptor, Int(SOL_SOCKET), SO_RCVBUF, 1 << 20)
     _ = set(descriptor, Int(SOL_SOCKET), SO_SNDBUF, 1 << 20)
-    // The address that a socket is bound to does not tell multicast where to go out: this keeps it off the other interfaces.
+    // The bound address does not determine the interface of outgoing multicast: this option does.
     if ip.isIPv6 {
       _ = set(descriptor, IPPROTO_IPV6, IPV6_MULTICAST_IF, CInt(interface.index))
       _ = set(descriptor, IPPROTO_IPV6, IPV6_MULTICAST_HOPS, 64)
@@ -88,7 +88,7 @@ extension BoundSocket {
       _ = set(descriptor, IPPROTO_IP, IP_MULTICAST_IF, request(nil, interface))
     }
     if interface.isLoopback { return }
-    // What is sent leaves by this interface and no other, whatever the routing table says.
+    // Send by this interface only, regardless of the routing table.
     let index = CInt(bitPattern: interface.index.bigEndian)
     if ip.isIPv6 {
       _ = set(descriptor, IPPROTO_IPV6, SystemNumber.ipv6UnicastInterface, index)
@@ -98,28 +98,28 @@ extension BoundSocket {
   }
 }
 
-/// The sockets of one node: one for each address of the interfaces chosen, all on the same port.
+/// The sockets of one node: one for each address of the selected interfaces, all on the same port.
 ///
-/// None is bound to the wildcard address, so nothing comes in from another interface. They are open from here on: hand them to
-/// a ``UDPTransport`` or `close()` them.
+/// None is bound to the wildcard address, so no datagram of another interface is received. The sockets are open: pass
+/// them to a ``UDPTransport`` or `close()` them.
 public struct BoundSockets: Sendable {
   let sockets: [BoundSocket]
-  /// The UDP port, also where one was asked for that is free.
+  /// The UDP port, including one assigned by the system.
   public let port: UInt16
 
-  /// The addresses that the node can be reached at.
+  /// The addresses at which the node is reachable.
   public var addresses: [MatterProtocol.SocketAddress] { sockets.map(\.local) }
 
   /// Opens and binds the sockets.
-  /// - Parameter port: nil or 0 for one that is free on all addresses.
-  /// - Throws: ``NetworkError/portInUse(_:)`` and the others.
+  /// - Parameter port: the port; nil or 0 for one that is free on all addresses.
+  /// - Throws: ``NetworkError``
   public init(_ interfaces: [NetworkInterface], port: UInt16? = nil) throws(NetworkError) {
     if let port, port != 0 {
       sockets = try Self.bind(interfaces, port: port)
       self.port = port
       return
     }
-    // The system picks one for the first address; another process may have it on the next address.
+    // The system assigns a port for the first address; another process may use it on the next address, so retry.
     for _ in 0..<64 {
       do throws(NetworkError) {
         let sockets = try Self.bind(interfaces, port: 0)
@@ -133,12 +133,12 @@ public struct BoundSockets: Sendable {
     throw .noFreePort
   }
 
-  /// Opens on the interfaces that are selected.
+  /// Opens and binds the sockets on the selected interfaces.
   public init(_ selection: InterfaceSelection = .loopback, port: UInt16? = nil) throws(NetworkError) {
     try self.init(try NetworkInterfaces.select(selection), port: port)
   }
 
-  /// Closes sockets that were not handed to a transport.
+  /// Closes sockets that were not passed to a transport.
   public func close() {
     for socket in sockets { _ = Glibc.close(socket.descriptor) }
   }

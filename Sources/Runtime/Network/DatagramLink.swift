@@ -1,18 +1,18 @@
 internal import MatterCrypto
 package import MatterProtocol
 
-/// One direction of a link, on the host's own network: what becomes of the datagrams that are given to it.
+/// One direction of a simulated link on the host's real network.
 package struct DatagramLink: Sendable {
-  /// When it is done with what was given to it, where it is a slow one.
+  /// When the transmission queue is empty, if the link has a limited bandwidth.
   private var busyUntil: Instant?
   private var random = SystemRandomSource()
 
   package init() {}
 
+  /// Returns the delays after which the copies of a datagram arrive; empty if it is lost.
   /// - Parameters:
-  ///   - size: in bytes.
-  ///   - conditions: how the link is now.
-  /// - Returns: in how much time the copies of a datagram are through that is given to it now; empty: it is lost.
+  ///   - size: the size in bytes.
+  ///   - conditions: the present conditions of the link.
   package mutating func carry(_ size: Int, _ conditions: LinkConditions, at now: Instant) -> [Duration] {
     if conditions.maximumDatagramSize > 0, size > conditions.maximumDatagramSize { return [] }
     if conditions.loss.happens(&random) { return [] }
@@ -24,7 +24,7 @@ package struct DatagramLink: Sendable {
     }
   }
 
-  /// How long it takes until it is done with a datagram that is given to it now.
+  /// Returns the time in the transmission queue.
   private mutating func queue(_ size: Int, _ conditions: LinkConditions, at now: Instant) -> Duration {
     guard conditions.bytesPerSecond > 0 else { return .zero }
     let end =
@@ -35,7 +35,7 @@ package struct DatagramLink: Sendable {
 }
 
 extension LinkConditions {
-  /// Latency and jitter of one datagram.
+  /// Draws the latency and jitter of one datagram.
   package func delay(_ random: inout some RandomNumberGenerator) -> Duration {
     latency + .nanoseconds(Int64.random(in: 0...max(0, jitter.nanoseconds), using: &random))
   }

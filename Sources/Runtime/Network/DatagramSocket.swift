@@ -5,28 +5,28 @@ internal import NIOPosix
 
 /// A bound socket on an event loop. Confined to that loop.
 ///
-/// It is read by a NIO channel with vectored reads. It is written to directly, without NIO's queue: the bytes go from the array
-/// to the kernel with no copy or allocation in between. Only where the kernel has no room does NIO's queue take over.
+/// A NIO channel reads it with vectored reads. Writes bypass NIO's queue: the bytes go from the array to the kernel
+/// without a copy or allocation. NIO's queue is used only if the kernel's buffer is full.
 final class DatagramSocket {
   let local: MatterProtocol.SocketAddress
-  /// With the addresses that it has now.
+  /// The interface with its current addresses.
   var interface: NetworkInterface
   private let eventLoop: any EventLoop
   private var descriptor: CInt
   private var channel: (any Channel)?
   private var isClosed = false
   var onDatagram: ((consuming [UInt8], MatterProtocol.SocketAddress) -> Void)?
-  /// Datagrams that could not be sent.
+  /// The number of datagrams that could not be sent.
   private(set) var sendFailures = 0
-  /// Datagrams from where nothing can come from.
+  /// The number of datagrams with a source address that is not valid.
   private(set) var unknownSources = 0
-  /// Datagrams that the system threw away because they came faster than they were read, as of when it was closed.
+  /// The value of `overflows` at the time of closing.
   private var lastOverflows = 0
 
-  /// Takes over the socket. To be called on the event loop.
+  /// Takes ownership of the socket. To be called on the event loop.
   /// - Parameters:
-  ///   - datagramSize: longer datagrams are cut off.
-  ///   - batch: most datagrams taken with one system call.
+  ///   - datagramSize: the maximum size in bytes; longer datagrams are truncated.
+  ///   - batch: the maximum number of datagrams per system call.
   init(_ socket: BoundSocket, on eventLoop: any EventLoop, datagramSize: Int, batch: Int) {
     eventLoop.preconditionInEventLoop()
     local = socket.local
@@ -37,7 +37,7 @@ final class DatagramSocket {
     DatagramBootstrap(group: eventLoop)
       .channelOption(.datagramVectorReadMessageCount, value: batch)
       .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: datagramSize * batch))
-      // One read for each time the socket is ready: a second one would mostly find nothing.
+      // One read each time the socket is ready: a second one would usually find nothing.
       .channelOption(.maxMessagesPerRead, value: 1)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
@@ -80,10 +80,10 @@ final class DatagramSocket {
     }
   }
 
-  /// Datagrams that the system threw away because they came faster than they were read.
+  /// The number of datagrams that the system dropped because the receive buffer was full.
   var overflows: Int {
     guard descriptor >= 0 else { return lastOverflows }
-    // Nine numbers, of which the last is that of the drops: SO_MEMINFO.
+    // SO_MEMINFO returns nine numbers; the last one counts the drops.
     var numbers = [UInt32](repeating: 0, count: 9)
     var length = socklen_t(9 * MemoryLayout<UInt32>.size)
     guard getsockopt(descriptor, SOL_SOCKET, SystemNumber.memoryInformation, &numbers, &length) == 0 else { return 0 }
@@ -94,7 +94,7 @@ final class DatagramSocket {
     lastOverflows = overflows
     onDatagram = nil
     isClosed = true
-    // From here on the number may belong to another file.
+    // The descriptor may be reused for another file from here on.
     descriptor = -1
     channel?.close(promise: nil)
     channel = nil
@@ -126,6 +126,6 @@ private final class DatagramHandler: ChannelInboundHandler {
 
   func channelInactive(context: ChannelHandlerContext) { socket.closed() }
 
-  /// A datagram socket outlives the errors of single datagrams.
+  /// Ignores errors of single datagrams; the socket stays open.
   func errorCaught(context: ChannelHandlerContext, error: any Error) {}
 }

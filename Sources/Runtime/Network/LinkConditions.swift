@@ -1,10 +1,10 @@
 internal import MatterProtocol
 
-/// A probability as a ratio of whole numbers, so that a draw is the same on every machine.
+/// A probability as a ratio of integers, so that a draw is the same on every machine.
 public struct Ratio: Hashable, Codable, Sendable {
-  /// How many …
+  /// The number of favorable outcomes.
   public var numerator: UInt64
-  /// … of so many; 0 makes the ratio zero.
+  /// The number of all outcomes; 0 makes the ratio zero.
   public var denominator: UInt64
 
   /// - Parameter denominator: 0 makes the ratio zero.
@@ -13,18 +13,18 @@ public struct Ratio: Hashable, Codable, Sendable {
     self.denominator = denominator
   }
 
-  /// A share as people write it: 30% or 0.5%. Nil for what is none, or is more than all.
+  /// Parses a percentage such as 30% or 0.5%. Returns nil unless it is between 0% and 100%.
   public init?(percent text: String) {
     guard text.hasSuffix("%"), let percent = Double(text.dropLast()), (0...100).contains(percent) else { return nil }
     self.init(UInt64((percent * 10_000).rounded()), of: 1_000_000)
   }
 
-  /// The share in per cent.
+  /// The ratio in percent.
   public var percent: Double { denominator > 0 ? Double(numerator) * 100 / Double(denominator) : 0 }
 
   public static let never = Ratio(0, of: 1), always = Ratio(1, of: 1)
 
-  /// That one of two things happens, or both, of which neither knows of the other; in millionths.
+  /// Returns the probability that at least one of two independent events happens, in millionths.
   func or(_ other: Ratio) -> Ratio {
     let million: UInt64 = 1_000_000
     func rest(_ ratio: Ratio) -> UInt64 {
@@ -36,7 +36,7 @@ public struct Ratio: Hashable, Codable, Sendable {
     return Ratio(million - rest(self) * rest(other) / million, of: million)
   }
 
-  /// Whether it happens this time. Draws once, unless the answer is known beforehand.
+  /// Draws whether the event happens. Uses the random source unless the outcome is certain.
   package func happens(_ random: inout some RandomNumberGenerator) -> Bool {
     guard numerator > 0, denominator > 0 else { return false }
     guard numerator < denominator else { return true }
@@ -44,23 +44,23 @@ public struct Ratio: Hashable, Codable, Sendable {
   }
 }
 
-/// How a link treats datagrams in one direction.
+/// The conditions of a link in one direction.
 public struct LinkConditions: Hashable, Codable, Sendable {
-  /// The least time that a datagram takes.
+  /// The minimum transmission time of a datagram.
   public var latency: Duration
-  /// What is added to it at most; drawn for each datagram. Datagrams may overtake each other by it.
+  /// The maximum additional delay, drawn for each datagram, so that datagrams may overtake each other.
   public var jitter: Duration
-  /// How many never arrive.
+  /// The probability of loss.
   public var loss: Ratio
-  /// How many arrive twice, the second with a jitter of its own.
+  /// The probability of duplication; the second copy has its own jitter.
   public var duplication: Ratio
-  /// How many are held back for ``holding``, so that those sent after them come first.
+  /// The probability that a datagram is delayed by ``holding``, so that later ones overtake it.
   public var reordering: Ratio
-  /// How long the datagrams of ``reordering`` are held back.
+  /// The delay of reordered datagrams.
   public var holding: Duration = .milliseconds(50)
-  /// How many bytes of datagrams it carries in a second, one after the other; 0: as many as there are.
+  /// The bandwidth in bytes per second; 0 for unlimited.
   public var bytesPerSecond = 0
-  /// What it carries at most, in bytes of a datagram; 0: what every link carries.
+  /// The maximum size of a datagram in bytes; 0 for no limit beyond that of every link.
   public var maximumDatagramSize = 0
 
   public init(
@@ -74,20 +74,22 @@ public struct LinkConditions: Hashable, Codable, Sendable {
     self.duplication = duplication
   }
 
-  /// Whether nothing gets through that anybody could be followed by: all is lost, or the least that keeps a subscription is too long.
+  /// Whether no subscription can be kept: all datagrams are lost, or the smallest that keeps one exceeds the maximum
+  /// size.
   public var carriesNothing: Bool { !carries(Self.leastDatagramSize) }
 
-  /// Whether datagrams of so many bytes get through, some of them at least.
+  /// Returns whether datagrams of this size can get through.
   public func carries(_ size: Int) -> Bool {
     let isLost = loss.denominator > 0 && loss.numerator >= loss.denominator
     return !isLost && (maximumDatagramSize == 0 || maximumDatagramSize >= size)
   }
 
-  /// What keeps a subscription takes a report without anything in it, 41 bytes, and the answer to that, which is longer: a message
-  /// header, a protocol header with an acknowledgement, a status and the tag of the encryption. Matter Core § 4.4, § 4.8, § 10.7.2.
+  /// The size of the smallest exchange that keeps a subscription: an empty report, 41 bytes, and the longer response to
+  /// it, with a message header, a protocol header with an acknowledgement, a status and the tag of the encryption.
+  /// Matter Core § 4.4, § 4.8, § 10.7.2.
   package static let leastDatagramSize = 8 + 10 + 8 + 16
 
-  /// The conditions of a way that leads over this link and then another one.
+  /// Returns the conditions of a path over this link and then another one.
   public func followed(by other: LinkConditions) -> LinkConditions {
     func narrower(_ one: Int, _ two: Int) -> Int { one == 0 ? two : two == 0 ? one : min(one, two) }
     var both = LinkConditions(
@@ -99,9 +101,9 @@ public struct LinkConditions: Hashable, Codable, Sendable {
     return both
   }
 
-  /// Two milliseconds, and nothing goes wrong.
+  /// 2 ms latency and no faults.
   public static let perfect = LinkConditions()
-  /// A home's wireless network on a bad day: 5 to 45 ms, one in twenty lost, one in fifty twice.
+  /// A poor wireless network: 5 to 45 ms, 5% loss, 2% duplication.
   public static let poor = LinkConditions(
     latency: .milliseconds(5), jitter: .milliseconds(40), loss: Ratio(1, of: 20), duplication: Ratio(1, of: 50))
 }

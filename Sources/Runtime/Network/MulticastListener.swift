@@ -1,27 +1,28 @@
 internal import Glibc
 internal import MatterProtocol
 
-/// How multicast gets along an interface.
+/// The multicast routing on an interface.
 ///
-/// Linux has no route for IPv6 multicast on the loopback interface, but carries IPv4 multicast there. What is for an IPv6 group
-/// goes to an IPv4 address made from it, then: a convention among our own nodes of one host, who are alone on loopback.
+/// Linux has no route for IPv6 multicast on the loopback interface, but carries IPv4 multicast there. So on loopback an
+/// IPv6 group is mapped to an IPv4 address, a convention among Hearth nodes on one host, which are the only ones on
+/// loopback.
 enum MulticastRoute {
-  /// Whether multicast can go out from an address of the interface.
+  /// Returns whether multicast can be sent from an address of the interface.
   static func fits(_ ip: IPAddress, _ interface: NetworkInterface) -> Bool { ip.isIPv6 != interface.isLoopback }
 
-  /// The address that stands for an IPv6 group on an interface.
+  /// Returns the address that represents an IPv6 group on an interface.
   static func address(of group: IPAddress, on interface: NetworkInterface) -> IPAddress {
     guard interface.isLoopback, case .v6(let high, let low, _) = group else { return group }
-    // 239.255/16 is for use within a site. Two groups may come to share an address: only their members can read them.
+    // 239.255/16 has site-local scope. Two groups may map to one address; only members can decrypt their messages.
     let mixed = (high ^ low &* 0x9E37_79B9_7F4A_7C15) >> 24 ^ low
     return .v4(0xEFFF_0000 | UInt32(truncatingIfNeeded: mixed & 0xFFFF))
   }
 }
 
 extension BoundSocket {
-  /// A socket for what is sent to a multicast address on one interface, sharing the port with everybody who shares.
+  /// Opens a socket that receives a multicast group on one interface, sharing the port.
   ///
-  /// It is bound to the group's address and has joined the group on this interface only.
+  /// The socket is bound to the group's address and joins the group on this interface only.
   /// - Parameter group: an IPv6 address.
   static func listener(
     _ group: IPAddress, port: UInt16, on interface: NetworkInterface
@@ -34,12 +35,12 @@ extension BoundSocket {
       }
       try need(set(descriptor, Int(SOL_SOCKET), SO_REUSEADDR, 1), "SO_REUSEADDR")
       _ = set(descriptor, Int(SOL_SOCKET), SO_REUSEPORT, 1)
-      // The kernel matches memberships by the group alone: what came in by another interface that somebody else has joined
-      // on would come here, too.
-      let isTied = interface.name.withCString {
+      // The kernel matches memberships by the group alone: without this option, the socket would also receive datagrams
+      // of another interface on which any process has joined the group.
+      let isBoundToDevice = interface.name.withCString {
         setsockopt(descriptor, SOL_SOCKET, SO_BINDTODEVICE, $0, socklen_t(interface.name.utf8.count + 1)) == 0
       }
-      try need(isTied, "SO_BINDTODEVICE")
+      try need(isBoundToDevice, "SO_BINDTODEVICE")
       _ = set(descriptor, IPPROTO_IPV6, SystemNumber.ipv6MulticastAll, 0)
       _ = set(descriptor, IPPROTO_IP, SystemNumber.ipMulticastAll, 0)
       let local = MatterProtocol.SocketAddress(group, port: port)

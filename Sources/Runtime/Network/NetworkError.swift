@@ -1,15 +1,15 @@
 internal import Glibc
 public import MatterProtocol
 
-/// What can go wrong in opening sockets.
+/// An error in opening sockets.
 public enum NetworkError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// No interface of this name; which there are.
+  /// No interface has this name; `existing` lists the available ones.
   case unknownInterface(String, existing: [String])
-  /// The interface is there, but down or without an address.
+  /// The interface is down or has no address.
   case unusableInterface(String)
-  /// The port is taken on this address.
+  /// The port is in use on this address.
   case portInUse(MatterProtocol.SocketAddress)
-  /// No port was free on all of the addresses.
+  /// No port is free on all of the addresses.
   case noFreePort
   /// A system call failed.
   case system(operation: String, code: Int32)
@@ -26,7 +26,7 @@ public enum NetworkError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// The system's words for an error number.
+/// Returns the system's text for an error number.
 func systemMessage(_ code: Int32) -> String {
   guard let text = strerror(code) else { return "error \(code)" }
   return String(cString: text)

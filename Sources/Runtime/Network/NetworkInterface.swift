@@ -3,11 +3,11 @@ public import MatterProtocol
 
 /// A network interface of the host.
 public struct NetworkInterface: Hashable, Sendable {
-  /// One of its addresses; link-local IPv6 ones carry the interface's index as their scope.
+  /// An address of an interface; link-local IPv6 addresses have the interface's index as their scope.
   public struct Address: Hashable, Sendable {
-    /// Without its prefix.
+    /// The address without its prefix length.
     public var ip: IPAddress
-    /// How many leading bits make the subnet.
+    /// The number of leading bits that make the subnet.
     public var prefixLength: Int
 
     public init(_ ip: IPAddress, prefixLength: Int) {
@@ -15,7 +15,7 @@ public struct NetworkInterface: Hashable, Sendable {
       self.prefixLength = prefixLength
     }
 
-    /// Whether the address is in this one's subnet.
+    /// Returns whether another address is in the same subnet.
     public func contains(_ other: IPAddress) -> Bool {
       switch (ip, other) {
       case (.v4(let mine), .v4(let other)):
@@ -32,15 +32,15 @@ public struct NetworkInterface: Hashable, Sendable {
     private static func mask64(_ bits: Int) -> UInt64 { bits <= 0 ? 0 : ~0 << UInt64(max(0, 64 - bits)) }
   }
 
-  /// The operating system's name for it: `eth0`.
+  /// The name in the operating system, such as `eth0`.
   public var name: String
-  /// The operating system's number for it.
+  /// The index in the operating system.
   public var index: UInt32
-  /// In the operating system's order.
+  /// The addresses in the operating system's order.
   public var addresses: [Address]
-  /// Whether nothing that is sent on it leaves the host.
+  /// Whether the interface is local to the host.
   public var isLoopback: Bool
-  /// Whether it works now.
+  /// Whether the interface is up.
   public var isUp: Bool
 
   public init(name: String, index: UInt32, addresses: [Address], isLoopback: Bool, isUp: Bool = true) {
@@ -54,16 +54,16 @@ public struct NetworkInterface: Hashable, Sendable {
   public var id: InterfaceID { InterfaceID(index) }
 }
 
-/// Which interfaces to use: nothing is ever sent on, or taken from, another one.
+/// The interfaces to use: no other interface is used for sending or receiving.
 public enum InterfaceSelection: Hashable, Sendable {
-  /// The loopback interface alone, the default everywhere.
+  /// The loopback interface only, the default everywhere.
   case loopback
   /// Every interface that is up and has an address.
   case all
-  /// These, by the operating system's names for them.
+  /// The interfaces with these names.
   case named([String])
 
-  /// As on the command line: no name is loopback, `all` among them is all.
+  /// Parses names as on the command line: no name selects loopback, and `all` among them selects all.
   public init(names: [String]) {
     self = names.isEmpty ? .loopback : names.contains("all") ? .all : .named(names)
   }
@@ -71,7 +71,7 @@ public enum InterfaceSelection: Hashable, Sendable {
 
 /// The host's interfaces.
 public enum NetworkInterfaces {
-  /// All interfaces in the order of their indices, those that are down too.
+  /// Returns all interfaces in the order of their indices, including inactive ones.
   public static func all() throws(NetworkError) -> [NetworkInterface] {
     var head: UnsafeMutablePointer<ifaddrs>?
     guard getifaddrs(&head) == 0 else { throw .system(operation: "getifaddrs", code: errno) }
@@ -99,12 +99,13 @@ public enum NetworkInterfaces {
     return byIndex.values.sorted { $0.index < $1.index }
   }
 
-  /// The interfaces selected, each of them up and with an address.
+  /// Returns the selected interfaces, all of them up and with an address.
   public static func select(_ selection: InterfaceSelection) throws(NetworkError) -> [NetworkInterface] {
     try select(selection, from: try all())
   }
 
-  /// Those of the interfaces selected that can be used now, none perhaps: for whoever goes on while they come and go.
+  /// Returns the selected interfaces that are usable at present, possibly none, for callers that follow interface
+  /// changes.
   public static func usable(_ selection: InterfaceSelection) -> [NetworkInterface] {
     guard let all = try? all() else { return [] }
     let usable = all.filter { $0.isUp && !$0.addresses.isEmpty }

@@ -1,10 +1,12 @@
 public import Glibc
 
-/// A path of a socket may have 107 bytes only, and state directories can be longer: the directory is opened, and named by
-/// its number. The socket's own name still has to fit.
+/// Works around the limit of 107 bytes on Unix socket paths, which state directories can exceed: opens the directory
+/// and names it by its descriptor. The socket's own name still has to fit.
 public enum SocketPath {
-  /// - Parameter body: gets a short path of the same socket, good until it returns.
-  /// - Throws: ``NetworkError`` where there is no such directory or its name is too long, and what `body` throws.
+  /// Calls `body` with a short path of the same socket.
+  /// - Parameter body: receives the path, which is valid until it returns.
+  /// - Throws: ``NetworkError`` if the directory doesn't exist or the socket's name is too long, and the errors of
+  ///   `body`.
   public static func withShort<R>(
     _ path: String, isolation: isolated (any Actor)? = #isolation, _ body: (String) async throws -> R
   ) async throws -> R {
@@ -13,13 +15,13 @@ public enum SocketPath {
     return try await body(directory.short)
   }
 
-  /// Binds a socket to the path, and listens there.
+  /// Binds a Unix socket to the path and listens on it.
   ///
-  /// NIO can bind, too, but then removes at the end what the path leads to that it was given: a short path is another's by
-  /// then, and so would the file be.
-  /// - Parameter mode: who may connect.
-  /// - Returns: a descriptor that is the caller's, who takes the path away in the end.
-  /// - Throws: ``NetworkError`` where there is no such directory, its name is too long, or something is at the path.
+  /// NIO can bind as well, but removes the file at the given path when it closes; by that time the short path may lead
+  /// to another file.
+  /// - Parameter mode: the permissions of the socket.
+  /// - Returns: a descriptor that the caller owns; the caller also removes the file.
+  /// - Throws: ``NetworkError`` if the directory doesn't exist, the socket's name is too long, or the path exists.
   public static func listen(at path: String, mode: mode_t) throws(NetworkError) -> CInt {
     guard let directory = Directory(of: path) else { throw .system(operation: path, code: errno) }
     defer { directory.close() }
@@ -41,16 +43,15 @@ public enum SocketPath {
     return descriptor
   }
 
-  /// How many may wait to be let in.
   private static let backlog: CInt = 256
 
-  /// The directory of a socket, open.
+  /// The open directory of a socket.
   public struct Directory: Sendable {
     private let descriptor: Int32
-    /// The socket's path by way of it.
+    /// The path of the socket through the directory's descriptor.
     public let short: String
 
-    /// - Returns: nil where there is no such directory, or the socket's name is too long; `errno` says which.
+    /// - Returns: nil if the directory doesn't exist or the socket's name is too long; `errno` holds the reason.
     public init?(of path: String) {
       let slash = path.lastIndex(of: "/") ?? path.startIndex
       descriptor = Glibc.open(String(path[..<slash]), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -63,7 +64,7 @@ public enum SocketPath {
       }
     }
 
-    /// Lets go of the directory; sockets in it stay as they are.
+    /// Closes the directory; the sockets in it are not affected.
     public func close() { _ = Glibc.close(descriptor) }
   }
 }

@@ -2,7 +2,7 @@ internal import Glibc
 internal import MatterProtocol
 internal import NIOCore
 
-// Between our addresses, the system's and NIO's.
+// Conversions between Matter's, the system's and NIO's addresses.
 
 extension IPAddress {
   init(_ address: in_addr) { self = .v4(UInt32(bigEndian: address.s_addr)) }
@@ -30,14 +30,14 @@ extension MatterProtocol.SocketAddress {
     self.init(IPAddress(address.sin_addr), port: UInt16(bigEndian: address.sin_port))
   }
 
-  /// The scope is kept of link-local addresses only, so that equal addresses compare equal.
+  /// Keeps the scope of link-local addresses only, so that equal addresses compare equal.
   init(_ address: sockaddr_in6) {
     let plain = IPAddress(address.sin6_addr, scope: 0)
     let ip = plain.isLinkLocal ? IPAddress(address.sin6_addr, scope: address.sin6_scope_id) : plain
     self.init(ip, port: UInt16(bigEndian: address.sin6_port))
   }
 
-  /// - Parameter family: where the address does not tell it itself, as in a netmask.
+  /// - Parameter family: the family, if the address itself does not have it, as in a netmask.
   init?(_ pointer: UnsafePointer<sockaddr>, family: sa_family_t? = nil) {
     let raw = UnsafeRawPointer(pointer)
     switch Int32(family ?? pointer.pointee.sa_family) {
@@ -55,7 +55,7 @@ extension MatterProtocol.SocketAddress {
     }
   }
 
-  /// Calls `body` with the address as the system wants it.
+  /// Calls `body` with the address as a `sockaddr`.
   func withSystemAddress<R>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> R) -> R {
     switch ip {
     case .v4(let value):
@@ -69,7 +69,7 @@ extension MatterProtocol.SocketAddress {
     }
   }
 
-  /// The same for NIO.
+  /// The address for NIO.
   var nio: NIOCore.SocketAddress {
     switch ip {
     case .v4(let value): NIOCore.SocketAddress(sockaddr_in(value, port: port))

@@ -3,15 +3,15 @@ public import NIOCore
 
 /// The datagrams of one node, on all of its sockets. Confined to its event loop.
 public final class UDPTransport: DatagramTransport {
-  /// What was lost on this side of the network, by reason.
+  /// Datagrams dropped on this host, by reason.
   public struct Counters: Hashable, Sendable {
-    /// No interface that was chosen leads there.
+    /// No selected interface leads to the destination.
     public var unreachable = 0
-    /// The system refused.
+    /// The system refused to send.
     public var failed = 0
-    /// Came in faster than it was read, and was thrown away by the system.
+    /// The receive buffer was full.
     public var overflowed = 0
-    /// Came from an address that is none.
+    /// The source address was not valid.
     public var unknownSource = 0
 
     public init(unreachable: Int = 0, failed: Int = 0, overflowed: Int = 0, unknownSource: Int = 0) {
@@ -25,7 +25,7 @@ public final class UDPTransport: DatagramTransport {
       unknownSource += socket.unknownSources
     }
 
-    /// What came and got no further than the socket, by reason; what did not happen is left out.
+    /// Received datagrams that were dropped at the socket, by reason, without zero counts.
     public var drops: [String: Int] {
       ["overflowed": overflowed, "unknownSource": unknownSource].filter { $0.value > 0 }
     }
@@ -34,15 +34,15 @@ public final class UDPTransport: DatagramTransport {
   public let eventLoop: any EventLoop
   public let port: UInt16
   private var sockets: [DatagramSocket]
-  /// One for each interface that multicast can go out by.
+  /// One socket for each interface that multicast can be sent on.
   private var multicastSenders: [DatagramSocket] = []
-  /// Listening for each multicast address, one for each of those interfaces.
+  /// The sockets of each multicast group, one for each of those interfaces.
   private var listeners: [IPAddress: [DatagramSocket]] = [:]
-  /// The port that each multicast address is listened for at.
+  /// The port of each multicast group.
   private var groups: [IPAddress: UInt16] = [:]
   private var unreachable = 0
-  /// What sockets counted that are closed since.
-  private var past = Counters()
+  /// The counters of closed sockets.
+  private var closedCounters = Counters()
   private var isClosed = false
   /// Called for each datagram, on the loop.
   public var onDatagram: ((consuming [UInt8], MatterProtocol.SocketAddress) -> Void)? {
@@ -52,10 +52,10 @@ public final class UDPTransport: DatagramTransport {
     }
   }
 
-  /// Datagrams longer than this are cut off. Matter's are at most 1280 bytes. Matter Core § 4.4.4.
+  /// The maximum size of a datagram; longer ones are truncated. Matter's are at most 1280 bytes. Matter Core § 4.4.4.
   static let datagramSize = 2048
 
-  /// Takes over the sockets. To be called on the event loop.
+  /// Takes ownership of the sockets. To be called on the event loop.
   public init(_ bound: BoundSockets, on eventLoop: any EventLoop) {
     self.eventLoop = eventLoop
     port = bound.port
@@ -72,7 +72,7 @@ public final class UDPTransport: DatagramTransport {
         senders.append(socket)
         continue
       }
-      // A link-local source would not do for a receiver beyond the link.
+      // Replies could not leave the link with a link-local source.
       if senders[index].local.ip.isLinkLocal { senders[index] = socket }
     }
     multicastSenders = senders
@@ -80,17 +80,17 @@ public final class UDPTransport: DatagramTransport {
 
   // MARK: Multicast
 
-  /// Takes in what is sent to an IPv6 multicast address on the interfaces that were chosen, and on no other.
+  /// Joins an IPv6 multicast group on the selected interfaces only.
   ///
-  /// Each such address has a socket of its own, bound to it. Others may share the port, in this process and elsewhere: each of
-  /// them gets its own copy, and unicast to the port is none of these sockets' business.
-  /// - Returns: what went wrong, interface by interface.
+  /// Each group has its own socket, bound to the group's address. Other sockets may share the port, in this process and
+  /// elsewhere: each receives its own copy, and unicast to the port does not reach these sockets.
+  /// - Returns: the failures, by interface.
   public func join(_ group: IPAddress, port: UInt16) -> [NetworkError] {
     groups[group] = port
     return listen(group, port: port)
   }
 
-  /// Listens on those interfaces where it does not yet, and no longer on those that are gone.
+  /// Opens the group's missing sockets and closes those on removed interfaces.
   private func listen(_ group: IPAddress, port: UInt16) -> [NetworkError] {
     var failures: [NetworkError] = []
     let wanted = multicastSenders.map(\.interface)
@@ -120,25 +120,25 @@ public final class UDPTransport: DatagramTransport {
   public var addresses: [MatterProtocol.SocketAddress] { sockets.map(\.local) }
 
   public var counters: Counters {
-    var counters = past
+    var counters = closedCounters
     counters.unreachable = unreachable
     for socket in sockets { counters.add(socket) }
     for socket in listeners.values.joined() { counters.add(socket) }
     return counters
   }
 
-  /// Closes a socket, and keeps what it counted.
+  /// Closes a socket and keeps its counters.
   private func retire(_ socket: DatagramSocket) {
-    past.add(socket)
+    closedCounters.add(socket)
     socket.close()
   }
 
-  // MARK: Interfaces that come and go
+  // MARK: Interface changes
 
-  /// Opens sockets for addresses that are new, on the same port, and closes those of addresses that are gone. An address that
-  /// can't be used yet is tried again with the next call.
-  /// - Parameter interfaces: all that the node may use, as they are now.
-  /// - Returns: what went wrong.
+  /// Opens sockets for new addresses, on the same port, and closes those of removed addresses. An address that can't be
+  /// used yet is retried with the next call.
+  /// - Parameter interfaces: all interfaces that the node may use, with their current addresses.
+  /// - Returns: the failures.
   public func follow(_ interfaces: [NetworkInterface]) -> [NetworkError] {
     if isClosed { return [] }
     var failures: [NetworkError] = []
@@ -169,8 +169,8 @@ public final class UDPTransport: DatagramTransport {
     return failures
   }
 
-  /// Sends a datagram from the socket that the destination calls for; dropped and counted where there is none. To a multicast
-  /// address it goes out once on each interface.
+  /// Sends a datagram from the socket that matches the destination, or drops and counts it if none does. To a multicast
+  /// group it is sent once on each interface.
   public func send(_ bytes: [UInt8], to destination: MatterProtocol.SocketAddress) {
     if destination.ip.isMulticast {
       if multicastSenders.isEmpty { unreachable += 1 }
@@ -195,8 +195,8 @@ public final class UDPTransport: DatagramTransport {
     listeners = [:]
   }
 
-  /// Loopback to loopback; a link-local address by its scope; else the socket of the subnet, else the first that isn't
-  /// loopback or link-local: the way to the router.
+  /// Returns the socket for a destination: loopback for loopback; by scope for a link-local address; otherwise the
+  /// socket of the subnet, or else the first one that isn't loopback or link-local, which leads to the router.
   private func socket(for ip: IPAddress) -> DatagramSocket? {
     var fallback: DatagramSocket?
     for socket in sockets {

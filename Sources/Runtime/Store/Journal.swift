@@ -1,13 +1,13 @@
 internal import MatterProtocol
 
-/// The journal's format: 8 bytes that name it, then transactions, each of them a length and a CRC-32C (both four bytes, little
-/// endian, the CRC over the rest) and its entries. An entry is one byte (1 set, 0 remove), the key's length (four bytes) and
-/// bytes, and for a set the value's length and bytes.
+/// The format of the journal: 8 magic bytes, then transactions. A transaction is a length and a CRC-32C (both four
+/// bytes, little endian; the CRC covers the rest) and its entries. An entry is one byte (1 set, 0 remove), the key's
+/// length (four bytes) and bytes, and for a set the value's length and bytes.
 enum Journal {
   static let magic: [UInt8] = Array("HearthJ1".utf8)
   static let headerSize = 8
 
-  /// One transaction, ready to be appended. Nil: it doesn't fit the format.
+  /// Encodes one transaction; nil if it exceeds the limits of the format.
   static func transaction(_ changes: [StoreChange]) -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: headerSize)
     bytes.reserveCapacity(headerSize + changes.reduce(0) { $0 + entrySize($1.key, $1.value) })
@@ -32,33 +32,37 @@ enum Journal {
     return bytes
   }
 
-  /// What an entry takes up in a journal.
+  /// Returns the size of an entry in the journal.
   static func entrySize(_ key: String, _ value: [UInt8]?) -> Int { 9 + key.utf8.count + (value?.count ?? 0) }
 
   private static func append(_ number: UInt32, to bytes: inout [UInt8]) {
     for index in 0..<4 { bytes.append(UInt8(truncatingIfNeeded: number >> UInt32(8 * index))) }
   }
 
-  /// What a journal holds.
+  /// The contents of a journal.
   struct Replay {
     var state: StoredState = [:]
-    /// How long the sound part at the beginning is.
+    /// The length of the valid prefix.
     var length = 0
-    /// Where a transaction was damaged after it had been written whole; nil: at most the end is torn. The state then also has
-    /// the sound transactions behind the damage.
+    /// The position of a transaction that was damaged after it had been written completely, or nil if at most the end
+    /// is torn. With damage, the state includes the valid transactions after it.
     var damage: Int?
   }
 
   /// Reads a journal.
   /// - Returns: nil if the bytes are not a journal.
   static func replay(_ bytes: [UInt8]) -> Replay? {
-    guard bytes.starts(with: magic) else {
-      // A kill may have cut even the name off.
-      return magic.starts(with: bytes) ? Replay() : nil
-    }
     var replay = Replay()
     var position = magic.count
-    replay.length = position
+    if bytes.starts(with: magic) {
+      replay.length = position
+    } else if transaction(bytes, at: position) != nil {
+      // Only the magic bytes are damaged.
+      replay.damage = 0
+    } else {
+      // A kill may have truncated even the magic bytes.
+      return magic.starts(with: bytes) ? replay : nil
+    }
     while position < bytes.count {
       if let (changes, end) = transaction(bytes, at: position) {
         for change in changes { replay.state[change.key] = change.value }
@@ -74,10 +78,10 @@ enum Journal {
     return replay
   }
 
-  /// The sound transaction at a place, if there is one.
+  /// Decodes the transaction at a position, or returns nil if none is valid there.
   private static func transaction(_ bytes: [UInt8], at position: Int) -> (changes: [StoreChange], end: Int)? {
     let start = position + headerSize
-    // None is empty: a tail of zeros is no row of transactions.
+    // A transaction is never empty, so a tail of zeros is not taken for transactions.
     guard let length = number(bytes, at: position), let checksum = number(bytes, at: position + 4), length > 0,
       Int(length) <= bytes.count - start, isEntry(bytes[start])
     else { return nil }
@@ -86,21 +90,21 @@ enum Journal {
     return (changes, end)
   }
 
-  /// Whether the rest of the file is a transaction whose end, or some blocks of it, never came to the disk.
+  /// Returns whether the rest of the file is a transaction that was not written to the disk completely.
   private static func isTorn(_ bytes: [UInt8], at position: Int) -> Bool {
     guard let length = number(bytes, at: position), let checksum = number(bytes, at: position + 4) else { return true }
     let start = position + headerSize
-    // A block that was not written reads as zeros.
+    // An unwritten block reads as zeros.
     let lastBlock = max(position, max(0, bytes.count - leastZeros) / blockSize * blockSize)
     if bytes[lastBlock...].allSatisfy({ $0 == 0 }) { return true }
-    // With its sound end the transaction was whole, and its length is what is damaged.
+    // If the checksum matches up to the end, the transaction is complete and its length is damaged.
     return Int(length) > bytes.count - start && CRC32C.checksum(bytes[start...]) != checksum
   }
 
-  /// The least block of a disk, and how many zeros at least show that one was not written.
+  /// The smallest block size of a disk, and the minimum number of trailing zeros that indicate an unwritten block.
   private static let blockSize = 512, leastZeros = 16
 
-  /// Whether an entry begins with this byte.
+  /// Returns whether an entry begins with this byte.
   private static func isEntry(_ operation: UInt8) -> Bool { operation <= 1 }
 
   private static func entries(_ bytes: [UInt8], _ range: Range<Int>) -> [StoreChange]? {

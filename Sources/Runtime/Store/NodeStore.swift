@@ -1,15 +1,15 @@
 public import MatterProtocol
 
-/// Where a node's durable state is kept. Confined to whoever drives the node.
+/// The storage of a node's durable state. Confined to the driver of the node.
 public protocol NodeStore: AnyObject {
-  /// The state as of the last commit.
+  /// Returns the state as of the last commit.
   func load() throws(StoreError) -> StoredState
-  /// Applies all changes or none. Once this has returned they survive a kill at any moment, and with a durable one among them
-  /// (`StoreChange.isDurable`) also a loss of power.
+  /// Applies all changes or none. After the call returns they survive a kill of the process, and if one of them is
+  /// durable (`StoreChange.isDurable`) also a loss of power.
   func commit(_ changes: [StoreChange]) throws(StoreError)
-  /// Lets go of the files; nothing can be committed any more.
+  /// Closes the files; later commits fail.
   func close()
-  /// Lets go of the files as they are, as a loss of power does.
+  /// Closes the files without further writes, as a loss of power would.
   func abandon()
 }
 
@@ -17,7 +17,7 @@ extension NodeStore {
   public func abandon() { close() }
 }
 
-/// A store that forgets, for tests and for nodes that start afresh each time.
+/// A store in memory, for tests and for nodes without persistence.
 public final class MemoryStore: NodeStore {
   private var state: StoredState
 
@@ -32,18 +32,18 @@ public final class MemoryStore: NodeStore {
   public func close() {}
 }
 
-/// What can go wrong with a store, with the file or directory that it is about.
+/// An error of a store, with the path of the file or directory.
 public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What went wrong.
+  /// The kind of error.
   public enum Code: Hashable, Sendable {
-    /// Another process, or another store of this one, has the directory.
+    /// The directory is in use by another process, or by another store of this one.
     case inUse
-    /// The file is not a journal of ours, or of a later version.
+    /// The file is not a journal, or has a later version.
     case notAJournal
-    /// The journal is damaged elsewhere than at its end: at this byte, nil where it was found earlier. It is kept as
-    /// `journal.damaged`, and everything readable as `journal.recovered`.
-    case damaged(at: Int?)
-    /// Other users can change what the directory holds.
+    /// The journal is damaged before its end, at this byte; nil if the damage was found earlier. If it is set aside, the
+    /// file is kept as `journal.damaged`, and everything readable as `journal.recovered`; reading a store does not do so.
+    case damaged(at: Int?, isSetAside: Bool = true)
+    /// Other users can change the contents of the directory.
     case insecure(String)
     /// More than 4 GiB in one commit.
     case tooLarge
@@ -54,7 +54,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 
   public var code: Code
-  /// Of the file or directory.
+  /// The path of the file or directory.
   public var path: String
 
   public init(_ code: Code, path: String) {
@@ -66,9 +66,11 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     switch code {
     case .inUse: "\(path) is in use by another process; stop that first, or choose another state directory"
     case .notAJournal: "\(path) is not a journal that this version can read; move it away to start afresh"
-    case .damaged(let byte):
+    case .damaged(at: let byte, isSetAside: false):
+      "\(path) is damaged\(Self.position(byte)); the next command that changes the home sets it aside"
+    case .damaged(at: let byte, isSetAside: true):
       """
-      \(path) is damaged\(byte.map { " at byte \($0)" } ?? "") and was renamed to journal.damaged; restore a copy of it, or \
+      \(path) is damaged\(Self.position(byte)) and was renamed to journal.damaged; restore a copy of it, or \
       rename journal.recovered (everything that could be read) to journal, or move journal.damaged away to start afresh
       """
     case .insecure(let reason): "\(path) is not safe: \(reason), or choose another state directory"
@@ -77,4 +79,6 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case .system(let operation, let code): "\(path): \(operation): \(systemMessage(code))"
     }
   }
+
+  private static func position(_ byte: Int?) -> String { byte.map { " at byte \($0)" } ?? "" }
 }

@@ -2,8 +2,8 @@ internal import Glibc
 public import MatterProtocol
 
 extension StateStore {
-  /// The state as of the last commit, without opening the store: nothing is locked and nothing is mended, so it can be read
-  /// while another process has it. Empty where there is none.
+  /// Reads the state as of the last commit without locking or repairing the store, so that it can be read while another
+  /// process has it open. Empty if there is no journal.
   /// - Throws: `notAJournal`, `damaged`, or the system's error.
   public static func snapshot(of directory: String) throws(StoreError) -> StoredState {
     let path = directory + "/journal"
@@ -18,13 +18,13 @@ extension StateStore {
     var attempts = 0
     while true {
       let bytes = try file.readAll()
-      // Another process is about to write it.
+      // Another process has just created it.
       if bytes.isEmpty { return [:] }
       guard let replayed = Journal.replay(bytes) else { throw StoreError(.notAJournal, path: path) }
       guard let damage = replayed.damage else { return replayed.state }
-      // The owner may have taken back a commit and written another while the file was read.
+      // The owner may have rolled back a commit and written another during the read.
       attempts += 1
-      if attempts == 3 { throw StoreError(.damaged(at: damage), path: path) }
+      if attempts == 3 { throw StoreError(.damaged(at: damage, isSetAside: false), path: path) }
     }
   }
 }

@@ -1,51 +1,51 @@
 internal import Glibc
 public import MatterProtocol
 
-/// A node's durable state in a directory of its own: a journal that each commit appends one transaction to.
+/// A node's durable state in its own directory: a journal to which each commit appends one transaction.
 ///
-/// A commit is in the kernel's hands when it returns, so it survives a kill of the process at any moment. Durable changes also
-/// survive a loss of power: see ``Synchronization``. What a kill, a full disk or a loss of power left half-written at the
-/// journal's end is cut off when the store is opened. Any other damage is never repaired silently: the journal is renamed to
-/// `journal.damaged`, everything readable is written to `journal.recovered`, and the store does not open until one of them is
-/// moved. When the journal has grown to several times what is alive in it, it is written anew beside the old one and renamed
-/// over it; that blocks for as long as the disk takes.
+/// A commit has reached the kernel when it returns, so it survives a kill of the process. Durable changes also survive
+/// a loss of power, see ``Synchronization``. Opening the store truncates a transaction at the journal's end that a
+/// kill, a full disk or a loss of power left incomplete. Any other damage is never repaired silently: the journal is
+/// renamed to `journal.damaged`, everything readable is written to `journal.recovered`, and the store does not open
+/// until one of them is moved. When the journal has grown to several times the size of its live entries, it is
+/// compacted: written to a new file that is renamed over it, which blocks for as long as the disk takes.
 public final class StateStore: NodeStore {
   /// When a commit waits for the disk.
   public enum Synchronization: Hashable, Sendable {
-    /// After a commit with a durable change, see `StoreChange.isDurable`, at the cost of milliseconds. A loss of power may take
-    /// the commits after the last of these; what is left is whole.
+    /// After a commit with a durable change (`StoreChange.isDurable`), at the cost of milliseconds. A loss of power may
+    /// lose the commits after the last of these; the rest stays intact.
     case durableChanges
-    /// Never: the system writes when it sees fit, usually within half a minute.
+    /// Never: the system writes on its own schedule, usually within half a minute.
     case never
   }
 
-  /// When it is written through to the disk, and when written anew.
+  /// Options for synchronization and compaction.
   public struct Options: Hashable, Sendable {
     public var synchronization = Synchronization.durableChanges
-    /// The journal is written anew when it is longer than this many times what is alive…
+    /// The journal is compacted when it exceeds the live entries by this factor…
     public var compactionFactor = 4
-    /// …and than this many bytes.
+    /// …and is longer than this number of bytes.
     public var compactionMinimum = 64 << 10
     public init() {}
   }
 
-  /// Where the journal is. One store at a time may have it.
+  /// The directory of the journal, used by one store at a time.
   public let directory: String
   public let options: Options
-  /// How many bytes at the journal's end were not whole when it was opened.
+  /// The number of bytes of an incomplete transaction that were dropped on opening.
   public let droppedBytes: Int
   private var state: StoredState
   private var live: Int
   private var length: Int
   private var journal: OpenFile?
-  /// Open as long as the store is, for its lock.
+  /// Held open for its lock.
   private var lock: OpenFile?
-  /// Directories whose entries may not be on the disk yet: before the first durable commit they are synchronized.
+  /// Directories whose new entries may not be on the disk yet; synchronized before the first durable commit returns.
   private var unsynchronized: [String]
 
   private var path: String { directory + "/journal" }
 
-  /// Opens the store, making the directory where there is none.
+  /// Opens the store and creates the directory if needed.
   /// - Throws: `inUse` if another process has it open, `notAJournal`, `damaged`, or the system's error.
   public init(directory: String, options: Options = Options()) throws(StoreError) {
     self.directory = directory
@@ -56,7 +56,7 @@ public final class StateStore: NodeStore {
     let lock = try OpenFile(directory, O_RDONLY | O_DIRECTORY)
     guard try lock.lock() else { throw StoreError(.inUse, path: directory) }
     self.lock = lock
-    // Left by a kill in the middle of writing the journal anew.
+    // Left by a kill during compaction.
     unlink(path + ".new")
     if access(path, F_OK) != 0, access(path + Self.damagedSuffix, F_OK) == 0 {
       throw StoreError(.damaged(at: nil), path: path)
@@ -65,7 +65,10 @@ public final class StateStore: NodeStore {
     let bytes = try journal.readAll()
     guard let replayed = Journal.replay(bytes) else { throw StoreError(.notAJournal, path: path) }
     if let damage = replayed.damage {
-      try Self.setAside(path, recovering: replayed.state)
+      var recovered = replayed.state
+      // The lost bytes may have held newer reservations of counters, in transactions of at least 20 bytes.
+      GroupCounterReservation.advance(&recovered, past: bytes.count / 20)
+      try Self.setAside(path, recovering: recovered)
       try lock.synchronize()
       throw StoreError(.damaged(at: damage), path: path)
     }
@@ -94,7 +97,7 @@ public final class StateStore: NodeStore {
         try synchronizeDirectories()
       }
     } catch {
-      // Take back what was written of it, lest what comes next stands behind a torn transaction.
+      // Roll back, so that no later transaction follows a torn one.
       do throws(StoreError) { try journal.truncate(to: length) } catch { self.journal = nil }
       throw error
     }
@@ -119,7 +122,7 @@ public final class StateStore: NodeStore {
     lock = nil
   }
 
-  /// A directory's entries reach the disk on their own, not with what the files hold.
+  /// Synchronizes directories: their entries are not written along with the contents of the files.
   private func synchronizeDirectories() throws(StoreError) {
     while let path = unsynchronized.last {
       try OpenFile(path, O_RDONLY | O_DIRECTORY).synchronize()
@@ -127,10 +130,10 @@ public final class StateStore: NodeStore {
     }
   }
 
-  /// Writes the journal anew with what is alive, and puts it in the old one's place.
+  /// Compacts the journal: writes the live entries to a new file and renames it over the old one.
   func compact() throws(StoreError) {
     let (new, length) = try Self.write(state, to: path + ".new")
-    guard rename(path + ".new", path) == 0 else { throw new.failure("rename") }
+    try OpenFile.move(path + ".new", to: path)
     journal = new
     self.length = length
     try lock?.synchronize()
@@ -138,16 +141,14 @@ public final class StateStore: NodeStore {
 
   static let damagedSuffix = ".damaged", recoveredSuffix = ".recovered"
 
-  /// Keeps a damaged journal under another name, with everything readable beside it.
+  /// Renames a damaged journal, and writes the readable entries beside it.
   private static func setAside(_ path: String, recovering state: StoredState) throws(StoreError) {
     _ = try write(state, to: path + recoveredSuffix)
-    guard rename(path, path + damagedSuffix) == 0 else {
-      throw StoreError(.system(operation: "rename", code: errno), path: path)
-    }
+    try OpenFile.move(path, to: path + damagedSuffix)
   }
 
-  /// Writes a journal that holds a state.
-  /// - Returns: the file, which is on the disk, and its length.
+  /// Writes a journal with a state.
+  /// - Returns: the synchronized file and its length.
   private static func write(_ state: StoredState, to path: String) throws(StoreError) -> (file: OpenFile, length: Int) {
     let new = try OpenFile(path, O_RDWR | O_CREAT | O_TRUNC | O_APPEND)
     try new.append(Journal.magic)

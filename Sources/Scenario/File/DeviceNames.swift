@@ -3,33 +3,36 @@ internal import MatterClusters
 internal import MatterModel
 internal import VirtualDevices
 
-/// The devices of a home, those behind bridges too, by the names that a scenario may use.
+/// Resolves names in a scenario file to devices of the home, including bridged ones.
 struct DeviceNames: Sendable {
   struct Miss: Error {
-    /// What it may have meant, if it may have meant several.
+    /// The paths of the matching devices if the name is ambiguous, otherwise empty.
     var candidates: [String]
   }
 
   private(set) var devices: [DeviceDefinition] = []
-  /// By what is behind it.
+  /// The rooms of the definition, and those that steps add.
+  private(set) var rooms: [String] = []
+  /// The path of the bridge, by the path of the bridged device.
   private var bridges: [String: String] = [:]
 
   init() {}
 
   init(_ home: HomeDefinition) {
     devices = home.devices.flatMap { [$0] + $0.bridged }
+    rooms = home.rooms
     for device in home.devices { for bridged in device.bridged { bridges[bridged.path] = device.path } }
   }
 
-  /// The path of the bridge that a device is behind; nil: it is behind none.
+  /// Returns the path of the bridge that serves the device, or nil if the device isn't bridged.
   func bridge(of path: String) -> String? { bridges[path] }
 
-  /// What tells them from all others, by their paths.
+  /// The unique IDs of the devices, by path.
   var uniqueIDs: [String: String] {
     Dictionary(devices.map { ($0.path, $0.uniqueID) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// What is wrong about devices that have the name of the machine that the home runs on.
+  /// Problems for devices whose name is reserved for the machine that runs the home.
   var hubs: [DefinitionProblem] {
     devices.filter { $0.name.lowercased() == ScenarioReader.hub }.map {
       DefinitionProblem(
@@ -41,13 +44,14 @@ struct DeviceNames: Sendable {
   /// The names of a device's buttons, if it has several.
   func buttons(of path: String) -> [String] { devices.first { $0.path == path }?.buttons ?? [] }
 
-  /// Whether a device has buttons, or is a switch that is pressed to control others.
+  /// Returns whether a device is a switch, with buttons or with bindings.
   func hasButtons(_ path: String) -> Bool {
     let switches: [DeviceKind] = [.genericSwitch, .onOffLightSwitch, .dimmerSwitch, .colorDimmerSwitch]
     return devices.first { $0.path == path }.map { switches.contains($0.kind) } ?? false
   }
 
-  /// - Parameter name: `room/name`, or the name where only one device has it; any case.
+  /// Finds a device, ignoring case.
+  /// - Parameter name: `room/name`, or the name alone if it is unique.
   func find(_ name: String) -> Result<DeviceDefinition, Miss> {
     let wanted = name.lowercased()
     let exact = devices.filter { $0.path.lowercased() == wanted }
@@ -56,14 +60,19 @@ struct DeviceNames: Sendable {
     return .failure(Miss(candidates: found.map(\.path)))
   }
 
+  mutating func addRoom(_ name: String) { rooms.append(name) }
+
+  /// Returns the room of this name, ignoring case.
+  func room(_ name: String) -> String? { rooms.first { $0.lowercased() == name.lowercased() } }
+
   func suggestions(for name: String) -> [String] {
-    // A name is known twice where two devices have it, or one that is in no room.
+    // Without duplicates: names may repeat, and the path of a device without a room is its name.
     var known: Set<String> = []
     let names = (devices.map(\.name) + devices.map(\.path)).filter { known.insert($0).inserted }
     return NearestName.suggestions(for: name, in: names)
   }
 
-  /// Where a device has an attribute of this name.
+  /// Returns the attributes of a device with this name.
   func attributes(of device: DeviceDefinition, cluster: String?, _ name: String) -> [AttributePlace] {
     clusters(of: device).filter { cluster == nil || SpokenName($0.name) == SpokenName(cluster ?? "") }.compactMap {
       cluster in
@@ -75,7 +84,7 @@ struct DeviceNames: Sendable {
     }
   }
 
-  /// Where a device has an event of this name.
+  /// Returns the events of a device with this name.
   func events(of device: DeviceDefinition, cluster: String?, _ name: String) -> [(cluster: ClusterID, event: EventInfo)]
   {
     clusters(of: device).filter { cluster == nil || SpokenName($0.name) == SpokenName(cluster ?? "") }.flatMap {
@@ -84,7 +93,7 @@ struct DeviceNames: Sendable {
     }
   }
 
-  /// Where a device has a command of this name.
+  /// Returns the commands of a device with this name.
   func commands(
     of device: DeviceDefinition, cluster: String?, _ name: String
   ) -> [(cluster: ClusterID, command: CommandInfo)] {
@@ -114,7 +123,7 @@ struct DeviceNames: Sendable {
 
 extension DeviceDefinition {
   /// The levels that its first initial values of MinLevel and MaxLevel give it.
-  fileprivate var levels: LevelRange {
+  var levels: LevelRange {
     func value(_ attribute: AttributeID) -> UInt8? {
       let found = initialValues.first { $0.target?.cluster == LevelControl.id && $0.target?.attribute == attribute }
       guard case .integer(let number)? = found?.value else { return nil }

@@ -3,13 +3,14 @@ internal import VirtualDevices
 internal import Yams
 
 extension ScenarioDefinition {
-  /// Reads a scenario file, and the home that it names.
-  /// - Throws: ``DefinitionError`` with all that is wrong; or what the system says of a file that can't be read.
+  /// Reads a scenario file and the definition file that it refers to.
+  /// - Throws: ``DefinitionError`` with all problems, or the system's error if a file can't be read.
   public static func load(_ path: String) throws -> ScenarioDefinition {
     try load(SourceFile(path, try TextFile.read(path))) { try open($0, besides: path) }
   }
 
-  /// Reads a scenario file that says “vary: {n: 1..40}” once for each number, which then stands for every “$n” in it; any other file once.
+  /// Reads a scenario file once for each value of its variable, `vary: {n: 1..40}`, replacing each “$n” with the value;
+  /// a file without `vary` once.
   /// - Throws: as ``load(_:)``.
   public static func variants(_ path: String) throws -> [ScenarioDefinition] {
     let file = SourceFile(path, try TextFile.read(path))
@@ -45,13 +46,13 @@ extension ScenarioDefinition {
     }
   }
 
-  /// The most devices and steps of all variants of a file: they are all in memory at once.
+  /// The limit of devices and steps in all variants of a file together, as all are in memory at once.
   private static let variantLimit = 250_000
 
-  /// How often a file may be read.
+  /// The largest number of variants.
   private static let mostNumbers = 10_000
 
-  /// Reads “1..18, 21..45”; a number alone is a row of one.
+  /// Parses ranges and single numbers: “1..18, 21..45”.
   private static func numbers(_ text: String) -> [Int]? {
     var numbers: [Int] = []
     for part in text.components(separatedBy: ",") {
@@ -72,8 +73,8 @@ extension ScenarioDefinition {
     return SourceFile(found, try TextFile.read(found))
   }
 
-  /// Reads a scenario.
-  /// - Parameter open: reads a file that the scenario names.
+  /// Parses a scenario.
+  /// - Parameter open: reads a file that the scenario refers to.
   public static func load(
     _ file: SourceFile, open: (String) throws -> SourceFile
   ) throws -> ScenarioDefinition {
@@ -128,7 +129,7 @@ extension ScenarioDefinition {
 }
 
 extension String {
-  /// With a number in the place of every “$name” that is not the beginning of a longer name.
+  /// Returns the string with the number in place of each “$name” that isn't the start of a longer name.
   fileprivate func replacing(name: String, with number: Int) -> String {
     var parts = components(separatedBy: "$" + name)
     var result = parts.removeFirst()

@@ -1,95 +1,96 @@
 public import Home
+public import MatterClusters
 internal import MatterDevice
 public import MatterModel
 public import MatterProtocol
 public import Simulation
 public import VirtualDevices
 
-/// A scenario: a home, what happens to it at which time, and what is expected to come of that.
+/// A scenario: a home, timed actions on it and the expected results.
 public struct ScenarioDefinition: Sendable {
-  /// What `scenario:` says, else the file's name without its folders and ending.
+  /// The value of `scenario:`, or the name of the file without its folder and extension.
   public var name: String
-  /// The devices, as `hearth run` takes them.
+  /// The devices, in the format of `hearth run`.
   public var home: HomeDefinition
-  /// Whether all devices are commissioned when it begins.
+  /// Whether all devices are commissioned before the first step.
   public var isPaired = true
-  /// How long it may take, with the setting up.
+  /// The time limit of a run, including the setup.
   public var limit: Duration = .seconds(86_400)
-  /// What has to hold all the time, from the beginning of the steps to their end.
+  /// Claims that must hold from the first step to the last.
   public var always: [Claim] = []
-  /// What must not hold at any time.
+  /// Claims that must not hold at any time.
   public var never: [Claim] = []
   public var steps: [ScenarioStep] = []
-  /// The files that it was read from, with their text: what it takes to run it again.
+  /// The files that define the scenario, with their contents, as needed for a replay.
   public var files: [SourceFile] = []
-  /// A fault that it finds, where one is built into the home and the devices on purpose.
+  /// A seeded defect that makes the scenario fail.
   public var defect: SeededDefect?
-  /// The number that it stands for, where its file says “vary”.
+  /// The value of the variable of `vary`; nil for a file without one.
   public var variant: Int?
 }
 
-/// A file as it was read.
+/// The name and the contents of a file.
 public struct SourceFile: Hashable, Sendable, Codable {
-  /// As it was named.
+  /// The path that was given for the file.
   public var name: String
-  /// All of it.
+  /// The contents.
   public var text: String
 
   public init(_ name: String, _ text: String) { (self.name, self.text) = (name, text) }
 }
 
-/// One thing that is done or expected.
+/// One action or expectation of a scenario.
 public struct ScenarioStep: Sendable {
   /// When a step begins.
   public enum Time: Hashable, Sendable {
-    /// Since the beginning of the steps.
+    /// At a time since the first step began.
     case at(Duration)
-    /// Since the end of the step before.
+    /// At a time since the previous step ended.
     case after(Duration)
   }
 
-  /// What somebody does, what happens, or what is expected.
+  /// An action on the home, a device or the network, or an expectation.
   public enum Action: Sendable {
-    /// Nothing is done for so long.
+    /// Waits.
     case wait(Duration)
-    /// At a machine's plug, or at the home's own with `hub`.
+    /// Switches the power of a device, or with `hub` of the machine that runs the home.
     case power(device: String, PowerAction)
-    /// Takes the power away at the effect that comes after so many more.
+    /// Cuts the power at the effect that follows `afterEffects` more effects.
     case powerCut(device: String, afterEffects: Int)
-    /// Changes the network around one machine.
+    /// Injects a fault into the network around one machine.
     case network(device: String, NetworkFault)
-    /// Gives a machine another address.
+    /// Changes the addresses of a machine.
     case address(device: String)
-    /// Puts a machine's wall clock forward, or back.
+    /// Moves the wall clock of a machine forward, or backward if negative.
     case clock(device: String, by: Duration)
-    /// Lets a machine's clocks go faster from now on, or slower, in millionths.
+    /// Sets the drift of a machine's clocks, in parts per million; negative: slow.
     case drift(device: String, millionths: Int64)
-    /// A second administrator gets into a device, and opens so many sessions without closing any.
+    /// Commissions a device into a second fabric, which opens `times` sessions without closing any.
     case rival(device: String, times: Int)
-    /// A second administrator gets into a device, asks for so many subscriptions, and keeps what it gets.
+    /// Commissions a device into a second fabric, which requests `count` subscriptions and keeps those it is granted.
     case subscriptions(device: String, count: Int)
-    /// What somebody says to the home.
+    /// Sends a command to the home.
     case command(HomeCommand)
-    /// What somebody does to the device itself.
+    /// Changes an attribute at the device itself.
     case set(device: String, AttributePlace, value: [UInt8])
-    /// Somebody presses a switch.
+    /// Presses a button of a switch.
     case press(device: String, Press, button: Int)
-    /// All claims hold at one moment within this time.
+    /// Succeeds when all claims hold at the same time, within the duration.
     case expect([Claim], within: Duration)
   }
 
   public var time: Time
   public var action: Action
   public var mark: SourceMark
-  /// As it is told in a report: “power lamp off”.
+  /// The step as shown in reports: “power lamp off”.
   public var text: String
-  /// Whether it is the first of those that the file says in one step, for several devices or several times.
+  /// Whether this is the first of the steps that one entry of the file expands to, for several devices or repetitions.
   public var isFirst = true
 
-  /// What is told of it while it goes on: `lamp.yaml:7:5: power lamp off`.
+  /// The step with its position in the file, shown while it runs: `lamp.yaml:7:5: power lamp off`.
   var name: String { "\(mark): \(text)" }
 
-  /// The same while its time is waited for.
+  /// The same with the step's time, shown until the step begins.
   var nameWithTime: String {
     switch time {
     case .at(let point): "\(name), at \(TimeText.text(point))"
@@ -97,7 +98,7 @@ public struct ScenarioStep: Sendable {
     }
   }
 
-  /// Whether anything happens by it: not where it is only waited or looked.
+  /// Whether the step changes anything: false for waits and expectations.
   var doesSomething: Bool {
     switch action {
     case .wait, .expect: false
@@ -106,14 +107,14 @@ public struct ScenarioStep: Sendable {
   }
 }
 
-/// What is done to the power of a machine.
+/// A change of a machine's power.
 public enum PowerAction: String, CaseIterable, Sendable { case on, off, cycle }
 
-/// How somebody presses a switch.
+/// A way of pressing a button.
 public enum Press: String, CaseIterable, Sendable {
   case short, long, double
 
-  /// What the hand does.
+  /// The positions of the button, with the pause before each.
   var moves: [SwitchMove] {
     switch self {
     case .short: [SwitchMove(to: 1), SwitchMove(to: 0, after: .milliseconds(50))]
@@ -124,96 +125,132 @@ public enum Press: String, CaseIterable, Sendable {
   }
 }
 
-/// What is injected into the network around one machine.
+/// A fault in the network around one machine.
 public enum NetworkFault: Hashable, Sendable {
-  /// Nobody reaches it, and it reaches nobody.
+  /// Drops all datagrams to and from the machine.
   case partition
-  /// What it sends gets nowhere, though it is reached.
+  /// Drops the datagrams that the machine sends.
   case mute
-  /// What is sent to it does not arrive, though it is heard.
+  /// Drops the datagrams to the machine.
   case deaf
-  /// Nothing is wrong any more.
+  /// Removes all faults.
   case heal
-  /// Loss, latency and the like on the way to it and from it.
+  /// Sets loss, latency and other link conditions, in both directions.
   case conditions(LinkConditions)
-  /// Whether multicast, and with it service discovery, works.
+  /// Switches multicast, and with it service discovery.
   case multicast(Bool)
-  /// It is in another network, of this name, with a router between it and the home's own: it can be reached at the
-  /// addresses that are known of it, but neither multicast nor service discovery gets through.
+  /// Moves the machine to the network of this name, behind a router: known unicast addresses stay reachable, but
+  /// neither multicast nor service discovery passes.
   case place(String)
-  /// Whether it has addresses of a family.
+  /// Switches the addresses of one IP family.
   case family(IPFamily, isOn: Bool)
 }
 
-/// What somebody says to the home.
+/// One or several targets of a command.
+public enum TargetName: Hashable, Sendable {
+  /// A device by its path in the definition.
+  case device(String)
+  /// The devices of `ROOM/*`, `group:NAME` or `*` that serve the cluster of the command.
+  case several(String)
+}
+
+/// A command to the home.
 public enum HomeCommand: Hashable, Sendable {
-  /// To the device with this name.
-  case on(String), off(String), toggle(String)
-  /// 0 to 254.
-  case level(String, WantedLevel)
-  /// Commissions the device with this name.
+  /// Switches the devices.
+  case turn([TargetName], SwitchAction)
+  /// Sets the level, 0 to 254.
+  case level([TargetName], WantedLevel)
+  /// Commissions the device.
   case pair(String)
-  /// Gives the device with the first name the second one.
+  /// Renames the device.
   case rename(String, to: String)
-  /// Gives the device a color.
-  case color(String, LightColor)
-  /// Takes the device out of the home.
+  /// Sets the color of the devices.
+  case color([TargetName], LightColor)
+  /// Removes the device from the home.
   case remove(String)
-  /// Lets the first device control the second.
+  /// Binds the first device to the second, which it then controls.
   case bind(String, to: String)
-  /// Ends all control of the second device by the first.
+  /// Removes all bindings of the first device to the second.
   case unbind(String, from: String)
-  /// Opens a commissioning window of the device, for 3 to 15 minutes.
+  /// Opens a commissioning window for 3 to 15 minutes.
   case share(String, for: Duration)
-  /// Writes an attribute of the device; the value is one element of TLV.
+  /// Writes an attribute; the value is one TLV element.
   case write(String, AttributePlace, value: [UInt8])
-  /// Invokes a command on the device; the fields are a structure in TLV.
+  /// Invokes a command; the fields are a TLV structure.
   case invoke(String, ClusterID, CommandID, fields: [UInt8], isTimed: Bool)
-  /// Changes or uses a group.
+  /// Changes or controls a group.
   case group(GroupAction)
-  /// Changes a room.
+  /// Changes the rooms.
   case room(RoomAction)
   /// Stores, recalls or removes a scene.
   case scene(SceneAction)
+  /// Changes the homes, which are buildings.
+  case home(HomeAction)
+  /// Changes the access control list of a device.
+  case access(AccessAction)
+  /// Removes a device from another fabric.
+  case removeFabric(FabricIndex, from: String)
 
-  /// A change of a group, or a command to all its members.
+  /// A change of the homes.
+  public enum HomeAction: Hashable, Sendable {
+    /// Adds a home.
+    case add(String)
+    /// Renames a home.
+    case rename(String, to: String)
+    /// Removes a home without devices, and its rooms.
+    case remove(String)
+    /// Chooses the home that new rooms and devices are added to.
+    case choosePrimary(String)
+    /// Sets how long a device must be away before its settled connectivity changes.
+    case setGraceTime(Duration)
+  }
+
+  /// A change of an access control list.
+  public enum AccessAction: Hashable, Sendable {
+    /// Adds an entry, with these devices as more subjects.
+    case grant(AccessControl.AccessControlEntryStruct, to: [String], on: String)
+    /// Removes the entry with this number, counted from 1.
+    case revoke(Int, on: String)
+  }
+
+  /// A change of a group, or a command to its members.
   public enum GroupAction: Hashable, Sendable {
-    /// Makes a group with this name.
+    /// Creates a group.
     case create(String)
-    /// Removes the group.
+    /// Deletes a group.
     case delete(String)
-    /// Makes a device a member.
-    case add(device: String, to: String)
-    /// Ends a device's membership.
-    case remove(device: String, from: String)
-    /// Switches all members with one message.
-    case turn(String, SwitchAction)
+    /// Adds devices to a group.
+    case add([TargetName], to: String)
+    /// Removes devices from a group.
+    case remove([TargetName], from: String)
+    /// Sends a command to all members in one groupcast message; the fields are a TLV structure.
+    case invoke(String, ClusterID, CommandID, fields: [UInt8])
   }
 
   /// A change of the rooms.
   public enum RoomAction: Hashable, Sendable {
-    /// Adds a room with this name.
+    /// Adds a room.
     case add(String)
-    /// Gives the first room the second name.
+    /// Renames a room.
     case rename(String, to: String)
-    /// Removes the room; its devices stay in the home.
+    /// Removes a room; its devices stay in the home.
     case remove(String)
-    /// Puts a device into a room.
-    case assign(device: String, to: String)
+    /// Assigns devices to a room.
+    case assign([TargetName], to: String)
   }
 
-  /// A command about the scene with this name; `of` nil: on all devices.
+  /// A command for a scene by its name, on the devices or, if `of` is empty, on all devices.
   public enum SceneAction: Hashable, Sendable {
-    /// Stores the present state.
-    case store(String, of: String?)
-    /// Restores the stored state.
-    case recall(String, of: String?)
+    /// Stores the current state.
+    case store(String, of: [TargetName])
+    /// Recalls the stored state.
+    case recall(String, of: [TargetName])
     /// Removes the scene from the devices.
-    case remove(String, of: String?)
+    case remove(String, of: [TargetName])
   }
 }
 
-/// An attribute of a device, wherever the device has it.
+/// An attribute of a device, independent of the endpoint.
 public struct AttributePlace: Hashable, Sendable {
   public var cluster: ClusterID
   public var attribute: AttributeID
@@ -223,44 +260,43 @@ public struct AttributePlace: Hashable, Sendable {
   public init(_ cluster: ClusterID, _ attribute: AttributeID) { (self.cluster, self.attribute) = (cluster, attribute) }
 }
 
-/// Something that may hold, or not.
+/// A condition that a scenario expects.
 public struct Claim: Sendable {
-  /// What the claim is about, and what it is to be.
+  /// The observed value and the expected one.
   public enum Subject: Hashable, Sendable {
-    /// What the home says of a device's connectivity.
+    /// The connectivity of a device according to the home.
     case connectivity(device: String, is: String)
-    /// What the home says of where a device's data come from.
+    /// The data source locality of a device according to the home.
     case locality(device: String, is: String)
-    /// What the home says, of a device that is online.
+    /// An attribute according to the home; the device must be online.
     case attribute(device: String, AttributePlace, is: [UInt8], hasUnit: Bool)
-    /// What the device itself holds.
+    /// An attribute of the device itself.
     case actual(device: String, AttributePlace, is: [UInt8])
-    /// An event that the home received since the last thing that was done began; in “always” and “never”: since the beginning of
-    /// the steps.
+    /// An event that the home received since the last action began; in “always” and “never” since the first step.
     case event(device: String, EventCondition)
-    /// Datagrams that were sent since the last thing that was done began, by everybody or by one machine; in “always” and
-    /// “never”: since the beginning of the steps.
+    /// The number of datagrams sent since the last action began, by all machines or by one; in “always” and “never”
+    /// since the first step.
     case messages(of: String?, Comparison)
   }
 
-  /// Which events are meant.
+  /// A filter of events.
   public struct EventCondition: Hashable, Sendable {
     public var cluster: ClusterID
     public var event: EventID
-    /// What fields of the event are, by their ids: each one element of TLV.
+    /// Expected fields by their IDs, each one TLV element.
     public var fields: [UInt8: [UInt8]] = [:]
-    /// Which of the device's endpoints with the cluster, from 0; nil: any.
+    /// The index of the endpoint among those with the cluster, from 0; nil for any.
     public var button: Int?
   }
 
-  /// A number compared with another.
+  /// A comparison with a number.
   public struct Comparison: Hashable, Sendable {
-    /// How the number that is counted is to be to the one that is named.
+    /// The relation of the counted number to ``number``.
     public enum Relation: String, CaseIterable, Sendable {
       case atMost = "<=", atLeast = ">=", below = "<", above = ">", equal = "="
     }
     public var relation: Relation
-    /// What it is compared with.
+    /// The number to compare with.
     public var number: Int
 
     func holds(_ value: Int) -> Bool {
@@ -276,11 +312,11 @@ public struct Claim: Sendable {
 
   public var subject: Subject
   public var mark: SourceMark
-  /// What it is about, as it stands in the file: `lamp.onOff`.
+  /// The left side as written in the file: `lamp.onOff`.
   public var name: String
-  /// What that is to be, as it stands in the file: `true`.
+  /// The expected value as written in the file: `true`.
   public var value: String
 
-  /// As it stands in the file: `lamp.onOff: true`.
+  /// The claim as written in the file: `lamp.onOff: true`.
   public var text: String { "\(name): \(value)" }
 }

@@ -5,7 +5,7 @@ internal import MatterProtocol
 internal import VirtualDevices
 internal import Yams
 
-// What is expected: `lamp.onOff: true`, `lamp.connectivity: online`, `actual lamp.onOff: true`, `messages: < 50`.
+// Parses expectations: `lamp.onOff: true`, `lamp.connectivity: online`, `actual lamp.onOff: true`, `messages: < 50`.
 extension ScenarioReader {
   mutating func expectation(_ node: Node, _ within: Node?) -> [(ScenarioStep.Action, String)] {
     guard case .mapping(let mapping) = node else {
@@ -99,7 +99,8 @@ extension ScenarioReader {
     }
   }
 
-  /// `event bell.switch.longPress: true`, or `event remote.switch.multiPressComplete: { button: On, totalNumberOfPressesCounted: 2 }`.
+  /// Parses an event claim: `event bell.switch.longPress: true`, or
+  /// `event remote.switch.multiPressComplete: { button: On, totalNumberOfPressesCounted: 2 }`.
   private mutating func event(_ path: String, _ key: Node, _ value: Node) -> Claim.Subject? {
     let parts = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     for count in [2, 1] where parts.count > count {
@@ -175,10 +176,10 @@ extension ScenarioReader {
 
   // MARK: Devices and their attributes
 
-  /// The machine that the home runs on.
+  /// The name of the machine that runs the home.
   static let hub = "hub"
 
-  /// Reports devices that have that machine's name: nobody could tell which is meant.
+  /// Reports devices named like the machine that runs the home, as the name would be ambiguous.
   mutating func refuseHubs() { problems += names.hubs }
 
   mutating func device(_ node: Node, orHub: Bool = false) -> String? {
@@ -201,7 +202,7 @@ extension ScenarioReader {
 
   mutating func machine(_ node: Node) -> String? { machine(node.scalar?.string ?? "", node) }
 
-  /// A device that has a machine of its own, or the hub. What was injected into one behind a bridge would inject all of the bridge.
+  /// Returns a device with a machine of its own, or the hub. A fault on a bridged device would affect the whole bridge.
   mutating func machine(_ name: String, _ node: Node) -> String? {
     guard let device = device(name, node, orHub: true) else { return nil }
     guard let bridge = names.bridge(of: device) else { return device }
@@ -215,7 +216,7 @@ extension ScenarioReader {
     attribute(node.scalar?.string ?? "", node)
   }
 
-  /// `lamp.onOff`, or `lamp.onOff.onOff` where the cluster has to be said; names of devices may have dots in them.
+  /// Parses `lamp.onOff`, or `lamp.onOff.onOff` if the cluster is needed; names of devices may contain dots.
   mutating func attribute(_ path: String, _ node: Node) -> (device: String, AttributePlace)? {
     let parts = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     for count in [2, 1] where parts.count > count {
@@ -228,7 +229,7 @@ extension ScenarioReader {
         at: document.mark(of: node), found: "attribute “\(wanted.joined(separator: "."))”",
         expected: places.isEmpty
           ? "an attribute of a \(device.kind.name), or connectivity or locality"
-          : "its cluster, too: more than one has such an attribute",
+          : "also its cluster: more than one has such an attribute",
         suggestions: NearestName.suggestions(for: wanted[count - 1], in: names.attributeNames(of: device)))
       return nil
     }
@@ -236,7 +237,7 @@ extension ScenarioReader {
     return nil
   }
 
-  /// A value of an attribute; YAML's null is Matter's, where it is written.
+  /// Encodes the value of an attribute; an explicit YAML null is Matter's null.
   mutating func encoded(_ node: Node, _ place: AttributePlace) -> [UInt8]? {
     if node.isWrittenNull, !place.isNullable {
       report(node, expected: "a value of the attribute: \(place.name) can't be null")
@@ -255,7 +256,7 @@ extension ScenarioReader {
 }
 
 extension AttributePlace {
-  /// Whether null may be its value; of what is not known, anything may.
+  /// Whether the attribute may be null; true for an unknown attribute.
   fileprivate var isNullable: Bool {
     switch ElementNames.info(attribute, of: cluster)?.schema ?? .any {
     case .nullable, .any: true
@@ -265,6 +266,6 @@ extension AttributePlace {
 }
 
 extension Node {
-  /// A value as a report tells it.
+  /// The value as shown in reports.
   var words: String { isWrittenNull ? "null" : scalar?.string ?? "" }
 }

@@ -1,11 +1,13 @@
 internal import Foundation
+internal import Home
 internal import MatterModel
 internal import MatterProtocol
 internal import Simulation
 internal import VirtualDevices
 internal import Yams
 
-// What is injected into the network: `net: {lamp: partition}`, `net: {lamp: {loss: 30%, rate: 2kB/s}}`; and a clock: `drift: {lamp: 50ppm}`.
+// Parses network faults, `net: {lamp: partition}` or `net: {lamp: {loss: 30%, rate: 2kB/s}}`, and clock drift,
+// `drift: {lamp: 50ppm}`.
 extension ScenarioReader {
   private static let faults: [String: NetworkFault] = [
     "partition": .partition, "mute": .mute, "deaf": .deaf, "heal": .heal, "no multicast": .multicast(false),
@@ -25,7 +27,7 @@ extension ScenarioReader {
     guard
       let fields = fields(
         of: node, known: ["network", "loss", "latency", "jitter", "duplicate", "reorder", "hold", "rate", "mtu"],
-        what: "what is injected into the network")
+        what: "a network fault")
     else { return nil }
     if node.mapping?.isEmpty == true {
       report(node, expected: "a mapping such as {loss: 30%, latency: 80ms}, or a word such as “partition”")
@@ -42,25 +44,34 @@ extension ScenarioReader {
     if let node = fields["loss"] { conditions.loss = ratio(node) ?? .never }
     if let node = fields["duplicate"] { conditions.duplication = ratio(node) ?? .never }
     if let node = fields["reorder"] { conditions.reordering = ratio(node) ?? .never }
-    if let node = fields["latency"] { conditions.latency = duration(node) ?? .zero }
-    if let node = fields["jitter"] { conditions.jitter = duration(node) ?? .zero }
+    if let node = fields["latency"] { conditions.latency = delay(node) ?? .zero }
+    if let node = fields["jitter"] { conditions.jitter = delay(node) ?? .zero }
     if let node = fields["hold"] {
       if fields["reorder"] == nil { report(node, expected: "“hold” only beside “reorder”") }
-      conditions.holding = duration(node) ?? .zero
+      conditions.holding = delay(node) ?? .zero
     }
     if let node = fields["rate"] { conditions.bytesPerSecond = rate(node) ?? 0 }
     if let node = fields["mtu"] { conditions.maximumDatagramSize = maximumDatagramSize(node) ?? 0 }
     return .conditions(conditions)
   }
 
-  /// A share such as 30% or 0.5%, as whole numbers.
+  /// Parses the delay of a datagram, which needs a unit: `80ms`.
+  private mutating func delay(_ node: Node) -> Duration? {
+    if let expected = TimeText.missingUnit(node.scalar?.string ?? "") {
+      report(node, expected: expected)
+      return nil
+    }
+    return duration(node)
+  }
+
+  /// Parses a percentage such as 30% or 0.5% without floating point.
   private mutating func ratio(_ node: Node) -> Ratio? {
     if let ratio = Ratio(percent: node.scalar?.string ?? "") { return ratio }
     report(node, expected: "a share from 0% to 100%")
     return nil
   }
 
-  /// Bytes in a second, such as 500B/s, 20kB/s or 1MB/s.
+  /// Parses bytes per second, such as 500B/s, 20kB/s or 1MB/s.
   private mutating func rate(_ node: Node) -> Int? {
     let text = node.scalar?.string ?? ""
     for (unit, bytes) in [("kB/s", 1000), ("MB/s", 1_000_000), ("B/s", 1)] where text.hasSuffix(unit) {
@@ -71,17 +82,17 @@ extension ScenarioReader {
     return nil
   }
 
-  /// What an IPv6 packet of so many bytes has room for.
+  /// Returns the payload size of a UDP datagram in an IPv6 packet of the given size in bytes.
   private mutating func maximumDatagramSize(_ node: Node) -> Int? {
     let headers = 40 + 8
     guard let size = node.scalar.flatMap({ Int($0.string) }), (headers + 1...65_535).contains(size) else {
-      report(node, expected: "the size of an IP packet in bytes, from \(headers + 1) to 65535; what is usual is 1280")
+      report(node, expected: "the size of an IP packet in bytes, from \(headers + 1) to 65535; usually 1280")
       return nil
     }
     return size - headers
   }
 
-  /// How much a clock is fast, in millionths; negative: slow.
+  /// Parses the drift of a clock in parts per million; negative: slow.
   mutating func drift(_ node: Node) -> Int64? {
     let text = node.scalar?.string ?? ""
     guard text.hasSuffix("ppm"), let drift = Int64(text.dropLast(3)), (-500_000...500_000).contains(drift) else {

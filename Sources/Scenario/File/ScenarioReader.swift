@@ -6,7 +6,7 @@ internal import Simulation
 internal import VirtualDevices
 internal import Yams
 
-/// Reads a scenario file; collects what is wrong instead of stopping at it.
+/// Parses a scenario file, collecting all problems instead of stopping at the first.
 struct ScenarioReader {
   static let keys = [
     "scenario", "home", "rooms", "devices", "paired", "limit", "defect", "mutant", "vary", "always", "never", "steps",
@@ -14,15 +14,15 @@ struct ScenarioReader {
 
   var problems: [DefinitionProblem] = []
   let document: YAMLDocument
-  /// The names that may stand for a device.
+  /// The devices of the home by name.
   var names = DeviceNames()
-  /// The most steps of a file, with those that `times:` repeats.
+  /// The limit of steps in a file, counting repetitions by `times:`.
   static let stepLimit = 100_000
   private var stepCount = 0
 
   init(_ file: SourceFile) { document = YAMLDocument(file: file.name, text: file.text) }
 
-  /// Reads all but the home, which is known already.
+  /// Parses all fields but the home, which the caller has loaded.
   mutating func read(_ fields: [String: Node], into scenario: inout ScenarioDefinition) {
     names = DeviceNames(scenario.home)
     refuseHubs()
@@ -31,7 +31,9 @@ struct ScenarioReader {
     // “mutant” is the older name of the key.
     if let node = fields["defect"] ?? fields["mutant"] {
       scenario.defect = SeededDefect.allCases.first { $0.rawValue == node.scalar?.string }
-      if scenario.defect == nil { report(node, expected: SeededDefect.allCases.map(\.rawValue).joined(separator: ", ")) }
+      if scenario.defect == nil {
+        report(node, expected: SeededDefect.allCases.map(\.rawValue).joined(separator: ", "))
+      }
     }
     if let node = fields["always"] { scenario.always = claims(listed: node) }
     if let node = fields["never"] { scenario.never = claims(listed: node) }
@@ -41,7 +43,10 @@ struct ScenarioReader {
     guard case .sequence(let steps) = node else {
       return report(node, expected: "a list of steps such as “- power: {lamp: off}”")
     }
-    for step in steps { scenario.steps += self.steps(step) }
+    // Aliases can expand a short file into many steps.
+    for (index, step) in steps.enumerated() where max(index, stepCount) <= Self.stepLimit {
+      scenario.steps += self.steps(step)
+    }
     var last = Duration.zero
     for step in scenario.steps {
       guard case .at(let time) = step.time else { continue }
@@ -60,7 +65,7 @@ struct ScenarioReader {
     "power", "cut", "net", "move", "clock", "drift", "do", "set", "press", "rival", "wait", "expect",
   ]
 
-  /// A step for each device that one step of the file names.
+  /// Returns one step per device of an entry of the file.
   private mutating func steps(_ node: Node) -> [ScenarioStep] {
     guard
       let fields = fields(of: node, known: ["at", "after", "within", "times", "every"] + Self.actions, what: "a step")
@@ -90,7 +95,7 @@ struct ScenarioReader {
     return repeated(steps, fields["times"], fields["every"])
   }
 
-  /// The same again, several times.
+  /// Returns the steps, repeated as `times` and `every` say.
   private mutating func repeated(_ steps: [ScenarioStep], _ times: Node?, _ every: Node?) -> [ScenarioStep] {
     guard let times else {
       if let every { report(every, expected: "“every” only beside “times”") }
@@ -113,12 +118,12 @@ struct ScenarioReader {
     }
   }
 
-  /// Counts steps before they are repeated; returns none where the file has too many.
+  /// Counts steps before they are repeated; returns none if the file has too many.
   private mutating func checked(_ steps: [ScenarioStep], _ count: Int, _ times: Node?) -> [ScenarioStep] {
     let before = stepCount
     stepCount += steps.count * count
     guard stepCount > Self.stepLimit else { return steps }
-    // Once for each file.
+    // Reported once per file.
     if before <= Self.stepLimit, let mark = times.map({ document.mark(of: $0) }) ?? steps.first?.mark {
       report(at: mark, found: "\(stepCount) steps so far", expected: "at most \(Self.stepLimit) in all")
     }
@@ -147,7 +152,7 @@ struct ScenarioReader {
     }
   }
 
-  /// A value as a report tells it: “ off”, or “: loss 30%, latency 80ms”.
+  /// Returns a value as shown in reports: “ off”, or “: loss 30%, latency 80ms”.
   static func words(_ node: Node) -> String {
     guard case .mapping(let mapping) = node else { return " " + node.words }
     return ": " + mapping.map { "\($0.scalar?.string ?? "") \($1.scalar?.string ?? "")" }.joined(separator: ", ")
@@ -191,7 +196,7 @@ struct ScenarioReader {
     }
   }
 
-  /// `long`, or `{ press: long, button: Off }` where a switch has several: its name, or its number from 1.
+  /// Parses `long`, or for a switch with several buttons `{ press: long, button: Off }`, with a name or number from 1.
   private mutating func press(_ device: String, _ node: Node) -> ScenarioStep.Action? {
     guard case .mapping = node else {
       return one(of: Press.self, node).map { .press(device: device, $0, button: 0) }
@@ -203,8 +208,8 @@ struct ScenarioReader {
     return button(wanted, of: device).map { .press(device: device, press, button: $0) }
   }
 
-  /// A button by its name, or by its number from 1.
-  /// - Returns: its number from 0.
+  /// Parses a button's name, or its number from 1.
+  /// - Returns: the index of the button, from 0.
   mutating func button(_ wanted: Node, of device: String) -> Int? {
     let buttons = names.buttons(of: device)
     let text = wanted.scalar?.string ?? ""
@@ -217,11 +222,11 @@ struct ScenarioReader {
     return nil
   }
 
-  /// What a second administrator wants too much of: sessions, or subscriptions.
+  /// Parses the load from a second administrator: a number of sessions, or `{ subscriptions: 80 }`.
   private mutating func rival(at device: String, _ node: Node) -> ScenarioStep.Action? {
     var (number, wantsSubscriptions) = (node, false)
     if case .mapping(let mapping) = node {
-      guard let fields = fields(of: node, known: ["subscriptions"], what: "what the second administrator wants") else {
+      guard let fields = fields(of: node, known: ["subscriptions"], what: "the load of the second administrator") else {
         return nil
       }
       guard let asked = fields["subscriptions"] else {
@@ -261,7 +266,7 @@ struct ScenarioReader {
     let text = node.scalar?.string ?? ""
     let isNegative = signed && text.hasPrefix("-")
     let digits = signed && (text.hasPrefix("-") || text.hasPrefix("+")) ? String(text.dropFirst()) : text
-    // Clocks may be wrong by more than anybody waits.
+    // Signed durations set clocks, which may be years off; other durations are waits.
     let years =
       signed && digits.hasSuffix("y") ? Int64(digits.dropLast()).flatMap { (0...100).contains($0) ? $0 : nil } : nil
     guard let duration = years.map({ .seconds($0 * 31_536_000) }) ?? TimeText.duration(digits) else {

@@ -5,22 +5,22 @@ internal import Runtime
 internal import Simulation
 internal import VirtualDevices
 
-/// Runs random homes: first everything goes wrong, then the network heals, and within a bounded time the home must agree
-/// with every device. What happens after that it has to know soon.
+/// Runs random homes: first with faults, then without them. Within ``bound`` of the end of the faults the home must
+/// agree with every device. Routine events follow, after each of which it must agree again, soon.
 public enum RandomHome {
-  /// How a run went.
+  /// The outcome of a run.
   public struct Outcome: Sendable {
     public var plan: RandomPlan
-    /// Why it failed; nil if it did not.
+    /// The failure; nil if the run passed.
     public var failure: String?
-    /// Of the run's trace: the same for the same seed, on every machine; 0 where it could not begin.
+    /// The digest of the trace, which is the same for the same seed on every machine; 0 if the run could not begin.
     public var digest: UInt64
-    /// How long it took from the healing until all agreed.
+    /// The time from the end of the faults until the home agreed with all devices.
     public var converged: Duration?
-    /// How many were sent by everybody.
+    /// The number of datagrams sent by all machines.
     public var datagrams: Int
 
-    /// What failed first, whichever device it was and whatever the numbers are; nil if nothing did.
+    /// The first failure without device names and numbers, for grouping; nil if the run passed.
     public var kind: String? {
       failure.map { failure in
         let first = failure.prefix { $0 != ";" }
@@ -30,10 +30,11 @@ public enum RandomHome {
     }
   }
 
-  /// In this time after the healing every device must be in the home, and the home agree with it.
+  /// The time after the end of the faults within which the home must know every device and agree with it.
   public static let bound: Duration = .seconds(600)
 
-  /// - Parameter defect: a fault that is built into the devices and the home, for tests of tests.
+  /// Runs a plan.
+  /// - Parameter defect: a seeded defect, for tests of the tests.
   public static func run(_ plan: RandomPlan, defect: SeededDefect? = nil) async -> Outcome {
     var options = SimulatedHomeOptions()
     options.keepsTrace = false
@@ -44,18 +45,20 @@ public enum RandomHome {
       let run = await simulate(
         try plan.definition(), seed: plan.seed, limit: .seconds(21_600), options
       ) { _, world in
-        try await world.simulation.naming("the home to be set up") { try await RandomPlay.prepare(plan, world) }
-        let play = RandomPlay(plan, world)
+        try await world.simulation.naming("the home to be set up") { try await RandomRun.prepare(plan, world) }
+        let randomRun = RandomRun(plan, world)
         let simulation = world.simulation
-        for step in plan.steps where !step.isAfterwards {
-          try await simulation.naming("step \(step)") { try await play.take(step) }
+        for step in plan.steps where !step.isPostRecovery {
+          try await simulation.naming("step \(step)") { try await randomRun.perform(step) }
         }
-        try await simulation.naming("the network to heal") { try await play.heal() }
+        try await simulation.naming("the network to heal") { try await randomRun.heal() }
         let healed = await simulation.now
-        try await simulation.naming("newcomers to be commissioned") { try await play.takeNewcomers(since: healed) }
-        let time = try await simulation.naming("all to agree") { try await play.converge(since: healed) }
-        for step in plan.steps where step.isAfterwards {
-          try await simulation.naming("step \(step)") { try await play.take(afterwards: step) }
+        try await simulation.naming("newcomers to be commissioned") {
+          try await randomRun.commissionNewcomers(since: healed)
+        }
+        let time = try await simulation.naming("all to agree") { try await randomRun.converge(since: healed) }
+        for step in plan.steps where step.isPostRecovery {
+          try await simulation.naming("step \(step)") { try await randomRun.perform(postRecovery: step) }
         }
         counted.datagrams = await world.simulation.perform { $0.network.packetCount }
         return time
@@ -70,14 +73,14 @@ public enum RandomHome {
   }
 
   private final class Counted: @unchecked Sendable {
-    // Not checked: set on the world's thread, read when that has ended.
+    // Not checked: written on the world's thread, read after it has ended.
     var datagrams = 0
   }
 
-  /// Looks for fewer devices and fewer steps that fail in the same way.
+  /// Searches for a plan with fewer devices and steps that fails in the same way.
   /// - Parameters:
-  ///   - attempts: how many runs that may take.
-  ///   - defect: the one it failed with.
+  ///   - attempts: the largest number of runs.
+  ///   - defect: the seeded defect of the failed run.
   public static func shrink(_ failed: Outcome, attempts: Int = 60, defect: SeededDefect? = nil) async -> Outcome {
     var best = failed
     var left = attempts
@@ -85,7 +88,7 @@ public enum RandomHome {
       guard left > 0, plan != best.plan else { return false }
       left -= 1
       let outcome = await run(plan, defect: defect)
-      // Another failure is for another day.
+      // A plan with a different failure is not accepted.
       guard outcome.kind == failed.kind else { return false }
       best = outcome
       return true
@@ -105,7 +108,7 @@ public enum RandomHome {
     }
     await removeDevices()
     if best.plan.hasSecondHome { _ = await attempt(best.plan.withoutSecondHome()) }
-    // Halves first, then quarters, and at last one at a time, until none can be spared.
+    // Halves first, then quarters, at last single steps, until no step can be removed.
     var size = best.plan.steps.count / 2
     while size > 1, left > 0 {
       await removeSteps(size)
@@ -122,8 +125,8 @@ public enum RandomHome {
   }
 }
 
-/// What is done to one random home.
-struct RandomPlay {
+/// Executes the steps of a plan on a simulated home.
+struct RandomRun {
   struct Failure: Error, CustomStringConvertible { let description: String }
 
   let plan: RandomPlan
@@ -135,7 +138,7 @@ struct RandomPlay {
     start = world.simulation.world.value.now
   }
 
-  /// Commissions what is to be there from the beginning on.
+  /// Commissions the devices that are part of the home from the start.
   static func prepare(_ plan: RandomPlan, _ world: SimulatedHome) async throws {
     let names = Set(plan.kept.filter { !plan.newcomers.contains($0) }.map { "D\($0)" })
     try await world.pair(world.definition.devices.filter { names.contains($0.name) })
@@ -146,20 +149,20 @@ struct RandomPlay {
     await world.simulation.perform { body(&$0.network) }
   }
 
-  // MARK: Trouble
+  // MARK: Faults
 
-  func take(_ step: RandomPlan.Step) async throws {
+  func perform(_ step: RandomPlan.Step) async throws {
     let pause = start + step.at - (await world.simulation.now)
     if pause > .zero { try await world.simulation.sleep(for: pause) }
     await world.simulation.perform { $0.note("\(step)") }
     if let device = step.device {
-      try await take(step.act, device)
+      try await perform(step.act, device)
     } else {
-      try await takeHub(step.act)
+      try await performOnHub(step.act)
     }
   }
 
-  private func take(_ act: RandomPlan.Act, _ number: Int) async throws {
+  private func perform(_ act: RandomPlan.Act, _ number: Int) async throws {
     let name = "D\(number)"
     let machine = try await world.machine(of: name)
     let (id, hub) = (machine.id, world.hub.id)
@@ -189,11 +192,11 @@ struct RandomPlay {
     case .family(let family, let isOn): await world.simulation.perform { _ in machine.setFamily(family, isOn: isOn) }
     case .bridged(let isOn): await world.power(isOn, bridgedOn: name)
     case .heal: await network { $0.heal() }
-    case .cutSecondHome, .restoreSecondHome, .afterwards: break
+    case .cutSecondHome, .restoreSecondHome, .postRecovery: break
     }
   }
 
-  private func takeHub(_ act: RandomPlan.Act) async throws {
+  private func performOnHub(_ act: RandomPlan.Act) async throws {
     let hub = world.hub
     switch act {
     case .conditions(let weather):
@@ -230,13 +233,13 @@ struct RandomPlay {
     }
   }
 
-  /// Begins to commission a device; it may fail, and does where that was done before.
+  /// Starts commissioning a device. A failure is ignored: the device may already be commissioned.
   private func pair(_ number: Int) {
     let world = world
     Tasks.start { _ = try? await world.pairDevice("D\(number)") }
   }
 
-  /// Begins a command; nobody waits for it, and it may fail.
+  /// Starts a command without awaiting it. A failure is ignored.
   private func command(_ act: RandomPlan.Act, _ number: Int) {
     let world = world
     Tasks.start {
@@ -252,9 +255,9 @@ struct RandomPlay {
     }
   }
 
-  // MARK: Healing
+  // MARK: Recovery
 
-  /// Nothing is wrong any more.
+  /// Removes all faults.
   func heal() async throws {
     await world.simulation.perform { world in
       world.note("heals")
@@ -279,9 +282,8 @@ struct RandomPlay {
     }
   }
 
-  /// Commissions what is not, now that nothing is wrong any more. What was left half way by an earlier attempt, of which
-  /// the home knows nothing and the device believes that all is well, gets its button pressed by somebody.
-  func takeNewcomers(since healed: Instant) async throws {
+  /// Commissions the remaining devices after all faults are removed, retrying until ``RandomHome/bound`` is reached.
+  func commissionNewcomers(since healed: Instant) async throws {
     for number in plan.kept where plan.newcomers.contains(number) {
       var last = "nothing was tried"
       var attempts = 0
@@ -296,13 +298,14 @@ struct RandomPlay {
     }
   }
 
-  /// Whether the home has a device.
+  /// Returns whether the home knows the device.
   private func isKnown(_ number: Int) async throws -> Bool {
     let id = world.definition.devices.first { $0.name == "D\(number)" }?.uniqueID
     return try await world.home.devices().list().contains { $0.identity.matterUniqueID == id }
   }
 
-  /// PendingWork until all agree, and go on to.
+  /// Waits until the home agrees with all devices and keeps agreeing for 90 s.
+  /// - Returns: the time from `healed` until it agreed.
   func converge(since healed: Instant) async throws -> Duration {
     var agreed: Instant?
     while true {
@@ -311,7 +314,7 @@ struct RandomPlay {
       if wrong.isEmpty {
         let since = agreed ?? now
         agreed = since
-        // A subscription that is dead already may be noticed only when its next report is due.
+        // A dead subscription may be noticed only when its next report is due.
         if now - since >= .seconds(90) { return since - healed }
       } else {
         agreed = nil

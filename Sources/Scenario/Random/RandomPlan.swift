@@ -3,31 +3,31 @@ internal import MatterProtocol
 internal import Simulation
 internal import VirtualDevices
 
-/// A home, and all that goes wrong with it, drawn from a seed.
+/// A random home and a schedule of faults and commands, drawn from a seed.
 public struct RandomPlan: Hashable, Sendable {
-  /// One thing that is done to the home, some time after it has begun.
+  /// One scheduled fault or command.
   struct Step: Hashable, Sendable, CustomStringConvertible {
     var number: Int
     var at: Duration
-    /// The device that it is about, by its number; nil: the hub, or the whole network.
+    /// The number of the device; nil for the hub or the whole network.
     var device: Int?
     var act: Act
 
     var description: String {
-      let who = device.map { "D\($0)" } ?? "hub"
-      if case .afterwards(let act) = act { return "\(number): when all agree, \(who): \(act)" }
-      return "\(number): at \(at.nanoseconds / 1_000_000) ms, \(who): \(act)"
+      let target = device.map { "D\($0)" } ?? "hub"
+      if case .postRecovery(let act) = act { return "\(number): when all agree, \(target): \(act)" }
+      return "\(number): at \(at.nanoseconds / 1_000_000) ms, \(target): \(act)"
     }
   }
 
   enum Act: Hashable, Sendable {
-    // What people do.
+    // User actions.
     case toggle
     case dim(UInt8)
     case pressByHand
     case rename(Int)
     case pair
-    // What goes wrong.
+    // Faults.
     case conditions(Weather)
     case partition
     case cutToHub, cutFromHub
@@ -45,28 +45,29 @@ public struct RandomPlan: Hashable, Sendable {
     case partitionSecondHome
     case conditionsSecondHome(Weather)
     case heal
-    // What happens when all agree.
-    case afterwards(Aftermath)
+    // After recovery.
+    case postRecovery(PostRecoveryEvent)
   }
 
-  /// What a link is like: times in milliseconds, chances in per cent, bytes.
+  /// Link conditions: times in milliseconds, probabilities in percent, sizes in bytes.
+  // The name is part of the trace, and so of its digest.
   struct Weather: Hashable, Sendable {
     var latency: Int, jitter: Int
     var loss: UInt64, duplication: UInt64, reordering: UInt64
-    /// 0: no limit.
+    /// 0 for unlimited.
     var bytesPerSecond: Int, maximumDatagramSize: Int
   }
 
-  /// What all of it is drawn from.
+  /// The seed that everything is drawn from.
   public var seed: UInt64
-  /// Kinds of the devices, by number; a bridge has some lights behind it.
+  /// The kinds of the devices, by number; a bridge serves two lights.
   var kinds: [Kind]
   var steps: [Step]
-  /// Those that are there, where not all are.
+  /// The numbers of the devices that take part; fewer than all after shrinking.
   var kept: [Int]
-  /// Those that are commissioned in the middle of it all; the others are before it begins.
+  /// The numbers of the devices that are commissioned amid the faults instead of before them.
   var newcomers: Set<Int>
-  /// Whether the devices are in a second home, too.
+  /// Whether the devices are also commissioned into a second home.
   var hasSecondHome: Bool
 
   enum Kind: String, CaseIterable, Hashable, Sendable {
@@ -81,13 +82,13 @@ public struct RandomPlan: Hashable, Sendable {
     case bridge = "bridge"
   }
 
-  /// How long everything may go wrong.
-  static let trouble: Duration = .seconds(240)
+  /// The duration of the phase with faults.
+  static let faultPeriod: Duration = .seconds(240)
 
-  /// Draws one to five devices and what is injected into them.
+  /// Draws one to five devices and a schedule of faults and commands.
   public init(seed: UInt64) {
     self.seed = seed
-    // Not the sequence that the world draws from.
+    // The simulated world draws from a different sequence.
     var random = SeededRandomSource(seed: seed ^ 0x5EED_0F_40_4E_5)
     let count = Int.random(in: 1...5, using: &random)
     kinds = (0..<count).map { _ in Kind.allCases[Int.random(in: 0..<Kind.allCases.count, using: &random)] }
@@ -96,7 +97,7 @@ public struct RandomPlan: Hashable, Sendable {
     hasSecondHome = Int.random(in: 0..<3, using: &random) == 0
     var steps: [Step] = []
     for number in 0..<Int.random(in: 6...24, using: &random) {
-      let at = Duration.milliseconds(Int64.random(in: 0..<Self.trouble.nanoseconds / 1_000_000, using: &random))
+      let at = Duration.milliseconds(Int64.random(in: 0..<Self.faultPeriod.nanoseconds / 1_000_000, using: &random))
       let device = Int.random(in: 0..<(count * 4 + 1), using: &random)
       steps.append(
         device == count * 4
@@ -104,7 +105,7 @@ public struct RandomPlan: Hashable, Sendable {
           : Step(number: number, at: at, device: device % count, act: Self.act(&random)))
     }
     if hasSecondHome { steps += Self.secondHome(seed: seed, devices: count, from: steps.count) }
-    steps += Self.aftermath(seed: seed, kinds: kinds, from: steps.count)
+    steps += Self.postRecoverySteps(seed: seed, kinds: kinds, from: steps.count)
     self.steps = steps.sorted { ($0.at, $0.number) < ($1.at, $1.number) }
   }
 
@@ -145,12 +146,12 @@ public struct RandomPlan: Hashable, Sendable {
     }
   }
 
-  /// The power of the second home's machine goes and comes, too, and its way to the devices. Drawn by itself, so that a plan
-  /// is otherwise what it was.
+  /// Draws power failures of the second home's machine, and faults of its links, from a sequence of their own, so
+  /// that the rest of the plan doesn't depend on them.
   private static func secondHome(seed: UInt64, devices: Int, from first: Int) -> [Step] {
     var random = SeededRandomSource(seed: seed ^ 0x5EC0_4D)
     return (0..<Int.random(in: 0...6, using: &random)).map { number in
-      let at = Duration.milliseconds(Int64.random(in: 0..<trouble.nanoseconds / 1_000_000, using: &random))
+      let at = Duration.milliseconds(Int64.random(in: 0..<faultPeriod.nanoseconds / 1_000_000, using: &random))
       var device: Int?
       let act: Act
       switch Int.random(in: 0..<5, using: &random) {
@@ -180,12 +181,12 @@ public struct RandomPlan: Hashable, Sendable {
       maximumDatagramSize: isNarrow ? Int.random(in: 500...1_280, using: &random) : 0)
   }
 
-  /// The home's definition file.
+  /// The text of the home's definition file.
   var text: String {
     var lines = ["devices:"]
     for number in kept {
       lines += ["  - name: D\(number)", "    type: \(kinds[number].rawValue)"]
-      // Homes have devices of both sorts.
+      // Cover both kinds of devices.
       if (seed ^ UInt64(number)) & 1 == 0 { lines.append("    resumesSubscriptions: false") }
       if kinds[number] == .bridge {
         lines += [
@@ -199,7 +200,7 @@ public struct RandomPlan: Hashable, Sendable {
 
   func definition() throws -> HomeDefinition { try HomeDefinition.load(simulating: [("random.yaml", text)]) }
 
-  /// The same with fewer devices.
+  /// Returns the plan with only these devices.
   func keeping(devices: [Int]) -> RandomPlan {
     var plan = self
     plan.kept = kept.filter(devices.contains)
@@ -208,14 +209,14 @@ public struct RandomPlan: Hashable, Sendable {
     return plan
   }
 
-  /// The same with fewer steps.
+  /// Returns the plan with only these steps.
   func keeping(steps numbers: [Int]) -> RandomPlan {
     var plan = self
     plan.steps = steps.filter { numbers.contains($0.number) }
     return plan
   }
 
-  /// The same without the second home.
+  /// Returns the plan without the second home.
   func withoutSecondHome() -> RandomPlan {
     var plan = self
     plan.hasSecondHome = false
@@ -223,15 +224,15 @@ public struct RandomPlan: Hashable, Sendable {
     return plan
   }
 
-  /// The same with a device commissioned from the beginning on.
+  /// Returns the plan with the device commissioned from the start.
   func commissioning(_ device: Int) -> RandomPlan {
     var plan = self
     plan.newcomers.remove(device)
     return plan
   }
 
-  /// Keeps what the command line says: numbers with commas between them, or `-` for all. Among the devices `alone` says that
-  /// there is no second home, and a number with a plus that this one is commissioned from the beginning on.
+  /// Returns the plan reduced as ``arguments`` describe: comma-separated numbers, or `-` for all. Among the devices,
+  /// `alone` removes the second home, and a number followed by a plus sign has this device commissioned from the start.
   public func keeping(devices: String, steps: String) -> RandomPlan {
     func numbers(_ text: String) -> [Int]? {
       text == "-" ? nil : text.split(separator: ",").compactMap { Int($0.filter(\.isNumber)) }
@@ -246,7 +247,7 @@ public struct RandomPlan: Hashable, Sendable {
     return plan
   }
 
-  /// What repeats it, for a command line.
+  /// The command-line arguments that repeat the plan.
   public var arguments: String {
     func text(_ numbers: [Int]) -> String {
       numbers.isEmpty ? "," : numbers.map { "\($0)" }.joined(separator: ",")
@@ -258,15 +259,15 @@ public struct RandomPlan: Hashable, Sendable {
     return "1 \(seed) \((devices + alone).joined(separator: ",")) \(text(steps.map(\.number)))"
   }
 
-  /// In lines, for people.
+  /// A description of the plan, one line per device and step.
   public var lines: [String] {
     kept.map { "D\($0): \(kinds[$0].rawValue)\(newcomers.contains($0) ? ", not yet commissioned" : "")" }
-      + (hasSecondHome ? ["all that are commissioned are in a second home, too"] : []) + steps.map(\.description)
+      + (hasSecondHome ? ["all commissioned devices are also in a second home"] : []) + steps.map(\.description)
   }
 }
 
 extension RandomPlan.Act {
-  /// Whether it is nothing without a second home.
+  /// Whether the act only affects the second home.
   fileprivate var isOfSecondHome: Bool {
     switch self {
     case .cutSecondHome, .restoreSecondHome, .partitionSecondHome, .conditionsSecondHome: true

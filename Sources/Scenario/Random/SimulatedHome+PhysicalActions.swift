@@ -5,7 +5,7 @@ internal import Runtime
 internal import VirtualDevices
 
 extension SimulatedHome {
-  /// Presses the button on each light of a device; does nothing without power.
+  /// Presses the button on each light of a device; without effect while it has no power.
   public func pressByHand(_ name: String) {
     guard let device = try? find(name).device else { return }
     for place in [device.definition] + device.definition.bridged {
@@ -13,14 +13,14 @@ extension SimulatedHome {
       for endpoint in place.application {
         host.perform { engine, now in
           guard engine.value(OnOff.onOff, on: endpoint) != nil else { return }
-          // A dead bulb does not mind its button.
+          // An error of the light doesn't concern the button.
           _ = try? engine.press(OnOff.toggle, NoFields(), on: endpoint, at: now)
         }
       }
     }
   }
 
-  /// Switches the power of all that is behind a bridge.
+  /// Switches the power of all devices behind a bridge.
   func power(_ isOn: Bool, bridgedOn name: String) {
     guard let device = try? find(name).device else { return }
     for bridged in device.definition.bridged {

@@ -4,7 +4,7 @@ internal import Runtime
 internal import Simulation
 internal import Synchronization
 
-/// Service discovery as one machine has it: it may be out of the others' sight, and they out of its own.
+/// Service discovery of one machine, with faults: the machine may be invisible to others, or see none of them.
 final class FaultyDiscovery: NodeDiscovery {
   private struct Publication {
     var service: MatterService
@@ -16,20 +16,20 @@ final class FaultyDiscovery: NodeDiscovery {
     typealias Handler = @Sendable (ServiceDiscovery.Event) -> Void
 
     let query: DiscoveryQuery
-    /// As the networks count it.
+    /// The number of its question, as counted by ``RealNetworks``.
     let question: Int
     let owner: any EventLoop
     let handler: Handler
-    /// As the discovery beneath knows it; nil while nothing can be seen.
+    /// The search in the underlying discovery; nil while the machine receives no multicast.
     var browse: ServiceDiscovery.Browse?
-    var services: [MatterService.Kind: Sighting] = [:]
+    var services: [MatterService.Kind: SearchedService] = [:]
   }
 
-  /// One service, as one search knows it.
-  private struct Sighting {
-    /// What the discovery beneath says of it.
+  /// The state of one service in one search.
+  private struct SearchedService {
+    /// The service as the underlying discovery reports it.
     var published: MatterService?
-    /// How often it said so.
+    /// The number of reports by the underlying discovery.
     var announcements = 0
     var heard = HeardService()
     var timer: Scheduled<Void>?
@@ -39,8 +39,8 @@ final class FaultyDiscovery: NodeDiscovery {
     var publications: [MatterService.Kind: Publication] = [:]
     var searches: [UInt64: Search] = [:]
     var lastSearch: UInt64 = 0
-    var isSeen = true
-    var sees = true
+    var isVisible = true
+    var seesOthers = true
     var familiesOff: Set<IPFamily> = []
     var isOpen = true
   }
@@ -57,105 +57,107 @@ final class FaultyDiscovery: NodeDiscovery {
 
   // MARK: Faults
 
-  /// Hides what it publishes, or shows it; stops its searches, or begins them anew. Nobody is told goodbye: what others know of
-  /// it they believe until its records expire.
-  func follow(_ faults: MachineFaults) {
+  /// Hides or announces the published services, and stops or restarts the searches, as the faults require. No goodbye
+  /// is sent, so that other machines keep their records until they expire.
+  func apply(_ faults: MachineFaults) {
     state.withLock { state in
-      let (wasSeen, oldFamilies) = (state.isSeen, state.familiesOff)
-      (state.isSeen, state.familiesOff) = (faults.isSeen, faults.familiesOff)
+      let (wasVisible, oldFamilies) = (state.isVisible, state.familiesOff)
+      (state.isVisible, state.familiesOff) = (faults.isVisible, faults.familiesOff)
       for publication in state.publications.values {
-        if faults.isSeen {
-          if !wasSeen || oldFamilies != faults.familiesOff { announce(publication, state) }
-        } else if wasSeen {
+        if faults.isVisible {
+          if !wasVisible || oldFamilies != faults.familiesOff { announce(publication, state) }
+        } else if wasVisible {
           discovery.withdraw(publication.service, silently: true)
         }
       }
-      guard state.sees != faults.sees else { return }
-      state.sees = faults.sees
+      guard state.seesOthers != faults.seesOthers else { return }
+      state.seesOthers = faults.seesOthers
       for number in state.searches.keys { restart(number, &state) }
     }
-    lookAgain()
+    updateSearches()
   }
 
-  /// Others are in other networks than before, or it is itself: what is found there is told, and what is not found any more
-  /// is believed until its records expire.
-  func lookAgain() {
+  /// Updates all services after a machine has changed networks: reports services that are newly found, and keeps
+  /// those no longer found until their records expire.
+  func updateSearches() {
     for (number, search) in state.withLock(\.searches) {
-      search.owner.execute { [weak self] in for kind in search.services.keys { self?.look(kind, number) } }
+      search.owner.execute { [weak self] in for kind in search.services.keys { self?.update(kind, number) } }
     }
   }
 
-  /// Begins a search anew, or ends it where nothing can be seen: what was seen has to be seen again.
+  /// Restarts a search, or stops it while the machine receives no multicast. Services have to be found again.
   private func restart(_ number: UInt64, _ state: inout State) {
     guard let search = state.searches[number] else { return }
     if let browse = search.browse { discovery.stop(browse) }
     for kind in search.services.keys { state.searches[number]?.services[kind]?.published = nil }
-    state.searches[number]?.browse = state.sees ? start(search, number) : nil
+    state.searches[number]?.browse = state.seesOthers ? start(search, number) : nil
   }
 
   private func start(_ search: Search, _ number: UInt64) -> ServiceDiscovery.Browse {
-    // Told on the owner's loop, and never while we are locked.
+    // The handler runs on the owner's loop, never while the lock is held.
     discovery.browse(search.query, on: search.owner) { [weak self, owner = search.owner] event in
       owner.execute { [weak self] in
         switch event {
         case .found(let service):
-          self?.look(service.kind, number) {
+          self?.update(service.kind, number) {
             $0.published = service
             $0.announcements += 1
           }
-        case .lost(let service): self?.look(service.kind, number, isLost: true) { $0.published = nil }
+        case .lost(let service): self?.update(service.kind, number, isLost: true) { $0.published = nil }
         }
       }
     }
   }
 
-  /// Looks how it stands with a service now, tells what is heard of it, and comes back when there is more to hear. Belongs to the
-  /// search's loop.
+  /// Updates the state of a service, reports what has arrived by now, and schedules the next update. Belongs to the
+  /// loop of the search.
   /// - Parameters:
-  ///   - isLost: whether the discovery beneath does not know it any more, which may be for either of two reasons.
-  ///   - change: what is new about it.
-  private func look(
+  ///   - isLost: whether the underlying discovery has lost the service, by a goodbye or by expiry.
+  ///   - change: updates the state with the event of the underlying discovery.
+  private func update(
     _ kind: MatterService.Kind, _ number: UInt64, isLost: Bool = false,
-    _ change: (inout Sighting) -> Void = { _ in }
+    _ change: (inout SearchedService) -> Void = { _ in }
   ) {
     let (events, handler) = state.withLock { state -> ([ServiceDiscovery.Event], Search.Handler?) in
       guard let search = state.searches[number] else { return ([], nil) }
-      var sighting = search.services[kind] ?? Sighting()
-      change(&sighting)
+      var searched = search.services[kind] ?? SearchedService()
+      change(&searched)
       let now = Instant(nanoseconds: Int64(clamping: search.owner.now.uptimeNanoseconds))
       let (networks, question) = (machine.networks, search.question)
-      let isFound = state.sees && networks.isFound(kind, by: machine, question: question)
-      var events = sighting.heard.hear(until: now, hasWay: isFound)
+      let isFound = state.seesOthers && networks.isFound(kind, by: machine, question: question)
+      var events = searched.heard.hear(until: now, hasWay: isFound)
       if isLost, isFound {
-        if networks.saidGoodbye(to: kind) {
-          sighting.heard.goodbye(at: now) { [machine] in networks.way(of: kind, to: machine, question: 0) }
+        if networks.sentGoodbye(for: kind) {
+          searched.heard.goodbye(at: now) { [machine] in networks.announcementDelay(of: kind, to: machine, question: 0)
+          }
         } else {
-          sighting.heard.expire(at: now)
+          searched.heard.expire(at: now)
         }
       }
-      let published = isFound ? sighting.published.map { networks.told($0, to: machine) } : nil
-      sighting.heard.look(published, announced: sighting.announcements, at: now) { [machine] in
-        networks.way(of: kind, to: machine, question: question)
+      let published = isFound ? searched.published.map { networks.resolved($0, to: machine) } : nil
+      searched.heard.look(published, announced: searched.announcements, at: now) { [machine] in
+        networks.announcementDelay(of: kind, to: machine, question: question)
       }
-      events += sighting.heard.hear(until: now, hasWay: isFound)
-      sighting.timer?.cancel()
-      sighting.timer = sighting.heard.nextDeadline.map { next in
-        search.owner.scheduleTask(in: .nanoseconds((next - now).nanoseconds)) { [weak self] in self?.look(kind, number)
+      events += searched.heard.hear(until: now, hasWay: isFound)
+      searched.timer?.cancel()
+      searched.timer = searched.heard.nextDeadline.map { next in
+        search.owner.scheduleTask(in: .nanoseconds((next - now).nanoseconds)) { [weak self] in
+          self?.update(kind, number)
         }
       }
-      state.searches[number]?.services[kind] = sighting
+      state.searches[number]?.services[kind] = searched
       return (events, search.handler)
     }
     for event in events { handler?(event) }
   }
 
-  /// A node is reached at another port, and at the machine's other address.
+  /// Announces the services of a port again after the machine has moved to another port and address.
   func move(from old: UInt16, to new: UInt16) {
     state.withLock { state in
       for (kind, publication) in state.publications where publication.service.port == old {
-        machine.networks.publishes(kind, machine)
+        machine.networks.recordPublication(of: kind, by: machine)
         state.publications[kind]?.service.port = new
-        if let moved = state.publications[kind], state.isSeen { announce(moved, state) }
+        if let moved = state.publications[kind], state.isVisible { announce(moved, state) }
       }
     }
   }
@@ -175,23 +177,23 @@ final class FaultyDiscovery: NodeDiscovery {
   ) {
     guard machine.takesEffect() else { return }
     var service = service
-    // The node knows the port that it began with.
-    service.port = machine.port(ofWhoHad: service.port)
+    // The node only knows its initial port.
+    service.port = machine.port(ofNodeFrom: service.port)
     state.withLock { [service] state in
-      machine.networks.publishes(service.kind, machine)
+      machine.networks.recordPublication(of: service.kind, by: machine)
       let publication = Publication(service: service, owner: owner, onConflict: onConflict)
       state.publications[service.kind] = publication
-      if state.isSeen { announce(publication, state) }
+      if state.isVisible { announce(publication, state) }
     }
   }
 
   func withdraw(_ service: MatterService, silently: Bool) {
     let takesEffect = machine.takesEffect()
     state.withLock { state in
-      guard state.publications.removeValue(forKey: service.kind) != nil, state.isSeen else { return }
-      let saysGoodbye = takesEffect && !silently
-      if saysGoodbye { machine.networks.saysGoodbye(to: service.kind) }
-      discovery.withdraw(service, silently: !saysGoodbye)
+      guard state.publications.removeValue(forKey: service.kind) != nil, state.isVisible else { return }
+      let sendsGoodbye = takesEffect && !silently
+      if sendsGoodbye { machine.networks.recordGoodbye(for: service.kind) }
+      discovery.withdraw(service, silently: !sendsGoodbye)
     }
   }
 
@@ -204,7 +206,7 @@ final class FaultyDiscovery: NodeDiscovery {
       let number = state.lastSearch
       guard takesEffect else { return ServiceDiscovery.Browse(number: number) }
       state.searches[number] = Search(
-        query: query, question: machine.networks.asks(), owner: owner, handler: handler)
+        query: query, question: machine.networks.recordQuestion(), owner: owner, handler: handler)
       restart(number, &state)
       return ServiceDiscovery.Browse(number: state.lastSearch)
     }

@@ -6,10 +6,10 @@ internal import Runtime
 internal import Simulation
 internal import Synchronization
 
-/// The machine that this process runs on, as one node sees it: with faults between the node and the network, a power supply that
-/// fails, and a wall clock of its own.
+/// The host as a machine for one node, with fault injection between the node and the network, a power supply that can
+/// fail and a wall clock of its own.
 ///
-/// May be used from any thread but for what is said to belong to the loop.
+/// Thread-safe except where a method belongs to the loop.
 final class FaultyMachine: Machine {
   private struct State {
     var sent = 0
@@ -21,11 +21,11 @@ final class FaultyMachine: Machine {
     var onPowerCut: (@Sendable () -> Void)?
   }
 
-  /// As a report names it.
+  /// The name in reports.
   let name: String
   private let host = HostMachine()
   private let state = Mutex(State())
-  /// Its clock is the machine's.
+  /// The loop of its nodes, whose clock drifts with the machine's.
   private let loop: DriftingEventLoop
   let networks: RealNetworks
   private let discoveries = Mutex<[FaultyDiscovery]>([])
@@ -35,20 +35,20 @@ final class FaultyMachine: Machine {
     (self.name, self.loop, self.networks) = (name, DriftingEventLoop(loop), networks)
   }
 
-  /// Datagrams that its nodes sent.
+  /// The number of datagrams sent by the machine's nodes.
   var packetCount: Int { state.withLock { $0.sent } }
 
   // MARK: Faults
 
   func inject(_ fault: NetworkFault) {
     let faults = networks.inject(self, fault)
-    for discovery in discoveries.withLock(\.self) { discovery.follow(faults) }
+    for discovery in discoveries.withLock(\.self) { discovery.apply(faults) }
   }
 
-  /// Looks again for all that it looks for: others are in other networks than before, or it is.
-  func lookAgain() { for discovery in discoveries.withLock(\.self) { discovery.lookAgain() } }
+  /// Updates all searches after this machine or another one has changed networks.
+  func updateSearches() { for discovery in discoveries.withLock(\.self) { discovery.updateSearches() } }
 
-  /// Lets its clocks go faster or slower from now on, in millionths.
+  /// Sets the drift of the clocks, in parts per million.
   func setDrift(_ drift: Int64) { loop.setDrift(drift) }
 
   func moveWallClock(by time: Duration) {
@@ -59,14 +59,14 @@ final class FaultyMachine: Machine {
     }
   }
 
-  /// Its IPv4 address: one of those that the loopback interface has, 127.0.0.1 until it moves.
+  /// The IPv4 address, one of the loopback interface's; 127.0.0.1 until the machine moves.
   var address4: IPAddress { state.withLock(\.address4) }
 
-  /// The port by now of a node that began with this one.
-  func port(ofWhoHad port: UInt16) -> UInt16 { state.withLock { $0.ports.port(for: port) } ?? port }
+  /// Returns the current port of a node that started on `port`.
+  func port(ofNodeFrom port: UInt16) -> UInt16 { state.withLock { $0.ports.port(for: port) } ?? port }
 
-  /// Gives its nodes another IPv4 address and, as the loopback interface has one IPv6 address only, other ports, and tells them by
-  /// DNS-SD. Belongs to the loop.
+  /// Moves the nodes to another IPv4 address and, as the loopback interface has only one IPv6 address, to other
+  /// ports, and announces them by DNS-SD. Belongs to the loop.
   func move() throws {
     let new = networks.newAddress()
     state.withLock { state in
@@ -76,14 +76,14 @@ final class FaultyMachine: Machine {
     for transport in transports.withLock(\.self) {
       let old = transport.value.port
       guard try transport.value.move() else { continue }
-      networks.sends(from: transport.value.addresses, self)
+      networks.registerSender(at: transport.value.addresses, self)
       state.withLock { $0.ports.move(from: old, to: transport.value.port) }
       for discovery in discoveries.withLock(\.self) { discovery.move(from: old, to: transport.value.port) }
     }
   }
 
-  /// The interfaces as it has them: with its own address in the place of the one that all machines begin with.
-  func own(_ interfaces: [NetworkInterface]) -> [NetworkInterface] {
+  /// Returns the interfaces with the machine's own IPv4 address in place of 127.0.0.1.
+  func withOwnAddress(_ interfaces: [NetworkInterface]) -> [NetworkInterface] {
     let address4 = address4
     return interfaces.map { interface in
       var interface = interface
@@ -96,24 +96,24 @@ final class FaultyMachine: Machine {
 
   // MARK: Datagrams
 
-  /// A node sends a datagram.
-  /// - Returns: whether it gets away from here.
-  func sends(to destination: MatterProtocol.SocketAddress) -> Bool {
+  /// Counts a datagram that a node sends, and applies the faults of the sender.
+  /// - Returns: whether the datagram leaves the machine.
+  func countDatagram(to destination: MatterProtocol.SocketAddress) -> Bool {
     guard takesEffect() else { return false }
-    // Without an address to send it from, nothing is sent.
+    // Sending requires a source address of the family.
     if networks.hasAddress(self, of: destination.ip.family) { state.withLock { $0.sent += 1 } }
     let leaves = networks.leaves(self, to: destination.ip)
-    if !leaves { networks.loses(from: self, to: destination) }
+    if !leaves { networks.reportLoss(from: self, to: destination) }
     return leaves
   }
 
-  /// A datagram was sent to one of its ports: the node there gets it when it has come all the way, if the machine has power, the
-  /// port and a way to it then. Belongs to the loop.
-  func take(_ bytes: [UInt8], from source: MatterProtocol.SocketAddress, to port: UInt16) {
-    // What came by multicast is told from its header: the sockets do not say where a datagram was sent to.
+  /// Delivers a datagram to the node on a port after the delay of the link, unless it is lost: the machine needs
+  /// power, the port and a route at the time of arrival. Belongs to the loop.
+  func receive(_ bytes: [UInt8], from source: MatterProtocol.SocketAddress, to port: UInt16) {
+    // The message header identifies multicast: the sockets do not report the destination address.
     let (delays, loss) = networks.arrivals(
       of: bytes.count, from: source, to: self, isMulticast: Self.isForGroup(bytes), at: HostClock.now())
-    if let loss { networks.loses(from: source, to: self, loss) }
+    if let loss { networks.reportLoss(from: source, to: self, loss) }
     for delay in delays {
       guard delay > .zero else {
         deliver(bytes, from: source, to: port)
@@ -125,7 +125,7 @@ final class FaultyMachine: Machine {
 
   private func deliver(_ bytes: [UInt8], from source: MatterProtocol.SocketAddress, to port: UInt16) {
     guard isPowered, networks.reaches(self, from: source) else {
-      return networks.loses(from: source, to: self, isPowered ? .partition : .powerOff)
+      return networks.reportLoss(from: source, to: self, isPowered ? .partition : .powerOff)
     }
     let open = transports.withLock(\.self).map(\.value).first { !$0.isClosed && $0.port == port }
     open?.onDatagram?(bytes, source)
@@ -137,26 +137,28 @@ final class FaultyMachine: Machine {
 
   // MARK: Power
 
-  /// Takes the power away at the effect that comes after so many more: a datagram that is sent, a change that is stored, a service
-  /// that is published, withdrawn or looked for, a group that is joined or left, a piece of work for a ``Runtime/Worker``.
+  /// Cuts the power at the effect that follows `count` more effects. An effect is a datagram sent, a change stored, a
+  /// service published, withdrawn or searched for, a group joined or left, or a task of a ``Runtime/Worker``.
   func cutPower(afterEffects count: Int) { state.withLock { $0.effectsUntilPowerCut = count } }
 
-  /// There is power again: what is started now counts towards a cut that was asked for meanwhile.
+  /// Restores the power. From now on effects count toward a cut that was scheduled while the power was off.
   func restorePower() { state.withLock { if !$0.isPowered { ($0.isPowered, $0.onPowerCut) = (true, nil) } } }
 
   var isPowered: Bool { state.withLock(\.isPowered) }
 
-  /// - Parameter end: ends what runs on it, without a word to anybody.
+  /// Sets the handler of a power cut.
+  /// - Parameter end: ends the machine's nodes without notifying their peers.
   func onPowerCut(_ end: @escaping @Sendable () -> Void) { state.withLock { $0.onPowerCut = end } }
 
-  /// Without power nothing has an effect any more. Where there was none, a cut that was asked for meanwhile is still to come.
+  /// Cuts the power: nothing has an effect until it is restored. A cut that was scheduled while it was off stays
+  /// scheduled.
   func losePower() {
     state.withLock { if $0.isPowered { ($0.isPowered, $0.effectsUntilPowerCut) = (false, nil) } }
     discoveries.withLock { $0.removeAll { !$0.isOpen } }
   }
 
-  /// Notes an effect.
-  /// - Returns: whether it takes place.
+  /// Counts an effect.
+  /// - Returns: whether it is carried out.
   func takesEffect() -> Bool {
     let (takesPlace, end) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
       guard state.isPowered else { return (false, nil) }
@@ -181,7 +183,7 @@ final class FaultyMachine: Machine {
     drifted() + state.withLock { $0.clockOffset.nanoseconds / 1000 }
   }
 
-  /// What its wall clock would show if nobody had set it.
+  /// The time of the wall clock without the offset set by ``moveWallClock(by:)``.
   private func drifted() -> Int64 { host.unixMicroseconds() + loop.lead.nanoseconds / 1000 }
 
   func makeRandom() -> any RandomSource { host.makeRandom() }
@@ -192,13 +194,14 @@ final class FaultyMachine: Machine {
     _ interfaces: InterfaceSelection, port: UInt16?, on eventLoop: any EventLoop
   ) throws -> any DatagramTransport {
     let open = { [base = loop.base] (port: UInt16?) in
-      UDPTransport(try BoundSockets(self.own(try NetworkInterfaces.select(interfaces)), port: port), on: base)
+      UDPTransport(
+        try BoundSockets(self.withOwnAddress(try NetworkInterfaces.select(interfaces)), port: port), on: base)
     }
     let transport = FaultyTransport(
       try open(state.withLock { $0.ports.port(for: port) }), self, on: eventLoop
     ) { try open(nil) }
     state.withLock { $0.ports.open(transport.port, for: port) }
-    networks.sends(from: transport.addresses, self)
+    networks.registerSender(at: transport.addresses, self)
     let bound = NIOLoopBound(transport, eventLoop: eventLoop)
     transports.withLock { all in
       all.removeAll { $0.value.isClosed }
@@ -214,10 +217,10 @@ final class FaultyMachine: Machine {
     share(try host.openDiscovery(mode, interfaces, registry: registry, on: loop.base, logger: logger))
   }
 
-  /// Has the machine's faults come between its nodes and a discovery that others use, too.
+  /// Wraps a discovery that other machines also use, adding this machine's faults.
   func share(_ discovery: any NodeDiscovery) -> any NodeDiscovery {
     let faulty = FaultyDiscovery(discovery, self)
-    faulty.follow(networks.faults(of: self))
+    faulty.apply(networks.faults(of: self))
     discoveries.withLock { $0.append(faulty) }
     return faulty
   }
@@ -228,7 +231,7 @@ final class FaultyMachine: Machine {
   func storedState(of directory: String) throws(StoreError) -> StoredState { try host.storedState(of: directory) }
 }
 
-/// A thread whose work is not done any more when its machine has no power: each piece is one effect.
+/// A worker that rejects tasks while the machine has no power. Each task is one effect.
 private struct FaultyWorker: Worker {
   let worker: any Worker
   let machine: FaultyMachine
@@ -245,7 +248,7 @@ private struct FaultyWorker: Worker {
   func close(_ done: @escaping @Sendable () -> Void) { worker.close(done) }
 }
 
-/// A directory that nothing is written to any more when its machine has no power.
+/// A store that ignores commits while the machine has no power.
 private final class FaultyStore: NodeStore {
   private let store: any NodeStore
   private let machine: FaultyMachine

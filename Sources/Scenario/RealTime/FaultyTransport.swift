@@ -2,7 +2,7 @@ internal import MatterProtocol
 internal import NIOCore
 internal import Runtime
 
-/// Sockets of a machine around which things go wrong, which may be changed for others. Confined to its loop.
+/// The sockets of a faulty machine, replaced by others when it moves. Confined to its loop.
 final class FaultyTransport: DatagramTransport {
   private var sockets: any DatagramTransport
   private let reopen: () throws -> any DatagramTransport
@@ -11,10 +11,10 @@ final class FaultyTransport: DatagramTransport {
   private(set) var isClosed = false
   var onDatagram: ((consuming [UInt8], MatterProtocol.SocketAddress) -> Void)?
 
-  /// The machine's own, on the thread of the sockets'.
+  /// The machine's loop, on the thread of the sockets' loop.
   let eventLoop: any EventLoop
 
-  /// - Parameter reopen: opens sockets where the machine is now, on another port.
+  /// - Parameter reopen: opens sockets at the machine's current address on another port.
   init(
     _ sockets: any DatagramTransport, _ machine: FaultyMachine, on eventLoop: any EventLoop,
     reopen: @escaping () throws -> any DatagramTransport
@@ -25,11 +25,11 @@ final class FaultyTransport: DatagramTransport {
 
   private func listen() {
     let port = sockets.port
-    sockets.onDatagram = { [machine] bytes, source in machine.take(bytes, from: source, to: port) }
+    sockets.onDatagram = { [machine] bytes, source in machine.receive(bytes, from: source, to: port) }
   }
 
-  /// Changes the sockets for others, where the machine is now.
-  /// - Returns: false if it is closed.
+  /// Replaces the sockets by others at the machine's current address.
+  /// - Returns: false if the transport is closed.
   func move() throws -> Bool {
     guard !isClosed else { return false }
     let new = try reopen()
@@ -47,8 +47,8 @@ final class FaultyTransport: DatagramTransport {
   var counters: UDPTransport.Counters { sockets.counters }
 
   func send(_ bytes: [UInt8], to destination: MatterProtocol.SocketAddress) {
-    // It is the receiving end that it takes its time to: whoever sent it may be gone by then.
-    if machine.sends(to: destination) { sockets.send(bytes, to: destination) }
+    // The receiver applies the delay: the sender may have been closed before the datagram arrives.
+    if machine.countDatagram(to: destination) { sockets.send(bytes, to: destination) }
   }
 
   func join(_ group: IPAddress, port: UInt16) -> [NetworkError] {
@@ -63,7 +63,7 @@ final class FaultyTransport: DatagramTransport {
     sockets.leave(group)
   }
 
-  func follow(_ interfaces: [NetworkInterface]) -> [NetworkError] { sockets.follow(machine.own(interfaces)) }
+  func follow(_ interfaces: [NetworkInterface]) -> [NetworkError] { sockets.follow(machine.withOwnAddress(interfaces)) }
 
   func close() {
     isClosed = true

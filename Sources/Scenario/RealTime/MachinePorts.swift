@@ -1,25 +1,25 @@
-/// The ports of a machine's nodes. Wherever the machine is, a node that starts anew has the port that it had there; where the machine
-/// has gone to meanwhile it has another one, as of its two addresses there the one of IPv6 is what it was.
+/// The ports of a machine's nodes. At each address of the machine a restarted node gets the port it had there. After
+/// the machine has moved, a node needs another port, as the IPv6 address is the same.
 struct MachinePorts {
-  /// By what the nodes ask for.
+  /// The ports at the current address, by the requested port.
   private var here: [UInt16: UInt16] = [:]
-  /// Where the machine was before, by the same.
+  /// The ports at the previous address, by the requested port.
   private var before: [UInt16: UInt16] = [:]
   private var hasMoved = false
 
-  /// What a node gets that asks for a port; nil: any that is free.
+  /// Returns the port for a node that requests one; nil for any free port.
   func port(for asked: UInt16?) -> UInt16? { asked.flatMap { here[$0] ?? (hasMoved ? nil : $0) } }
 
-  /// A node has opened its sockets.
+  /// Records the port of a node that has opened its sockets.
   mutating func open(_ port: UInt16, for asked: UInt16?) {
     here[port] = port
     if let asked { here[asked] = port }
   }
 
-  /// The machine goes elsewhere, where nobody has a port yet.
+  /// Prepares for a move: no ports are in use at the new address.
   mutating func leave() { (before, here, hasMoved) = (here, [:], true) }
 
-  /// A node that runs has come along.
+  /// Records the new port of a running node.
   mutating func move(from old: UInt16, to new: UInt16) {
     here[new] = new
     for (asked, port) in before where port == old { here[asked] = new }

@@ -11,14 +11,14 @@ internal import Simulation
 internal import Synchronization
 internal import VirtualDevices
 
-/// The devices of a definition and a home that follows them, on the loopback interface and the real clock.
+/// The devices of a definition and a home that subscribes to them, on the loopback interface and the real clock.
 actor RealHome: Stage {
   private struct Part {
     let device: NIOLoopBound<VirtualDevice>
     let definition: DeviceDefinition
     let machine: FaultyMachine
 
-    /// Its power goes when its machine's does.
+    /// Restores the machine's power, and has the device end when it is cut.
     func restorePower(on loop: any EventLoop) {
       machine.restorePower()
       machine.onPowerCut { [device] in loop.execute { device.value.cutPower() } }
@@ -26,7 +26,7 @@ actor RealHome: Stage {
   }
 
   private let definition: HomeDefinition
-  /// Where pairings are written down.
+  /// The record of pairings.
   private let timeline: Timeline
   private let directory: String
   private let hub: FaultyMachine
@@ -35,10 +35,10 @@ actor RealHome: Stage {
   private let loop: any EventLoop
   private let logger = Logger(label: "hearth") { _ in SwiftLogNoOpLogHandler() }
   private var parts: [Part] = []
-  /// Machines of second administrators who came.
-  private var rivals: [FaultyMachine] = []
-  /// Those of them who stay for what they got.
-  private var guests: [CompetingSubscriptions] = []
+  /// The machines of competing controllers.
+  private var competitors: [FaultyMachine] = []
+  /// Subscriptions that competing controllers keep open.
+  private var heldSubscriptions: [CompetingSubscriptions] = []
   private var opened: Home?
   private var watcher: Task<Void, Never>?
   private var defect: SeededDefect?
@@ -61,11 +61,11 @@ actor RealHome: Stage {
     for loop in loops { loop.execute { SignalStack.keep() } }
   }
 
-  /// What devices and home run on.
+  /// The event loops of the devices and the home.
   nonisolated var loops: [any EventLoop] { [loop, hub.nextEventLoop()] }
 
-  /// Devices of the same name may run on this host already, as those of `hearth run` or of another test: they would have the same
-  /// codes, and be taken for ours.
+  /// Replaces the setup codes by random ones. Devices of the same definition may be running on this host, in `hearth
+  /// run` or in another test, and could be commissioned instead.
   private static func withCodesOfItsOwn(_ definition: HomeDefinition) -> HomeDefinition {
     var (definition, random) = (definition, SystemRandomSource())
     for index in definition.devices.indices {
@@ -80,7 +80,7 @@ actor RealHome: Stage {
   }
 
   /// Starts the devices and opens the home.
-  /// - Parameter defect: a fault that is built in.
+  /// - Parameter defect: a seeded defect.
   func begin(isPaired: Bool, defect: SeededDefect?) async throws {
     self.defect = defect
     var random = SystemRandomSource()
@@ -89,7 +89,8 @@ actor RealHome: Stage {
       var surroundings = VirtualDevice.Surroundings(
         machine: machine, discovery: machine.share(discovery), loop: machine.nextEventLoop(), interfaces: .loopback,
         directory: StateDirectory(directory).device(device.uniqueID), logger: logger)
-      // The same device of another test may be elsewhere: where it is would be said of this one, too.
+      // With the host name of the same device in another test, the addresses of that device would also count for this
+      // one.
       surroundings.hostName = MatterService.hostName(drawnFrom: &random)
       surroundings.defect = defect
       let started = try await loop.submit { [loop, surroundings] in
@@ -121,7 +122,7 @@ actor RealHome: Stage {
       controller.eventLoop.execute { controller.abandon() }
       Tasks.start { await self?.forget(home) }
     }
-    // It may have lost its power again while it opened.
+    // The power may have been cut again while the home opened.
     guard hub.isPowered else {
       forget(home)
       return controller.eventLoop.execute { controller.abandon() }
@@ -134,14 +135,14 @@ actor RealHome: Stage {
   func close() async {
     await opened?.close()
     opened = nil
-    for guest in guests { await guest.home.close() }
-    guests = []
+    for held in heldSubscriptions { await held.home.close() }
+    heldSubscriptions = []
     for part in parts { try? await loop.submit { part.device.value.stop() }.get() }
     try? await discovery.stop().get()
     Self.remove(directory)
   }
 
-  /// What homes that are not closed yet have stored, keys among it.
+  /// The directories of open homes, which contain keys.
   private static let directories = Mutex<Set<String>>([])
 
   private static func remove(_ directory: String) {
@@ -149,7 +150,8 @@ actor RealHome: Stage {
     directories.withLock { _ = $0.remove(directory) }
   }
 
-  /// Removes all that, for the last word of a process: whoever is about to end may hold the lock, and then there is none of it.
+  /// Removes all directories before the process exits. Does nothing if the lock is held, as the exiting thread may
+  /// hold it.
   static func removeAll() {
     for directory in directories.withLockIfAvailable(\.self) ?? [] {
       try? FileManager.default.removeItem(atPath: directory)
@@ -170,7 +172,7 @@ actor RealHome: Stage {
     }
   }
 
-  /// In real time whoever waits too long sees it.
+  /// Ignores the name: a wait without end is visible in real time.
   func naming<R: Sendable>(_: String, _ body: @Sendable () async throws -> R) async rethrows -> R { try await body() }
 
   func note(_: String) {}
@@ -200,7 +202,7 @@ actor RealHome: Stage {
       if power != .off { try await switchPower(device, true) }
     case .network(let device, let fault):
       try machine(of: device).inject(fault)
-      for machine in [hub] + parts.map(\.machine) + rivals { machine.lookAgain() }
+      for machine in [hub] + parts.map(\.machine) + competitors { machine.updateSearches() }
     case .powerCut(let device, let count): try machine(of: device).cutPower(afterEffects: count)
     case .clock(let device, let time):
       try machine(of: device).moveWallClock(by: time)
@@ -211,35 +213,35 @@ actor RealHome: Stage {
       try await machine.nextEventLoop().submit { try machine.move() }.get()
     case .rival(let device, let times): try await rival(at: device, times: times)
     case .subscriptions(let device, let count):
-      guests.append(try await addRival().subscribe(to: device, of: home, count: count))
+      heldSubscriptions.append(try await addCompetingController().subscribe(to: device, of: home, count: count))
     case .set(let device, let place, let value):
       try await with(device) { found, at in
         try found.set(place.cluster, place.attribute, value, on: at.endpoints(nil))
       }
     case .press(let device, let press, let button):
       try await with(device) { found, at in
-        // The file was read with the same definition.
+        // The file was validated with the same definition.
         guard at.application.indices.contains(button) else { return }
         try found.move(press.moves, on: at.application[button])
       }
     }
   }
 
-  /// Looks again and again.
-  func watch(_ subjects: [Claim.Subject], _ tell: @escaping @Sendable (Int, Fact, Duration) -> Void) async {
+  /// Polls the values.
+  func watch(_ subjects: [Claim.Subject], _ onFact: @escaping @Sendable (Int, Fact, Duration) -> Void) async {
     watcher?.cancel()
-    @Sendable func look() async {
+    @Sendable func observe() async {
       for (index, subject) in subjects.enumerated() {
         switch subject {
-        case .actual(let device, let place, _): tell(index, .value(await value(of: place, in: device)), now)
-        case .messages(let device, _): tell(index, .messages(await messageCount(of: device)), now)
+        case .actual(let device, let place, _): onFact(index, .value(await value(of: place, in: device)), now)
+        case .messages(let device, _): onFact(index, .messages(await messageCount(of: device)), now)
         case .connectivity, .locality, .attribute, .event: break
         }
       }
     }
-    await look()
+    await observe()
     watcher = Tasks.start {
-      while (try? await self.sleep(for: .milliseconds(20))) != nil { await look() }
+      while (try? await self.sleep(for: .milliseconds(20))) != nil { await observe() }
     }
   }
 
@@ -249,16 +251,16 @@ actor RealHome: Stage {
   }
 
   private func rival(at device: String, times: Int) async throws {
-    try await addRival().visit(device, of: home, times: times) { controller in
+    try await addCompetingController().openSessions(device, of: home, times: times) { controller in
       try await controller.eventLoop.submit { controller.abandon() }.get()
     }
   }
 
-  private func addRival() -> CompetingController {
-    let machine = FaultyMachine("rival \(rivals.count + 1)", on: loop, in: networks)
-    rivals.append(machine)
+  private func addCompetingController() -> CompetingController {
+    let machine = FaultyMachine("rival \(competitors.count + 1)", on: loop, in: networks)
+    competitors.append(machine)
     return CompetingController(
-      machine: machine, interfaces: .loopback, state: StateDirectory(directory + "/rival \(rivals.count)"),
+      machine: machine, interfaces: .loopback, state: StateDirectory(directory + "/rival \(competitors.count)"),
       logger: logger)
   }
 
@@ -284,19 +286,19 @@ actor RealHome: Stage {
   }
 
   func messageCount(of device: String?) -> Int {
-    guard let device else { return (parts.map(\.machine) + [hub] + rivals).reduce(0) { $0 + $1.packetCount } }
+    guard let device else { return (parts.map(\.machine) + [hub] + competitors).reduce(0) { $0 + $1.packetCount } }
     return (try? machine(of: device).packetCount) ?? 0
   }
 
   // MARK: Devices
 
-  /// The device that has it, or whose bridge it is behind.
+  /// Finds a device, or the bridge of a bridged device.
   private func find(_ name: String) throws(HomeError) -> Part {
     guard case .success(let wanted) = DeviceNames(definition).find(name),
       let part = parts.first(where: { part in
         part.definition.path == wanted.path || part.definition.bridged.contains { $0.path == wanted.path }
       })
-    else { throw HomeError(.notFound, "there is no device “\(name)”") }
+    else { throw HomeError(.notFound, "no device “\(name)”") }
     return part
   }
 
@@ -310,11 +312,11 @@ actor RealHome: Stage {
   ) async throws -> R {
     let part = try find(name)
     guard case .success(let wanted) = DeviceNames(definition).find(name) else {
-      throw HomeError(.notFound, "there is no device “\(name)”")
+      throw HomeError(.notFound, "no device “\(name)”")
     }
     return try await loop.submit {
       guard let place = part.device.value.place(named: wanted.path) else {
-        throw HomeError(.notFound, "there is no device “\(name)”")
+        throw HomeError(.notFound, "no device “\(name)”")
       }
       return try body(part.device.value, place)
     }.get()

@@ -4,50 +4,51 @@ internal import Runtime
 internal import Simulation
 internal import Synchronization
 
-/// The networks that the machines of a home in real time are in: what was injected into each machine, who publishes what, and who sends from
-/// where. It decides what becomes of a datagram as a ``/Simulation/SimulatedNetwork`` does, at the same two moments: when it is
-/// sent, and again when it arrives.
+/// The networks of the machines of a home in real time: the faults of each machine, the publisher of each service and
+/// the sender at each address. It decides about a datagram as a ``/Simulation/SimulatedNetwork`` does, at the same
+/// two moments: when it is sent, and again when it arrives.
 final class RealNetworks: Sendable {
-  /// The way from one machine to another; nil: somebody who is none of ours.
+  /// A link between two machines; `from` is nil for an unknown sender.
   fileprivate struct Link: Hashable {
     let from: ObjectIdentifier?
     let to: ObjectIdentifier
   }
 
-  /// Who publishes a service.
+  /// The publication of a service.
   fileprivate struct Publication {
     let publisher: ObjectIdentifier
-    /// Where it stands among all that was announced and asked.
+    /// The sequence number among all announcements and questions.
     let number: Int
-    /// Whether it was taken back aloud.
-    var saidGoodbye = false
+    /// Whether it was withdrawn with a goodbye.
+    var sentGoodbye = false
   }
 
   fileprivate struct State {
-    /// By machine; nothing is wrong with those that are not named.
+    /// The faults by machine; a machine without an entry has none.
     var faults: [ObjectIdentifier: MachineFaults] = [:]
     var publications: [MatterService.Kind: Publication] = [:]
     var lastNumber = 0
-    /// Who sends from where.
+    /// The machines by the addresses they send from.
     var senders: [SocketAddress: ObjectIdentifier] = [:]
-    /// The last one of 127.0.0.0/8 that a machine got.
+    /// The address of 127.0.0.0/8 that was assigned last.
     var lastAddress: UInt32 = 0x7F00_0001
     var names: [ObjectIdentifier: String] = [:]
-    /// What they have been given to carry.
+    /// The queues of the links.
     var links: [Link: DatagramLink] = [:]
 
     subscript(machine: ObjectIdentifier?) -> MachineFaults { machine.flatMap { faults[$0] } ?? MachineFaults() }
   }
 
   private let state = Mutex(State())
-  /// Called for each datagram that does not arrive: the names of its sender and receiver, where they are known, and the reason.
+  /// Called for each lost datagram with the names of sender and receiver, if known, and the reason.
   private let onLoss: @Sendable (String?, String?, LossReason) -> Void
 
   init(onLoss: @escaping @Sendable (String?, String?, LossReason) -> Void = { _, _, _ in }) { self.onLoss = onLoss }
 
   // MARK: Faults
 
-  /// - Returns: all that is wrong around the machine now.
+  /// Injects a fault around a machine.
+  /// - Returns: all faults of the machine.
   func inject(_ machine: FaultyMachine, _ fault: NetworkFault) -> MachineFaults {
     let id = ObjectIdentifier(machine)
     return state.withLock { state in
@@ -63,20 +64,21 @@ final class RealNetworks: Sendable {
 
   // MARK: Datagrams
 
-  func sends(from addresses: [SocketAddress], _ machine: FaultyMachine) {
+  /// Registers the addresses that a machine sends from.
+  func registerSender(at addresses: [SocketAddress], _ machine: FaultyMachine) {
     state.withLock { state in
       for address in addresses { state.senders[address] = ObjectIdentifier(machine) }
       state.names[ObjectIdentifier(machine)] = machine.name
     }
   }
 
-  /// Reports a datagram that did not leave a machine.
-  func loses(from machine: FaultyMachine, to destination: SocketAddress) {
+  /// Reports a datagram that could not leave its sender.
+  func reportLoss(from machine: FaultyMachine, to destination: SocketAddress) {
     onLoss(machine.name, name(at: destination), destination.ip.isMulticast ? .multicast : .partition)
   }
 
-  /// Reports a datagram that was sent to a machine and did not arrive.
-  func loses(from source: SocketAddress, to machine: FaultyMachine, _ reason: LossReason) {
+  /// Reports a datagram that was lost on its way to a machine.
+  func reportLoss(from source: SocketAddress, to machine: FaultyMachine, _ reason: LossReason) {
     onLoss(name(at: source), machine.name, reason)
   }
 
@@ -84,7 +86,7 @@ final class RealNetworks: Sendable {
     state.withLock { state in state.senders[address].flatMap { state.names[$0] } }
   }
 
-  /// An address of the loopback interface that no machine of these networks has had: the host has all of 127.0.0.0/8.
+  /// Returns an unused address of 127.0.0.0/8; the loopback interface has the whole range.
   func newAddress() -> IPAddress {
     state.withLock { state in
       state.lastAddress += 1
@@ -92,23 +94,23 @@ final class RealNetworks: Sendable {
     }
   }
 
-  /// Whether a machine has addresses of a family.
+  /// Returns whether a machine has addresses of a family.
   func hasAddress(_ machine: FaultyMachine, of family: IPFamily) -> Bool {
     !faults(of: machine).familiesOff.contains(family)
   }
 
-  /// Whether what a machine sends leaves it.
+  /// Returns whether a datagram to the destination leaves the machine.
   func leaves(_ machine: FaultyMachine, to destination: IPAddress) -> Bool {
     let faults = faults(of: machine)
     return !faults.isMute && !faults.familiesOff.contains(destination.family)
       && (faults.hasMulticast || !destination.isMulticast)
   }
 
-  /// What becomes of a datagram that was sent to a machine just now.
+  /// Decides about a datagram that was just sent to a machine.
   /// - Parameters:
-  ///   - source: where it comes from.
-  ///   - isMulticast: whether it is for a group.
-  /// - Returns: in how much time its copies arrive; where it is lost, the reason.
+  ///   - source: the sender's address.
+  ///   - isMulticast: whether it was sent to a group.
+  /// - Returns: the delays after which its copies arrive, and the reason if it is lost.
   func arrivals(
     of size: Int, from source: SocketAddress, to machine: FaultyMachine, isMulticast: Bool, at now: Instant
   ) -> (delays: [Duration], loss: LossReason?) {
@@ -125,7 +127,7 @@ final class RealNetworks: Sendable {
     }
   }
 
-  /// Whether the way is there at the end of it: there may be a cut by then, or an address less. What was cut and is healed is there.
+  /// Returns whether the route still exists when a datagram arrives. A fault that has healed in the meantime has no effect.
   func reaches(_ machine: FaultyMachine, from source: SocketAddress) -> Bool {
     state.withLock { state in
       let (sender, receiver) = (state[state.senders[source]], state[ObjectIdentifier(machine)])
@@ -135,35 +137,36 @@ final class RealNetworks: Sendable {
 
   // MARK: Service discovery
 
-  /// A machine announces a service.
-  func publishes(_ service: MatterService.Kind, _ machine: FaultyMachine) {
+  /// Records that a machine announces a service.
+  func recordPublication(of service: MatterService.Kind, by machine: FaultyMachine) {
     state.withLock { state in
       state.lastNumber += 1
       state.publications[service] = Publication(publisher: ObjectIdentifier(machine), number: state.lastNumber)
     }
   }
 
-  /// A machine takes a service back, and says so.
-  func saysGoodbye(to service: MatterService.Kind) {
-    state.withLock { $0.publications[service]?.saidGoodbye = true }
+  /// Records that a service is withdrawn with a goodbye.
+  func recordGoodbye(for service: MatterService.Kind) {
+    state.withLock { $0.publications[service]?.sentGoodbye = true }
   }
 
-  /// Whether it was said that a service is gone. Where not, who does not know it any more has had its records expire.
-  func saidGoodbye(to service: MatterService.Kind) -> Bool {
-    state.withLock { $0.publications[service]?.saidGoodbye ?? false }
+  /// Returns whether a service was withdrawn with a goodbye; otherwise its records expire.
+  func sentGoodbye(for service: MatterService.Kind) -> Bool {
+    state.withLock { $0.publications[service]?.sentGoodbye ?? false }
   }
 
-  /// A machine asks for services.
-  /// - Returns: the number of the question.
-  func asks() -> Int {
+  /// Records that a machine sends a question.
+  /// - Returns: the sequence number of the question.
+  func recordQuestion() -> Int {
     state.withLock { state in
       state.lastNumber += 1
       return state.lastNumber
     }
   }
 
-  /// Whether a machine finds a service by service discovery: over either family, if both have it.
-  /// - Parameter question: the number of what the machine asked: what was announced before is found where the question gets there.
+  /// Returns whether a machine can find a service by service discovery, over any family that both ends have.
+  /// - Parameter question: the number of the machine's question. A service that was announced before it is found only
+  ///   if the question arrives.
   func isFound(_ service: MatterService.Kind, by machine: FaultyMachine, question: Int = 0) -> Bool {
     state.withLock { state in
       let (publication, finder) = (state.publications[service], ObjectIdentifier(machine))
@@ -171,15 +174,15 @@ final class RealNetworks: Sendable {
       guard there.place == here.place else { return false }
       if publication?.publisher == finder { return true }
       let isAsked = publication.map { $0.number < question } ?? false
-      return there.isSeen && here.sees && (!isAsked || here.isSeen && there.sees)
+      return there.isVisible && here.seesOthers && (!isAsked || here.isVisible && there.seesOthers)
         && !there.familiesOff.union(here.familiesOff).isSuperset(of: IPFamily.allCases)
         && there.conditions(towards: here)?.carriesNothing != true
     }
   }
 
-  /// What a machine takes in of a service: the addresses of the families that its publisher has, whatever else is known still. Of
-  /// one that has moved it is the IPv4 address alone, if both ends have that family: the IPv6 address is the same as before.
-  func told(_ service: MatterService, to machine: FaultyMachine) -> MatterService {
+  /// Returns a service with the addresses that the machine resolves: those of the families its publisher has. If the
+  /// publisher has moved and both ends have IPv4, only its IPv4 address, as the IPv6 address is the same as before.
+  func resolved(_ service: MatterService, to machine: FaultyMachine) -> MatterService {
     state.withLock { state in
       let there = state[state.publications[service.kind]?.publisher].familiesOff
       var service = service
@@ -190,9 +193,10 @@ final class RealNetworks: Sendable {
     }
   }
 
-  /// How much longer news of a service take to a machine, as they are sent now; nil: they get lost.
-  /// - Parameter question: as for ``isFound(_:by:question:)``: it takes its way, too. 0: nobody asked.
-  func way(of service: MatterService.Kind, to machine: FaultyMachine, question: Int) -> Duration? {
+  /// Returns the delay of an announcement sent now to a machine; nil if it is lost.
+  /// - Parameter question: as for ``isFound(_:by:question:)``; adds the delay of the question. 0 for an unsolicited
+  ///   announcement.
+  func announcementDelay(of service: MatterService.Kind, to machine: FaultyMachine, question: Int) -> Duration? {
     state.withLock { state in
       let finder = ObjectIdentifier(machine)
       guard let publication = state.publications[service], publication.publisher != finder else { return .zero }

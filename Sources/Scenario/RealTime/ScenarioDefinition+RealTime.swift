@@ -4,10 +4,10 @@ internal import Simulation
 internal import VirtualDevices
 
 extension ScenarioDefinition {
-  /// Plays the scenario on real sockets, on the loopback interface, and the real clock.
+  /// Runs the scenario on sockets of the loopback interface and the real clock.
   /// - Parameters:
-  ///   - defect: a fault that is built in, with which the scenario should fail.
-  ///   - timeline: where it is written down what happens.
+  ///   - defect: a seeded defect, which should make the scenario fail.
+  ///   - timeline: records the events of the run.
   public func playInRealTime(defect: SeededDefect? = nil, timeline: Timeline = Timeline()) async -> ScenarioResult {
     let start = HostClock.now()
     var failure: ScenarioResult.Failure?
@@ -20,11 +20,11 @@ extension ScenarioDefinition {
     return result(failure, seed: nil, defect: defect, timeline.summary, duration: elapsed, elapsed: elapsed)
   }
 
-  /// Removes what runs in real time have stored that are not over, for a process that is about to end: they can't go on.
+  /// Removes the stores of unfinished runs in real time. To be called before the process exits.
   public static func removeRealTimeStores() { RealHome.removeAll() }
 
-  /// Sets the home up, and plays.
-  /// - Returns: why it did not pass.
+  /// Sets the home up and runs the scenario.
+  /// - Returns: the failure; nil if the run passed.
   func play(on home: RealHome, _ timeline: Timeline, defect: SeededDefect?) async -> ScenarioResult.Failure? {
     timeline.beginSettingUp()
     let failure = await withTaskGroup(of: ScenarioResult.Failure?.self) { group in
@@ -37,7 +37,7 @@ extension ScenarioDefinition {
         return await Self.play(self, on: home, timeline, pace: .milliseconds(20))
       }
       group.addTask {
-        // Ended by a cancellation, it is not asked any more.
+        // A cancelled sleep also returns; the result is then ignored.
         try? await home.sleep(for: limit)
         return timeIsOver(timeline)
       }

@@ -1,11 +1,11 @@
 /// Failed runs of a scenario with the same line and cause.
 public struct FailureGroup: Sendable {
-  /// The place and the message of the first of them.
+  /// The first failure's position and message.
   public var message: String
-  /// The runs, in their order; never empty.
+  /// The runs, in order; never empty.
   public var results: [ScenarioResult]
 
-  /// Groups those results that failed, in the order of their first failures.
+  /// Groups the failed results, in the order of their first failures.
   public static func groups(of results: [ScenarioResult]) -> [FailureGroup] {
     var groups: [FailureGroup] = []
     var indices: [String: Int] = [:]
@@ -42,8 +42,8 @@ public struct FailureGroup: Sendable {
 }
 
 extension ScenarioResult {
-  /// What failures with the same line and cause have in common: all but the numbers in the message, such as the time and a
-  /// measured value; nil if it passed.
+  /// A key that is the same for failures with the same line and cause: numbers in the message, such as times and
+  /// measured values, are ignored. Nil if the run passed.
   public var failureKey: String? {
     guard let failure else { return nil }
     var cause = ""

@@ -1,16 +1,16 @@
-/// Results as JUnit XML, which every CI system reads.
+/// Formats results as JUnit XML.
 ///
-/// All times are wall-clock seconds, since that is what CI systems make their statistics of; the time that passed in a scenario is a
-/// property of its test case.
+/// Times are wall-clock seconds, which CI systems use for statistics; the virtual time of a scenario is a property of
+/// its test case.
 public enum JUnitReport {
-  /// One test suite for each scenario, with a test case for each run of it. Of failures with the same line and cause, the first has
-  /// the details and the others refer to it.
+  /// Returns one test suite per scenario, with a test case per run. Of failures with the same line and cause, the
+  /// first has the details and the others refer to it.
   public static func text(_ results: [ScenarioResult]) -> String {
     var lines = ["<?xml version=\"1.0\" encoding=\"UTF-8\"?>"]
     let failures = results.count { !$0.isPassed }
     lines.append(
       "<testsuites tests=\"\(results.count)\" failures=\"\(failures)\" time=\"\(seconds(results))\">")
-    // A suite for each scenario, in their order, with a case for each seed.
+    // In the order of the results.
     var names: [String] = []
     var suites: [String: [ScenarioResult]] = [:]
     for result in results {
@@ -39,7 +39,7 @@ public enum JUnitReport {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// - Parameter first: the first run that failed with the same line and cause; nil: this is it.
+  /// - Parameter first: the first run that failed with the same line and cause; nil if it is this one.
   private static func testCase(_ result: ScenarioResult, like first: ScenarioResult?) -> [String] {
     let name = result.seed.map { "seed \($0)" } ?? "real time"
     var lines = [
@@ -71,7 +71,7 @@ public enum JUnitReport {
     return "\(milliseconds / 1000).\(String(1000 + milliseconds % 1000).dropFirst())"
   }
 
-  /// XML has no way to write most control characters, nor the last two of the basic plane: they become a question mark.
+  /// Escapes text. XML can't represent most control characters, nor U+FFFE and U+FFFF: they become question marks.
   private static func escaped(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {

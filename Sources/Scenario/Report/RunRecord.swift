@@ -4,15 +4,15 @@ public import VirtualDevices
 
 /// A `do:` of a run and its outcome.
 public struct CommandRecord: Hashable, Sendable, CustomStringConvertible {
-  /// The step.
+  /// The position of the step.
   public var mark: SourceMark
-  /// The step as the file has it: `do on lamp`.
+  /// The step as in the file: `do on lamp`.
   public var text: String
-  /// When it began, since the steps began.
+  /// The time since the first step began.
   public var time: Duration
-  /// Why it failed; nil if it didn't.
+  /// The error; nil if the command succeeded.
   public var error: String?
-  /// How often it was done in succession with this outcome.
+  /// The number of successive runs with the same outcome.
   public var count = 1
 
   /// `5 s: do on lamp: done`.
@@ -22,18 +22,18 @@ public struct CommandRecord: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Datagrams from one machine to another that were lost for one reason.
+/// Datagrams between two machines that were lost for the same reason.
 public struct NetworkLoss: Hashable, Sendable, CustomStringConvertible {
-  /// A device's path, or `hub`; nil where a datagram came from elsewhere.
+  /// A device's path, or `hub`; nil for an unknown machine.
   public var sender: String?
-  /// Nil: a group, or an address that no machine has.
+  /// A device's path, or `hub`; nil for a group or an address without a machine.
   public var receiver: String?
   public var reason: LossReason
-  /// How many datagrams.
+  /// The number of datagrams.
   public var count: Int
-  /// When the first was lost, since the steps began.
+  /// The time of the first loss, since the first step began.
   public var first: Duration
-  /// When the last was lost.
+  /// The time of the last loss.
   public var last: Duration
 
   /// `hub to Kitchen/Lamp: 12 lost by the link, from 0.2 s to 5 s`.
@@ -46,7 +46,7 @@ public struct NetworkLoss: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension LossReason {
-  /// As a report has it.
+  /// The reason as shown in reports.
   public var text: String {
     switch self {
     case .link: "the link"

@@ -3,21 +3,22 @@ public import MatterProtocol
 public import Simulation
 internal import VirtualDevices
 
-/// A recorded run: what it takes to run it again, and every byte of what happened.
+/// A recorded run, with all that a replay needs.
 ///
-/// Lines of text: the first one is JSON, with the scenario's files and the seed; then one for each entry of the trace.
+/// A text file: the first line is JSON with the scenario's files and the seed; each further line is one entry of the
+/// trace.
 public struct TraceFile: Sendable {
-  /// The first line: all that it takes to run it again.
+  /// The first line: the inputs of the run.
   public struct Header: Codable, Sendable {
-    /// Of this format.
+    /// The version of the format.
     public var hearthTrace = 2
-    /// What everything that was drawn was drawn from.
+    /// The seed of the run.
     public var seed: UInt64
-    /// Of the whole run, with every random draw: hexadecimal.
+    /// The hexadecimal digest of the run, including all random draws.
     public var digest: String?
-    /// A fault that was built in.
+    /// The seeded defect, if any.
     public var defect: String?
-    /// The scenario's file first.
+    /// The files of the scenario; the scenario file is first.
     public var files: [SourceFile]
 
     private enum CodingKeys: String, CodingKey {
@@ -26,7 +27,7 @@ public struct TraceFile: Sendable {
     }
   }
 
-  /// All of it that may be right where the seed is not.
+  /// The header without the seed, to report an invalid seed by itself.
   private struct SeedlessHeader: Decodable {
     var hearthTrace: Int
     var digest: String?
@@ -40,13 +41,13 @@ public struct TraceFile: Sendable {
   }
 
   public var header: Header
-  /// A line for each thing that happened, as ``/Simulation/Trace`` records it.
+  /// The entries of the trace, as ``/Simulation/Trace`` records them, one line each.
   public var entries: [String]
 
-  /// The fault that was built in, if one was.
+  /// The seeded defect, if any.
   public var defect: SeededDefect? { header.defect.map(SeededDefect.init(rawValue:)) }
 
-  /// A run that has just been.
+  /// Creates the file for a run.
   public init(_ scenario: ScenarioDefinition, seed: UInt64, defect: SeededDefect? = nil, _ trace: Trace) {
     header = Header(
       seed: seed, digest: String(trace.digest, radix: 16), defect: defect?.rawValue,
@@ -54,10 +55,10 @@ public struct TraceFile: Sendable {
     entries = trace.entries.map(\.recorded)
   }
 
-  /// Reads a file.
-  /// - Throws: ``DefinitionError`` where it is no trace.
+  /// Parses a file.
+  /// - Throws: ``DefinitionError`` if it is not a trace.
   public init(name: String, text: String) throws {
-    // By bytes: there are more ends of lines in Unicode than JSON escapes.
+    // Split at bytes: Unicode has line separators that JSON doesn't escape.
     var lines = text.utf8.split(separator: UInt8(ascii: "\n")).compactMap { line in
       String(line.last == UInt8(ascii: "\r") ? line.dropLast() : line)
     }
@@ -73,7 +74,7 @@ public struct TraceFile: Sendable {
       throw problem("something else than a trace")
     }
     guard let header = try? JSONDecoder().decode(Header.self, from: Data(first.utf8)) else {
-      throw problem("a “seed” that is none", expected: "a whole number from 0 to \(UInt64.max)")
+      throw problem("an invalid “seed”", expected: "a whole number from 0 to \(UInt64.max)")
     }
     guard header.hearthTrace == 2 else { throw problem("a trace of format \(header.hearthTrace)") }
     let defects = SeededDefect.allCases.map(\.rawValue)
@@ -84,7 +85,7 @@ public struct TraceFile: Sendable {
     (self.header, entries) = (header, lines)
   }
 
-  /// The file's content, with a new line at its end.
+  /// The contents of the file, ending in a newline.
   public var text: String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -92,8 +93,8 @@ public struct TraceFile: Sendable {
     return ([head] + entries).joined(separator: "\n") + "\n"
   }
 
-  /// The scenario that it is a run of.
-  /// - Throws: ``DefinitionError``
+  /// Loads the scenario of the run.
+  /// - Throws: ``DefinitionError`` if it is invalid.
   public func scenario() throws -> ScenarioDefinition {
     try ScenarioDefinition.load(header.files[0]) { name in
       guard let file = header.files.dropFirst().first(where: { $0.name == name || $0.name.hasSuffix("/" + name) })
@@ -104,24 +105,24 @@ public struct TraceFile: Sendable {
     }
   }
 
-  /// Where another run of it first differs.
+  /// The first difference between two runs.
   public struct Difference: Hashable, Sendable {
-    /// Of the entry, from 1; one behind the last where a run is shorter.
+    /// The number of the entry, from 1; one past the last if a run is shorter.
     public var entry: Int
-    /// Of the first byte that differs, in the entry's line, from 0.
+    /// The offset of the first different byte in the entry's line.
     public var byte: Int
-    /// The line of this trace; nil: it has ended before.
+    /// The line of this trace; nil if it is shorter.
     public var recorded: String?
-    /// The line of the other one; nil: it has ended before.
+    /// The line of the other trace; nil if it is shorter.
     public var now: String?
   }
 
-  /// - Returns: nil where both runs are the same, to the byte.
+  /// Returns the first difference from another run; nil if both are the same to the byte.
   public func difference(from other: TraceFile) -> Difference? {
     for index in 0..<max(entries.count, other.entries.count) {
       let old = index < entries.count ? entries[index] : nil
       let new = index < other.entries.count ? other.entries[index] : nil
-      // Not as strings, which may be equal with other bytes.
+      // Strings may compare equal with different bytes.
       let isSame = if let old, let new { old.utf8.elementsEqual(new.utf8) } else { false }
       guard !isSame else { continue }
       let same = zip((old ?? "").utf8, (new ?? "").utf8).prefix { $0 == $1 }.count
@@ -135,7 +136,7 @@ public struct TraceFile: Sendable {
 }
 
 extension Trace.Entry {
-  /// One line: nanoseconds, host, what, packet, bytes, text.
+  /// The entry as one line: nanoseconds, host, kind, packet, bytes, text.
   fileprivate var recorded: String {
     let digits = bytes.map { String(UInt16(0x100) + UInt16($0), radix: 16).dropFirst() }.joined()
     let text = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).joined(separator: " ")

@@ -4,9 +4,9 @@ internal import MatterProtocol
 internal import MatterTLV
 internal import Synchronization
 
-/// The events that a home received during a run. May be used from any thread.
+/// The events that a home received during a run. Thread-safe.
 final class EventLog: Sendable {
-  /// An event and its node.
+  /// An event and the node it came from.
   struct Entry: Sendable {
     let node: NodeID
     let event: EventData
@@ -14,11 +14,11 @@ final class EventLog: Sendable {
 
   private struct State {
     var entries: [Entry] = []
-    /// How many older ones were dropped.
+    /// The number of evicted entries.
     var dropped = 0
   }
 
-  /// The most events that are kept.
+  /// The largest number of entries.
   private static let limit = 10_000
   private let state = Mutex(State())
 
@@ -33,17 +33,17 @@ final class EventLog: Sendable {
     }
   }
 
-  /// How many were received so far.
+  /// The number of events received so far, including evicted ones.
   var count: Int { state.withLock { $0.dropped + $0.entries.count } }
 
-  /// Those that were received after the first `count`.
+  /// Returns the events received after the first `count`.
   func all(from count: Int) -> [Entry] {
     state.withLock { Array($0.entries.dropFirst(max(0, count - $0.dropped))) }
   }
 }
 
 extension HomeView {
-  /// Whether an event is among those received, and the last one of its kind if not.
+  /// Returns whether a matching event was received, and otherwise the last one of the same kind.
   func check(_ condition: Claim.EventCondition, of device: HomeDevice) -> DeviceCondition.Finding {
     guard let source = device.source else { return .init(false, "not known") }
     var endpoints = source.endpoints.filter { $0.servers.contains(condition.cluster) }.map(\.id)
@@ -69,7 +69,7 @@ extension Claim.EventCondition {
 }
 
 extension EventData {
-  /// The fields as a report has them.
+  /// The fields as shown in reports.
   var text: String {
     ElementNames.event(payloadOf: path.event, of: path.cluster).text(of: payload ?? [0x15, 0x18])
   }

@@ -2,32 +2,32 @@ internal import Home
 internal import NIOCore
 internal import Synchronization
 
-/// Hears of each change of a home at once, on the home's own loop, with the home as it is right after it.
+/// Observes each change of a home synchronously, on the home's event loop, with the state right after the change.
 ///
-/// So no change hides behind the next one, and none is something that happens to whoever waits on another machine: of a run in which
-/// somebody waits in vain, nothing that only listens may keep the end away.
+/// No change is merged with the next one. A notification is also not an event on the observer's machine, so that a
+/// listener does not keep a run alive that would otherwise end for lack of progress.
 final class HomeListener: Sendable {
   private let isOpen = Atomic(true)
 
   /// - Parameters:
-  ///   - uniqueIDs: of the devices of the definition, by their path.
-  ///   - hear: called for the home as it is now, with no changes, before this returns; and then for each of its updates.
+  ///   - uniqueIDs: the unique IDs of the devices of the definition, by path.
+  ///   - handler: called once with the current state and no changes, before this returns, and then for each update.
   init(
-    to home: Home, _ uniqueIDs: [String: String], _ hear: @escaping @Sendable (HomeView, [HomeChange]) -> Void
+    to home: Home, _ uniqueIDs: [String: String], _ handler: @escaping @Sendable (HomeView, [HomeChange]) -> Void
   ) async {
     let backend = home.backend
-    let tell: @Sendable (HomeReducer, [HomeChange]) -> Void = { reducer, changes in
+    let notify: @Sendable (HomeReducer, [HomeChange]) -> Void = { reducer, changes in
       let devices = reducer.state.orderedDevices.map { backend.value(of: $0, reducer) }
-      hear(HomeView(state: reducer.state, devices: devices, uniqueIDs: uniqueIDs), changes)
+      handler(HomeView(state: reducer.state, devices: devices, uniqueIDs: uniqueIDs), changes)
     }
     let begin: @Sendable () -> Void = { [weak self] in
       let view = backend.view
-      tell(view.reducer, [])
+      notify(view.reducer, [])
       view.observers.addEar { news in
         guard let self, self.isOpen.load(ordering: .relaxed) else { return false }
         switch news {
-        case .update(let update, let reducer): tell(reducer, update.changes)
-        case .reloaded(let reducer, _, _): tell(reducer, [])
+        case .update(let update, let reducer): notify(reducer, update.changes)
+        case .reloaded(let reducer, _, _): notify(reducer, [])
         case .hub, .contacts: break
         case .ended: return false
         }
@@ -35,10 +35,10 @@ final class HomeListener: Sendable {
       }
     }
     if backend.eventLoop.inEventLoop { begin() } else { backend.eventLoop.execute(begin) }
-    // On the same loop, and so behind it.
+    // Runs after `begin`, as it needs the same loop.
     _ = await backend.state
   }
 
-  /// It hears nothing more.
+  /// Ends the observation.
   func close() { isOpen.store(false, ordering: .relaxed) }
 }

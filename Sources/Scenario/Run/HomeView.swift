@@ -4,16 +4,16 @@ internal import MatterModel
 internal import MatterProtocol
 internal import VirtualDevices
 
-/// A home at one moment, as a scenario speaks of it.
+/// A snapshot of a home with the device names of a scenario.
 struct HomeView: Sendable {
   let state: HomeState
   let devices: [HomeDevice]
-  /// Of the devices of the definition, by their path.
+  /// The unique IDs of the devices of the definition, by path.
   let uniqueIDs: [String: String]
-  /// The events that count for a claim.
+  /// The events to be considered for a claim.
   var events: [EventLog.Entry] = []
 
-  /// Whether a claim about the home holds, and what is the case.
+  /// Returns whether a claim about the home holds, and the observed value.
   func check(_ claim: Claim) -> DeviceCondition.Finding {
     switch claim.subject {
     case .connectivity(let device, let wanted):
@@ -45,8 +45,8 @@ struct HomeView: Sendable {
     return DeviceCondition(kind, "", is: "").check(found, state)
   }
 
-  /// Finds a device by what never changes of it, whatever the home calls it by now.
-  /// - Parameter path: as the definition has it.
+  /// Finds a device by its unique ID, as the home may have renamed it.
+  /// - Parameter path: the path in the definition.
   private func find(_ path: String) -> HomeDevice? {
     guard let id = uniqueIDs[path] else { return nil }
     return devices.first { $0.identity.matterUniqueID == id }
@@ -57,14 +57,14 @@ struct HomeView: Sendable {
     return room.map { "\($0)/\(device.name)" } ?? device.name
   }
 
-  // MARK: Words
+  // MARK: Text
 
   private func name(of source: SourceID) -> String {
-    state.device(of: source).flatMap { entry in devices.first { $0.id == entry.id } }.map(path) ?? way(source)
+    state.device(of: source).flatMap { entry in devices.first { $0.id == entry.id } }.map(path) ?? routeName(source)
   }
 
-  /// As the definition has it, whatever the home calls it by now; else, of what the definition does not have or the home not any more,
-  /// by its ID.
+  /// Returns the path in the definition, as the home may have renamed the device; for a device that is not in the
+  /// definition or was removed from the home, its ID.
   private func name(ofDevice id: String) -> String {
     let unique = devices.first { $0.id == id }?.identity.matterUniqueID
     return uniqueIDs.first { $0.value == unique }?.key ?? "device \(id)"
@@ -74,18 +74,20 @@ struct HomeView: Sendable {
     id.flatMap { state.room($0)?.name }.map { "room \($0)" } ?? "no room"
   }
 
-  private func way(_ source: SourceID) -> String {
+  private func routeName(_ source: SourceID) -> String {
     "node \(source.node.rawValue)" + (source.isBridged ? ", endpoint \(source.endpoint)" : "")
   }
 
   private func name(of node: NodeID, _ endpoint: EndpointID) -> String {
-    state.deviceID(of: node, endpoint).flatMap { id in devices.first { $0.id == id } }.map(path) ?? way(SourceID(node))
+    state.deviceID(of: node, endpoint).flatMap { id in devices.first { $0.id == id } }.map(path)
+      ?? routeName(SourceID(node))
   }
 
-  /// What somebody reads of one report each by itself; of more, as a first report has, only how many there are.
+  /// The number of attributes of one node in an update that are listed individually; a larger report, such as the
+  /// first one, is summarized by their number.
   private static let mostAttributes = 8
 
-  /// The changes of one update as lines of a report.
+  /// Returns the changes of one update as lines of a report.
   func lines(of changes: [HomeChange]) -> [String] {
     var counts: [NodeID: Int] = [:]
     for case .attribute(let node, _, _) in changes { counts[node, default: 0] += 1 }
@@ -93,7 +95,7 @@ struct HomeView: Sendable {
       guard case .attribute(let node, _, _) = change, let count = counts[node], count > Self.mostAttributes else {
         return text(of: change)
       }
-      // In the place of the first one.
+      // At the position of the first attribute.
       return counts.updateValue(.max, forKey: node) == .max ? nil : "\(name(of: SourceID(node))): \(count) attributes"
     }
   }
@@ -112,8 +114,8 @@ struct HomeView: Sendable {
       return "event \(name(of: node, event.path.endpoint)).\(ElementNames.cluster(cluster))."
         + ElementNames.event(id, of: cluster) + " " + event.text
     case .topology(let source, let endpoints, _): return "\(name(of: source)) has \(endpoints.count) endpoints"
-    case .sourceAdded(let source, let device): return "\(name(ofDevice: device)) can be reached as \(way(source))"
-    case .sourceRemoved(let source): return "nothing is reached as \(way(source)) any more"
+    case .sourceAdded(let source, let device): return "\(name(ofDevice: device)) can be reached as \(routeName(source))"
+    case .sourceRemoved(let source): return "\(routeName(source)) removed"
     case .deviceAdded(let id, let name, _, _): return "\(self.name(ofDevice: id)) added as \(name)"
     case .deviceRemoved(let id): return "\(name(ofDevice: id)) removed"
     case .deviceRenamed(let id, let name): return "\(self.name(ofDevice: id)) renamed to \(name)"
@@ -135,7 +137,7 @@ extension AttributePlace {
     "\(ElementNames.cluster(cluster)).\(ElementNames.attribute(attribute, of: cluster))"
   }
 
-  /// Its path, for what does not depend on the endpoint.
+  /// The path for lookups that don't depend on the endpoint.
   var path: ConcreteAttributePath { ConcreteAttributePath(1, cluster, attribute) }
 
   func text(of value: [UInt8]) -> String {

@@ -4,19 +4,19 @@ internal import Runtime
 public import Simulation
 public import VirtualDevices
 
-/// What came of one run of a scenario.
+/// The result of one run of a scenario.
 public struct ScenarioResult: Sendable {
-  /// Why it did not pass.
+  /// The reason why a run did not pass.
   public struct Failure: Sendable {
-    /// What was expected and did not come, in one sentence.
+    /// The unmet expectation or the error, in one sentence.
     public var message: String
-    /// The line of the file that it is about, if it is about one.
+    /// The position in the file; nil if the failure concerns no line.
     public var mark: SourceMark?
-    /// That line, with its number and a mark below the column; nil where the file's text is not known.
+    /// The line at the position, with its number and a mark below the column; nil if the text is unknown.
     public var excerpt: String?
-    /// What happened before, the last of it, a line each.
+    /// The last events before the failure, one line each.
     public var timeline: [String]
-    /// The command that repeats the run; nil where nobody knows of what file it is one.
+    /// The command that repeats the run; nil if the scenario was not read from a file.
     public var again: String?
 
     public init(message: String, mark: SourceMark?, timeline: [String]) {
@@ -24,38 +24,38 @@ public struct ScenarioResult: Sendable {
     }
   }
 
-  /// Its name: what `scenario:` says, else the file's.
+  /// The name of the scenario: the value of `scenario:`, or the name of the file.
   public var scenario: String
-  /// The number that it stands for, where the file says “vary”.
+  /// The value of the variable of `vary`; nil for a file without one.
   public var variant: Int?
-  /// Nil: it was played in real time.
+  /// The seed; nil for a run in real time.
   public var seed: UInt64?
-  /// Nil: it passed.
+  /// The failure; nil if the run passed.
   public var failure: Failure?
   /// The time that passed in the scenario.
   public var duration: Duration
-  /// The time that it took on the wall clock.
+  /// The wall-clock time of the run.
   public var elapsed: Duration
-  /// The trace's digest, the same for each run with this seed; 0 in real time.
+  /// The digest of the trace, which is the same for each run with the seed; 0 in real time.
   public var digest: UInt64
 
-  /// What did not go quite as the file says, though nothing failed by it: a step that came late, with its line.
+  /// Deviations from the file that are no failures, with their position: steps that began late.
   public var remarks: [String] = []
-  /// Each `do:` and its outcome, successive equal ones as one; at most 1000.
+  /// The outcome of each `do:`, with equal successive ones merged; at most 1000.
   public var commands: [CommandRecord] = []
-  /// What was lost on the network since the steps began.
+  /// The datagrams lost since the first step began.
   public var losses: [NetworkLoss] = []
 
-  /// Whether nothing failed.
+  /// Whether the run passed.
   public var isPassed: Bool { failure == nil }
 }
 
 extension ScenarioDefinition {
-  /// Plays the scenario in a simulated world.
+  /// Runs the scenario on virtual time.
   /// - Parameters:
-  ///   - defect: a fault that is built in, with which the scenario should fail.
-  ///   - keepsTrace: whether the trace's entries are kept, and not its digest alone.
-  ///   - timeline: where it is written down what happens.
+  ///   - keepsTrace: whether the trace keeps its entries, not only its digest.
+  ///   - defect: a seeded defect, which should make the scenario fail.
+  ///   - timeline: records the events of the run.
   public func simulate(
     seed: UInt64, keepsTrace: Bool = false, defect: SeededDefect? = nil, timeline: Timeline = Timeline()
   ) async -> (result: ScenarioResult, trace: Trace) {
@@ -91,7 +91,7 @@ extension ScenarioDefinition {
     return (result, run.trace)
   }
 
-  /// Makes the result of a run.
+  /// Creates the result of a run.
   func result(
     _ failure: ScenarioResult.Failure?, seed: UInt64?, defect: SeededDefect?, _ summary: Timeline.Summary,
     duration: Duration, elapsed: Duration, digest: UInt64 = 0
@@ -104,8 +104,8 @@ extension ScenarioDefinition {
       digest: digest, remarks: summary.remarks, commands: summary.commands, losses: summary.losses)
   }
 
-  /// Why a run did not pass whose ``limit`` is reached.
-  /// - Parameter waits: all that is waited for, as far as that is known.
+  /// Returns the failure of a run that reached its ``limit``.
+  /// - Parameter waits: the operations that are still awaited, as far as known.
   func timeIsOver(_ timeline: Timeline, waiting waits: [String] = []) -> ScenarioResult.Failure {
     let waits = (waits.isEmpty ? [timeline.current] : waits).map { "“\($0)”" }.joined(separator: ", ")
     return .init(
@@ -114,13 +114,13 @@ extension ScenarioDefinition {
       mark: timeline.mark, timeline: timeline.lines)
   }
 
-  /// What there is to say of a run of it that somebody ended, or that ended the process.
+  /// Returns the result of a run that was interrupted or that crashed the process.
   /// - Parameters:
-  ///   - reason: what happened, in one sentence.
-  ///   - seed: nil: it was played in real time.
-  ///   - defect: the fault that was built in.
-  ///   - timeline: that of the run.
-  ///   - elapsed: how long it went on, on the wall clock.
+  ///   - reason: the reason in one sentence.
+  ///   - seed: the seed; nil for a run in real time.
+  ///   - defect: the seeded defect of the run.
+  ///   - timeline: the events of the run.
+  ///   - elapsed: the wall-clock time of the run.
   public func result(
     endedEarly reason: String, seed: UInt64?, defect: SeededDefect? = nil, _ timeline: Timeline, after elapsed: Duration
   ) -> ScenarioResult {
@@ -130,7 +130,8 @@ extension ScenarioDefinition {
       summary, duration: seed == nil ? elapsed : summary.time, elapsed: elapsed)
   }
 
-  /// - Returns: why it did not pass.
+  /// Runs the scenario on a stage.
+  /// - Returns: the failure; nil if the run passed.
   static func play(
     _ scenario: ScenarioDefinition, on stage: any Stage, _ timeline: Timeline, pace: Duration = .milliseconds(10)
   ) async -> ScenarioResult.Failure? {

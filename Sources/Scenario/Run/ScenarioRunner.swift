@@ -2,26 +2,26 @@ internal import Home
 internal import MatterProtocol
 internal import VirtualDevices
 
-/// Plays a scenario on a stage, and looks whether what is expected comes.
+/// Runs a scenario on a stage and checks its expectations.
 actor ScenarioRunner {
   private let scenario: ScenarioDefinition
   let stage: any Stage
   private let pace: Duration
   private let timeline: Timeline
-  /// By their path, which is how the scenario names them.
+  /// The unique IDs of the devices by path, as the scenario names devices by path.
   let uniqueIDs: [String: String]
-  /// Devices whose messages are counted; nil: all together.
+  /// The devices whose messages are counted; nil counts those of all machines.
   private let counted: Set<String?>
   private let rules: Rules
   private var messages: [String?: Int] = [:]
   private var messagesAtStart: [String?: Int] = [:]
   private var listener: HomeListener?
   private let events = EventLog()
-  /// How many events were received before the last thing that was done began.
+  /// The number of events received before the last action began.
   private var eventsBefore = 0
   private var start = Duration.zero
 
-  /// - Parameter pace: how often it is looked whether something holds that is waited for.
+  /// - Parameter pace: the interval at which an expectation is checked again.
   init(_ scenario: ScenarioDefinition, on stage: any Stage, _ timeline: Timeline, pace: Duration = .milliseconds(10)) {
     (self.scenario, self.stage, self.timeline, self.pace) = (scenario, stage, timeline, pace)
     rules = Rules(scenario)
@@ -34,17 +34,17 @@ actor ScenarioRunner {
       })
   }
 
-  /// Plays all steps.
-  /// - Throws: ``ScenarioFailure`` for what did not come, or did though it must not.
+  /// Runs all steps.
+  /// - Throws: ``ScenarioFailure`` for an unmet expectation or a violated rule.
   func play() async throws {
     start = stage.now
     timeline.beginSteps(at: start)
     messagesAtStart = await messageCounts()
-    // Until something is done, from here on: the setting up is no part of the story.
+    // Until the first action messages count from here, without those of the setup.
     messages = messagesAtStart
-    try await begin()
+    try await observeHome()
     defer { listener?.close() }
-    await watchRest()
+    await watchOtherRules()
     do {
       try await playSteps()
     } catch {
@@ -59,11 +59,11 @@ actor ScenarioRunner {
     for step in scenario.steps {
       try await wait(for: step)
       try await stage.naming(step.name) { try await self.perform(step) }
-      try await lookAround()
+      try await checkOtherRules()
     }
-    // What the last step has led to may be on its way to the home's observers.
+    // Effects of the last step may still be on their way to the home's observers.
     try await stage.sleep(for: pace)
-    try await lookAround()
+    try await checkOtherRules()
   }
 
   private var elapsed: Duration { stage.now - start }
@@ -91,7 +91,7 @@ actor ScenarioRunner {
     try await stage.naming(step.nameWithTime) { try await self.sleep(for: rest) }
   }
 
-  /// Lets time pass, and ends it early where something happens that must not.
+  /// Sleeps, ending early if a rule is violated.
   private func sleep(for time: Duration) async throws {
     if rules.isEmpty { return try await stage.sleep(for: time) }
     let end = stage.now + time
@@ -99,7 +99,7 @@ actor ScenarioRunner {
       let rest = end - stage.now
       guard rest > .zero else { return }
       try await stage.sleep(for: min(rest, .seconds(1)))
-      try await lookAround()
+      try await checkOtherRules()
     }
   }
 
@@ -107,7 +107,7 @@ actor ScenarioRunner {
 
   private func perform(_ step: ScenarioStep) async throws {
     timeline.begin(step, at: stage.now)
-    // What is expected of messages is meant from the beginning of the last thing that was done.
+    // Expectations count messages and events since the last action began.
     if step.doesSomething, step.isFirst {
       messages = await messageCounts()
       eventsBefore = events.count
@@ -122,7 +122,7 @@ actor ScenarioRunner {
         timeline.addCommand(step, began: began, error: nil)
       } catch {
         timeline.addCommand(step, began: began, error: "\(error)")
-        // What the home says against it is what a person would see, and no end of the story.
+        // A command that the home rejects is part of the scenario and does not end it.
         timeline.add(stage.now, "\(step.text): \(error)")
       }
     default:
@@ -132,7 +132,7 @@ actor ScenarioRunner {
         throw ScenarioFailure("\(step.text): \(error)", at: step.mark)
       }
     }
-    if case .power(ScenarioReader.hub, let power) = step.action, power != .off { try await begin() }
+    if case .power(ScenarioReader.hub, let power) = step.action, power != .off { try await observeHome() }
   }
 
   private func messageCounts() async -> [String?: Int] {
@@ -155,7 +155,7 @@ actor ScenarioRunner {
       try rules.check()
       let rest = end - stage.now
       guard rest > .zero else {
-        let text = failed.map { $0.claim.missed($0.found) }.joined(separator: "; ")
+        let text = failed.map { $0.claim.failureText($0.found) }.joined(separator: "; ")
         throw ScenarioFailure(
           "expected \(text)\(time == .zero ? "" : ", also after \(TimeText.text(time))")", at: first.claim.mark)
       }
@@ -163,8 +163,8 @@ actor ScenarioRunner {
     }
   }
 
-  /// Whether it holds, and what is the case.
-  /// - Parameter counts: the messages that are not counted any more.
+  /// Checks a claim.
+  /// - Parameter counts: the numbers of messages to subtract.
   private func check(_ claim: Claim, since counts: [String?: Int]) async -> DeviceCondition.Finding {
     switch claim.subject {
     case .messages(let device, _):
@@ -179,10 +179,10 @@ actor ScenarioRunner {
     }
   }
 
-  // MARK: What holds always, and never
+  // MARK: Rules
 
-  /// Looks at the home as it is now, and again after every change of it.
-  private func begin() async throws {
+  /// Checks the rules about the home now and after every change.
+  private func observeHome() async throws {
     listener?.close()
     guard let home = try? await stage.home else { return }
     listener = await HomeListener(to: home, uniqueIDs) { [stage, timeline, rules, start, events] view, changes in
@@ -191,25 +191,25 @@ actor ScenarioRunner {
       var view = view
       view.events = rules.needEvents ? events.all(from: 0) : []
       for line in view.lines(of: changes) { timeline.add(now, line) }
-      for rule in rules.aboutHome { rules.note(rule, view.check(rule.claim), at: now - start) }
+      for rule in rules.homeRules { rules.note(rule, view.check(rule.claim), at: now - start) }
     }
   }
 
-  /// Has the stage look at the rest from now on, whatever the steps are busy with.
-  private func watchRest() async {
-    if rules.aboutRest.isEmpty { return }
+  /// Has the stage check the other rules from now on, independently of the steps.
+  private func watchOtherRules() async {
+    if rules.otherRules.isEmpty { return }
     let counts = messagesAtStart
-    await stage.watch(rules.aboutRest.map(\.claim.subject)) { [rules, start] index, fact, now in
-      let rule = rules.aboutRest[index]
+    await stage.watch(rules.otherRules.map(\.claim.subject)) { [rules, start] index, fact, now in
+      let rule = rules.otherRules[index]
       let base = if case .messages(let device, _) = rule.claim.subject { counts[device, default: 0] } else { 0 }
       rules.note(rule, fact.check(rule.claim.subject, since: base), at: now - start)
     }
   }
 
-  /// Looks at what the home does not know: the devices themselves, and the messages.
-  private func lookAround() async throws {
+  /// Checks the rules about devices and messages, which the home doesn't know.
+  private func checkOtherRules() async throws {
     let time = elapsed
-    for rule in rules.aboutRest { rules.note(rule, await check(rule.claim, since: messagesAtStart), at: time) }
+    for rule in rules.otherRules { rules.note(rule, await check(rule.claim, since: messagesAtStart), at: time) }
     try rules.check()
   }
 }

@@ -36,21 +36,21 @@ extension SimulatedHome: Stage {
     }
   }
 
-  /// After each step of the world: nothing happens in between.
-  func watch(_ subjects: [Claim.Subject], _ tell: @escaping @Sendable (Int, Fact, Duration) -> Void) {
-    let look: @Sendable () -> Void = { [weak self] in
+  /// Observes after each step of the world, as nothing changes in between.
+  func watch(_ subjects: [Claim.Subject], _ onFact: @escaping @Sendable (Int, Fact, Duration) -> Void) {
+    let observe: @Sendable () -> Void = { [weak self] in
       self?.assumeIsolated { home in
         for (index, subject) in subjects.enumerated() {
           switch subject {
-          case .actual(let device, let place, _): tell(index, .value(home.value(of: place, in: device)), home.now)
-          case .messages(let device, _): tell(index, .messages(home.messageCount(of: device)), home.now)
+          case .actual(let device, let place, _): onFact(index, .value(home.value(of: place, in: device)), home.now)
+          case .messages(let device, _): onFact(index, .messages(home.messageCount(of: device)), home.now)
           case .connectivity, .locality, .attribute, .event: break
           }
         }
       }
     }
-    look()
-    simulation.world.value.afterStep = look
+    observe()
+    simulation.world.value.afterStep = observe
   }
 
   func stopWatching() { simulation.world.value.afterStep = nil }

@@ -1,35 +1,36 @@
 internal import Home
 internal import MatterProtocol
 
-/// Where a scenario is played: in a simulated world, or on real sockets.
+/// The environment of a scenario: a simulated world, or real sockets.
 protocol Stage: Sendable {
-  /// Since the stage was set.
+  /// The time since the stage was created.
   var now: Duration { get }
   func sleep(for time: Duration) async throws
-  /// Sleeps for one pace, or for more of them where it is known that nothing changes during all but the last one; at most for `time`.
+  /// Sleeps for one `pace`, or for several if nothing changes until the last of them; at most for `time`.
   func sleepUntilNews(within time: Duration, pace: Duration) async throws
-  /// Does something under a name, to be told if it never comes to its end.
+  /// Runs the body under a name, which is reported if it does not complete.
   func naming<R: Sendable>(_ what: String, _ body: @Sendable () async throws -> R) async rethrows -> R
-  /// Leaves a note in the trace, where there is one.
+  /// Adds a note to the trace, if there is one.
   func note(_ text: String) async
-  /// The home, as it is open now.
+  /// The open home.
+  /// - Throws: ``HomeError`` while it is not open.
   var home: Home { get async throws(HomeError) }
-  /// Does what is not the home's to do.
+  /// Performs an action that is not a command to the home.
   func perform(_ action: ScenarioStep.Action) async throws
-  /// What the device itself holds; nil where it has no power, or no such attribute.
+  /// Returns an attribute of the device itself; nil if it has no power or no such attribute.
   func value(of place: AttributePlace, in device: String) async -> [UInt8]?
-  /// Datagrams that were sent so far, by one machine or by all.
+  /// Returns the number of datagrams sent so far, by one machine or by all.
   func messageCount(of device: String?) async -> Int
-  /// Tells what some claims are about that the home does not know, by their numbers, with the time: at once, and again as often as it
-  /// may have changed.
-  func watch(_ subjects: [Claim.Subject], _ tell: @escaping @Sendable (Int, Fact, Duration) -> Void) async
-  /// Ends that.
+  /// Observes the subjects of claims that the home doesn't know: calls the handler at once and whenever a value may
+  /// have changed, with the index of the subject, the value and the time.
+  func watch(_ subjects: [Claim.Subject], _ onFact: @escaping @Sendable (Int, Fact, Duration) -> Void) async
+  /// Ends the observation.
   func stopWatching() async
-  /// Has the home commission a device.
+  /// Commissions a device into the home.
   func pair(_ device: String) async throws
 }
 
 extension Stage {
-  /// Where nobody knows when something happens next.
+  /// Sleeps for one `pace`, as the next event is not known.
   func sleepUntilNews(within time: Duration, pace: Duration) async throws { try await sleep(for: min(time, pace)) }
 }

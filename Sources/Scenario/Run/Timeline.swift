@@ -4,25 +4,25 @@ internal import Simulation
 public import VirtualDevices
 internal import Synchronization
 
-/// What happened in a run, the last of it, and where in the file it stands. May be used from anywhere.
+/// The last events of a run, the outcomes of its commands, and the current step. Thread-safe.
 public final class Timeline: Sendable {
   private struct State {
     var lines: [String] = []
-    /// How many lines were before those.
+    /// The number of evicted lines.
     var forgotten = 0
-    /// When the time of the lines began.
+    /// The start of the times in the lines.
     var start = Duration.zero
-    /// When the last that is told of happened, by the time of the stage.
+    /// The time of the last line, as the stage counts it.
     var latest = Duration.zero
     var isSettingUp = false
     var mark: SourceMark?
-    /// The step that is waited for or goes on, with its line; nil: none was begun.
+    /// The current or next step with its position; nil before the first.
     var current: String?
     var remarks: [String] = []
     var commands: [CommandRecord] = []
     var losses: [LossKey: NetworkLoss] = [:]
 
-    /// In the order of their first datagram.
+    /// The losses in the order of their first datagram.
     var orderedLosses: [NetworkLoss] {
       losses.values.sorted {
         ($0.first, $0.sender ?? "", $0.receiver ?? "", $0.reason.rawValue)
@@ -38,24 +38,24 @@ public final class Timeline: Sendable {
   }
 
   private static let limit = 40
-  /// The most commands that are kept.
+  /// The largest number of commands.
   private static let commandLimit = 1000
   private let state = Mutex(State())
   private let onStep: (@Sendable (String) -> Void)?
 
-  /// - Parameter onStep: is told each step as it begins, with its time and its line in the file.
+  /// - Parameter onStep: called with each step as it begins, with its time and its position in the file.
   public init(onStep: (@Sendable (String) -> Void)? = nil) { self.onStep = onStep }
 
   var lines: [String] { state.withLock(\.lines) }
-  /// The line of the step that was begun last.
+  /// The position of the current step.
   var mark: SourceMark? { state.withLock(\.mark) }
 
-  /// What there is to wait for: the step, with its line in the file; before the first one, that the home is set up.
+  /// The operation that the run waits for: the current step with its position, or the setup of the home.
   var current: String {
     state.withLock { $0.current ?? (["the home to be set up"] + $0.lines.suffix(1)).joined(separator: "; ") }
   }
 
-  /// All that a report has of a run.
+  /// The parts of a timeline that a report uses.
   struct Summary {
     var lines: [String] = []
     var mark: SourceMark?
@@ -66,7 +66,7 @@ public final class Timeline: Sendable {
     var losses: [NetworkLoss] = []
   }
 
-  /// Empty if the lock is held: in a process that crashed, its owner may be the thread that did.
+  /// The summary; empty if the lock is held, as in a crashed process its owner may be the crashed thread.
   var summary: Summary {
     state.withLockIfAvailable {
       Summary(
@@ -80,7 +80,8 @@ public final class Timeline: Sendable {
   /// - Parameter now: the time of the stage.
   func add(_ now: Duration, _ text: String) { _ = append(now, text) }
 
-  /// - Returns: the line and its number, for what is to be added to it.
+  /// Appends a line.
+  /// - Returns: the line and its number, for ``change(line:_:)``.
   private func append(_ now: Duration, _ text: String) -> (line: String, number: Int) {
     state.withLock { state in
       if state.lines.count >= Self.limit {
@@ -94,7 +95,7 @@ public final class Timeline: Sendable {
     }
   }
 
-  /// Changes a line, if it is still there.
+  /// Changes a line unless it has been evicted.
   private func change(line number: Int, _ body: (inout String) -> Void) {
     state.withLock { state in
       guard state.lines.indices.contains(number - state.forgotten) else { return }
@@ -104,15 +105,15 @@ public final class Timeline: Sendable {
 
   // MARK: A scenario
 
-  /// What happens from now on belongs to the setting up, until the steps begin.
+  /// Marks the following lines as part of the setup, until the steps begin.
   func beginSettingUp() { state.withLock { $0.isSettingUp = true } }
 
-  /// The time of the lines begins anew.
+  /// Ends the setup, and counts time from `now` on.
   func beginSteps(at now: Duration) {
     state.withLock { ($0.isSettingUp, $0.start, $0.losses) = (false, now, [:]) }
   }
 
-  /// The time of a step is waited for.
+  /// Sets the step whose time is waited for.
   func await(_ step: ScenarioStep) { state.withLock { ($0.mark, $0.current) = (step.mark, step.nameWithTime) } }
 
   func begin(_ step: ScenarioStep, at now: Duration) {
@@ -155,7 +156,7 @@ public final class Timeline: Sendable {
 
   // MARK: Pairing
 
-  /// Writes down that a device is paired: one line, with the steps and how long each took, until all are done.
+  /// Adds a line for a pairing, which is updated with the steps and the duration of each until the pairing is complete.
   func beginPairing(_ device: String, at now: Duration) -> @Sendable (CommissioningStep, StepProgress) -> Void {
     let (line, number) = append(now, "pair \(device)")
     return { step, progress in
@@ -170,11 +171,11 @@ public final class Timeline: Sendable {
   }
 }
 
-/// What did not come though it was expected, or came though it must not.
+/// An unmet expectation or a violated rule.
 public struct ScenarioFailure: Error, Sendable, CustomStringConvertible {
-  /// What was expected, and what was there in its place.
+  /// The expected and the observed value.
   public var message: String
-  /// The line that expected it.
+  /// The position of the expectation in the file.
   public var mark: SourceMark
 
   init(_ message: String, at mark: SourceMark) { (self.message, self.mark) = (message, mark) }

@@ -1,23 +1,23 @@
 internal import MatterProtocol
 internal import Simulation
 
-/// What is wrong with the network around one machine, in virtual time and in real time.
+/// The network faults around one machine, in virtual time and in real time.
 struct MachineFaults {
   private(set) var isMute = false
   private(set) var isDeaf = false
   private(set) var hasMulticast = true
-  /// Nil: nothing is said of it.
+  /// The conditions of the machine's links; nil if not set.
   private(set) var conditions: LinkConditions?
-  /// The name of the network that it is in; nil: the home's own.
+  /// The name of the machine's network; nil for the home's own.
   private(set) var place: String?
   private(set) var familiesOff: Set<IPFamily> = []
 
-  /// Whether others see by DNS-SD what it publishes, and whether it sees what they do.
-  var isSeen: Bool { hasMulticast && !isMute && hasAddress }
-  var sees: Bool { hasMulticast && !isDeaf && hasAddress }
+  /// Whether other machines can find its services by DNS-SD, and whether it can find theirs.
+  var isVisible: Bool { hasMulticast && !isMute && hasAddress }
+  var seesOthers: Bool { hasMulticast && !isDeaf && hasAddress }
   private var hasAddress: Bool { familiesOff.count < IPFamily.allCases.count }
 
-  /// How the link to another machine is, of which both ends may say something; nil: neither does.
+  /// Returns the combined conditions of the link to another machine; nil if neither end sets any.
   func conditions(towards other: MachineFaults) -> LinkConditions? {
     guard let conditions, let others = other.conditions else { return conditions ?? other.conditions }
     return conditions.followed(by: others)

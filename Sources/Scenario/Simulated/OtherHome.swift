@@ -5,22 +5,22 @@ internal import MatterProtocol
 internal import Runtime
 internal import Simulation
 
-/// A second administrator of the same devices, who follows them as the first one does.
+/// A second home with the same devices, which subscribes to them as the first one does.
 struct OtherHome {
   let machine: SimulatedMachine
   let directory: String
-  /// Nil while its machine has no power.
+  /// Nil while the machine has no power.
   var home: Home?
-  /// The unique ids of the devices that it was let in to, and of what is behind them.
+  /// The unique IDs of its devices, including bridged ones.
   var devices: Set<String> = []
 }
 
 extension SimulatedHome {
-  /// Opens another home on a machine of its own, and lets it in to all devices that the first one has.
-  /// - Throws: ``HomeError``, also where a device does not let it in.
+  /// Opens another home on a machine of its own, and commissions all devices of the first home into it.
+  /// - Throws: ``HomeError``, also if a device can't be commissioned.
   func addOtherHome() async throws {
     let machine = await simulation.perform { $0.addMachine("other hub") }
-    relinkNewcomer(machine)
+    relinkNewMachine(machine)
     let first = try home
     others.append(OtherHome(machine: machine, directory: directory + "/other \(others.count + 1)"))
     let number = others.count - 1
@@ -35,7 +35,7 @@ extension SimulatedHome {
     others[number].devices = Set(try await first.devices().list().map(\.identity.matterUniqueID))
   }
 
-  /// Gives the machines of all other homes their power back, and opens the homes on what was stored there.
+  /// Restores the power of the other homes' machines, and opens the homes with their stored state.
   func restoreOthers() async throws {
     for number in others.indices {
       others[number].machine.restorePower()
@@ -47,7 +47,7 @@ extension SimulatedHome {
     let machine = others[number].machine
     let home = try await Home(homeOptions(machine, others[number].directory))
     let controller = try home.controller
-    // It may have lost its power again while it opened.
+    // The power may have been cut again while the home opened.
     guard machine.isPowered else { return controller.abandon() }
     others[number].home = home
     machine.onPowerCut = [
@@ -61,8 +61,8 @@ extension SimulatedHome {
 }
 
 extension CommissioningWindow {
-  /// What another administrator gets in by.
-  /// - Throws: ``HomeError`` where only the code on the device's label does.
+  /// Returns the request for another administrator to commission the device.
+  /// - Throws: ``HomeError`` if the window accepts only the setup code of the device's label.
   func request(for device: String) throws(HomeError) -> CommissioningRequest {
     guard case .enhanced(let passcode, let discriminator) = kind else {
       throw HomeError(.unreachable, "\(device) opened no window for a second administrator")

@@ -8,31 +8,31 @@ internal import Runtime
 public import Simulation
 public import VirtualDevices
 
-/// The devices of a definition and a home that follows them, each on a machine of its own, in a simulated world.
+/// The devices of a definition and a home that subscribes to them, each on a machine of its own, in a simulated world.
 ///
-/// They are the very devices and the very home of `hearth run` and of ``Home/Home``; only what they run on is simulated.
+/// Devices and home run the same code as `hearth run` and ``Home/Home``; only their machines are simulated.
 public actor SimulatedHome {
   public nonisolated let definition: HomeDefinition
-  /// The world they are in.
+  /// The world of all machines.
   public nonisolated let simulation: SimulatedWorld
-  /// The machine that the home runs on.
+  /// The machine that runs the home.
   public nonisolated let hub: SimulatedMachine
-  /// The devices, and what each one runs on.
+  /// The devices and their machines.
   var parts: [(device: VirtualDevice, machine: SimulatedMachine)] = []
-  /// Machines of second administrators who want more than their share.
-  var rivals: [SimulatedMachine] = []
-  /// Those of them who stay for what they got.
-  var guests: [CompetingSubscriptions] = []
-  /// Second administrators who stay.
+  /// The machines of competing controllers.
+  var competitors: [SimulatedMachine] = []
+  /// Subscriptions that competing controllers keep open.
+  var heldSubscriptions: [CompetingSubscriptions] = []
+  /// Other homes with the same devices.
   var others: [OtherHome] = []
-  /// What is wrong with the network around a machine.
+  /// The network faults by machine.
   var faults: [HostID: MachineFaults] = [:]
-  var machines: [SimulatedMachine] { [hub] + parts.map(\.machine) + rivals + others.map(\.machine) }
+  var machines: [SimulatedMachine] { [hub] + parts.map(\.machine) + competitors + others.map(\.machine) }
   nonisolated let directory: String
   nonisolated let options: SimulatedHomeOptions
   private(set) var opened: Home?
-  /// Who writes down what the home says.
-  private var scribe: HomeListener?
+  /// Records the changes of the home.
+  private var recorder: HomeListener?
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor { simulation.unownedExecutor }
 
@@ -43,7 +43,7 @@ public actor SimulatedHome {
   }
 
   /// Starts all devices and opens the home.
-  /// - Throws: what a device or the home has against it.
+  /// - Throws: the error of a device or of the home.
   static func start(
     _ definition: HomeDefinition, _ options: SimulatedHomeOptions, in simulation: SimulatedWorld
   ) async throws -> SimulatedHome {
@@ -76,15 +76,15 @@ public actor SimulatedHome {
     }
   }
 
-  /// Ends the device when its machine loses its power.
+  /// Has the device end when the power of its machine is cut.
   func prepareForPowerCut(_ machine: SimulatedMachine, _ device: VirtualDevice) {
     machine.onPowerCut = [{ device.cutPower() }]
   }
 
   // MARK: The home
 
-  /// The home, as it is open now.
-  /// - Throws: ``HomeError`` while it is not.
+  /// The open home.
+  /// - Throws: ``HomeError`` while it is not open.
   public var home: Home {
     get throws(HomeError) {
       guard let opened else { throw HomeError(.unreachable, "the home is not open: its machine has no power") }
@@ -92,11 +92,11 @@ public actor SimulatedHome {
     }
   }
 
-  /// Opens the home, on what its machine has stored.
+  /// Opens the home with the state that its machine has stored.
   func open() async throws(HomeError) {
     let home = try await Home(homeOptions(hub, directory))
     let controller = try home.controller
-    // It may have lost its power again while it opened.
+    // The power may have been cut again while the home opened.
     guard hub.isPowered else { return controller.abandon() }
     opened = home
     hub.onPowerCut = [
@@ -105,8 +105,8 @@ public actor SimulatedHome {
         self?.assumeIsolated { $0.opened = nil }
       }
     ]
-    scribe?.close()
-    scribe = await writeDown(home)
+    recorder?.close()
+    recorder = await recordChanges(of: home)
     do throws(HomeError) { try await home.follow() } catch { if hub.isPowered { throw error } }
   }
 
@@ -122,10 +122,10 @@ public actor SimulatedHome {
     return options
   }
 
-  /// Commissions every device, one after another, and waits until the home has reached them.
+  /// Commissions all devices one by one, and waits until they are online.
   public func pairAll() async throws { try await pair(definition.devices) }
 
-  /// The same with some of the devices.
+  /// Commissions devices one by one, and waits until they are online.
   func pair(_ devices: [DeviceDefinition]) async throws {
     for device in devices { try await pairDevice(device.path) }
     let home = try home
@@ -135,7 +135,7 @@ public actor SimulatedHome {
     }
   }
 
-  /// Commissions a device by its passcode, under the name and in the room of its definition.
+  /// Commissions a device with its setup code, under the name and in the room of its definition.
   /// - Throws: ``HomeError``
   @discardableResult
   public func pairDevice(_ device: String) async throws(HomeError) -> PairedDevice {
@@ -151,49 +151,49 @@ public actor SimulatedHome {
     }
   }
 
-  /// Ends the home in good order.
+  /// Closes the home and deletes its files.
   func close() async {
-    scribe?.close()
+    recorder?.close()
     await opened?.close()
     opened = nil
     for other in others { await other.home?.close() }
-    for guest in guests { await guest.home.close() }
-    guests = []
+    for held in heldSubscriptions { await held.home.close() }
+    heldSubscriptions = []
     PassingHomes.remove(below: directory)
     try? FileManager.default.removeItem(atPath: directory)
   }
 }
 
-/// How a simulated home is set up.
+/// What is set up before the body of a simulated home runs, and its limits.
 public struct SimulatedHomeOptions: Sendable {
-  /// Whether all devices are commissioned when it begins.
+  /// Whether all devices are commissioned before the body begins.
   public var isPaired = true
-  /// How the home follows its devices.
+  /// The configuration of the home's subscriptions.
   public var following = HomeConfiguration()
-  /// How the home asks the clouds that it has accounts at; on its own, none answers.
+  /// The options for cloud accounts; by default no cloud is reachable.
   public var clouds: CloudOptions
-  /// A fault that is built into the devices and the home, for tests of tests.
+  /// A seeded defect of the devices and the home, for tests of the tests.
   public var defect: SeededDefect?
-  /// How long the body may wait without anything happening to it, while nothing is to come at a time of its own: then the run
-  /// is stopped.
+  /// The time after which a run is ended if the body waits and nothing happens to it, unless an event is scheduled
+  /// for a later time.
   public var timeout = Simulation.usualTimeout
-  /// Whether the trace has its entries, not only their digest: they take memory. For ``simulate(_:seed:limit:_:_:)``, which
-  /// gives the trace to its caller.
+  /// Whether the trace keeps its entries, not only its digest; they take memory. Used by
+  /// ``simulate(_:seed:limit:_:_:)``, which returns the trace.
   public var keepsTrace = true
-  /// Where it is written down what happens, if anybody wants to know.
+  /// Records all events, if set.
   var timeline: Timeline?
-  /// Where pairings are written down, if not there: of a scenario all the rest is its player's to tell.
+  /// Records pairings only, for scenarios, whose runner records the other events.
   var pairings: Timeline?
   public var logger = Logger(label: "hearth") { _ in SwiftLogNoOpLogHandler() }
 
-  /// As a test has it that wants nothing else.
+  /// Creates the default options.
   public init() {
     clouds = CloudOptions()
     clouds.transport = NoClouds()
   }
 }
 
-/// There is no internet in a simulation.
+/// A transport without internet access.
 private struct NoClouds: CloudTransport {
   func post(_ body: [UInt8], to address: String, token: String, limit: Int) async throws -> CloudReply {
     throw CloudTransportError.unreachable("there is no way to the internet")

@@ -13,21 +13,22 @@ public import VirtualDevices
 ///       }
 ///     }
 ///
-/// Tasks are to be started with `async let` or in a task group: `Task { }`, `Task.detached` and `Task.sleep` lead out of virtual
-/// time, and end the run: with ``SimulationError/escaped(at:)`` if they come back in time, else with
-/// ``SimulationError/deadlock(at:waiting:)`` or ``SimulationError/timedOut(at:waiting:)``. Time passes in ``SimulatedWorld/sleep(for:)``.
+/// Start tasks with `async let` or in a task group. `Task { }`, `Task.detached` and `Task.sleep` leave virtual time
+/// and end the run: with ``SimulationError/escaped(at:)`` if they resume during the run, otherwise with
+/// ``SimulationError/deadlock(at:waiting:)`` or ``SimulationError/timedOut(at:waiting:)``. Use
+/// ``SimulatedWorld/sleep(for:)`` to let time pass.
 ///
-/// The devices are those of `hearth run`, commissioned by the home before the body begins; the network between them is the simulation's. The
-/// same file, seed and body give the same run, to the byte, on every machine.
+/// The devices run the same code as `hearth run`, and are commissioned before the body begins; the network between
+/// them is simulated. The same file, seed and body give the same run, to the byte, on every machine.
 /// - Parameters:
 ///   - file: the path of a definition file.
-///   - seed: of all that is left to chance.
-///   - limit: how much virtual time it may take.
-///   - fileID: where it is called, to be told with a failure.
-///   - line: the same.
-/// - Throws: ``DefinitionError`` for the file, and ``SimulatedHomeFailure`` for what the body throws, or where the run can't go on
-///   (``SimulationError``): with the seed, and what happened before. A test whose expectations throw nothing says both by
-///   `#expect(isOn, "\(world)")`.
+///   - seed: the seed of all random draws.
+///   - limit: the limit of virtual time.
+///   - fileID: the source file of the call, for failures.
+///   - line: the line of the call, for failures.
+/// - Throws: ``DefinitionError`` for the file, and ``SimulatedHomeFailure``, with the seed and the last events, for
+///   errors of the body and of the simulation (``SimulationError``). An expectation that doesn't throw can report the
+///   same with `#expect(isOn, "\(world)")`.
 public func withSimulatedHome<R: Sendable>(
   _ file: String, seed: UInt64, limit: Duration = .seconds(7 * 86_400), fileID: String = #fileID, line: Int = #line,
   _ options: SimulatedHomeOptions = .init(), _ body: @escaping @Sendable (Home, SimulatedHome) async throws -> R
@@ -35,7 +36,7 @@ public func withSimulatedHome<R: Sendable>(
   let text = try TextFile.read(file)
   let definition = try HomeDefinition.load(simulating: [(file, text)])
   var options = options
-  // Nobody gets to see it.
+  // The trace is not returned.
   options.keepsTrace = false
   let timeline = Timeline()
   options.timeline = timeline
@@ -43,7 +44,7 @@ public func withSimulatedHome<R: Sendable>(
     do {
       return try await world.simulation.naming("the body of withSimulatedHome") { try await body(home, world) }
     } catch {
-      await world.tell("the body ends with an error")
+      await world.addToTimeline("the body ends with an error")
       throw error
     }
   }
@@ -58,7 +59,7 @@ public func withSimulatedHome<R: Sendable>(
   }
 }
 
-/// Runs a body with a home of virtual devices, and gives the trace, too.
+/// Runs a body with a home of virtual devices, and also returns the trace.
 public func simulate<R: Sendable>(
   _ definition: HomeDefinition, seed: UInt64, limit: Duration = .seconds(7 * 86_400),
   _ options: SimulatedHomeOptions = .init(), _ body: @escaping @Sendable (Home, SimulatedHome) async throws -> R

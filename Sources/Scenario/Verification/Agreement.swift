@@ -7,18 +7,18 @@ internal import Runtime
 internal import Simulation
 internal import VirtualDevices
 
-/// Where a home is wrong about a device.
+/// A difference between the state of a home and a device.
 public struct Disagreement: Hashable, Sendable, CustomStringConvertible {
-  /// `room/name`, as in the definition.
+  /// The path of the device in the definition: `room/name`.
   public var device: String
-  /// What is not as it is.
+  /// A description of the difference.
   public var what: String
 
   public var description: String { "\(device): \(what)" }
 }
 
 extension SimulatedHome {
-  /// What a device does and what it is called; the rest are facts that don't change, or the device's own books.
+  /// The attributes to skip, by the clusters to compare. Other clusters hold constants or internal state of the device.
   private static let clusters: [ClusterID: Set<AttributeID>] = [
     OnOff.id: unreported(OnOff.self), LevelControl.id: unreported(LevelControl.self),
     ColorControl.id: unreported(ColorControl.self), Switch.id: unreported(Switch.self),
@@ -26,11 +26,10 @@ extension SimulatedHome {
     Descriptor.id: unreported(Descriptor.self),
   ]
 
-  /// Where the home has another value than the device, or none: the first attribute of each device, of those behind a bridge
-  /// too.
-  /// - Parameter state: what the home says.
+  /// Returns the first attribute of each device, including bridged ones, whose value in the home is missing or differs.
+  /// - Parameter state: the state of the home.
   func staleValues(_ state: HomeState) -> [Disagreement] {
-    // Told by the unique id: that is how both know it.
+    // Devices and home have the unique ID in common.
     var nodes: [String: NodeID] = [:]
     for entry in state.devices.values {
       for source in entry.sources where !source.id.isBridged {
@@ -63,7 +62,7 @@ extension SimulatedHome {
     }
   }
 
-  /// Where the home and the devices that can be reached don't agree: connectivity first, then values.
+  /// Returns the differences between the homes and the reachable devices: connectivity first, then values.
   public func disagreements() async throws(HomeError) -> [Disagreement] {
     var result = try await disagreements(of: try home, truth())
     for other in others {
@@ -93,12 +92,12 @@ extension SimulatedHome {
             device: truth.path, what: "it is \(truth.isReachable ? "there" : "away"), and the home says \(state)"))
       }
     }
-    // Who can't be reached may be otherwise than it was.
+    // The home can't know changes of unreachable devices.
     let reachable = Set(truth.filter(\.isReachable).map(\.path))
     return result + staleValues(await home.state).filter { reachable.contains($0.device) }
   }
 
-  /// What the home says of each device, by its unique id. A bridge is there when it answers, whatever is behind it.
+  /// Returns the connectivity of each device by its unique ID. For a bridge it is that of the bridge's own node.
   func states(_ home: Home) async throws(HomeError) -> [String: ConnectivityState] {
     Self.states(try await home.devices().list())
   }
@@ -115,7 +114,7 @@ extension SimulatedHome {
   }
 }
 
-/// What a device need not report of a cluster: the home can't know that.
+/// Returns the attributes whose changes a device need not report.
 private func unreported<C: Cluster>(_: C.Type) -> Set<AttributeID> {
   Set(C.attributes.filter { $0.quality.contains(.changesOmitted) }.map(\.id))
 }

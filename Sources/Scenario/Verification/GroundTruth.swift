@@ -8,46 +8,46 @@ internal import Runtime
 internal import Simulation
 internal import VirtualDevices
 
-/// How a device really is, which only the world it is in knows.
+/// The actual state of a device, as only the simulated world knows it.
 public struct GroundTruth: Hashable, Sendable {
-  /// The way between a device and the home.
+  /// The route between a device and the home.
   public enum Route: String, Hashable, Sendable {
-    /// There is none.
+    /// No route.
     case none
-    /// Straight, with addresses of this family.
+    /// A direct route over the IP family.
     case ipv6, ipv4
-    /// Straight to its bridge, which reaches it.
+    /// A route through the bridge.
     case bridge
   }
 
-  /// `room/name`, as in the definition.
+  /// The path in the definition: `room/name`.
   public var path: String
-  /// What tells it from all others, by which the home knows it too.
+  /// The unique ID, which the home also knows.
   public var uniqueID: String
-  /// Whether it has power; behind a bridge, whether its bridge says that it is there.
+  /// Whether the device has power; for a bridged device, whether the bridge reports it as reachable.
   public var isPowered: Bool
   public var route: Route
-  /// Whether the route carries less than every link of Matter has to, a packet of 1280 bytes: with that there may be no room for a
-  /// handshake or a first report, of which no part may be missing. Matter Core § 4.4.4.
+  /// Whether the route carries less than the minimum of 1280 bytes per packet, so that a handshake or a first report
+  /// may not fit. Matter Core § 4.4.4.
   public var isNarrow = false
-  /// Whether device and home both hold one subscription of the home's; looked at where the route is narrow, and false elsewhere.
+  /// Whether device and home hold the same subscription; only determined for narrow routes, otherwise false.
   public var isSubscribed = false
 
-  /// Whether it keeps the home informed or, if it does not yet, could.
+  /// Whether the device keeps the home informed, or could do so.
   ///
-  /// Where the route carries all that Matter sends, it could. Where that carries less, what stands goes on with the small messages
-  /// that it takes; what was lost, or never stood, can't be made: the home is right to say that such a device is away.
+  /// Over a full route it could. Over a narrow one an existing subscription lasts, with small messages, but a new one
+  /// can't be established: the home is right to report such a device as offline.
   public var isReachable: Bool { isPowered && route != .none && (!isNarrow || isSubscribed) }
 }
 
 extension SimulatedHome {
-  /// How all devices really are, in the order of the definition; those behind a bridge come behind it.
+  /// Returns the actual state of all devices, in the order of the definition; bridged devices follow their bridge.
   public func truth() -> [GroundTruth] { truth(for: opened, on: hub) }
 
-  /// The same as another home would have it.
+  /// Returns the actual state of all devices for another home.
   /// - Parameters:
-  ///   - home: nil while it is not open.
-  ///   - hub: the machine that it runs on.
+  ///   - home: the home; nil while it is not open.
+  ///   - hub: the machine of the home.
   func truth(for home: Home?, on hub: SimulatedMachine) -> [GroundTruth] {
     parts.flatMap { truth(of: $0.device, on: $0.machine, for: home, on: hub) }
   }
@@ -75,14 +75,14 @@ extension SimulatedHome {
       }
   }
 
-  /// Whether one subscription stands at both ends: its number is one of 2³², which the device drew.
+  /// Returns whether device and home have a subscription ID in common. Devices draw it from 2³² values.
   private func isSubscribed(_ home: Home?, to device: VirtualDevice) -> Bool {
     guard let controller = try? home?.controller, let host = device.host else { return false }
     let known = Set(controller.standingSubscriptions)
     return host.perform { engine, _ in engine.standingSubscriptions.contains { known.contains($0) } }
   }
 
-  /// Whether datagrams get through, both ways.
+  /// Returns whether datagrams get through in both directions.
   private func carries(_ size: Int?, _ one: SimulatedMachine, _ other: SimulatedMachine) -> Bool {
     let network = simulation.world.value.network
     return network.carries(size, from: one.id, to: other.id) && network.carries(size, from: other.id, to: one.id)

@@ -1,38 +1,37 @@
 public import Home
 public import MatterProtocol
 
-/// How well a home knew how its devices were: what it said, held against the truth.
+/// A comparison of what a home reported about its devices with their actual state.
 public struct ScoreCard: Hashable, Sendable {
-  /// How long it took the home to say so, each time that a device had become unreachable.
+  /// The times from a device becoming unreachable until the home reported it offline.
   public private(set) var noticedGone: [Duration] = []
-  /// The same, each time that one could be reached again.
+  /// The times from a device becoming reachable until the home reported it online.
   public private(set) var noticedBack: [Duration] = []
-  /// How long a device was away without the home ever saying so, each time: until it was back, or nobody watched any more.
+  /// How long devices were unreachable without being reported offline, until they were back or the observation ended.
   public private(set) var unnoticedGone: [Duration] = []
-  /// The same of the times that one was back, or there all the time and said to be away, and the home never said that it was there.
+  /// How long devices were reachable without being reported online, until they were away again or the observation
+  /// ended.
   public private(set) var unnoticedBack: [Duration] = []
-  /// How long a device that was there was said to be away, each time that the home took it back by itself: it never was away, and
-  /// so nobody noticed that it came.
+  /// The durations of false “offline” reports that the home corrected by itself, without a change of the device.
   public private(set) var takenBackOffline: [Duration] = []
-  /// The same of devices that were away, and said to be there once more.
+  /// The durations of false “online” reports that the home corrected by itself.
   public private(set) var takenBackOnline: [Duration] = []
-  /// How often the home said that a device was away that was there.
+  /// The number of times that the home reported a reachable device as offline.
   public private(set) var falseOffline = 0
-  /// How often the home said that a device was there that was away.
+  /// The number of times that the home reported an unreachable device as online.
   public private(set) var falseOnline = 0
-  /// For how long the home showed a value that the device did not have any more, while it could be reached; of all
-  /// devices together.
+  /// The total time during which the home showed values that a reachable device no longer had.
   public private(set) var stale: Duration = .zero
-  /// How long devices were watched, all together.
+  /// The total observation time of all devices.
   public private(set) var watched: Duration = .zero
 
   private struct Subject: Hashable {
     var isReachable: Bool
     var isSaidOnline: Bool
     var isStale: Bool
-    /// Since when the home is wrong about it, if it is.
+    /// When the home's report became wrong; nil if it is right.
     var changed: Instant?
-    /// Whether that began with what the home said, and not with what became of the device.
+    /// Whether it became wrong by a report of the home rather than by a change of the device.
     var isFalse = false
     var last: Instant
   }
@@ -41,14 +40,14 @@ public struct ScoreCard: Hashable, Sendable {
 
   public init() {}
 
-  /// Takes in how a device is at one moment, and what the home says of it.
-  /// - Parameter isStale: whether the home shows values of it that it does not have.
+  /// Records the actual state of a device and the home's report at one moment.
+  /// - Parameter isStale: whether the home shows values that the device doesn't have.
   public mutating func observe(
     _ device: String, isReachable: Bool, said: ConnectivityState, isStale: Bool, at now: Instant
   ) {
     let isOnline = said == .online || said == .partiallyOnline
     guard var subject = subjects[device] else {
-      // What was wrong before it was looked at is nobody's fault.
+      // An error that predates the observation is not counted as a false report.
       subjects[device] = Subject(
         isReachable: isReachable, isSaidOnline: isOnline, isStale: isReachable && isOnline && isStale,
         changed: isReachable == isOnline ? nil : now, last: now)
@@ -58,8 +57,8 @@ public struct ScoreCard: Hashable, Sendable {
     watched += time
     if subject.isStale { stale += time }
     if isReachable != subject.isReachable {
-      giveUp(subject, at: now)
-      // It is as the home says again, or it is not any more.
+      recordUnnoticed(subject, at: now)
+      // Either the report is right again, or it has just become wrong.
       subject.changed = isReachable == subject.isSaidOnline ? nil : now
       subject.isFalse = false
     }
@@ -79,7 +78,7 @@ public struct ScoreCard: Hashable, Sendable {
     subjects[device] = subject
   }
 
-  /// The home is right about a device again, as it says something else of it.
+  /// Records that the home's report about a device became right.
   private mutating func end(after time: Duration, isOnline: Bool, wasFalse: Bool) {
     switch (isOnline, wasFalse) {
     case (true, false): noticedBack.append(time)
@@ -89,27 +88,27 @@ public struct ScoreCard: Hashable, Sendable {
     }
   }
 
-  /// What the home has not said by now it will not say any more.
-  private mutating func giveUp(_ subject: Subject, at now: Instant) {
+  /// Records that the home did not notice a change before the next one or before the end of the observation.
+  private mutating func recordUnnoticed(_ subject: Subject, at now: Instant) {
     guard let changed = subject.changed, subject.isReachable != subject.isSaidOnline else { return }
     if subject.isReachable { unnoticedBack.append(now - changed) } else { unnoticedGone.append(now - changed) }
   }
 
-  /// Nobody can say anything until the next ``observe(_:isReachable:said:isStale:at:)``, as the home itself has no power, or
-  /// nobody watches it any more.
+  /// Ends the observation until the next ``observe(_:isReachable:said:isStale:at:)``, because the home has no power
+  /// or is no longer observed.
   public mutating func lookAway() {
-    for subject in subjects.values { giveUp(subject, at: subject.last) }
+    for subject in subjects.values { recordUnnoticed(subject, at: subject.last) }
     subjects = [:]
   }
 
-  /// A part of some times, in whole per cent: 50 is the median, 95 the least that 95 of a hundred keep within. Nil for no times.
+  /// Returns a percentile (50 is the median) by the nearest-rank method, or nil if there are no times.
   public static func percentile(_ per: Int, of times: [Duration]) -> Duration? {
     let sorted = times.sorted()
     guard !sorted.isEmpty else { return nil }
     return sorted[max(0, min(sorted.count, (sorted.count * per + 99) / 100) - 1)]
   }
 
-  /// In lines, for people.
+  /// The score in lines for a report.
   public var lines: [String] {
     func text(_ times: [Duration]) -> String {
       guard let half = Self.percentile(50, of: times), let most = Self.percentile(95, of: times) else { return "never" }
@@ -131,7 +130,7 @@ public struct ScoreCard: Hashable, Sendable {
 }
 
 extension Duration {
-  /// Seconds with one digit behind the point.
+  /// Seconds with one decimal.
   fileprivate var tenths: String {
     let tenths = nanoseconds / 100_000_000
     return "\(tenths / 10).\(tenths % 10)"

@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// Hands something over to another thread together with the task-local values of who does so: a test that runs a simulation is
-/// still that test to what is expected in it.
+/// Runs work on another thread with the task-local values of the current task, so that expectations in a simulation are
+/// attributed to the test that runs it.
 final class Handover: TaskExecutor {
   private struct State {
     var job: UnownedJob?
@@ -10,10 +10,10 @@ final class Handover: TaskExecutor {
 
   private let state = Mutex(State())
 
-  /// To be called in the task whose values are meant.
+  /// To be called in the task whose task-local values are passed on.
   init() {
     _ = Task(executorPreference: self) { [self] in
-      // Here already, and on the thread that has the work.
+      // Runs on the thread that called `callAsFunction`, after the work was set.
       state.withLock { $0.work.take() }?.value()
     }
   }
@@ -23,7 +23,7 @@ final class Handover: TaskExecutor {
     state.withLock { $0.job = job }
   }
 
-  /// Does something on this thread, with those values. To be called once.
+  /// Performs the work on this thread with those values. To be called once.
   func callAsFunction(_ work: @escaping () -> Void) {
     let job = state.withLock { state in
       state.work = Confined(work)

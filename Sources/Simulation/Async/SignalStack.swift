@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A stack for what is done at a signal, on the thread that makes it: one that has used its own up has nothing else to tell of it on.
+/// An alternate signal stack for the current thread, so that a signal handler can run after a stack overflow.
 package struct SignalStack {
   /// Enough for a backtrace.
   private static let size = 64 << 10
@@ -10,7 +10,7 @@ package struct SignalStack {
   private let memory = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
   private var before = stack_t()
 
-  /// For a thread that somebody else has made, who keeps it for good: it has one from now on.
+  /// Installs a stack permanently on a thread that is owned elsewhere, unless it has one.
   package static func keep() {
     var stack = stack_t()
     guard sigaltstack(nil, &stack) == 0, stack.ss_flags & isDisabled != 0 else { return }
@@ -22,7 +22,7 @@ package struct SignalStack {
     sigaltstack(&stack, &before)
   }
 
-  /// To be called on the same thread, at its end.
+  /// Restores the previous stack. To be called on the same thread, at its end.
   func remove() {
     var before = before
     sigaltstack(&before, nil)

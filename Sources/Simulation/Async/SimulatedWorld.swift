@@ -2,13 +2,13 @@ public import MatterProtocol
 internal import NIOCore
 public import Runtime
 
-/// The ``World`` as async code sees it that runs on its virtual time, in ``Simulation/run(seed:limit:_:)``.
+/// The async interface to a ``World``, for code that runs on its virtual time in ``Simulation/run(seed:limit:_:)``.
 ///
-/// Time goes on only while everybody waits; nothing that is computed takes any.
+/// Time advances only while all tasks wait; computation takes no virtual time.
 public actor SimulatedWorld {
-  /// The world itself, for code that is on its thread.
+  /// The world, for code on its thread.
   public nonisolated let world: Confined<World>
-  /// The machine that the code in `run` is on.
+  /// The machine that the body of `run` runs on.
   public nonisolated let machine: SimulatedMachine
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor { machine.eventLoop.asUnownedSerialExecutor() }
@@ -18,18 +18,18 @@ public actor SimulatedWorld {
     self.machine = machine
   }
 
-  /// Where time stands.
+  /// The present virtual time.
   public var now: Instant { world.value.now }
 
-  /// Does something with the world, between two of its steps.
+  /// Calls `body` with the world, between two steps.
   public func perform<R: Sendable, Failure: Error>(
     _ body: @Sendable (World) throws(Failure) -> R
   ) throws(Failure) -> R {
     try body(world.value)
   }
 
-  /// Lets virtual time go on.
-  /// - Throws: `CancellationError` if the task is cancelled, as soon as it is.
+  /// Suspends the task for a virtual duration.
+  /// - Throws: `CancellationError` as soon as the task is cancelled.
   public func sleep(for time: Duration) async throws {
     try Task.checkCancellation()
     let wait = PendingWork.begin("\(time) to pass")
@@ -46,16 +46,16 @@ public actor SimulatedWorld {
     try Task.checkCancellation()
   }
 
-  /// Lets virtual time go on by whole paces, for whoever looks again and again whether something is so: by one, or by as many as it
-  /// takes until the next thing happens in the world. During all but the last of them nothing changes.
+  /// Sleeps for a multiple of a polling interval: one interval, or as many as pass before the next event of the world,
+  /// during which a polled condition can't change.
   /// - Parameters:
-  ///   - time: how long at most, whether or not these are whole paces.
-  ///   - pace: how often would be looked.
-  /// - Throws: `CancellationError` if the task is cancelled, as soon as it is.
+  ///   - time: the maximum duration, whether or not it is a multiple.
+  ///   - pace: the polling interval.
+  /// - Throws: `CancellationError` as soon as the task is cancelled.
   package func sleepUntilNews(within time: Duration, pace: Duration) async throws {
     let start = now
     let next = await withCheckedContinuation { continuation in
-      world.value.tellNext { continuation.resume(returning: $0) }
+      world.value.onNextEvent { continuation.resume(returning: $0) }
     }
     let quiet = min(next.map { $0 - start } ?? time, time)
     let begun = quiet.nanoseconds % max(1, pace.nanoseconds)
@@ -63,7 +63,7 @@ public actor SimulatedWorld {
     try await sleep(for: min(max(pace, paces), time))
   }
 
-  /// Does something that may take its time, and gives it a name: a run that never comes to its end tells it.
+  /// Runs an operation that may take virtual time under a name, which the errors of a stalled run list.
   public func naming<R: Sendable, Failure: Error>(
     _ what: String, _ body: @Sendable () async throws(Failure) -> R
   ) async throws(Failure) -> R {
@@ -72,11 +72,11 @@ public actor SimulatedWorld {
     return try await body()
   }
 
-  /// PendingWork until a condition holds, which is looked at after every step of the world.
+  /// Waits until a condition holds, which is checked after every step of the world.
   /// - Parameters:
-  ///   - what: what is waited for, to be told if it never comes.
-  ///   - time: how long at most; not at all in a task that is cancelled.
-  /// - Returns: whether it came to hold in time.
+  ///   - what: the awaited condition, for the errors of a stalled run.
+  ///   - time: the timeout. In a cancelled task the call returns at once.
+  /// - Returns: whether the condition held before the timeout.
   @discardableResult
   public func wait(
     for what: String, within time: Duration, until condition: @escaping @Sendable (World) -> Bool
@@ -90,28 +90,28 @@ public actor SimulatedWorld {
         world.wait(for: what, until: end, number: number, condition) { continuation.resume(returning: $0) }
       }
     } onCancel: { [machine] in
-      // Whoever cancels may be anywhere.
+      // The handler may run on any thread.
       machine.eventLoop.execute { confined.value.cancelWait(number) }
     }
   }
 }
 
 extension SimulatedWorld: WaitRegistry {
-  /// Has all that a body waits for written down, as far as whoever is asked for it names it.
+  /// Runs `body` with this registry, so that the operations that it waits for are recorded.
   package nonisolated func noting<R: Sendable>(_ body: () async throws -> R) async rethrows -> R {
     try await PendingWork.$board.withValue(self, operation: body)
   }
 
   public nonisolated func begin(_ what: String) -> Int? {
-    // What has left the world's thread is not waited for here.
+    // Operations off the world's thread are not recorded.
     machine.eventLoop.inEventLoop ? world.value.beginWait(what) : nil
   }
 
-  /// The wait of this number is over.
+  /// Removes an entry.
   public nonisolated func end(_ number: Int) { if machine.eventLoop.inEventLoop { world.value.endWait(number) } }
 }
 
-/// A value that is used on one thread only, which whoever uses it answers for: that of its world.
+/// A value that is confined to the thread of its world; the user is responsible for that.
 public struct Confined<Value>: @unchecked Sendable {
   public let value: Value
   init(_ value: Value) { self.value = value }

@@ -5,15 +5,14 @@ internal import Synchronization
 
 /// Runs async code on virtual time.
 public enum Simulation {
-  /// A run takes all of a processor: with more of them at a time than there are each would only take longer, and everything else
-  /// in the process would starve.
-  private static let places = DispatchSemaphore(value: max(1, ProcessInfo.processInfo.activeProcessorCount - 1))
+  /// Limits the concurrent runs, each of which occupies a processor: more runs would only slow each other down and
+  /// starve the rest of the process.
+  private static let slots = DispatchSemaphore(value: max(1, ProcessInfo.processInfo.activeProcessorCount - 1))
 
-  /// Lets as many runs go on at a time as there are processors, from now on: for a process that does nothing else. To be called
-  /// once.
-  public static func useAllProcessors() { if ProcessInfo.processInfo.activeProcessorCount > 1 { places.signal() } }
+  /// Allows as many concurrent runs as there are processors, for a process without other work. To be called once.
+  public static func useAllProcessors() { if ProcessInfo.processInfo.activeProcessorCount > 1 { slots.signal() } }
 
-  /// How a run went, besides what it came to.
+  /// The outcome of a run.
   public struct Run<Result: Sendable>: Sendable {
     public var result: Swift.Result<Result, any Error>
     public var trace: Trace
@@ -21,22 +20,22 @@ public enum Simulation {
     public var end: Instant
   }
 
-  /// Three times as long as what takes longest of all that devices do by themselves: Matter's timed commands end within 6554 s.
+  /// The default timeout: three times the longest timer of a device, since Matter's timed commands end within 6554 s.
   public static let usualTimeout = Duration.seconds(6 * 3_600)
 
-  /// Runs a body in a world of its own, on a thread of its own, until it returns. It has the task-local values of who calls, so
-  /// that a test is told of what it expected in there.
+  /// Runs a body in its own world, on its own thread, until it returns. The body has the caller's task-local values, so
+  /// that expectations in it are attributed to the calling test.
   ///
-  /// The body, the tasks that it starts and the actors that it calls run on the world's executor. `Task.detached`, the main actor
-  /// and `Task.sleep` lead out of it: what comes back from there ends the run with ``SimulationError/escaped(at:)``. The run does not
-  /// wait for it, though: where it does not come back at once, time goes on without it, or nothing is left to happen, and the run ends
-  /// with ``SimulationError/timedOut(at:waiting:)`` or ``SimulationError/deadlock(at:waiting:)``.
+  /// The body, the tasks that it starts and the actors that it calls run on the world's executor. `Task.detached`, the
+  /// main actor and `Task.sleep` leave it: a return from there ends the run with ``SimulationError/escaped(at:)``. The
+  /// run does not wait for that: unless it returns at once, time advances without it, or no event is left, and the run
+  /// ends with ``SimulationError/timedOut(at:waiting:)`` or ``SimulationError/deadlock(at:waiting:)``.
   /// - Parameters:
-  ///   - seed: the same one gives the same run, to the byte.
-  ///   - limit: how much virtual time it may take.
-  ///   - timeout: how long the body may wait without anything happening to it, while nothing is to come at a time of its own:
-  ///     then the run ends with ``SimulationError/noProgress(at:since:waiting:)``.
-  ///   - prepare: sets up the world before anything runs.
+  ///   - seed: the seed; the same one gives the same run, byte for byte.
+  ///   - limit: the limit of virtual time.
+  ///   - timeout: the maximum time without an event for the body while nothing is scheduled; after that the run ends
+  ///     with ``SimulationError/noProgress(at:since:waiting:)``.
+  ///   - prepare: sets up the world before the start.
   public static func run<R: Sendable>(
     seed: UInt64, limit: Duration = .seconds(7 * 86_400), timeout: Duration = usualTimeout,
     prepare: (@Sendable (World) -> Void)? = nil,
@@ -49,11 +48,11 @@ public enum Simulation {
         let thread = Thread {
           let stack = SignalStack()
           defer { stack.remove() }
-          Self.places.wait()
-          defer { Self.places.signal() }
+          Self.slots.wait()
+          defer { Self.slots.signal() }
           continuation.resume(returning: Self.run(seed, limit, timeout, prepare, isCancelled, handover, body))
         }
-        // Engines are deep, and a debug build's frames are wide.
+        // Engines have deep call stacks, and a debug build has large frames.
         thread.stackSize = 8 << 20
         thread.name = "simulation \(seed)"
         thread.start()
@@ -67,9 +66,9 @@ public enum Simulation {
     var result: Result<R, any Error>?
   }
 
-  /// Lets a world go on for some more steps.
+  /// Runs some more steps, until `isOver` returns true.
   private static func windDown(_ world: World, until isOver: () -> Bool) {
-    world.forgetLivelock()
+    world.resetLivelock()
     for _ in 0..<20_000 where !isOver() { guard (try? world.step()) == true else { return } }
   }
 
@@ -101,14 +100,14 @@ public enum Simulation {
         if isCancelled.load(ordering: .relaxed) { task?.cancel() }
       }
     } catch {
-      // What waits gets a chance to end, and to clear away behind itself.
+      // Cancel the body and its waits, so that it can clean up.
       task?.cancel()
-      world.giveUpWaiting()
+      world.cancelAllWaits()
       windDown(world) { outcome.result != nil }
       if outcome.result == nil {
-        // Somebody keeps it from that: all that runs is ended, but for the body.
+        // Another host keeps the body from ending: stop everything else.
         world.cutPower(exceptOf: machine.id)
-        world.giveUpWaiting()
+        world.cancelAllWaits()
         windDown(world) { outcome.result != nil }
       }
       outcome.result = .failure(error)

@@ -1,112 +1,117 @@
 package import MatterProtocol
 package import Runtime
 
-/// What one host knows of one service of another, and how news of it get there: in virtual time and in real time.
+/// One host's cache entry of a service of another host, and the propagation of its announcements, in virtual and in
+/// real time.
 ///
-/// What is announced and gets lost is said again after 1 s, 3 s, 7 s and so on, over the link as it is then, as long as it is so. A
-/// goodbye is said once. What is known and not within earshot any more, goodbye or not, is believed until its records expire.
+/// A lost announcement is repeated after 1 s, 3 s, 7 s and so on, under the conditions of the link at that time, while
+/// the service is unchanged. A goodbye is sent once. A cached service that is no longer reachable, with or without a
+/// goodbye, expires with its records.
 ///
-/// Somebody else has the link and the time: call ``look(_:at:way:)`` when either end is different, ``hear(until:hasWay:)`` when
-/// something may have arrived, and both again at ``nextDeadline``.
+/// The owner supplies the link and the time: call ``look(_:at:way:)`` when the publisher or the link has changed,
+/// ``hear(until:hasWay:)`` when an announcement may have arrived, and both again at ``nextDeadline``.
 package struct HeardService: Sendable {
-  /// How long what nobody refreshes is believed: the lifetime of host and service records. RFC 6762 § 10.
+  /// The lifetime of host and service records without a refresh. RFC 6762 § 10.
   package static let recordLifetime = Duration.seconds(120)
 
-  /// A service as it was announced. Who begins anew announces the same as before, and that is news.
+  /// An announced service. A publisher that restarts sends the same service again under another number, which is
+  /// reported.
   private struct Announcement: Equatable {
     let service: MatterService
     let number: Int
   }
 
-  /// What its host takes to be there.
+  /// The announcement in the host's cache.
   private var known: Announcement?
-  /// What was said to it last, whether or not it has heard that; nil: nothing, or goodbye.
-  private var said: Announcement?
-  /// What it will hear of that, in order; nil: goodbye.
-  private var underWay: [(arrival: Instant, news: Announcement?)] = []
-  /// When that is said again, as it was lost, and how long after that.
-  private var repetition: (at: Instant, pause: Duration)?
-  /// When it is forgotten.
+  /// The last announcement sent, whether or not it has arrived; nil for none or a goodbye.
+  private var lastSent: Announcement?
+  /// The announcements on their way, in order; nil for a goodbye.
+  private var inFlight: [(arrival: Instant, announcement: Announcement?)] = []
+  /// When a lost announcement is sent again, and the interval to the repetition after that.
+  private var retransmission: (at: Instant, pause: Duration)?
+  /// When the cached service expires.
   private var expiry: Instant?
 
   package init() {}
 
-  /// Whether there is nothing to know, and nothing on its way.
-  var isOver: Bool { known == nil && said == nil && underWay.isEmpty }
+  /// Whether the entry is empty and nothing is on its way.
+  var isOver: Bool { known == nil && lastSent == nil && inFlight.isEmpty }
 
-  /// When there is something to hear or to say next.
-  package var nextDeadline: Instant? { .earlier(underWay.first?.arrival, .earlier(repetition?.at, expiry)) }
+  /// The time of the next arrival, repetition or expiry.
+  package var nextDeadline: Instant? { .earlier(inFlight.first?.arrival, .earlier(retransmission?.at, expiry)) }
 
-  /// Takes in what there is within earshot.
+  /// Updates the entry with what the host can receive at present.
   /// - Parameters:
-  ///   - service: what is published there; nil: nothing is, or it is out of earshot.
-  ///   - number: another one when it is announced anew, be it as it was.
-  ///   - way: how long what is said now takes; nil: it gets lost.
+  ///   - service: the published service; nil if none is published or the publisher is unreachable.
+  ///   - number: changes when the service is announced again, even unchanged.
+  ///   - way: returns the transmission time of an announcement sent now; nil if it is lost.
   package mutating func look(
     _ service: MatterService?, announced number: Int = 0, at now: Instant, way: () -> Duration?
   ) {
     guard let service else {
-      if repetition != nil { (said, repetition) = (underWay.isEmpty ? known : underWay.last?.news, nil) }
-      // Also where the news are still under way: nobody says then that it is gone.
-      if known != nil || !underWay.isEmpty, expiry == nil { expiry = now + Self.recordLifetime }
+      if retransmission != nil {
+        (lastSent, retransmission) = (inFlight.isEmpty ? known : inFlight.last?.announcement, nil)
+      }
+      // Also if an announcement is still on its way: no goodbye follows it.
+      if known != nil || !inFlight.isEmpty, expiry == nil { expiry = now + Self.recordLifetime }
       return
     }
     expiry = nil
     var pause = Duration.seconds(1)
     let announcement = Announcement(service: service, number: number)
-    if announcement == said {
-      guard let due = repetition, due.at <= now else { return }
+    if announcement == lastSent {
+      guard let due = retransmission, due.at <= now else { return }
       pause = due.pause
     }
-    (said, repetition) = (announcement, nil)
+    (lastSent, retransmission) = (announcement, nil)
     guard let time = way() else {
-      repetition = (now + pause, min(pause * 2, .seconds(3600)))
+      retransmission = (now + pause, min(pause * 2, .seconds(3600)))
       return
     }
     send(announcement, at: now + time)
   }
 
-  /// Its publisher, which is within earshot, takes it back.
-  /// - Parameter way: as in ``look(_:at:way:)``.
+  /// Sends the goodbye of a reachable publisher.
+  /// - Parameter way: see ``look(_:at:way:)``.
   package mutating func goodbye(at now: Instant, way: () -> Duration?) {
-    guard known != nil || !underWay.isEmpty, let time = way() else { return }
-    (said, repetition) = (nil, nil)
+    guard known != nil || !inFlight.isEmpty, let time = way() else { return }
+    (lastSent, retransmission) = (nil, nil)
     send(nil, at: now + time)
   }
 
-  /// Its records are over, as somebody knows who kept them: to be heard at once.
+  /// Expires the records at once, on request of an owner that tracks their lifetime.
   package mutating func expire(at now: Instant) {
-    if known != nil || !underWay.isEmpty { expiry = now }
+    if known != nil || !inFlight.isEmpty { expiry = now }
   }
 
-  private mutating func send(_ news: Announcement?, at arrival: Instant) {
-    // What comes behind this is older, and not heard any more.
-    underWay.removeAll { $0.arrival > arrival }
-    underWay.append((arrival, news))
+  private mutating func send(_ announcement: Announcement?, at arrival: Instant) {
+    // Later arrivals were sent earlier; they are superseded.
+    inFlight.removeAll { $0.arrival > arrival }
+    inFlight.append((arrival, announcement))
   }
 
-  /// What its host hears by now.
-  /// - Parameter hasWay: whether there is a way at the end of the way; where not, nothing arrives.
+  /// Applies the announcements that have arrived.
+  /// - Parameter hasWay: whether the publisher is reachable; if not, nothing arrives.
   package mutating func hear(until now: Instant, hasWay: Bool) -> [ServiceDiscovery.Event] {
     var events: [ServiceDiscovery.Event] = []
-    while let next = underWay.first, next.arrival <= now {
-      underWay.removeFirst()
+    while let next = inFlight.first, next.arrival <= now {
+      inFlight.removeFirst()
       if hasWay {
-        if let event = believe(next.news) { events.append(event) }
-      } else if underWay.isEmpty {
-        said = known
+        if let event = apply(next.announcement) { events.append(event) }
+      } else if inFlight.isEmpty {
+        lastSent = known
       }
     }
     if let expiry, expiry <= now {
-      if underWay.isEmpty { said = nil }
-      if let event = believe(nil) { events.append(event) }
+      if inFlight.isEmpty { lastSent = nil }
+      if let event = apply(nil) { events.append(event) }
     }
     return events
   }
 
-  private mutating func believe(_ news: Announcement?) -> ServiceDiscovery.Event? {
-    defer { known = news }
-    if news == nil { expiry = nil }
-    return news == known ? nil : news.map { .found($0.service) } ?? known.map { .lost($0.service) }
+  private mutating func apply(_ announcement: Announcement?) -> ServiceDiscovery.Event? {
+    defer { known = announcement }
+    if announcement == nil { expiry = nil }
+    return announcement == known ? nil : announcement.map { .found($0.service) } ?? known.map { .lost($0.service) }
   }
 }

@@ -1,53 +1,54 @@
 public import MatterProtocol
 internal import Runtime
 
-/// DNS-SD without DNS: what hosts publish is matched with what others browse for, some time later.
+/// DNS-SD without DNS: matches the services that hosts publish with the queries of other hosts, after a delay.
 ///
-/// An announcement and a goodbye take the way to those who browse; whoever browses for what is published already asks for it, which
-/// takes the way there and the answer's way back. What is longer over a slow link is heard later, what a link loses is said again: see
-/// ``HeardService``.
+/// Announcements and goodbyes take the latency of the link to each browser. A browser that starts later queries for
+/// published services, which takes the latency of both directions. A slow link delays delivery, and a lost announcement
+/// is repeated, see ``HeardService``.
 ///
-/// A service whose host lost its power is not taken back; browsers lose it when its records expire, as on a real network.
+/// A service whose host lost its power is not withdrawn; browsers lose it when its records expire, as on a real
+/// network.
 public struct SimulatedDiscovery: Sendable {
   struct Publication: Sendable {
     let host: HostID
     var service: MatterService
-    /// Where it stands among all that was announced and asked.
+    /// The position in the sequence of all announcements and queries.
     var number: Int
-    /// Who begins anew announces what he announced before as another: the ``number`` of its first.
+    /// The ``number`` of the last announcement with a change; a publisher that restarts counts as a change.
     var announcement: Int
   }
-  /// One question of one host.
+  /// A query of a host.
   private struct Browser: Sendable {
     let host: HostID
     let query: DiscoveryQuery
-    /// As that of a publication: it must ask for those with a lower one.
+    /// The position in the same sequence as publications: the browser has to query for those with a lower number.
     let number: Int
-    /// What there is to know, in the order in which it was found.
+    /// The matching services, in the order of discovery.
     var services: [(source: HostID, kind: MatterService.Kind, heard: HeardService)] = []
 
-    /// Where it has what a host published; a new place if there is none.
-    mutating func place(of kind: MatterService.Kind, by host: HostID) -> Int {
-      if let place = services.firstIndex(where: { $0.source == host && $0.kind == kind }) { return place }
+    /// Returns the index of a published service, adding an entry if needed.
+    mutating func slot(of kind: MatterService.Kind, by host: HostID) -> Int {
+      if let slot = services.firstIndex(where: { $0.source == host && $0.kind == kind }) { return slot }
       services.append((host, kind, HeardService()))
       return services.count - 1
     }
   }
 
-  /// From a publication to those who browse already, and from a question to its answers, over a perfect link.
+  /// The delay from a publication to the browsers, and from a query to its answers, over a perfect link.
   public var latency: Duration = .milliseconds(20)
 
-  /// Addresses that a host tells before its own although nobody reaches it there: of a family that its router does not carry,
-  /// or of an interface that is down.
+  /// Addresses that a host announces before its own although it can't be reached there: of a family that its router
+  /// does not carry, or of an interface that is down.
   public var deadAddresses: [HostID: [IPAddress]] = [:]
 
   private(set) var publications: [Publication] = []
   private var browsers: [Browser] = []
   private var lastNumber = 0
-  /// Whether browsers may have to be told something.
+  /// Whether browsers may have to be updated.
   private var isStale = true
   private var networkVersion = -1
-  /// When something is heard or said next.
+  /// The time of the next arrival, repetition or expiry.
   private(set) var nextDeadline: Instant?
 
   private mutating func nextNumber() -> Int {
@@ -56,7 +57,7 @@ public struct SimulatedDiscovery: Sendable {
     return lastNumber
   }
 
-  // MARK: What hosts do
+  // MARK: Hosts
 
   mutating func publish(
     _ service: MatterService, by host: HostID, addresses: [IPAddress], _ network: inout SimulatedNetwork,
@@ -68,17 +69,17 @@ public struct SimulatedDiscovery: Sendable {
     let number = nextNumber()
     var new = Publication(host: host, service: service, number: number, announcement: number)
     if let index {
-      // The same again is no news, but for who has not heard it.
+      // An unchanged service is sent only to browsers that have not received it.
       if publications[index].service == service { new.announcement = publications[index].announcement }
       publications[index] = new
-      // Who does not look for what it is now is told that it is not any more what it was.
-      sayGoodbye(service.kind, by: host, &network, at: now) { !$0.matches(service) }
+      // Browsers whose query no longer matches lose the service.
+      sendGoodbye(service.kind, by: host, &network, at: now) { !$0.matches(service) }
     } else {
       publications.append(new)
     }
   }
 
-  /// A host has another address: its responder announces what it published with that.
+  /// Announces the services of a host again after a change of its addresses.
   mutating func moved(_ host: HostID, to new: [IPAddress]) {
     let number = nextNumber()
     for index in publications.indices where publications[index].host == host {
@@ -88,7 +89,7 @@ public struct SimulatedDiscovery: Sendable {
     }
   }
 
-  /// A host says goodbye with a service: whoever hears it forgets it, and all others do when its records expire.
+  /// Withdraws a service with a goodbye: browsers that receive it lose the service, all others when its records expire.
   mutating func withdraw(_ service: MatterService, by host: HostID, _ network: inout SimulatedNetwork, at now: Instant)
   {
     guard let index = publications.firstIndex(where: { $0.host == host && $0.service.kind == service.kind }) else {
@@ -96,20 +97,20 @@ public struct SimulatedDiscovery: Sendable {
     }
     isStale = true
     publications.remove(at: index)
-    sayGoodbye(service.kind, by: host, &network, at: now) { _ in true }
+    sendGoodbye(service.kind, by: host, &network, at: now) { _ in true }
   }
 
-  private mutating func sayGoodbye(
+  private mutating func sendGoodbye(
     _ kind: MatterService.Kind, by host: HostID, _ network: inout SimulatedNetwork, at now: Instant,
-    to isMeant: (DiscoveryQuery) -> Bool
+    to isReceiver: (DiscoveryQuery) -> Bool
   ) {
-    for index in browsers.indices where isMeant(browsers[index].query) {
+    for index in browsers.indices where isReceiver(browsers[index].query) {
       let listener = browsers[index].host
-      guard network.hears(listener, host) else { continue }
-      for place in browsers[index].services.indices
-      where browsers[index].services[place].source == host && browsers[index].services[place].kind == kind {
-        browsers[index].services[place].heard.goodbye(at: now) { [latency] in
-          network.takesPacket(from: host, to: listener).map { latency + $0 }
+      guard network.reaches(listener, host) else { continue }
+      for slot in browsers[index].services.indices
+      where browsers[index].services[slot].source == host && browsers[index].services[slot].kind == kind {
+        browsers[index].services[slot].heard.goodbye(at: now) { [latency] in
+          network.packetDelay(from: host, to: listener).map { latency + $0 }
         }
       }
     }
@@ -124,23 +125,23 @@ public struct SimulatedDiscovery: Sendable {
     browsers.removeAll { $0.host == host && $0.query == query }
   }
 
-  /// A host went without a goodbye.
+  /// Removes the publications and queries of a host without a goodbye.
   mutating func lostPower(_ host: HostID) {
     isStale = true
     browsers.removeAll { $0.host == host }
     publications.removeAll { $0.host == host }
   }
 
-  // MARK: What browsers hear
+  // MARK: Browsers
 
-  /// Whether there may be something to say.
+  /// Whether a refresh may have an effect.
   func isDue(networkVersion version: Int) -> Bool { isStale || networkVersion != version }
 
-  /// Says to each browser what is new to it, and again what was lost.
+  /// Sends each browser the announcements that are new to it, and repeats lost ones.
   mutating func refresh(_ network: inout SimulatedNetwork, at now: Instant) {
     isStale = false
     networkVersion = network.version
-    for index in browsers.indices { look(index, &network, at: now) }
+    for index in browsers.indices { update(index, &network, at: now) }
     setDeadline()
   }
 
@@ -148,51 +149,51 @@ public struct SimulatedDiscovery: Sendable {
     nextDeadline = browsers.lazy.flatMap(\.services).compactMap(\.heard.nextDeadline).min()
   }
 
-  private mutating func look(_ index: Int, _ network: inout SimulatedNetwork, at now: Instant) {
+  private mutating func update(_ index: Int, _ network: inout SimulatedNetwork, at now: Instant) {
     let (host, query, number) = (browsers[index].host, browsers[index].query, browsers[index].number)
-    var isThere = Array(repeating: false, count: browsers[index].services.count)
+    var isPresent = Array(repeating: false, count: browsers[index].services.count)
     for publication in publications where publication.host != host && query.matches(publication.service) {
       let (source, isAsked) = (publication.host, publication.number < number)
-      guard network.hears(host, source), !isAsked || network.carries(from: host, to: source) else { continue }
-      let place = browsers[index].place(of: publication.service.kind, by: source)
-      if place < isThere.count { isThere[place] = true } else { isThere.append(true) }
-      browsers[index].services[place].heard.look(
+      guard network.reaches(host, source), !isAsked || network.carries(from: host, to: source) else { continue }
+      let slot = browsers[index].slot(of: publication.service.kind, by: source)
+      if slot < isPresent.count { isPresent[slot] = true } else { isPresent.append(true) }
+      browsers[index].services[slot].heard.look(
         publication.service, announced: publication.announcement, at: now
       ) { [latency] in
-        let question = isAsked ? network.takesPacket(from: host, to: source) : .zero
-        guard let question, let answer = network.takesPacket(from: source, to: host) else { return nil }
+        let question = isAsked ? network.packetDelay(from: host, to: source) : .zero
+        guard let question, let answer = network.packetDelay(from: source, to: host) else { return nil }
         return latency + question + answer
       }
     }
-    for place in isThere.indices where !isThere[place] {
-      browsers[index].services[place].heard.look(nil, at: now) { nil }
+    for slot in isPresent.indices where !isPresent[slot] {
+      browsers[index].services[slot].heard.look(nil, at: now) { nil }
     }
     browsers[index].services.removeAll(where: \.heard.isOver)
   }
 
-  /// What is heard by now, and by whom.
+  /// Returns the events that are due, with the receiving hosts.
   mutating func hear(until now: Instant, _ network: SimulatedNetwork) -> [(host: HostID, event: ServiceDiscovery.Event)]
   {
     guard let due = nextDeadline, due <= now else { return [] }
     var all: [(HostID, ServiceDiscovery.Event)] = []
     for index in browsers.indices {
       let host = browsers[index].host
-      for place in browsers[index].services.indices {
-        let hasWay = network.hears(host, browsers[index].services[place].source)
-        all += browsers[index].services[place].heard.hear(until: now, hasWay: hasWay).map { (host, $0) }
+      for slot in browsers[index].services.indices {
+        let hasWay = network.reaches(host, browsers[index].services[slot].source)
+        all += browsers[index].services[slot].heard.hear(until: now, hasWay: hasWay).map { (host, $0) }
       }
     }
     setDeadline()
-    // What is due still is to be said again.
+    // Lost announcements that are due are repeated by the next refresh.
     if let next = nextDeadline, next <= now { isStale = true }
     return all
   }
 }
 
 extension SimulatedNetwork {
-  /// Whether DNS-SD of one host gets to another: over either family, if both have it.
-  fileprivate func hears(_ host: HostID, _ source: HostID) -> Bool {
-    carries(from: source, to: host) && isHeard(source, by: host)
+  /// Returns whether DNS-SD from `source` reaches `host`, over a family that both have.
+  fileprivate func reaches(_ host: HostID, _ source: HostID) -> Bool {
+    carries(from: source, to: host) && isMulticastReceived(source, by: host)
       && IPFamily.allCases.contains { has(source, $0) && has(host, $0) }
   }
 }

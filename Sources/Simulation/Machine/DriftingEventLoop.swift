@@ -4,10 +4,10 @@ package import NIOCore
 internal import Runtime
 internal import Synchronization
 
-/// An event loop whose clock goes faster than that of another one, or slower; all it does it does on that other one's thread.
+/// An event loop whose clock runs faster or slower than that of its base loop, on whose thread it runs.
 package final class DriftingEventLoop: ClockedEventLoop, NIOSerialEventLoopExecutor {
   private struct Timer {
-    /// By the clock of this loop.
+    /// The deadline by the clock of this loop.
     let deadline: Instant
     let body: @Sendable () -> Void
     var scheduled: Scheduled<Void>?
@@ -19,7 +19,7 @@ package final class DriftingEventLoop: ClockedEventLoop, NIOSerialEventLoopExecu
     var lastTimer: UInt64 = 0
   }
 
-  /// The other one.
+  /// The wrapped loop.
   package let base: any EventLoop
   private let state = Mutex(State())
 
@@ -29,14 +29,13 @@ package final class DriftingEventLoop: ClockedEventLoop, NIOSerialEventLoopExecu
 
   private var baseNow: Instant { Instant(nanoseconds: Int64(clamping: base.now.uptimeNanoseconds)) }
 
-  /// How far its clock has gone ahead of the other one's.
+  /// The lead of this clock over that of the base loop.
   package var lead: Duration {
     let now = baseNow
     return state.withLock { $0.clock.local(now) } - now
   }
 
-  /// Lets its clock go faster or slower from now on, in millionths: what it shows does not jump, and those who wait for a time by it
-  /// wait for another.
+  /// Sets the drift in millionths from now on. The clock does not jump, and pending timers are rescheduled.
   package func setDrift(_ drift: Int64) {
     let now = baseNow
     state.withLock { state in
@@ -95,7 +94,7 @@ package final class DriftingEventLoop: ClockedEventLoop, NIOSerialEventLoopExecu
     do { promise.assumeIsolated().succeed(try task()) } catch { promise.fail(error) }
   }
 
-  /// Ends nothing: the other one goes on.
+  /// Completes without effect: the base loop keeps running.
   package func shutdownGracefully(queue: DispatchQueue, _ callback: @escaping @Sendable ((any Error)?) -> Void) {
     queue.async { callback(nil) }
   }

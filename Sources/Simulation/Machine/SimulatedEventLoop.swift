@@ -4,18 +4,18 @@ internal import MatterProtocol
 public import NIOCore
 internal import Synchronization
 
-/// Raised when something came from another thread, for a world to look at in each of its steps.
+/// Set when work arrives from another thread; the world checks it in each step.
 final class EscapeFlag: Sendable {
   let isRaised = Atomic<Bool>(false)
 }
 
-/// An event loop on virtual time, which Swift's tasks and actors run on, too. It does nothing by itself: its ``World`` lets
-/// it run whatever is due.
+/// An event loop on virtual time, which is also the executor of Swift tasks and actors. It does not run by itself: its
+/// ``World`` runs the work that is due.
 ///
-/// Everything that is given to it at one time is done in the order in which it was given, so that a run is the same each
-/// time. What another thread gives it can have no such order: it is done, and the world is told that something escaped.
+/// Work for the same time runs in the order of submission, so that runs are deterministic. Work from other threads has
+/// no deterministic order: it runs, and is reported to the world as an escape.
 public final class SimulatedEventLoop: NIOSerialEventLoopExecutor, TaskExecutor, @unchecked Sendable {
-  // Not checked, because everything but `foreign` is touched on the world's own thread alone.
+  // Unchecked, since everything except `foreign` is confined to the world's thread.
 
   private enum Work: Sendable {
     case closure(@Sendable () -> Void)
@@ -32,7 +32,7 @@ public final class SimulatedEventLoop: NIOSerialEventLoopExecutor, TaskExecutor,
   }
 
   private struct Action {
-    /// How long it was to wait, in nanoseconds.
+    /// The delay when the timer was set, in nanoseconds.
     let span: Int64
     let body: @Sendable () -> Void
   }
@@ -41,27 +41,27 @@ public final class SimulatedEventLoop: NIOSerialEventLoopExecutor, TaskExecutor,
   private let clock: () -> Instant
   private var ready: [Work] = []
   private var timers = EventHeap<Timer>()
-  /// The timers that were not cancelled.
+  /// The timers that were not canceled.
   private var actions: [UInt64: Action] = [:]
   private var sequence: UInt64 = 0
   private let foreign = Mutex<[Work]>([])
-  /// Whether there may be some, to be asked at every step.
+  /// Whether `foreign` may have work, checked at every step.
   private let hasForeign = Atomic<Bool>(false)
-  /// Raised when another thread gave it something.
+  /// Set when another thread submits work.
   private let escape: EscapeFlag
-  /// Called when there may be something to do earlier than before.
+  /// Called when there may be work earlier than before.
   private let onWork: () -> Void
-  /// Called when a timer goes off.
+  /// Called when a timer fires.
   private let onTimer: () -> Void
-  /// Work that came from other threads.
+  /// The number of work items from other threads.
   private(set) var escapes = 0
-  /// When it did something last, by the machine's clock.
+  /// The last time with work, by the machine's clock.
   private(set) var lastWork = Instant.zero
 
   /// - Parameters:
-  ///   - clock: the time of the machine that it belongs to.
-  ///   - onWork: called, on the world's thread, when there may be something to do earlier than before.
-  ///   - onTimer: called, there too, when a timer goes off.
+  ///   - clock: returns the time of the machine.
+  ///   - onWork: called on the world's thread when there may be work earlier than before.
+  ///   - onTimer: called on the world's thread when a timer fires.
   init(
     escape: EscapeFlag, clock: @escaping () -> Instant, onWork: @escaping () -> Void, onTimer: @escaping () -> Void
   ) {
@@ -70,7 +70,7 @@ public final class SimulatedEventLoop: NIOSerialEventLoopExecutor, TaskExecutor,
 
   // MARK: Running
 
-  /// When there is something to do, by the machine's clock; nil if there is nothing.
+  /// The time of the next work by the machine's clock; nil if there is none.
   var nextDeadline: Instant? {
     if !ready.isEmpty || hasEscapes { return clock() }
     while let first = timers.first {
@@ -80,15 +80,15 @@ public final class SimulatedEventLoop: NIOSerialEventLoopExecutor, TaskExecutor,
     return nil
   }
 
-  /// Whether a timer waits that was set to more than this.
+  /// Returns whether a pending timer had a longer delay than this.
   func hasTimer(longerThan time: Duration) -> Bool { actions.values.contains { $0.span > time.nanoseconds } }
 
-  /// Whether another thread has given it something.
+  /// Whether another thread has submitted work.
   private var hasEscapes: Bool { hasForeign.load(ordering: .acquiring) }
 
-  /// Does all that is due, and what that leads to at once.
-  /// - Parameter limit: of pieces of work.
-  /// - Returns: whether it came to an end.
+  /// Runs all work that is due, and the work that it submits for the same time.
+  /// - Parameter limit: the maximum number of work items.
+  /// - Returns: whether the work ended within the limit.
   func run(limit: Int) -> Bool {
     let now = clock().nanoseconds
     var count = 0
@@ -122,7 +122,7 @@ public final class SimulatedEventLoop: NIOSerialEventLoopExecutor, TaskExecutor,
     switch work {
     case .closure(let body): body()
     case .job(let job):
-      // Both at once: else a task would leave the loop where it leaves an actor.
+      // Sets both executors: otherwise a task would leave the loop when it leaves an actor.
       job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
     }
   }
@@ -149,7 +149,7 @@ public final class SimulatedEventLoop: NIOSerialEventLoopExecutor, TaskExecutor,
 
   public var inEventLoop: Bool { pthread_equal(thread, pthread_self()) != 0 }
 
-  /// The world's time as NIO has it.
+  /// The world's time.
   public var now: NIODeadline { .uptimeNanoseconds(UInt64(clamping: clock().nanoseconds)) }
 
   public func execute(_ task: @escaping @Sendable () -> Void) { add(.closure(task)) }
@@ -159,7 +159,7 @@ public final class SimulatedEventLoop: NIOSerialEventLoopExecutor, TaskExecutor,
   ) -> Scheduled<T> {
     let promise = makePromise(of: T.self)
     guard inEventLoop else {
-      // Without an order of its own it is as good as any other work from outside.
+      // Without a deterministic order, the deadline does not matter.
       execute { Self.complete(promise, task) }
       return Scheduled(promise: promise, cancellationTask: {})
     }
@@ -186,7 +186,7 @@ public final class SimulatedEventLoop: NIOSerialEventLoopExecutor, TaskExecutor,
     do { promise.assumeIsolated().succeed(try task()) } catch { promise.fail(error) }
   }
 
-  /// Ends nothing: a loop lives as long as its world.
+  /// Completes without effect: a loop lives as long as its world.
   public func shutdownGracefully(queue: DispatchQueue, _ callback: @escaping @Sendable ((any Error)?) -> Void) {
     queue.async { callback(nil) }
   }

@@ -4,35 +4,35 @@ public import MatterProtocol
 public import NIOCore
 public import Runtime
 
-/// A computer of a ``World``, for code that runs on a ``Machine``: its time is the world's, its network and its services are
-/// the world's, its disk outlives it, and it can lose its power at any moment.
+/// A computer of a ``World``, for code that runs on a ``Machine``. Time, network and service discovery are the world's.
+/// Its disk persists, and its power can be cut at any moment.
 public final class SimulatedMachine: Machine, @unchecked Sendable {
-  // Not checked, because it is touched on the world's own thread alone, which its event loop sees to.
+  // Unchecked, since it is confined to the world's thread, which its event loop ensures.
 
   /// Its number in the world.
   public let id: HostID
-  /// What traces and errors call it.
+  /// The name in traces and errors.
   public let name: String
   public let eventLoop: SimulatedEventLoop
-  /// Where its nodes are reached; the first is told first.
+  /// The addresses of its nodes, in the order of announcement.
   public private(set) var addresses: [IPAddress]
-  /// Its addresses, those that are off included.
+  /// All addresses, including those of disabled families.
   private var allAddresses: [IPAddress]
   private var familiesOff: Set<IPFamily> = []
-  /// Whether it runs at all.
+  /// Whether the machine has power.
   public private(set) var isPowered = true
-  /// Another one whenever power comes back: what ran before has no effect any more, whatever it still tries.
+  /// Incremented whenever power is restored: code from before has no effects.
   fileprivate private(set) var life = 1
-  /// Ends the processes that run, without a word to anybody: their machine has lost its power.
+  /// Called when the power is cut, to end the running processes without notifications.
   public var onPowerCut: [() -> Void] = []
-  /// Cuts the power before the effect that comes after this many more: a kill at any moment.
+  /// The number of effects before the power is cut, to inject a kill at any point; nil for never.
   public var effectsUntilPowerCut: Int?
-  /// How many effects were carried out since the beginning: datagrams sent, changes stored, services published, work done by a
-  /// ``Runtime/Worker``, as a database's commits are.
+  /// The number of effects performed so far: datagrams sent, changes stored, services published, and work done by a
+  /// ``Runtime/Worker``, such as the commits of a database.
   public private(set) var effectCount = 0
-  /// Datagrams that its nodes sent.
+  /// The number of datagrams that its nodes sent.
   public internal(set) var packetCount = 0
-  /// How its clocks go.
+  /// The clocks of the machine.
   public var clock: MachineClock {
     get { time.clock }
     set {
@@ -41,13 +41,13 @@ public final class SimulatedMachine: Machine, @unchecked Sendable {
     }
   }
 
-  /// Lets its clocks go faster or slower from now on, in millionths.
+  /// Sets the drift of the clocks in millionths from now on.
   public func setDrift(_ drift: Int64) {
     time.clock.setDrift(drift, at: world.now)
     world.touch(id)
   }
 
-  /// Sets its wall clock forward or back.
+  /// Moves the wall clock forward or back.
   public func moveWallClock(by time: Duration) { clock.epoch = MachineClock.shown(clock.epoch, time) }
 
   unowned let world: World
@@ -74,7 +74,7 @@ public final class SimulatedMachine: Machine, @unchecked Sendable {
     world.network.set(Set(addresses.map(\.family)), of: id)
   }
 
-  /// Lets the loop read the clock without keeping the machine.
+  /// Lets the loop read the clock without retaining the machine.
   private final class MachineTime {
     var clock: MachineClock
     private unowned let world: World
@@ -86,7 +86,7 @@ public final class SimulatedMachine: Machine, @unchecked Sendable {
 
   // MARK: Faults
 
-  /// Ends all that runs. What it stored stays; nobody is told.
+  /// Ends everything that runs, without notifications. Stored data is kept.
   public func cutPower() {
     guard isPowered else { return }
     isPowered = false
@@ -102,7 +102,7 @@ public final class SimulatedMachine: Machine, @unchecked Sendable {
     for end in ends { end() }
   }
 
-  /// There is power again. What ran before has to be started by whoever wants it to run.
+  /// Restores power. The caller restarts what ran before.
   public func restorePower() {
     guard !isPowered else { return }
     isPowered = true
@@ -110,17 +110,17 @@ public final class SimulatedMachine: Machine, @unchecked Sendable {
     world.trace.add(.powerOn, id, at: world.now)
   }
 
-  /// Gives the machine other addresses, as a DHCP server may.
-  /// - Parameter announces: whether DNS-SD finds out, and tells the new ones with what was published.
+  /// Changes the machine's addresses, as a DHCP server may.
+  /// - Parameter announces: whether DNS-SD announces the published services with the new addresses.
   public func move(to new: [IPAddress], announces: Bool = true) {
     allAddresses = new
     followAddresses(announces: announces)
   }
 
-  /// Changes each of its addresses, those of a family that is off included.
+  /// Changes each address, including those of disabled families.
   public func changeAddresses(_ change: (IPAddress) -> IPAddress) { move(to: allAddresses.map(change)) }
 
-  /// Takes all addresses of a family away, or gives them back.
+  /// Disables or enables all addresses of a family.
   public func setFamily(_ family: IPFamily, isOn: Bool) {
     if isOn { familiesOff.remove(family) } else { familiesOff.insert(family) }
     followAddresses(announces: true)
@@ -135,16 +135,16 @@ public final class SimulatedMachine: Machine, @unchecked Sendable {
     if announces { world.discovery.moved(id, to: addresses) }
   }
 
-  /// Forgets everything that was stored.
+  /// Erases everything that was stored.
   public func eraseDisk() { disk = [:] }
 
-  /// What a directory holds.
+  /// Returns the contents of a directory.
   public func stored(in directory: String) -> StoredState { disk[directory] ?? [:] }
 
   // MARK: Effects
 
-  /// A node's engine has had so many effects at one time.
-  /// - Returns: whether it may have more; where not, the run ends, and the machine has no power.
+  /// Returns whether an engine may perform more effects without time passing. If not, the run ends and the machine
+  /// loses power.
   func goesOn(afterEffects count: Int) -> Bool {
     guard count > world.maximumEffects else { return isPowered }
     world.fault = .endlessEffects(at: world.now, host: name)
@@ -152,11 +152,11 @@ public final class SimulatedMachine: Machine, @unchecked Sendable {
     return false
   }
 
-  /// Whether any of its nodes takes in what is sent to a group.
+  /// Whether any node of the machine is a member of a group.
   func listens(to group: IPAddress) -> Bool { transports.contains { $0.value?.groups.contains(group) ?? false } }
 
-  /// Notes an effect.
-  /// - Returns: whether it takes place: not without power.
+  /// Counts an effect.
+  /// - Returns: whether the effect takes place; false without power.
   func takesEffect() -> Bool {
     guard isPowered else { return false }
     if let left = effectsUntilPowerCut {
@@ -194,7 +194,7 @@ public final class SimulatedMachine: Machine, @unchecked Sendable {
   ) throws -> any DatagramTransport {
     var chosen = port ?? nextPort
     if port == nil {
-      // As a system does: the next one that is free.
+      // Assigns the next free port, as an operating system does.
       while transports.contains(where: { $0.value?.port == chosen }) { chosen = chosen == .max ? 49_152 : chosen + 1 }
       nextPort = chosen == .max ? 49_152 : chosen + 1
     }
@@ -203,7 +203,7 @@ public final class SimulatedMachine: Machine, @unchecked Sendable {
     return transport
   }
 
-  /// Its service discovery, which all of its processes share.
+  /// Returns the service discovery that all processes of the machine share.
   public func openDiscovery() -> any NodeDiscovery { services }
 
   public func openDiscovery(
@@ -225,12 +225,12 @@ extension SimulatedMachine: WorldMember {
 
   func hasTimer(longerThan time: Duration) -> Bool { eventLoop.hasTimer(longerThan: time) }
 
-  func take(_ input: Input, to destination: MatterProtocol.SocketAddress?) {
+  func handle(_ input: Input, to destination: MatterProtocol.SocketAddress?) {
     switch input {
     case .datagram(let bytes, let source):
       transports.removeAll { $0.value == nil }
-      for transport in transports { transport.value?.take(bytes, from: source, to: destination) }
-    case .serviceFound, .serviceLost, .serviceConflict: services.take(input)
+      for transport in transports { transport.value?.receive(bytes, from: source, to: destination) }
+    case .serviceFound, .serviceLost, .serviceConflict: services.handle(input)
     }
   }
 
@@ -240,7 +240,7 @@ extension SimulatedMachine: WorldMember {
   }
 }
 
-/// Runs at once what a thread would run a little later. Each piece of work is one effect, done as a whole or not at all.
+/// Runs work inline. Each piece of work is one effect, which happens completely or not at all.
 private struct SimulatedWorker: Worker {
   let machine: SimulatedMachine
   private let life: Int
@@ -251,7 +251,7 @@ private struct SimulatedWorker: Worker {
     on eventLoop: any EventLoop, _ body: @escaping @Sendable () throws -> R
   ) -> EventLoopFuture<R> {
     eventLoop.submit {
-      // A database's commit is one of these: the power goes before it or after it, and what comes then is another effect.
+      // A database commit is one piece of work: the power is cut before or after it.
       guard machine.life == life, machine.takesEffect() else { throw SimulationError.powerOff(machine.name) }
       return try body()
     }
@@ -260,7 +260,7 @@ private struct SimulatedWorker: Worker {
   func close(_ done: @escaping @Sendable () -> Void) { machine.eventLoop.execute(done) }
 }
 
-/// A directory of a machine's disk.
+/// A directory on a machine's disk.
 private final class SimulatedStore: NodeStore {
   private let machine: SimulatedMachine
   private let directory: String

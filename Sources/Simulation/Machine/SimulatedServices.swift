@@ -2,14 +2,14 @@ internal import MatterProtocol
 internal import NIOCore
 internal import Runtime
 
-/// DNS-SD of a ``SimulatedMachine``, for all of its processes.
+/// The DNS-SD of a ``SimulatedMachine``, for all of its processes.
 final class SimulatedServices: NodeDiscovery, @unchecked Sendable {
-  // Not checked: touched on the world's own thread alone.
+  // Unchecked: confined to the world's thread.
 
   private unowned let machine: SimulatedMachine
   private var number: UInt64 = 0
   private var searches: [(browse: ServiceDiscovery.Browse, query: DiscoveryQuery, handler: Handler)] = []
-  /// What is there now, by what the searches have been told.
+  /// The services last reported to the searches.
   private var known: [MatterService] = []
 
   init(_ machine: SimulatedMachine) { self.machine = machine }
@@ -31,7 +31,7 @@ final class SimulatedServices: NodeDiscovery, @unchecked Sendable {
   }
 
   func withdraw(_ service: MatterService, silently: Bool) {
-    // Silence is what a machine without power has to say: then its records expire.
+    // Without power, the goodbye is omitted and the records expire.
     guard !silently, machine.takesEffect() else { return }
     machine.world.trace.add(.withdrawn, machine.id, at: machine.world.now, StableDescription.of(service.kind))
     machine.world.discovery.withdraw(service, by: machine.id, &machine.world.network, at: machine.world.now)
@@ -49,7 +49,7 @@ final class SimulatedServices: NodeDiscovery, @unchecked Sendable {
       machine.world.trace.add(.browsing, machine.id, at: machine.world.now, StableDescription.of(query))
       machine.world.discovery.browse(query, by: machine.id)
     }
-    // What another search has found already will not be told again.
+    // The world reports a known service only once, so deliver the ones that other searches have found.
     for service in known where query.matches(service) { owner.execute { handler(.found(service)) } }
     return browse
   }
@@ -68,11 +68,11 @@ final class SimulatedServices: NodeDiscovery, @unchecked Sendable {
     return machine.eventLoop.makeSucceededVoidFuture()
   }
 
-  /// Tells the searches what came.
-  func take(_ input: Input) {
+  /// Delivers an event to the matching searches.
+  func handle(_ input: Input) {
     switch input {
     case .serviceFound(let service):
-      // Nobody would be told when it is gone.
+      // Without a matching search, the loss of the service would not be reported.
       guard searches.contains(where: { $0.query.matches(service) }) else { return }
       known.removeAll { $0.kind == service.kind }
       known.append(service)

@@ -7,7 +7,7 @@ final class SimulatedTransport: DatagramTransport {
   let port: UInt16
   private(set) var counters = UDPTransport.Counters()
   var onDatagram: ((consuming [UInt8], MatterProtocol.SocketAddress) -> Void)?
-  /// Nil once it is closed.
+  /// Nil after closing.
   private var machine: SimulatedMachine?
   private let loop: SimulatedEventLoop
   private(set) var groups: Set<IPAddress> = []
@@ -29,7 +29,7 @@ final class SimulatedTransport: DatagramTransport {
     for address in addresses { machine.world.network.attach(machine.id, at: address) }
   }
 
-  /// There is no power any more.
+  /// Detaches from the network on a loss of power.
   func detach() {
     for address in addresses { machine?.world.network.detach(address) }
     machine = nil
@@ -59,9 +59,10 @@ final class SimulatedTransport: DatagramTransport {
 
   func goesOn(afterEffects count: Int) -> Bool { machine?.goesOn(afterEffects: count) ?? false }
 
-  /// Takes what is for this port, or for a group that it listens to.
-  func take(_ bytes: [UInt8], from source: MatterProtocol.SocketAddress, to destination: MatterProtocol.SocketAddress?)
-  {
+  /// Delivers a datagram for this port, or for a group that the node has joined.
+  func receive(
+    _ bytes: [UInt8], from source: MatterProtocol.SocketAddress, to destination: MatterProtocol.SocketAddress?
+  ) {
     if let destination {
       let isMine = destination.ip.isMulticast ? groups.contains(destination.ip) : destination.port == port
       guard isMine else { return }
@@ -84,7 +85,7 @@ final class SimulatedTransport: DatagramTransport {
     if !machine.listens(to: group) { machine.world.network.leave(group, machine.id) }
   }
 
-  /// The machine's addresses are followed as they change.
+  /// Does nothing: the transport follows the machine's addresses by itself.
   func follow(_ interfaces: [NetworkInterface]) -> [NetworkError] { [] }
 
   func close() {

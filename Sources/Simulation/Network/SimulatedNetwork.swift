@@ -1,7 +1,7 @@
 import MatterCrypto
 import MatterProtocol
 
-/// Names a host of a simulation; they are numbered from 0 in the order in which they were added.
+/// The ID of a host in a simulation, numbered from 0 in the order of creation.
 public struct HostID: Hashable, Comparable, Sendable, CustomStringConvertible {
   public let rawValue: Int
   init(_ rawValue: Int) { self.rawValue = rawValue }
@@ -9,30 +9,30 @@ public struct HostID: Hashable, Comparable, Sendable, CustomStringConvertible {
   public var description: String { "h\(rawValue)" }
 }
 
-/// Why a datagram did not arrive.
+/// Why a datagram was lost.
 public enum LossReason: String, CaseIterable, Sendable {
-  /// The link's conditions had it so.
+  /// Dropped by the link's conditions.
   case link
-  /// It was picked by its number.
+  /// Selected by its number for fault injection.
   case picked
   case partition
-  /// Longer than what fits an IPv6 packet of 1280 bytes.
+  /// Longer than the payload of an IPv6 packet of 1280 bytes.
   case tooLong
-  /// Nobody has the address.
+  /// No host has the address.
   case noSuchAddress
   /// The receiver has no power.
   case powerOff
-  /// It was multicast, where that gets nowhere.
+  /// Multicast that does not reach the receiver.
   case multicast
 }
 
-/// A datagram that did not arrive.
+/// A datagram that did not reach its destination, with the reason.
 public struct LostDatagram: Hashable, Sendable {
-  /// When it was sent, or should have arrived.
+  /// The time of sending or of the missed arrival.
   public var at: Instant
   /// The name of a host or machine.
   public var sender: String
-  /// Nil: a group, or an address that no host has.
+  /// The name of the receiver; nil for a group or an unassigned address.
   public var receiver: String?
   public var reason: LossReason
 
@@ -41,13 +41,13 @@ public struct LostDatagram: Hashable, Sendable {
   }
 }
 
-/// A network that carries datagrams between hosts in virtual time, and loses, delays, repeats and reorders them as its seed
-/// and its conditions have it.
+/// A network that carries datagrams between hosts in virtual time, and loses, delays, duplicates and reorders them by
+/// its seed and its conditions.
 public struct SimulatedNetwork: Sendable {
-  /// A datagram on its way.
+  /// A datagram in flight.
   struct Datagram: Sendable {
     let arrival: Instant
-    /// Keeps the order of those that arrive at one time.
+    /// Orders datagrams with the same arrival.
     let sequence: UInt64
     let packet: Int
     let from: SocketAddress
@@ -57,47 +57,47 @@ public struct SimulatedNetwork: Sendable {
     let bytes: [UInt8]
   }
 
-  /// What fits an IPv6 packet of 1280 bytes, which every link carries.
+  /// The payload of an IPv6 packet of 1280 bytes, which every link carries.
   public static let maximumDatagramSize = 1280 - 40 - 8
 
-  /// How links are, of which nothing else is said.
+  /// The conditions of links without conditions of their own.
   public var conditions = LinkConditions.perfect {
     didSet { version += 1 }
   }
-  /// How many datagrams were sent; the next one gets this number. Duplicates have their original's.
+  /// The number of datagrams sent, which is the number of the next one. Duplicates have the number of the original.
   public private(set) var packetCount = 0
-  /// How many arrive no more, by reason.
+  /// The number of lost datagrams by reason.
   public private(set) var losses: [LossReason: Int] = [:]
 
   private var random: TracedRandomSource
   private var links: [Link: LinkConditions] = [:]
-  /// When a slow link is done with what was given to it.
+  /// When the transmission queue of a slow link is empty.
   private var busyUntil: [Link: Instant] = [:]
   private var cuts: Set<Link> = [] {
     didSet { version += 1 }
   }
-  /// Which of several networks hosts are in, by its name; those that are not named are in the home's own. There is a router
-  /// between them: datagrams for one host pass it, multicast does not, nor does service discovery.
+  /// The network that each host is in, by name; other hosts are in the home's own. A router between networks forwards
+  /// unicast, but neither multicast nor service discovery.
   public var places: [HostID: String] = [:] {
     didSet { version += 1 }
   }
-  /// Hosts whose multicast gets nowhere: they neither see by service discovery nor are seen, and hear no groupcast.
+  /// Hosts without multicast: they send and receive neither service discovery nor groupcast.
   public var silent: Set<HostID> = [] {
     didSet { version += 1 }
   }
-  /// Which addresses hosts have, of those that do not have both.
+  /// The address families of hosts that do not have both.
   private var families: [HostID: Set<IPFamily>] = [:] {
     didSet { version += 1 }
   }
-  /// Another one whenever who reaches whom may be different.
+  /// Incremented whenever reachability may have changed.
   private(set) var version = 0
   private var picked: Set<Int> = []
   private var addresses: [SocketAddress: HostID] = [:]
-  /// Who takes in what is sent to a multicast address.
+  /// The members of each multicast group.
   private var members: [IPAddress: Set<HostID>] = [:]
-  /// Hosts listen for multicast on Matter's port alone, whatever their own is.
+  /// The port of multicast, independent of the hosts' own ports.
   static let multicastPort: UInt16 = 5540
-  private var flying = EventHeap<Datagram>()
+  private var inFlight = EventHeap<Datagram>()
   private(set) var nextSequence: UInt64 = 0
 
   private struct Link: Hashable {
@@ -105,15 +105,16 @@ public struct SimulatedNetwork: Sendable {
     let to: HostID
   }
 
-  /// A network without hosts, whose links are perfect.
-  /// - Parameter seed: of what its links lose, delay and repeat.
+  /// Creates a network without hosts and with perfect links.
+  /// - Parameter seed: the seed for losses, delays and duplicates.
   public init(seed: UInt64) { self.init(seed: seed, DrawTally()) }
 
   init(seed: UInt64, _ draws: DrawTally) { random = TracedRandomSource(SeededRandomSource(seed: seed), draws) }
 
   // MARK: Faults
 
-  /// Sets how datagrams from one host to another are treated, and those the other way round too unless told otherwise.
+  /// Sets the conditions of the link from one host to another, and of the opposite direction unless `isSymmetric` is
+  /// false.
   public mutating func set(
     _ conditions: LinkConditions?, from: HostID, to: HostID, isSymmetric: Bool = true
   ) {
@@ -124,17 +125,17 @@ public struct SimulatedNetwork: Sendable {
     }
   }
 
-  /// All links are as ``conditions`` has them.
+  /// Resets all links to ``conditions``.
   public mutating func forgetLinks() {
     version += 1
     links = [:]
     busyUntil = [:]
   }
 
-  /// Loses the datagram of this number, counted from 0 in the order of sending.
+  /// Drops the datagram with this number, counted from 0 in the order of sending.
   public mutating func drop(packet number: Int) { picked.insert(number) }
 
-  /// Cuts a group of hosts off from all others, until ``heal()``.
+  /// Partitions a group of hosts from all others, until ``heal()``.
   public mutating func partition(_ group: [HostID], from others: [HostID]) {
     for host in group {
       for other in others where other != host {
@@ -147,30 +148,31 @@ public struct SimulatedNetwork: Sendable {
   /// Cuts one direction between two hosts, until ``heal()`` or ``mend(from:to:)``.
   public mutating func cut(from: HostID, to: HostID) { cuts.insert(Link(from: from, to: to)) }
 
-  /// Undoes a cut of one direction.
+  /// Restores one direction.
   public mutating func mend(from: HostID, to: HostID) { cuts.remove(Link(from: from, to: to)) }
 
-  /// Undoes all partitions.
+  /// Removes all partitions.
   public mutating func heal() { cuts.removeAll() }
 
-  /// Whether a datagram from one host could reach the other.
+  /// Returns whether no partition separates one host from the other.
   public func isConnected(_ from: HostID, to: HostID) -> Bool { !cuts.contains(Link(from: from, to: to)) }
 
-  /// Whether datagrams of so many bytes get from one host to the other, by the cuts and by the link's own conditions.
-  /// - Parameter size: nil: those that keep a subscription.
+  /// Returns whether datagrams of a size can get from one host to the other, by partitions and by the link's
+  /// conditions.
+  /// - Parameter size: the size in bytes; nil for that of the datagrams that keep a subscription.
   public func carries(_ size: Int? = nil, from: HostID, to: HostID) -> Bool {
     isConnected(from, to: to)
       && (links[Link(from: from, to: to)] ?? conditions).carries(size ?? LinkConditions.leastDatagramSize)
   }
 
-  /// Whether multicast of one host gets to the other.
-  func isHeard(_ from: HostID, by to: HostID) -> Bool {
+  /// Returns whether multicast of one host reaches the other.
+  func isMulticastReceived(_ from: HostID, by to: HostID) -> Bool {
     places[from] == places[to] && !silent.contains(from) && !silent.contains(to)
   }
 
-  /// How much longer a packet of service discovery takes over a link than over a perfect one; nil: it gets lost. Draws nothing where
-  /// none does, or every one, nor for the time where there is no jitter.
-  mutating func takesPacket(from: HostID, to: HostID) -> Duration? {
+  /// Returns the additional time of a service discovery packet over a link compared with a perfect one, or nil if it is
+  /// lost. Makes no random draw if the loss is certain or impossible, nor for the time without jitter.
+  mutating func packetDelay(from: HostID, to: HostID) -> Duration? {
     let conditions = links[Link(from: from, to: to)] ?? conditions
     guard !conditions.loss.happens(&random) else { return nil }
     return max(.zero, delay(conditions) - LinkConditions.perfect.latency)
@@ -186,12 +188,12 @@ public struct SimulatedNetwork: Sendable {
     if families[host] != new { families[host] = new }
   }
 
-  /// Whether a host takes in what is sent to an address.
-  func isThere(_ host: HostID, at destination: SocketAddress) -> Bool {
+  /// Returns whether a host receives datagrams for an address.
+  func isReachable(_ host: HostID, at destination: SocketAddress) -> Bool {
     destination.ip.isMulticast ? has(host, destination.ip.family) : addresses[destination] == host
   }
 
-  /// The host that has an address; nil for an address of a group.
+  /// Returns the host with an address, or nil for a group.
   func host(at address: SocketAddress) -> HostID? { addresses[address] }
 
   mutating func attach(_ host: HostID, at address: SocketAddress) { addresses[address] = host }
@@ -204,7 +206,7 @@ public struct SimulatedNetwork: Sendable {
   // MARK: Datagrams
 
   /// Sends a datagram.
-  /// - Returns: its number, and why it will not arrive, if so.
+  /// - Returns: its number, and the reason if it is lost.
   mutating func send(
     _ bytes: [UInt8], from sender: HostID, at address: SocketAddress, to destination: SocketAddress, at now: Instant
   ) -> (number: Int, loss: LossReason?) {
@@ -215,10 +217,10 @@ public struct SimulatedNetwork: Sendable {
       let receivers = members[destination.ip, default: []].filter { $0 != sender && has($0, destination.ip.family) }
         .sorted()
       guard !receivers.isEmpty, destination.port == Self.multicastPort else { return lose(number, .noSuchAddress) }
-      guard receivers.contains(where: { isHeard(sender, by: $0) }) else { return lose(number, .multicast) }
-      // Each of them may get it or not; it is lost when nobody does.
+      guard receivers.contains(where: { isMulticastReceived(sender, by: $0) }) else { return lose(number, .multicast) }
+      // Each member may receive it; it counts as lost if none does.
       let isPicked = picked.remove(number) != nil
-      let losses = receivers.filter { isHeard(sender, by: $0) }.map {
+      let losses = receivers.filter { isMulticastReceived(sender, by: $0) }.map {
         carry(bytes, number, isPicked, from: sender, at: address, to: $0, destination, at: now)
       }
       return losses.contains(nil) ? (number, nil) : lose(number, losses.first.flatMap(\.self) ?? .link)
@@ -232,14 +234,14 @@ public struct SimulatedNetwork: Sendable {
     return lose(number, loss)
   }
 
-  /// Lets a datagram fly to one receiver, unless something is in its way.
+  /// Queues a datagram for one receiver, or returns the reason of its loss.
   private mutating func carry(
     _ bytes: [UInt8], _ number: Int, _ isPicked: Bool, from sender: HostID, at address: SocketAddress,
     to receiver: HostID, _ destination: SocketAddress, at now: Instant
   ) -> LossReason? {
     let link = Link(from: sender, to: receiver)
     let conditions = links[link] ?? conditions
-    // All draws are made whatever the outcome, so that picking a packet leaves the fate of the others alone.
+    // All draws are made regardless of the outcome, so that dropping one packet does not affect the others.
     let isLost = conditions.loss.happens(&random)
     let isDoubled = conditions.duplication.happens(&random)
     let isHeld = conditions.reordering.happens(&random)
@@ -251,7 +253,7 @@ public struct SimulatedNetwork: Sendable {
     if isLost { return .link }
     let start = queue(bytes.count, link, conditions, at: now)
     for delay in delays {
-      flying.insert(
+      inFlight.insert(
         Datagram(
           arrival: start + delay, sequence: nextSequence, packet: number, from: address, destination: destination,
           sender: sender,
@@ -261,7 +263,7 @@ public struct SimulatedNetwork: Sendable {
     return nil
   }
 
-  /// When a link is done with a datagram that is given to it now.
+  /// Returns when a link has transmitted a datagram that is queued now.
   private mutating func queue(_ size: Int, _ link: Link, _ conditions: LinkConditions, at now: Instant) -> Instant {
     guard conditions.bytesPerSecond > 0 else { return now }
     let end =
@@ -270,7 +272,7 @@ public struct SimulatedNetwork: Sendable {
     return end
   }
 
-  /// A partition that came meanwhile, or a host that lost its power, catch datagrams that are on their way.
+  /// Counts a loss, also of datagrams in flight that meet a new partition or a host without power.
   mutating func lose(_ number: Int, _ reason: LossReason) -> (number: Int, loss: LossReason?) {
     losses[reason, default: 0] += 1
     return (number, reason)
@@ -282,14 +284,14 @@ public struct SimulatedNetwork: Sendable {
     return conditions.latency + .microseconds(Int64.random(in: 0...span, using: &random))
   }
 
-  /// When the next datagram arrives.
-  var nextArrival: Instant? { flying.first?.arrival }
+  /// The next arrival of a datagram.
+  var nextArrival: Instant? { inFlight.first?.arrival }
 
-  /// Takes the next datagram that has arrived.
-  /// - Parameter end: those from this sequence on are for another time.
+  /// Removes and returns the next datagram that has arrived.
+  /// - Parameter end: excludes datagrams from this sequence number on.
   mutating func nextDatagram(at now: Instant, before end: UInt64 = .max) -> Datagram? {
-    guard let first = flying.first, first.arrival <= now, first.sequence < end else { return nil }
-    return flying.removeFirst()
+    guard let first = inFlight.first, first.arrival <= now, first.sequence < end else { return nil }
+    return inFlight.removeFirst()
   }
 }
 

@@ -1,6 +1,6 @@
 internal import MatterProtocol
 
-/// Text of any value that is the same in each process: sets and dictionaries, whose own order is not, are sorted.
+/// Describes any value identically in every process: sets and dictionaries, which have no stable order, are sorted.
 enum StableDescription {
   static func of(_ value: Any) -> String {
     if let bytes = value as? [UInt8] { return hexadecimal(bytes) }
@@ -14,14 +14,14 @@ enum StableDescription {
       guard let child = mirror.children.first else { return "\(value)" }
       return "\(child.label ?? "")(\(of(child.value)))"
     case .struct, .tuple:
-      // Ids, paths and addresses know how to say what they are.
+      // IDs, paths and addresses describe themselves.
       if mirror.children.isEmpty || value is any CustomStringConvertible { return "\(value)" }
       let parts = mirror.children.map { child in
         guard let label = child.label, !label.hasPrefix(".") else { return of(child.value) }
         return "\(label): \(of(child.value))"
       }
       return "(" + parts.joined(separator: ", ") + ")"
-    // A reference has no value of its own.
+    // References have no stable description.
     case .class, .foreignReference: return "\(mirror.subjectType)"
     default: return "\(value)"
     }
@@ -39,8 +39,8 @@ enum StableDescription {
   }
 }
 
-// What simulated service discovery says at every turn, without a mirror, which takes a hundred times as long. Digests of
-// recorded runs depend on each letter: it is what the general form makes of them.
+// Descriptions for service discovery without a mirror, which would take a hundred times as long. The output must equal
+// that of the general form: digests of recorded runs depend on it.
 extension StableDescription {
   static func of(_ service: MatterService) -> String {
     let addresses = service.addresses.map { address in
@@ -54,7 +54,7 @@ extension StableDescription {
       + "addresses: \(list(addresses)), text: \(list(text)))"
   }
 
-  /// Without elements it is as good as a list of no bytes, which has no brackets.
+  /// An empty list has no brackets: the general form takes it for an empty list of bytes.
   private static func list(_ elements: [String]) -> String {
     elements.isEmpty ? "" : "[" + elements.joined(separator: ", ") + "]"
   }

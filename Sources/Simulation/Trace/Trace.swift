@@ -1,29 +1,29 @@
 public import MatterProtocol
 
-/// What happened in a run, in its order. Two runs were the same if their digests are.
+/// The events of a run, in order. Two runs were the same if their digests are equal.
 public struct Trace: Sendable {
-  /// One thing that happened.
+  /// One event.
   public struct Entry: Hashable, Sendable, CustomStringConvertible {
-    /// What happened to a datagram, a store, a service, a multicast address, the power or a timer.
+    /// An event of a datagram, a store, a service, a multicast address, the power or a timer.
     public enum Kind: String, Sendable {
       case sent, lost, received, stored, published, withdrawn, browsing, stoppedBrowsing, found, disappeared, event
       case joined, left, powerOn, powerOff, note, timer
-      /// How many random numbers were drawn so far, and the digest over them: after each step that drew some. Not in ``Trace/count``.
+      /// The number of random draws so far and their digest, after each step with draws. Not in ``Trace/count``.
       case draws
     }
 
-    /// When, in virtual time.
+    /// The virtual time.
     public var at: Instant
     public var host: HostID?
     public var kind: Kind
     /// The number of the packet, for datagrams.
     public var packet: Int?
-    /// The datagram, or what was stored; empty for most.
+    /// The datagram or the stored value; empty for most kinds.
     public var bytes: [UInt8]
-    /// What there is to say besides.
+    /// Additional text.
     public var text: String
 
-    /// One line: time in milliseconds, host, what, packet, size.
+    /// One line: time in milliseconds, host, kind, packet, size.
     public var description: String {
       let microseconds = at.nanoseconds / 1000
       let fraction = String(microseconds % 1000 + 1000).dropFirst()
@@ -34,15 +34,16 @@ public struct Trace: Sendable {
     }
   }
 
-  /// The entries, unless only the digest is wanted.
+  /// The entries, unless ``keepsEntries`` is false.
   public private(set) var entries: [Entry] = []
-  /// Whether the entries are kept, which takes memory; the digest needs none.
+  /// Whether entries are kept, which takes memory; the digest does not need them.
   public var keepsEntries = true
-  /// How many entries there were, those not kept included.
+  /// The number of entries, including those not kept.
   public private(set) var count = 0
-  /// Over every entry with all its bytes, and every random draw: stable across processes, machines and versions of Swift.
+  /// A digest of every entry with all its bytes and of every random draw, stable across processes, machines and Swift
+  /// versions.
   public private(set) var digest: UInt64 = 0xCBF2_9CE4_8422_2325
-  /// How many random numbers were drawn.
+  /// The number of random draws.
   public private(set) var drawCount: UInt64 = 0
 
   public init() {}
@@ -59,17 +60,17 @@ public struct Trace: Sendable {
     entries.append(Entry(at: now, host: host, kind: kind, packet: packet, bytes: bytes, text: text))
   }
 
-  /// Adds what became of a datagram.
+  /// Adds a datagram event.
   /// - Parameters:
-  ///   - address: where it goes to or comes from.
-  ///   - loss: why it does not arrive, if so.
+  ///   - address: the destination or the source.
+  ///   - loss: the reason if it is lost.
   mutating func add(
     _ kind: Entry.Kind, _ host: HostID, at now: Instant, packet: Int, bytes: [UInt8], _ address: SocketAddress?,
     _ loss: LossReason? = nil
   ) {
     begin(kind, host, at: now)
     mix(UInt64(packet))
-    // Those that arrive are what was sent under their number.
+    // The bytes of a received datagram were mixed in when it was sent.
     if kind != .received { mix(bytes) }
     switch address?.ip {
     case .v4(let value)?: mix(UInt64(value))
@@ -86,7 +87,7 @@ public struct Trace: Sendable {
       Entry(at: now, host: host, kind: kind, packet: packet, bytes: bytes, text: parts.joined(separator: " ")))
   }
 
-  /// Adds random draws.
+  /// Adds the random draws since the last call.
   mutating func add(draws count: UInt64, _ tally: UInt64, at now: Instant) {
     guard count != drawCount else { return }
     drawCount = count
@@ -105,7 +106,8 @@ public struct Trace: Sendable {
 
   private mutating func mix(_ bytes: [UInt8]) { bytes.withUnsafeBytes { mix($0) } }
 
-  /// The length first, so that no two sequences of fields look alike; then eight bytes at a time, the least first.
+  /// Mixes the length first, so that different sequences of fields differ, then eight bytes at a time, least
+  /// significant first.
   private mutating func mix(_ bytes: UnsafeRawBufferPointer) {
     mix(UInt64(bytes.count))
     var offset = 0
@@ -129,7 +131,7 @@ public struct Trace: Sendable {
 }
 
 extension Trace.Entry.Kind {
-  /// What it counts as in a digest; never to be changed.
+  /// The code in a digest; never to be changed.
   fileprivate var number: UInt8 {
     switch self {
     case .sent: 1

@@ -1,6 +1,6 @@
 internal import MatterProtocol
 
-/// When each member of a world has something to do, so that a step need not ask them all.
+/// The deadlines of a world's members, so that a step does not query all of them.
 struct Schedule: Sendable {
   private struct WakeUp: Comparable {
     let at: Instant
@@ -8,11 +8,11 @@ struct Schedule: Sendable {
     static func < (left: Self, right: Self) -> Bool { (left.at, left.member) < (right.at, right.member) }
   }
 
-  /// The deadlines that count, by member.
+  /// The valid deadlines, by member.
   private var deadlines: [Instant?] = []
-  /// Has one entry at least for each of those; others are out of date.
+  /// Has at least one entry for each valid deadline; other entries are stale.
   private var heap = EventHeap<WakeUp>()
-  /// Whose deadline has to be asked for.
+  /// The members whose deadline may have changed.
   private var touched: [Int] = []
   private var isTouched: [Bool] = []
 
@@ -41,7 +41,7 @@ struct Schedule: Sendable {
     if let deadline { heap.insert(WakeUp(at: deadline, member: member)) }
   }
 
-  /// When the next member has something to do.
+  /// The earliest deadline.
   var first: Instant? {
     mutating get {
       while let first = heap.first {
@@ -52,7 +52,7 @@ struct Schedule: Sendable {
     }
   }
 
-  /// Those that are due, in the order of their numbers; they are asked again afterwards.
+  /// Removes the members that are due, in the order of their numbers, and marks them as changed.
   mutating func takeDue(at now: Instant) -> [Int] {
     var due: [Int] = []
     while let first = heap.first, first.at <= now {

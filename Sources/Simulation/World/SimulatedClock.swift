@@ -1,13 +1,14 @@
 public import MatterProtocol
 
-/// Virtual time: it stands still until somebody moves it, and never runs backwards.
+/// Virtual time. It advances only by ``advance(to:)`` and never runs backward.
 public struct SimulatedClock: Hashable, Sendable {
-  /// Where time stands.
+  /// The present time.
   public private(set) var now: Instant
 
   public init(_ now: Instant = .zero) { self.now = now }
 
-  /// - Returns: whether time moved.
+  /// Advances to a later time.
+  /// - Returns: whether the time changed.
   @discardableResult
   public mutating func advance(to instant: Instant) -> Bool {
     guard instant > now else { return false }

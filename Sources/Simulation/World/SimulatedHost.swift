@@ -1,13 +1,13 @@
 public import MatterCrypto
 public import MatterProtocol
 
-/// What an engine starts from.
+/// The initial values of an engine.
 public struct Boot: Sendable {
-  /// What the host's store holds.
+  /// The contents of the host's store.
   public let state: StoredState
-  /// The host's own randomness, another sequence in each life.
+  /// The random source, a different sequence in each life.
   public let random: any RandomSource
-  /// When it starts.
+  /// The time of the start.
   public let now: Instant
   public let address: SocketAddress
   /// 1 for the first life.
@@ -18,20 +18,20 @@ public struct Boot: Sendable {
 public final class SimulatedHost<E: Engine> {
   /// Its number in the world.
   public let id: HostID
-  /// What traces and errors call it.
+  /// The name in traces and errors.
   public let name: String
   public private(set) var address: SocketAddress
-  /// The engine, nil without power.
+  /// The engine; nil without power.
   public private(set) var engine: E?
-  /// What the engine has stored; it outlives the engine.
+  /// The state stored by the engine, kept across restarts.
   public private(set) var store: StoredState = [:]
-  /// What the engine told, and when.
+  /// The emitted events with their times.
   public private(set) var events: [(at: Instant, event: E.Event)] = []
-  /// How often it was started.
+  /// The number of starts.
   public private(set) var life = 0
-  /// Cuts the power before the effect that comes after this many more: a kill at any moment.
+  /// The number of effects before the power is cut, to inject a kill at any point; nil for never.
   public var effectsUntilPowerCut: Int?
-  /// How many effects were carried out in all lives.
+  /// The number of effects performed in all lives.
   public private(set) var effectCount = 0
 
   unowned let world: World
@@ -48,17 +48,17 @@ public final class SimulatedHost<E: Engine> {
     self.describe = describe ?? { StableDescription.of($0) }
   }
 
-  /// Whether its engine runs.
+  /// Whether the engine runs.
   public var isPowered: Bool { engine != nil }
 
   // MARK: Commands
 
-  /// Does something with the engine, and carries out what it wants done then.
-  /// - Returns: nil without power.
+  /// Calls `body` with the engine and performs the effects.
+  /// - Returns: the result of `body`, or nil without power.
   @discardableResult
   public func command<Result>(_ body: (inout E, Instant) -> Result) -> Result? {
     guard var engine else { return nil }
-    // The stored one is let go, so that its tables are not copied.
+    // Clear the property, so that the engine's storage is not copied.
     self.engine = nil
     let result = body(&engine, world.now)
     self.engine = engine
@@ -66,9 +66,9 @@ public final class SimulatedHost<E: Engine> {
     return result
   }
 
-  /// PendingWork until the last of the host's events that pass the test, at most for `time`.
-  /// - Throws: ``SimulationError/timedOut(at:waiting:)``, ``SimulationError/deadlock(at:waiting:)`` if nothing is left to
-  ///   happen, or what ``World/step()`` throws.
+  /// Waits until an event of the host matches, including past ones.
+  /// - Throws: ``SimulationError/timedOut(at:waiting:)``, ``SimulationError/deadlock(at:waiting:)`` if no event is
+  ///   left, or an error of ``World/step()``.
   @discardableResult
   public func event<Value>(
     within time: Duration = .seconds(60), _ match: (E.Event) -> Value?
@@ -87,12 +87,12 @@ public final class SimulatedHost<E: Engine> {
     throw .timedOut(at: world.now, waiting: ["an event of \(name)"])
   }
 
-  /// Forgets the events told so far.
+  /// Removes the recorded events.
   public func forgetEvents() { events.removeAll() }
 
   // MARK: Power
 
-  /// Starts the engine from what is stored. Does nothing if it runs.
+  /// Starts the engine from the stored state. Does nothing if it runs.
   public func powerOn() {
     guard engine == nil else { return }
     life += 1
@@ -107,7 +107,7 @@ public final class SimulatedHost<E: Engine> {
     drain()
   }
 
-  /// Ends the engine's life on the spot. What it stored stays; nobody is told.
+  /// Ends the engine immediately, without notifications. Stored data is kept.
   public func cutPower() {
     guard engine != nil else { return }
     engine = nil
@@ -119,14 +119,14 @@ public final class SimulatedHost<E: Engine> {
     world.discovery.lostPower(id)
   }
 
-  /// Cuts the power and starts again at once.
+  /// Cuts the power and starts the engine again.
   public func restart() {
     cutPower()
     powerOn()
   }
 
-  /// Gives the host another address, as a DHCP server may. The engine is not told.
-  /// - Parameter announces: whether the host's responder finds out, and tells the new address with what was published.
+  /// Changes the host's address, as a DHCP server may, without notifying the engine.
+  /// - Parameter announces: whether the responder announces the published services with the new address.
   public func move(to address: SocketAddress, announces: Bool = false) {
     if announces { world.discovery.moved(id, to: [address.ip]) }
     if isPowered { world.network.detach(self.address) }
@@ -136,7 +136,7 @@ public final class SimulatedHost<E: Engine> {
 
   // MARK: Effects
 
-  /// Carries out the engine's effects in their order, until there are none.
+  /// Performs the engine's effects in order until none are left.
   private func drain() {
     world.touch(id)
     var count = 0
@@ -151,11 +151,11 @@ public final class SimulatedHost<E: Engine> {
         world.fault = .endlessEffects(at: world.now, host: name)
         return
       }
-      carryOut(effect)
+      perform(effect)
     }
   }
 
-  private func carryOut(_ effect: Effect<E.Event>) {
+  private func perform(_ effect: Effect<E.Event>) {
     switch effect {
     case .store(let changes):
       for change in changes {
@@ -192,17 +192,17 @@ public final class SimulatedHost<E: Engine> {
   }
 }
 
-/// What a world needs of its hosts, whatever their engines.
+/// The interface of a world to its hosts, independent of their engines.
 protocol WorldMember: AnyObject {
   var id: HostID { get }
   var name: String { get }
   var isPowered: Bool { get }
   func cutPower()
   var nextDeadline: Instant? { get }
-  /// Whether it waits for a time that was further away than this when it began to.
+  /// Returns whether the member waits for a timer whose initial delay was longer than this.
   func hasTimer(longerThan time: Duration) -> Bool
-  /// - Parameter destination: where a datagram was sent to.
-  func take(_ input: Input, to destination: SocketAddress?)
+  /// - Parameter destination: the destination of a datagram.
+  func handle(_ input: Input, to destination: SocketAddress?)
   func advance()
 }
 
@@ -211,7 +211,7 @@ extension SimulatedHost: WorldMember {
 
   func hasTimer(longerThan time: Duration) -> Bool { nextDeadline.map { $0 - world.now > time } ?? false }
 
-  func take(_ input: Input, to destination: SocketAddress?) {
+  func handle(_ input: Input, to destination: SocketAddress?) {
     engine?.handle(input, at: world.now)
     drain()
   }

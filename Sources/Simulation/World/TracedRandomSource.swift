@@ -1,6 +1,6 @@
 internal import MatterCrypto
 
-/// What was drawn in a world, of all its sources. Confined to the world's thread.
+/// The tally of all draws in a world. Confined to the world's thread.
 final class DrawTally: @unchecked Sendable {
   private(set) var count: UInt64 = 0
   private(set) var digest: UInt64 = 0
@@ -11,8 +11,8 @@ final class DrawTally: @unchecked Sendable {
   }
 }
 
-/// A seeded source whose draws count in the world's trace: two runs that draw differently differ in their digests before
-/// anything comes of it.
+/// A seeded source whose draws are part of the world's trace, so that the digests of two runs differ as soon as their
+/// draws do.
 struct TracedRandomSource: RandomSource {
   private var base: SeededRandomSource
   private let tally: DrawTally

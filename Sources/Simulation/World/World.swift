@@ -2,24 +2,24 @@ public import MatterProtocol
 internal import Runtime
 internal import Synchronization
 
-/// A simulated home: hosts with engines, a network and service discovery between them, on virtual time.
+/// A simulated home on virtual time: hosts with engines, and a network and service discovery between them.
 ///
-/// Nothing happens but in ``step()``, which jumps to whatever is due next. The same seed and the same calls give the same
-/// ``trace``, byte for byte, in each process.
+/// Everything happens in ``step()``, which advances to the next event. The same seed and the same calls give the same
+/// ``trace``, byte for byte, in every process.
 ///
-/// It is not thread-safe: a world belongs to whoever runs it.
+/// Not thread-safe: a world is confined to the thread that runs it.
 public final class World {
-  /// What everything that is drawn in it is drawn from.
+  /// The seed of all random draws.
   public let seed: UInt64
   public internal(set) var clock = SimulatedClock()
-  /// The links between hosts, and the datagrams on their way.
+  /// The links between hosts and the datagrams in flight.
   public var network: SimulatedNetwork
-  /// The services that are announced, and who looks for them.
+  /// The published services and the queries for them.
   public var discovery = SimulatedDiscovery()
   public var trace = Trace()
-  /// How many steps may be made while time stands still, before it is called a livelock.
+  /// The number of steps without time advancing that counts as a livelock.
   public var maximumStepsWithoutProgress = 10_000
-  /// How many effects an engine may have at one time.
+  /// The maximum number of effects of an engine at one time.
   public var maximumEffects = 100_000
 
   private var members: [any WorldMember] = []
@@ -28,13 +28,13 @@ public final class World {
   private var nextAction = 0
   private var stepsWithoutProgress = 0
   private var conditions: [Condition] = []
-  /// Those who want to know when something happens next.
-  private var curious: [(Instant?) -> Void] = []
-  /// What somebody waits for who is not among the conditions, by number.
+  /// Observers of the time of the next event.
+  private var nextEventObservers: [(Instant?) -> Void] = []
+  /// Pending operations that are not conditions, by number.
   private var named: [Int: String] = [:]
   private var lastNamed = 0
 
-  /// What is to be done at a time.
+  /// A scheduled action.
   private struct Action: Comparable, Sendable {
     let at: Instant
     let sequence: Int
@@ -44,7 +44,7 @@ public final class World {
     static func == (left: Self, right: Self) -> Bool { left.sequence == right.sequence }
   }
 
-  /// Somebody who waits.
+  /// A pending wait for a condition.
   private struct Condition {
     let number: Int
     let what: String
@@ -53,12 +53,12 @@ public final class World {
     let then: (Bool) -> Void
   }
   var fault: SimulationError?
-  /// Called at the end of each step, for whoever looks at what must not happen even for a moment.
+  /// Called at the end of each step, to check invariants.
   public var afterStep: (() -> Void)?
-  /// Called for each datagram that does not arrive.
+  /// Called for each lost datagram.
   public var onLoss: ((LostDatagram) -> Void)?
   let escape = EscapeFlag()
-  /// What the sources of hosts, of machines and of the network drew.
+  /// The draws of all sources: hosts, machines and the network.
   let draws: DrawTally
 
   public init(seed: UInt64) {
@@ -67,15 +67,15 @@ public final class World {
     network = SimulatedNetwork(seed: seed, draws)
   }
 
-  /// Where time stands.
+  /// The present virtual time.
   public var now: Instant { clock.now }
 
   // MARK: Hosts
 
   /// Adds a host and starts its engine.
   /// - Parameters:
-  ///   - describe: makes of an event what the trace has of it; must be the same in each process.
-  ///   - boot: makes the engine, at the start and again whenever power comes back.
+  ///   - describe: describes an event for the trace; must be the same in every process.
+  ///   - boot: creates the engine, at the start and whenever power is restored.
   public func add<E: Engine>(
     _ name: String, address: SocketAddress? = nil, describe: ((E.Event) -> String)? = nil,
     boot: @escaping (Boot) -> E
@@ -91,8 +91,8 @@ public final class World {
     return host
   }
 
-  /// Adds a machine, for whatever runs on a ``Machine``.
-  /// - Parameter addresses: nil: one of its own of either family, IPv6 first.
+  /// Adds a machine, for code that runs on a ``Machine``.
+  /// - Parameter addresses: the addresses; nil for one of each family, IPv6 first.
   public func addMachine(
     _ name: String, addresses: [IPAddress]? = nil, clock: MachineClock = MachineClock()
   ) -> SimulatedMachine {
@@ -106,27 +106,27 @@ public final class World {
     return machine
   }
 
-  /// Another one for each host.
+  /// A different seed for each host.
   private func memberSeed(_ id: HostID) -> UInt64 { seed &* 0x1_0000_01B3 &+ UInt64(id.rawValue) }
 
-  /// A unique local address, and Matter's port.
+  /// A unique local address with Matter's port.
   static func address(of id: HostID) -> SocketAddress {
     SocketAddress(.v6(high: 0xFD00_0000_0000_0000, low: UInt64(id.rawValue) + 1, scope: 0), port: 5540)
   }
 
-  /// A private address: there is one for each of 16 million hosts.
+  /// A private address, for up to 16 million hosts.
   private static func address4(of id: HostID) -> IPAddress {
     .v4(0x0A00_0001 + UInt32(truncatingIfNeeded: id.rawValue))
   }
 
-  /// Does something at a time to come.
+  /// Schedules an action.
   public func at(_ instant: Instant, _ body: @escaping (World) -> Void) {
     actions.insert(Action(at: max(instant, now), sequence: nextAction, body: Confined(body)))
     nextAction += 1
   }
 
-  /// Calls back once, when a condition holds after a step, or at the end of the time.
-  /// - Parameter number: to end the wait by.
+  /// Calls `then` once, when a condition holds after a step, or at the deadline.
+  /// - Parameter number: identifies the wait for ``cancelWait(_:)``.
   func wait(
     for what: String, until deadline: Instant, number: Int, _ isMet: @escaping (World) -> Bool,
     _ then: @escaping (Bool) -> Void
@@ -135,23 +135,23 @@ public final class World {
     conditions.append(Condition(number: number, what: what, deadline: deadline, isMet: isMet, then: then))
   }
 
-  /// A number for ``wait(for:until:number:_:_:)``.
+  /// Returns a number for ``wait(for:until:number:_:_:)``.
   func nextWait() -> Int {
     lastNamed += 1
     return lastNamed
   }
 
-  /// Ends a wait: whoever waited is told that it did not come.
+  /// Ends a wait with the result false.
   func cancelWait(_ number: Int) {
     guard let index = conditions.firstIndex(where: { $0.number == number }) else { return }
     conditions.remove(at: index).then(false)
   }
 
-  /// What is waited for: what has been waited for the longest comes first.
+  /// The pending operations, the oldest first.
   public var waits: [String] { named.sorted { $0.key < $1.key }.map(\.value) + conditions.map(\.what) }
 
-  /// Somebody begins to wait.
-  /// - Returns: the number to end it by.
+  /// Registers a pending operation.
+  /// - Returns: the number for ``endWait(_:)``.
   func beginWait(_ what: String) -> Int {
     lastNamed += 1
     named[lastNamed] = what
@@ -160,56 +160,56 @@ public final class World {
 
   func endWait(_ number: Int) { named[number] = nil }
 
-  /// Whoever waits for a condition does so no longer, and is told that it did not come.
-  func giveUpWaiting() {
+  /// Ends all waits for conditions with the result false.
+  func cancelAllWaits() {
     let over = conditions
     conditions = []
     for condition in over { condition.then(false) }
   }
 
-  /// Time stood still for too long, and what kept it so has been ended.
-  func forgetLivelock() { (stepsWithoutProgress, fault) = (0, nil) }
+  /// Resets the livelock detection after its cause was stopped.
+  func resetLivelock() { (stepsWithoutProgress, fault) = (0, nil) }
 
-  /// Cuts the power of all hosts and machines but one.
+  /// Cuts the power of all hosts and machines except one.
   func cutPower(exceptOf survivor: HostID) { for member in members where member.id != survivor { member.cutPower() } }
 
-  /// Leaves a note in the trace.
+  /// Adds a note to the trace.
   public func note(_ text: String) { trace.add(.note, nil, at: now, text) }
 
   // MARK: Time
 
-  /// When something happens next, nil if nothing ever will.
+  /// The time of the next event; nil if none is left.
   public var nextWakeUp: Instant? {
-    settle()
+    updateDeadlines()
     var next = Instant?.earlier(network.nextArrival, discovery.nextDeadline)
     next = .earlier(next, actions.first?.at)
     for condition in conditions { next = .earlier(next, condition.deadline) }
     return .earlier(next, schedule.first)
   }
 
-  /// A member may have another deadline than before.
+  /// Marks the deadline of a member as changed.
   func touch(_ id: HostID) { schedule.touch(id.rawValue) }
 
-  /// Asks those for their deadlines who may have another one.
-  private func settle() {
+  /// Updates the changed deadlines.
+  private func updateDeadlines() {
     if escape.isRaised.exchange(false, ordering: .acquiringAndReleasing) {
       for index in members.indices { schedule.touch(index) }
     }
     while let index = schedule.nextTouched() { schedule.set(members[index].nextDeadline, of: index) }
   }
 
-  /// Jumps to what happens next, and lets it happen.
-  /// - Returns: false if nothing is left to happen.
-  /// - Throws: ``SimulationError/livelock(at:steps:host:)`` if time stands still for too long.
+  /// Advances to the next event and processes it.
+  /// - Returns: false if no event is left.
+  /// - Throws: ``SimulationError/livelock(at:steps:host:)`` after too many steps without time advancing.
   @discardableResult
   public func step() throws(SimulationError) -> Bool { try step(before: nil) }
 
-  /// - Parameter end: when the time is over; nil: it never is.
+  /// - Parameter end: the time limit; nil for none.
   func step(before end: Instant?) throws(SimulationError) -> Bool {
     try throwFault()
-    // Hosts may have been told something since the last step, and partitions may have changed.
+    // Services and partitions may have changed since the last step.
     refreshDiscovery()
-    tellNext()
+    notifyNextEventObservers()
     guard let next = nextWakeUp else { return false }
     if let end, next > end {
       clock.advance(to: end)
@@ -224,25 +224,26 @@ public final class World {
     deliverDatagrams()
     refreshDiscovery()
     deliverServices()
-    settle()
+    updateDeadlines()
     for index in schedule.takeDue(at: now) where members[index].nextDeadline.map({ $0 <= now }) ?? false {
       members[index].advance()
     }
-    lookAtConditions()
+    checkConditions()
     afterStep?()
     trace.add(draws: draws.count, draws.digest, at: now)
     try throwFault()
     return true
   }
 
-  /// Tells when something happens next, once: as soon as all is known that comes of what happens now. Nil: nothing ever will.
-  func tellNext(_ then: @escaping (Instant?) -> Void) { curious.append(then) }
+  /// Calls `then` once with the time of the next event, as soon as the consequences of the present step are known; nil
+  /// if none is left.
+  func onNextEvent(_ then: @escaping (Instant?) -> Void) { nextEventObservers.append(then) }
 
-  private func tellNext() {
-    if curious.isEmpty { return }
-    let (next, told) = (nextWakeUp, curious)
-    curious = []
-    for tell in told { tell(next) }
+  private func notifyNextEventObservers() {
+    if nextEventObservers.isEmpty { return }
+    let (next, observers) = (nextWakeUp, nextEventObservers)
+    nextEventObservers = []
+    for observer in observers { observer(next) }
   }
 
   private func throwFault() throws(SimulationError) {
@@ -251,8 +252,8 @@ public final class World {
     throw fault
   }
 
-  /// Throws where the code on a machine waits in vain, as far as can be told: nothing has happened to it for longer than its
-  /// timeout, it has no timer, nothing is to be done at a time to come, and no timer of anybody waits that is longer than that.
+  /// Throws if the code on a machine waits in vain, as far as can be determined: it had no event for longer than the
+  /// timeout and has no timer, no action is scheduled, and no member has a timer longer than the timeout.
   func checkProgress(of machine: SimulatedMachine, _ timeout: Duration) throws(SimulationError) {
     let last = machine.eventLoop.lastWork
     guard now - last > timeout, machine.eventLoop.nextDeadline == nil, actions.isEmpty, conditions.isEmpty,
@@ -261,17 +262,17 @@ public final class World {
     throw .noProgress(at: now, since: last, waiting: waits)
   }
 
-  /// Runs until this time; the clock stands there then.
+  /// Runs until a time, at which the clock stands afterwards.
   public func run(until end: Instant) throws(SimulationError) {
     _ = try run(until: end) { false }
   }
 
-  /// Lets time go on by so much.
-  /// - Throws: ``SimulationError/livelock(at:steps:host:)`` where it does not go on.
+  /// Runs for a duration.
+  /// - Throws: ``SimulationError/livelock(at:steps:host:)`` if time does not advance.
   public func run(for time: Duration) throws(SimulationError) { try run(until: now + time) }
 
   /// Runs until the condition holds, at most for `time`.
-  /// - Returns: whether it does.
+  /// - Returns: whether the condition holds.
   @discardableResult
   public func run(for time: Duration, until condition: () -> Bool) throws(SimulationError) -> Bool {
     try run(until: now + time, condition)
@@ -281,7 +282,7 @@ public final class World {
     if condition() { return true }
     try throwFault()
     while true {
-      // What was to happen may not be to happen any more.
+      // A change of the network may remove the next event.
       refreshDiscovery()
       guard let next = nextWakeUp, next <= end else { break }
       try step()
@@ -298,7 +299,7 @@ public final class World {
   }
 
   private func runActions() {
-    // What they add for now comes in the next step.
+    // Actions added for the present time run in the next step.
     let end = nextAction
     while let first = actions.first, first.at <= now, first.sequence < end {
       _ = actions.removeFirst()
@@ -306,7 +307,7 @@ public final class World {
     }
   }
 
-  private func lookAtConditions() {
+  private func checkConditions() {
     if conditions.isEmpty { return }
     var left: [Condition] = []
     var over: [(Condition, Bool)] = []
@@ -324,17 +325,17 @@ public final class World {
   }
 
   private func deliverDatagrams() {
-    // Answers that are there at once, where nothing takes any time, come in the next step: else there would be no end of it.
+    // Replies with the present arrival time are delivered in the next step, otherwise this loop might not end.
     let end = network.nextSequence
     while let datagram = network.nextDatagram(at: now, before: end) {
       let receiver = members[datagram.receiver.rawValue]
-      // It may have lost its power or its address, or the way there, while this was on its way.
+      // The receiver may have lost its power, its address or its link while the datagram was in flight.
       let reason: LossReason? =
         if !receiver.isPowered {
           .powerOff
         } else if !network.isConnected(datagram.sender, to: datagram.receiver) {
           .partition
-        } else if !network.isThere(receiver.id, at: datagram.destination) {
+        } else if !network.isReachable(receiver.id, at: datagram.destination) {
           .noSuchAddress
         } else {
           nil
@@ -345,12 +346,12 @@ public final class World {
         trace.add(.lost, receiver.id, at: now, packet: datagram.packet, bytes: datagram.bytes, nil, reason)
       } else {
         trace.add(.received, receiver.id, at: now, packet: datagram.packet, bytes: datagram.bytes, datagram.from)
-        receiver.take(.datagram(datagram.bytes, from: datagram.from), to: datagram.destination)
+        receiver.handle(.datagram(datagram.bytes, from: datagram.from), to: datagram.destination)
       }
     }
   }
 
-  /// Reports a datagram that its sender could not get away.
+  /// Reports a datagram that was lost on sending.
   func reportLoss(from sender: HostID, to destination: SocketAddress, _ reason: LossReason) {
     reportLoss(from: sender, to: network.host(at: destination), reason)
   }
@@ -370,10 +371,10 @@ public final class World {
       switch event {
       case .found(let service):
         trace.add(.found, host, at: now, StableDescription.of(service))
-        member.take(.serviceFound(service), to: nil)
+        member.handle(.serviceFound(service), to: nil)
       case .lost(let service):
         trace.add(.disappeared, host, at: now, StableDescription.of(service.kind))
-        member.take(.serviceLost(service), to: nil)
+        member.handle(.serviceLost(service), to: nil)
       }
     }
   }

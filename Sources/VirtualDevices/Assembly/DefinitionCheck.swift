@@ -2,23 +2,22 @@ import MatterClusters
 import MatterModel
 
 extension HomeDefinition {
-  /// Some thousand names: made once.
-  private static let catalogue = AttributeCatalogue(clusters: ClusterCatalogue.all)
+  /// Several thousand names, so created once.
+  private static let catalogue: AttributeCatalogue = {
+    var catalogue = AttributeCatalogue(clusters: ClusterCatalogue.all)
+    catalogue.checksIntegers = false
+    return catalogue
+  }()
 
-  /// Reads definition files as ``load(files:catalogue:)`` does, knowing all clusters, and checks that each device has a place
-  /// for the attributes that are given values.
-  /// - Throws: ``DefinitionError`` with all that is wrong.
+  /// Reads definition files like ``load(files:catalogue:)`` with the catalogue of all clusters, and checks that each
+  /// device has the attributes with initial values.
+  /// - Throws: ``DefinitionError`` with all problems.
   public static func load(
     simulating files: [(name: String, text: String)], ignoring ignored: [String] = []
   ) throws(DefinitionError) -> HomeDefinition {
     let home = try load(files: files, catalogue: catalogue, ignoring: ignored)
     var seen: Set<SourceMark> = []
-    let problems = home.devices.flatMap(DeviceAssembly.problems).filter { seen.insert($0.value.mark).inserted }
-      .map { value, expected in
-        DefinitionProblem(
-          at: value.mark, found: "\(value.endpoint).\(value.cluster).\(value.attribute)", expected: expected,
-          suggestions: [])
-      }
+    let problems = home.devices.flatMap(DeviceAssembly.problems).filter { seen.insert($0.mark).inserted }
     guard problems.isEmpty else { throw DefinitionError(problems: problems) }
     return home
   }

@@ -4,9 +4,9 @@ import MatterModel
 import MatterProtocol
 import Runtime
 
-// Which endpoints a device has, and which of them belong together. Matter Core § 9.2 and § 9.12.
+// The endpoints of a device and their composition. Matter Core § 9.2 and § 9.12.
 extension DeviceAssembly {
-  /// The application endpoints of a device, with the initial values of its definition.
+  /// Returns the application endpoints of a device, with the initial values of its definition.
   static func endpoints(of device: DeviceDefinition, _ numbers: inout EndpointNumbers) -> [EndpointDefinition] {
     guard device.kind == .bridge else {
       return parts(of: device) { EndpointID(UInt16($0 + 1)) }
@@ -14,19 +14,20 @@ extension DeviceAssembly {
     var aggregator = EndpointDefinition(1, deviceTypes: types(device), servers: labels(device))
     var behind: [EndpointDefinition] = []
     for bridged in device.bridged { behind += endpoints(bridged: bridged, &numbers) }
-    // A flat list: an aggregator names all that is below it, at whatever depth.
+    // A flat list: an aggregator lists all endpoints below it, at any depth.
     aggregator.parts = behind.map(\.id).sorted()
     let inner = Set(behind.flatMap(\.parts))
     return [aggregator] + tagged(behind.filter { !inner.contains($0.id) }) + behind.filter { inner.contains($0.id) }
   }
 
-  /// The endpoints of a device that has no bridge in front of it, or of a button of it.
+  /// Returns the endpoints of a device that is not bridged, or of one of its buttons.
   static func endpoints(of device: DeviceDefinition) -> [EndpointDefinition] {
     var numbers = EndpointNumbers()
     return endpoints(of: device, &numbers)
   }
 
-  /// One endpoint that is the bridged node and what the device is, or one for the node with its parts below it.
+  /// Returns one endpoint that is both the bridged node and the application, or one for the node with its parts below
+  /// it.
   private static func endpoints(
     bridged device: DeviceDefinition, _ numbers: inout EndpointNumbers
   ) -> [EndpointDefinition] {
@@ -56,14 +57,14 @@ extension DeviceAssembly {
     ] + parts
   }
 
-  /// What a button of a device is known by in ``EndpointNumbers``.
+  /// Returns the name of a button in ``EndpointNumbers``.
   static func name(of button: String, of device: DeviceDefinition) -> String {
     "\(device.uniqueID)/\(button.lowercased())"
   }
 
   // MARK: One device
 
-  /// What a device does, endpoint by endpoint.
+  /// Returns the application endpoints of a device.
   private static func parts(
     of device: DeviceDefinition, number: (Int) -> EndpointID
   ) -> [EndpointDefinition] {
@@ -98,37 +99,44 @@ extension DeviceAssembly {
     }
   }
 
-  /// The initial values that a device, or one behind it, can't have, and what is expected. Endpoints count within each device.
-  static func problems(_ device: DeviceDefinition) -> [(value: InitialValue, expected: String)] {
+  /// Returns the problems of the initial values that a device or one of its bridged devices can't have. Endpoints are
+  /// numbered within each device.
+  static func problems(_ device: DeviceDefinition) -> [DefinitionProblem] {
     problems(device, isBridged: false) + device.bridged.flatMap { problems($0, isBridged: true) }
   }
 
-  private static func problems(
-    _ device: DeviceDefinition, isBridged: Bool
-  ) -> [(value: InitialValue, expected: String)] {
+  private static func problems(_ device: DeviceDefinition, isBridged: Bool) -> [DefinitionProblem] {
     let served = servers(of: device.kind, switchKind: device.switchKind ?? .full)
     let node = isBridged ? [ClusterServer(BridgedDeviceBasicInformation.self)] : []
-    return device.initialValues.compactMap { value in
+    return device.initialValues.compactMap { value -> DefinitionProblem? in
       let position = Int(value.endpoint.rawValue) - 1
-      guard let target = value.target, let bytes = value.tlv, (0..<max(1, device.buttons.count)).contains(position),
+      guard let target = value.target, (0..<max(1, device.buttons.count)).contains(position),
         let server = (position == 0 ? served + node : served).first(where: { $0.id == target.cluster }),
-        server.accepts(initial: bytes, for: target.attribute)
-      else { return (value, "an attribute that the device has") }
-      // With all that the file says of the cluster.
-      let complete = initial(server, device, position: position)
-      do throws(StatusError) {
-        try complete.check(initial: bytes, for: target.attribute)
-        return nil
-      } catch {
-        let range = complete.range(of: target.attribute).map { "a number from \($0.lowerBound) to \($0.upperBound)" }
-        return (value, range ?? "a value that the attribute may have")
+        value.mismatch != nil || value.tlv.map({ server.accepts(initial: $0, for: target.attribute) }) == true
+      else {
+        return DefinitionProblem(
+          at: value.mark, found: "\(value.endpoint).\(value.cluster).\(value.attribute)",
+          expected: "an attribute that the device has")
       }
+      // Checked with all initial values of the cluster.
+      let complete = initial(server, device, position: position)
+      if let bytes = value.tlv, (try? complete.check(initial: bytes, for: target.attribute)) != nil { return nil }
+      return DefinitionProblem(
+        at: value.valueMark, found: value.text, expected: expected(target, of: complete, or: value.mismatch))
     }
+  }
+
+  /// Returns the values that an attribute may have.
+  private static func expected(_ target: InitialValue.Target, of server: ClusterServer, or other: String?) -> String {
+    let range = server.range(of: target.attribute).map { "a number from \($0.lowerBound) to \($0.upperBound)" }
+    guard let known = target.schema.namedValues ?? range else { return other ?? "a value that the attribute may have" }
+    if case .nullable = target.schema { return known + ", or null" }
+    return known
   }
 
   // MARK: Tags
 
-  /// Numbers those of several siblings that are of the same type, so that they can be told apart.
+  /// Adds number tags to siblings of the same device type, which have to be distinguishable.
   private static func tagged(_ siblings: [EndpointDefinition]) -> [EndpointDefinition] {
     var counts: [DeviceTypeID: Int] = [:]
     for type in siblings.flatMap(\.deviceTypes) { counts[type.id, default: 0] += 1 }
@@ -148,7 +156,7 @@ extension DeviceAssembly {
 /// Tags of the standard namespace “Common Number”. Standard Namespaces § 8.
 private enum NumberTag {
   static func of(_ number: Int) -> SemanticTagStruct {
-    // There are names up to thirty; then it is the row, which is given by its label.
+    // The namespace names numbers up to thirty; higher ones use “row” with a label.
     number <= 30
       ? SemanticTagStruct(mfgCode: .null, namespaceID: 0x07, tag: UInt8(number))
       : SemanticTagStruct(mfgCode: .null, namespaceID: 0x08, tag: 0x05, label: .value("\(number)"))
@@ -162,20 +170,20 @@ private enum SwitchTag {
   ]
 
   static func of(_ button: String) -> SemanticTagStruct {
-    // The label tells apart what has the same tag, and names what has none.
+    // The label distinguishes buttons with the same tag, and names buttons without one.
     SemanticTagStruct(
       mfgCode: .null, namespaceID: 0x43, tag: named[button.lowercased()] ?? 8, label: .value(button))
   }
 }
 
-/// Which endpoint each device behind a bridge has: always the same one, and never one that another device had.
+/// The endpoints of bridged devices. A device keeps its endpoint, and an endpoint is never reused for another device.
 /// Matter Core § 9.12.
 struct EndpointNumbers: Sendable {
   private static let prefix = "bridge/endpoint/", nextKey = "bridge/next"
   private var numbers: [String: UInt16] = [:]
-  /// Endpoint 1 is the aggregator.
+  /// The next free endpoint; 1 is the aggregator.
   private var next: UInt16 = 2
-  /// To be stored before the device runs.
+  /// The changes to store before the device runs.
   private(set) var changes: [StoreChange] = []
 
   init() {}
@@ -187,11 +195,11 @@ struct EndpointNumbers: Sendable {
     if let value = stored[Self.nextKey], let number = try? UInt16(tlv: value) { next = number }
   }
 
-  /// The endpoint of a device, or of a part of it; a new one if it has none yet.
+  /// Returns the endpoint of a device or of a part of it, and assigns a new one if needed.
   mutating func number(of name: String) -> EndpointID {
     if let known = numbers[name] { return EndpointID(known) }
     let number = next
-    // There are fewer devices than numbers; whoever had them all would share the last one.
+    // There are fewer devices than numbers; beyond that, devices would share the last one.
     if next < 0xFFFE { next += 1 }
     numbers[name] = number
     changes = changes.filter { $0.key != Self.nextKey }

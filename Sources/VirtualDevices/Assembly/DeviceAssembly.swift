@@ -4,7 +4,7 @@ import MatterDevice
 import MatterModel
 import MatterProtocol
 
-/// Puts a device together from its definition: configuration, endpoints, cluster servers.
+/// Assembles the configuration, the endpoints and the cluster servers of a device from its definition.
 enum DeviceAssembly {
   static func configuration(
     of device: DeviceDefinition, identity: DeviceIdentity, port: UInt16, addresses: [IPAddress] = []
@@ -31,7 +31,7 @@ enum DeviceAssembly {
 
   private static let networkName = "eth0"
 
-  /// What General Diagnostics tells of the device's one interface.
+  /// Returns the device's one interface for General Diagnostics.
   static func networkInterfaces(
     of device: DeviceDefinition, addresses: [IPAddress]
   ) -> [GeneralDiagnostics.NetworkInterface] {
@@ -44,7 +44,7 @@ enum DeviceAssembly {
     ]
   }
 
-  /// A made-up MAC address, locally administered, that is the device's own.
+  /// Returns a locally administered MAC address derived from the unique ID.
   private static func hardwareAddress(_ device: DeviceDefinition) -> [UInt8] {
     let digits = Array(device.uniqueID.utf8.prefix(10))
     return [0x02]
@@ -53,20 +53,20 @@ enum DeviceAssembly {
       }
   }
 
-  /// The same, as the name of its host. Matter Core § 4.3.1.1.
+  /// Returns the same address as the host name. Matter Core § 4.3.1.1.
   private static func hostName(_ device: DeviceDefinition) -> String {
     "02" + device.uniqueID.prefix(10).uppercased()
   }
 
-  /// As much of a text as fits, without cutting a character.
+  /// Truncates a text to a number of UTF-8 bytes, without splitting a character.
   static func clipped(_ text: String, to count: Int) -> String {
     var text = text
     while text.utf8.count > count { text.removeLast() }
     return text
   }
 
-  /// The behaviour of each kind of device on its endpoint.
-  /// - Parameter switchKind: what a generic switch can tell.
+  /// Returns the cluster servers of each kind of device.
+  /// - Parameter switchKind: the features of a generic switch.
   static func servers(of kind: DeviceKind, switchKind: SwitchKind = .full) -> [ClusterServer] {
     let common = [GroupsServer.make(), ScenesManagementServer.make()]
     switch kind {
@@ -90,18 +90,18 @@ enum DeviceAssembly {
     case .dimmablePlugInUnit:
       return common + [IdentifyServer.make(.visibleIndicator), OnOffServer.make(), LevelControlServer.make()]
     default:
-      // Kinds are listed in DeviceKind; the tests see to it that each has its servers here.
+      // Kinds are listed in DeviceKind; a test checks that each has its servers here.
       return []
     }
   }
 
-  /// Where an endpoint with client clusters is told whom to control.
+  /// The server with the targets of an endpoint's client clusters.
   private static var bindings: [ClusterServer] { [BindingServer.make()] }
 }
 
-/// What there is to know of a kind of simulated device.
+/// Information about the kinds of simulated devices.
 public enum SimulatedDevice {
-  /// The names of the clusters that its application endpoint serves.
+  /// Returns the names of the clusters that the application endpoint serves.
   public static func clusterNames(of kind: DeviceKind) -> [String] {
     (DeviceAssembly.servers(of: kind).map { $0.cluster.name } + [Descriptor.name]).sorted()
   }

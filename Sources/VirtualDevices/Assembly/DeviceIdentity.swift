@@ -6,18 +6,19 @@ import MatterProtocol
 import MatterTLV
 import Runtime
 
-/// What a virtual device is given once, at its first start, as a real one is in the factory: a device certificate of its
-/// own and the salt of its passcode. Kept in the device's store, beside what the engine keeps there.
+/// The identity that a virtual device gets at its first start, as a real one does in the factory: a device attestation
+/// certificate and the salt of its passcode. Stored in the device's store, beside the engine's state.
 struct DeviceIdentity: Sendable {
   let attestation: AttestationCredentials
-  /// Of the passcode's verifier.
+  /// The salt of the passcode's verifier.
   let salt: [UInt8]
 
-  /// PBKDF2 rounds: the fewest that the standard allows, as virtual devices are made by the hundred. Matter Core § 3.9.
+  /// PBKDF2 iterations: the minimum of the standard, since virtual devices are created by the hundred. Matter Core §
+  /// 3.9.
   static let iterations: UInt32 = 1000
   private static let prefix = "identity/"
 
-  /// Takes the identity from the store, or makes one and puts it there.
+  /// Loads the identity from the store, or creates and stores one.
   init(
     of device: DeviceDefinition, in store: any NodeStore, _ state: StoredState,
     signatures: any SignatureScheme = OpenSSLSignatures(),
@@ -40,7 +41,8 @@ struct DeviceIdentity: Sendable {
       dacKey: made.dacKey, deviceCertificate: made.dac.der, intermediateCertificate: made.pai.der,
       certificationDeclaration: made.certificationDeclaration)
     salt = random.bytes(32)
-    // Not durable by itself: before the device is in a fabric it may have another one, and that makes all before it durable.
+    // Not durable by itself: a device without a fabric may get another identity, and joining one makes all earlier
+    // commits durable.
     try store.commit([
       StoreChange(Self.prefix + "dac", attestation.deviceCertificate),
       StoreChange(Self.prefix + "pai", attestation.intermediateCertificate),

@@ -2,13 +2,13 @@ import Foundation
 import Glibc
 import Runtime
 
-/// Asks running fleets, from another process. Blocks until the answer is there.
+/// A client for running fleets in other processes. Blocks until the reply arrives.
 public enum ControlClient {
-  /// How long a fleet may take to answer.
+  /// The timeout of a request, in seconds.
   private static let timeout = 15
 
-  /// Sends one request to the fleet of a process, and waits for the answer.
-  /// - Throws: `notRunning` where nobody listens, `noAnswer`, and whatever the fleet says against it.
+  /// Sends one request to the fleet of a process, and waits for the reply.
+  /// - Throws: `notRunning` if no fleet is listening, `noAnswer`, or the error of the fleet.
   @discardableResult
   public static func send(
     _ request: ControlRequest, toProcess process: Int32, in directory: String
@@ -24,7 +24,7 @@ public enum ControlClient {
     try write(Array(data) + [UInt8(ascii: "\n")], to: descriptor)
     let line = try readLine(from: descriptor)
     guard let reply = try? JSONDecoder().decode(ControlReply.self, from: Data(line)) else {
-      throw ControlError(.noAnswer, "process \(process) answers in words that are not known here")
+      throw ControlError(.noAnswer, "process \(process): unknown reply, perhaps from another version of hearth")
     }
     if let error = reply.error { throw error }
     return reply
@@ -32,7 +32,7 @@ public enum ControlClient {
 
   private static func connect(_ path: String) throws(ControlError) -> Int32 {
     guard let directory = SocketPath.Directory(of: path) else {
-      throw ControlError(.notRunning, "there is no directory for \(path)")
+      throw ControlError(.notRunning, "\(path): no such directory")
     }
     defer { directory.close() }
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -55,14 +55,14 @@ public enum ControlClient {
   }
 
   private static func write(_ bytes: [UInt8], to descriptor: Int32) throws(ControlError) {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+    var remaining = bytes[...]
+    while !remaining.isEmpty {
+      let count = remaining.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
       guard count > 0 else {
         if count < 0, errno == EINTR { continue }
-        throw ControlError(.noAnswer, "the fleet does not listen: \(String(cString: strerror(errno)))")
+        throw ControlError(.noAnswer, "the fleet does not accept the request: \(String(cString: strerror(errno)))")
       }
-      rest = rest.dropFirst(count)
+      remaining = remaining.dropFirst(count)
     }
   }
 

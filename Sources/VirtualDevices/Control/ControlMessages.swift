@@ -1,38 +1,38 @@
-/// What another process may ask of a running fleet, as one line of JSON. Devices are named by their whole path.
+/// A request of another process to a running fleet, as one line of JSON. Devices are named by their full path.
 public enum ControlRequest: Codable, Sendable, Hashable {
   case status
-  /// Change an attribute as the physical device would.
-  /// - endpoint: nil for the first of the device that serves the cluster.
-  /// - value: one element of TLV with an anonymous tag.
+  /// Changes an attribute as the physical device would.
+  /// - endpoint: nil for the first endpoint of the device with the cluster.
+  /// - value: one TLV element with an anonymous tag.
   case set(device: String, endpoint: UInt16?, cluster: UInt32, attribute: UInt32, value: [UInt8])
-  /// What an attribute is, whatever a controller may read of it; answered with ``ControlReply/value``.
+  /// Reads an attribute, even one that controllers can't read; answered with ``ControlReply/value``.
   case get(device: String, endpoint: UInt16?, cluster: UInt32, attribute: UInt32)
-  /// Move a switch.
-  /// - button: which of several, from 0.
+  /// Operates a switch.
+  /// - button: the index of the button, from 0.
   case move(device: String, button: Int, moves: [Move])
-  /// What is done to a device's plug.
+  /// Changes the power of a device.
   case power(device: String, Power)
-  /// What is injected into the network around a device.
+  /// Injects a fault into the device's network.
   case network(device: String, DeviceNetwork.Fault)
 
-  /// One movement of a hand at a switch.
+  /// One movement of a switch.
   public struct Move: Codable, Sendable, Hashable {
-    /// Where the hand puts it: 0 is where it rests.
+    /// The new position; 0 is the idle position.
     public var position: UInt8
-    /// Milliseconds after the movement before.
+    /// Milliseconds after the previous movement.
     public var after: Int64
 
     public init(position: UInt8, after: Int64) { (self.position, self.after) = (position, after) }
   }
 
-  /// What is done to a device's plug.
+  /// A change of the power.
   public enum Power: String, Codable, Sendable, Hashable, CaseIterable {
     case on, off
-    /// Off, and on again a moment later.
+    /// Off, and on again one second later.
     case cycle
   }
 
-  /// The device it is about.
+  /// The device that the request is for.
   var device: String? {
     switch self {
     case .status: nil
@@ -45,11 +45,11 @@ public enum ControlRequest: Codable, Sendable, Hashable {
 
 /// The answer to a ``ControlRequest``.
 public struct ControlReply: Codable, Sendable, Hashable {
-  /// Nil: it was done.
+  /// The error; nil on success.
   public var error: ControlError?
-  /// How the fleet is, where that was asked for.
+  /// The status of the fleet, for ``ControlRequest/status``.
   public var fleet: FleetStatus?
-  /// One element of TLV.
+  /// The value of an attribute, as one TLV element.
   public var value: [UInt8]?
 
   init(error: ControlError? = nil, fleet: FleetStatus? = nil, value: [UInt8]? = nil) {
@@ -57,25 +57,25 @@ public struct ControlReply: Codable, Sendable, Hashable {
   }
 }
 
-/// Why a ``ControlRequest`` could not be fulfilled.
+/// Why a ``ControlRequest`` failed.
 public struct ControlError: Error, Codable, Sendable, Hashable, CustomStringConvertible {
-  /// What a program goes by.
+  /// The code of the error, for programs.
   public enum Code: String, Codable, Sendable, Hashable {
-    /// Nobody listens there.
+    /// No fleet is listening.
     case notRunning
-    /// The fleet does not answer, or not in words that we know.
+    /// The fleet does not reply, or with an unknown reply.
     case noAnswer
     case badRequest
-    /// The fleet has no such device, or the device no such thing.
+    /// The fleet has no such device, or the device no such element.
     case notFound
-    /// The device does not do it.
+    /// The device rejected the request.
     case refused
     case noPower
     case failed
   }
 
   public var code: Code
-  /// The same for people, with what to do.
+  /// The text of the error, with the action to take.
   public var message: String
 
   public init(_ code: Code, _ message: String) { (self.code, self.message) = (code, message) }

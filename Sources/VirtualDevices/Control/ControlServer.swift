@@ -4,7 +4,8 @@ import NIOCore
 import NIOPosix
 import Runtime
 
-/// Listens in the run directory for what other processes of this user ask for. One line of JSON each way.
+/// Serves requests of other processes of this user on a socket in the run directory. One line of JSON in each
+/// direction.
 final class ControlServer: Sendable {
   typealias Answer = @Sendable (ControlRequest) -> EventLoopFuture<ControlReply>
 
@@ -13,7 +14,7 @@ final class ControlServer: Sendable {
 
   private init(_ channel: any Channel, _ path: String) { (self.channel, self.path) = (channel, path) }
 
-  /// Starts to listen; what is left of an earlier process at that path is removed.
+  /// Starts listening; removes the socket of an earlier process at that path.
   static func open(path: String, on loop: any EventLoop, answering answer: @escaping Answer) async throws
     -> ControlServer
   {
@@ -35,12 +36,12 @@ final class ControlServer: Sendable {
   }
 }
 
-/// One connection: answers lines in their order.
+/// One connection: answers lines in order.
 private final class ControlHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
-  private static let longestLine = 1 << 16
+  private static let maximumLineLength = 1 << 16
   private let answer: ControlServer.Answer
   private var line: [UInt8] = []
 
@@ -54,7 +55,7 @@ private final class ControlHandler: ChannelInboundHandler {
       } else {
         line.append(byte)
       }
-      guard line.count <= Self.longestLine else {
+      guard line.count <= Self.maximumLineLength else {
         context.close(promise: nil)
         return
       }
@@ -69,7 +70,7 @@ private final class ControlHandler: ChannelInboundHandler {
       reply = answer(request).hop(to: context.eventLoop)
     } else {
       reply = context.eventLoop.makeSucceededFuture(
-        ControlReply(error: ControlError(.badRequest, "this fleet does not know that request")))
+        ControlReply(error: ControlError(.badRequest, "unknown request, perhaps from another version of hearth")))
     }
     let channel = context.channel
     reply.whenComplete { result in

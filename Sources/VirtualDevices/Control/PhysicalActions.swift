@@ -5,20 +5,20 @@ import MatterProtocol
 import NIOCore
 import Runtime
 
-/// Does to the devices of a fleet what other processes ask for.
+/// Performs physical actions on the devices of a fleet, on request of other processes.
 struct PhysicalActions: Sendable {
-  /// How long a device is without power when its power is cycled.
+  /// The time without power when power is cycled.
   private static let pause = TimeAmount.seconds(1)
 
-  /// The most movements of a switch, and the longest time between two of them in milliseconds.
-  private static let longestSequence = 1000, longestPause: Int64 = 86_400_000
+  /// The maximum number of moves of a switch, and the maximum time between two of them in milliseconds.
+  private static let maximumMoves = 1000, maximumPause: Int64 = 86_400_000
 
   private let board: StatusBoard
   private let devices: [NIOLoopBound<VirtualDevice>]
 
   init(_ board: StatusBoard, _ devices: [NIOLoopBound<VirtualDevice>]) { (self.board, self.devices) = (board, devices) }
 
-  /// Answers a request; called on any loop.
+  /// Answers a request. May be called on any loop.
   @Sendable func answer(_ request: ControlRequest) -> EventLoopFuture<ControlReply> {
     if case .status = request { return board.status().map { ControlReply(fleet: $0) } }
     guard let path = request.device else { return done(.init(.badRequest, "no device is named")) }
@@ -29,7 +29,7 @@ struct PhysicalActions: Sendable {
       guard let device = found.lazy.compactMap({ $0 }).first else {
         return done(.init(.notFound, "there is no device “\(path)” here"))
       }
-      return device.eventLoop.flatSubmit { carryOut(request, path, on: device) }
+      return device.eventLoop.flatSubmit { perform(request, path, on: device) }
     }
   }
 
@@ -40,12 +40,12 @@ struct PhysicalActions: Sendable {
   private static func isPossible(_ fault: DeviceNetwork.Fault) -> Bool {
     guard case .conditions(let conditions) = fault else { return true }
     let times = [conditions.latency, conditions.jitter, conditions.holding]
-    return times.allSatisfy { (Duration.zero...Duration.milliseconds(longestPause)).contains($0) }
+    return times.allSatisfy { (Duration.zero...Duration.milliseconds(maximumPause)).contains($0) }
       && conditions.bytesPerSecond >= 0 && conditions.maximumDatagramSize >= 0
   }
 
-  /// On the device's loop.
-  private func carryOut(
+  /// Performs a request on the device's loop.
+  private func perform(
     _ request: ControlRequest, _ path: String, on bound: NIOLoopBound<VirtualDevice>
   ) -> EventLoopFuture<ControlReply> {
     let device = bound.value
@@ -67,7 +67,8 @@ struct PhysicalActions: Sendable {
       case .network(_, let fault):
         guard Self.isPossible(fault) else {
           throw ControlError(
-            .badRequest, "no network is like that: times are from nothing to a day, sizes and rates not below 0")
+            .badRequest,
+            "link conditions out of range; expected times from 0 to 24 h, and sizes and rates of at least 0")
         }
         try device.inject(fault, at: place)
       case .set(_, let endpoint, let cluster, let attribute, let value):
@@ -76,9 +77,11 @@ struct PhysicalActions: Sendable {
         let found = try device.find(ClusterID(cluster), AttributeID(attribute), on: place.endpoints(endpoint))
         return board.eventLoop.makeSucceededFuture(ControlReply(value: found.value))
       case .move(_, let button, let moves):
-        guard moves.count <= Self.longestSequence, moves.allSatisfy({ (0...Self.longestPause).contains($0.after) })
+        guard moves.count <= Self.maximumMoves, moves.allSatisfy({ (0...Self.maximumPause).contains($0.after) })
         else {
-          throw ControlError(.badRequest, "that is more than a hand would do in a day")
+          throw ControlError(
+            .badRequest,
+            "too many moves, or too long a pause; at most \(Self.maximumMoves) moves, with pauses of at most 24 h")
         }
         guard place.application.indices.contains(button) else {
           throw ControlError(.notFound, "“\(path)” has no button \(button.saturatingAdd(1))")

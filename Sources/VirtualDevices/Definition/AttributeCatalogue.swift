@@ -6,6 +6,8 @@ internal import MatterTLV
 ///     let catalogue = AttributeCatalogue(clusters: [OnOff.self, LevelControl.self])
 public struct AttributeCatalogue: Sendable {
   private var clusters: [Entry] = []
+  /// Whether integers have to fit their type. Otherwise they are checked with the device, which may limit them further.
+  var checksIntegers = true
 
   private struct Entry: Sendable {
     let name: String
@@ -13,7 +15,7 @@ public struct AttributeCatalogue: Sendable {
     let attributes: [(name: String, info: AttributeInfo)]
   }
 
-  /// - Parameter clusters: whose attributes can be given values to.
+  /// - Parameter clusters: the clusters whose attributes can get initial values.
   public init(clusters: [any Cluster.Type]) {
     self.clusters = clusters.map { cluster in
       Entry(
@@ -22,15 +24,15 @@ public struct AttributeCatalogue: Sendable {
     }
   }
 
-  /// In the files' spelling: `levelControl`.
+  /// The names in the spelling of the files: `levelControl`.
   public var clusterNames: [String] { clusters.map(\.name) }
 
-  /// In the files' spelling: `currentLevel`. Empty for a cluster that is not known.
+  /// Returns the names in the spelling of the files: `currentLevel`. Empty for an unknown cluster.
   public func attributeNames(of cluster: String) -> [String] {
     entry(cluster)?.attributes.map(\.name) ?? []
   }
 
-  /// The name with a small first letter; leading capitals that stand for several words all become small.
+  /// Returns the name with a lower-case first word; a leading acronym becomes lower case as a whole.
   static func camelCase(_ name: String) -> String {
     let characters = Array(name)
     var result = ""
@@ -42,7 +44,7 @@ public struct AttributeCatalogue: Sendable {
     return result
   }
 
-  /// A cluster's attribute by their names; case does not count.
+  /// Finds an attribute by cluster and name, ignoring case.
   func find(cluster: String, attribute: String) -> (cluster: String, id: ClusterID, name: String, info: AttributeInfo)?
   {
     guard let entry = entry(cluster),
@@ -59,9 +61,10 @@ public struct AttributeCatalogue: Sendable {
 }
 
 extension InitialValue {
-  /// The value as TLV with an anonymous tag, in the attribute's type; nil without a catalogue.
+  /// The value as one TLV element with an anonymous tag, in the attribute's type; nil without a catalogue, or if it is
+  /// not a value of the type.
   public var tlv: [UInt8]? {
-    guard var schema = target?.schema else { return nil }
+    guard mismatch == nil, var schema = target?.schema else { return nil }
     if case .nullable(let inner) = schema { schema = inner }
     var writer = TLVWriter()
     switch (value, schema) {

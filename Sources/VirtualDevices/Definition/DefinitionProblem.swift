@@ -1,26 +1,26 @@
-/// A place in a definition file.
+/// A position in a definition file.
 public struct SourceMark: Hashable, Sendable, CustomStringConvertible {
-  /// The file's name as it was given to the loader.
+  /// The name of the file, as passed to the loader.
   public var file: String
-  /// From 1.
+  /// The line, from 1.
   public var line: Int
-  /// From 1, in Unicode scalars.
+  /// The column, from 1, in Unicode scalars.
   public var column: Int
 
   public init(file: String, line: Int, column: Int) { (self.file, self.line, self.column) = (file, line, column) }
 
-  /// `file:line:column`, which editors and terminals make a link of.
+  /// `file:line:column`, which editors and terminals turn into a link.
   public var description: String { "\(file):\(line):\(column)" }
 }
 
-/// One thing that is wrong in a definition file.
+/// One problem in a definition file.
 public struct DefinitionProblem: Hashable, Sendable, CustomStringConvertible {
   public var mark: SourceMark
-  /// What stands there, ready to be printed.
+  /// The text that was found, for display.
   public var found: String
-  /// What could stand there.
+  /// The text that was expected, for display.
   public var expected: String
-  /// Known names that are close to what was found.
+  /// Known names that are similar to the text.
   public var suggestions: [String]
 
   public init(at mark: SourceMark, found: String, expected: String, suggestions: [String] = []) {
@@ -34,13 +34,13 @@ public struct DefinitionProblem: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Why definition files can't be used: all that is wrong in them, by file and line.
+/// The problems of definition files, in the order of files and lines.
 public struct DefinitionError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// Never empty.
+  /// The problems; never empty.
   public var problems: [DefinitionProblem]
 
   public init(problems: [DefinitionProblem]) { self.problems = problems }
 
-  /// One line for each problem.
+  /// The problems, one a line.
   public var description: String { problems.map(\.description).joined(separator: "\n") }
 }

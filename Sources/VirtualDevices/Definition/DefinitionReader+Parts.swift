@@ -2,11 +2,11 @@ internal import MatterDevice
 internal import MatterModel
 internal import Yams
 
-// What only some kinds of device have: labels, buttons, devices behind them.
+// Keys of some kinds of device only: labels, buttons, bridged devices.
 extension DefinitionReader {
   typealias Parts = (switchKind: SwitchKind?, buttons: [String], bridged: [DeviceDraft])
 
-  /// Reads what belongs to a kind, and reports what belongs to another.
+  /// Reads the keys of a kind, and reports those of other kinds.
   mutating func readParts(
     _ fields: [String: Node], of kind: DeviceKind?, isBridged: Bool, mark: SourceMark
   ) -> Parts {
@@ -40,7 +40,7 @@ extension DefinitionReader {
 
   private mutating func reportMisplaced(_ node: Node, _ key: String, of kind: DeviceKind) {
     report(
-      at: document.mark(of: node), found: "“\(key)”", expected: "it for a device of the type “\(kind.name)” only")
+      at: document.mark(of: node), found: "“\(key)”", expected: "this key only in a device of the type “\(kind.name)”")
   }
 
   private mutating func readBridged(_ node: Node) -> [DeviceDraft] {
@@ -69,7 +69,7 @@ extension DefinitionReader {
 
   // MARK: Switches
 
-  /// The kinds of switch, as files name them.
+  /// The kinds of switch by their names in files.
   static let switchNames: [(name: String, kind: SwitchKind)] = [
     ("latching", .latching), ("momentary", .momentary), ("release", .release), ("long press", .longPress),
     ("multi press", .multiPress), ("full", .full), ("action", .action),
@@ -88,7 +88,7 @@ extension DefinitionReader {
     return nil
   }
 
-  /// The most buttons that one device has.
+  /// The maximum number of buttons of a device.
   private static let buttonLimit = 16
 
   private mutating func readButtons(_ node: Node) -> [String] {

@@ -1,16 +1,18 @@
 internal import MatterModel
 internal import Yams
 
-/// Reads one definition file; collects what is wrong instead of stopping at it.
+/// Reads one definition file and collects all problems instead of stopping at the first.
 struct DefinitionReader {
   private(set) var problems: [DefinitionProblem] = []
   let document: YAMLDocument
   private let catalogue: AttributeCatalogue?
   private var rooms: [Marked<String>]?
-  /// Entries read so far: aliases make many of a short file.
+  /// The rooms of the file by lowercased name.
+  private var roomsByName: [String: Marked<String>] = [:]
+  /// The number of entries read; limited, since aliases can expand a short file into many.
   private var entryCount = 0
 
-  /// Keys of the file that are somebody else's.
+  /// Keys of the file that another reader handles.
   private let ignored: [String]
 
   init(file: String, text: String, catalogue: AttributeCatalogue?, ignoring ignored: [String] = []) {
@@ -61,13 +63,20 @@ struct DefinitionReader {
       return nil
     }
     var rooms: [Marked<String>] = []
-    for node in sequence {
+    for (index, node) in sequence.enumerated() {
+      guard index < DefinitionResolver.roomLimit else {
+        report(
+          at: document.mark(of: node), found: "more than \(DefinitionResolver.roomLimit) rooms",
+          expected: "at most that many")
+        break
+      }
       guard let room = name(node, what: "a room's name") else { continue }
-      if let first = rooms.first(where: { $0.value.lowercased() == room.value.lowercased() }) {
+      if let first = roomsByName[room.value.lowercased()] {
         report(
           at: room.mark, found: "room “\(room.value)” again",
           expected: "each room once; it is in line \(first.mark.line) already")
       } else {
+        roomsByName[room.value.lowercased()] = room
         rooms.append(room)
       }
     }
@@ -79,19 +88,19 @@ struct DefinitionReader {
     "serial", "uniqueID", "enableKey", "attributes", "count", "labels", "switch", "buttons", "devices", "provisional",
     "resumesSubscriptions",
   ]
-  /// What a device behind a bridge has of its own: codes and ports are the bridge's.
+  /// The keys of a bridged device; codes and ports are those of the bridge.
   private static let bridgedKeys = deviceKeys.filter {
     !["passcode", "discriminator", "port", "enableKey", "devices", "resumesSubscriptions"].contains($0)
   }
 
-  /// - Parameter isBridged: whether it is behind a bridge.
+  /// - Parameter isBridged: whether the device is behind a bridge.
   mutating func readDevice(_ node: Node, isBridged: Bool = false) -> DeviceDraft? {
     entryCount += 1
     guard entryCount <= DefinitionResolver.deviceLimit else {
       if entryCount == DefinitionResolver.deviceLimit + 1 {
         report(
           at: document.mark(of: node), found: "more than \(DefinitionResolver.deviceLimit) entries",
-          expected: "at most that many, with those behind bridges")
+          expected: "at most that many, including bridged devices")
       }
       return nil
     }
@@ -120,7 +129,9 @@ struct DefinitionReader {
     let serial = text(fields["serial"])
     let uniqueID = fields["uniqueID"].flatMap { readUniqueID($0) }
     if let uniqueID, fields["count"] != nil {
-      report(at: uniqueID.mark, found: "one unique id for several devices", expected: "it at an entry without count")
+      report(
+        at: uniqueID.mark, found: "one unique id for several devices",
+        expected: "a unique id only in an entry without count")
     }
     let enableKey = fields["enableKey"].flatMap { readKey($0) }
     let provisional = boolean(fields["provisional"])
@@ -161,7 +172,7 @@ struct DefinitionReader {
     return bytes
   }
 
-  /// The address that a device makes up for its interface is made of it, too.
+  /// The MAC address of the device is derived from the unique ID as well.
   private mutating func readUniqueID(_ node: Node) -> Marked<String>? {
     let text = node.scalar?.string ?? ""
     guard text.utf8.count == 32, text.allSatisfy({ $0.isASCII && $0.isHexDigit }) else {
@@ -177,7 +188,7 @@ struct DefinitionReader {
       let text = node.scalar?.string ?? ""
       var suggestions = NearestName.suggestions(for: text, in: names)
       if suggestions.isEmpty {
-        // An alias that is close stands for the name that it is short for.
+        // A similar alias suggests its canonical name.
         let aliases = NearestName.suggestions(for: text, in: DeviceKind.all.flatMap(\.aliases))
         suggestions = DeviceKind.all.filter { !Set($0.aliases).isDisjoint(with: aliases) }.map(\.name)
       }
@@ -193,7 +204,7 @@ struct DefinitionReader {
   private mutating func readRoom(_ node: Node) -> String? {
     guard let room = name(node, what: "the room's name") else { return nil }
     guard let rooms else { return room.value }
-    if let known = rooms.first(where: { $0.value.lowercased() == room.value.lowercased() }) { return known.value }
+    if let known = roomsByName[room.value.lowercased()] { return known.value }
     let names = rooms.map(\.value)
     report(
       at: room.mark, found: "room “\(room.value)”",
@@ -243,7 +254,7 @@ struct DefinitionReader {
 
   // MARK: Building blocks
 
-  /// A mapping's values by key; reports keys that are not `known`. Nil where there is no mapping.
+  /// Returns the values of a mapping by key, and reports keys that are not `known`. Nil if the node is not a mapping.
   mutating func fields(of node: Node, known: [String], what: String) -> [String: Node]? {
     guard case .mapping(let mapping) = node else {
       report(node, expected: "\(what) with \(Self.list(known.prefix(3).map { "“\($0):”" }, last: "and"))")
@@ -283,7 +294,7 @@ struct DefinitionReader {
     return value
   }
 
-  /// A text for one of Basic Information's attributes.
+  /// Reads a text for an attribute of Basic Information.
   mutating func text(_ node: Node?) -> Marked<String>? {
     guard let node else { return nil }
     guard let scalar = node.scalar, !node.isNull, (1...32).contains(scalar.string.utf8.count) else {
@@ -293,7 +304,7 @@ struct DefinitionReader {
     return Marked(value: scalar.string, mark: document.mark(of: node))
   }
 
-  /// A name of a home, room or device: they become parts of paths such as `kitchen/lamp`.
+  /// Reads the name of a home, room or device. Names become parts of paths such as `kitchen/lamp`.
   private mutating func name(_ node: Node?, what: String) -> Marked<String>? {
     guard let node else { return nil }
     let text = node.scalar?.string ?? ""
@@ -315,14 +326,30 @@ struct DefinitionReader {
     problems.append(DefinitionProblem(at: mark, found: found, expected: expected, suggestions: suggestions))
   }
 
-  /// "a, b or c".
+  /// Returns the words as "a, b or c".
   static func list(_ words: [String], last: String = "or") -> String {
     guard let final = words.last, words.count > 1 else { return words.first ?? "" }
     return words.dropLast().joined(separator: ", ") + " \(last) " + final
   }
+
+  /// The names of an enumeration with their numbers: `Off (0), On (1) or Toggle (2)`; nil if there are none.
+  static func list(_ names: [UInt64: String]) -> String? {
+    names.isEmpty ? nil : list(names.sorted { $0.key < $1.key }.map { "\($0.value) (\($0.key))" })
+  }
+}
+
+extension Schema {
+  /// The values of an enumeration by name and number, for messages; nil for another type.
+  var namedValues: String? {
+    switch self {
+    case .enumeration(_, let names): DefinitionReader.list(names)
+    case .nullable(let wrapped): wrapped.namedValues
+    default: nil
+    }
+  }
 }
 
 extension Marked where Value == Int64 {
-  /// The same number in 16 bits; its range was checked when it was read.
+  /// The same number in 16 bits; the range was checked on reading.
   fileprivate func narrowed() -> Marked<UInt16> { Marked<UInt16>(value: UInt16(clamping: value), mark: mark) }
 }

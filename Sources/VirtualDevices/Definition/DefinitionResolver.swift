@@ -1,24 +1,26 @@
 internal import MatterModel
 
-/// Turns drafts into devices: writes `count` out, finds clashes, and derives what was left out.
+/// Turns drafts into devices: expands `count`, reports conflicts, and derives missing values.
 struct DefinitionResolver {
   private(set) var problems: [DefinitionProblem] = []
 
   private static let discriminatorCount = 4096
-  /// The most devices of all files, those behind bridges included.
+  /// The maximum number of devices in all files, including bridged devices.
   static let deviceLimit = 16_384
+  /// The limit of entries in a file's list of rooms.
+  static let roomLimit = 4096
 
-  /// One device of a draft; `index` is nil where the draft is for one device only.
+  /// One device of a draft; `index` is nil without `count`.
   private struct Item {
     let draft: DeviceDraft
     let index: Int?
     var bridged: [Item] = []
-    /// What everything derived of the bridge in front of it depends on: nil where there is none.
+    /// The seed of the bridge in front of the device, for derived values; nil if it is not bridged.
     var bridge: String?
 
     var name: String { index.map { "\(draft.name.value) \($0 + 1)" } ?? draft.name.value }
     var path: String { draft.room.map { "\($0)/\(name)" } ?? name }
-    /// What everything derived depends on. A device behind a bridge is another one than that of the same name in front of it.
+    /// The seed of all derived values. It differs for a bridged device and one of the same name without a bridge.
     var seed: String { (bridge.map { $0 + "/" } ?? "") + "\(draft.room ?? "")/\(name)" }
     var discriminator: UInt16? { draft.discriminator.map { $0.value &+ UInt16(clamping: index ?? 0) } }
     var port: UInt16? { draft.port.map { $0.value &+ UInt16(clamping: index ?? 0) } }
@@ -35,19 +37,19 @@ struct DefinitionResolver {
       spelling[room.lowercased()] = room
       home.rooms.append(room)
     }
-    // Before `count` is written out: it may be a typing error, and each device takes memory.
+    // Before `count` is expanded: it may be a typing error, and each device takes memory.
     guard checkNumbers(files.flatMap(\.devices)) else { return home }
     var items: [Item] = []
     for file in files {
       file.rooms?.forEach(add)
       for draft in file.devices { items += Self.items(of: draft, add: add, spelling: { spelling[$0.lowercased()] }) }
     }
-    checkClashes(items + items.filter { ($0.index ?? 0) == 0 }.flatMap(\.bridged))
+    checkConflicts(items + items.filter { ($0.index ?? 0) == 0 }.flatMap(\.bridged))
     home.devices = derive(items)
     return home
   }
 
-  /// A draft with `count` written out, and all that is behind it.
+  /// Returns the devices of a draft, with `count` expanded, and their bridged devices.
   private static func items(
     of draft: DeviceDraft, add: (String) -> Void, spelling: (String) -> String?
   ) -> [Item] {
@@ -72,11 +74,11 @@ struct DefinitionResolver {
 
   // MARK: Limits
 
-  /// The most devices that one bridge has: its list of parts must fit a report.
+  /// The maximum number of devices of a bridge: its list of parts must fit a report.
   private static let bridgedLimit = 250
 
-  /// Reports more devices than there may be.
-  /// - Returns: whether `count` may be written out.
+  /// Reports too many devices.
+  /// - Returns: whether `count` can be expanded.
   private mutating func checkNumbers(_ drafts: [DeviceDraft]) -> Bool {
     let before = problems.count
     for draft in drafts {
@@ -93,11 +95,11 @@ struct DefinitionResolver {
     checkTotal(
       drafts, limit: Self.discriminatorCount, because: "each needs a discriminator of its own", \.number)
     guard problems.count == before else { return false }
-    checkTotal(drafts, limit: Self.deviceLimit, because: "with those behind bridges", \.total)
+    checkTotal(drafts, limit: Self.deviceLimit, because: "including bridged devices", \.total)
     return problems.count == before
   }
 
-  /// Reports the draft with which the devices become more than `limit`.
+  /// Reports the draft at which the number of devices exceeds `limit`.
   private mutating func checkTotal(
     _ drafts: [DeviceDraft], limit: Int, because reason: String, _ number: (DeviceDraft) -> Int
   ) {
@@ -116,9 +118,9 @@ struct DefinitionResolver {
     problems.append(DefinitionProblem(at: mark, found: found, expected: expected))
   }
 
-  // MARK: Clashes
+  // MARK: Conflicts
 
-  private mutating func checkClashes(_ items: [Item]) {
+  private mutating func checkConflicts(_ items: [Item]) {
     report(
       items, at: { $0.draft.name.mark }, by: { $0.path.lowercased() }, found: { "device “\($0.path)” again" })
     report(items, at: { $0.draft.port?.mark }, by: { $0.port }, found: { "port \($0.port ?? 0)" })
@@ -128,7 +130,8 @@ struct DefinitionResolver {
     report(
       items, at: { $0.draft.serialNumber?.mark }, by: { $0.serialNumber },
       found: { "serial “\($0.serialNumber ?? "")”" })
-    // The same once behind a bridge and once in front of it, or behind another one, is one device that can be reached both ways.
+    // One unique ID both behind a bridge and in front of it, or behind another one, is a device that is reachable both
+    // ways.
     func reportUniqueIDs(_ items: [Item]) {
       report(
         items, at: { $0.draft.uniqueID?.mark }, by: { $0.draft.uniqueID?.value },
@@ -138,23 +141,23 @@ struct DefinitionResolver {
     for bridge in items { reportUniqueIDs(bridge.bridged) }
   }
 
-  /// Reports what occurs a second time, once for each draft.
+  /// Reports duplicates, once for each draft.
   private mutating func report<Key: Hashable>(
     _ items: [Item], at mark: (Item) -> SourceMark?, by key: (Item) -> Key?, found: (Item) -> String
   ) {
     var first: [Key: Item] = [:]
     var reported: Set<SourceMark> = []
     for item in items {
-      guard let place = mark(item), let key = key(item) else { continue }
-      guard let other = first[key], let otherPlace = mark(other) else {
+      guard let position = mark(item), let key = key(item) else { continue }
+      guard let other = first[key], let otherPosition = mark(other) else {
         first[key] = item
         continue
       }
-      guard reported.insert(place).inserted else { continue }
+      guard reported.insert(position).inserted else { continue }
       problems.append(
         DefinitionProblem(
-          at: place, found: found(item),
-          expected: "another one: “\(other.path)” has it (\(otherPlace.file):\(otherPlace.line))"))
+          at: position, found: found(item),
+          expected: "another one: “\(other.path)” has it (\(otherPosition.file):\(otherPosition.line))"))
     }
   }
 
@@ -189,7 +192,7 @@ struct DefinitionResolver {
     passcode(from: StableHash.value(of: seed, for: "passcode"))
   }
 
-  /// The next one from the hash on that is valid and not that of the Matter SDK's examples.
+  /// Returns the first valid passcode from the hash on, except that of the Matter SDK's examples.
   static func passcode(from hash: UInt64) -> UInt32 {
     let count = UInt64(SetupPasscode.range.count)
     var offset = hash % count
@@ -205,18 +208,18 @@ struct DefinitionResolver {
       from: UInt16(truncatingIfNeeded: StableHash.value(of: seed, for: "discriminator") & 0xFFF), taken: &taken)
   }
 
-  /// The next free one from the hash on; there is one, because there are at most as many devices. That of the Matter SDK's
-  /// examples comes last.
+  /// Returns the first free discriminator from the hash on. There is one, since there are at most as many devices. That
+  /// of the Matter SDK's examples is used last.
   static func discriminator(from hash: UInt16, taken: inout Set<UInt16>) -> UInt16 {
     var value = hash & 0xFFF
-    // The last one that is free must do, whichever it is.
+    // The last free one is used in any case.
     let avoided = taken.count < discriminatorCount - 1 ? WellKnown.discriminator : nil
     for _ in 0..<discriminatorCount where taken.contains(value) || value == avoided { value = (value + 1) & 0xFFF }
     taken.insert(value)
     return value
   }
 
-  /// The codes of the Matter SDK's examples, which everybody would try first. No device gets them that does not ask for them.
+  /// The codes of the Matter SDK's examples, which users would try first. Only definitions that specify them get them.
   private enum WellKnown {
     static let passcode: UInt32 = 20_202_021, discriminator: UInt16 = 3840
   }

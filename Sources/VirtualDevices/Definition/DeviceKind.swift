@@ -1,16 +1,16 @@
 public import MatterModel
 
-/// A kind of device that can be simulated, as definition files name it.
+/// A kind of simulated device, as definition files name it.
 public struct DeviceKind: Hashable, Sendable {
-  /// The Device Library's name in lower case, as it is written in a definition file; “bridge” for its “aggregator”.
+  /// The name of the Device Library in lower case, as in a definition file; “bridge” for its “aggregator”.
   public let name: String
-  /// Other names for it.
+  /// Alternative names.
   public let aliases: [String]
   /// The device type of its first application endpoint.
   public let deviceType: DeviceTypeID
-  /// The product id of a device whose definition does not give one.
+  /// The default product ID.
   public let productID: UInt16
-  /// One line for people.
+  /// A description in one line, for display.
   public let summary: String
 
   public static let bridge = DeviceKind(
@@ -18,7 +18,7 @@ public struct DeviceKind: Hashable, Sendable {
     summary: "a bridge with other devices behind it")
   public static let genericSwitch = DeviceKind(
     name: "generic switch", aliases: ["button", "remote", "push button"], deviceType: 0x000F, productID: 0x8006,
-    summary: "buttons or a latch, which tell how they are used")
+    summary: "buttons or a latch that reports its use")
   public static let onOffLight = DeviceKind(
     name: "on/off light", aliases: ["switchable light"], deviceType: 0x0100, productID: 0x8000,
     summary: "a light that is on or off")
@@ -30,7 +30,7 @@ public struct DeviceKind: Hashable, Sendable {
     deviceType: 0x010A, productID: 0x8002, summary: "a plug between an outlet and an appliance, on or off")
   public static let dimmablePlugInUnit = DeviceKind(
     name: "dimmable plug-in unit", aliases: ["dimmable plug", "dimmer plug"], deviceType: 0x010B, productID: 0x8007,
-    summary: "a plug that dims what is plugged in")
+    summary: "a plug that dims an appliance")
   public static let onOffLightSwitch = DeviceKind(
     name: "on/off light switch", aliases: ["light switch", "on/off switch"], deviceType: 0x0103, productID: 0x8008,
     summary: "a switch that turns the lights it is bound to on and off")
@@ -47,13 +47,13 @@ public struct DeviceKind: Hashable, Sendable {
     name: "extended color light", aliases: ["extended colour light", "color light", "colour light"],
     deviceType: 0x010D, productID: 0x8004, summary: "a light with a brightness, of any color and any white")
 
-  /// Every kind, in the order of the device type ids.
+  /// Every kind, in the order of the device type IDs.
   public static let all: [DeviceKind] = [
     .bridge, .genericSwitch, .onOffLight, .dimmableLight, .onOffLightSwitch, .dimmerSwitch, .colorDimmerSwitch,
     .onOffPlugInUnit, .dimmablePlugInUnit, .colorTemperatureLight, .extendedColorLight,
   ]
 
-  /// The name as the Device Library writes it: "Dimmable Light", "On/Off Plug-in Unit".
+  /// The name in the spelling of the Device Library: "Dimmable Light", "On/Off Plug-in Unit".
   public var title: String {
     if self == .bridge { return "Aggregator" }
     var isStart = true
@@ -64,7 +64,7 @@ public struct DeviceKind: Hashable, Sendable {
       })
   }
 
-  /// The kind with this name or alias; case, blanks, hyphens and slashes don't count.
+  /// Returns the kind with a name or alias, ignoring case, blanks, hyphens and slashes.
   public static func named(_ text: String) -> DeviceKind? {
     let wanted = NearestName.normalized(text)
     return all.first { kind in ([kind.name] + kind.aliases).contains { NearestName.normalized($0) == wanted } }

@@ -1,20 +1,20 @@
 import MatterDevice
 
-/// A value and where it stands.
+/// A value and its position.
 struct Marked<Value: Sendable>: Sendable {
   let value: Value
   let mark: SourceMark
 }
 
-/// What one file says, before anything is derived.
+/// The contents of one file, before values are derived.
 struct FileDraft: Sendable {
   var home: String?
-  /// Nil where the file lists none, and devices may name any.
+  /// The rooms; nil if the file lists none, in which case devices may name any.
   var rooms: [String]?
   var devices: [DeviceDraft] = []
 }
 
-/// What one entry of `devices` says.
+/// The contents of one entry of `devices`.
 struct DeviceDraft: Sendable {
   var name: Marked<String>
   var room: String?
@@ -37,12 +37,12 @@ struct DeviceDraft: Sendable {
   var buttons: [String] = []
   /// The devices behind a bridge.
   var bridged: [DeviceDraft] = []
-  /// Nil: one device with just this name.
+  /// The number of devices; nil for one device with the unchanged name.
   var count: Marked<Int>?
   var mark: SourceMark
 
-  /// How many devices it stands for.
+  /// The number of devices of the entry.
   var number: Int { count?.value ?? 1 }
-  /// The same with those behind bridges.
+  /// The number of devices including bridged ones.
   var total: Int { number * (1 + bridged.reduce(0) { $0 + $1.number }) }
 }

@@ -1,17 +1,17 @@
 public import MatterDevice
 public import MatterModel
 
-/// What definition files describe: a home, its rooms and every device with all of its values.
+/// The home of definition files: its rooms, and every device with all values.
 ///
 /// ```swift
 /// let home = try HomeDefinition.load(files: [(name: "devices/demo.yaml", text: text)])
 /// ```
 public struct HomeDefinition: Sendable, Hashable {
-  /// The name that the first file with one gives.
+  /// The first name given in the files.
   public var name: String
-  /// In the order in which they are listed or first used.
+  /// The rooms in the order in which they are listed or first used.
   public var rooms: [String]
-  /// In the order of the files, `count` written out.
+  /// The devices in the order of the files, with `count` expanded.
   public var devices: [DeviceDefinition]
 
   public init(name: String, rooms: [String] = [], devices: [DeviceDefinition] = []) {
@@ -20,14 +20,14 @@ public struct HomeDefinition: Sendable, Hashable {
 
   /// Reads definition files as one home.
   ///
-  /// What a file leaves out is derived from the device's room and name, so it stays the same from run to run and on
-  /// every machine, and is unique among all devices of the files.
+  /// Missing values are derived from the room and the name of the device, so they are the same in each run and on every
+  /// machine, and unique among all devices of the files.
   ///
   /// - Parameters:
-  ///   - files: The files' names, for messages, and their text.
-  ///   - catalogue: The clusters whose attributes can get initial values; nil leaves these unchecked.
-  ///   - ignored: Keys that are not the home's.
-  /// - Throws: ``DefinitionError`` with all that is wrong.
+  ///   - files: The names of the files, for messages, and their texts.
+  ///   - catalogue: The clusters whose attributes can get initial values; nil to skip the check.
+  ///   - ignored: Keys that another reader handles.
+  /// - Throws: ``DefinitionError`` with all problems.
   public static func load(
     files: [(name: String, text: String)], catalogue: AttributeCatalogue? = nil, ignoring ignored: [String] = []
   ) throws(DefinitionError) -> HomeDefinition {
@@ -53,8 +53,8 @@ public struct HomeDefinition: Sendable, Hashable {
     return home
   }
 
-  /// A port for each device: its own where it has one, else the next free one from `base` on; nil where there is
-  /// no base, or no port left: then the system chooses.
+  /// Returns a port for each device: its own, or the next free one from `base` on; nil without a base or if no port is
+  /// left, in which case the system assigns one.
   public func ports(from base: UInt16?) -> [UInt16?] {
     let taken = Set(devices.compactMap(\.port))
     var next = base
@@ -71,54 +71,54 @@ public struct HomeDefinition: Sendable, Hashable {
 
 /// A device with all of its values.
 public struct DeviceDefinition: Sendable, Hashable {
-  /// As people gave it; unique within its room.
+  /// The name, unique within the room.
   public var name: String
-  /// Nil: in no room.
+  /// The room; nil for none.
   public var room: String?
-  /// What it is: which endpoints, device types and clusters it has.
+  /// The kind, which determines the endpoints, device types and clusters.
   public var kind: DeviceKind
-  /// See ``SetupPasscode``.
+  /// The setup passcode, see ``SetupPasscode``.
   public var passcode: UInt32
-  /// 0…4095.
+  /// The discriminator, 0…4095.
   public var discriminator: UInt16
-  /// The UDP port; nil where the file does not say, see ``HomeDefinition/ports(from:)``.
+  /// The UDP port; nil to assign one, see ``HomeDefinition/ports(from:)``.
   public var port: UInt16?
-  /// A test vendor's, unless the file says otherwise.
+  /// The vendor ID, that of a test vendor by default.
   public var vendorID: UInt16
-  /// Given by the vendor.
+  /// The product ID of the vendor.
   public var productID: UInt16
-  /// At most 32 bytes, as the three below.
+  /// The vendor name, at most 32 bytes.
   public var vendorName: String
-  /// At most 32 bytes.
+  /// The product name, at most 32 bytes.
   public var productName: String
-  /// At most 32 bytes.
+  /// The serial number, at most 32 bytes.
   public var serialNumber: String
-  /// Basic Information's UniqueID: 32 hexadecimal digits. Names the device among all that there are, so it is also
-  /// the name of the place where its state is kept.
+  /// The UniqueID of Basic Information: 32 hexadecimal digits. Globally unique, so it is also the name of the state
+  /// directory.
   public var uniqueID: String
-  /// The key that test event triggers need, 16 bytes; nil: none can be triggered.
+  /// The key for test event triggers, 16 bytes; nil to disable them.
   public var enableKey: [UInt8]?
-  /// Whether it serves the attributes that the standard calls provisional.
+  /// Whether the device serves provisional attributes.
   public var servesProvisional = false
-  /// Whether subscriptions outlive a restart.
+  /// Whether subscriptions survive a restart.
   public var resumesSubscriptions = true
-  /// Attributes that start with another value than the device type's.
+  /// Initial values that differ from the defaults of the device type.
   public var initialValues: [InitialValue]
-  /// What the maker wrote on the device; where there is something, the user can write on it too.
+  /// The fixed labels of the manufacturer; if there are any, the device also has user labels.
   public var labels: [DeviceLabel] = []
-  /// What a generic switch can tell; nil for other kinds.
+  /// The features of a generic switch; nil for other kinds.
   public var switchKind: SwitchKind?
-  /// The names of the buttons of a generic switch that has several, or none.
+  /// The names of the buttons of a generic switch with several; otherwise empty.
   public var buttons: [String] = []
-  /// The devices behind a bridge. Codes and ports are the bridge's: theirs are not used.
+  /// The devices behind a bridge; their codes and ports are not used.
   public var bridged: [DeviceDefinition] = []
-  /// Where its definition begins.
+  /// The position of the definition.
   public var mark: SourceMark
 
-  /// `room/name`, or the name alone: how the command line names the device.
+  /// `room/name`, or the name alone, as on the command line.
   public var path: String { room.map { "\($0)/\(name)" } ?? name }
 
-  /// What its QR code and its manual pairing code tell.
+  /// The contents of the QR code and the manual pairing code.
   public var setupPayload: SetupPayload {
     SetupPayload(
       vendorID: vendorID, productID: productID, discovery: .onNetwork, discriminator: .long(discriminator),
@@ -126,45 +126,51 @@ public struct DeviceDefinition: Sendable, Hashable {
   }
 }
 
-/// One label on a device: what kind of label it is, and what it says. Matter Core § 9.7.4.1.
+/// A label of a device: its name and its value. Matter Core § 9.7.4.1.
 public struct DeviceLabel: Sendable, Hashable {
-  /// At most 16 bytes, as the value.
+  /// The name of the label, at most 16 bytes.
   public var label: String
-  /// At most 16 bytes.
+  /// The value, at most 16 bytes.
   public var value: String
 
   public init(_ label: String, _ value: String) { (self.label, self.value) = (label, value) }
 }
 
-/// A value that an attribute starts with.
+/// The initial value of an attribute.
 public struct InitialValue: Sendable, Hashable {
   public var endpoint: EndpointID
-  /// As in the file, or in the catalogue's spelling where there is one: `levelControl`.
+  /// The name as in the file, or in the spelling of the catalogue if there is one: `levelControl`.
   public var cluster: String
-  /// As in the file, or in the catalogue's spelling where there is one: `currentLevel`.
+  /// The name as in the file, or in the spelling of the catalogue if there is one: `currentLevel`.
   public var attribute: String
   public var value: Value
-  /// The numbers and the type behind the names, where there is a catalogue.
+  /// The IDs and the type of the attribute; nil without a catalogue.
   public var target: Target?
-  /// Where the attribute's name stands.
+  /// The position of the attribute's name.
   public var mark: SourceMark
+  /// The value in the file, for messages.
+  public var text: String
+  /// The position of the value.
+  public var valueMark: SourceMark
+  /// The expected value, if the value in the file is not one of the attribute's type.
+  var mismatch: String?
 
-  /// A value as the file has it, which becomes one of the attribute's type.
+  /// A value as in the file, which is converted to the attribute's type.
   public enum Value: Sendable, Hashable {
     case null
     /// `true` or `false`.
     case boolean(Bool)
-    /// Decimal or hexadecimal.
+    /// A decimal or hexadecimal integer.
     case integer(Int64)
-    /// With a point, or whole.
+    /// A decimal fraction or a whole number.
     case real(Double)
-    /// UTF-8.
+    /// A text in UTF-8.
     case text(String)
-    /// Written in hexadecimal.
+    /// Bytes in hexadecimal.
     case octets([UInt8])
   }
 
-  /// Which attribute a name in the file means.
+  /// The attribute that a name in the file refers to.
   public struct Target: Sendable, Hashable {
     public var cluster: ClusterID
     public var attribute: AttributeID

@@ -1,8 +1,9 @@
 package import Yams
 
-/// How plain words in a file become numbers and truth values.
+/// Parses plain YAML scalars as numbers and booleans.
 package enum ScalarReading {
-  /// Decimal, or hexadecimal with `0x`; a leading zero means nothing, as in a passcode. Nil for anything else.
+  /// Parses a decimal integer, or a hexadecimal one with `0x`. Leading zeros are ignored, as in a passcode. Nil for
+  /// other texts.
   static func integer(_ text: String) -> Int64? {
     let isNegative = text.hasPrefix("-")
     let digits = (isNegative || text.hasPrefix("+") ? text.dropFirst() : text[...])
@@ -15,13 +16,13 @@ package enum ScalarReading {
     return Int64(sign + digits.filter { $0 != "_" })
   }
 
-  /// A decimal fraction, with an exponent if need be. Nil for anything else.
+  /// Parses a decimal fraction with an optional exponent. Nil for other texts.
   static func real(_ text: String) -> Double? {
     guard text.contains(where: \.isNumber), text.allSatisfy({ "0123456789.+-eE".contains($0) }) else { return nil }
     return Double(text)
   }
 
-  /// `true`, `false`, and what people write for them. Nil for anything else.
+  /// Parses `true`, `false`, `on`, `off`, `yes` or `no`, ignoring case. Nil for other texts.
   package static func boolean(_ text: String) -> Bool? {
     switch text.lowercased() {
     case "true", "on", "yes": true
@@ -31,7 +32,7 @@ package enum ScalarReading {
   }
 }
 
-/// How null is written.
+/// The spellings of null.
 private let nulls = ["", "~", "null", "Null", "NULL"]
 
 extension Node {
@@ -41,16 +42,16 @@ extension Node {
     return scalar.string
   }
 
-  /// Nothing at all, `~` or `null`.
+  /// Whether the node is empty, `~` or `null`.
   package var isNull: Bool { plainText.map(nulls.contains) ?? false }
 
-  /// `~` or `null`, and not nothing at all; within quotation marks only where a tag says so.
+  /// Whether the node is `~` or `null` rather than empty; within quotation marks only with a null tag.
   package var isWrittenNull: Bool {
     guard let scalar, nulls.contains(scalar.string) else { return false }
     return scalar.style == .plain ? !scalar.string.isEmpty : scalar.tag == Tag(.null)
   }
 
-  /// What to call it in a message.
+  /// A description for messages.
   package var summary: String {
     if isWrittenNull { return "null" }
     if isNull { return "nothing" }

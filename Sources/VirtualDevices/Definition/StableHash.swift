@@ -1,10 +1,10 @@
-/// Numbers that depend on nothing but a text: the same in each run, on each machine and in each version of Hearth.
-/// Changing this changes the codes of everybody's devices.
+/// Hashes that depend only on a text: the same in each run, on each machine and in each version of Hearth. A change
+/// would alter the derived codes of all existing devices.
 enum StableHash {
-  /// FNV-1a with 64 bits, then stirred so that similar texts give numbers that differ in all bits.
+  /// Returns the 64-bit FNV-1a hash, mixed so that similar texts give values that differ in all bits.
   ///
   /// - Parameters:
-  ///   - purpose: Keeps the values for different uses of the same text apart.
+  ///   - purpose: Separates the values for different uses of the same text.
   static func value(of text: String, for purpose: String) -> UInt64 {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     for byte in Array(purpose.utf8) + [0] + Array(text.utf8) {
@@ -15,7 +15,7 @@ enum StableHash {
     return hash ^ hash >> 31
   }
 
-  /// The upper `digits` hexadecimal digits of a value.
+  /// Returns the upper `digits` hexadecimal digits of a value.
   static func hexadecimal(_ value: UInt64, digits: Int) -> String {
     let text = String(value, radix: 16, uppercase: true)
     return String((String(repeating: "0", count: 16 - text.count) + text).prefix(digits))

@@ -1,12 +1,12 @@
 internal import Foundation
 internal import Glibc
 
-/// A file that somebody wrote, read as a whole and only once: it may be a pipe.
+/// Reads a text file as a whole, and only once, since it may be a pipe.
 package enum TextFile {
-  /// What is no file but a pipe or a device may go on for ever. In bytes.
-  private static let longestStream = 256 << 20
+  /// The limit for pipes and devices, which may be endless, in bytes.
+  private static let maximumStreamLength = 256 << 20
 
-  /// - Throws: ``DefinitionError`` where it is not UTF-8, else what the system says of a file that can't be read.
+  /// - Throws: ``DefinitionError`` if the file is not UTF-8, or the system's error if it can't be read.
   package static func read(_ path: String) throws -> String {
     let bytes = try bytes(path)
     if let text = String(validating: bytes, as: UTF8.self) { return text }
@@ -19,7 +19,7 @@ package enum TextFile {
     defer { close(descriptor) }
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw error(path) }
-    let limit = status.st_mode & S_IFMT == S_IFREG ? Int.max : longestStream
+    let limit = status.st_mode & S_IFMT == S_IFREG ? Int.max : maximumStreamLength
     var bytes: [UInt8] = []
     var part = [UInt8](repeating: 0, count: 1 << 16)
     while true {
@@ -46,11 +46,11 @@ package enum TextFile {
     return CocoaError(code, userInfo: [NSFilePathErrorKey: path])
   }
 
-  /// Tells the first byte that is none of a character.
+  /// Reports the first byte that is not UTF-8.
   private static func notUTF8(_ bytes: [UInt8], _ path: String) -> DefinitionProblem {
     var mark = SourceMark(file: path, line: 1, column: 1)
-    var (decoder, rest, offset) = (UTF8(), bytes.makeIterator(), 0)
-    while case .scalarValue(let scalar) = decoder.decode(&rest) {
+    var (decoder, remaining, offset) = (UTF8(), bytes.makeIterator(), 0)
+    while case .scalarValue(let scalar) = decoder.decode(&remaining) {
       offset += UTF8.width(scalar)
       if scalar == "\n" { (mark.line, mark.column) = (mark.line + 1, 1) } else { mark.column += 1 }
     }

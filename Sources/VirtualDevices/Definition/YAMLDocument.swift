@@ -1,17 +1,17 @@
 package import Yams
 
-/// A definition file as Yams reads it, with its errors in our form.
+/// A definition file parsed by Yams, with its errors converted to ``DefinitionError``.
 package struct YAMLDocument {
   let file: String
   let text: String
 
   package init(file: String, text: String) {
     self.file = file
-    // libYAML takes a byte order mark for a character when it is told the encoding.
+    // With an explicit encoding, libYAML takes a byte order mark for a character.
     self.text = text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
   }
 
-  /// The root, nil for a file without content.
+  /// Returns the root node, or nil for a file without content.
   package func root() throws(DefinitionError) -> Node? {
     do {
       return try Yams.compose(yaml: text, .default, .default, .utf8)
@@ -30,16 +30,16 @@ package struct YAMLDocument {
 
   private func problem(from error: YamlError) -> DefinitionProblem {
     switch error {
-    case .scanner(let context, let problem, let place, _), .parser(let context, let problem, let place, _):
+    case .scanner(let context, let problem, let location, _), .parser(let context, let problem, let location, _):
       let details = context.map { ", \($0.text) that begins in line \($0.mark.line)" } ?? ""
-      return notYAML(problem + details, at: mark(line: place.line, column: place.column))
-    case .composer(_, let problem, let place, _):
+      return notYAML(problem + details, at: mark(line: location.line, column: location.column))
+    case .composer(_, let problem, let location, _):
       if problem == "but found another document" {
         return DefinitionProblem(
-          at: mark(line: place.line, column: place.column), found: "a second document (---)",
+          at: mark(line: location.line, column: location.column), found: "a second document (---)",
           expected: "one for each file")
       }
-      return notYAML(problem, at: mark(line: place.line, column: place.column))
+      return notYAML(problem, at: mark(line: location.line, column: location.column))
     case .reader(let problem, let offset, _, _):
       return notYAML(problem, at: mark(ofCharacter: offset ?? 0))
     case .duplicatedKeysInMapping(let duplicates, let context):
@@ -56,11 +56,11 @@ package struct YAMLDocument {
       && lines[mark.line - 1].prefix { $0 == " " || $0 == "\t" }.contains("\t")
     return DefinitionProblem(
       at: mark, found: "text that is not YAML (\(reason))",
-      expected: isTab ? "blanks: a tab can't indent" : "“key: value” lines, those that belong together equally indented"
+      expected: isTab ? "blanks: a tab can't indent" : "“key: value” lines with consistent indentation"
     )
   }
 
-  // MARK: Places that Yams does not tell
+  // MARK: Positions that Yams does not report
 
   private var lines: [[Unicode.Scalar]] {
     text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map { Array($0.unicodeScalars) }
@@ -71,16 +71,16 @@ package struct YAMLDocument {
     return mark(line: max(1, before.count), column: (before.last?.unicodeScalars.count ?? 0) + 1)
   }
 
-  /// Yams tells where a key stands first, but not where again: in a block the next line with the key in the same
-  /// column, in braces the next one that follows.
+  /// Reports a duplicate key. Yams reports the position of the first occurrence only: the second one is in the next
+  /// line with the key in the same column in a block, or the next one that follows in braces.
   private func duplicate(_ key: String, first: Mark) -> DefinitionProblem {
     let lines = self.lines
     let wanted = Array(key.unicodeScalars)
     func isKey(_ line: [Unicode.Scalar], at column: Int) -> Bool {
-      var rest = line.dropFirst(column)
-      if rest.first == "\"" || rest.first == "'" { rest = rest.dropFirst() }
-      guard rest.starts(with: wanted) else { return false }
-      return rest.dropFirst(wanted.count).first { $0 != " " && $0 != "\"" && $0 != "'" } == ":"
+      var remaining = line.dropFirst(column)
+      if remaining.first == "\"" || remaining.first == "'" { remaining = remaining.dropFirst() }
+      guard remaining.starts(with: wanted) else { return false }
+      return remaining.dropFirst(wanted.count).first { $0 != " " && $0 != "\"" && $0 != "'" } == ":"
     }
     var again = (line: first.line, column: first.column)
     let column = first.column - 1

@@ -1,49 +1,49 @@
-/// What there is to say of a running device, for people and for `hearth sim ps --json`.
+/// The status of a running device, for display and for `hearth sim ps --json`.
 public struct DeviceStatus: Codable, Sendable, Hashable {
-  /// As the definition has it.
+  /// The name in the definition.
   public var name: String
-  /// Empty: in no room.
+  /// The room; empty for none.
   public var room: String
-  /// As the Device Library writes it.
+  /// The device type in the spelling of the Device Library.
   public var type: String
   /// The UDP port.
   public var port: UInt16
-  /// Of the label. Matter Core § 5.1.7.
+  /// The passcode on the label. Matter Core § 5.1.7.
   public var passcode: UInt32
-  /// 12 bits.
+  /// The discriminator, 12 bits.
   public var discriminator: UInt16
-  /// 11 or 21 digits. Matter Core § 5.1.4.
+  /// The manual pairing code, 11 or 21 digits. Matter Core § 5.1.4.
   public var manualCode: String
-  /// `MT:` and what follows. Matter Core § 5.1.3.
+  /// The QR code text, with the prefix `MT:`. Matter Core § 5.1.3.
   public var qrCode: String
-  /// A test vendor's, unless the definition says otherwise.
+  /// The vendor ID, that of a test vendor by default.
   public var vendorID: UInt16
-  /// Given by the vendor.
+  /// The product ID of the vendor.
   public var productID: UInt16
-  /// As Basic Information has it.
+  /// The serial number in Basic Information.
   public var serialNumber: String
-  /// As Basic Information has it; the name of the place where its state is kept.
+  /// The UniqueID in Basic Information, which is also the name of the state directory.
   public var uniqueID: String
-  /// The fabrics that the device is on.
+  /// The fabrics of the device.
   public var fabrics: [FabricStatus] = []
-  /// Whether it can be commissioned now.
+  /// Whether the device can be commissioned at present.
   public var isCommissionable = false
-  /// Whether it has its power; without, the rest is as it was last.
+  /// Whether the device has power; without, the other values are the last ones.
   public var isPowered = true
-  /// What is wrong with the network around it; nil: nothing is.
+  /// The faults of its network; nil for none.
   public var network: DeviceNetwork?
-  /// Nil: it has none.
+  /// Whether it is on; nil without On/Off.
   public var onOff: Bool?
-  /// 1 to 254; nil: it has none.
+  /// The level, 1 to 254; nil without Level Control.
   public var level: UInt8?
-  /// Where its switch is; nil: it has none.
+  /// The position of its switch; nil without a switch.
   public var position: UInt8?
-  /// The names of its buttons where it has several, in the order of their endpoints.
+  /// The names of its buttons if it has several, in the order of their endpoints.
   public var buttons: [String] = []
-  /// The devices behind it.
+  /// The devices behind the bridge.
   public var bridged: [BridgedStatus] = []
-  /// How many messages were not taken in since it started, and how many commands to what it is bound to came to nothing
-  /// (`undeliveredCommand`, `refusedCommand`), by reason.
+  /// The dropped messages since the start, and the failed commands to bound nodes (`undeliveredCommand`,
+  /// `refusedCommand`), by reason.
   public var drops: [String: Int] = [:]
 
   init(
@@ -56,22 +56,22 @@ public struct DeviceStatus: Codable, Sendable, Hashable {
     (self.serialNumber, self.uniqueID) = (serialNumber, uniqueID)
   }
 
-  /// One fabric that a device is on.
+  /// A fabric of a device.
   public struct FabricStatus: Codable, Sendable, Hashable {
-    /// The device's own number for the fabric.
+    /// The device's index of the fabric.
     public var index: UInt8
-    /// 16 hex digits, as all ids of 64 bits.
+    /// The fabric ID, 16 hexadecimal digits.
     public var fabricID: String
-    /// 16 hex digits.
+    /// The node ID, 16 hexadecimal digits.
     public var nodeID: String
-    /// What the fabric's administrator calls it; may be empty.
+    /// The label set by the administrator; may be empty.
     public var label: String
   }
 
-  /// Node ids on all fabrics, nothing before commissioning.
+  /// The node IDs on all fabrics; empty before commissioning.
   public var nodeIDs: [String] { fabrics.map(\.nodeID) }
 
-  /// "on", "off", "on 40%", "no power"; empty for a device that has no such thing.
+  /// "on", "off", "on 40%", "no power"; empty for a device without a state to show.
   public var state: String { isPowered ? stateText(onOff, level, position) : "no power" }
 
   /// `room/name`, or the name alone.
@@ -80,30 +80,30 @@ public struct DeviceStatus: Codable, Sendable, Hashable {
 
 /// A device behind a bridge.
 public struct BridgedStatus: Codable, Sendable, Hashable {
-  /// As the definition has it.
+  /// The name in the definition.
   public var name: String
-  /// Empty: in no room.
+  /// The room; empty for none.
   public var room: String
-  /// As the Device Library writes it.
+  /// The device type in the spelling of the Device Library.
   public var type: String
   /// The endpoint of its bridged node.
   public var endpoint: UInt16
-  /// Whether the bridge reaches it.
+  /// Whether the bridge can reach it.
   public var isReachable = true
-  /// The names of its buttons where it has several, in the order of their endpoints.
+  /// The names of its buttons if it has several, in the order of their endpoints.
   public var buttons: [String] = []
-  /// Nil: it has nothing to switch.
+  /// Whether it is on; nil without On/Off.
   public var onOff: Bool?
-  /// 1 to 254; nil: it has nothing to dim.
+  /// The level, 1 to 254; nil without Level Control.
   public var level: UInt8?
-  /// Where its switch is; nil: it has none.
+  /// The position of its switch; nil without a switch.
   public var position: UInt8?
 
   init(name: String, room: String, type: String, endpoint: UInt16, buttons: [String]) {
     (self.name, self.room, self.type, self.endpoint, self.buttons) = (name, room, type, endpoint, buttons)
   }
 
-  /// As ``DeviceStatus/state``, and "unreachable".
+  /// The state as in ``DeviceStatus/state``, or "unreachable".
   public var state: String { isReachable ? stateText(onOff, level, position) : "unreachable" }
 
   /// `room/name`, or the name alone.

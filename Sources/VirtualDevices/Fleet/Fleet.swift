@@ -9,25 +9,25 @@ import NIOCore
 public import NIOPosix
 public import Runtime
 
-/// How a fleet is to run.
+/// Where a fleet stores its state, and which interfaces and ports its devices use.
 public struct FleetOptions: Sendable {
-  /// A directory for each device's state is made here.
+  /// The directory in which a state directory is created for each device.
   public var devicesDirectory: String
-  /// Where running fleets note what they run.
+  /// The directory in which running fleets register.
   public var runDirectory: String
-  /// Nothing is sent on any other.
+  /// The interfaces to use; no other is used.
   public var interfaces: InterfaceSelection = .loopback
-  /// Who announces the devices.
+  /// The DNS-SD implementation.
   public var discovery: ServiceDiscovery.Mode = .auto
-  /// The first of the ports for devices that have none of their own; nil: any that are free.
+  /// The first port for devices without a port of their own; nil for any free ones.
   public var portBase: UInt16?
-  /// Makes keys, certificates and salts the same in each run from nothing; nil: random.
+  /// Makes the keys, certificates and salts of new devices deterministic; nil for random ones.
   public var seed: UInt64?
-  /// Where nodes are that devices may be bound to, for networks without multicast.
+  /// The addresses of nodes that devices may be bound to, for networks without multicast.
   public var peers: [NodeID: MatterProtocol.SocketAddress] = [:]
-  /// Whether devices may resume their subscriptions after a restart; definitions say which do.
+  /// Whether devices may resume subscriptions after a restart; the definitions select which.
   public var resumesSubscriptions = true
-  /// Forgets what the devices remember of earlier runs.
+  /// Whether the devices' state of earlier runs is erased.
   public var isFresh = false
 
   public init(devicesDirectory: String, runDirectory: String) {
@@ -35,25 +35,25 @@ public struct FleetOptions: Sendable {
   }
 }
 
-/// A device could not be started.
+/// The failure to start a device.
 public struct FleetError: Error, Sendable, CustomStringConvertible {
-  /// `room/name`; the name of the home where it is for all of them.
+  /// The path of the device, or the name of the home for a failure of the fleet.
   public var device: String
-  /// What was in the way.
+  /// The underlying error.
   public var cause: any Error
   public var description: String { "\(device): \(cause)" }
 }
 
-/// The devices of a home, running: each one an engine with its own port and state, spread over the event loops.
+/// The running devices of a home, each an engine with its own port and state, distributed over the event loops.
 public final class Fleet: Sendable {
-  /// Where responders of this host note how to be reached without multicast, below the run directory.
+  /// Returns the registry for discovery without multicast on this host, below the run directory.
   public static func respondersDirectory(in runDirectory: String) -> String { runDirectory + "/responders" }
 
   private let discovery: ServiceDiscovery
   private let devices: [NIOLoopBound<VirtualDevice>]
   private let board: StatusBoard
   private let control: ControlServer
-  /// Nil on loopback, which stays as it is.
+  /// Nil on loopback, whose addresses do not change.
   private let follower: InterfaceFollower?
 
   private init(
@@ -65,7 +65,7 @@ public final class Fleet: Sendable {
   }
 
   /// Starts all devices of a home.
-  /// - Throws: ``FleetError`` for the first device that can't be started; the others are stopped again then.
+  /// - Throws: ``FleetError`` for the first device that can't be started; the others are then stopped.
   public static func start(
     _ home: HomeDefinition, _ options: FleetOptions, on group: MultiThreadedEventLoopGroup, logger: Logger
   ) async throws -> Fleet {
@@ -73,8 +73,11 @@ public final class Fleet: Sendable {
     try FileManager.default.createDirectory(
       atPath: responders, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     for directory in [options.runDirectory, options.devicesDirectory] {
-      try DirectoryCheck.check((directory as NSString).deletingLastPathComponent)
-      try DirectoryCheck.check(directory)
+      try DirectoryCheck.check((directory as NSString).deletingLastPathComponent, isParent: true, logger: logger)
+      try DirectoryCheck.check(directory, logger: logger)
+    }
+    for device in home.devices {
+      try DirectoryCheck.check(options.devicesDirectory + "/" + device.uniqueID, logger: logger)
     }
     let interfaces = try NetworkInterfaces.select(options.interfaces)
     var discoveryOptions = ServiceDiscovery.Options(interfaces: interfaces)
@@ -131,10 +134,10 @@ public final class Fleet: Sendable {
     return Fleet(discovery, devices, board, control, follower)
   }
 
-  /// What all devices are like now, in the order of the definition.
+  /// Returns the status of all devices, in the order of the definition.
   public func status() async throws -> FleetStatus { try await board.status().get() }
 
-  /// Stops all devices in good order. To be called once.
+  /// Stops all devices gracefully. To be called once.
   public func stop() async {
     follower?.stop()
     try? await board.close().get()

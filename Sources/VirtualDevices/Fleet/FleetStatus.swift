@@ -2,22 +2,23 @@ import Foundation
 import Glibc
 import Runtime
 
-/// What a running fleet tells other processes of the same user: a file in the run directory, written anew at each change.
+/// The status of a running fleet for other processes of the same user: a file in the run directory, rewritten at each
+/// change.
 public struct FleetStatus: Codable, Sendable, Hashable {
-  /// The name of the home, as its definition has it.
+  /// The name of the home in its definition.
   public var home: String
-  /// The id of the process that it runs in.
+  /// The ID of the process.
   public var process: Int32
-  /// In the order of the definition.
+  /// The devices in the order of the definition.
   public var devices: [DeviceStatus]
-  /// How many packets of DNS-SD were not acted on since it started, by reason; nil: an older fleet, which does not say.
+  /// The dropped DNS-SD packets since the start, by reason; nil from an older fleet.
   public var discoveryDrops: [String: Int]?
 
-  /// Writes the file in one step, so that a reader sees the old one or the new one.
+  /// Replaces the file atomically.
   func write(to directory: String) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]
-    // It has the passcodes.
+    // The file contains passcodes.
     try SecretFile.replace(Self.path(process, in: directory), with: [UInt8](encoder.encode(self)))
   }
 
@@ -25,11 +26,11 @@ public struct FleetStatus: Codable, Sendable, Hashable {
 
   private static func path(_ process: Int32, in directory: String) -> String { "\(directory)/\(process).json" }
 
-  /// Where a running fleet listens for ``ControlRequest``s.
+  /// Returns the path of the socket for ``ControlRequest``s.
   static func socketPath(of process: Int32, in directory: String) -> String { "\(directory)/\(process).sock" }
 
-  /// The fleets that run now, as they say themselves; by the file where a fleet is too busy to answer. Files of processes
-  /// that are gone are removed: a process of that number may be another's by now, so it is the socket that tells.
+  /// Returns the running fleets, as they report themselves, or from the file if a fleet is too busy to reply. Files of
+  /// ended processes are removed. The socket decides which ones those are, since a process ID may have been reused.
   public static func running(in directory: String) -> [FleetStatus] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
     return names.sorted().compactMap { name in

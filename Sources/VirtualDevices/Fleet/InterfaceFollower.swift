@@ -2,12 +2,12 @@ import Logging
 import NIOCore
 import Runtime
 
-/// Looks every other second which interfaces and addresses the host has, and lets a fleet follow: a cable that is plugged in
-/// later, another lease, an address that was still being checked for duplicates.
+/// Polls the host's interfaces and addresses every two seconds, and passes changes to a fleet: a cable plugged in
+/// later, another lease, an address that has passed duplicate address detection.
 final class InterfaceFollower: Sendable {
   private struct State {
     var known: [NetworkInterface]
-    /// Looks after a change in which addresses may still become usable.
+    /// The remaining polls after a change in which addresses may still become usable.
     var unsettled = 5
   }
 
@@ -15,8 +15,8 @@ final class InterfaceFollower: Sendable {
   private let task: RepeatedTask
 
   /// - Parameters:
-  ///   - known: what the devices have been started with.
-  ///   - loop: where to look.
+  ///   - known: the interfaces that the devices were started with.
+  ///   - loop: the loop to poll on.
   init(
     _ selection: InterfaceSelection, known: [NetworkInterface], _ discovery: ServiceDiscovery,
     _ devices: [NIOLoopBound<VirtualDevice>], on loop: any EventLoop, logger: Logger
@@ -33,7 +33,7 @@ final class InterfaceFollower: Sendable {
       } else {
         return
       }
-      // Sockets first: what is announced then can be reached.
+      // Sockets first, so that the announced addresses are reachable.
       let done = devices.map { device in device.eventLoop.submit { device.value.follow(now) } }
       EventLoopFuture.andAllComplete(done, on: loop).whenComplete { _ in discovery.follow(now) }
     }

@@ -2,17 +2,17 @@ import Glibc
 import NIOCore
 import Runtime
 
-/// Keeps a fleet's status file up to date. Confined to one event loop; told of changes on any.
+/// Keeps a fleet's status file up to date. Confined to one event loop; changes are reported from any.
 ///
-/// The first change is written at once. Those that come while the file is being made, or soon after it, are written together
-/// later: a home of a thousand devices is never still, and its file takes a while.
+/// The first change is written at once. Changes during or soon after a write are coalesced into a later one: a home of
+/// a thousand devices changes constantly, and its file takes a while to write.
 final class StatusBoard: Sendable {
   private struct State {
     var home = ""
     var devices: [NIOLoopBound<VirtualDevice>] = []
     var directory: String?
-    var pace = WritingPace()
-    /// What the file says of drops.
+    var throttle = WriteThrottle()
+    /// The drops in the file.
     var drops: [[String: Int]] = []
     var watch: RepeatedTask?
   }
@@ -26,13 +26,13 @@ final class StatusBoard: Sendable {
     state = NIOLoopBoundBox.makeBoxSendingValue(State(), eventLoop: eventLoop)
   }
 
-  /// From now on there is a file, for these devices. Done when it was written first.
+  /// Starts writing the file for these devices. The future completes after the first write.
   func open(_ home: String, _ devices: [NIOLoopBound<VirtualDevice>], in directory: String) -> EventLoopFuture<Void> {
     eventLoop.flatSubmit { [self] in
       state.value.home = home
       state.value.devices = devices
       state.value.directory = directory
-      // Drops come by the thousand: they are looked at now and then.
+      // Drops may come by the thousand, so they are polled.
       state.value.watch = eventLoop.scheduleRepeatedTask(
         initialDelay: Self.dropsInterval, delay: Self.dropsInterval
       ) { [self] _ in _ = writeDrops() }
@@ -42,7 +42,7 @@ final class StatusBoard: Sendable {
 
   private static let dropsInterval = TimeAmount.seconds(2)
 
-  /// Writes the file anew if there were drops since.
+  /// Writes the file if the drops have changed.
   private func writeDrops() -> EventLoopFuture<Void> {
     let devices = state.value.devices.map { device in device.eventLoop.submit { device.value.drops } }
     return EventLoopFuture.whenAllSucceed(devices, on: eventLoop).flatMap { [self] drops in
@@ -50,10 +50,10 @@ final class StatusBoard: Sendable {
     }
   }
 
-  /// Something about a device is not as the file says.
+  /// Reports a change of a device.
   func changed() { eventLoop.execute { [self] in _ = write() } }
 
-  /// Removes the file for good.
+  /// Stops writing and removes the file.
   func close() -> EventLoopFuture<Void> {
     eventLoop.submit { [self] in
       if let directory = state.value.directory { FleetStatus.remove(process: getpid(), from: directory) }
@@ -62,7 +62,7 @@ final class StatusBoard: Sendable {
     }
   }
 
-  /// What all devices are like now, in the order of the definition.
+  /// Returns the status of all devices, in the order of the definition.
   func status() -> EventLoopFuture<FleetStatus> {
     eventLoop.flatSubmit { [self] in
       let home = state.value.home
@@ -74,19 +74,21 @@ final class StatusBoard: Sendable {
   }
 
   private func write() -> EventLoopFuture<Void> {
-    guard state.value.directory != nil, state.value.pace.change() else { return eventLoop.makeSucceededVoidFuture() }
-    return make()
+    guard state.value.directory != nil, state.value.throttle.requestWrite() else {
+      return eventLoop.makeSucceededVoidFuture()
+    }
+    return performWrite()
   }
 
-  private func make() -> EventLoopFuture<Void> {
+  private func performWrite() -> EventLoopFuture<Void> {
     let start = NIODeadline.now()
     return status().map { [self] status in
-      // A file that can't be written leaves `sim ps` without news, and the devices as they are.
+      // If the file can't be written, `sim ps` shows an old status; the devices are not affected.
       if let directory = state.value.directory { try? status.write(to: directory) }
       state.value.drops = status.devices.map(\.drops)
     }.always { [self] _ in
-      eventLoop.scheduleTask(in: state.value.pace.rest(after: NIODeadline.now() - start)) { [self] in
-        if state.value.pace.rested() { _ = make() }
+      eventLoop.scheduleTask(in: state.value.throttle.pause(after: NIODeadline.now() - start)) { [self] in
+        if state.value.throttle.pauseEnded() { _ = performWrite() }
       }
     }
   }

@@ -4,13 +4,13 @@ package import MatterModel
 internal import MatterProtocol
 internal import Runtime
 
-// What somebody does who stands before the device.
+// Physical actions on the device.
 extension VirtualDevice {
-  /// Switches the power of the device, or of one behind it: then its bridge does not reach it.
+  /// Switches the power of the device, or of a bridged one, which is unreachable without power.
   package func switchPower(_ isOn: Bool, at place: Place) throws(ControlError) {
     if let bridged = place.bridged {
       if isOn { withoutPower.remove(bridged.path) } else { withoutPower.insert(bridged.path) }
-      // Where its bridge has none either it is heard of when that starts.
+      // If the bridge has no power either, the change takes effect at its start.
       if host == nil { return }
       try withEngine { (engine, now) throws(StatusError) in
         try engine.power(isOn, bridgedOn: place.node, at: now)
@@ -22,10 +22,10 @@ extension VirtualDevice {
     }
   }
 
-  /// Does something with the engine; what the engine says against it becomes the answer.
-  /// - Parameter range: the numbers that are possible, for the answer.
+  /// Calls `body` with the engine, and converts its errors.
+  /// - Parameter expected: the allowed values, for the error.
   private func withEngine(
-    range: ClosedRange<Int64>? = nil, _ body: (inout DeviceEngine, Instant) throws(StatusError) -> Void
+    expected: String? = nil, _ body: (inout DeviceEngine, Instant) throws(StatusError) -> Void
   ) throws(ControlError) {
     guard let host else { throw ControlError(.noPower, "the device has no power") }
     do throws(StatusError) {
@@ -35,38 +35,37 @@ extension VirtualDevice {
       case .unsupportedCluster: throw ControlError(.notFound, "it has no such cluster there")
       case .unsupportedAttribute: throw ControlError(.notFound, "it has no such attribute there, or it can't be set")
       case .constraintError:
-        let expected = range.map { "; expected \($0.lowerBound) to \($0.upperBound)" } ?? ""
-        throw ControlError(.refused, "the value is out of range" + expected)
+        throw ControlError(.refused, "the value is out of range" + (expected.map { "; expected \($0)" } ?? ""))
       case .invalidDataType: throw ControlError(.refused, "the value is of another type")
       default: throw ControlError(.refused, "\(error.status)")
       }
     }
   }
 
-  /// A device behind a bridge may have none while its bridge has.
+  /// Throws if a bridged device has no power.
   private func checkPower(_ path: ClusterPath, _ host: EngineHost<DeviceEngine>) throws(ControlError) {
     guard !host.perform({ engine, _ in engine.isOutOfReach(path) }) else {
       throw ControlError(.noPower, "the device has no power")
     }
   }
 
-  /// Moves a switch.
+  /// Operates a switch.
   package func move(_ moves: [SwitchMove], on endpoint: EndpointID) throws(ControlError) {
     guard let host else { throw ControlError(.noPower, "the device has no power") }
     try checkPower(ClusterPath(endpoint, Switch.id), host)
     guard host.perform({ engine, _ in engine.value(Switch.currentPosition, on: endpoint) }) != nil else {
-      // A light switch has no position to tell: it has what it is bound to switched over.
+      // A light switch has no position: it toggles the nodes that it is bound to.
       if host.perform({ engine, _ in engine.value(Binding.binding, on: endpoint) }) != nil {
         let count = host.perform { engine, now in engine.control(OnOff.toggle, NoFields(), from: endpoint, at: now) }
-        guard count > 0 else { throw ControlError(.refused, "it is not bound to anything that it could switch") }
+        guard count > 0 else { throw ControlError(.refused, "it is not bound to anything with On/Off") }
         return
       }
-      throw ControlError(.refused, "it has no buttons that could be pressed")
+      throw ControlError(.refused, "it has no buttons")
     }
     try withEngine { (engine, now) throws(StatusError) in try engine.operate(switchOn: endpoint, moves, at: now) }
   }
 
-  /// The first of the endpoints that has an attribute, and its value.
+  /// Returns the first of the endpoints with an attribute, and its value.
   package func find(
     _ cluster: ClusterID, _ attribute: AttributeID, on endpoints: [EndpointID]
   ) throws(ControlError) -> (endpoint: EndpointID, value: [UInt8]) {
@@ -86,10 +85,12 @@ extension VirtualDevice {
   ) throws(ControlError) {
     let endpoint = try find(cluster, attribute, on: endpoints).endpoint
     let path = ConcreteAttributePath(endpoint, cluster, attribute)
-    let range = host?.perform { engine, _ in engine.range(of: path) }
-    try withEngine(range: range ?? nil) { (engine, now) throws(StatusError) in
+    let range: ClosedRange<Int64>? = host?.perform { engine, _ in engine.range(of: path) } ?? nil
+    let names = ClusterCatalogue.cluster(cluster)?.attribute(attribute)?.schema.namedValues
+    try withEngine(expected: names ?? range.map { "\($0.lowerBound) to \($0.upperBound)" }) {
+      (engine, now) throws(StatusError) in
       if cluster == Switch.id, attribute == Switch.currentPosition.id, let position = try? UInt8(tlv: value) {
-        // A switch has no more positions than it has.
+        // Operates the switch, which checks the number of positions.
         try engine.operate(switchOn: endpoint, [SwitchMove(to: position)], at: now)
       } else {
         try engine.act(set: path, encoded: value, at: now)
@@ -99,8 +100,8 @@ extension VirtualDevice {
 }
 
 extension VirtualDevice.Place {
-  /// The endpoints to look on: the one that was said, else that of the device and those of what it does.
-  package func endpoints(_ said: UInt16?) -> [EndpointID] {
-    said.map { [EndpointID($0)] } ?? ([node] + application)
+  /// Returns the endpoints to search: the given one, or the node's endpoint and the application endpoints.
+  package func endpoints(_ requested: UInt16?) -> [EndpointID] {
+    requested.map { [EndpointID($0)] } ?? ([node] + application)
   }
 }

@@ -8,30 +8,30 @@ import MatterTLV
 package import NIOCore
 package import Runtime
 
-/// One device of a fleet, running on its event loop. Confined to that loop.
+/// A device of a fleet, running on its event loop. Confined to that loop.
 package final class VirtualDevice {
-  /// What it takes to start a device.
+  /// The environment of a device.
   package struct Surroundings: Sendable {
     package let machine: any Machine
     package let discovery: any NodeDiscovery
     package let loop: any EventLoop
     package let interfaces: InterfaceSelection
-    /// Where the device's state is kept.
+    /// The directory of the device's state.
     package let directory: String
     package let logger: Logger
-    /// Called when something about the device is not as it was.
+    /// Called after a change of the device.
     package let onChange: @Sendable () -> Void
-    /// Where nodes are that the device may be bound to.
+    /// The addresses of nodes that the device may be bound to.
     package var peers: [NodeID: MatterProtocol.SocketAddress] = [:]
-    /// Whether devices may resume their subscriptions after a restart; definitions say which do.
+    /// Whether devices may resume subscriptions after a restart; the definitions select which.
     package var resumesSubscriptions = true
-    /// What may inject the network around it; nil: nothing may, or it is somebody else's affair.
+    /// The link for fault injection; nil if faults can't be injected here.
     package var link: DeviceLink?
-    /// What the device's host is called; nil: as its definition has it, which is the same for all that are made from that.
+    /// The host name; nil for the one of the definition, which is the same for all instances of it.
     package var hostName: String?
-    /// How many sessions and exchanges the device takes at once.
+    /// The limits on sessions and exchanges.
     package var limits = NodeConfiguration()
-    /// For tests alone.
+    /// For tests only.
     package var defect: SeededDefect?
 
     package init(
@@ -45,21 +45,21 @@ package final class VirtualDevice {
   }
 
   package let definition: DeviceDefinition
-  /// Which endpoints the devices behind it have.
+  /// The endpoints of the bridged devices.
   private(set) var numbers = EndpointNumbers()
-  /// Nil: it has no power.
+  /// The running engine; nil without power.
   package private(set) var host: EngineHost<DeviceEngine>?
   private let surroundings: Surroundings
   private var random: any RandomSource
-  /// The port that its definition or the command line gives it; nil: it draws one, and keeps that.
+  /// The port of the definition or the command line; nil to use the stored one or a free one.
   private let assignedPort: UInt16?
   private var port: UInt16?
   private var lastStatus: DeviceStatus?
-  /// Devices behind it that have no power, by path: that is theirs, and lasts while it has none itself.
+  /// The paths of bridged devices without power, kept while the bridge itself has none.
   var withoutPower: Set<String> = []
 
   /// Opens the device's sockets and state, and starts it. To be called on the loop.
-  /// - Parameter isFresh: whether it forgets what it remembers of earlier runs.
+  /// - Parameter isFresh: whether the state of earlier runs is erased.
   package init(
     _ definition: DeviceDefinition, port: UInt16?, random: any RandomSource, isFresh: Bool = false,
     in surroundings: Surroundings
@@ -117,7 +117,7 @@ package final class VirtualDevice {
 
   private static let portKey = "port"
 
-  /// Opens the sockets on the port of its definition, or on the one that it had before: controllers remember where it was.
+  /// Opens the sockets on the port of the definition, or on the previous one, since controllers cache the address.
   private func openTransport(_ state: StoredState, _ store: any NodeStore) throws -> any DatagramTransport {
     let machine = surroundings.machine
     if let assignedPort {
@@ -139,12 +139,12 @@ package final class VirtualDevice {
     return opened
   }
 
-  /// The device has the machine's wall clock, however wrong that is: counted from the zero of the clock that engines see.
+  /// Returns the epoch of the engine's clock by the machine's wall clock, even if that is wrong.
   private func epoch(at now: Instant) -> Int64 {
     (surroundings.machine.unixMicroseconds() - now.nanoseconds / 1000) / 1000
   }
 
-  /// The machine's wall clock was set.
+  /// Updates the engine's clock after a change of the machine's wall clock.
   package func noteClock() { host?.perform { engine, now in engine.noteClock(epoch: epoch(at: now), at: now) } }
 
   private func received(_ event: DeviceEvent) {
@@ -156,7 +156,7 @@ package final class VirtualDevice {
 
   // MARK: Power
 
-  /// The device vanishes: no goodbye to anybody.
+  /// Stops the device without goodbyes, as on a loss of power.
   package func cutPower() {
     guard let host else { return }
     lastStatus = status
@@ -166,14 +166,14 @@ package final class VirtualDevice {
     surroundings.onChange()
   }
 
-  /// The device starts anew, with what it had stored; nothing happens if it has its power.
+  /// Starts the device again from its stored state; does nothing if it has power.
   package func restorePower() throws {
     guard host == nil else { return }
     try boot()
     surroundings.onChange()
   }
 
-  /// The device is switched off in good order: it says so to whoever is subscribed, and to DNS-SD.
+  /// Shuts the device down gracefully: notifies subscribers and withdraws its services.
   package func stop() {
     host?.perform { engine, now in engine.shutDown(at: now) }
     host?.stop()
@@ -182,25 +182,27 @@ package final class VirtualDevice {
 
   // MARK: The network
 
-  /// What the network around it is like, where anything is wrong with it.
+  /// The present faults of the network, or nil for none.
   private var network: DeviceNetwork? {
     surroundings.link.map(\.network).flatMap { $0 == DeviceNetwork() ? nil : $0 }
   }
 
-  /// Something is injected into the network around it.
+  /// Injects a fault into the device's network.
   func inject(_ fault: DeviceNetwork.Fault, at place: Place) throws(ControlError) {
     guard place.bridged == nil else {
       throw ControlError(
-        .refused, "it has no network of its own; say it of the bridge that it is behind, “\(definition.path)”")
+        .refused, "a bridged device has no network of its own; use its bridge, “\(definition.path)”")
     }
-    guard let link = surroundings.link else { throw ControlError(.refused, "no fault can be injected into its network") }
+    guard let link = surroundings.link else {
+      throw ControlError(.refused, "faults can't be injected into its network")
+    }
     link.inject(fault)
     surroundings.onChange()
   }
 
   // MARK: Interfaces
 
-  /// The host has other interfaces or addresses.
+  /// Switches to the host's present interfaces and addresses.
   func follow(_ interfaces: [NetworkInterface]) {
     guard let host else { return }
     let before = host.transport.addresses
@@ -209,14 +211,14 @@ package final class VirtualDevice {
     }
     let after = host.transport.addresses
     guard after != before else { return }
-    let told = DeviceAssembly.networkInterfaces(of: definition, addresses: after.map(\.ip))
+    let reported = DeviceAssembly.networkInterfaces(of: definition, addresses: after.map(\.ip))
     host.perform { engine, now in
-      // What Matter tells of the interfaces is news, nothing more.
-      try? engine.act(set: GeneralDiagnostics.networkInterfaces, told, on: .root, at: now)
+      // Updates the attribute only.
+      try? engine.act(set: GeneralDiagnostics.networkInterfaces, reported, on: .root, at: now)
     }
   }
 
-  // MARK: What it is like
+  // MARK: Status
 
   package var status: DeviceStatus {
     let payload = definition.setupPayload
@@ -227,7 +229,7 @@ package final class VirtualDevice {
       vendorID: definition.vendorID, productID: definition.productID, serialNumber: definition.serialNumber,
       uniqueID: definition.uniqueID)
     guard let host else {
-      // Its power is off, not its network.
+      // Without power, the network may still change.
       var last = lastStatus ?? status
       last.network = network
       return last
@@ -255,7 +257,7 @@ package final class VirtualDevice {
     return status
   }
 
-  /// Messages that were not taken in, and commands that came to nothing, by reason.
+  /// The dropped messages and the failed commands, by reason.
   var drops: [String: Int] {
     guard let host else { return lastStatus?.drops ?? [:] }
     var drops: [String: Int] = [:]
@@ -276,19 +278,19 @@ package final class VirtualDevice {
     )
   }
 
-  // MARK: Where things are
+  // MARK: Endpoints
 
-  /// A device of the definition on this node: this one, or one behind it.
+  /// A device of the definition on this node: this one, or a bridged one.
   package struct Place {
-    /// Nil for the node's own device.
+    /// The bridged device; nil for the node's own device.
     package var bridged: DeviceDefinition?
-    /// The endpoint that stands for the device.
+    /// The endpoint of the device as a node.
     package var node: EndpointID
-    /// The endpoints that do what the device does, button by button; never empty.
+    /// The application endpoints, one for each button; never empty.
     package var application: [EndpointID]
   }
 
-  /// The device with this path, nil if it is not here.
+  /// Returns the device with a path, or nil if it is not on this node.
   package func place(named path: String) -> Place? {
     if path == definition.path {
       let count = max(1, definition.buttons.count)

@@ -1,20 +1,20 @@
 public import Runtime
 
-/// What the network around a running device is like.
+/// The faults of the network around a running device.
 public struct DeviceNetwork: Codable, Sendable, Hashable {
-  /// What may inject it.
+  /// A fault to inject.
   public enum Fault: Codable, Sendable, Hashable {
-    /// Nothing gets through any more.
+    /// No datagram gets through.
     case partition
-    /// Datagrams get through, and are treated so in either direction, whatever was said before.
+    /// Datagrams get through under these conditions in both directions; replaces earlier faults.
     case conditions(LinkConditions)
-    /// All is well again.
+    /// Removes all faults.
     case heal
   }
 
-  /// Whether nothing gets through.
+  /// Whether a partition is active.
   public private(set) var isPartitioned = false
-  /// How datagrams are treated in either direction; nil: nothing is wrong with them.
+  /// The conditions in both directions; nil for none.
   public private(set) var conditions: LinkConditions?
 
   init() {}
@@ -27,6 +27,6 @@ public struct DeviceNetwork: Codable, Sendable, Hashable {
     }
   }
 
-  /// Whether nothing gets through, for either reason.
+  /// Whether nothing gets through, by a partition or by the conditions.
   var isCut: Bool { isPartitioned || conditions?.carriesNothing == true }
 }

@@ -3,8 +3,9 @@ internal import NIOCore
 internal import Runtime
 internal import Synchronization
 
-/// Service discovery as a device has it whose link may be cut: then it is not seen, and sees nobody. No goodbye is said where
-/// that can be (Avahi always says one): what others know of it they believe until its records expire. May be called from anywhere.
+/// The service discovery of a device whose link can be cut: then it neither publishes nor finds services. No goodbye is
+/// sent if that can be avoided (Avahi always sends one), so that other nodes keep its services until their records
+/// expire. May be called from any thread.
 final class LinkedDiscovery: NodeDiscovery {
   private struct Publication {
     let service: MatterService
@@ -16,7 +17,7 @@ final class LinkedDiscovery: NodeDiscovery {
     let query: DiscoveryQuery
     let owner: any EventLoop
     let handler: @Sendable (ServiceDiscovery.Event) -> Void
-    /// As the discovery beneath knows it; nil while nothing can be seen.
+    /// The search of the underlying discovery; nil while the link is cut.
     var browse: ServiceDiscovery.Browse?
   }
 
@@ -33,10 +34,10 @@ final class LinkedDiscovery: NodeDiscovery {
   init(_ discovery: any NodeDiscovery, _ link: DeviceLink) {
     self.discovery = discovery
     state = Mutex(State(isCut: link.isCut))
-    link.onChange { [weak self] in self?.follow(isCut: $0) }
+    link.onChange { [weak self] in self?.update(isCut: $0) }
   }
 
-  private func follow(isCut: Bool) {
+  private func update(isCut: Bool) {
     state.withLock { state in
       guard state.isCut != isCut else { return }
       state.isCut = isCut
@@ -45,7 +46,7 @@ final class LinkedDiscovery: NodeDiscovery {
       }
       for (number, search) in state.searches {
         if let browse = search.browse { discovery.stop(browse) }
-        state.searches[number]?.browse = isCut ? nil : begin(search)
+        state.searches[number]?.browse = isCut ? nil : startSearch(search)
       }
     }
   }
@@ -54,8 +55,9 @@ final class LinkedDiscovery: NodeDiscovery {
     discovery.publish(publication.service, on: publication.owner, onConflict: publication.onConflict)
   }
 
-  private func begin(_ search: Search) -> ServiceDiscovery.Browse {
-    // What is known already may be told at once: not while we are locked, as whoever hears it may have something to ask.
+  private func startSearch(_ search: Search) -> ServiceDiscovery.Browse {
+    // The underlying discovery may report cached services at once. Deliver later, not under the lock: handlers may call
+    // back.
     discovery.browse(search.query, on: search.owner) { [owner = search.owner, handler = search.handler] event in
       owner.execute { handler(event) }
     }
@@ -86,7 +88,7 @@ final class LinkedDiscovery: NodeDiscovery {
     state.withLock { state in
       state.lastSearch += 1
       var search = Search(query: query, owner: owner, handler: handler)
-      if !state.isCut { search.browse = begin(search) }
+      if !state.isCut { search.browse = startSearch(search) }
       state.searches[state.lastSearch] = search
       return ServiceDiscovery.Browse(number: state.lastSearch)
     }

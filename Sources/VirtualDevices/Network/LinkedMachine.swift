@@ -4,7 +4,7 @@ internal import MatterProtocol
 internal import NIOCore
 internal import Runtime
 
-/// The machine that this process runs on, as a device has it whose link may be a bad one.
+/// A machine whose transport and discovery go through a link with fault injection.
 struct LinkedMachine: Machine {
   let host: any Machine
   let link: DeviceLink

@@ -2,11 +2,11 @@ internal import MatterProtocol
 internal import NIOCore
 internal import Runtime
 
-/// A device's sockets behind a link that may be a bad one. Confined to its loop.
+/// A device's sockets behind a link with fault injection. Confined to its loop.
 ///
-/// What is under way is lost if the link is cut when it arrives, as in a simulation.
+/// Datagrams in flight are lost if the link is cut when they arrive, as in a simulation.
 final class LinkedTransport: DatagramTransport {
-  /// A datagram that was sent and is not out yet.
+  /// A delayed outgoing datagram.
   private struct Departure {
     let due: Instant
     let bytes: [UInt8]
@@ -25,7 +25,7 @@ final class LinkedTransport: DatagramTransport {
   }
 
   private func received(_ bytes: consuming [UInt8], from source: MatterProtocol.SocketAddress) {
-    guard link.isBad else {
+    guard link.hasFault else {
       onDatagram?(bytes, source)
       return
     }
@@ -59,7 +59,7 @@ final class LinkedTransport: DatagramTransport {
   var counters: UDPTransport.Counters { sockets.counters }
 
   func send(_ bytes: [UInt8], to destination: MatterProtocol.SocketAddress) {
-    guard link.isBad else { return sockets.send(bytes, to: destination) }
+    guard link.hasFault else { return sockets.send(bytes, to: destination) }
     let now = now
     for delay in link.carry(bytes.count, .out, at: now) {
       guard delay > .zero else {
@@ -79,7 +79,7 @@ final class LinkedTransport: DatagramTransport {
 
   func close() {
     onDatagram = nil
-    // What is under way has left the device. Nobody can bring it when the sockets are closed: so it comes early, in its order.
+    // Delayed datagrams have already left the device, but can't be sent after closing: so send them early, in order.
     for (_, number) in departures.map({ ($1.due, $0) }).sorted(by: <) { depart(number) }
     sockets.close()
   }

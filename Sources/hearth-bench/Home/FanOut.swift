@@ -7,14 +7,15 @@ import NIOCore
 import Runtime
 import Synchronization
 
-/// One change for a hundred observers: how long until all have it in their queues, and until all have got it out.
+/// The times to deliver one change to 100 observers: until it is in all of their queues, and until all have received
+/// it.
 struct FanOut {
   static let observers = 100
 
   var handed = Measured(isEach: true)
   var received = Measured(isEach: true)
 
-  /// Observers of one type of one device of a home that is open.
+  /// Measures observers of one device type of one device.
   static func home(_ home: Home, _ count: Int) async throws -> FanOut {
     let node = NodeID(500)
     let controller = try home.controller
@@ -43,7 +44,7 @@ struct FanOut {
     return result
   }
 
-  /// Streams and nothing else, the floor.
+  /// Measures bare streams, as a baseline.
   static func streams(_ count: Int) async -> FanOut {
     let arrivals = Arrivals()
     let streams = (0..<observers).map { _ in AsyncStream.makeStream(of: Int.self) }
@@ -62,7 +63,7 @@ struct FanOut {
     return result
   }
 
-  /// Closures and nothing else.
+  /// Measures bare closures, as a baseline.
   static func closures(_ batches: Int) -> Measured {
     let sum = Mutex(0)
     let closures: [@Sendable (Int) -> Void] = (0..<observers).map { number in
@@ -77,7 +78,7 @@ struct FanOut {
   }
 }
 
-/// Counts what arrived, and knows when the last of a round did.
+/// Counts arrivals, and notes when the last of a round arrived.
 private final class Arrivals: Sendable {
   private struct Round {
     var count = 0
@@ -100,7 +101,7 @@ private final class Arrivals: Sendable {
     waiter?.resume(returning: now)
   }
 
-  /// PendingWork until so many have arrived, and begins a new round.
+  /// Waits until `count` values have arrived, and begins a new round.
   func all(_ count: Int) async -> Instant {
     await withCheckedContinuation { continuation in
       let last = round.withLock { round -> Instant? in
@@ -116,7 +117,7 @@ private final class Arrivals: Sendable {
   }
 }
 
-/// What an asynchronous piece of work results in.
+/// Runs an asynchronous body and waits for its result.
 func waitFor<R: Sendable>(_ body: @escaping @Sendable () async throws -> R) throws -> R {
   let result = Mutex<Result<R, any Error>?>(nil)
   let done = DispatchSemaphore(value: 0)

@@ -2,7 +2,7 @@ import Home
 import MatterProtocol
 import Runtime
 
-/// A home of a thousand devices: coming back after a restart, its memory, and who is told how fast.
+/// Measures a home of 1,000 devices: its restart, its memory and the delivery of changes to observers.
 func homeRows(_ report: inout Report, _ options: Options) throws {
   let stored = try StoredDevices()
   defer { stored.remove() }
@@ -35,7 +35,7 @@ func homeRows(_ report: inout Report, _ options: Options) throws {
   report.add("100 closures called (a floor)", FanOut.closures(options.scaled(500)))
   let (floor, fanOut) = try waitFor {
     let home = try await Home(StoredDevices.options(stored.state))
-    // What runs first warms up.
+    // Warm-up.
     _ = await FanOut.streams(100)
     let floor = await FanOut.streams(count)
     _ = try await FanOut.home(home, 50)

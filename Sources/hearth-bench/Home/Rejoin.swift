@@ -8,19 +8,19 @@ import NIOPosix
 import Runtime
 import VirtualDevices
 
-/// Devices in one process and the home that has them in another, which is killed and started again: how long until all of
-/// the devices are online again. Real sockets, on the loopback interface.
+/// Measures the restart of a home: devices run in one process and the home in another, which is killed and restarted,
+/// until all devices are online again. Uses sockets of the loopback interface.
 struct Rejoin {
-  /// From the start of the home's process until each device was online, in nanoseconds.
+  /// The time from the start of the home's process until all devices were online, in nanoseconds.
   var whole: Double
-  /// What the home's process needed of the processors until then, in nanoseconds.
+  /// The processor time of the home's process in that time, in nanoseconds.
   var controller: Double
-  /// What the devices needed meanwhile, in nanoseconds.
+  /// The processor time of the devices in that time, in nanoseconds.
   var devices: Double
-  /// What the home's process takes of memory, in bytes.
+  /// The memory of the home's process, in bytes.
   var memory: Double
 
-  /// - Returns: nanoseconds that it took to commission all devices, and what each restart was like.
+  /// - Returns: the time to commission all devices, in nanoseconds, and the results of the restarts.
   static func run(devices count: Int, restarts: Int) throws -> (commissioning: Double, restarts: [Rejoin]) {
     let root = FileManager.default.temporaryDirectory.appendingPathComponent("hearth-bench-" + UUID().uuidString).path
     defer { try? FileManager.default.removeItem(atPath: root) }
@@ -33,7 +33,7 @@ struct Rejoin {
     return (commissioning, try (0..<restarts).map { _ in try home(root, "again", fleet) })
   }
 
-  /// One life of the home's process. It ends without a word to anybody: the devices believe that it is still there.
+  /// Runs the home's process once and kills it, so that the devices still hold its sessions.
   private static func home(_ root: String, _ mode: String, _ fleet: Child) throws -> Rejoin {
     let before = fleet.processorTime
     let start = HostClock.now()
@@ -49,7 +49,7 @@ struct Rejoin {
 
   // MARK: The processes
 
-  /// Devices, until nobody listens any more.
+  /// Runs the devices until standard input is closed.
   static func fleet(_ root: String, _ count: Int) throws {
     let state = StateDirectory(root)
     let definition = try SimulatedDay.definition(count)
@@ -57,15 +57,15 @@ struct Rejoin {
     var options = FleetOptions(devicesDirectory: state.devices, runDirectory: state.run)
     options.discovery = .builtin
     let fleet = try waitFor { [options] in try await Fleet.start(definition, options, on: group, logger: quiet) }
-    say("ready")
+    printLine("ready")
     while readLine() != nil {}
     try waitFor { await fleet.stop() }
   }
 
-  /// A home, until it is killed.
-  /// - Parameter isPairing: whether the devices that run here are commissioned first.
+  /// Runs a home until it is killed.
+  /// - Parameter isPairing: whether to commission the running devices first.
   static func home(_ root: String, isPairing: Bool) throws {
-    // Nobody waits for a home for ever.
+    // Limits the lifetime of the process.
     alarm(isPairing ? 1800 : 120)
     let state = StateDirectory(root)
     var options = HomeController.Options(state: state, logger: quiet)
@@ -78,7 +78,7 @@ struct Rejoin {
       guard nodes > 0 else { throw BenchError("there are no devices") }
       let updates = home.updates()
       try await home.follow()
-      // What was stored counts for nothing any more: each device has to have come online since.
+      // The stored state does not count: each device must come online again.
       var online: Set<SourceID> = []
       for await update in updates {
         for case .connectivity(let source, let status) in update.changes {
@@ -88,7 +88,7 @@ struct Rejoin {
       }
       return (home, HostClock.now())
     }
-    say("\(end.nanoseconds) \(ownProcessorTime()) \(residentBytes())")
+    printLine("\(end.nanoseconds) \(ownProcessorTime()) \(residentBytes())")
     while readLine() != nil {}
     keep(home)
   }
@@ -101,7 +101,7 @@ struct Rejoin {
     }
   }
 
-  /// Of all threads, the system's part included, in nanoseconds.
+  /// The processor time of all threads, including system time, in nanoseconds.
   private static func ownProcessorTime() -> Int64 {
     var usage = rusage()
     getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
@@ -110,13 +110,13 @@ struct Rejoin {
     }
   }
 
-  private static func say(_ text: String) {
+  private static func printLine(_ text: String) {
     print(text)
     fflush(nil)
   }
 }
 
-/// A process of this very program that says a line when it has come so far.
+/// A child process of this executable that prints a line when it is ready.
 private final class Child {
   private let process = Process()
   private let output = Pipe()
@@ -130,7 +130,7 @@ private final class Child {
     try process.run()
   }
 
-  /// The next line, without its end; less where the process ended before.
+  /// Reads the next line without its end; shorter if the process has ended.
   func line() throws -> String {
     var text: [UInt8] = []
     while let byte = try output.fileHandleForReading.read(upToCount: 1)?.first, byte != UInt8(ascii: "\n") {
@@ -139,10 +139,10 @@ private final class Child {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// What it needed of the processors so far, the system's part included, in nanoseconds.
+  /// The processor time so far, including system time, in nanoseconds.
   var processorTime: Double {
     let text = (try? String(contentsOfFile: "/proc/\(process.processIdentifier)/stat", encoding: .utf8)) ?? ""
-    // The second field may have spaces, and ends with the last parenthesis.
+    // The second field may contain spaces, and ends with the last parenthesis.
     let fields = text.drop { $0 != ")" }.split(separator: " ")
     guard fields.count > 12, let user = Double(fields[12]), let system = Double(fields[11]) else { return .nan }
     return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK))) * 1_000_000_000
@@ -154,7 +154,7 @@ private final class Child {
   }
 }
 
-/// How long a home takes until all of its devices are online again.
+/// Measures how long a home takes until all devices are online again.
 func rejoinRows(_ report: inout Report, devices: Int, restarts: Int) throws {
   let (commissioning, runs) = try Rejoin.run(devices: devices, restarts: restarts)
   let whole = Measured(times: runs.map(\.whole))
@@ -167,8 +167,8 @@ func rejoinRows(_ report: inout Report, devices: Int, restarts: Int) throws {
   report.add(Row(name: "home: memory of the controller's process then", bytes: median(runs.map(\.memory))))
   report.notes.append(
     """
-    The controller was killed each time, and the devices not told; they ran in one process, the controller in another. The \
-    slowest of \(runs.count) restarts took \(Int(worst / 1_000_000)) ms. Commissioning the devices, one after the other, took \
+    The controller was killed each time without notifying the devices; they ran in one process, the controller in another. \
+    The slowest of \(runs.count) restarts took \(Int(worst / 1_000_000)) ms. Commissioning the devices one by one took \
     \(Int(commissioning / 1_000_000_000)) s.
     """)
 }
@@ -188,7 +188,7 @@ extension HearthBench {
     print(report.table(DatagramSizes()))
   }
 
-  /// A process of that.
+  /// Runs a child process of `rejoin`.
   static func rejoinRole() {
     do {
       let arguments = CommandLine.arguments

@@ -5,16 +5,16 @@ import MatterClusters
 import MatterProtocol
 import Runtime
 
-/// A process of its own that opens a home and shows every device as it was last.
+/// Measures a process that opens a home and lists the last state of every device.
 enum Restart {
   struct Result {
-    /// From the start of the process until all devices were there.
+    /// The time from the start of the process until all devices were listed, in nanoseconds.
     var whole: Double
-    /// From opening the home on.
+    /// The time from opening the home until all devices were listed, in nanoseconds.
     var opening: Double
-    /// What the home needs besides what the process needs without one, in bytes.
+    /// The memory of the home, in bytes: the growth of the process.
     var memory: Double
-    /// All that the process needs.
+    /// The memory of the process, in bytes.
     var resident: Double
   }
 
@@ -36,14 +36,14 @@ enum Restart {
       memory: Double(numbers[3] - numbers[2]), resident: Double(numbers[3]))
   }
 
-  /// The process.
+  /// The child process.
   static func child(_ root: String) throws {
     let before = residentBytes()
     let begin = HostClock.now()
     let (home, shown) = try waitFor {
       let home = try await Home(StoredDevices.options(StateDirectory(root)))
       let devices = try await home.devices().list()
-      // What a list of them shows: the last values; how they are is not known before somebody follows them.
+      // Connectivity is unknown before the home subscribes; the values are those last stored.
       let shown = devices.count { device in
         device.sourceConnectivity.connectivityState == .unknown
           && device.types.get(DimmableLightDeviceType.self)?.matterTraits.levelControlTrait?.attributes.currentLevel
@@ -61,7 +61,7 @@ extension String {
   fileprivate var asURL: URL { URL(fileURLWithPath: self) }
 }
 
-/// What of the process is in memory.
+/// The resident memory of the process, in bytes.
 func residentBytes() -> Int {
   let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
   let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0

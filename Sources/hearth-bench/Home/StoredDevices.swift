@@ -5,14 +5,14 @@ import MatterModel
 import MatterProtocol
 import Runtime
 
-/// A home with many devices that has been going for a while: what a restart finds on disk.
+/// A stored home with many devices, as found by a restart.
 struct StoredDevices {
   static let count = 1_000
   static let attributesOfEach = 20
 
   let state: StateDirectory
 
-  /// Makes it in a directory of its own.
+  /// Creates the home in a temporary directory.
   init() throws {
     state = StateDirectory(
       FileManager.default.temporaryDirectory.appendingPathComponent("hearth-bench-" + UUID().uuidString).path)
@@ -35,7 +35,7 @@ struct StoredDevices {
 
   func remove() { try? FileManager.default.removeItem(atPath: state.root) }
 
-  /// A dimmable light.
+  /// Returns the first report of a dimmable light.
   private static func report(_ node: NodeID) -> NodeReport {
     var attributes: [AttributeData] = []
     func add<C: Cluster, Value: ModelValue>(_ attribute: Attribute<C, Value>, _ endpoint: EndpointID, _ value: Value) {
@@ -64,7 +64,7 @@ struct StoredDevices {
     return NodeReport(node, attributes, isWhole: true)
   }
 
-  /// One attribute of a node changed.
+  /// Returns a report of one changed attribute.
   static func change(_ node: NodeID, level: UInt8) -> HomeInput {
     let value = AttributeData(
       LevelControl.currentLevel.path(on: 1), dataVersion: UInt32(level) + 2, value: Nullable<UInt8>.value(level).tlv)

@@ -4,13 +4,13 @@ import MatterProtocol
 import Runtime
 import VirtualDevices
 
-/// `hearth` in a process of its own, which may be killed.
+/// A `hearth` process that can be killed.
 final class HearthProcess {
   private let process = Process()
   private let log: URL
 
   /// Starts a command.
-  /// - Parameter log: a file for all that it says.
+  /// - Parameter log: the file for its output.
   init(_ arguments: [String], state: String, log: URL) throws {
     self.log = log
     process.executableURL = try Self.executable
@@ -24,13 +24,13 @@ final class HearthProcess {
     try output.close()
   }
 
-  /// Beside this executable.
+  /// The executable beside this one.
   private static var executable: URL {
     get throws {
       let own = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
       let path = own.deletingLastPathComponent().appending(path: "hearth")
       guard FileManager.default.isExecutableFile(atPath: path.path) else {
-        throw BenchError("there is no \(path.path)")
+        throw BenchError("\(path.path) is missing; build hearth first")
       }
       return path
     }
@@ -38,16 +38,16 @@ final class HearthProcess {
 
   var number: Int32 { process.processIdentifier }
   var isRunning: Bool { process.isRunning }
-  /// What it said.
+  /// The output of the process.
   var text: String { (try? String(contentsOf: log, encoding: .utf8)) ?? "" }
 
-  /// Ends it at once, whatever it does; nothing happens if it has ended already.
+  /// Kills the process with SIGKILL; does nothing if it has ended.
   func kill() {
     if process.isRunning { Glibc.kill(number, SIGKILL) }
     process.waitUntilExit()
   }
 
-  /// Its exit code; killed and 128 when it takes too long.
+  /// Waits for the exit status; after the limit kills the process and returns 128.
   func wait(_ limit: Duration = .seconds(30)) -> Int32 {
     let end = HostClock.now() + limit
     while process.isRunning {
@@ -62,13 +62,13 @@ final class HearthProcess {
   }
 }
 
-/// Virtual devices that run in a process of their own.
+/// A process that runs virtual devices.
 struct DeviceProcess {
   let process: HearthProcess
   private let state: String
   private let ready: String
 
-  /// Starts them; they are there after ``waitUntilReady()``.
+  /// Starts the process; the devices are available after ``waitUntilReady()``.
   init(definition: String, state: String) throws {
     self.state = state
     ready = state + "/ready"
@@ -78,7 +78,7 @@ struct DeviceProcess {
       log: URL(filePath: state + "/run.log"))
   }
 
-  /// - Throws: if they don't start, with what they say to it.
+  /// - Throws: ``BenchError`` with the output of the process if the devices don't start.
   func waitUntilReady() throws {
     let end = HostClock.now() + .seconds(30)
     while !FileManager.default.fileExists(atPath: ready) {
@@ -90,7 +90,7 @@ struct DeviceProcess {
     }
   }
 
-  /// The devices by name.
+  /// Returns the devices by name.
   func devices() throws -> [String: DeviceStatus] {
     guard let fleet = FleetStatus.running(in: state + "/run").first(where: { $0.process == process.number }) else {
       throw BenchError("the devices do not answer")

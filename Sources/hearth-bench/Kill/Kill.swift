@@ -7,9 +7,9 @@ import NIOCore
 import Runtime
 import VirtualDevices
 
-/// `hearth-bench kill [COUNT] [SEED]`: devices are killed with -9 while they are written to as fast as they take it, and start
-/// again: nothing that they acknowledged is lost, and no list is there by half. Then commands that change the home are
-/// killed. On the loopback interface only; ends by itself.
+/// `hearth-bench kill [COUNT] [SEED]`: kills devices with SIGKILL while a controller writes to them as fast as they
+/// acknowledge, and restarts them. No acknowledged change may be lost, and no list may be partial. Then kills
+/// commands that change the home. On the loopback interface only.
 final class Kill {
   /// No further kill begins after this time.
   static let limit: Duration = .seconds(50)
@@ -73,34 +73,34 @@ final class Kill {
       defer { devices.process.kill() }
       kills += 1
       if random.next() % 5 == 0 {
-        // In the middle of its start.
+        // During the start.
         usleep(UInt32(random.next() % (Self.longestStart * 1000)))
         starts += 1
         continue
       }
       try devices.waitUntilReady()
-      streams = try live(streams, devices, writingFor: random.next() % (Self.longestWriting * 1000))
+      streams = try runDevices(streams, devices, writingFor: random.next() % (Self.longestWriting * 1000))
       journals.formUnion(journalNumbers())
     }
     let devices = try startDevices()
     defer { devices.process.kill() }
     try devices.waitUntilReady()
-    _ = try live(streams, devices, writingFor: nil)
+    _ = try runDevices(streams, devices, writingFor: nil)
     print(
       "  \(kills) kills of the devices, \(starts) of them while they started; \(acknowledgements) changes acknowledged, "
         + "\(journals.count) journals")
-    // Else all of it would say nothing.
+    // With too few changes the test would prove nothing.
     if acknowledgements < kills * 5 { problems.append("only \(acknowledgements) changes were acknowledged") }
   }
 
-  /// Pairs the devices as a user does.
+  /// Commissions the devices with `hearth pair`.
   private func commission() throws -> [KillStream] {
     let devices = try startDevices()
     defer { devices.process.kill() }
     try devices.waitUntilReady()
     let status = try devices.devices()
     for name in Self.names {
-      guard let device = status[name] else { throw BenchError("there is no \(name)") }
+      guard let device = status[name] else { throw BenchError("\(name) is missing") }
       let pair = try HearthProcess(
         ["pair", device.manualCode, "--name", name, "--mdns", "off", "--at", "127.0.0.1:\(device.port)"], state: state,
         log: URL(filePath: directory + "/pair.log"))
@@ -112,8 +112,8 @@ final class Kill {
     } + [.level(of: 1), .onOff(of: 2)]
   }
 
-  /// One life of the devices: what they have is compared, then they are written to until they are killed.
-  private func live(
+  /// Runs the devices once: compares their state, then writes to them until they are killed.
+  private func runDevices(
     _ streams: [KillStream], _ devices: DeviceProcess, writingFor time: UInt64?
   ) throws -> [KillStream] {
     let status = try devices.devices()
@@ -127,7 +127,7 @@ final class Kill {
     defer { try? loop.submit { writer.value.stop() }.wait() }
     for (node, name) in zip([NodeID(1), 2], Self.names) {
       guard let device = status[name], !device.fabrics.isEmpty else {
-        problems.append("\(name) is commissioned no more")
+        problems.append("\(name) is no longer commissioned")
         continue
       }
       let address = MatterProtocol.SocketAddress(.loopback4, port: device.port)
@@ -142,7 +142,7 @@ final class Kill {
     try loop.submit { writer.value.beginWriting() }.wait()
     usleep(UInt32(time))
     devices.process.kill()
-    // Answers that were on their way count.
+    // Include answers that are still in flight.
     usleep(5_000)
     let (outcome, faults, count) = try loop.submit {
       writer.value.stop()
@@ -153,7 +153,7 @@ final class Kill {
     return outcome
   }
 
-  /// The files that the journals were, by their numbers: a new one comes with each time that one is written anew.
+  /// Returns the inode numbers of the journals; a journal gets a new one each time it is rewritten.
   private func journalNumbers() -> [UInt64] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: state + "/devices")) ?? []
     return names.compactMap { name in

@@ -4,24 +4,24 @@ import MatterCrypto
 import MatterModel
 import MatterProtocol
 
-/// One thing of a device that is changed again and again, with what the device is known to have stored of it.
+/// An attribute that is changed repeatedly, with the value that the device is known to have stored.
 struct KillStream: Sendable {
   typealias Begin = @Sendable (inout ControllerEngine, [UInt8], Instant) -> OperationID
 
   let name: String
   let node: NodeID
   let path: ConcreteAttributePath
-  /// What was read first or acknowledged last, in our own encoding.
+  /// The value first read or last acknowledged, in canonical encoding.
   private(set) var known: [UInt8] = []
-  /// What was asked for and not answered yet.
-  private(set) var asked: [UInt8]?
+  /// The value requested and not yet acknowledged.
+  private(set) var requested: [UInt8]?
   private let begin: Begin
   private let next: @Sendable (inout SeededRandomSource, [UInt8]) throws -> [UInt8]
   private let canonical: @Sendable ([UInt8]) throws -> [UInt8]
 
   /// - Parameters:
-  ///   - next: what to ask for after what is known.
-  ///   - begin: asks for it.
+  ///   - next: returns the value to request after the known one.
+  ///   - begin: requests a value.
   init<C: Cluster, Value: ModelValue>(
     _ attribute: MatterModel.Attribute<C, Value>, on endpoint: EndpointID, of node: NodeID,
     next: @escaping @Sendable (inout SeededRandomSource, Value) -> Value,
@@ -33,32 +33,32 @@ struct KillStream: Sendable {
     self.next = { random, known in next(&random, try Value(tlv: known)).tlv }
     canonical = { try Value(tlv: $0).tlv }
     self.begin = { engine, value, now in
-      // What `next` made can be read again.
+      // Values come from `next`, so decoding succeeds.
       (try? begin(&engine, Value(tlv: value), now)) ?? engine.connect(node, at: now)
     }
   }
 
-  /// Whether a device may have this value now: it has all that it acknowledged, and perhaps what it was asked for last.
+  /// Returns whether a device may have this value: the acknowledged one, or the one requested last.
   func allows(_ value: [UInt8]) throws -> Bool {
     let value = try canonical(value)
-    return known.isEmpty || value == known || value == asked
+    return known.isEmpty || value == known || value == requested
   }
 
-  /// Takes what the device has as where to go on from.
-  mutating func take(_ value: [UInt8]) throws { (known, asked) = (try canonical(value), nil) }
+  /// Sets the known value to one that was read.
+  mutating func setKnown(_ value: [UInt8]) throws { (known, requested) = (try canonical(value), nil) }
 
   mutating func start(
     _ random: inout SeededRandomSource, _ engine: inout ControllerEngine, at now: Instant
   ) throws -> OperationID {
     let value = try next(&random, known)
-    asked = value
+    requested = value
     return begin(&engine, value, now)
   }
 
-  /// The device acknowledged what it was asked for.
+  /// Records that the requested value was acknowledged.
   mutating func acknowledged() {
-    known = asked ?? known
-    asked = nil
+    known = requested ?? known
+    requested = nil
   }
 }
 
@@ -67,7 +67,7 @@ extension KillStream {
     String(UInt32(truncatingIfNeeded: random.next()), radix: 16)
   }
 
-  /// A list that is replaced by one of another length, with the same word in all of its entries.
+  /// Replaces a list by one of another length, with the same word in all entries.
   static func labels(of node: NodeID) -> KillStream {
     KillStream(UserLabel.labelList, on: .root, of: node) { random, _ in
       let (count, word) = (Int(random.next() % 17), word(&random))
@@ -85,7 +85,7 @@ extension KillStream {
     }
   }
 
-  /// The administrator's own entry stays, the others are replaced.
+  /// Replaces all entries but the administrator's own.
   static func access(of node: NodeID, fabric: FabricIndex) -> KillStream {
     KillStream(AccessControl.acl, on: .root, of: node) { random, known in
       let others = (0..<Int(random.next() % 4)).map { _ in

@@ -6,12 +6,12 @@ import MatterProtocol
 import NIOCore
 import Runtime
 
-/// A controller that changes things as fast as they are acknowledged, all of its streams at a time. Confined to its loop.
+/// A controller that writes as fast as writes are acknowledged, to all streams concurrently. Confined to its loop.
 ///
-/// It has what `hearth pair` stored, and stores nothing itself: each life of the devices gets a new one.
+/// It uses the state that `hearth pair` stored and stores nothing itself, so each run of the devices gets a new one.
 final class KillWriter {
   private(set) var streams: [KillStream]
-  /// What went wrong before the devices were killed.
+  /// Errors that occurred before the devices were killed.
   private(set) var problems: [String] = []
   private(set) var acknowledgements = 0
   private let host: EngineHost<ControllerEngine>
@@ -30,7 +30,7 @@ final class KillWriter {
     host.start()
   }
 
-  /// Reads all that the streams are about.
+  /// Reads the attributes of all streams of a node.
   func read(_ node: NodeID, at address: MatterProtocol.SocketAddress) -> EventLoopFuture<ReassembledReport> {
     let promise = host.eventLoop.makePromise(of: ReassembledReport.self)
     let paths = streams.filter { $0.node == node }.map { AttributePath($0.path) }
@@ -41,8 +41,8 @@ final class KillWriter {
     return promise.futureResult
   }
 
-  /// Compares what was read with what must be there, and goes on from it.
-  /// - Returns: what is wrong.
+  /// Compares a report with the known values, and makes the reported values the known ones.
+  /// - Returns: descriptions of the differences.
   func check(_ report: ReassembledReport, of node: NodeID) -> [String] {
     var problems: [String] = []
     for index in streams.indices where streams[index].node == node {
@@ -55,11 +55,11 @@ final class KillWriter {
         if try !streams[index].allows(value) {
           problems.append(
             "\(name) is \(text(value)), but \(text(streams[index].known)) was acknowledged"
-              + (streams[index].asked.map { " and \(text($0)) asked for" } ?? ""))
+              + (streams[index].requested.map { " and \(text($0)) requested" } ?? ""))
         }
-        try streams[index].take(value)
+        try streams[index].setKnown(value)
       } catch {
-        problems.append("\(name) is not to be read: \(error)")
+        problems.append("\(name) can't be decoded: \(error)")
       }
     }
     return problems

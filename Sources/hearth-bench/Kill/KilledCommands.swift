@@ -8,11 +8,11 @@ import MatterProtocol
 import Runtime
 import VirtualDevices
 
-/// Commands that change the home, killed with -9 at random moments: what the controller knows stays whole, and the commands
-/// after them work.
+/// Kills commands that change the home with SIGKILL at random moments. The stored state of the controller must stay
+/// consistent, and later commands must work.
 struct KilledCommands {
   private static let renames = 8
-  /// More devices than are begun to be paired: each of those is busy with it for a minute.
+  /// The number of spare devices; a device whose pairing was killed is unavailable for a minute.
   private static let spares = 5
 
   private let directory: String
@@ -30,8 +30,8 @@ struct KilledCommands {
       .write(toFile: directory + "/home.yaml", atomically: true, encoding: .utf8)
   }
 
-  /// - Parameter limit: when no further kill begins.
-  /// - Returns: what is wrong.
+  /// - Parameter limit: the time after which no further kill begins.
+  /// - Returns: descriptions of the faults.
   mutating func run(until limit: Instant) throws -> [String] {
     defer { try? FileManager.default.removeItem(atPath: directory) }
     let devices = try DeviceProcess(definition: directory + "/home.yaml", state: state)
@@ -39,7 +39,7 @@ struct KilledCommands {
     try devices.waitUntilReady()
     let status = try devices.devices()
     func pair(_ number: Int) throws -> HearthProcess {
-      guard let device = status["Light \(number)"] else { throw BenchError("there is no light \(number)") }
+      guard let device = status["Light \(number)"] else { throw BenchError("light \(number) is missing") }
       return try command(
         "pair", device.manualCode, "--name", "Light \(number)", "--mdns", "off", "--at", "127.0.0.1:\(device.port)")
     }
@@ -63,10 +63,10 @@ struct KilledCommands {
     }
     kills += try rename(until: limit)
     let last = try pair(Self.spares)
-    if last.wait() != 0 { problems.append("nothing can be paired any more: \(last.text)") }
+    if last.wait() != 0 { problems.append("a device can't be paired: \(last.text)") }
     let port = status["Light 0"]?.port ?? 0
     let on = try command("on", "1", "--mdns", "off", "--at", "127.0.0.1:\(port)")
-    if on.wait() != 0 { problems.append("the first light can't be switched any more: \(on.text)") }
+    if on.wait() != 0 { problems.append("the first light can't be switched: \(on.text)") }
     print("  \(kills) kills of commands that pair and rename")
     return problems
   }
@@ -75,7 +75,7 @@ struct KilledCommands {
     try HearthProcess(words, state: state, log: URL(filePath: directory + "/command.log"))
   }
 
-  /// The controller as it comes up with what is stored.
+  /// Creates a controller from the stored state.
   private mutating func controller() -> ControllerEngine? {
     do {
       let configuration = ControllerConfiguration(
@@ -83,12 +83,12 @@ struct KilledCommands {
       let stored = try StateStore.snapshot(of: state + "/controller")
       return try ControllerEngine(configuration, state: stored, random: SystemRandomSource())
     } catch {
-      problems.append("what the controller stored can't be used: \(error)")
+      problems.append("the stored state of the controller can't be used: \(error)")
       return nil
     }
   }
 
-  /// - Returns: how many were killed.
+  /// - Returns: the number of kills.
   private mutating func rename(until limit: Instant) throws -> Int {
     var name = "Light 0"
     let begin = HostClock.now()
@@ -105,7 +105,7 @@ struct KilledCommands {
         problems.append("the home's names can't be read after renaming was killed")
         break
       }
-      if found != name && found != wanted { problems.append("\(name), to be \(wanted), is \(found)") }
+      if found != name && found != wanted { problems.append("\(name), renamed to \(wanted), is \(found)") }
       name = found
     }
     return kills

@@ -6,8 +6,9 @@ import MatterModel
 import MatterProtocol
 import Runtime
 
-/// `hearth-bench log [SECONDS] [KILLS] [SEED]`: 1,000 changes a second into the log of a home, and a reader that goes by
-/// its anchor, each in a process of its own and each killed with -9 at random: nothing is lost, repeated or reordered.
+/// `hearth-bench log [SECONDS] [KILLS] [SEED]`: a writer appends 1,000 changes a second to the log of a home, and a
+/// reader follows it by its anchor. Each runs in a process that is killed with SIGKILL at random: nothing may be
+/// lost, repeated or reordered.
 final class LogKill {
   static let rate = 1000
 
@@ -15,8 +16,8 @@ final class LogKill {
   private var random: SeededRandomSource
   private var problems: [String] = []
 
-  /// - Parameter kills: of the writer, and as many of the reader.
-  /// - Returns: whether all was well.
+  /// - Parameter kills: the number of kills of the writer, and of the reader.
+  /// - Returns: whether no fault was found.
   static func run(seconds: Int, kills: Int, seed: UInt64) throws -> Bool {
     print("the change log: \(rate) changes a second for \(seconds) s, \(kills) kills each, seed \(seed)")
     let run = try LogKill(seed)
@@ -38,7 +39,7 @@ final class LogKill {
     var writer = try start("log-writer")
     var reader = try start("log-reader")
     let begin = HostClock.now()
-    // Random moments, in order.
+    // Random moments in ascending order.
     let moments = (0..<kills * 2).map { _ in random.next() % (UInt64(seconds) * 1_000_000) }.sorted()
     for (index, moment) in moments.enumerated() {
       let wait = Int64(moment) * 1000 - (HostClock.now() - begin).nanoseconds
@@ -63,11 +64,11 @@ final class LogKill {
     if progress.number != last { problems.append("the reader has \(progress.number) of \(last) changes") }
     if progress.count != last { problems.append("the reader got \(progress.count) changes, not \(last)") }
     let acknowledged = LogWriter.acknowledged(files.acknowledged)
-    if acknowledged > last { problems.append("\(acknowledged) changes were committed, \(last) are there") }
+    if acknowledged > last { problems.append("\(acknowledged) changes were committed, \(last) were found") }
     let wanted = UInt64(Self.rate * seconds)
     print(
       "  \(last) changes, \(acknowledged) known to their writer; \(kills) kills of the writer, \(kills) of the reader")
-    // A kill of the writer costs the time in which it starts again.
+    // No changes are written while a killed writer restarts.
     if last < wanted * 3 / 4 { problems.append("only \(last) of \(wanted) changes were made") }
   }
 
@@ -89,12 +90,12 @@ final class LogKill {
   }
 }
 
-/// What the processes share.
+/// The files that the processes share.
 struct LogFiles {
   let database: String
-  /// Where the reader is.
+  /// The position of the reader.
   let progress: String
-  /// The last change that the writer knows to be there.
+  /// The last change known to be committed.
   let acknowledged: String
 
   init(_ directory: String) {
@@ -104,9 +105,9 @@ struct LogFiles {
   }
 }
 
-/// Changes that are numbered from 1, without end.
+/// Writes changes numbered from 1, without end.
 enum LogWriter {
-  /// Each number goes to one of these nodes in turn.
+  /// The number of nodes, to which the changes are assigned in turn.
   private static let nodes: UInt64 = 50
   private static let path = ConcreteAttributePath(1, 6, 0x4000)
 
@@ -115,7 +116,7 @@ enum LogWriter {
     let database = try HomeDatabase.open(files.database)
     let state = try database.load().state
     var number = try last(in: state)
-    // The values are of the same moment as the log.
+    // The values must match the log.
     for old in (number > nodes ? number - nodes + 1 : 1)..<(number + 1) {
       guard try value(of: NodeID(old % nodes + 1), in: state) == old else { throw BenchError("\(old) is not there") }
     }
@@ -131,7 +132,7 @@ enum LogWriter {
       }
       var updates: [HomeUpdate] = []
       while number < due, updates.count < 200 {
-        // Updates of one change, of two and of three.
+        // Updates with one, two and three changes.
         let count = min(due - number, number % 3 + 1)
         let changes = (1...count).map { change(number + $0) }
         updates.append(HomeUpdate(changes, at: HostClock.unixMicroseconds()))
@@ -155,7 +156,7 @@ enum LogWriter {
     withUnsafeBytes(of: number.littleEndian) { [0x07] + $0 }
   }
 
-  /// The number that a value is of.
+  /// Decodes the number in a value.
   static func number(_ bytes: [UInt8]) throws -> UInt64 {
     guard bytes.count == 9 else { throw BenchError("a value of \(bytes.count) bytes") }
     return bytes.dropFirst().reversed().reduce(0) { $0 << 8 | UInt64($1) }
@@ -175,9 +176,9 @@ enum LogWriter {
   }
 }
 
-/// Reads the log by its anchor, and knows which number is next.
+/// Reads the log by its anchor, and checks the order of the numbers.
 enum LogReader {
-  /// Replaced as a whole with each step.
+  /// The position of the reader, stored atomically.
   struct Progress {
     var anchor: Anchor?
     var number: UInt64 = 0

@@ -6,7 +6,7 @@ import Scenario
 import Simulation
 import VirtualDevices
 
-/// The scenario that all others begin like: a lamp is commissioned, switched, lost, and found again.
+/// A minimal scenario: a lamp is commissioned, switched, cut off and reconnected.
 enum BaseScenario {
   static func run(seed: UInt64) async throws {
     var options = SimulatedHomeOptions()
@@ -17,7 +17,7 @@ enum BaseScenario {
       try await world.pairDevice(lamp)
       try await world.simulation.sleep(for: .seconds(5))
       func device() async throws -> HomeDevice {
-        guard let device = try await home.devices().list().first else { throw BenchError("the lamp is gone") }
+        guard let device = try await home.devices().list().first else { throw BenchError("the lamp is missing") }
         return device
       }
       func expect(_ state: ConnectivityState) async throws {
@@ -40,7 +40,7 @@ enum BaseScenario {
     try run.result.get()
   }
 
-  /// - Returns: how many runs a second there were, on two threads.
+  /// - Returns: the number of runs per second on two threads.
   static func rate(runs: Int) async throws -> Double {
     Simulation.useAllProcessors()
     try await run(seed: 0)

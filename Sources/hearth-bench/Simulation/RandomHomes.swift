@@ -5,10 +5,10 @@ import Scenario
 import Simulation
 
 extension HearthBench {
-  /// `random SEEDS [FIRST [DEVICES STEPS]]`: runs random homes. Ends with 1 if one of them does not come to agree. With
-  /// `VERBOSE` in the environment a line for each; with `MUTANT=sendsOnce` that fault is built in.
+  /// `random SEEDS [FIRST [DEVICES STEPS]]`: runs random homes. Exits with 1 if one fails. In the environment,
+  /// `VERBOSE` prints a line per home, and `MUTANT=sendsOnce` seeds a defect.
   static func randomHomes() {
-    let words = Words()
+    let words = PositionalArguments()
     let count = words.number(0, "SEEDS") ?? 200
     if count == 0 { words.refuse("found “0” for SEEDS, expected at least 1") }
     let first = words.number(1, "FIRST") ?? 1
@@ -36,11 +36,11 @@ extension HearthBench {
 enum RandomHomes {
   fileprivate static let defect = ProcessInfo.processInfo.environment["MUTANT"].map { SeededDefect(rawValue: $0) }
 
-  /// What repeats a run, but for the numbers.
+  /// The command that repeats a run, without its arguments.
   private static let command =
     (defect.flatMap(\.self).map { "MUTANT=\($0.rawValue) " } ?? "") + "\(CommandLine.arguments[0]) random"
 
-  /// One of them, with all that is done to it.
+  /// Runs one plan and prints its steps.
   static func one(_ plan: RandomPlan) async -> Bool {
     for line in plan.lines { print(line) }
     let outcome = await RandomHome.run(plan, defect: defect)
@@ -61,7 +61,7 @@ enum RandomHomes {
       if outcome.failure != nil { failures.append(outcome) }
       if verbose { print("seed \(seed): \(String(outcome.digest, radix: 16)) \(outcome.failure ?? "agrees")") }
     }
-    // Of many that fail most do in one way: for the first ones more is done to make them small.
+    // When many fail, most fail in the same way: only the first ones are shrunk thoroughly.
     for (index, failed) in failures.enumerated() {
       let least = await RandomHome.shrink(failed, attempts: index < 5 ? 60 : 10, defect: defect)
       print("seed \(failed.plan.seed) FAILED: \(failed.failure ?? "")")
@@ -76,7 +76,7 @@ enum RandomHomes {
       \(seeds.count) random homes from seed \(seeds.lowerBound) on, \(failures.count) failed; agreed after \
       \(half / 1_000_000_000) s (median), \(most / 1_000_000_000) s (at most)
       """)
-    // The order counts, and every bit of each.
+    // FNV-1a over all digests, in order.
     let digest = digests.reduce(UInt64(0xCBF2_9CE4_8422_2325)) { ($0 ^ $1) &* 0x100_0000_01B3 }
     print("digest \(String(digest, radix: 16))")
     return failures.isEmpty

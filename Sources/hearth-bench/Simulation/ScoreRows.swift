@@ -4,7 +4,7 @@ import Scenario
 import Simulation
 import VirtualDevices
 
-/// How well our own controller knows how its devices are: a few hours with a fault a minute, held against the truth.
+/// Scores the controller over a few hours with a fault every five minutes.
 enum ScoreRows {
   static func card(devices: Int, minutes: Int) async throws -> ScoreCard {
     var options = SimulatedHomeOptions()
@@ -12,15 +12,15 @@ enum ScoreRows {
     let definition = try SimulatedDay.definition(devices)
     let run = await simulate(definition, seed: 2, limit: .seconds(minutes * 60 + 86_400), options) { _, world in
       async let card = world.score(for: .seconds(minutes * 60))
-      // Half of the times a device is away for longer than it may be silent.
-      for turn in 0..<minutes / 5 { try await trouble(turn, world) }
+      // In half of the turns a device is away for longer than the liveness timeout of its subscription.
+      for turn in 0..<minutes / 5 { try await runTurn(turn, world) }
       return try await card
     }
     return try run.result.get()
   }
 
-  /// Five minutes, in which one device is away for a while.
-  private static func trouble(_ turn: Int, _ world: SimulatedHome) async throws {
+  /// Runs five minutes, during which one device is unreachable for a while.
+  private static func runTurn(_ turn: Int, _ world: SimulatedHome) async throws {
     let devices = world.definition.devices
     let device = devices[turn * 7 % devices.count].path
     let (machine, hub) = (try await world.machine(of: device), world.hub)
@@ -32,7 +32,7 @@ enum ScoreRows {
     } else {
       await world.simulation.perform { $0.network.partition([machine.id], from: [hub.id]) }
       try await world.simulation.sleep(for: away / 2)
-      // The home can't know of that until the network is whole again.
+      // A change that the home can't learn before the network heals.
       await world.pressByHand(device)
       try await world.simulation.sleep(for: away - away / 2)
       await world.simulation.perform { $0.network.heal() }
@@ -42,7 +42,7 @@ enum ScoreRows {
 }
 
 extension HearthBench {
-  /// The card alone, for other numbers of devices and minutes.
+  /// Prints the score for other numbers of devices and minutes.
   static func score() {
     let numbers = CommandLine.arguments.dropFirst(2).map { Int($0) ?? 0 }
     do {

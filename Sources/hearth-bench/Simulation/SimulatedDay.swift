@@ -5,14 +5,14 @@ import Scenario
 import Simulation
 import VirtualDevices
 
-/// A home with many devices that goes on for a day of virtual time, with a fault every minute.
+/// A home with many devices over a day of virtual time, with a fault every minute.
 struct SimulatedDay {
-  /// Nanoseconds that starting and commissioning all devices took.
+  /// The time to start and commission all devices, in nanoseconds.
   var pairing: Double
-  /// Nanoseconds that the day itself took.
+  /// The time to simulate the day, in nanoseconds.
   var day: Double
   var datagrams: Int
-  /// How many devices were online in the end.
+  /// The number of devices that were online at the end.
   var online: Int
   var digest: UInt64
 
@@ -36,7 +36,7 @@ struct SimulatedDay {
       let begin = HostClock.now()
       let before = await world.simulation.perform { $0.network.packetCount }
       for minute in 0..<hours * 60 { try await fault(minute, world) }
-      // What was cut off last comes back.
+      // Let the home reconnect to the last devices.
       try await world.simulation.sleep(for: .seconds(180))
       let after = await world.simulation.perform { $0.network.packetCount }
       let online = try await home.devices().list().count {
@@ -50,7 +50,7 @@ struct SimulatedDay {
       online: online, digest: run.trace.digest)
   }
 
-  /// One minute, in the first half of which something is wrong with one device.
+  /// Runs one minute, with a fault of one device in its first half.
   static func fault(_ minute: Int, _ world: SimulatedHome) async throws {
     let devices = world.definition.devices
     let device = devices[minute * 7 % devices.count].path

@@ -5,19 +5,19 @@ import Runtime
 import Scenario
 import Simulation
 
-/// What a simulated world costs.
+/// Measures the cost of simulated worlds.
 func simulationRows(_ report: inout Report, _ options: Options) throws {
   var size = SimulationSize()
   if options.isQuick { size = SimulationSize(devices: 50, hours: 2, runs: 50) }
   try simulationRows(&report, size)
 }
 
-/// How much is simulated.
+/// The size of the simulations.
 struct SimulationSize {
   var devices = 250
   var hours = 24
   var runs = 400
-  /// Whether it is what the targets are for.
+  /// Whether the targets apply to this size.
   var isWhole: Bool { devices == 250 && hours == 24 }
 }
 
@@ -53,9 +53,9 @@ func simulationRows(_ report: inout Report, _ size: SimulationSize) throws {
     """)
 }
 
-/// What simulated devices take of memory, in a process of its own.
+/// Measures the memory of simulated devices, in a child process.
 enum SimulatedMemory {
-  /// - Returns: bytes, those left out that the process takes without them.
+  /// - Returns: bytes, without those of a process with a single device.
   static func measure(devices: Int, isPaired: Bool) throws -> Double {
     let process = Process()
     process.executableURL = URL(
@@ -71,7 +71,7 @@ enum SimulatedMemory {
     return bytes
   }
 
-  /// The process.
+  /// The child process.
   static func child(devices: Int, isPaired: Bool) async throws {
     func run(_ count: Int) async throws -> Int {
       var options = SimulatedHomeOptions()
@@ -83,14 +83,14 @@ enum SimulatedMemory {
       }
       return try run.result.get()
     }
-    // What the first device takes is the code, most of all.
+    // The memory with one device is mostly code.
     let before = try await run(1)
     print(try await run(devices) - before)
   }
 }
 
 extension HearthBench {
-  /// The simulation's figures alone, for other numbers of devices.
+  /// Prints the figures of the simulation for other sizes.
   static func simulation() {
     let numbers = CommandLine.arguments.dropFirst(2).map { Int($0) ?? 0 }
     var size = SimulationSize()
@@ -102,7 +102,7 @@ extension HearthBench {
     print(report.table(DatagramSizes()))
   }
 
-  /// A process of those figures.
+  /// Runs the child process of the memory measurement.
   static func simulatedMemory() {
     do {
       guard CommandLine.arguments.count == 4, let devices = Int(CommandLine.arguments[2]) else { exit(64) }

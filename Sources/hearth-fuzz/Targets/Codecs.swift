@@ -6,7 +6,7 @@ import MatterTLV
 import VirtualDevices
 
 extension FuzzTarget {
-  /// Everything that decodes by itself. Where there is an encoder too, what was decoded must survive it.
+  /// The stateless decoders. Where there is an encoder, decoding and encoding must round-trip.
   static let codecs: [FuzzTarget] = [
     FuzzTarget(name: "tlv", seeds: Samples.tlv, run: tlv),
     FuzzTarget(name: "message", seeds: Samples.messages, run: message),
@@ -26,7 +26,7 @@ extension FuzzTarget {
     var again = TLVWriter()
     guard let copy = try? TLVElement(decoding: bytes) else { finding("TLV that was written can't be read") }
     copy.write(to: &again)
-    // As bytes: a number that is none is not equal to itself.
+    // Compared as bytes, because NaN is not equal to itself.
     if again.finish() != bytes { finding("TLV changes when it is written again") }
   }
 
@@ -113,7 +113,7 @@ extension FuzzTarget {
     }
     if let code = try? payload.qrText {
       guard let again = try? SetupPayload(parsing: code), again == payload else {
-        finding("the code \(code) does not say what was put in")
+        finding("the code \(code) does not round-trip")
       }
       _ = try? QRCode(text: code)
     }

@@ -7,10 +7,10 @@ import MatterModel
 import MatterProtocol
 
 extension FuzzTarget {
-  /// Answers of a device that our controller has commissioned, to what the controller asks.
+  /// Answers of a device to requests of the controller that commissioned it.
   ///
-  /// The input's first byte names the question; then a row of messages as for the target `device`: with the opcode's top bit
-  /// set they open an exchange of their own, as reports of a subscription do.
+  /// The first byte of the input selects the request. A sequence of messages follows, as for the target `device`;
+  /// with the top bit of the opcode set, a message opens an exchange of its own, as reports of a subscription do.
   static let controller = FuzzTarget(name: "controller", seeds: { ControllerStage.seeds }) { input in
     let scenes = ControllerStage.shared
     guard let first = input.first, !scenes.isEmpty else { return }
@@ -34,16 +34,16 @@ extension FuzzTarget {
   }
 }
 
-/// A controller that has just asked something, and what is left of the device: its fabric, and a messaging core that
-/// answers as the input wants.
+/// A controller with a pending request, and in place of the device a messaging core with its fabric, which answers as
+/// the input says.
 struct ControllerStage {
   var controller: ControllerEngine
   var device: NodeCore
   var exchange: ExchangeID
 
-  /// One thread fuzzes.
+  /// Not protected: fuzzing is single-threaded.
   nonisolated(unsafe) static let shared: [ControllerStage] = {
-    do { return try make() } catch { FuzzTarget.finding("the controller could not be made: \(error)") }
+    do { return try make() } catch { FuzzTarget.finding("the controller could not be created: \(error)") }
   }()
 
   mutating func carry(_ now: Instant) {
@@ -61,17 +61,17 @@ struct ControllerStage {
       }
       if isQuiet { return }
     }
-    FuzzTarget.finding("a controller and a device answer each other for ever")
+    FuzzTarget.finding("a controller and a device exchange messages endlessly")
   }
 
   /// A controller and a light that it has commissioned.
   struct Paired {
     let configuration: ControllerConfiguration
-    /// What the controller stored.
+    /// The stored state of the controller.
     let state: StoredState
     let node: NodeID
     let light: DeviceEngine
-    /// The light's membership.
+    /// The light's fabric.
     let fabric: Fabric
   }
 

@@ -7,9 +7,9 @@ import MatterModel
 import MatterProtocol
 
 extension FuzzTarget {
-  /// Datagrams from anybody, to a device that is on one fabric and can be commissioned into another.
+  /// Datagrams from unknown peers to a device that is on one fabric and open for commissioning into another.
   ///
-  /// The input is a row of datagrams, each behind two bytes with its length and one with the seconds that pass before it.
+  /// The input is a sequence of datagrams, each preceded by its length in two bytes and the delay in seconds in one.
   static let datagram = FuzzTarget(name: "datagram", seeds: { DeviceStage.shared.datagrams }) { input in
     var device = DeviceStage.shared.device
     var now = Parties.now
@@ -22,10 +22,10 @@ extension FuzzTarget {
     settle(&device, from: now)
   }
 
-  /// Messages of the interaction model from an administrator, on one session.
+  /// Interaction model messages from an administrator, on one session.
   ///
-  /// The input is a row of messages: length, seconds that pass, and in front of the payload the opcode. With the top bit of
-  /// the opcode set, the message goes on in the exchange before it.
+  /// The input is a sequence of messages: length, delay in seconds, opcode and payload. With the top bit of the
+  /// opcode set, the message continues the previous exchange.
   static let device = FuzzTarget(name: "device", seeds: { DeviceStage.shared.messages }) { input in
     var (device, client) = (DeviceStage.shared.device, DeviceStage.shared.client)
     var now = Parties.now
@@ -42,10 +42,10 @@ extension FuzzTarget {
     settle(&device, from: now)
   }
 
-  /// Carries what a device and its client send to each other.
+  /// Delivers the messages between a device and its client.
   /// - Parameters:
-  ///   - store: gets each change that the device stores.
-  ///   - established: gets each session that the client opened.
+  ///   - store: called with each change that the device stores.
+  ///   - established: called with each session that the client has established.
   static func carry(
     _ device: inout DeviceEngine, _ client: inout NodeCore, _ now: Instant, store: (StoreChange) -> Void = { _ in },
     established: (SessionID) -> Void = { _ in }
@@ -70,15 +70,15 @@ extension FuzzTarget {
       }
       if isQuiet { return }
     }
-    finding("a device and its client answer each other for ever")
+    finding("a device and its client exchange messages endlessly")
   }
 
   private static func drain(_ device: inout DeviceEngine) {
     for _ in 0..<2_000 { guard device.nextEffect() != nil else { return } }
-    finding("a device has no end of effects")
+    finding("a device produces effects endlessly")
   }
 
-  /// Lets the device come to rest, with nobody answering, for two minutes of its time.
+  /// Advances the device by two minutes without answering it, until it is idle.
   static func settle(_ device: inout DeviceEngine, from start: Instant) {
     let end = start + .seconds(120)
     for _ in 0..<5_000 {
@@ -86,11 +86,11 @@ extension FuzzTarget {
       guard let deadline = device.nextDeadline, deadline <= end else { return }
       device.advance(to: max(deadline, start))
     }
-    finding("a device does not come to rest")
+    finding("a device does not become idle")
   }
 }
 
-/// A row of pieces, as the engines' targets read their input.
+/// A sequence of chunks with delays, the input format of the engines' targets.
 struct Script {
   var pieces: [(delay: UInt8, bytes: [UInt8])] = []
 
@@ -109,21 +109,21 @@ struct Script {
   }
 }
 
-/// A commissioned light and its administrator with an open session.
+/// A commissioned light and its administrator with an established session.
 struct DeviceStage {
   var device: DeviceEngine
   var client: NodeCore
   var session: SessionID?
-  /// The client before it had a session.
-  let untouched: NodeCore
-  /// What the device stored.
+  /// The client before it established the session.
+  let initialClient: NodeCore
+  /// The stored state of the device.
   var stored: StoredState
-  /// What was sent to the device to come this far.
+  /// The datagrams sent to the device so far.
   var history: [[UInt8]] = []
 
-  /// One thread fuzzes.
+  /// Not protected: fuzzing is single-threaded.
   nonisolated(unsafe) static let shared: DeviceStage = {
-    do { return try DeviceStage() } catch { FuzzTarget.finding("the device could not be made: \(error)") }
+    do { return try DeviceStage() } catch { FuzzTarget.finding("the device could not be created: \(error)") }
   }()
 
   static let light = EndpointDefinition(
@@ -156,12 +156,12 @@ struct DeviceStage {
     device = DeviceEngine(
       try Self.configuration(parties.pase), endpoints: [Self.light], stored: stored,
       random: SeededRandomSource(seed: 9), signatures: DeterministicSignatures(), at: Parties.now)
-    (client, untouched) = (parties.client, parties.client)
+    (client, initialClient) = (parties.client, parties.client)
     _ = client.establishCASE(
       fabric: 1, peer: Parties.serverNode, to: Parties.serverAddress, parameters: .own, at: Parties.now)
     guard let session = run() else { throw StatusError(.failure) }
     self.session = session
-    // A window, so that a passcode is of use.
+    // A commissioning window, so that PASE is possible.
     let open = CommandData(
       AdministratorCommissioning.openBasicCommissioningWindow.path(on: 0),
       fields: AdministratorCommissioning.OpenBasicCommissioningWindowRequest(commissioningTimeout: 900).tlv)
@@ -203,14 +203,14 @@ struct DeviceStage {
     }
   }
 
-  /// Sound datagrams: those that made the session, and the beginnings of all handshakes.
+  /// Valid datagrams: those that established the session, and the first messages of all handshakes.
   var datagrams: [[UInt8]] {
-    let tapes = [HandshakeTape.pase, HandshakeTape.certificates, HandshakeTape.resumption]
+    let handshakes = [RecordedHandshake.pase, RecordedHandshake.certificates, RecordedHandshake.resumption]
     return [Script.encode(Array(history.prefix(6)))]
-      + tapes.map { tape in Script.encode(tape.steps.filter(\.isForServer).map(\.datagram)) }
+      + handshakes.map { handshake in Script.encode(handshake.steps.filter(\.isForServer).map(\.datagram)) }
   }
 
-  /// Sound requests.
+  /// Valid requests.
   var messages: [[UInt8]] {
     let opcodes: [UInt8: UInt8] = [1: 2, 2: 3, 5: 6, 7: 8, 9: 10]
     var single = Samples.interactions().compactMap { sample in
@@ -227,7 +227,7 @@ struct DeviceStage {
       ]
   }
 
-  /// One of each command that a client can send, with fields of the right shape.
+  /// One of each command that a client can send, with valid fields.
   private static var commands: [CommandData] {
     [
       CommandData(

@@ -3,7 +3,8 @@ import MatterModel
 import MatterProtocol
 import MatterTLV
 
-/// Makes values of declared shapes out of an input: numbers at the ends of their ranges, lists of any length, members missing.
+/// Generates values of a schema from an input: numbers at the limits of their types, lists of any length, missing
+/// members.
 struct Extremes {
   private let input: [UInt8]
   private var position = 0
@@ -12,7 +13,7 @@ struct Extremes {
 
   var isAtEnd: Bool { position >= input.count }
 
-  /// The next byte of the input; 0 behind its end.
+  /// Returns the next byte of the input, or 0 past its end.
   mutating func byte() -> UInt8 {
     guard position < input.count else { return 0 }
     defer { position += 1 }
@@ -25,14 +26,14 @@ struct Extremes {
     elements.isEmpty ? nil : elements[Int(byte()) % elements.count]
   }
 
-  /// The numbers that break sums and conversions.
+  /// Numbers that overflow sums and conversions.
   private static let numbers: [UInt64] = {
     let powers = [7, 8, 15, 16, 24, 31, 32, 48, 53, 62, 63].map { UInt64(1) << UInt64($0) }
     return [0, 1, 2, 3, 254, 1000, 0xFFFF_FFEF_FFFF_FFFF, .max, .max - 1]
       + powers.flatMap { [$0 - 1, $0, $0 + 1] }
   }()
 
-  /// An extreme number, or, for one byte in four, any small one.
+  /// Returns an extreme number, or in one of four cases a number below 256.
   mutating func number() -> UInt64 {
     let choice = byte()
     return choice >= 192 ? UInt64(byte()) : Self.numbers[Int(choice) % Self.numbers.count]
@@ -40,7 +41,7 @@ struct Extremes {
 
   mutating func number<Number: FixedWidthInteger>(as _: Number.Type) -> Number { Number(truncatingIfNeeded: number()) }
 
-  /// An encoded value of a shape.
+  /// Returns an encoded value of the schema.
   mutating func value(_ schema: Schema, depth: Int = 0) -> [UInt8] {
     var writer = TLVWriter()
     write(schema, .anonymous, to: &writer, depth)

@@ -3,14 +3,14 @@ import MatterCrypto
 import MatterModel
 import MatterProtocol
 
-/// A handshake of two messaging cores, recorded just before each of its messages arrives.
-struct HandshakeTape: Sendable {
+/// A handshake of two messaging cores, recorded before the arrival of each message.
+struct RecordedHandshake: Sendable {
   struct Step: Sendable {
     var client: NodeCore
     var server: NodeCore
     let isForServer: Bool
     let datagram: [UInt8]
-    /// Where the payload begins, and its header.
+    /// The offset of the payload.
     let payload: Int
     let opcode: UInt8
   }
@@ -32,15 +32,15 @@ struct HandshakeTape: Sendable {
       fabric: 1, peer: Parties.serverNode, to: Parties.serverAddress, parameters: .own, at: now)
   }
 
-  private static func record(_ begin: (inout NodeCore, inout NodeCore, Instant) -> Void) -> HandshakeTape {
-    guard var parties = try? Parties() else { FuzzTarget.finding("the handshake's parties could not be made") }
+  private static func record(_ begin: (inout NodeCore, inout NodeCore, Instant) -> Void) -> RecordedHandshake {
+    guard var parties = try? Parties() else { FuzzTarget.finding("the parties of the handshake could not be created") }
     begin(&parties.client, &parties.server, Parties.now)
     let steps = play(&parties.client, &parties.server, Parties.now)
     if steps.count < 3 { FuzzTarget.finding("a handshake of \(steps.count) messages was recorded") }
-    return HandshakeTape(steps: steps)
+    return RecordedHandshake(steps: steps)
   }
 
-  /// Carries messages to and fro until both are quiet.
+  /// Delivers messages until both cores are idle, and records them.
   private static func play(_ client: inout NodeCore, _ server: inout NodeCore, _ now: Instant) -> [Step] {
     var steps: [Step] = []
     while true {
@@ -75,13 +75,12 @@ struct HandshakeTape: Sendable {
     }
   }
 
-  /// Plays the handshake with another payload in one of its messages, and lets both come to an end; then once more with the
-  /// same payload in another message.
+  /// Runs the handshake with another payload in one of its messages, then again with the same payload in another
+  /// message.
   ///
-  /// The input's first byte names the message, the second the opcode (0: the one that belongs there). What libFuzzer finds
-  /// rewarding decides about the first byte, and it may find one message more so than all others. So the other message
-  /// is chosen by a hash over the whole input, which is even: each of a handshake's messages gets half of its even share of all
-  /// that is tried for certain, and libFuzzer gives the other half to whom it likes.
+  /// The first byte of the input selects the message, the second the opcode (0 keeps the original). libFuzzer may
+  /// favor one value of the first byte over all others. A hash of the whole input therefore selects the second
+  /// message, with equal probability, so that each message is guaranteed half of its equal share of the attempts.
   func run(_ input: [UInt8]) {
     guard input.count >= 2, !steps.isEmpty else { return }
     let named = Int(input[0]) % steps.count
@@ -122,36 +121,38 @@ struct HandshakeTape: Sendable {
       }
       if isQuiet { return }
     }
-    FuzzTarget.finding("two nodes answer each other for ever")
+    FuzzTarget.finding("two nodes exchange messages endlessly")
   }
 
   private static func headerEnd(_ datagram: [UInt8]) -> Int { (try? MessageHeader.decode(datagram).end) ?? 0 }
 
-  /// The messages as they were.
+  /// The original messages.
   var seeds: [[UInt8]] {
     steps.enumerated().map { [UInt8($0), 0] + $1.datagram[$1.payload...] }
   }
 }
 
 extension FuzzTarget {
-  static func handshake(_ name: String, _ tape: @autoclosure @escaping @Sendable () -> HandshakeTape) -> FuzzTarget {
-    FuzzTarget(name: name, seeds: { tape().seeds }, run: { tape().run($0) })
+  static func handshake(_ name: String, _ handshake: @autoclosure @escaping @Sendable () -> RecordedHandshake)
+    -> FuzzTarget
+  {
+    FuzzTarget(name: name, seeds: { handshake().seeds }, run: { handshake().run($0) })
   }
 }
 
 extension FuzzTarget {
-  /// What is encrypted in Sigma2 and Sigma3, which no mutation of those messages gets to: the cipher finds it first.
+  /// The encrypted parts of Sigma2 and Sigma3. Mutations of the messages don't reach them, as decryption fails first.
   static let credentials = FuzzTarget(
     name: "credentials", seeds: { CredentialParties.shared.map(\.seeds) ?? [] },
     run: { input in
       guard let parties = CredentialParties.shared else {
-        FuzzTarget.finding("the handshake's parties could not be made")
+        FuzzTarget.finding("the parties of the handshake could not be created")
       }
       let sender = CASEPlaintext.sender(
         of: input, fabric: parties.server, sender: parties.keys.0, receiver: parties.keys.1)
-      // Nobody else has signed over these keys.
+      // Only the two nodes have signed these keys.
       if let sender, sender != Parties.clientNode, sender != Parties.serverNode {
-        FuzzTarget.finding("node \(sender) is proven, which does not exist")
+        FuzzTarget.finding("the unknown node \(sender) was authenticated")
       }
     })
 }
@@ -166,8 +167,8 @@ private struct CredentialParties: Sendable {
     return CredentialParties(client: $0.clientFabric, server: $0.serverFabric, keys: keys)
   }
 
-  /// As in Sigma2, with a resumption id, as in Sigma3, and with another's certificate and signature. Then with the ICAC and the
-  /// resumption id empty, and null.
+  /// Plaintexts as in Sigma2, with a resumption ID; as in Sigma3; and with the certificate and signature of another
+  /// node. Then variants with an empty and a null ICAC and resumption ID.
   var seeds: [[UInt8]] {
     let id = [UInt8](repeating: 0x33, count: 16)
     let sound = [(client, id), (client, nil), (server, nil)].compactMap { fabric, id in
@@ -179,7 +180,7 @@ private struct CredentialParties: Sendable {
   }
 }
 
-/// Two nodes of one fabric, the same in each run.
+/// Two nodes of one fabric, identical in every run.
 struct Parties {
   static let passcode: UInt32 = 20_202_021
   static let clientNode = NodeID(0x1), serverNode = NodeID(0x2)

@@ -6,15 +6,15 @@ import MatterModel
 import MatterProtocol
 
 extension FuzzTarget {
-  /// An administrator of the device's own fabric that sends extreme values: times, intervals, counters, list sizes, event numbers.
-  /// The device is restarted now and then, with what it stored.
-  static let hostileAdmin = FuzzTarget(name: "hostile-admin", seeds: { AdministratorTape.seeds }) { input in
-    var tape = AdministratorTape(input)
-    tape.run()
+  /// An administrator of the device's own fabric that sends extreme values: times, intervals, counters, list sizes,
+  /// event numbers. The device is restarted occasionally with its stored state.
+  static let hostileAdmin = FuzzTarget(name: "hostile-admin", seeds: { HostileAdministrator.seeds }) { input in
+    var administrator = HostileAdministrator(input)
+    administrator.run()
   }
 }
 
-private struct AdministratorTape {
+private struct HostileAdministrator {
   private var input: Extremes
   private var device = DeviceStage.shared.device
   private var client = DeviceStage.shared.client
@@ -24,7 +24,7 @@ private struct AdministratorTape {
 
   init(_ input: [UInt8]) { self.input = Extremes(input) }
 
-  /// A command or an attribute that the device serves.
+  /// The clusters that the device serves, with their endpoints.
   private static let clusters: [(endpoint: EndpointID, cluster: any Cluster.Type)] = {
     let light: [ClusterID] = [Identify.id, Groups.id, ScenesManagement.id, OnOff.id, LevelControl.id]
     return ClusterCatalogue.all.flatMap { cluster in
@@ -101,7 +101,7 @@ private struct AdministratorTape {
     device = DeviceEngine(
       configuration, endpoints: [DeviceStage.light], stored: stored, random: SeededRandomSource(seed: 31),
       signatures: DeterministicSignatures(), at: now)
-    client = DeviceStage.shared.untouched
+    client = DeviceStage.shared.initialClient
     _ = client.establishCASE(
       fabric: 1, peer: Parties.serverNode, to: Parties.serverAddress, parameters: .own, at: now)
     session = nil
@@ -131,7 +131,7 @@ private struct AdministratorTape {
       seeds.append([0, UInt8(cluster), 0, 1, 2, 3, 4, 5, 6, 7, 8, 6, 0, 1])
       seeds.append([2, UInt8(cluster), 0, 3, 1, 2, 3, 4, 5, 6, 7, 8, 7, 4, 7, 7])
     }
-    // Two time zones, the second from 2^64 - 1 on, and a time near that.
+    // Two time zones, the second valid from 2^64 - 1, and a time near that.
     let commands = TimeSynchronization.commands
     if let place = clusters.firstIndex(where: { $0.cluster.id == TimeSynchronization.id }),
       let zone = commands.firstIndex(where: { $0.id == TimeSynchronization.setTimeZone.id }),

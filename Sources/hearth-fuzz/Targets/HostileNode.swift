@@ -7,28 +7,28 @@ import MatterModel
 import MatterProtocol
 
 extension FuzzTarget {
-  /// A paired device that reports extreme values to a home: event numbers, data versions, timestamps, intervals, list sizes. The
-  /// home stores them, and is opened again now and then.
-  static let hostileNode = FuzzTarget(name: "hostile-node", seeds: { NodeTape.seeds }) { input in
+  /// A commissioned device that reports extreme values to a home: event numbers, data versions, timestamps,
+  /// intervals, list sizes. The home stores them, and is reopened occasionally.
+  static let hostileNode = FuzzTarget(name: "hostile-node", seeds: { HostileNode.seeds }) { input in
     do {
-      var tape = try NodeTape(input)
-      try tape.run()
+      var node = try HostileNode(input)
+      try node.run()
     } catch {
-      finding("the home can't go on: \(error)")
+      finding("the home failed: \(error)")
     }
   }
 }
 
-/// What a device has said once, to a home that it was paired with.
+/// The first report of a device to the home that commissioned it.
 private struct HomeStage {
   let paired: ControllerStage.Paired
-  /// What the home made of it.
+  /// The home's updates from the report.
   let updates: [HomeUpdate]
-  /// The home once it has asked the node for its subscription, and the node with the question.
-  let asking: (home: HomeEngine, device: NodeCore, question: ExchangeID?)
+  /// The home after it has requested its subscription, and the node with the exchange of the request.
+  let subscribing: (home: HomeEngine, device: NodeCore, request: ExchangeID?)
 
   nonisolated(unsafe) static let shared: HomeStage = {
-    do { return try HomeStage() } catch { FuzzTarget.finding("the home could not be made: \(error)") }
+    do { return try HomeStage() } catch { FuzzTarget.finding("the home could not be created: \(error)") }
   }()
 
   private init() throws {
@@ -55,21 +55,21 @@ private struct HomeStage {
     }
     self.updates = updates
     guard home.reducer.state.devices.count == 1 else {
-      throw HomeError(.notFound, "the light is no device of the home")
+      throw HomeError(.notFound, "the light is not a device of the home")
     }
     guard let anchor = Anchor("h1-0") else { throw HomeError(.notFound, "there is no anchor") }
-    asking = try Self.ask(paired, StoredHome(state: home.reducer.state, anchor: anchor), at: Parties.now)
-    guard asking.question != nil else { throw HomeError(.notFound, "the home does not ask the node") }
+    subscribing = try Self.subscribe(paired, StoredHome(state: home.reducer.state, anchor: anchor), at: Parties.now)
+    guard subscribing.request != nil else { throw HomeError(.notFound, "the home does not subscribe to the node") }
   }
 
-  /// Opens a home on what is stored, up to its question to the node.
-  static func ask(
+  /// Opens a home with stored state, and runs it until it sends a request to the node.
+  static func subscribe(
     _ paired: ControllerStage.Paired, _ stored: StoredHome, at now: Instant
-  ) throws -> (home: HomeEngine, device: NodeCore, question: ExchangeID?) {
+  ) throws -> (home: HomeEngine, device: NodeCore, request: ExchangeID?) {
     var home = try Self.home(paired, stored, at: now)
     var device = NodeCore(
       random: SeededRandomSource(seed: 43), signatures: DeterministicSignatures(), fabrics: [paired.fabric])
-    var question: ExchangeID?
+    var request: ExchangeID?
     for _ in 0..<100 {
       var isQuiet = true
       while let effect = home.nextEffect() {
@@ -79,11 +79,11 @@ private struct HomeStage {
       while let output = device.nextOutput() {
         isQuiet = false
         if case .send(let bytes, _) = output { home.handle(.datagram(bytes, from: Parties.serverAddress), at: now) }
-        if case .message(let message) = output { question = message.exchange }
+        if case .message(let message) = output { request = message.exchange }
       }
       if isQuiet { break }
     }
-    return (home, device, question)
+    return (home, device, request)
   }
 
   static func home(_ paired: ControllerStage.Paired, _ stored: StoredHome?, at now: Instant) throws -> HomeEngine {
@@ -98,14 +98,14 @@ private struct HomeStage {
   }
 }
 
-private struct NodeTape {
+private struct HostileNode {
   private var input: Extremes
-  private var home = HomeStage.shared.asking.home
-  private var device = HomeStage.shared.asking.device
-  /// Where the home asked for its subscription.
-  private var question = HomeStage.shared.asking.question
+  private var home = HomeStage.shared.subscribing.home
+  private var device = HomeStage.shared.subscribing.device
+  /// The exchange in which the home requested its subscription.
+  private var request = HomeStage.shared.subscribing.request
   private var now = Parties.now
-  /// What is not in the database yet.
+  /// Updates that are not in the database yet.
   private var updates = HomeStage.shared.updates
   private var database: HomeDatabase?
   private static let subscription: UInt32 = 7
@@ -115,11 +115,11 @@ private struct NodeTape {
   mutating func run() throws {
     for _ in 0..<12 where !input.isAtEnd {
       switch input.byte() % 8 {
-      case 0, 1: report(on: question)
+      case 0, 1: report(on: request)
       case 2: respond()
       case 3, 4: report(on: nil)
       case 5: wait()
-      case 6: send(StatusResponse(StatusCode(rawValue: input.byte())), on: question)
+      case 6: send(StatusResponse(StatusCode(rawValue: input.byte())), on: request)
       default: try restart()
       }
       carry()
@@ -129,7 +129,7 @@ private struct NodeTape {
       home.advance(to: now)
       carry()
     }
-    // What the home knows by now, it can be opened with.
+    // The resulting state must be usable for opening a home.
     guard let anchor = Anchor("h1-0") else { return }
     _ = try HomeStage.home(
       HomeStage.shared.paired, StoredHome(state: home.reducer.state, contacts: home.reducer.contacts, anchor: anchor),
@@ -143,7 +143,7 @@ private struct NodeTape {
     try database.commit(updates, contacts: home.reducer.contacts)
     updates = []
     guard case .samples = try database.samples(after: nil) else { FuzzTarget.finding("the log does not begin") }
-    (home, device, question) = try HomeStage.ask(HomeStage.shared.paired, try database.load(), at: now)
+    (home, device, request) = try HomeStage.subscribe(HomeStage.shared.paired, try database.load(), at: now)
   }
 
   private func open() throws -> HomeDatabase {
@@ -163,7 +163,7 @@ private struct NodeTape {
   }
 
   private mutating func respond() {
-    send(SubscribeResponse(subscriptionID: Self.subscription, maxInterval: input.number(as: UInt16.self)), on: question)
+    send(SubscribeResponse(subscriptionID: Self.subscription, maxInterval: input.number(as: UInt16.self)), on: request)
   }
 
   private mutating func report(on exchange: ExchangeID?) {
@@ -177,7 +177,7 @@ private struct NodeTape {
     send(report, on: session.flatMap { device.openExchange(on: $0, at: now) })
   }
 
-  /// An attribute of the standard, or any.
+  /// Generates an attribute of a known cluster, or an unknown one.
   private mutating func attribute() -> AttributeData {
     let version = input.number(as: UInt32.self)
     let endpoint = EndpointID(input.flag() ? UInt16(input.byte() % 3) : input.number(as: UInt16.self))
@@ -230,7 +230,7 @@ private struct NodeTape {
         switch output {
         case .send(let bytes, _): home.handle(.datagram(bytes, from: Parties.serverAddress), at: now)
         case .message(let message) where message.opcode == InteractionOpcode.subscribeRequest.rawValue:
-          question = message.exchange
+          request = message.exchange
         default: break
         }
       }
@@ -239,18 +239,18 @@ private struct NodeTape {
     guard let deadline = home.nextDeadline, deadline <= now else { return }
     home.advance(to: now)
     if let deadline = home.nextDeadline, deadline <= now {
-      // Once more: what a deadline leads to may be due at once.
+      // A deadline may lead to another one that is due at once.
       for _ in 0..<100 {
         home.advance(to: now)
         while home.nextEffect() != nil {}
         guard let deadline = home.nextDeadline, deadline <= now else { return }
       }
-      FuzzTarget.finding("a home does not come to rest")
+      FuzzTarget.finding("a home does not become idle")
     }
   }
 
   static let seeds: [[UInt8]] = {
-    // An event with the last number, and the home is opened again.
+    // An event with the largest number, before the home is reopened.
     let event: [UInt8] = [0, 0, 1, 7, 0, 1, 1, 1, 7, 0, 2, 0, 0, 0]
     let attribute: [UInt8] = [0, 1, 7, 1, 1, 0, 2, 0, 1, 1, 1, 0, 0]
     return [

@@ -6,23 +6,23 @@ import MatterProtocol
 import NIOCore
 import NIOEmbedded
 
-/// What a hub hears from somebody on the network: the handshake, records, frames and what they say.
+// Bytes from a network peer to a hub: the handshake, records, frames and messages.
 extension FuzzTarget {
-  static let hub = FuzzTarget(name: "hub", seeds: HubTape.seeds, run: HubTape.run)
+  static let hub = FuzzTarget(name: "hub", seeds: HubInput.seeds, run: HubInput.run)
 }
 
-/// The first byte of an input says who speaks, the second how much of it comes at a time; the rest is what is said.
-private enum HubTape {
+/// The first byte of an input selects the sender, the second the chunk size; the rest is the data.
+private enum HubInput {
   enum Mode: UInt8, CaseIterable {
-    /// To the hub, by nobody that it knows: the handshake itself.
-    case stranger
-    /// To the hub, with a handshake in which a byte may be another: its place and what is added are the first three bytes.
-    case caller
-    /// To the hub, by a client with a token: records as they should be, and anything in them.
+    /// To the hub, from an unknown peer: the handshake.
+    case unknownPeer
+    /// To the hub, a handshake with one altered byte, given by the first three bytes: its offset and the value to XOR.
+    case alteredHandshake
+    /// To the hub, from a client with a token: valid records with arbitrary contents.
     case client
-    /// To the hub, by a client with a token: anything behind the handshake.
-    case garbler
-    /// To a client, by its hub.
+    /// To the hub, from a client with a token: arbitrary bytes after the handshake.
+    case unsealedClient
+    /// To a client, from its hub.
     case hub
   }
 
@@ -32,121 +32,121 @@ private enum HubTape {
     guard input.count >= 2, let mode = Mode(rawValue: input[0] % UInt8(Mode.allCases.count)) else { return }
     let (rest, step) = (Array(input.dropFirst(2)), Int(input[1]) + 1)
     switch mode {
-    case .stranger:
-      let ear = Ear()
-      hearing(ear) { give(rest, by: step, to: $0) }
-      if ear.isReady || !ear.frames.isEmpty { FuzzTarget.finding("a stranger was let in") }
-    case .caller:
+    case .unknownPeer:
+      let receiver = Receiver()
+      withHub(receiver) { deliver(rest, by: step, to: $0) }
+      if receiver.isReady || !receiver.frames.isEmpty { FuzzTarget.finding("an unauthenticated peer was accepted") }
+    case .alteredHandshake:
       let place = rest.count < 2 ? 0 : Int(rest[0]) << 8 | Int(rest[1])
       let change: UInt8 = rest.count < 3 ? 0 : rest[2]
-      let ear = Ear()
-      hearing(ear) { channel in
-        guard var caller = Caller(channel, change: change, at: place, token) else { return }
-        give(caller.seal(Array(rest.dropFirst(3))), by: step, to: channel)
+      let receiver = Receiver()
+      withHub(receiver) { channel in
+        guard var sender = ValidClient(channel, change: change, at: place, token) else { return }
+        deliver(sender.seal(Array(rest.dropFirst(3))), by: step, to: channel)
       }
-      if ear.isReady && change != 0 && place < Caller.byteCount {
-        FuzzTarget.finding("a handshake in which a byte was altered was taken")
+      if receiver.isReady && change != 0 && place < ValidClient.byteCount {
+        FuzzTarget.finding("a handshake with an altered byte was accepted")
       }
-    case .client, .garbler:
-      let ear = Ear()
-      hearing(ear) { channel in
-        guard var caller = Caller(channel, change: 0, at: 0, token), ear.isReady else {
-          FuzzTarget.finding("an honest handshake was refused")
+    case .client, .unsealedClient:
+      let receiver = Receiver()
+      withHub(receiver) { channel in
+        guard var sender = ValidClient(channel, change: 0, at: 0, token), receiver.isReady else {
+          FuzzTarget.finding("a valid handshake was refused")
         }
-        give(mode == .client ? caller.seal(rest) : rest, by: step, to: channel)
+        deliver(mode == .client ? sender.seal(rest) : rest, by: step, to: channel)
       }
-      for frame in ear.frames {
-        if mode == .garbler { FuzzTarget.finding("what nobody sealed was taken") }
+      for frame in receiver.frames {
+        if mode == .unsealedClient { FuzzTarget.finding("an unsealed record was accepted") }
         message(frame)
       }
     case .hub:
       guard let news = try? HubNews(rest) else { return }
-      guard let again = try? HubNews(news.bytes) else { FuzzTarget.finding("news that were written can't be read") }
-      if again.bytes != news.bytes { FuzzTarget.finding("news change when they are written again") }
+      guard let again = try? HubNews(news.bytes) else { FuzzTarget.finding("encoded hub news can't be decoded") }
+      if again.bytes != news.bytes { FuzzTarget.finding("hub news change when encoded again") }
     }
   }
 
-  /// What a client said.
+  /// Checks a message of a client.
   private static func message(_ frame: [UInt8]) {
     guard let message = try? HubMessage(frame) else { return }
     if case .request(_, let request, _) = message {
-      // Who may do more may do what others may.
+      // A higher role must include the permissions of the lower ones.
       let allowed = HomeRole.allCases.sorted().map { request.isAllowed(to: $0) }
-      if allowed != allowed.sorted(by: { !$0 && $1 }) { FuzzTarget.finding("a guest may do more than its owner") }
+      if allowed != allowed.sorted(by: { !$0 && $1 }) { FuzzTarget.finding("a lower role has more permissions") }
     }
     guard let again = try? HubMessage(message.bytes) else {
-      FuzzTarget.finding("a message that was written can't be read")
+      FuzzTarget.finding("an encoded message can't be decoded")
     }
     if "\(again)" != "\(message)" && again.bytes.count != message.bytes.count {
-      FuzzTarget.finding("a message changes when it is written again")
+      FuzzTarget.finding("a message changes when encoded again")
     }
   }
 
   // MARK: The two ends
 
-  /// What came through.
-  private final class Ear {
+  /// Records the frames that the hub accepted.
+  private final class Receiver {
     var isReady = false
     var frames: [[UInt8]] = []
   }
 
-  /// A hub's end of a connection.
-  private static func hearing(_ ear: Ear, _ body: (EmbeddedChannel) -> Void) {
+  /// Runs the body with the hub's end of a connection.
+  private static func withHub(_ receiver: Receiver, _ body: (EmbeddedChannel) -> Void) {
     let channel = EmbeddedChannel()
     let loop = channel.embeddedEventLoop
     let known = InvitedClient(name: "fuzz", role: .guest, created: 0, tokenHash: token)
     let handler = SecureHandler(random: SeededRandomSource(seed: 2)) { id in
       loop.makeSucceededFuture(id == SecureHandshake.id(of: token) ? known : nil)
     } isReady: { _ in
-      ear.isReady = true
+      receiver.isReady = true
     }
     do {
       try channel.pipeline.syncOperations.addHandlers([
-        handler, ByteToMessageHandler(FrameDecoder(FrameLimit(Frame.longestMessage))), Collector(ear),
+        handler, ByteToMessageHandler(FrameDecoder(FrameLimit(Frame.longestMessage))), Collector(receiver),
       ])
       try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
-    } catch { FuzzTarget.finding("a connection could not be made: \(error)") }
+    } catch { FuzzTarget.finding("a connection could not be created: \(error)") }
     body(channel)
     _ = try? channel.finish()
   }
 
   private final class Collector: ChannelInboundHandler {
     typealias InboundIn = [UInt8]
-    private let ear: Ear
+    private let receiver: Receiver
 
-    init(_ ear: Ear) { self.ear = ear }
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) { ear.frames.append(unwrapInboundIn(data)) }
+    init(_ receiver: Receiver) { self.receiver = receiver }
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) { receiver.frames.append(unwrapInboundIn(data)) }
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
   }
 
-  private static func give(_ bytes: [UInt8], by step: Int, to channel: EmbeddedChannel) {
+  private static func deliver(_ bytes: [UInt8], by step: Int, to channel: EmbeddedChannel) {
     for start in stride(from: 0, to: bytes.count, by: step) where channel.isActive {
       _ = try? channel.writeInbound(ByteBuffer(bytes: bytes[start..<min(start + step, bytes.count)]))
     }
   }
 
-  /// A client that keeps to the rules, but for one byte.
-  private struct Caller {
-    /// Of all that it says in the handshake, without the lengths.
+  /// A client that follows the protocol except for one byte of its handshake.
+  private struct ValidClient {
+    /// The number of bytes it sends in the handshake, without the lengths.
     static let byteCount = 74 + 32
     private var stream: SecureStream
 
-    /// Nil: it was not let in.
+    /// Nil if the client was refused.
     init?(_ channel: EmbeddedChannel, change: UInt8, at place: Int, _ token: [UInt8]) {
       var random = SeededRandomSource(seed: 1)
       let client = SecureHandshake.Client(tokenHash: token, random: &random)
-      var said = 0
-      func say(_ bytes: [UInt8]) {
+      var sent = 0
+      func send(_ bytes: [UInt8]) {
         var bytes = bytes
-        if bytes.indices.contains(place - said) { bytes[place - said] ^= change }
-        said += bytes.count
+        if bytes.indices.contains(place - sent) { bytes[place - sent] ^= change }
+        sent += bytes.count
         _ = try? channel.writeInbound(Frame.buffer(bytes, channel.allocator))
       }
-      say(client.hello)
+      send(client.hello)
       guard let answer = try? channel.readOutbound(as: ByteBuffer.self), answer.readableBytes > 4,
         let (proof, stream) = try? client.finish(Array(answer.readableBytesView.dropFirst(4)))
       else { return nil }
-      say(proof)
+      send(proof)
       self.stream = stream
     }
 
@@ -185,9 +185,10 @@ private enum HubTape {
       ] + (Anchor("h1-2").map { [.reply(1, .success(.anchor($0)))] } ?? [])
     func input(_ mode: Mode, _ step: UInt8, _ bytes: [UInt8]) -> [UInt8] { [mode.rawValue, step] + bytes }
     return [
-      input(.stranger, 255, Array(Frame.buffer(hello, ByteBufferAllocator()).readableBytesView)),
-      input(.stranger, 0, [0, 0, 0, 5, 1, 2, 3, 4, 5]), input(.caller, 255, [0, 20, 1] + frames[0]),
-      input(.caller, 30, [0, 80, 128] + frames[0]), input(.garbler, 9, [0, 0, 0, 17] + Array(repeating: 7, count: 17)),
+      input(.unknownPeer, 255, Array(Frame.buffer(hello, ByteBufferAllocator()).readableBytesView)),
+      input(.unknownPeer, 0, [0, 0, 0, 5, 1, 2, 3, 4, 5]), input(.alteredHandshake, 255, [0, 20, 1] + frames[0]),
+      input(.alteredHandshake, 30, [0, 80, 128] + frames[0]),
+      input(.unsealedClient, 9, [0, 0, 0, 17] + Array(repeating: 7, count: 17)),
       input(.client, 40, frames.flatMap { $0 }),
     ] + frames.map { input(.client, 255, $0) } + news.map { input(.hub, 0, $0.bytes) }
   }

@@ -6,7 +6,7 @@ import MatterProtocol
 import MatterTLV
 import VirtualDevices
 
-/// What the fuzzers begin with: small, sound, and of each kind.
+/// Initial inputs of the targets: small, valid, one of each kind.
 enum Samples {
   @Sendable static func tlv() -> [[UInt8]] {
     var writer = TLVWriter()
@@ -25,11 +25,11 @@ enum Samples {
   }
 
   @Sendable static func messages() -> [[UInt8]] {
-    HandshakeTape.pase.steps.map(\.datagram) + HandshakeTape.certificates.steps.map(\.datagram)
+    RecordedHandshake.pase.steps.map(\.datagram) + RecordedHandshake.certificates.steps.map(\.datagram)
       + [StatusReport(.busy, .busy, data: [0xF4, 1]).encoded]
   }
 
-  /// With a first byte that tells which they are.
+  /// Messages, each preceded by a byte for its kind.
   @Sendable static func interactions() -> [[UInt8]] {
     let path = ConcreteAttributePath(1, 0x0006, 0)
     let acl = AttributeWrite(
@@ -76,10 +76,10 @@ enum Samples {
     return array
   }
 
-  /// Commands of peers that send optional octet strings and lists empty, or as null, instead of leaving them out.
+  /// Commands with optional octet strings and lists that are empty or null instead of omitted, as some peers send them.
   private static var emptyFields: [CommandData] {
     func fields(_ cluster: ClusterID, _ command: CommandID, _ make: ([UInt8]) -> [UInt8]) -> [CommandData] {
-      // The control octets and lengths of an empty octet string, a null and an empty array; the tag stands between.
+      // The control octet and the length of an empty octet string, a null and an empty array; the tag is between them.
       [(0x30, [0]), (0x34, []), (0x36, [0x18])].map { (control: UInt8, rest: [UInt8]) in
         CommandData(
           CommandPath(endpoint: cluster == 0x0062 ? 1 : 0, cluster: cluster, command: command),
@@ -95,7 +95,7 @@ enum Samples {
       + fields(0x0062, 0x00) { [0x24, 0, 0, 0x24, 1, 1, 0x24, 2, 0, 0x2C, 3, 0] + $0 + [4, 0xEE] }
   }
 
-  /// The same in lists that are written: access control, bindings, the group key map.
+  /// Writes of lists with such fields: access control, bindings, the group key map.
   private static var emptyLists: [AttributeWrite] {
     let entry: [UInt8] = [0x15, 0x24, 1, 5, 0x24, 2, 2]
     return [[0x36, 3, 0x18, 0x36, 4, 0x18], [0x34, 3, 0x34, 4]].map { (rest: [UInt8]) in
@@ -156,7 +156,7 @@ enum Samples {
     return service
   }
 
-  /// Has two services.
+  /// A responder with two services.
   static let responder: DNSResponder = {
     var responder = DNSResponder(random: SeededRandomSource(seed: 1))
     responder.setInterfaces([InterfaceID(1): [.v4(0x7F00_0001), .loopback6]], at: .zero)
@@ -167,7 +167,7 @@ enum Samples {
     return responder
   }()
 
-  /// Looks for two kinds of services.
+  /// A browser for two kinds of services.
   static let browser: DNSBrowser = {
     var options = DNSBrowser.Options()
     options.interfaces = [InterfaceID(1)]

@@ -132,8 +132,8 @@ import Testing
     #expect(await message { try await light.on() }?.contains("node 7 ") == true)
     #expect(await message { try await light.write(OnOff.onTime, 3) }?.contains("node 7 ") == true)
     let root = try #require(old.traits[DescriptorTrait.self, on: 0])
-    #expect(await message { try await root.untyped.invoke(0) }?.contains("another way") == true)
-    #expect(await message { try await root.untyped.write([(0, [0x14])]) }?.contains("another way") == true)
+    #expect(await message { try await root.untyped.invoke(0) }?.contains("active source") == true)
+    #expect(await message { try await root.untyped.write([(0, [0x14])]) }?.contains("active source") == true)
     await home.home.close()
   }
 }

@@ -5,7 +5,7 @@ import MatterModel
 import MatterProtocol
 import MatterTLV
 
-/// A device on a real ``NodeCore`` that answers from a table, and misbehaves when it is told to.
+/// A device with a real ``NodeCore`` that answers from a table, with fault injection.
 struct FakeDevice {
   var address: SocketAddress
   var core: NodeCore
@@ -13,50 +13,49 @@ struct FakeDevice {
   let attestation: TestAttestation
   let passcode: UInt32
 
-  /// What it answers to reads and subscriptions.
+  /// The attributes for reads and subscriptions.
   var attributes: [ConcreteAttributePath: [UInt8]] = [:]
   var versions: [ClusterPath: UInt32] = [:]
-  /// Commands that are refused with a status.
+  /// Statuses of refused commands.
   var refusals: [String: Status] = [:]
-  /// Commands that get no answer at all.
+  /// Commands without an answer.
   var silent: Set<String> = []
-  /// Commands that are carried out, but not answered before ``answerHeld(at:)``.
+  /// Commands whose answers are delayed until ``answerHeld(at:)``.
   var holdBack: Set<String> = []
   private var held: [(ExchangeID, InvokeResponse)] = []
-  /// How many requests to answer with BUSY.
+  /// Number of requests to answer with ``busyStatus``.
   var busyCount = 0
-  /// Answers to commands of the Operational Credentials cluster that are to be tampered with.
+  /// Signs attestation responses with a wrong key.
   var signsWithOtherKey = false
-  /// Entries in each report message.
+  /// Entries per report message.
   var reportSize = 100
-  /// Ignores whatever comes.
+  /// Drops all datagrams.
   var isDead = false
-  /// Asks for this with each SubscribeResponse.
+  /// The interval in each SubscribeResponse, seconds.
   var maxInterval: UInt16 = 60
-  /// What it says of each write, and what it took in.
+  /// The status of each write.
   var writeStatus = Status.success
   var writes: [AttributeWrite] = []
-  /// What it says of being busy.
   var busyStatus = StatusCode.busy
-  /// How many times a command is answered with BUSY.
+  /// Number of times that a command is answered with BUSY.
   var busyCommands: [String: Int] = [:]
-  /// What it answers to the first message of a handshake instead of going on with it, one for each.
+  /// Status reports that answer the first messages of the next handshakes.
   var handshakeReplies: [StatusReport] = []
-  /// Answers this to whoever wants to resume a session.
+  /// The answer to session resumption.
   var resumptionRefusal: StatusReport?
-  /// Messages of a report, sent as they are in answer to a read.
+  /// Report messages that answer a read.
   var scriptedReports: [ReportData] = []
-  /// Starts anew when this command comes, without an answer.
+  /// Reboots at this command, without carrying it out.
   var rebootsAt: String?
-  /// Carries this command out, and starts anew before it answers.
+  /// Reboots after carrying out this command, before the answer.
   var rebootsAfter: String?
-  /// How many handshakes began with certificates, and how many went on from a session.
+  /// Number of handshakes with certificates and of resumptions.
   var handshakes = (full: 0, resumed: 0)
   private(set) var isCommissioned = false
   private var replies: [([UInt8], SocketAddress)] = []
   private let pase: PASEParameters
 
-  /// What came in, in order: names of commands, "Read", "Write", "Subscribe".
+  /// The received requests in order: names of commands, "Read", "Write", "Subscribe".
   var log: [String] = []
   var onOff = false
   var subscriptions: [UInt32: SessionID] = [:]
@@ -114,7 +113,7 @@ struct FakeDevice {
     }
   }
 
-  /// Counts handshakes, and answers the first message of one itself where it was told to.
+  /// Counts handshakes and sends the injected status reports.
   private mutating func intercept(_ datagram: [UInt8]) -> [UInt8]? {
     guard let (header, start) = try? MessageHeader.decode(datagram), header.isUnsecured, let source = header.source,
       let (payload, body) = try? PayloadHeader.decode(datagram, at: start), payload.protocolID == .secureChannel,
@@ -138,7 +137,7 @@ struct FakeDevice {
     return bytes + report.encoded
   }
 
-  /// Loses all sessions, and what was not committed.
+  /// Drops all sessions, and the fabric unless commissioning was completed.
   mutating func reboot() {
     let fabrics = isCommissioned ? core.fabrics : []
     core = NodeCore(random: random, fabrics: fabrics)
@@ -147,7 +146,7 @@ struct FakeDevice {
     subscriptions = [:]
   }
 
-  /// Reacts to all that came, and gives what is to be sent.
+  /// Handles all outputs of the core and returns the datagrams to send.
   mutating func drain(at now: Instant) -> [([UInt8], SocketAddress)] {
     var sent = replies
     replies = []
@@ -173,7 +172,7 @@ struct FakeDevice {
     switch InteractionOpcode(message.opcode) {
     case .statusResponse:
       if let status = try? StatusResponse(decoding: payload) { statuses.append(status.status) }
-      goOn(exchange, at: now)
+      continueReport(exchange, at: now)
     case .timedRequest:
       log.append("Timed")
       send(StatusResponse(.success), exchange, .expectResponse(within: .seconds(10)), at: now)
@@ -249,7 +248,7 @@ struct FakeDevice {
     send(report, exchange, isLast ? .close : .expectResponse(within: .seconds(10)), at: now)
   }
 
-  private mutating func goOn(_ exchange: ExchangeID, at now: Instant) {
+  private mutating func continueReport(_ exchange: ExchangeID, at now: Instant) {
     if let rest = pending[exchange], !rest.isEmpty { return sendNextReport(exchange, at: now) }
     pending[exchange] = nil
     if let id = primed.removeValue(forKey: exchange) {
@@ -260,7 +259,7 @@ struct FakeDevice {
     }
   }
 
-  /// Reports an attribute to a subscriber; nil reports nothing, which says that the device is alive.
+  /// Reports an attribute to a subscriber, or sends an empty report if `path` is nil.
   mutating func report(_ path: ConcreteAttributePath?, subscription id: UInt32, at now: Instant) {
     guard let session = subscriptions[id] ?? subscriptions.values.first,
       let exchange = core.openExchange(on: session, at: now)
@@ -312,7 +311,7 @@ struct FakeDevice {
         return reboot()
       }
     }
-    // Answers may come in any order.
+    // Responses may be in any order.
     let response = InvokeResponse(results.reversed())
     if request.commands.contains(where: { holdBack.contains(name($0.path)) }) {
       held.append((exchange, response))
@@ -322,8 +321,8 @@ struct FakeDevice {
     if closes { core.removeFabric(1, at: now) }
   }
 
-  /// Gives the answers that were held back, each on the exchange of its request.
-  /// - Returns: how many of those exchanges were still open.
+  /// Sends the delayed answers on the exchanges of their requests.
+  /// - Returns: the number of exchanges that were still open.
   mutating func answerHeld(at now: Instant) -> Int {
     let answers = held
     held = []

@@ -5,26 +5,28 @@ import MatterCrypto
 import MatterModel
 import MatterProtocol
 
-/// A controller and devices on a link with a delay, in virtual time.
+/// A controller and devices on a delayed link in virtual time.
 struct World {
   var now = Instant.zero
-  /// For what a test draws itself.
+  /// Random source for tests.
   var random = SeededRandomSource(seed: 4711)
   var controller: ControllerEngine
   var devices: [FakeDevice] = []
   let controllerAddress = SocketAddress(.loopback6, port: 40_000)
   var delay: Duration = .milliseconds(1)
-  /// Whether a datagram is lost; counted from 0.
+  /// Whether the datagram with this number, from 0, is lost.
   var loses: (Int) -> Bool = { _ in false }
   private(set) var datagramCount = 0
   private var inFlight: [(at: Instant, number: Int, bytes: [UInt8], from: SocketAddress, to: SocketAddress)] = []
 
   var store: StoredState = [:]
+  /// All store changes of the controller.
+  var changes: [StoreChange] = []
   var events: [(at: Instant, event: ControllerEvent)] = []
   var browsed: Set<DiscoveryQuery> = []
-  /// What DNS-SD gives to those who browse for it.
+  /// The services that browsing finds.
   var published: [MatterService] = []
-  /// Whether a service is found under its subtypes, too.
+  /// Whether services are also found by subtype.
   var publishesSubtypes = true
 
   init(_ change: (inout ControllerConfiguration) -> Void = { _ in }, state: StoredState = [:], seed: UInt64 = 1) throws
@@ -54,13 +56,15 @@ struct World {
     published.append(service)
   }
 
-  /// Carries out what the engines want.
+  /// Performs the effects of all engines.
   mutating func drain() {
     while let effect = controller.nextEffect() {
       switch effect {
       case .send(let bytes, let to): post(bytes, from: controllerAddress, to: to)
       case .emit(let event): events.append((now, event))
-      case .store(let changes): for change in changes { store[change.key] = change.value }
+      case .store(let changes):
+        self.changes += changes
+        for change in changes { store[change.key] = change.value }
       case .browse(let query):
         browsed.insert(query)
         for service in published
@@ -81,8 +85,8 @@ struct World {
     if !loses(datagramCount) { inFlight.append((now + delay, datagramCount, bytes, from, to)) }
   }
 
-  /// Jumps to the next thing that happens.
-  /// - Returns: false if nothing happens until `end`.
+  /// Advances to the next event.
+  /// - Returns: false if there is no event until `end`.
   mutating func step(until end: Instant) -> Bool {
     drain()
     var next = inFlight.map(\.at).min()
@@ -115,7 +119,7 @@ struct World {
     while step(until: end) {}
   }
 
-  /// Runs until the operation is over.
+  /// Runs until the operation completes.
   mutating func result(of id: OperationID, within: Duration = .seconds(300)) -> Result<
     OperationOutcome, ControllerError
   >? {
@@ -136,12 +140,12 @@ struct World {
     events.count { if case .completed(id, _) = $0.event { true } else { false } }
   }
 
-  /// The error of an operation that must fail.
+  /// The error of an operation that is expected to fail.
   mutating func error(of id: OperationID) -> ControllerError? {
     if case .failure(let error)? = result(of: id) { error } else { nil }
   }
 
-  /// Commissions the devices in their order; they become nodes 1, 2, …
+  /// Commissions the devices in order; they get the node ids 1, 2, …
   mutating func commissionAll() throws {
     for device in devices {
       let request = CommissioningRequest(passcode: device.passcode, target: .addresses([device.address]))

@@ -3,8 +3,8 @@ import MatterTLV
 import Testing
 
 struct PrivilegeTests {
-  /// Who is granted what grants what. Matter Core § 6.6.5.
-  @Test func theLadder() {
+  /// The hierarchy of privileges. Matter Core § 6.6.5.
+  @Test func grantsLowerPrivileges() {
     let grants: [Privilege: Set<Privilege>] = [
       .view: [.view],
       .proxyView: [.proxyView, .view],
@@ -26,7 +26,8 @@ struct ConformanceTests {
 
   struct Case: Sendable {
     var conformance: Conformance
-    /// Feature maps, of the eight possible, that require it, and those that allow it.
+    /// The feature maps, of the eight possible, with which the element is mandatory, and those with which it is
+    /// allowed.
     var requires: Set<UInt32>
     var allows: Set<UInt32>
   }
@@ -45,7 +46,7 @@ struct ConformanceTests {
     Case(conformance: .optionalWhen(.init(all: a, none: b)), requires: [], allows: [1, 5]),
     Case(conformance: .whenElseOptionalWith(.init(all: a | b), a), requires: [3, 7], allows: [1, 3, 5, 7]),
   ])
-  func featureMaps(_ test: Case) {
+  func evaluatesConformance(_ test: Case) {
     for features in Self.everything {
       #expect(test.conformance.requires(features) == test.requires.contains(features), "\(features)")
       #expect(test.conformance.allows(features) == test.allows.contains(features), "\(features)")
@@ -54,22 +55,22 @@ struct ConformanceTests {
 }
 
 struct ConstraintTests {
-  @Test func numbers() {
+  @Test func checksRanges() {
     let range = Constraint.range(-2...5)
     #expect(range.allows(Int8(-2).tlv) && range.allows(UInt8(5).tlv) && range.allows(Nullable<UInt8>.null.tlv))
     #expect(!range.allows(Int8(-3).tlv) && !range.allows(UInt8(6).tlv) && !range.allows(UInt64.max.tlv))
     #expect(!range.allows("3".tlv))
   }
 
-  /// Lengths are counted in bytes, not in letters.
-  @Test func lengths() {
+  /// Lengths are in bytes, not characters.
+  @Test func checksLengths() {
     let length = Constraint.length(2...4)
     #expect(length.allows("éé".tlv) && length.allows(OctetString([1, 2]).tlv))
     #expect(!length.allows("ééé".tlv) && !length.allows("a".tlv) && !length.allows(OctetString([1]).tlv))
     #expect(!length.allows(UInt8(3).tlv))
   }
 
-  @Test func entries() {
+  @Test func checksEntryCounts() {
     #expect(Constraint.entries(1).allows([UInt8(1)].tlv))
     #expect(!Constraint.entries(1).allows([UInt8(1), 2].tlv))
     #expect(!Constraint.entries(1).allows([0x16]))

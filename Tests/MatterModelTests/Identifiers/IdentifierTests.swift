@@ -3,7 +3,7 @@ import MatterTLV
 import Testing
 
 struct IdentifierTests {
-  @Test func printing() {
+  @Test func printsIdentifiers() {
     #expect(ClusterID(0x0006).description == "0x00000006")
     #expect(VendorID(0xFFF1).description == "0xFFF1")
     #expect(NodeID(0xDEAD_BEEF).description == "0x00000000DEADBEEF")
@@ -11,14 +11,14 @@ struct IdentifierTests {
     #expect(ConcreteAttributePath(1, 6, 0x4003).description == "1/0x00000006/0x00004003")
   }
 
-  @Test func wireForm() throws {
+  @Test func encodesIdentifiers() throws {
     #expect(ClusterID(0x0300).tlv == [0x05, 0x00, 0x03])
     #expect(try NodeID(tlv: UInt64.max.tlv).rawValue == .max)
     #expect(throws: TLVError.outOfRange) { try FabricIndex(tlv: UInt16(256).tlv) }
     #expect(FabricIndex.schema == .unsigned(bits: 8))
   }
 
-  @Test func nodeRanges() {
+  @Test func classifiesNodeIDs() {
     #expect(!NodeID(0).isOperational && NodeID(1).isOperational && NodeID(0xFFFF_FFEF_FFFF_FFFF).isOperational)
     #expect(!NodeID(0xFFFF_FFF0_0000_0000).isOperational && !NodeID.group(1).isOperational)
     let tag = CASEAuthenticatedTag(0xABCD_0002)
@@ -27,7 +27,7 @@ struct IdentifierTests {
     #expect(NodeID.group(0x1234) == 0xFFFF_FFFF_FFFF_1234)
   }
 
-  @Test func wildcardsMatchWhatTheyLeaveOpen() {
+  @Test func matchesWildcards() {
     let path = ConcreteAttributePath(1, 6, 0)
     #expect(AttributePath().matches(path) && AttributePath().isWildcard)
     #expect(AttributePath(cluster: 6).matches(path) && AttributePath(endpoint: 1, attribute: 0).matches(path))
@@ -37,7 +37,7 @@ struct IdentifierTests {
     #expect(concrete.matches(path) && !concrete.isWildcard)
   }
 
-  @Test func pathsSortByEndpointThenClusterThenAttribute() {
+  @Test func sortsPathsByEndpointClusterAndAttribute() {
     let sorted: [ConcreteAttributePath] = [
       .init(0, 9, 9), .init(1, 6, 0), .init(1, 6, 1), .init(1, 8, 0), .init(2, 0, 0),
     ]

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Manual pairing codes")
 struct ManualCodeTests {
-  /// Adds the check digit to the digits in a text that may have dashes.
+  /// Appends the check digit to the digits of a text that may have dashes.
   private func checked(_ text: String) -> String {
     text + String(Verhoeff.checkDigit(of: text.compactMap(\.wholeNumberValue)))
   }
@@ -18,13 +18,13 @@ struct ManualCodeTests {
       passcode: passcode)
   }
 
-  @Test("Check digits", arguments: [("236", 3), ("3497011233", 2), ("0020480000", 2), ("0", 4), ("", 0)])
-  func checkDigits(text: String, check: Int) {
+  @Test("computes check digits", arguments: [("236", 3), ("3497011233", 2), ("0020480000", 2), ("0", 4), ("", 0)])
+  func computesCheckDigits(text: String, check: Int) {
     #expect(Verhoeff.checkDigit(of: text.compactMap(\.wholeNumberValue)) == check)
   }
 
-  @Test("The codes of the SDK's examples")
-  func examples() throws {
+  @Test("parses the codes of the SDK's examples")
+  func parsesExamples() throws {
     let device = payload(20_202_021, .long(3840), vendor: 0xFFF1, product: 0x8001)
     #expect(try device.manualCode == "34970112332")
     #expect(try device.formattedManualCode == "3497-011-2332")
@@ -32,8 +32,8 @@ struct ManualCodeTests {
     #expect(try SetupPayload(parsing: "00204800002") == payload(2048, .short(0)))
   }
 
-  @Test("Writing")
-  func writing() throws {
+  @Test("writes codes")
+  func writesCodes() throws {
     #expect(try payload(12_345_679, .long(2560)).manualCode == checked("2412950753"))
     #expect(try payload(12_345_679, .short(10)).manualCode == checked("2412950753"))
     #expect(
@@ -50,8 +50,8 @@ struct ManualCodeTests {
         == checked("76553581916553565535").compactMap(\.wholeNumberValue))
   }
 
-  @Test("Reading")
-  func reading() throws {
+  @Test("parses codes")
+  func parsesCodes() throws {
     func expect(_ code: String, _ expected: SetupPayload) throws {
       #expect(try SetupPayload(parsing: checked(code), allowingInvalidValues: true) == expected, "\(code)")
     }
@@ -70,8 +70,8 @@ struct ManualCodeTests {
     try expect("63610875354536700000", payload(123_456_780, .short(10), vendor: 45367, flow: .custom))
   }
 
-  @Test("Both ways, with what the code can't hold left out")
-  func roundTrip() throws {
+  @Test("round-trips the values that a manual code contains")
+  func roundTrips() throws {
     let short = payload(12_345_679, .long(0xA1F))
     #expect(try SetupPayload(parsing: try short.manualCode) == payload(12_345_679, .short(0xA)))
     let long = payload(12_345_679, .long(0xB1F), vendor: 1, product: 1, flow: .userIntent)
@@ -80,8 +80,8 @@ struct ManualCodeTests {
         == payload(12_345_679, .short(0xB), vendor: 1, product: 1, flow: .custom))
   }
 
-  @Test("Broken codes")
-  func broken() {
+  @Test("rejects invalid codes")
+  func rejectsInvalidCodes() {
     func expect(_ code: String, _ error: SetupCodeError) {
       #expect(throws: error, "\(code)") { try SetupPayload(parsing: code) }
     }
@@ -106,8 +106,8 @@ struct ManualCodeTests {
     expect(checked("76553512336553565536"), .groupTooLarge("65536", position: 16))
   }
 
-  @Test("Every single wrong digit and every swap of neighbours is noticed")
-  func checkDigitStrength() {
+  @Test("detects every wrong digit and every swap of adjacent digits")
+  func detectsMistypedDigits() {
     let digits = Array("34970112332")
     for index in digits.indices {
       for replacement in "0123456789" where replacement != digits[index] {

@@ -1,7 +1,8 @@
 @testable import MatterModel
 
-/// Setup codes of the Matter SDK, July 2025: all QR codes of its certification tests, its unit tests and its documents, and all
-/// manual codes of its certification tests and unit tests. What each one stands for was worked out apart from this code.
+/// Setup codes of the Matter SDK, July 2025: all QR codes of its certification tests, unit tests and documents, and all
+/// manual codes of its certification tests and unit tests. The expected values were computed independently of this
+/// code.
 enum PublicVectors {
   struct QR: Sendable {
     let code: String
@@ -85,11 +86,12 @@ enum PublicVectors {
     QR("MT:Y.K908OC16N71648G00", 0xFFF1, 0x8000, .standard, 0, 2222, 20202024),
   ]
 
-  /// A code with 1,000 bytes in a vendor element, as TC-DD-1.8 has it.
+  /// A code with 1,000 bytes in a vendor element, from TC-DD-1.8.
   static let long = "MT:-24J042C00KA064IJ3P0JFQB7TZ" + String(repeating: unit + "--", count: 33) + "ZL15PKP1CD5T11UXS0"
   private static let unit = "ZL15PKP1CD5T1VFSK1S3DO1ZTZR1UNMJ1DK5N1K8SQ1RYCU1"
 
-  /// The same cut off where a log line ends, and as it stands in the label of step 4a, where two characters of each group are lost.
+  /// The same code truncated at the end of a log line, and as in the label of step 4a, where two characters of each
+  /// group are missing.
   static let longBroken = [
     "MT:-24J042C00KA064IJ3P0JFQB7TZ" + String(repeating: unit + "--", count: 16) + "ZL15PKP1CD5T1VFSK1S3DO1Z",
     "MT:-24J0AFN00KA064IJ3P0JFQB7TZ" + String(repeating: unit, count: 33) + "ZL15PKP1CD5T11UXS0",
@@ -127,10 +129,10 @@ enum PublicVectors {
     Manual(code: "749701123365524327693", discriminator: 15, passcode: 20202021, vendorID: 0xFFF4, productID: 0x8001),
   ]
 
-  /// Manual codes that are to be refused, and for what.
+  /// The reason why a manual code is invalid.
   enum Fault { case checkDigit, version, length, range, passcode, vendor, product }
 
-  static let refusedManual: [(code: String, fault: Fault)] = [
+  static let invalidManual: [(code: String, fault: Fault)] = [
     ("01120767810", .passcode),
     ("01234567890", .checkDigit),
     ("012345678901234567891", .checkDigit),

@@ -11,30 +11,30 @@ func sample(passcode: UInt32 = 2048, discriminator: UInt16 = 128) -> SetupPayloa
 @Suite("Base 38")
 struct Base38Tests {
   @Test(
-    "Both ways",
+    "round-trips bytes",
     arguments: [
       ([], ""), ([10], "A0"), ([10, 10], "OT10"), ([10, 10, 10], "-N.B0"), ([10, 10, 0], "OT100"),
       ([10, 10, 40], "Y6V91"), ([10, 10, 41], "KL0B1"), ([10, 10, 255], "Q-M08"), ([35], "Z0"), ([255, 0], "R600"),
       ([46, 0, 0], "81000"), ([255], "R6"), ([255, 255], "NE71"), ([255, 255, 255], "PLS18"), ([0, 1], "S600"),
       ([0, 0, 1], "OE710"), (Array("Hello World!".utf8), "KKHF3W2S013OPM3EJX11"),
     ] as [([UInt8], String)])
-  func bothWays(bytes: [UInt8], text: String) throws {
+  func roundTrips(bytes: [UInt8], text: String) throws {
     #expect(Base38.encode(bytes) == text)
     #expect(try Base38.decode(Array(text)[...]) == bytes)
   }
 
   @Test(
-    "Groups that stand for more than their bytes hold",
+    "rejects groups that are too large",
     arguments: ["S6", "OE71", "QLS18", "00000QLS18", "..", "....."])
-  func overflow(text: String) {
+  func rejectsOverflow(text: String) {
     let group = String(text.suffix(text.count > 5 ? 5 : text.count))
     #expect(throws: SetupCodeError.groupTooLarge(group, position: text.count > 5 ? 6 : 1)) {
       try Base38.decode(Array(text)[...])
     }
   }
 
-  @Test("Characters outside of the alphabet", arguments: Array("\u{1}[ !\"#$%&'()*+,;<=>@a٣é"))
-  func badCharacters(character: Character) {
+  @Test("rejects characters outside of the alphabet", arguments: Array("\u{1}[ !\"#$%&'()*+,;<=>@a٣é"))
+  func rejectsInvalidCharacters(character: Character) {
     for (position, text) in [(2, [Character("0"), character]), (1, [character, "0"])] {
       #expect(
         throws: SetupCodeError.badCharacter(
@@ -43,25 +43,25 @@ struct Base38Tests {
     }
   }
 
-  @Test("Lengths that no number of bytes has", arguments: [1, 3, 6, 8])
-  func badLengths(count: Int) {
+  @Test("rejects invalid lengths", arguments: [1, 3, 6, 8])
+  func rejectsInvalidLengths(count: Int) {
     #expect(throws: SetupCodeError.wrongLength(found: count, expected: "a multiple of 5, or 2 or 4 more")) {
       try Base38.decode(Array(repeating: "0", count: count)[...])
     }
   }
 }
 
-@Suite("QR code texts")
+@Suite("QR code text")
 struct QRTextTests {
-  @Test("The public vector, both ways")
-  func vector() throws {
+  @Test("round-trips the public vector")
+  func roundTripsPublicVector() throws {
     #expect(try sample().qrText == "MT:M5L90MP500K64J00000")
     #expect(try SetupPayload(parsing: "MT:M5L90MP500K64J00000") == sample())
     #expect(try SetupPayload(parsing: "  MT:M5L90MP500K64J00000\n") == sample())
   }
 
-  @Test("Codes of the SDK's examples")
-  func examples() throws {
+  @Test("parses the codes of the SDK's examples")
+  func parsesExamples() throws {
     let light = SetupPayload(
       vendorID: 0xFFF1, productID: 0x8001, discovery: .bluetooth, discriminator: .long(3840), passcode: 20_202_021)
     #expect(try light.qrText == "MT:-24J042C00KA0648G00")
@@ -71,8 +71,8 @@ struct QRTextTests {
     #expect(other.passcode == 20_202_021)
   }
 
-  @Test("Several devices in one code")
-  func concatenated() throws {
+  @Test("parses a code for several devices")
+  func parsesConcatenatedCodes() throws {
     let text = "MT:M5L90MP500K64J00000*M5L90U.D010K4J00000*M5L900CM02IX4J00000*M5L908OU03-85J00000"
     let expected = (0..<4).map { sample(passcode: 2048 + $0, discriminator: 128 + UInt16($0)) }
     #expect(try SetupPayload.parseAll(text) == expected)
@@ -80,8 +80,8 @@ struct QRTextTests {
     #expect(throws: SetupCodeError.severalCodes(count: 4)) { try SetupPayload(parsing: text) }
   }
 
-  @Test("Every flow and every discovery capability survives")
-  func roundTrips() throws {
+  @Test("round-trips every flow and discovery capability")
+  func roundTripsFlowsAndCapabilities() throws {
     for flow in CommissioningFlow.allCases {
       for capabilities in UInt8(0)..<32 {
         var payload = sample()
@@ -92,8 +92,8 @@ struct QRTextTests {
     }
   }
 
-  @Test("All ones are well formed, but not valid")
-  func maximum() throws {
+  @Test("rejects all ones, unless invalid values are allowed")
+  func rejectsAllOnes() throws {
     let payload = SetupPayload(
       version: 7, vendorID: 0xFFFF, productID: 0xFFFF, flow: .custom, discovery: .all,
       discriminator: .long(0xFFF), passcode: 0x7FF_FFFF)
@@ -103,8 +103,8 @@ struct QRTextTests {
     #expect(throws: SetupCodeError.unknownVersion(7)) { try payload.qrText }
   }
 
-  @Test("The maker's own data is kept")
-  func additionalData() throws {
+  @Test("keeps additional data")
+  func keepsAdditionalData() throws {
     var payload = sample()
     // { 0: "123456789", 0x82: "myData" } as TLV
     payload.additionalData =
@@ -113,14 +113,14 @@ struct QRTextTests {
   }
 
   @Test(
-    "Broken codes",
+    "rejects invalid codes",
     arguments: [
       ("", .empty), (" \n", .empty),
       ("AT:M5L90MP500K64J00000", .badPrefix(found: "AT:")),
       ("mt:M5L90MP500K64J00000", .badPrefix(found: "mt:")),
-      ("MT:", .wrongLength(found: 0, expected: "at least 19 behind “MT:”")),
+      ("MT:", .wrongLength(found: 0, expected: "at least 19 after “MT:”")),
       ("MT:M5L90MP500K64J0000", .wrongLength(found: 18, expected: "a multiple of 5, or 2 or 4 more")),
-      ("MT:M5L90MP500K640", .wrongLength(found: 14, expected: "at least 19 behind “MT:”")),
+      ("MT:M5L90MP500K640", .wrongLength(found: 14, expected: "at least 19 after “MT:”")),
       (
         "MT:M5L90MP5 0K64J00000",
         .badCharacter(" ", position: 12, expected: "a digit, a capital letter, “-” or “.”")
@@ -133,14 +133,14 @@ struct QRTextTests {
       ("MT:M5L90MP500W-GT68D20", .invalidPasscode(111_111_111)),
       ("MT:M5L90MP500K64J00000*M5L90MP500W-GT68D20", .invalidPasscode(111_111_111)),
       ("MT:M5L90MP500W-GT68D20*M5L90MP500K64J00000", .invalidPasscode(111_111_111)),
-      ("MT:M5L90MP500K64J00000*", .wrongLength(found: 0, expected: "at least 19 behind “MT:”")),
+      ("MT:M5L90MP500K64J00000*", .wrongLength(found: 0, expected: "at least 19 after “MT:”")),
     ] as [(String, SetupCodeError)])
-  func broken(text: String, error: SetupCodeError) {
+  func rejectsInvalidCodes(text: String, error: SetupCodeError) {
     #expect(throws: error) { try SetupPayload(parsing: text) }
   }
 
-  @Test("Reserved values in well-formed codes")
-  func reserved() throws {
+  @Test("rejects reserved values in well-formed codes")
+  func rejectsReservedValues() throws {
     var bytes = try sample().qrBytes()
     bytes[10] |= 0x80
     #expect(throws: SetupCodeError.nonzeroPadding(8)) { try SetupPayload(parsing: "MT:" + Base38.encode(bytes)) }
@@ -150,8 +150,8 @@ struct QRTextTests {
     #expect(throws: SetupCodeError.unknownFlow(3)) { try SetupPayload(parsing: "MT:" + Base38.encode(bytes)) }
   }
 
-  @Test("What can't be a QR code")
-  func unwritable() {
+  @Test("rejects payloads that a QR code cannot contain")
+  func rejectsUnencodablePayloads() {
     func expect(_ error: SetupCodeError, _ change: (inout SetupPayload) -> Void) {
       var payload = sample()
       change(&payload)
@@ -168,8 +168,8 @@ struct QRTextTests {
     #expect(throws: SetupCodeError.empty) { try SetupPayload.qrText(of: []) }
   }
 
-  @Test("Every changed character gives another payload or an error, never a trap")
-  func mutations() throws {
+  @Test("parses every changed character to another payload or an error")
+  func handlesMutations() throws {
     let text = Array("MT:M5L90MP500K64J00000")
     for index in text.indices {
       for replacement in Base38.alphabet + ["*", "%", " ", "é"] where replacement != text[index] {
@@ -184,15 +184,15 @@ struct QRTextTests {
 
 @Suite("Passcodes and discriminators")
 struct SetupValueTests {
-  @Test("Passcodes that nobody may use")
-  func passcodes() {
+  @Test("rejects invalid passcodes")
+  func rejectsInvalidPasscodes() {
     let trivial: [UInt32] = (0...9).map { $0 * 11_111_111 } + [12_345_678, 87_654_321]
     for passcode in trivial + [100_000_000, .max] { #expect(!SetupPasscode.isValid(passcode)) }
     for passcode: UInt32 in [1, 2048, 12_345_679, 20_202_021, 99_999_998] { #expect(SetupPasscode.isValid(passcode)) }
   }
 
-  @Test("Matching what is advertised")
-  func discriminators() {
+  @Test("matches advertised discriminators")
+  func matchesDiscriminators() {
     #expect(SetupDiscriminator.long(0xA1F).matches(0xA1F))
     #expect(!SetupDiscriminator.long(0xA1F).matches(0xA1E))
     #expect(SetupDiscriminator.short(0xA).matches(0xA1F))
@@ -200,8 +200,8 @@ struct SetupValueTests {
     #expect(SetupDiscriminator.long(0xA1F).shortValue == 0xA)
   }
 
-  @Test("Messages say what, where and what was expected")
-  func messages() {
+  @Test("describes errors with position and expected input")
+  func describesErrors() {
     #expect(
       SetupCodeError.badCharacter("?", position: 5, expected: "a digit").description
         == "found “?” at character 5 of the setup code, expected a digit")
@@ -211,10 +211,10 @@ struct SetupValueTests {
   }
 }
 
-@Suite("Codes of the public certification tests")
+@Suite("Setup codes of the certification tests")
 struct PublicCodeTests {
-  @Test("Read, they are what they should be; written again, they are the same", arguments: PublicVectors.qr)
-  func qrCodes(vector: PublicVectors.QR) throws {
+  @Test("round-trips QR codes", arguments: PublicVectors.qr)
+  func roundTripsQRCodes(vector: PublicVectors.QR) throws {
     let payload = try SetupPayload(parsing: vector.code, allowingInvalidValues: true)
     #expect(payload.version == vector.version)
     #expect(payload.vendorID == vector.vendorID && payload.productID == vector.productID)
@@ -235,22 +235,22 @@ struct PublicCodeTests {
     #expect("MT:" + Base38.encode(try payload.qrBytes()) == vector.code)
   }
 
-  @Test("None is missing, and as many are refused as should be")
-  func counts() {
+  @Test("contains all vectors")
+  func containsAllVectors() {
     #expect(PublicVectors.qr.count == 55)
     #expect(PublicVectors.qr.count { !SetupPasscode.isValid($0.passcode) } == 13)
-    #expect(PublicVectors.manual.count == 22 && PublicVectors.refusedManual.count == 40)
+    #expect(PublicVectors.manual.count == 22 && PublicVectors.invalidManual.count == 40)
   }
 
-  @Test("One of them stands for more bits than there are")
-  func tooLarge() {
+  @Test("rejects a group that is too large")
+  func rejectsLargeGroup() {
     #expect(throws: SetupCodeError.groupTooLarge("-034J", position: 4)) {
       try SetupPayload(parsing: "MT:-034J029Q00KA0648G00", allowingInvalidValues: true)
     }
   }
 
-  @Test("A thousand bytes of the maker's own; broken ones are refused")
-  func long() throws {
+  @Test("parses a thousand bytes of additional data and rejects truncated data")
+  func parsesLongAdditionalData() throws {
     let payload = try SetupPayload(parsing: PublicVectors.long)
     #expect(payload.passcode == 20_202_021 && payload.discriminator == .long(3840) && payload.vendorID == 0xFFF1)
     let digits = String((0..<1000).map { Character(String(($0 + 1) % 10)) })
@@ -262,8 +262,8 @@ struct PublicCodeTests {
     }
   }
 
-  @Test("Manual codes, both ways", arguments: PublicVectors.manual)
-  func manualCodes(vector: PublicVectors.Manual) throws {
+  @Test("round-trips manual codes", arguments: PublicVectors.manual)
+  func roundTripsManualCodes(vector: PublicVectors.Manual) throws {
     let payload = try SetupPayload(parsing: vector.code)
     #expect(payload.discriminator == .short(vector.discriminator) && payload.passcode == vector.passcode)
     #expect(payload.vendorID == vector.vendorID && payload.productID == vector.productID)
@@ -272,8 +272,8 @@ struct PublicCodeTests {
     #expect(try SetupPayload(parsing: payload.formattedManualCode) == payload)
   }
 
-  @Test("Manual codes that are refused", arguments: PublicVectors.refusedManual)
-  func refusedManualCodes(code: String, fault: PublicVectors.Fault) {
+  @Test("rejects invalid manual codes", arguments: PublicVectors.invalidManual)
+  func rejectsInvalidManualCodes(code: String, fault: PublicVectors.Fault) {
     do {
       let payload = try SetupPayload(parsing: code)
       Issue.record("\(code) is \(payload)")
@@ -293,8 +293,8 @@ struct PublicCodeTests {
     }
   }
 
-  @Test("What the maker adds is told by its tags")
-  func extraMembers() throws {
+  @Test("decodes additional data by tag")
+  func decodesExtraMembers() throws {
     // { 0: "123456789", 0x82: "myData", 0x83: 12 }
     let members: [SetupPayload.ExtraMember] = [
       .init(tag: 0x82, value: .string("myData")), .init(tag: 0x83, value: .unsigned(12)),
@@ -307,7 +307,7 @@ struct PublicCodeTests {
     #expect(parsed.extraMembers.map(\.tag) == [0, 0x82, 0x83])
     #expect(parsed.extraMembers.map(\.isMakers) == [false, true, true])
     #expect(try SetupPayload(parsing: "MT:-24J042C00KA064IJ3P0IXZB0DK5N1K8SQ1RYCU1-A40").serialNumber == "1234567890")
-    // Broken data does not keep anybody from commissioning.
+    // Invalid data does not prevent commissioning.
     payload.additionalData = [0x15, 0x2C]
     #expect(try SetupPayload(parsing: try payload.qrText).extraMembers.isEmpty)
   }

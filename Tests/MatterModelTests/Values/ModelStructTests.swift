@@ -2,7 +2,7 @@ import MatterModel
 import MatterTLV
 import Testing
 
-/// A structure with a field of each kind.
+/// A structure with every kind of field.
 struct Sample: FabricScoped {
   var level: UInt8 = 0
   var time: Nullable<UInt16> = .null
@@ -36,7 +36,7 @@ struct ModelStructTests {
     return sample
   }
 
-  @Test func fieldsComeInTheTablesOrder() throws {
+  @Test func encodesFieldsInTableOrder() throws {
     #expect(
       full.tlv == [
         0x15, 0x24, 0, 7, 0x25, 1, 0x2C, 0x01, 0x2C, 2, 1, 0x61, 0x34, 3, 0x36, 4, 0x15, 0x24, 0, 6, 0x18, 0x15, 0x24,
@@ -45,7 +45,7 @@ struct ModelStructTests {
     #expect(try Sample(tlv: full.tlv) == full)
   }
 
-  @Test func absentAndNullAreNotTheSame() throws {
+  @Test func distinguishesAbsentFromNull() throws {
     var sample = Sample()
     #expect(sample.tlv == [0x15, 0x24, 0, 0, 0x34, 1, 0x36, 4, 0x18, 0x18])
     #expect(try Sample(tlv: sample.tlv).rate == nil)
@@ -55,8 +55,8 @@ struct ModelStructTests {
     #expect(try Sample(tlv: sample.tlv).rate == .value(-5))
   }
 
-  @Test("reads null in an optional field as an absent value")
-  func nullIsAbsent() throws {
+  @Test("decodes null in an optional field as absent")
+  func decodesNullAsAbsent() throws {
     struct Optionals: ModelStruct {
       var octets: OctetString?
       var list: [UInt8]?
@@ -71,15 +71,15 @@ struct ModelStructTests {
     }
     let nulls: [UInt8] = [0x15, 0x34, 0, 0x34, 1, 0x34, 2, 0x34, 3, 0x34, 4, 0x18]
     #expect(try Optionals(tlv: nulls) == Optionals())
-    // Empty is a value.
+    // An empty value is not absent.
     let empty = try Optionals(tlv: [0x15, 0x30, 0, 0, 0x36, 1, 0x18, 0x18])
     #expect(empty.octets == [] && empty.list == [])
-    // A mandatory field is not null.
+    // A mandatory field must not be null.
     #expect(throws: TLVError.self) { try Sample.Part(tlv: [0x15, 0x34, 0, 0x18]) }
   }
 
-  /// A client leaves the fabric out: the server knows it. Both forms are read.
-  @Test func theFabricIndexMayBeLeftOut() throws {
+  /// Clients omit the fabric index, which the server knows. Both forms are accepted.
+  @Test func acceptsOmittedFabricIndex() throws {
     var sample = full
     sample.fabricIndex = .none
     #expect(!sample.tlv.contains(254))
@@ -87,12 +87,12 @@ struct ModelStructTests {
     #expect(try Sample(tlv: full.tlv).fabricIndex == 3)
   }
 
-  @Test func orderOnTheWireDoesNotMatter() throws {
+  @Test func decodesFieldsInAnyOrder() throws {
     let bytes: [UInt8] = [0x15, 0x36, 4, 0x18, 0x34, 1, 0x24, 0, 9, 0x18]
     #expect(try Sample(tlv: bytes).level == 9)
   }
 
-  @Test func unknownFieldsArePassedOver() throws {
+  @Test func skipsUnknownFields() throws {
     var members = try #require(TLVElement(decoding: full.tlv).members)
     members.insert(.init(.structure([.init(.list([]), tag: .context(0))]), tag: .context(99)), at: 1)
     members.append(.init(.unsigned(1), tag: .common(0)))
@@ -101,24 +101,24 @@ struct ModelStructTests {
   }
 
   @Test(arguments: [UInt8(0), 1, 4])
-  func missingFieldsAreNamed(_ number: UInt8) throws {
+  func reportsMissingFields(_ number: UInt8) throws {
     let members = try #require(TLVElement(decoding: full.tlv).members).filter { $0.tag != .context(number) }
     #expect(throws: TLVError.missingMember(number)) { try Sample(tlv: TLVElement(.structure(members)).encoded) }
   }
 
   @Test(arguments: [UInt8(0), 1, 2, 3, 4, 254])
-  func duplicateFieldsAreNamed(_ number: UInt8) throws {
+  func reportsDuplicateFields(_ number: UInt8) throws {
     var members = try #require(TLVElement(decoding: full.tlv).members)
     members.append(try #require(members.first { $0.tag == .context(number) }))
     #expect(throws: TLVError.duplicateMember(number)) { try Sample(tlv: TLVElement(.structure(members)).encoded) }
   }
 
-  @Test func typesAreChecked() {
+  @Test func rejectsOtherTypes() {
     #expect(throws: TLVError.unexpectedType(found: .array, expected: "structure")) { try Sample(tlv: [0x16, 0x18]) }
     #expect(throws: TLVError.outOfRange) { try Sample(tlv: [0x15, 0x25, 0, 0, 1, 0x34, 1, 0x36, 4, 0x18, 0x18]) }
   }
 
-  @Test func theSchemaSaysTheSame() {
+  @Test func derivesSchemaFromFields() {
     guard case .structure(let members) = Sample.schema else {
       Issue.record("not a structure")
       return
@@ -129,12 +129,12 @@ struct ModelStructTests {
     #expect(members[4].schema == .list(Sample.Part.schema))
   }
 
-  @Test func noFieldsIsAnEmptyStructure() throws {
+  @Test func encodesNoFieldsAsEmptyStructure() throws {
     #expect(NoFields().tlv == [0x15, 0x18])
     #expect(try NoFields(tlv: [0x15, 0x24, 0, 1, 0x18]) == NoFields())
   }
 
-  @Test func everyTruncationAndBitFlipIsSurvived() {
+  @Test func handlesEveryTruncationAndBitFlip() {
     let bytes = full.tlv
     for count in bytes.indices { #expect(throws: TLVError.self) { try Sample(tlv: Array(bytes.prefix(count))) } }
     for index in bytes.indices {

@@ -17,7 +17,7 @@ struct ValueTextTests {
     var schema: Schema
     var text: String
     var bytes: [UInt8]
-    /// How the value is printed; nil: as it was written.
+    /// The rendered text, or nil if it equals the input.
     var printed: String?
     var json: String?
     var testDescription: String { text }
@@ -74,29 +74,29 @@ struct ValueTextTests {
   ]
 
   @Test(arguments: cases)
-  func textIsRead(_ test: Case) throws { #expect(try test.schema.parse(text: test.text) == test.bytes) }
+  func parsesText(_ test: Case) throws { #expect(try test.schema.parse(text: test.text) == test.bytes) }
 
   @Test(arguments: cases)
-  func valuesArePrinted(_ test: Case) { #expect(test.schema.text(of: test.bytes) == test.printed ?? test.text) }
+  func rendersText(_ test: Case) { #expect(test.schema.text(of: test.bytes) == test.printed ?? test.text) }
 
   @Test(arguments: cases.filter { $0.json != nil })
-  func valuesBecomeJSON(_ test: Case) { #expect(test.schema.json(of: test.bytes) == test.json) }
+  func rendersJSON(_ test: Case) { #expect(test.schema.json(of: test.bytes) == test.json) }
 
   @Test(
-    "a value without a schema may name its type",
+    "parses values with explicit types",
     arguments: [
       ("i16:500", [0x01, 0xF4, 0x01]), ("u8:7", [0x04, 7]), ("str:7", [0x0C, 1, 0x37]), ("bool:true", [0x09]),
       ("hex:00ff", [0x10, 2, 0x00, 0xFF]), ("http://x", [0x0C, 8] + Array("http://x".utf8)),
       ("{0: i16:-5, 1: str:a b}", [0x15, 0x20, 0, 0xFB, 0x2C, 1, 3, 0x61, 0x20, 0x62, 0x18]),
       ("[u8:1, I8:1]", [0x16, 0x04, 1, 0x00, 1, 0x18]),
     ] as [(String, [UInt8])])
-  func typedValues(_ text: String, bytes: [UInt8]) throws {
+  func parsesTypedValues(_ text: String, bytes: [UInt8]) throws {
     #expect(try Schema.any.parse(text: text) == bytes)
   }
 
-  /// What is printed, as text or as JSON, can be typed in again.
+  /// Rendered text and JSON can be parsed again.
   @Test(arguments: cases)
-  func printedFormsAreReadBack(_ test: Case) throws {
+  func parsesRenderedValues(_ test: Case) throws {
     #expect(try test.schema.parse(text: test.schema.text(of: test.bytes)) == test.bytes)
     if test.schema != .any { #expect(try test.schema.parse(text: test.schema.json(of: test.bytes)) == test.bytes) }
   }
@@ -118,27 +118,43 @@ struct ValueTextTests {
     (request, "{level: 1, Level: 2}", .duplicateField("Level")),
     (
       .octets, "abc",
-      .mismatch(found: "abc", expected: "octets in hexadecimal, as 00ff10 (the number of digits is odd)")
+      .mismatch(found: "abc", expected: "octets in hexadecimal like 00ff10 (the number of digits is odd)")
     ),
     (.list(.boolean), "[true", .syntax(found: "the end", expected: "',' or ']'", offset: 5)),
-    (.list(.boolean), "true", .mismatch(found: "true", expected: "a list, as [1, 2]")),
+    (.list(.boolean), "true", .mismatch(found: "true", expected: "a list like [1, 2]")),
     (.unsigned(bits: 8), "", .syntax(found: "the end", expected: "a value", offset: 0)),
     (.unsigned(bits: 8), "1]", .syntax(found: "']'", expected: "the end", offset: 1)),
     (.string, "\"open", .syntax(found: "the end", expected: "'\"'", offset: 5)),
     (.any, String(repeating: "[", count: 40), .tooDeep),
     (.any, "i16:40000", .outOfRange(found: "40000", allowed: "-32768 to 32767")),
     (.any, "u8:many", .mismatch(found: "many", expected: "a number")),
+    (.unsigned(bits: 8), "u16:100", .mismatch(found: "u16:100", expected: "a value of type u8")),
+    (.nullable(.signed(bits: 16)), "str:7", .mismatch(found: "str:7", expected: "a value of type i16")),
+    (.unsigned(bits: 8), "u8:300", .outOfRange(found: "300", allowed: "0 to 255")),
   ]
 
   @Test(arguments: refused.indices)
-  func errorsSayWhatWasExpected(_ index: Int) {
+  func reportsExpectedInput(_ index: Int) {
     let (schema, text, error) = Self.refused[index]
     #expect(throws: error) { try schema.parse(text: text) }
     #expect(!error.description.isEmpty)
   }
 
-  /// A device may send what we do not expect: it is shown as what it is.
-  @Test func valuesThatDoNotFitAreShownAnyway() {
+  @Test(
+    "accepts the type in front of a value",
+    arguments: [
+      (.unsigned(bits: 8), "u8:100", "100"), (.nullable(.unsigned(bits: 8)), "u8:100", "100"),
+      (.signed(bits: 16), "I16:-5", "-5"), (.boolean, "bool:true", "true"), (.double, "f64:1.5", "1.5"),
+      (color, "u8:1", "1"), (.string, "str:a b", "a b"), (.string, "u8:100", "\"u8:100\""),
+      (.octets, "hex:00ff", "00ff"),
+      (.list(.unsigned(bits: 8)), "[u8:1, 2]", "[1, 2]"), (request, "level=u8:1, 1=u16:2", "level=1, 1=2"),
+    ] as [(Schema, String, String)])
+  func typedValues(_ schema: Schema, _ text: String, same: String) throws {
+    #expect(try schema.parse(text: text) == schema.parse(text: same))
+  }
+
+  /// Devices may send values of other types.
+  @Test func rendersValuesOfOtherTypes() {
     #expect(Schema.boolean.text(of: [0x04, 7]) == "7")
     #expect(Self.color.text(of: [0x0C, 1, 0x78]) == "\"x\"")
     #expect(Self.request.text(of: [0x15, 0x2C, 0, 1, 0x78, 0x24, 9, 5, 0x18]) == "{level: \"x\", 9: 5}")
@@ -151,8 +167,8 @@ struct ValueTextTests {
     #expect(Schema.string.json(of: "\u{1}\u{2028}\\".tlv) == "\"\\u0001\u{2028}\\\\\"")
   }
 
-  /// Any text at all gives a value or an error.
-  @Test func noiseIsSurvived() {
+  /// Every text gives a value or an error.
+  @Test func handlesRandomText() {
     let letters = Array("{}[]:=,\"\\u|-0x1a null\n😀")
     var state: UInt64 = 1
     for _ in 0..<5_000 {
@@ -172,7 +188,7 @@ struct ValueTextTests {
 }
 
 struct SpokenNameTests {
-  @Test func caseBlanksAndMarksDoNotMatter() {
+  @Test func ignoresCaseBlanksAndPunctuation() {
     #expect(SpokenName("On/Off Light") == SpokenName("onOffLight"))
     #expect(SpokenName("on-off_light") == SpokenName("ONOFFLIGHT"))
     #expect(SpokenName("Light 1") != SpokenName("Light 2"))
@@ -186,5 +202,5 @@ struct SpokenNameTests {
     ("already", "already"),
     ("", ""),
   ])
-  func camelCase(_ name: String, _ expected: String) { #expect(SpokenName.camelCase(name) == expected) }
+  func convertsToCamelCase(_ name: String, _ expected: String) { #expect(SpokenName.camelCase(name) == expected) }
 }

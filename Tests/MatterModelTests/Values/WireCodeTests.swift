@@ -17,8 +17,8 @@ struct WireCodeTests {
     static let names: [Int: String] = [0: "First", 9: "Tenth"]
   }
 
-  /// A later revision's values go through us unharmed.
-  @Test func unknownCodesSurvive() throws {
+  /// Values of later revisions survive a round trip.
+  @Test func roundTripsUnknownCodes() throws {
     for raw in UInt8.min...UInt8.max {
       let code = try Color(tlv: raw.tlv)
       #expect(code.rawValue == raw)
@@ -30,14 +30,14 @@ struct WireCodeTests {
     #expect(throws: TLVError.outOfRange) { try Color(tlv: UInt16(256).tlv) }
   }
 
-  @Test func unknownBitsSurvive() throws {
+  @Test func roundTripsUnknownBits() throws {
     let flags = try Flags(tlv: UInt16(0xFFFF).tlv)
     #expect(flags.contains([.first, .tenth]))
     #expect(flags.tlv == UInt16(0xFFFF).tlv)
     #expect(Flags.schema == .bitmap(bits: 16, names: [0: "First", 9: "Tenth"]))
   }
 
-  @Test func statusCodesHaveTheirNumbers() {
+  @Test func definesStatusCodes() {
     #expect(StatusCode.unsupportedAccess.rawValue == 0x7E)
     #expect(StatusCode.constraintError.description == "CONSTRAINT_ERROR")
     #expect(StatusCode(0x42).description == "66")

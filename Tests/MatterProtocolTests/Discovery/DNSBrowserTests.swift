@@ -11,7 +11,7 @@ private func lost(_ events: [BrowseEvent]) -> [MatterService] {
   events.compactMap { if case .lost(_, let service, _) = $0 { service } else { nil } }
 }
 
-@Test func findsAServiceWithAllOfIt() throws {
+@Test func resolvesService() throws {
   var link = VirtualLink(hosts: 2)
   link.hosts[0].responder.publish(.lamp(), at: link.now)
   link.run(for: .seconds(5))
@@ -21,7 +21,7 @@ private func lost(_ events: [BrowseEvent]) -> [MatterService] {
   var expected = MatterService.lamp()
   expected.addresses = [link.hosts[0].v6, link.hosts[0].v4]
   #expect(link.hosts[1].events == [.found(id, expected, on: VirtualLink.interface)])
-  // The first question asks for a unicast answer, which comes at once.
+  // The first question requests a unicast response, which is not delayed.
   #expect(link.now - start == .milliseconds(2))
   link.run(for: .seconds(20))
   #expect(link.hosts[1].events.count == 1)
@@ -36,7 +36,7 @@ private func lost(_ events: [BrowseEvent]) -> [MatterService] {
   (.operational(compressedFabricID: 5, nodeID: nil), [12]), (.operational(compressedFabricID: 5, nodeID: 12), [12]),
   (.operational(compressedFabricID: 5, nodeID: 13), []), (.commissioner, []),
 ])
-func queriesFindWhatTheyName(_ query: DiscoveryQuery, _ expected: [UInt64]) {
+func findsServicesMatchingQuery(_ query: DiscoveryQuery, _ expected: [UInt64]) {
   var link = VirtualLink(hosts: 2)
   var quiet = MatterService.lamp(2, discriminator: 300)
   quiet.commissioningMode = 0
@@ -50,7 +50,7 @@ func queriesFindWhatTheyName(_ query: DiscoveryQuery, _ expected: [UInt64]) {
   for service in found(link.hosts[1].events) { #expect(query.matches(service)) }
 }
 
-@Test func queriesComeAtDoublingIntervals() {
+@Test func doublesQueryIntervals() {
   var browser = DNSBrowser(random: SeededRandomSource(seed: 1))
   _ = browser.browse(.commissionable(), at: .zero)
   var times: [Int64] = []
@@ -70,7 +70,7 @@ func queriesFindWhatTheyName(_ query: DiscoveryQuery, _ expected: [UInt64]) {
   #expect(unicast.first == true && !unicast.dropFirst().contains(true))
 }
 
-@Test func goodbyeIsLostAfterASecond() {
+@Test func reportsGoodbyeAfterOneSecond() {
   var link = VirtualLink(hosts: 2)
   link.hosts[0].responder.publish(.lamp(), at: link.now)
   _ = link.hosts[1].browser.browse(.commissionable(), at: link.now)
@@ -86,7 +86,7 @@ func queriesFindWhatTheyName(_ query: DiscoveryQuery, _ expected: [UInt64]) {
   #expect(link.hosts[1].browser.instances.isEmpty && link.hosts[1].browser.hosts.isEmpty)
 }
 
-@Test func aServiceThatComesBackAtOnceIsNotLost() {
+@Test func keepsServiceThatReturnsAtOnce() {
   var link = VirtualLink(hosts: 2)
   link.hosts[0].responder.publish(.lamp(), at: link.now)
   _ = link.hosts[1].browser.browse(.commissionable(), at: link.now)
@@ -94,12 +94,12 @@ func queriesFindWhatTheyName(_ query: DiscoveryQuery, _ expected: [UInt64]) {
   link.hosts[0].responder.withdraw(.lamp(), at: link.now)
   link.hosts[0].responder.publish(.lamp(), at: link.now)
   link.run(for: .seconds(200))
-  // It was announced anew, and that is all.
+  // The only further event is the update for the new announcement.
   #expect(link.hosts[1].events.count == 2 && found(link.hosts[1].events).count == 1)
   #expect(lost(link.hosts[1].events).isEmpty)
 }
 
-@Test func changesAreTold() throws {
+@Test func reportsChangedServices() throws {
   var link = VirtualLink(hosts: 2)
   link.hosts[0].responder.publish(.node(1), at: link.now)
   let id = link.hosts[1].browser.browse(.operational(compressedFabricID: nil, nodeID: nil), at: link.now)
@@ -113,45 +113,47 @@ func queriesFindWhatTheyName(_ query: DiscoveryQuery, _ expected: [UInt64]) {
   #expect(link.hosts[1].events.last == .updated(id, changed, on: VirtualLink.interface))
   #expect(lost(link.hosts[1].events).isEmpty)
 
-  // An address that goes away goes with the cache-flush bit of those that stay.
+  // A removed address is flushed by the cache-flush bit of the remaining ones.
   link.hosts[0].responder.setInterfaces([VirtualLink.interface: [link.hosts[0].v4, .v4(0x0A00_00AA)]], at: link.now)
   link.run(for: .seconds(10))
   let now = try #require(link.hosts[1].browser.found(id).first?.service)
   #expect(now.addresses.contains(.v4(0x0A00_00AA)))
 }
 
-/// Who begins anew announces what he announced before: told once. What others ask for, and what is refreshed, is no news.
-@Test func whatIsAnnouncedAnewIsTold() {
+/// A restarted responder announces its service again, which is reported once. Answers to other hosts and refreshed
+/// records are not reported.
+@Test func reportsUnsolicitedAnnouncements() {
   var link = VirtualLink(hosts: 3)
   link.hosts[0].responder.publish(.node(1), at: link.now)
   _ = link.hosts[1].browser.browse(.operational(compressedFabricID: nil, nodeID: nil), at: link.now)
   link.run(for: .seconds(5))
   #expect(link.hosts[1].events.count == 1)
-  // Somebody else comes to look, for all and for this one; and records are asked for again before they run out.
+  // Another host searches for all services and for this one, and records are refreshed before they expire.
   _ = link.hosts[2].browser.browse(.operational(compressedFabricID: nil, nodeID: nil), at: link.now)
   link.run(for: .seconds(60))
   _ = link.hosts[2].browser.browse(.operational(compressedFabricID: 1, nodeID: 1), at: link.now)
   link.run(for: .seconds(10_000))
   #expect(link.hosts[1].events.count == 1)
-  // However soon it begins anew, it asks first whether the name is free.
+  // Restarts are reported after any pause.
   for (restart, pause) in zip(1..., [20_000, 20_000, 1600, 20_000] as [Int64]) {
     let addresses = [VirtualLink.interface: [link.hosts[0].v4, link.hosts[0].v6]]
     link.hosts[0].responder = DNSResponder(random: SeededRandomSource(seed: UInt64(restart)))
     link.hosts[0].responder.setInterfaces(addresses, at: link.now)
     link.hosts[0].responder.publish(.node(1), at: link.now)
     link.run(for: .milliseconds(pause))
-    let news = link.hosts[1].events.dropFirst(restart)
-    guard case .updated(_, let service, _)? = news.first else {
-      Issue.record("\(restart): \(news)")
+    let updates = link.hosts[1].events.dropFirst(restart)
+    guard case .updated(_, let service, _)? = updates.first else {
+      Issue.record("\(restart): \(updates)")
       return
     }
-    #expect(news.count == 1 && found(link.hosts[1].events) == [service])
+    #expect(updates.count == 1 && found(link.hosts[1].events) == [service])
   }
 }
 
-/// Others may ask for one that is away, time and again, or for all: what it says when it is back is more than their answer. So it
-/// is when it had said it a moment ago, which it could repeat, if it probes as some do.
-@Test(arguments: [0, 1, 2]) func whatIsAnnouncedAnewIsToldWhoeverAsks(_ asked: Int) {
+/// Other hosts may query for an instance or for all while a responder is down; its announcement after the restart is
+/// reported nevertheless. The same holds shortly after the previous announcement, which could be repeated, if the
+/// responder probes.
+@Test(arguments: [0, 1, 2]) func reportsAnnouncementsDespiteQueries(_ asked: Int) {
   var link = VirtualLink(hosts: 3)
   let addresses = [VirtualLink.interface: [link.hosts[0].v4, link.hosts[0].v6]]
   let service = MatterService.node(1)
@@ -176,12 +178,12 @@ func queriesFindWhatTheyName(_ query: DiscoveryQuery, _ expected: [UInt64]) {
   } else {
     link.run(for: .seconds(20))
     #expect(link.hosts[1].events.count == 1)
-    // An answer is no news…
+    // An answer is not reported …
     look(2)
     link.run(for: .seconds(20))
     #expect(link.hosts[1].events.count == 1 && !link.hosts[2].events.isEmpty)
   }
-  // … and a new beginning is.
+  // … but a restart is.
   link.hosts[0].responder = DNSResponder(random: SeededRandomSource(seed: 2))
   if asked < 2 {
     link.run(for: .seconds(5))
@@ -201,25 +203,25 @@ func queriesFindWhatTheyName(_ query: DiscoveryQuery, _ expected: [UInt64]) {
   #expect(link.hosts[1].events.count == 2, "\(link.hosts[1].events)")
 }
 
-@Test func deadDevicesRunOutAndLivingOnesStay() {
+@Test func expiresUnreachableServices() {
   var link = VirtualLink(hosts: 3)
   link.hosts[0].responder.publish(.node(1), at: link.now)
   link.hosts[1].responder.publish(.node(2), at: link.now)
   _ = link.hosts[2].browser.browse(.operational(compressedFabricID: nil, nodeID: nil), at: link.now)
   link.run(for: .seconds(10))
   #expect(found(link.hosts[2].events).count == 2)
-  // Power cut: no goodbye.
+  // Power loss: no goodbye.
   link.hosts[0].responder = DNSResponder(random: SeededRandomSource(seed: 9))
   link.run(for: .seconds(130))
   #expect(lost(link.hosts[2].events).map(\.kind) == [MatterService.node(1).kind])
   let before = link.sent.count
   link.run(for: .seconds(20_000))
   #expect(lost(link.hosts[2].events).count == 1)
-  // Keeping watch over a service for five hours: a few packets for each two minutes.
+  // Monitoring a service for five hours takes a few packets per two minutes.
   #expect(link.sent.count - before < 1500, "\(link.sent.count - before)")
 }
 
-@Test func queryAgainAsksAtOnce() {
+@Test func queriesAgainOnRequest() {
   var browser = DNSBrowser(random: SeededRandomSource(seed: 1))
   let id = browser.browse(.commissionable(), at: .zero)
   while browser.nextOutput() != nil {}
@@ -231,7 +233,7 @@ func queriesFindWhatTheyName(_ query: DiscoveryQuery, _ expected: [UInt64]) {
   #expect(browser.nextOutput() == nil && browser.nextDeadline == nil)
 }
 
-@Test func asksForWhatIsMissing() throws {
+@Test func queriesMissingRecords() throws {
   var browser = DNSBrowser(random: SeededRandomSource(seed: 1))
   _ = browser.browse(.commissionable(), at: .zero)
   while browser.nextOutput() != nil {}
@@ -239,7 +241,7 @@ func queriesFindWhatTheyName(_ query: DiscoveryQuery, _ expected: [UInt64]) {
   let (instance, host) = (lamp.kind.instanceName, DNSName(lamp.hostName))
   let from = SocketAddress(.v4(1), port: 5353)
   var now = Instant.zero + .milliseconds(5)
-  func tell(_ record: DNSRecord) throws -> [DNSQuestion] {
+  func receive(_ record: DNSRecord) throws -> [DNSQuestion] {
     browser.handle(
       packet: DNSMessage(flags: 0x8400, answers: [record]).encoded(), from: from, on: InterfaceID(1), at: now)
     now += .milliseconds(20)
@@ -248,18 +250,18 @@ func queriesFindWhatTheyName(_ query: DiscoveryQuery, _ expected: [UInt64]) {
     while let output = browser.nextOutput() { questions += try DNSMessage(output.bytes).questions }
     return questions
   }
-  let first = try tell(DNSRecord(MatterServiceNames.commissionable, .ptr(instance), ttl: 4500))
+  let first = try receive(DNSRecord(MatterServiceNames.commissionable, .ptr(instance), ttl: 4500))
   #expect(first.map(\.type) == [.srv, .txt] && first.allSatisfy { $0.name == instance })
-  _ = try tell(DNSRecord(instance, .srv(priority: 0, weight: 0, port: 1, target: host), ttl: 120))
+  _ = try receive(DNSRecord(instance, .srv(priority: 0, weight: 0, port: 1, target: host), ttl: 120))
   now += .seconds(1)
-  let second = try tell(DNSRecord(instance, .txt(lamp.textStrings), ttl: 4500))
+  let second = try receive(DNSRecord(instance, .txt(lamp.textStrings), ttl: 4500))
   #expect(second.filter { $0.type != .ptr }.map(\.type) == [.aaaa, .a])
   #expect(browser.nextEvent() == nil)
-  _ = try tell(DNSRecord(host, .a(0x0A00_0001), ttl: 120))
+  _ = try receive(DNSRecord(host, .a(0x0A00_0001), ttl: 120))
   #expect(browser.nextEvent() != nil)
 }
 
-@Test func floodsAreBounded() {
+@Test func limitsBrowserCache() {
   var options = DNSBrowser.Options()
   options.maximumInstances = 100
   var browser = DNSBrowser(random: SeededRandomSource(seed: 1), options: options)
@@ -292,13 +294,13 @@ func queriesFindWhatTheyName(_ query: DiscoveryQuery, _ expected: [UInt64]) {
   link.run(for: .seconds(5))
   _ = link.hosts[1].browser.browse(.commissionable(.shortDiscriminator(15)), at: link.now)
   link.run(for: .seconds(300))
-  // The short lives of unicast answers are refreshed in time.
+  // The short TTLs of unicast responses are refreshed in time.
   #expect(found(link.hosts[1].events).count == 1 && lost(link.hosts[1].events).isEmpty)
   #expect(link.sent.count < 300, "\(link.sent.count)")
 }
 
 @Test(arguments: [1, 2, 3, 4, 5] as [UInt64])
-func lossOnlyDelays(_ seed: UInt64) {
+func findsServicesDespiteLoss(_ seed: UInt64) {
   var link = VirtualLink(hosts: 6, seed: seed)
   link.lossPercent = 40
   for host in 0..<5 { link.hosts[host].responder.publish(.lamp(UInt64(host)), at: link.now) }
@@ -308,7 +310,7 @@ func lossOnlyDelays(_ seed: UInt64) {
 }
 
 @Test(arguments: [0, 10] as [UInt64])
-func aThousandServicesFromOneQuery(_ loss: UInt64) {
+func resolvesThousandServicesFromOneQuery(_ loss: UInt64) {
   var link = VirtualLink(hosts: 2)
   let services = (1...1000).map { MatterService.lamp($0, discriminator: UInt16($0)) }
   for service in services { link.hosts[0].responder.publish(service, at: link.now) }
@@ -319,13 +321,13 @@ func aThousandServicesFromOneQuery(_ loss: UInt64) {
   _ = link.hosts[1].browser.browse(.commissionable(), at: link.now)
   link.run(for: .seconds(20)) { $0.hosts[1].events.count >= 1000 }
   #expect(Set(found(link.hosts[1].events).map(\.kind)).count == 1000)
-  // A packet for each service, in two families.
+  // One packet per service and address family.
   #expect(link.sent.count - before < (loss == 0 ? 2500 : 3000), "\(link.sent.count - before)")
   if loss == 0 { #expect(link.now - start < .milliseconds(1400), "\(link.now - start)") }
   #expect(link.sent.allSatisfy { $0.output.bytes.count <= 1400 })
 }
 
-@Test func theSameSeedGivesTheSamePackets() {
+@Test func sendsSamePacketsForSameSeed() {
   func run() -> [[UInt8]] {
     var link = VirtualLink(hosts: 3, seed: 77)
     link.lossPercent = 20

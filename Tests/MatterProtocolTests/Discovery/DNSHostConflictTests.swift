@@ -3,19 +3,19 @@ import Testing
 
 @testable import MatterProtocol
 
-/// Somebody else has the name of our host: the services move to a host of another name. RFC 6762 § 9.
+/// On a conflict of its host name, a host publishes its services with another host name. RFC 6762 § 9.
 @Suite struct DNSHostConflictTests {
   private let taken = "B6A1F0C3D2E4.local"
   private let names = SeededRandomSource(seed: 77)
   private var lamp: MatterService { .lamp(1, host: taken) }
 
-  /// The names that are drawn, in their order.
+  /// Returns the random host names in the order in which they are drawn.
   private func drawn(_ count: Int) -> [String] {
     var names = names
     return (0..<count).map { _ in MatterService.hostName(drawnFrom: &names) }
   }
 
-  /// Host 0 draws names, host 1 is the rival, host 2 looks.
+  /// Host 0 changes its name, host 1 has the same name, host 2 browses.
   private func link() -> VirtualLink {
     var link = VirtualLink(hosts: 3)
     link.hosts[0].names = names
@@ -24,13 +24,13 @@ import Testing
     return link
   }
 
-  private func rival(on host: String) -> MatterService {
+  private func otherService(on host: String) -> MatterService {
     var service = MatterService.node(9)
     service.hostName = host
     return service
   }
 
-  /// What host 2 believes of a service.
+  /// Returns a service as last reported to host 2.
   private func seen(_ kind: MatterService.Kind, _ link: VirtualLink) -> MatterService? {
     var seen: MatterService?
     for event in link.hosts[2].events {
@@ -46,19 +46,19 @@ import Testing
     let ours = try #require(seen(lamp.kind, link))
     #expect(ours.hostName == host)
     #expect(Set(ours.addresses) == [link.hosts[0].v4, link.hosts[0].v6])
-    let theirs = try #require(seen(rival(on: taken).kind, link))
+    let theirs = try #require(seen(otherService(on: taken).kind, link))
     #expect(theirs.hostName == taken)
     #expect(Set(theirs.addresses) == [link.hosts[1].v4, link.hosts[1].v6])
   }
 
-  /// The hosts that a host said its services are on, apart from goodbyes.
+  /// Returns the targets of the SRV records that a host sent, without goodbyes.
   private func targets(of host: Int, in link: VirtualLink) -> Set<DNSName> {
     let answers = link.sent.filter { $0.host == host }.compactMap(\.message).filter(\.isResponse)
       .flatMap { $0.answers + $0.additionals }
     return Set(answers.compactMap { if case .srv(_, _, _, let target) = $0.data, $0.ttl > 0 { target } else { nil } })
   }
 
-  @Test func drawnNamesAreTwelveUpperCaseHexDigits() {
+  @Test func drawsNamesOfTwelveHexDigits() {
     let names = drawn(20)
     #expect(Set(names).count == 20)
     for name in names {
@@ -67,34 +67,34 @@ import Testing
     }
   }
 
-  @Test("two hosts of one name are both found, and at least one has moved", arguments: [0, 3] as [Int64])
+  @Test("finds both hosts after a name conflict, with at least one renamed", arguments: [0, 3] as [Int64])
   func moves(after seconds: Int64) throws {
     var link = link()
     link.hosts[1].names = SeededRandomSource(seed: 78)
-    link.hosts[1].responder.publish(rival(on: taken), at: link.now)
+    link.hosts[1].responder.publish(otherService(on: taken), at: link.now)
     link.run(for: .seconds(seconds))
     link.hosts[0].responder.publish(lamp, at: link.now)
-    // A second service moves with the first.
+    // A second service on the same host is also moved.
     link.hosts[0].responder.publish(.lamp(2, host: taken), at: link.now)
     link.run(for: .seconds(8))
     #expect(!(link.hosts[0].conflicts + link.hosts[1].conflicts).isEmpty)
     let ours = try #require(seen(lamp.kind, link))
     #expect(Set(ours.addresses) == [link.hosts[0].v4, link.hosts[0].v6])
     #expect(seen(MatterService.lamp(2).kind, link)?.hostName == ours.hostName)
-    let theirs = try #require(seen(rival(on: taken).kind, link))
+    let theirs = try #require(seen(otherService(on: taken).kind, link))
     #expect(Set(theirs.addresses) == [link.hosts[1].v4, link.hosts[1].v6])
     #expect(ours.hostName != theirs.hostName)
     #expect(link.sent.count < 100, "\(link.sent.count)")
   }
 
-  @Test func aServiceThatIsAnnouncedAlreadyMovesAndTakesBackWhatItSaid() throws {
+  @Test func movesAnnouncedServiceWithGoodbye() throws {
     var link = link()
     link.hosts[0].responder.publish(lamp, at: link.now)
     link.run(for: .seconds(5))
     #expect(seen(lamp.kind, link)?.hostName == taken)
     let before = link.sent.count
-    // A host that had the name in another network, which is joined to ours now.
-    link.hosts[1].responder.publish(rival(on: taken), at: link.now)
+    // The other host had the name on another network, which is now connected.
+    link.hosts[1].responder.publish(otherService(on: taken), at: link.now)
     link.run(for: .seconds(8))
     #expect(link.hosts[0].conflicts == [.hostConflict(taken, [lamp.kind])])
     try expectBothSeen(link, lampOn: drawn(1)[0])
@@ -105,11 +105,11 @@ import Testing
     #expect(goodbyes.contains { $0.name == lamp.kind.instanceName && $0.data == srv })
     let addresses = goodbyes.filter { $0.name == DNSName(taken) }
     #expect(Set(addresses.map(\.data)) == [DNSRecordData(link.hosts[0].v4), DNSRecordData(link.hosts[0].v6)])
-    // The name is the rival's: its own addresses are to stay in everybody's cache.
+    // The addresses of the other host must stay in the caches.
     #expect(addresses.allSatisfy { !$0.cacheFlush })
   }
 
-  @Test("a service that moves without a conflict says goodbye to the old host") func movesByItself() throws {
+  @Test("sends a goodbye for the old host when a service moves without a conflict") func movesByItself() throws {
     var link = link()
     link.hosts[0].responder.publish(lamp, at: link.now)
     link.run(for: .seconds(5))

@@ -3,14 +3,14 @@ import Testing
 
 @testable import MatterProtocol
 
-/// Bytes of a lamp's answer, written by hand from RFC 1035 and RFC 6762.
+/// The response of a lamp, written by hand from RFC 1035 and RFC 6762.
 private let capture: [UInt8] =
   [0, 0, 0x84, 0, 0, 1, 0, 2, 0, 0, 0, 4]  // response, AA; 1 question, 2 answers, 4 additionals
   // 12: question _matterc._udp.local PTR, QU
   + [8] + Array("_matterc".utf8) + [4] + Array("_udp".utf8) + [5] + Array("local".utf8) + [0, 0, 12, 0x80, 1]
-  // 37: PTR, TTL 4500, to "AB" below the same name (its label at 49)
+  // 37: PTR, TTL 4500, to "AB" under the same name (its label at 49)
   + [0xC0, 12, 0, 12, 0, 1, 0, 0, 0x11, 0x94, 0, 5, 2] + Array("AB".utf8) + [0xC0, 12]
-  // TXT of it, cache flush
+  // its TXT record, cache flush
   + [0xC0, 49, 0, 16, 0x80, 1, 0, 0, 0x11, 0x94, 0, 12, 6] + Array("D=3840".utf8) + [4] + Array("CM=1".utf8)
   // SRV, TTL 120, port 5540, target H.local (its label at 96)
   + [0xC0, 49, 0, 33, 0x80, 1, 0, 0, 0, 120, 0, 10, 0, 0, 0, 0, 0x15, 0xA4, 1] + Array("H".utf8) + [0xC0, 26]
@@ -35,17 +35,17 @@ private let captured = DNSMessage(
     DNSRecord(host, .nsec(next: host, types: [.a, .aaaa]), ttl: 120, cacheFlush: true),
   ])
 
-/// A header that announces one question, and its bytes.
+/// Returns a message with one question.
 private func question(_ name: [UInt8]) -> [UInt8] { [0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0] + name + [0, 12, 0, 1] }
 
-@Test func readsAndWritesACaptureByteForByte() throws {
+@Test func roundTripsCapture() throws {
   let message = try DNSMessage(capture)
   #expect(message == captured)
   #expect(message.isResponse && message.isOrdinary && !message.isTruncated)
   #expect(captured.encoded() == capture)
 }
 
-@Test func namesCompareWithoutRegardToCase() {
+@Test func comparesNamesIgnoringCase() {
   #expect(DNSName("_Matter._TCP.local") == DNSName("_matter._tcp.LOCAL"))
   #expect(DNSName("a.local").hashValue == DNSName("A.local").hashValue)
   #expect(DNSName("a.b") != DNSName("ab"))
@@ -54,7 +54,7 @@ private func question(_ name: [UInt8]) -> [UInt8] { [0, 0, 0, 0, 0, 1, 0, 0, 0, 
   #expect(DNSName([String](repeating: String(repeating: "x", count: 60), count: 9)).wire.count <= 254)
 }
 
-@Test func pointersThatNeverEndAreRefused() {
+@Test func rejectsEndlessPointers() {
   #expect(throws: DNSError.badPointer) { try DNSMessage(question([0xC0, 12])) }
   #expect(throws: DNSError.badPointer) { try DNSMessage(question([1, 0x61, 0xC0, 12])) }
   #expect(throws: DNSError.badPointer) { try DNSMessage(question([0xC0, 14, 0xC0, 12])) }
@@ -63,7 +63,7 @@ private func question(_ name: [UInt8]) -> [UInt8] { [0, 0, 0, 0, 0, 1, 0, 0, 0, 
   #expect(throws: DNSError.badLabel) { try DNSMessage(question([0x80, 0])) }
 }
 
-@Test func namesAreAtMost255Bytes() throws {
+@Test func limitsNamesTo255Bytes() throws {
   let label = [UInt8(63)] + [UInt8](repeating: 0x61, count: 63)
   #expect(throws: DNSError.nameTooLong) { try DNSMessage(question(label + label + label + label + [0])) }
   let longest = label + label + label + [61] + [UInt8](repeating: 0x61, count: 61) + [0]
@@ -71,7 +71,7 @@ private func question(_ name: [UInt8]) -> [UInt8] { [0, 0, 0, 0, 0, 1, 0, 0, 0, 
   #expect(try DNSMessage(question(longest)).questions[0].name.wire.count == 254)
 }
 
-@Test func recordsThatDoNotFillTheirLengthAreRefused() {
+@Test func rejectsRecordsWithWrongLength() {
   func answer(_ type: UInt8, _ data: [UInt8]) -> [UInt8] {
     [0, 0, 0x84, 0, 0, 0, 0, 1, 0, 0, 0, 0] + [0, 0, type, 0, 1, 0, 0, 0, 1, 0, UInt8(data.count)] + data
   }
@@ -84,7 +84,7 @@ private func question(_ name: [UInt8]) -> [UInt8] { [0, 0, 0, 0, 0, 1, 0, 0, 0, 
   #expect((try? DNSMessage(answer(200, [9, 8])))?.answers.first?.data == .unknown(DNSType(rawValue: 200), [9, 8]))
 }
 
-@Test func everyTruncationIsRefusedAndNoFlippedBitCrashes() {
+@Test func rejectsTruncationsAndSurvivesBitFlips() {
   for count in 0..<capture.count { #expect(throws: DNSError.self) { try DNSMessage(Array(capture[..<count])) } }
   var readable = 0
   for index in capture.indices {
@@ -93,14 +93,14 @@ private func question(_ name: [UInt8]) -> [UInt8] { [0, 0, 0, 0, 0, 1, 0, 0, 0, 
       bytes[index] ^= 1 << UInt8(bit)
       guard let message = try? DNSMessage(bytes) else { continue }
       readable += 1
-      // What was read can be written and read again.
+      // A decoded message survives a round trip.
       #expect((try? DNSMessage(message.encoded())) == message)
     }
   }
   #expect(readable > 500)
 }
 
-@Test func enginesSurviveBrokenPackets() {
+@Test func survivesCorruptedPackets() {
   var random = SeededRandomSource(seed: 5)
   var responder = DNSResponder(random: SeededRandomSource(seed: 6))
   var browser = DNSBrowser(random: SeededRandomSource(seed: 7))
@@ -127,13 +127,13 @@ private func question(_ name: [UInt8]) -> [UInt8] { [0, 0, 0, 0, 0, 1, 0, 0, 0, 
   #expect(browser.instances.count <= 4096)
 }
 
-@Test func whatDoesNotFitIsLeftOutWhole() throws {
+@Test func omitsRecordsBeyondLimit() throws {
   let records = (0..<100).map { DNSRecord(type, .ptr(DNSName("instance\($0)", type)), ttl: 1) }
   let message = DNSMessage(flags: 0x8400, answers: records)
   let bytes = message.encoded(limit: 500)
   #expect(bytes.count <= 500 && bytes.count > 460)
   let back = try DNSMessage(bytes)
   #expect(back.answers == Array(records[..<back.answers.count]))
-  // The same records in another order take the same space.
+  // The size does not depend on the order of the records.
   #expect(message.encoded().count == DNSMessage(flags: 0, answers: records.reversed()).encoded().count)
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import MatterProtocol
 
-/// Names are announced without a probe, and conflicts are reported. RFC 6762 § 8, § 9.
+/// The responder announces names without probing, and reports conflicts. RFC 6762 § 8, § 9.
 @Suite("Names of the responder") struct DNSNameConflictTests {
   private let on = InterfaceID(3)
   private let peer = SocketAddress(.v4(0x0A00_0002), port: 5353)
@@ -15,7 +15,7 @@ import Testing
     return responder
   }
 
-  /// What comes out until `end`, with the time.
+  /// Returns the messages sent until `end`, with their times.
   private func drain(
     _ responder: inout DNSResponder, from now: Instant, until end: Instant
   ) throws -> [(at: Instant, message: DNSMessage)] {
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  /// On the host of the lamp.
+  /// A service on the host of the lamp.
   private var second: MatterService {
     var service = MatterService.node(9)
     service.hostName = MatterService.lamp().hostName
@@ -75,7 +75,7 @@ import Testing
     let messages = try drain(&responder, from: later, until: later + .seconds(10))
     #expect(messages.map(\.message.isResponse) == [true] && messages.first?.at == later)
     #expect(responder.nextEvent() == .conflict(MatterService.lamp().kind))
-    // A probe for the name is answered at once, and is a conflict only just after the announcement.
+    // A probe for the name is answered at once. It is a conflict only within a second after the announcement.
     let question = DNSQuestion(MatterService.lamp().kind.instanceName, .any, wantsUnicast: true)
     let probe = DNSMessage(
       questions: [question],
@@ -95,7 +95,7 @@ import Testing
     #expect(responder.nextEvent() == .conflict(MatterService.node(9).kind))
   }
 
-  @Test("withdraws all services of a host whose name another host has", arguments: [false, true])
+  @Test("withdraws all services of a host on a host name conflict", arguments: [false, true])
   func hostConflict(isProbe: Bool) throws {
     var responder = responder()
     responder.publish(.lamp(), at: later)
@@ -104,7 +104,7 @@ import Testing
     #expect(try drain(&responder, from: later, until: start).count == 2)
     let host = DNSName(second.hostName)
     let claim = DNSRecord(host, .a(0x0A00_0099), ttl: 120)
-    // A probe in the first second is of a host that had the name before.
+    // A probe within the first second comes from a host that had the name before.
     let probe = DNSMessage(questions: [DNSQuestion(host, .any)], authorities: [claim]).encoded()
     responder.handle(packet: isProbe ? probe : answer(host, claim.data), from: peer, on: on, at: start)
     #expect(responder.nextEvent() == .hostConflict(second.hostName, [MatterService.lamp().kind, second.kind]))
@@ -113,12 +113,12 @@ import Testing
     let query = DNSMessage(questions: [DNSQuestion(second.kind.instanceName, .srv)]).encoded()
     responder.handle(packet: query, from: peer, on: on, at: later + .seconds(50))
     #expect(responder.nextOutput() == nil)
-    // Announced again after the pause.
+    // The services are announced again after the pause.
     let again = try drain(&responder, from: later + .seconds(50), until: later + .seconds(62))
     #expect(again.count == 4 && again.allSatisfy { $0.at - start >= .seconds(60) })
   }
 
-  @Test("defends a host name that it has had for a while against a probe") func defendsHostName() throws {
+  @Test("defends an established host name against a probe") func defendsHostName() throws {
     var responder = responder()
     responder.publish(.lamp(), at: .zero)
     _ = try drain(&responder, from: .zero, until: later)
@@ -133,11 +133,11 @@ import Testing
     #expect(reply?.destination == .unicast(peer, interface: on) && responder.nextEvent() == nil)
   }
 
-  @Test("takes an address of its own for no conflict", arguments: [0x0A00_0007, 0x0A00_0001] as [UInt32])
+  @Test("ignores records with its own addresses", arguments: [0x0A00_0007, 0x0A00_0001] as [UInt32])
   func ownAddress(_ address: UInt32) throws {
     var responder = responder()
     responder.publish(.lamp(), at: .zero)
-    // The second one was its own until now: an announcement of it may be received late.
+    // The second address was removed just now, and a delayed announcement of it may arrive.
     responder.setInterfaces([on: [.v4(0x0A00_0008)], InterfaceID(4): [.v4(0x0A00_0007)]], at: later)
     let host = DNSName(MatterService.lamp().hostName)
     responder.handle(packet: answer(host, .a(address)), from: peer, on: on, at: later)
@@ -147,7 +147,7 @@ import Testing
     #expect(responder.nextEvent() == nil)
   }
 
-  @Test("a host that contradicts every name gets one new name a second") func limitsRenaming() throws {
+  @Test("limits renaming to one per second if a host contradicts every name") func limitsRenaming() throws {
     var responder = responder()
     var names = SeededRandomSource(seed: 9)
     var service = MatterService.lamp()
@@ -171,7 +171,7 @@ import Testing
     #expect((2...12).contains(count), "\(count)")
   }
 
-  @Test("two hosts with one instance name announce it without a storm", arguments: [1, 2, 3] as [UInt64])
+  @Test("limits announcements of two hosts with the same instance name", arguments: [1, 2, 3] as [UInt64])
   func conflictMakesNoStorm(seed: UInt64) {
     var link = VirtualLink(hosts: 2, seed: seed)
     var (mine, yours) = (MatterService.lamp(1, host: "020000000001"), MatterService.lamp(1, host: "020000000002"))
@@ -184,7 +184,7 @@ import Testing
     #expect(link.sent.count < 60, "\(link.sent.count)")
   }
 
-  @Test func identicalRecordsAreNoConflict() {
+  @Test func ignoresIdenticalRecords() {
     var link = VirtualLink(hosts: 2)
     var service = MatterService.lamp(1)
     service.addresses = [.v4(0x0A00_0063)]
@@ -194,7 +194,7 @@ import Testing
   }
 }
 
-@Test func factsForAnotherImplementation() throws {
+@Test func providesLabelsForOtherImplementations() throws {
   let lamp = MatterService.lamp()
   #expect(lamp.kind.instanceLabel == "A000000000000001" && lamp.kind.typeLabel == "_matterc._udp")
   #expect(

@@ -17,7 +17,7 @@ private func responder(_ services: [MatterService], options: DNSResponder.Option
 
 private let later = Instant(nanoseconds: 100_000_000_000)
 
-/// Everything that comes out until nothing more does, with the time.
+/// Returns all outputs with their times until no timer is left.
 private func drain(_ responder: inout DNSResponder, from now: Instant) -> [(at: Instant, output: DNSOutput)] {
   var outputs: [(Instant, DNSOutput)] = []
   var now = now
@@ -36,7 +36,7 @@ private func ask(
   return try drain(&responder, from: now).map { ($0.at, $0.output, try DNSMessage($0.output.bytes)) }
 }
 
-@Test func pointersComeLateWithAllThatBelongsToThem() throws {
+@Test func delaysPointersAndAddsRelatedRecords() throws {
   var responder = responder([.lamp()])
   let type = MatterServiceNames.commissionable
   let replies = try ask(&responder, DNSMessage(questions: [DNSQuestion(type, .ptr)]))
@@ -52,7 +52,7 @@ private func ask(
   #expect(message.additionals.filter { $0.type != .txt }.allSatisfy { $0.ttl == 120 })
 }
 
-@Test func everyRecordIsAnsweredSingly() throws {
+@Test func answersEachRecord() throws {
   let lamp = MatterService.lamp()
   let instance = lamp.kind.instanceName
   let host = DNSName(lamp.hostName)
@@ -64,7 +64,7 @@ private func ask(
     #expect(replies.count == 1, "\(name)")
     #expect(replies.first?.message.answers.map(\.name) == [name])
     #expect(replies.first?.message.answers.map(\.type) == [type])
-    // Only pointers wait: the rest is nobody else's to answer.
+    // Only pointers are delayed; the other records are unique to this responder.
     if type != .ptr { #expect(replies.first?.at == later) }
   }
   var responder = responder([lamp])
@@ -72,7 +72,7 @@ private func ask(
   #expect(try ask(&responder, other).isEmpty)
 }
 
-@Test func namesAreFoundInAnyCaseAndByAnyType() throws {
+@Test func matchesNamesIgnoringCaseAndByAnyType() throws {
   var responder = responder([.lamp()])
   let lower = DNSName(MatterService.lamp().hostName.lowercased())
   let replies = try ask(&responder, DNSMessage(questions: [DNSQuestion(lower, .any)]))
@@ -82,7 +82,7 @@ private func ask(
   #expect(both.first?.message.answers.map(\.type) == [.srv, .txt])
 }
 
-@Test func typesAreEnumerated() throws {
+@Test func enumeratesTypes() throws {
   var responder = responder([.lamp(1), .lamp(2), .node(1), .node(2)])
   let query = DNSMessage(questions: [DNSQuestion(MatterServiceNames.enumeration, .ptr)])
   let all = try ask(&responder, query).flatMap(\.message.answers).map(\.data)
@@ -99,7 +99,7 @@ private func ask(
   #expect(rest.count == 2 && !rest.map(\.data).contains(.ptr(MatterServiceNames.commissionable)))
 }
 
-@Test func whatIsNotThereIsDenied() throws {
+@Test func answersNSECForMissingTypes() throws {
   var responder = responder([.lamp()])
   let instance = MatterService.lamp().kind.instanceName
   let replies = try ask(&responder, DNSMessage(questions: [DNSQuestion(instance, .aaaa)]))
@@ -111,7 +111,7 @@ private func ask(
   #expect(denied.first?.message.answers.first?.data == .nsec(next: host, types: [.a]))
 }
 
-@Test func knownAnswersAreNotRepeated() throws {
+@Test func suppressesKnownAnswers() throws {
   let type = MatterServiceNames.commissionable
   let known = { (number: UInt64, ttl: UInt32) in
     DNSRecord(type, .ptr(MatterService.lamp(number).kind.instanceName), ttl: ttl)
@@ -121,7 +121,7 @@ private func ask(
     &responder, DNSMessage(questions: [DNSQuestion(type, .ptr)], answers: [known(1, 2250), known(2, 2249)]))
   #expect(replies.flatMap(\.message.answers).map(\.data) == [known(2, 0).data])
 
-  // The list may go on in another packet.
+  // The list of known answers may continue in another packet.
   let first = DNSMessage(
     flags: DNSMessage.truncatedFlag, questions: [DNSQuestion(type, .ptr)], answers: [known(1, 4000)])
   let now = later + .seconds(10)
@@ -129,13 +129,13 @@ private func ask(
   #expect(responder.nextOutput() == nil)
   let rest = try ask(&responder, DNSMessage(answers: [known(2, 4000)]), at: now + .milliseconds(5))
   #expect(rest.isEmpty)
-  // Without it the wait is 400 to 500 ms.
+  // Without the second packet, the delay is 400 to 500 ms.
   let alone = try ask(&responder, first, at: now + .seconds(5))
   #expect(alone.flatMap(\.message.answers).map(\.data) == [known(2, 0).data])
   #expect(alone.allSatisfy { $0.at - now >= .milliseconds(5400) && $0.at - now <= .milliseconds(5500) })
 }
 
-@Test func unicastWhereAskedFor() throws {
+@Test func answersByUnicastOnRequest() throws {
   var responder = responder([.lamp()])
   let type = MatterServiceNames.commissionable
   let query = DNSMessage(id: 99, questions: [DNSQuestion(type, .ptr, wantsUnicast: true)])
@@ -151,13 +151,13 @@ private func ask(
   #expect(legacy[0].output.destination == .unicast(plain, interface: on) && legacy[0].at == later)
   #expect(message.id == 99 && message.questions == query.questions)
   #expect((message.answers + message.additionals).allSatisfy { $0.ttl <= 10 && !$0.cacheFlush })
-  // The target inside the SRV data is spelt out for resolvers that know no better.
+  // The target in the SRV data is not compressed for plain DNS resolvers.
   let target = DNSName(MatterService.lamp().hostName).wire + [0]
   #expect(legacy[0].output.bytes.indices.contains { legacy[0].output.bytes[$0...].starts(with: target) })
 }
 
-/// Who asks to be answered by himself is answered so only if everybody else has heard it lately. RFC 6762 § 5.4.
-@Test func whatWasNotHeardLatelyIsForAll() throws {
+/// A query for a unicast response gets one only if the record was multicast recently. RFC 6762 § 5.4.
+@Test func multicastsRecordsNotSentRecently() throws {
   let instance = MatterService.lamp().kind.instanceName
   let service = DNSMessage(questions: [DNSQuestion(instance, .srv, wantsUnicast: true)])
   let all = DNSOutput.Destination.multicast(interface: on, isIPv6: false)
@@ -167,27 +167,27 @@ private func ask(
   {
     try ask(&responder, query, at: later + .seconds(seconds)).map(\.output.destination)
   }
-  // It lives for 120 s, and was announced 99 s before.
+  // The TTL is 120 s, and the record was announced 99 s before.
   var responder = responder([.lamp()])
   #expect(try destinations(service, after: 0, &responder) == [all])
   #expect(try destinations(service, after: 30, &responder) == [one])
-  // An answer to one alone is not heard by the others.
+  // A unicast response does not count as multicast.
   #expect(try destinations(service, after: 31, &responder) == [all])
   #expect(try destinations(service, after: 32, &responder) == [one])
-  // Of another family the others are others.
+  // Each address family counts separately.
   let v6 = SocketAddress(.v6(high: 0xFE80 << 48, low: 9, scope: 3), port: 5353)
   responder.handle(packet: service.encoded(), from: v6, on: on, at: later + .seconds(33))
   #expect(
     drain(&responder, from: later + .seconds(33)).map(\.output.destination) == [.multicast(interface: on, isIPv6: true)]
   )
 
-  // A pointer lives for 75 minutes.
+  // The TTL of a pointer is 75 minutes.
   let type = DNSMessage(questions: [DNSQuestion(MatterServiceNames.commissionable, .ptr, wantsUnicast: true)])
   #expect(try destinations(type, after: 1000, &responder) == [one])
   #expect(try destinations(type, after: 1100, &responder) == [all])
   #expect(try destinations(type, after: 1101, &responder) == [one])
 
-  // Who probes is answered directly in any case, and so is a plain resolver.
+  // Probes and plain DNS resolvers always get a unicast response.
   var probe = service
   probe.authorities = [DNSRecord(instance, .txt([]), ttl: 1)]
   #expect(try destinations(probe, after: 5000, &responder) == [one])
@@ -196,17 +196,17 @@ private func ask(
   #expect(legacy.map(\.output.destination) == [.unicast(plain, interface: on)])
 }
 
-@Test func aRecordIsMulticastAtMostOnceASecond() throws {
+@Test func limitsMulticastToOncePerSecond() throws {
   var responder = responder([.lamp()])
   let query = DNSMessage(questions: [DNSQuestion(MatterService.lamp().kind.instanceName, .srv)])
   #expect(try ask(&responder, query).count == 1)
-  // Two queriers get one answer between them, as soon as it is allowed.
+  // Several queriers get one common answer, as soon as the rate limit permits.
   for wait in [60, 500, 900] as [Int64] {
     responder.handle(packet: query.encoded(), from: peer, on: on, at: later + .milliseconds(wait))
     #expect(responder.nextOutput() == nil)
   }
   #expect(drain(&responder, from: later + .milliseconds(900)).map(\.at) == [later + .seconds(1)])
-  // What is multicast between the query and the answer's time answers the query.
+  // A record that is multicast between the query and the time of its answer answers the query.
   let pointer = DNSMessage(questions: [DNSQuestion(MatterServiceNames.commissionable, .ptr)])
   responder.handle(packet: query.encoded(), from: peer, on: on, at: later + .milliseconds(1500))
   responder.handle(packet: pointer.encoded(), from: peer, on: on, at: later + .milliseconds(1501))
@@ -218,7 +218,7 @@ private func ask(
   #expect(try ask(&responder, probe, at: later + .milliseconds(1700)).count == 1)
 }
 
-@Test func announcesTwiceAndSaysGoodbye() throws {
+@Test func announcesTwiceAndSendsGoodbye() throws {
   var responder = DNSResponder(random: SeededRandomSource(seed: 1))
   responder.setInterfaces([on: [.v4(0x0A00_0001)]], at: .zero)
   responder.publish(.lamp(), at: .zero)
@@ -232,7 +232,7 @@ private func ask(
   #expect(first.answers.filter { $0.type == .ptr }.count == 6)
   #expect(Set((first.answers + first.additionals).map(\.type)) == [.ptr, .srv, .txt, .a])
 
-  // The host stays while another service runs on it.
+  // The addresses of the host remain while another service runs on it.
   responder.withdraw(.lamp(), at: later)
   let goodbye = drain(&responder, from: later)
   try #require(goodbye.count == 1)
@@ -245,24 +245,24 @@ private func ask(
   #expect(responder.index.isEmpty && responder.services.isEmpty && responder.nextDeadline == nil)
 }
 
-@Test func anUpdateTakesBackOnlyWhatIsGone() throws {
+@Test func withdrawsOnlyRemovedPointersOnUpdate() throws {
   var responder = responder([.lamp()])
   var closed = MatterService.lamp()
   closed.commissioningMode = 0
   responder.publish(closed, at: later)
   let messages = try drain(&responder, from: later).map { try DNSMessage($0.output.bytes) }
   let gone = messages.flatMap(\.answers).filter { $0.ttl == 0 }
-  // Once on each family.
+  // Once per address family.
   #expect(gone.map(\.name.description) == ["_CM._sub._matterc._udp.local", "_CM._sub._matterc._udp.local"])
   #expect(messages.flatMap { $0.answers + $0.additionals }.contains { $0.data == .txt(closed.textStrings) })
   #expect(responder.published == [closed])
 }
 
-@Test func aThousandServicesMakeNoStorm() throws {
+@Test func limitsPacketsForThousandServices() throws {
   let services = (1...1000).map { MatterService.lamp($0, discriminator: UInt16($0)) }
   var responder = responder(services)
   let query = DNSMessage(questions: [DNSQuestion(MatterServiceNames.commissionable, .ptr)])
-  // Many ask at the same time; they get one answer between them.
+  // Simultaneous queries get one common answer.
   for number in 0..<50 as Range<UInt32> {
     let from = SocketAddress(.v4(0x0A00_0100 + number), port: 5353)
     responder.handle(packet: query.encoded(), from: from, on: on, at: later)
@@ -274,17 +274,17 @@ private func ask(
   #expect(outputs.allSatisfy { $0.output.bytes.count <= 1400 })
   #expect(outputs.count == 1000)
   for (_, burst) in Dictionary(grouping: outputs, by: \.at) { #expect(burst.count <= 16) }
-  // One of them costs one packet.
+  // The answer for a single service takes one packet.
   let one = DNSMessage(questions: [DNSQuestion(DNSName("_L77._sub._matterc._udp.local"), .ptr)])
   let answer = try ask(&responder, one, at: later + .seconds(60))
   #expect(answer.map(\.message.answers.count) == [1])
 }
 
 @Suite("Packets of the responder") struct DNSResponderPacketTests {
-  /// Devices with one short discriminator, each on a host of its own.
+  /// Devices with the same short discriminator, each on its own host.
   private let lamps = (1...8).map { MatterService.lamp($0, discriminator: 0xF00 + UInt16($0)) }
 
-  /// Whether each message is about one service, and has all of its records.
+  /// Expects that each message describes one service with all of its records.
   private func expectWhole(_ messages: [DNSMessage], _ services: [MatterService]) {
     var found: [DNSName] = []
     for message in messages {
@@ -301,17 +301,17 @@ private func ask(
     #expect(Set(found) == Set(services.map(\.kind.instanceName)))
   }
 
-  @Test("an announcement describes one service, with its addresses")
+  @Test("announces one service per packet, with its addresses")
   func announcement() throws {
     var responder = responder([])
     for lamp in lamps { responder.publish(lamp, at: later) }
     let messages = try drain(&responder, from: later).map { try DNSMessage($0.output.bytes) }.filter(\.isResponse)
-    // Twice, in two families.
+    // Twice per address family.
     #expect(messages.count == 4 * lamps.count)
     expectWhole(messages, lamps)
   }
 
-  @Test("an announcement repeats the addresses of a host that was announced a moment ago")
+  @Test("repeats the addresses of a recently announced host in announcements")
   func announcementOnKnownHost() throws {
     var node = MatterService.node(1)
     node.hostName = lamps[0].hostName
@@ -325,7 +325,7 @@ private func ask(
     expectWhole(announced, [node])
   }
 
-  @Test("an answer to a query for many services has a packet for each", arguments: [false, true])
+  @Test("answers a query for many services with one packet per service", arguments: [false, true])
   func answer(isUnicast: Bool) throws {
     var responder = responder(lamps)
     let name = DNSName("_S15._sub._matterc._udp.local")
@@ -340,7 +340,7 @@ private func ask(
     #expect(legacy.allSatisfy { $0.message.answers.map(\.name) == [name] })
   }
 
-  @Test("an answer repeats the addresses of a host that was asked for a moment ago")
+  @Test("repeats the addresses of a recently queried host in answers")
   func answerOnKnownHost() throws {
     var responder = responder([lamps[0]])
     let host = DNSMessage(questions: [DNSQuestion(DNSName(lamps[0].hostName), .aaaa)])

@@ -2,7 +2,7 @@ import Testing
 
 @testable import MatterProtocol
 
-@Test func instanceNamesAndSubtypes() {
+@Test func formatsInstanceNamesAndSubtypes() {
   let node = MatterService.Kind.operational(compressedFabricID: 0x2906_C908_D115_D362, nodeID: 0x8FC7_7724_01CD_0696)
   #expect(node.instanceName.description == "2906C908D115D362-8FC7772401CD0696._matter._tcp.local")
   #expect(MatterService.Kind(instanceName: DNSName("2906c908d115d362-8fc7772401cd0696._matter._tcp.local")) == node)
@@ -25,7 +25,7 @@ import Testing
   ] { #expect(MatterService.Kind(instanceName: DNSName(bad)) == nil, "\(bad)") }
 }
 
-@Test func textEntriesAreTyped() {
+@Test func readsTypedTextEntries() {
   var service = MatterService.lamp(discriminator: 5)
   service.rotatingID = [0x0A, 0xFF]
   service.pairingHint = 33
@@ -44,7 +44,7 @@ import Testing
   #expect(back.rotatingID == [0x0A, 0xFF])
 }
 
-@Test func strangeTextIsAbsentRatherThanWrong() {
+@Test func ignoresInvalidTextEntries() {
   func service(_ text: String...) -> MatterService {
     MatterService(
       kind: .commissionable(instance: 1), hostName: "H", port: 1,

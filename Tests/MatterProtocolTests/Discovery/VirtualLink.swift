@@ -2,7 +2,7 @@ import MatterCrypto
 
 @testable import MatterProtocol
 
-/// A link of hosts in virtual time, each with a responder and a browser, that counts and loses packets.
+/// A network link in virtual time, with packet loss. Each host has a responder and a browser.
 struct VirtualLink {
   struct Host {
     var responder: DNSResponder
@@ -10,7 +10,7 @@ struct VirtualLink {
     let v4: IPAddress
     let v6: IPAddress
     var events: [BrowseEvent] = []
-    /// Where another host name is drawn when somebody has ours; nil: conflicts are left to the test.
+    /// The source of new host names after a conflict; nil leaves conflicts to the test.
     var names: SeededRandomSource?
     var conflicts: [DNSResponder.Event] = []
   }
@@ -20,7 +20,7 @@ struct VirtualLink {
     let bytes: [UInt8]
     let from: SocketAddress
   }
-  /// Everything that was sent, for tests that look at packets.
+  /// A sent packet.
   struct Sent {
     let at: Instant
     let host: Int
@@ -34,9 +34,9 @@ struct VirtualLink {
   var sent: [Sent] = []
   private var flying: [Packet] = []
   private var random: SeededRandomSource
-  /// How many of 100 packets get lost.
+  /// The percentage of lost packets.
   var lossPercent: UInt64 = 0
-  /// Whether multicast works at all.
+  /// Whether multicast packets are delivered.
   var hasMulticast = true
 
   init(
@@ -91,7 +91,7 @@ struct VirtualLink {
     }
   }
 
-  /// Does with conflicts of host names what a device does.
+  /// Renames a host after a conflict, as a device does. Returns whether it was renamed.
   private mutating func moveHosts(of index: Int) -> Bool {
     var hasMoved = false
     while let event = hosts[index].responder.nextEvent() {

@@ -4,17 +4,17 @@ import Testing
 @testable import MatterProtocol
 
 @Suite struct AcknowledgementTests {
-  @Test func anAnswerCarriesTheAcknowledgement() throws {
+  @Test func piggybacksAcknowledgementOnResponse() throws {
     var (pair, session, _) = try CorePair.connected()
     let begin = pair.packets.count
     _ = pair.request([1], on: session)
     try pair.settle()
-    // Request, answer with the acknowledgement on it, acknowledgement of the answer.
+    // Request, response with piggybacked acknowledgement, acknowledgement of the response.
     #expect(pair.packets[begin...].map(\.sender) == [0, 1, 0])
     #expect(pair.cores.allSatisfy { $0.exchanges.isEmpty && $0.nextDeadline == nil })
   }
 
-  @Test func withoutAnAnswerItGoesAloneAfter200Milliseconds() throws {
+  @Test func sendsStandaloneAckAfter200Milliseconds() throws {
     var (pair, session, _) = try CorePair.connected()
     pair.serve = { _, _, _ in }
     let begin = pair.packets.count
@@ -28,7 +28,7 @@ import Testing
     #expect(pair.messages(1).count == 1)
   }
 
-  @Test func closingAnExchangeAcknowledgesAtOnce() throws {
+  @Test func acknowledgesWhenExchangeCloses() throws {
     var (pair, session, _) = try CorePair.connected()
     pair.serve = { core, message, now in core.close(message.exchange, at: now) }
     let begin = pair.packets.count
@@ -40,7 +40,7 @@ import Testing
     #expect(pair.cores.allSatisfy { $0.exchanges.isEmpty })
   }
 
-  @Test func aDuplicateIsAcknowledgedAgainAndNotDeliveredAgain() throws {
+  @Test func acknowledgesDuplicateWithoutDelivering() throws {
     var (pair, session, _) = try CorePair.connected()
     _ = pair.request([1], on: session)
     try pair.settle()
@@ -59,7 +59,7 @@ import Testing
     #expect(pair.messages(0).count == 1)
   }
 
-  @Test func anUnreliableDuplicateIsJustDropped() throws {
+  @Test func dropsUnreliableDuplicate() throws {
     var (pair, session, _) = try CorePair.connected()
     _ = pair.request([1], on: session, isReliable: false, then: .close)
     let request = try #require(pair.packets.last)
@@ -70,8 +70,8 @@ import Testing
     #expect(pair.cores[1].drops[.duplicate] == 1)
   }
 
-  /// A lost answer comes again, and with it the acknowledgement; the request is handled once.
-  @Test func anyOnePacketMayGetLost() throws {
+  /// A lost response is retransmitted together with its acknowledgement; the request is handled once.
+  @Test func survivesLossOfOnePacket() throws {
     for lost in 0..<3 {
       var (pair, session, _) = try CorePair.connected()
       pair.losses = [pair.packets.count + lost]
@@ -84,8 +84,8 @@ import Testing
     }
   }
 
-  /// One message in three gets lost, in an order that the seed decides: still each request is answered once.
-  @Test(arguments: 1...10) func heavyLoss(seed: UInt64) throws {
+  /// With a third of the messages lost at random, each request is answered at most once.
+  @Test(arguments: 1...10) func survivesHeavyLoss(seed: UInt64) throws {
     var (pair, session, _) = try CorePair.connected()
     let begin = pair.packets.count
     for number in 0..<20 {
@@ -96,14 +96,14 @@ import Testing
     }
     #expect(pair.packets.count > begin + 60)
     let delivered = pair.messages(1).map { $0.content[0] }
-    #expect(delivered == Array(Set(delivered)).sorted(), "none twice, none out of order")
+    #expect(delivered == Array(Set(delivered)).sorted(), "no duplicates, in order")
     let answered = pair.messages(0).map { $0.content[1] }
     #expect(answered.count + pair.failures(0).count == 20)
-    #expect(answered.count >= 16, "a message goes unanswered only after five losses in a row")
+    #expect(answered.count >= 16, "a request fails only after five consecutive losses")
     #expect(pair.cores.allSatisfy { $0.exchanges.isEmpty })
   }
 
-  @Test func bothWaysAtOnce() throws {
+  @Test func handlesRequestsInBothDirections() throws {
     var (pair, session, peerSession) = try CorePair.connected()
     let left = pair.request([1, 2], on: session)
     let right = pair.request([3, 4], on: peerSession, from: 1)
@@ -112,7 +112,7 @@ import Testing
       if message.isFirst { CorePair.echo(&core, message, now) } else { core.close(message.exchange, at: now) }
     }
     try pair.run(for: .milliseconds(20))
-    // Core 0 has no server of its own in the harness: answer by hand.
+    // The harness has no server for core 0, so respond here.
     let question = try #require(pair.messages(0).first { $0.isFirst })
     pair.on(0) { core, now in
       _ = core.send(9, payload: [5], on: question.exchange, then: .close, at: now)

@@ -11,12 +11,12 @@ import Testing
     (500, 0, 1023, 687), (500, 2, 512, 990), (300, 4, 1023, 1687), (5000, 4, 1023, 28154),
     (3_600_000, 4, 0, 16_220_160),
   ])
-  func backoff(interval: Int, attempt: Int, jitter: Int64, expected: Int) {
+  func computesBackoff(interval: Int, attempt: Int, jitter: Int64, expected: Int) {
     #expect(
       Retransmission.backoff(.milliseconds(interval), attempt: attempt, jitter: jitter) == .milliseconds(expected))
   }
 
-  @Test func backoffStaysWithinTheStandardsBounds() {
+  @Test func keepsBackoffWithinSpecifiedBounds() {
     for interval in [100, 300, 500, 4000] {
       for attempt in 0..<5 {
         var exact = Double(interval) * 1.1
@@ -30,14 +30,13 @@ import Testing
     }
   }
 
-  @Test func aMessageIsSentFiveTimesAtTheExactTimes() throws {
+  @Test func retransmitsFourTimesOnSchedule() throws {
     var (pair, session, _) = try CorePair.connected()
     pair.isLost = { _, _ in true }
     let begin = pair.packets.count, start = pair.now
     var random = pair.cores[0].jitterSource
     _ = pair.request(on: session, then: .close)
     let exchange = pair.request(on: session, then: .expectResponse(within: .seconds(60)))
-    // Two messages at one time take their draws in turn; look at the first message only.
     _ = exchange
     try pair.settle()
     let packets = Array(pair.packets[begin...])
@@ -46,7 +45,7 @@ import Testing
     #expect(packets.count == 10)
     #expect(first.count == 5 && second.count == 5)
 
-    // The draws: one for each message when it is sent, then in the order of the deadlines.
+    // Jitter is drawn once per message when it is sent, then in the order of the deadlines.
     func draw() -> Int64 { Int64(random.next() & 1023) }
     var due = [start, start]
     var attempts = [1, 1]
@@ -56,7 +55,7 @@ import Testing
       let open = (0...1).filter { attempts[$0] < 5 }
       let index = try #require(open.min { due[$0] < due[$1] })
       expected[index].append(due[index])
-      // Four seconds after it was last heard, the peer is taken to be asleep.
+      // Four seconds after its last message, the peer counts as idle.
       let heard = try #require(pair.cores[0].session(session)).lastHeard
       let interval: Duration = due[index] - heard < .seconds(4) ? .milliseconds(300) : .milliseconds(500)
       due[index] = due[index] + Retransmission.backoff(interval, attempt: attempts[index], jitter: draw())
@@ -64,15 +63,15 @@ import Testing
     }
     #expect(first.map(\.sentAt) == expected[0])
     #expect(second.map(\.sentAt) == expected[1])
-    // The first exchange was closed by its owner, who hears no more of it.
+    // No failure is reported for the first exchange, which its owner has closed.
     #expect(pair.failures(0).map(\.failure) == [.noAcknowledgement])
     #expect(pair.failures(0).map(\.at) == [due[1]])
     #expect(pair.cores[0].exchanges.isEmpty)
     #expect(pair.cores[0].nextDeadline == nil)
   }
 
-  /// A sleepy peer says so in the handshake; its own intervals hold, not ours.
-  @Test func thePeersIntervalsHold() throws {
+  /// A sleepy peer declares its intervals in the handshake, and they take precedence over the defaults.
+  @Test func usesIntervalsOfPeer() throws {
     var sleepy = NodeConfiguration()
     sleepy.parameters.idleInterval = .milliseconds(5000)
     sleepy.parameters.activeInterval = .milliseconds(2000)
@@ -82,17 +81,17 @@ import Testing
     #expect(pair.cores[1].session(peerSession)?.parameters == .own)
     pair.isLost = { _, _ in true }
 
-    // Awake: heard less than 10 seconds ago.
+    // Active: the last message is less than 10 seconds old.
     try pair.run(for: .seconds(8))
     #expect(try gap(&pair, session, 0) == 2000)
-    // Asleep: it is longer ago than that.
+    // Idle: the last message is older.
     try pair.settle()
     #expect(try gap(&pair, session, 0) == 5000)
-    // In the other direction the defaults hold.
+    // The defaults apply in the other direction.
     #expect(try gap(&pair, peerSession, 1) == 500)
   }
 
-  /// The time from a message to its first retransmission, as the interval that it came from.
+  /// Returns the interval that explains the time from a message to its first retransmission, in milliseconds.
   private func gap(_ pair: inout CorePair, _ session: SessionID, _ core: Int) throws -> Int64 {
     let begin = pair.packets.count
     var random = pair.cores[core].jitterSource
@@ -108,8 +107,8 @@ import Testing
       })
   }
 
-  /// The peer says how it wants to be treated in its first message of the handshake, and from then on we comply.
-  @Test func theIntervalsHoldWithinTheHandshake() throws {
+  /// The intervals that the peer declares in its first handshake message apply from then on.
+  @Test func usesIntervalsOfPeerDuringHandshake() throws {
     var slow = NodeConfiguration()
     slow.parameters.activeInterval = .milliseconds(1000)
     var pair = try TestFabrics.pair([slow, .init()])
@@ -121,7 +120,7 @@ import Testing
     #expect((sent[1].sentAt - sent[0].sentAt).milliseconds >= 1100)
   }
 
-  @Test func noAnswerIsAnotherFailureThanNoAcknowledgement() throws {
+  @Test func reportsMissingResponse() throws {
     var (pair, session, _) = try CorePair.connected()
     pair.serve = { _, _, _ in }
     let start = pair.now
@@ -132,7 +131,7 @@ import Testing
     #expect(pair.failures(0).map(\.at) == [start + .seconds(7) + longest])
   }
 
-  @Test func anUnreliableMessageIsSentOnce() throws {
+  @Test func sendsUnreliableMessageOnce() throws {
     var (pair, session, _) = try CorePair.connected()
     let begin = pair.packets.count
     pair.isLost = { _, _ in true }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import MatterProtocol
 
-/// The numbers are the public SDK's: TestGroupOperationalCredentials and TestSessionManagerDispatch.
+/// With test vectors of the Matter SDK: TestGroupOperationalCredentials and TestSessionManagerDispatch.
 @Suite struct GroupKeyTests {
   static let compressedFabricID: UInt64 = 0x87E1_B004_E235_A130
 
@@ -24,7 +24,7 @@ import Testing
       "b0b1b2b3b4b5b6b7b8b9babbbcbdbebf", 0xDB7D, "ca92d7a0942d1a511a0e26ad074f4c2f", "bfe9da016a765365f2dd97a9f939e425"
     ),
   ])
-  func keysAreDerived(epochKey: String, sessionID: UInt16, operational: String, privacy: String) throws {
+  func derivesKeys(epochKey: String, sessionID: UInt16, operational: String, privacy: String) throws {
     let derived = try FabricIdentity.operationalKey(
       epochKey: hexadecimal(epochKey), compressedFabricID: Self.compressedFabricID)
     #expect(derived == hexadecimal(operational))
@@ -34,12 +34,12 @@ import Testing
     #expect(key.sessionID == sessionID)
   }
 
-  /// Each test has its own: a cipher is for one thread at a time.
+  /// Returns a new key, because a cipher must not be shared between threads.
   private static func makeKey() throws -> GroupKey {
     try GroupKey(epochKey: hexadecimal("b0b1b2b3b4b5b6b7b8b9babbbcbdbebf"), compressedFabricID: compressedFabricID)
   }
 
-  /// In the clear, and as they go over the air: without privacy, and with it.
+  /// Messages as plaintext and encrypted, without and with privacy.
   static let messages = [
     (
       "067ddb01785634120100000000000000020001 64ee0e207d",
@@ -51,17 +51,19 @@ import Testing
     ),
   ]
 
-  @Test(arguments: messages) func aPublishedMessageIsOpened(clear: String, sent: String) throws {
+  @Test(arguments: messages) func decryptsPublishedMessages(clear: String, sent: String) throws {
     let bytes = hexadecimal(sent)
     let (header, end) = try MessageHeader.decode(bytes)
     let opened = NodeCore.open(bytes, header, end, with: try Self.makeKey(), groups: [1, 2])
     let (found, content) = try #require(opened)
     #expect(content == hexadecimal(clear))
     #expect(found.source == 1 && found.destination == .group(2))
-    #expect(NodeCore.open(bytes, header, end, with: try Self.makeKey(), groups: [1, 3]) == nil, "another group's")
+    #expect(
+      NodeCore.open(bytes, header, end, with: try Self.makeKey(), groups: [1, 3]) == nil,
+      "the message is to another group")
   }
 
-  @Test(arguments: messages) func aPublishedMessageIsMade(clear: String, sent: String) throws {
+  @Test(arguments: messages) func encryptsPublishedMessages(clear: String, sent: String) throws {
     let key = try Self.makeKey()
     var bytes = hexadecimal(clear)
     let (header, end) = try MessageHeader.decode(bytes)
@@ -71,15 +73,15 @@ import Testing
     #expect(bytes == hexadecimal(sent))
   }
 
-  /// The private message with another tag, of the same file.
-  @Test func aWrongTagIsFound() throws {
+  /// The message with privacy from the same file, with another tag.
+  @Test func rejectsWrongTag() throws {
     var bytes = hexadecimal(Self.messages[1].1)
     bytes[bytes.count - 1] = 0xEE
     let (header, end) = try MessageHeader.decode(bytes)
     #expect(NodeCore.open(bytes, header, end, with: try Self.makeKey(), groups: [2]) == nil)
   }
 
-  @Test func aGroupHasItsMulticastAddress() throws {
+  @Test func derivesMulticastAddress() throws {
     let address = IPAddress.multicast(fabricID: 0x2906_C908_D115_D362, group: 0x0103)
     #expect("\(address)" == "ff35:40:fd29:6c9:8d1:15d3:6200:103")
     #expect(address.isMulticast && !IPAddress.loopback6.isMulticast)
@@ -87,8 +89,8 @@ import Testing
     #expect(set.address(of: 7, fabricID: 1) == .multicast(fabricID: 1, group: 0xFFFF))
   }
 
-  /// The second newest, or the only one.
-  @Test func theKeyToSendWithIsTheOneThatEverybodyHas() throws {
+  /// Sends with the second newest key, or with the only one.
+  @Test func sendsWithSecondNewestKey() throws {
     let keys = try (0..<3 as Range<UInt8>).map {
       try GroupKey(epochKey: [UInt8](repeating: $0, count: 16), compressedFabricID: 1)
     }

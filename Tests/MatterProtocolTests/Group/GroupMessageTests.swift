@@ -4,7 +4,7 @@ import Testing
 
 @testable import MatterProtocol
 
-/// Two nodes of one fabric that share the keys of groups 7 and 8.
+/// Messages between two nodes of a fabric that share the keys of groups 7 and 8.
 @Suite struct GroupMessageTests {
   static let epochKey = Array("a key for groups".utf8)
   static let sender = SocketAddress(.loopback6, port: 40_000)
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  /// What a core has to say, without touching it.
+  /// Returns the outputs of a core without changing it.
   private func outputs(of core: NodeCore) -> [NodeOutput] {
     var core = core
     var result: [NodeOutput] = []
@@ -28,26 +28,26 @@ import Testing
     return result
   }
 
-  private mutating func take(_ index: Int) -> [NodeOutput] {
+  private mutating func drain(_ index: Int) -> [NodeOutput] {
     var result: [NodeOutput] = []
     while let output = cores[index].nextOutput() { result.append(output) }
     return result
   }
 
-  /// Has core 0 send.
+  /// Sends a message from core 0.
   private mutating func send(
     _ group: GroupID, fabric: FabricIndex = 1, _ payload: [UInt8] = [], hasPrivacy: Bool = false
   ) -> Bool {
     cores[0].sendToGroup(group, fabric: fabric, 8, payload: payload, hasPrivacy: hasPrivacy)
   }
 
-  /// A datagram of core 0's.
+  /// Returns a datagram sent by core 0.
   private mutating func datagram(
     to group: GroupID = 7, _ payload: [UInt8] = [0x15, 0x18], hasPrivacy: Bool = false
   ) throws -> [UInt8] {
     let isSent = send(group, payload, hasPrivacy: hasPrivacy)
     #expect(isSent)
-    for case .send(let bytes, let address) in take(0) {
+    for case .send(let bytes, let address) in drain(0) {
       #expect(address == SocketAddress(.multicast(fabricID: 0xFAB, group: group), port: 5540))
       return bytes
     }
@@ -56,8 +56,8 @@ import Testing
 
   private mutating func receive(_ bytes: [UInt8]) -> GroupMessage? {
     cores[1].receive(bytes, from: Self.sender, at: .zero)
-    let outputs = take(1)
-    // Nobody ever answers.
+    let outputs = drain(1)
+    // Group messages are never answered.
     #expect(outputs.count <= 1)
     guard case .groupMessage(let message)? = outputs.first else {
       #expect(outputs.isEmpty)
@@ -66,29 +66,29 @@ import Testing
     return message
   }
 
-  @Test(arguments: [false, true]) mutating func aMessageGetsThrough(hasPrivacy: Bool) throws {
+  @Test(arguments: [false, true]) mutating func deliversMessage(hasPrivacy: Bool) throws {
     let bytes = try datagram(to: 8, [1, 2, 3], hasPrivacy: hasPrivacy)
     let (header, _) = try MessageHeader.decode(bytes)
     #expect(header.sessionKind == .group && header.hasPrivacy == hasPrivacy)
-    #expect((header.source == 1) == !hasPrivacy, "hidden or not")
+    #expect((header.source == 1) == !hasPrivacy, "privacy hides the source")
     let received = receive(bytes)
     let message = try #require(received)
     #expect(message.group == 8 && message.source == 1 && message.fabric == 1 && message.opcode == 8)
     #expect(Array(message.bytes[message.payload]) == [1, 2, 3])
     #expect(cores[1].drops.total == 0)
-    #expect(cores[1].nextDeadline == nil, "nothing is owed")
+    #expect(cores[1].nextDeadline == nil, "no acknowledgement is pending")
 
     #expect(receive(bytes) == nil)
     #expect(cores[1].drops[.duplicate] == 1, "a replay")
     #expect(try receive(datagram(hasPrivacy: hasPrivacy)) != nil)
   }
 
-  @Test mutating func whatIsNotForUsIsCounted() throws {
+  @Test mutating func dropsMessagesWithoutKey() throws {
     let tooLong = [UInt8](repeating: 0, count: InteractionLimits.maximumPayload + 1)
     let (noKey, noFabric, isTooLong) = (send(9), send(7, fabric: 2), send(7, tooLong))
     #expect(!noKey && !noFabric && !isTooLong)
-    let nothing = take(0)
-    #expect(nothing.isEmpty)
+    let outputs = drain(0)
+    #expect(outputs.isEmpty)
     let bytes = try datagram()
     let keys = cores[1].groupKeys(of: 1)
     cores[1].setGroupKeys([], of: 1)
@@ -104,8 +104,8 @@ import Testing
     #expect(cores[1].drops[.unknownGroupKey] == 2)
   }
 
-  /// Every truncation and every single-bit flip, with and without privacy: one drop, and nothing else.
-  @Test(arguments: [false, true]) mutating func brokenMessagesAreDropped(hasPrivacy: Bool) throws {
+  /// Drops every truncation and every single-bit flip, with and without privacy.
+  @Test(arguments: [false, true]) mutating func dropsCorruptedMessages(hasPrivacy: Bool) throws {
     let bytes = try datagram(hasPrivacy: hasPrivacy)
     var variants = (0..<bytes.count).map { Array(bytes.prefix($0)) }
     for index in bytes.indices {
@@ -121,11 +121,11 @@ import Testing
       #expect(core.drops.total == 1, "\(variant)")
       #expect(outputs(of: core).isEmpty, "\(variant)")
     }
-    #expect(receive(bytes) != nil, "the message itself is taken")
+    #expect(receive(bytes) != nil, "the unaltered message is accepted")
   }
 
-  /// What a member could send, but may not.
-  @Test mutating func improperMessagesAreDropped() throws {
+  /// Drops messages that a member of the group can encrypt, but that are invalid as group messages.
+  @Test mutating func dropsImproperMessages() throws {
     let key = try #require(cores[0].groupKeys(of: 1).first?.keys.first)
     func make(_ header: MessageHeader, _ payload: PayloadHeader) throws -> [UInt8] {
       var bytes: [UInt8] = []
@@ -146,8 +146,8 @@ import Testing
     control.isControl = true
     var unicast = header
     unicast.destination = .node(2)
-    var nobody = header
-    nobody.source = .unspecified
+    var unspecified = header
+    unspecified.source = .unspecified
     var wantsAck = proper
     wantsAck.needsAck = true
     var acknowledges = proper
@@ -157,7 +157,7 @@ import Testing
     var secureChannel = proper
     secureChannel.protocolID = .secureChannel
     let improper = [
-      (control, proper), (unicast, proper), (nobody, proper), (header, wantsAck), (header, acknowledges),
+      (control, proper), (unicast, proper), (unspecified, proper), (header, wantsAck), (header, acknowledges),
       (header, answer), (header, secureChannel),
     ]
     for (header, payload) in improper {
@@ -166,15 +166,15 @@ import Testing
     }
     #expect(cores[1].drops[.improperGroupMessage] == improper.count)
     #expect(try receive(make(header, proper)) != nil)
-    // Without a source, the header is not even one.
+    // A group header without a source is malformed.
     var anonymous = header
     anonymous.source = nil
     #expect(try receive(make(anonymous, proper)) == nil)
     #expect(cores[1].drops[.malformedHeader] == 1)
   }
 
-  /// The 16 bits of a session number may be those of several keys: each is tried.
-  @Test mutating func keysWithOneSessionNumberAreAllTried() throws {
+  /// Several keys may have the same 16-bit session id.
+  @Test mutating func triesAllKeysWithSameSessionID() throws {
     let fabric = try #require(cores[0].fabric(1))
     var random = SeededRandomSource(seed: 3)
     var known: [UInt16: GroupKey] = [:]
@@ -197,11 +197,11 @@ import Testing
 
   // MARK: Counters
 
-  @Test mutating func theCounterGoesOnAfterARestart() throws {
+  @Test mutating func continuesCounterAfterRestart() throws {
     let isFirstSent = send(7)
     #expect(isFirstSent)
-    let first = take(0)
-    // Stored before it is used.
+    let first = drain(0)
+    // The counter is stored before it is used.
     guard case .groupCounterReserved(let reserved)? = first.first, case .send(let bytes, _)? = first.last else {
       Issue.record("the counter was not stored: \(first)")
       return
@@ -210,13 +210,13 @@ import Testing
     #expect(reserved == counter + GroupDataCounter.reserve)
     for _ in 1..<GroupDataCounter.reserve {
       let isSent = send(7)
-      let outputs = take(0)
+      let outputs = drain(0)
       #expect(isSent && outputs.count == 1)
     }
     let isSent = send(7)
     #expect(isSent)
-    guard case .groupCounterReserved(let next)? = take(0).first else {
-      Issue.record("the counter ran into what was not stored")
+    guard case .groupCounterReserved(let next)? = drain(0).first else {
+      Issue.record("a counter was used that is not reserved")
       return
     }
     #expect(next == reserved + GroupDataCounter.reserve)
@@ -229,7 +229,7 @@ import Testing
     #expect(wrapping.take(first: 5).counter == 0, "group counters wrap")
   }
 
-  @Test func sendersAreTrustedFirstAndRemembered() {
+  @Test func tracksCountersPerSender() {
     var table = GroupPeerTable()
     #expect(table.accept(1000, from: 1, fabric: 1) == .new)
     #expect(table.accept(1000, from: 1, fabric: 1) == .duplicate)
@@ -243,8 +243,8 @@ import Testing
       #expect(table.accept(1, from: NodeID(node), fabric: 1) == .new)
     }
     #expect(table.accept(1, from: 99, fabric: 1) == .exhausted)
-    #expect(table.accept(1, from: 99, fabric: 2) == .new, "each fabric has room of its own")
-    #expect(table.accept(1001, from: 1, fabric: 1) == .duplicate, "nobody was pushed out")
+    #expect(table.accept(1, from: 99, fabric: 2) == .new, "each fabric has its own limit")
+    #expect(table.accept(1001, from: 1, fabric: 1) == .duplicate, "no sender was evicted")
     table.forget(1)
     #expect(table.accept(1, from: 99, fabric: 1) == .new)
   }

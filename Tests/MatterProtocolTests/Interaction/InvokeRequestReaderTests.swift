@@ -40,7 +40,7 @@ private struct MoveToLevel: ModelStruct {
     #expect(try reader.nextCommand(bytes) == nil)
   }
 
-  @Test func fieldsOfAnotherType() throws {
+  @Test func rejectsFieldsOfOtherType() throws {
     let message = hex("15 2800 2801 3602 15 3700 240001 240106 240202 18 240107 18 18 18")
     var reader = try InvokeRequestReader(message.span.bytes)
     let command = try #require(try reader.nextCommand(message.span.bytes))
@@ -49,8 +49,8 @@ private struct MoveToLevel: ModelStruct {
     }
   }
 
-  @Test func nothingIsReadOfABrokenMessage() {
-    // The first command is whole; the second lacks its end.
+  @Test func rejectsTruncatedMessage() {
+    // The first command is complete; the second one has no end.
     let message = hex(
       "15 2800 2801 3602 15 3700 240001 240106 240202 18 18 15 3700 240001 240106 240202 18 18 24FF0C 18")
     #expect(throws: InteractionError.self) { try InvokeRequestReader(message.span.bytes) }

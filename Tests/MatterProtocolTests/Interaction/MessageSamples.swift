@@ -3,13 +3,13 @@ import MatterTLV
 
 @testable import MatterProtocol
 
-/// Turns hexadecimal digits into bytes; blanks don't count.
+/// Returns the bytes of hexadecimal digits, ignoring blanks.
 func hex(_ text: String) -> [UInt8] {
   let digits = text.compactMap { $0.hexDigitValue.map(UInt8.init) }
   return stride(from: 0, to: digits.count - 1, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
 }
 
-/// One message of each kind with everything in it that it can have.
+/// A message of each kind with all optional members.
 enum Samples {
   static let attribute = ConcreteAttributePath(1, 0x0006, 0x0000)
 
@@ -82,7 +82,7 @@ enum Samples {
 
   static let subscribeResponse = SubscribeResponse(subscriptionID: .max, maxInterval: 60)
 
-  /// All of them, each with what decodes and encodes it again.
+  /// All samples, each with a closure that decodes and encodes it again.
   static let all: [(name: String, bytes: [UInt8], again: @Sendable ([UInt8]) throws -> [UInt8])] = [
     sample(StatusResponse(.busy)), sample(TimedRequest(timeoutMilliseconds: 10_000)), sample(read), sample(subscribe),
     sample(subscribeResponse), sample(report), sample(write), sample(writeResponse), sample(invoke),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import MatterProtocol
 
-/// Messages against bytes written out by hand from Matter Core § 10.6 and § 10.7.
+/// Compares messages with encodings written by hand from Matter Core § 10.6 and § 10.7.
 @Suite struct MessageTests {
   private func check<Message: InteractionMessage>(
     _ message: Message, _ text: String, sourceLocation: SourceLocation = #_sourceLocation
@@ -26,7 +26,7 @@ import Testing
     #expect(InteractionOpcode(0).description == "opcode 0")
   }
 
-  @Test func statusAndTimed() throws {
+  @Test func encodesStatusAndTimedRequests() throws {
     try check(StatusResponse(.success), "15 2400 00 24FF 0C 18")
     try check(StatusResponse(.invalidAction), "15 2400 80 24FF 0C 18")
     try check(StatusResponse(StatusCode(0x42)), "15 2400 42 24FF 0C 18")
@@ -34,7 +34,7 @@ import Testing
     try check(TimedRequest(timeoutMilliseconds: 5000), "15 2500 8813 24FF 0C 18")
   }
 
-  @Test func invokeToggle() throws {
+  @Test func encodesInvoke() throws {
     try check(
       InvokeRequest([.init(.init(endpoint: 1, cluster: 6, command: 2))]),
       "15 2800 2801 3602 15 3700 240001 240106 240202 18 3501 18 18 18 24FF 0C 18")
@@ -43,7 +43,7 @@ import Testing
       "15 2800 3601 15 3501 3700 240001 240106 240202 18 3501 240000 18 18 18 18 24FF 0C 18")
   }
 
-  @Test func invokeWithFieldsAndRefs() throws {
+  @Test func encodesInvokeWithFieldsAndRefs() throws {
     try check(
       InvokeRequest(
         [
@@ -70,11 +70,11 @@ import Testing
       """)
   }
 
-  @Test func readEverything() throws {
+  @Test func encodesWildcardRead() throws {
     try check(ReadRequest(attributePaths: [.init()]), "15 3600 1718 18 2903 24FF 0C 18")
   }
 
-  @Test func readWithAllMembers() throws {
+  @Test func encodesReadWithAllMembers() throws {
     try check(
       ReadRequest(
         attributePaths: [.init(endpoint: 1, cluster: 6, attribute: 0xFFFC), .init(cluster: 0x1D)],
@@ -91,7 +91,7 @@ import Testing
       """)
   }
 
-  @Test func subscribe() throws {
+  @Test func encodesSubscribe() throws {
     try check(
       SubscribeRequest(
         keepSubscriptions: true, minIntervalFloor: 0, maxIntervalCeiling: 600,
@@ -106,7 +106,7 @@ import Testing
     #expect(Samples.subscribe.read.dataVersionFilters == Samples.read.dataVersionFilters)
   }
 
-  @Test func report() throws {
+  @Test func encodesReport() throws {
     try check(ReportData(subscriptionID: 1), "15 240001 24FF 0C 18")
     try check(
       ReportData(
@@ -145,7 +145,7 @@ import Testing
       """)
   }
 
-  @Test func write() throws {
+  @Test func encodesWrite() throws {
     try check(
       WriteRequest([
         .init(ConcreteAttributePath(1, 6, 0x4001), dataVersion: 5, value: [0x05, 0x10, 0x27]),
@@ -170,12 +170,12 @@ import Testing
       """)
   }
 
-  @Test(arguments: 0..<Samples.all.count) func roundTrip(_ index: Int) throws {
+  @Test(arguments: 0..<Samples.all.count) func roundTripsSamples(_ index: Int) throws {
     let sample = Samples.all[index]
     #expect(try sample.again(sample.bytes) == sample.bytes, "\(sample.name)")
   }
 
-  @Test func valuesSurvive() throws {
+  @Test func preservesValues() throws {
     #expect(try ReadRequest(decoding: Samples.read.encoded) == Samples.read)
     #expect(try SubscribeRequest(decoding: Samples.subscribe.encoded) == Samples.subscribe)
     #expect(try ReportData(decoding: Samples.report.encoded) == Samples.report)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import MatterProtocol
 
-/// What is accepted beyond our own form, and what is not.
+/// Decoding of encodings that differ from those of this module.
 @Suite struct ToleranceTests {
   private func failure<Message: InteractionMessage>(_: Message.Type, _ text: String) -> InteractionError? {
     do throws(InteractionError) {
@@ -15,8 +15,8 @@ import Testing
     }
   }
 
-  @Test func unknownMembersAndOtherOrders() throws {
-    // Members unknown, of another tag form, without a revision, flags behind the commands.
+  @Test func acceptsUnknownMembersAndAnyOrder() throws {
+    // Unknown members, other tag forms, no revision, flags after the commands.
     let bytes = hex(
       """
       15 3602 15 350B 240101 18 3501 18 3700 240202 240C07 240106 240001 18 18 18
@@ -26,24 +26,24 @@ import Testing
     #expect(request == InvokeRequest([.init(.init(endpoint: 1, cluster: 6, command: 2))], isTimed: true))
   }
 
-  @Test func tagCompression() throws {
+  @Test func rejectsTagCompression() throws {
     let off = try ReadRequest(decoding: hex("15 3600 17 2800 240201 18 18 2903 24FF0C 18"))
     #expect(off.attributePaths == [.init(endpoint: 1)])
     #expect(failure(ReadRequest.self, "15 3600 17 2900 240201 18 18 2903 24FF0C 18") == .malformed(.outOfRange))
   }
 
-  @Test func nodeInPathIsIgnored() throws {
+  @Test func ignoresNodeInPath() throws {
     let read = try ReadRequest(decoding: hex("15 3600 17 240109 240306 18 18 2903 24FF0C 18"))
     #expect(read.attributePaths == [.init(cluster: 6)])
   }
 
-  @Test func optionalFlags() throws {
+  @Test func acceptsMissingOptionalFlags() throws {
     #expect(try InvokeResponse(decoding: hex("15 3601 18 24FF0C 18")) == InvokeResponse([]))
     #expect(try WriteRequest(decoding: hex("15 2801 3602 18 18")) == WriteRequest([]))
     #expect(try ReportData(decoding: hex("15 18")) == ReportData())
   }
 
-  @Test func missingMembers() {
+  @Test func rejectsMissingMembers() {
     #expect(failure(StatusResponse.self, "15 24FF0C 18") == .malformed(.missingMember(0)))
     #expect(failure(TimedRequest.self, "15 24FF0C 18") == .malformed(.missingMember(0)))
     #expect(failure(ReadRequest.self, "15 3600 18 24FF0C 18") == .malformed(.missingMember(3)))
@@ -53,7 +53,7 @@ import Testing
     #expect(failure(WriteResponse.self, "15 24FF0C 18") == .malformed(.missingMember(0)))
     #expect(failure(InvokeRequest.self, "15 2801 3602 18 18") == .malformed(.missingMember(0)))
     #expect(failure(InvokeResponse.self, "15 2800 18") == .malformed(.missingMember(1)))
-    // A command's path without a cluster; a report's without an attribute, without a version, without anything.
+    // A command path without a cluster; reports without an attribute, without a data version, and empty.
     #expect(
       failure(InvokeRequest.self, "15 2800 2801 3602 15 3700 240001 240202 18 18 18 18")
         == .malformed(.missingMember(1)))
@@ -66,7 +66,7 @@ import Testing
     #expect(failure(ReportData.self, "15 3601 15 18 18 18") == .malformed(.missingMember(1)))
   }
 
-  @Test func wrongForms() {
+  @Test func rejectsMalformedMessages() {
     #expect(failure(StatusResponse.self, "") == .malformed(.truncated))
     #expect(failure(StatusResponse.self, "15 240000 18 00") == .malformed(.trailingBytes))
     #expect(failure(StatusResponse.self, "15 240000 240000 18") == .malformed(.duplicateMember(0)))
@@ -79,8 +79,8 @@ import Testing
     #expect(failure(ReadRequest.self, "15 3600 17 260200000100 18 18 2903 18") == .malformed(.outOfRange))
   }
 
-  /// Every message cut short at every place is refused.
-  @Test(arguments: 0..<Samples.all.count) func truncations(_ index: Int) {
+  /// Rejects every truncation of every message.
+  @Test(arguments: 0..<Samples.all.count) func rejectsTruncations(_ index: Int) {
     let sample = Samples.all[index]
     for count in 0..<sample.bytes.count {
       #expect(throws: InteractionError.self, "\(sample.name), \(count)") {
@@ -89,8 +89,8 @@ import Testing
     }
   }
 
-  /// Every message with any one bit turned over is refused, or is a message that survives a round trip.
-  @Test(arguments: 0..<Samples.all.count) func bitFlips(_ index: Int) throws {
+  /// A message with a flipped bit is either rejected or decodes to a message that survives a round trip.
+  @Test(arguments: 0..<Samples.all.count) func rejectsOrRoundTripsBitFlips(_ index: Int) throws {
     let sample = Samples.all[index]
     var accepted = 0
     for bit in 0..<(sample.bytes.count * 8) {
@@ -103,7 +103,7 @@ import Testing
     #expect(accepted > 0 && accepted < sample.bytes.count * 8)
   }
 
-  @Test func errorsAndStatuses() {
+  @Test func mapsErrorsToStatuses() {
     #expect(InteractionError.malformed(.truncated).answer == .invalidAction)
     #expect(InteractionError.unexpected(.reportData).answer == .invalidAction)
     #expect(InteractionError.tooLarge.answer == .resourceExhausted)

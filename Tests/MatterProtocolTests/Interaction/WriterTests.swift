@@ -4,20 +4,20 @@ import Testing
 
 @testable import MatterProtocol
 
-/// An octet string of this many bytes.
+/// Returns an encoded octet string of `count` bytes.
 private func octets(_ count: Int) -> [UInt8] {
   var writer = TLVWriter()
   writer.write(octets: [UInt8](repeating: 0xA5, count: count))
   return writer.bytes
 }
 
-/// An array of octet strings.
+/// Returns an encoded array of octet strings.
 private func list(_ counts: [Int]) -> [UInt8] { [0x16] + counts.flatMap(octets) + [0x18] }
 
 @Suite struct WriterTests {
   private let path = ConcreteAttributePath(1, 6, 0)
 
-  @Test func reportsAsTheMessageDoes() throws {
+  @Test func encodesReportsLikeMessage() throws {
     let report = Samples.report
     var writer = ReportDataWriter(subscriptionID: report.subscriptionID, header: [1, 2, 3])
     #expect(writer.isEmpty)
@@ -30,7 +30,7 @@ private func list(_ counts: [Int]) -> [UInt8] { [0x16] + counts.flatMap(octets) 
     #expect(writer.finish(more: true, suppressResponse: true) == [1, 2, 3] + expected.encoded)
   }
 
-  @Test func reportsOneByOne() throws {
+  @Test func appendsReportsOneByOne() throws {
     var writer = ReportDataWriter()
     let wildcard = AttributePath(cluster: 6)
     let event = EventPath(endpoint: 1, cluster: 2, event: 3)
@@ -50,8 +50,8 @@ private func list(_ counts: [Int]) -> [UInt8] { [0x16] + counts.flatMap(octets) 
     #expect(ReportDataWriter(subscriptionID: 5).finish() == ReportData(subscriptionID: 5).encoded)
   }
 
-  /// A report of exactly the limit fits; one byte less of room, and it does not.
-  @Test func reportLimitIsExact() throws {
+  /// A report of exactly the maximum size fits; a larger one does not.
+  @Test func enforcesReportLimit() throws {
     let exact = ReportData(
       attributeReports: [.data(.init(path, dataVersion: 1, value: octets(100)))], moreChunkedMessages: true
     ).encoded
@@ -69,8 +69,8 @@ private func list(_ counts: [Int]) -> [UInt8] { [0x16] + counts.flatMap(octets) 
     }
   }
 
-  /// What an event that does not fit behind attributes had begun is taken back too.
-  @Test func refusedEventLeavesAttributesOpen() throws {
+  /// Rejecting an event after attributes also rolls back the start of the event array.
+  @Test func rollsBackRejectedEvent() throws {
     var writer = ReportDataWriter(maximumPayload: 70)
     #expect(writer.append(path, dataVersion: 1, value: [0x09]) == true)
     var large = Samples.event
@@ -81,7 +81,7 @@ private func list(_ counts: [Int]) -> [UInt8] { [0x16] + counts.flatMap(octets) 
     #expect(report.attributeReports.count == 2 && report.eventReports.isEmpty)
   }
 
-  @Test func invokeResponsesAsTheMessageDoes() {
+  @Test func encodesInvokeResponsesLikeMessage() {
     var writer = InvokeResponseWriter(suppressResponse: true, header: [7])
     #expect(writer.isEmpty)
     for response in Samples.invokeResponse.responses { #expect(writer.append(response) == true) }
@@ -100,7 +100,7 @@ private func list(_ counts: [Int]) -> [UInt8] { [0x16] + counts.flatMap(octets) 
     #expect(second.finish() == expected.encoded)
   }
 
-  @Test func invokeResponseLimitIsExact() throws {
+  @Test func enforcesInvokeResponseLimit() throws {
     let command = CommandPath(endpoint: 0, cluster: 0x30, command: 1)
     let fields = [0x15, 0x30, 0x00, 50] + [UInt8](repeating: 1, count: 50) + [0x18]
     let exact = InvokeResponse(
@@ -120,7 +120,7 @@ private func list(_ counts: [Int]) -> [UInt8] { [0x16] + counts.flatMap(octets) 
 @Suite struct ListTests {
   private let path = ConcreteAttributePath(0, 0x1D, 3)
 
-  @Test func entries() throws {
+  @Test func iteratesOverEntries() throws {
     var chunks = try ListChunks(hex("16 0401 15 240003 18 16 18 0C02 6162 18"))
     var entries: [[UInt8]] = []
     while let entry = chunks.nextEntry() { entries.append(entry) }
@@ -133,9 +133,8 @@ private func list(_ counts: [Int]) -> [UInt8] { [0x16] + counts.flatMap(octets) 
     #expect(throws: TLVError.trailingBytes) { try ListChunks(hex("16 18 09")) }
   }
 
-  /// A long list at every limit from the least that holds its largest entry: no message is over it, and the pieces make
-  /// the list again.
-  @Test(arguments: 64...140) func reportInPieces(_ limit: Int) throws {
+  /// For every limit that holds the largest entry, no message exceeds the limit and the parts reassemble to the list.
+  @Test(arguments: 64...140) func splitsListIntoReports(_ limit: Int) throws {
     let value = list([0, 3, 20, 1, 20, 20, 2, 9, 20, 0, 13, 20])
     var chunks = try ListChunks(value)
     var whole = ReassembledReport()
@@ -154,7 +153,7 @@ private func list(_ counts: [Int]) -> [UInt8] { [0x16] + counts.flatMap(octets) 
     #expect(whole.isComplete && whole.attributes == [.init(path, dataVersion: 0xFFFF_FFFF, value: value)])
   }
 
-  @Test func shortListIsOneReport() throws {
+  @Test func encodesShortListAsOneReport() throws {
     var chunks = try ListChunks(list([3, 4]))
     var writer = ReportDataWriter()
     #expect(writer.append(path, dataVersion: 1, list: &chunks) == true)
@@ -162,7 +161,7 @@ private func list(_ counts: [Int]) -> [UInt8] { [0x16] + counts.flatMap(octets) 
     #expect(writer.finish() == expected.encoded)
   }
 
-  @Test func entryThatFitsNowhere() throws {
+  @Test func rejectsEntryThatFitsNoMessage() throws {
     var chunks = try ListChunks(list([200]))
     var first = ReportDataWriter(maximumPayload: 100)
     #expect(first.append(path, dataVersion: 1, list: &chunks) == false)
@@ -172,7 +171,7 @@ private func list(_ counts: [Int]) -> [UInt8] { [0x16] + counts.flatMap(octets) 
     #expect(second.isEmpty)
   }
 
-  @Test(arguments: 70...140) func writesInPieces(_ limit: Int) throws {
+  @Test(arguments: 70...140) func splitsWritesIntoMessages(_ limit: Int) throws {
     let value = list([20, 3, 20, 20, 1, 20, 20, 2, 9, 20])
     let writes: [AttributeWrite] = [
       .init(ConcreteAttributePath(1, 6, 0x4003), value: [0x04, 0x01]), .init(path, dataVersion: 5, value: value),
@@ -193,7 +192,7 @@ private func list(_ counts: [Int]) -> [UInt8] { [0x16] + counts.flatMap(octets) 
       for write in request.writes {
         let concrete = try #require(write.path.concrete)
         #expect((write.operation == .append) == (seen[concrete] != nil))
-        // The version is asked for once: the first piece changes it.
+        // Only the first part has a data version, because it changes the version.
         #expect(write.dataVersion == (concrete == path && seen[concrete] == nil ? 5 : nil))
         seen[concrete, default: []].append(write.value)
       }
@@ -205,17 +204,17 @@ private func list(_ counts: [Int]) -> [UInt8] { [0x16] + counts.flatMap(octets) 
     #expect(pieces[0].dropLast() + pieces.dropFirst().joined() + [0x18] == value)
   }
 
-  @Test func writesInOneMessage() throws {
+  @Test func encodesWritesInOneMessage() throws {
     let writes: [AttributeWrite] = [.init(path, value: list([1, 2])), .init(path, .append, value: [0x14])]
     #expect(try WriteRequestChunks(writes, isTimed: true).messages == [WriteRequest(writes, isTimed: true).encoded])
     #expect(try WriteRequestChunks([]).messages == [WriteRequest([]).encoded])
-    // Exactly the limit is one message, a byte less is two.
+    // Writes of exactly the maximum size fit into one message; with a limit of one byte less they need two.
     let exact = WriteRequest(writes).encoded.count
     #expect(try WriteRequestChunks(writes, maximumPayload: exact).messages.count == 1)
     #expect(try WriteRequestChunks(writes, maximumPayload: exact - 1).messages.count == 2)
   }
 
-  @Test func writesThatCannotBe() {
+  @Test func rejectsWritesThatFitNoMessage() {
     let large = AttributeWrite(path, value: octets(100))
     #expect(throws: InteractionError.tooLarge) { try WriteRequestChunks([large], maximumPayload: 80) }
     let entry = AttributeWrite(path, value: list([1, 100]))

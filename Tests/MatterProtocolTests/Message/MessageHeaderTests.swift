@@ -4,8 +4,8 @@ import Testing
 @testable import MatterProtocol
 
 @Suite struct MessageHeaderTests {
-  /// The Matter SDK's table (src/transport/raw/tests/TestMessageHeader.cpp).
-  @Test func publishedHeaders() throws {
+  /// From the table of the Matter SDK (src/transport/raw/tests/TestMessageHeader.cpp).
+  @Test func encodesPublishedHeaders() throws {
     var bytes: [UInt8] = []
     MessageHeader(sessionID: 0x7788, counter: 0x1122_3344).encode(to: &bytes)
     #expect(bytes == hexadecimal("00 8877 00 44332211"))
@@ -20,7 +20,7 @@ import Testing
     #expect(bytes == hexadecimal("00 0000 00 40302010"))
   }
 
-  /// The same file's messages with extensions: where the payload begins, and where the application's.
+  /// Messages with extensions from the same file, with the offsets of the payload and of the application payload.
   @Test(arguments: [
     ("00000000CCCCCCCC 01CCEEEE6666BBBB", 8, 14),
     ("00000020CCCCCCCC0400E4E3E2E1 01CCEEEE6666BBBB", 14, 20),
@@ -32,7 +32,7 @@ import Testing
     ("00000020CCCCCCCC0400E4E3E2E1 08CCEEEE66660400E4E3E2E1BBBB", 14, 26),
     ("05000020CCCCCCCC1111111111111111DDDDDDDDDDDDDDDD0400E4E3E2E1 09CCEEEE66660400E4E3E2E1BBBB", 30, 42),
   ])
-  func extensionsArePassedOver(text: String, payload: Int, application: Int) throws {
+  func skipsExtensions(text: String, payload: Int, application: Int) throws {
     let bytes = hexadecimal(text)
     let (_, end) = try MessageHeader.decode(bytes)
     #expect(end == payload)
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func everyHeaderSurvivesTheRoundTrip() throws {
+  @Test func roundTripsEveryHeader() throws {
     let sources: [NodeID?] = [nil, 1, 0xFFFF_FFEF_FFFF_FFFF]
     let destinations: [MessageHeader.Destination] = [.none, .node(0x0123_4567_89AB_CDEF), .group(0xFFFE)]
     for source in sources {
@@ -80,11 +80,11 @@ import Testing
     ("00 0000 03 00000000", .malformed), ("00 0000 04 00000000", .malformed), ("00 0000 01 00000000", .malformed),
     ("00 0000 20 00000000 FFFF 00", .truncated),
   ])
-  func badHeaders(text: String, error: MessageError) {
+  func rejectsMalformedHeaders(text: String, error: MessageError) {
     #expect(throws: error) { try MessageHeader.decode(hexadecimal(text)) }
   }
 
-  @Test func onlySessionZeroIsUnsecured() {
+  @Test func treatsOnlySessionZeroAsUnsecured() {
     #expect(MessageHeader(sessionID: 0, counter: 0).isUnsecured)
     #expect(!MessageHeader(sessionID: 1, counter: 0).isUnsecured)
     #expect(!MessageHeader(sessionID: 0, sessionKind: .group, counter: 0).isUnsecured)
@@ -132,7 +132,7 @@ import Testing
     #expect(StatusReport(.failure, .invalidParameter, data: [1, 2]).busyWait == nil)
   }
 
-  @Test func unknownCodesSurvive() throws {
+  @Test func preservesUnknownCodes() throws {
     let bytes = hexadecimal("3412 0700 F1FF EFBE 0102")
     let report = try #require(StatusReport(decoding: bytes))
     #expect(report.general.rawValue == 0x1234 && report.code.rawValue == 0xBEEF)

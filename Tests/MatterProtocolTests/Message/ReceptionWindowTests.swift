@@ -3,7 +3,7 @@ import Testing
 @testable import MatterProtocol
 
 @Suite struct ReceptionWindowTests {
-  /// The window under test takes a step in each line, so it is boxed.
+  /// A reference to a window, so that expectations can call its mutating method.
   private final class Box {
     var window: ReceptionWindow
     init(_ window: ReceptionWindow) { self.window = window }
@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test(arguments: [ReceptionWindow.Mode.secured, .group, .unsecured])
-  func eachCounterIsNewOnce(mode: ReceptionWindow.Mode) {
+  func acceptsEachCounterOnce(mode: ReceptionWindow.Mode) {
     let window = window(mode, 100)
     #expect(!window.accept(100))
     for counter: UInt32 in [101, 105, 103, 104, 102, 99, 80, 200, 190, 168] {
@@ -31,14 +31,14 @@ import Testing
     #expect(window.maximum == 200)
   }
 
-  @Test func theEdgeOfTheWindow() {
+  @Test func rejectsCountersBehindWindow() {
     let window = window(.secured, 1000)
     #expect(window.accept(968))
     #expect(!window.accept(967))
     #expect(window.accept(1001))
     #expect(!window.accept(968))
     #expect(window.accept(969))
-    // A jump by exactly the window's size keeps the old maximum in sight, by one more it does not.
+    // A jump by exactly the size of the window keeps the old maximum in the window; a larger jump does not.
     #expect(window.accept(1033))
     #expect(!window.accept(1001))
     #expect(window.accept(1066))
@@ -46,7 +46,7 @@ import Testing
     #expect(window.accept(1034))
   }
 
-  @Test func securedCountersNeverWrap() {
+  @Test func rejectsWrappedSecuredCounters() {
     let window = window(.secured, .max - 1, .max)
     #expect(!window.accept(0))
     #expect(!window.accept(1))
@@ -55,7 +55,7 @@ import Testing
     #expect(window.maximum == .max)
   }
 
-  @Test func groupCountersWrap() {
+  @Test func wrapsGroupCounters() {
     let window = window(.group, .max - 1, 0)
     #expect(window.accept(.max))
     #expect(!window.accept(.max))
@@ -64,13 +64,13 @@ import Testing
     #expect(window.accept(.max - 20))
     #expect(!window.accept(.max - 40))
     #expect(window.maximum == 5)
-    // Half of the range ahead is ahead, one more is behind.
+    // A counter less than half of the range ahead is new; one further ahead counts as behind.
     #expect(window.accept(5 + (1 << 31) - 1))
     #expect(!window.accept(5))
   }
 
-  /// Who begins anew in the clear begins with any counter. § 4.6.5.3.
-  @Test func unsecuredCountersMayBeginAnew() {
+  /// A restarted peer continues with any counter in unsecured messages. § 4.6.5.3.
+  @Test func acceptsRestartedUnsecuredCounter() {
     let window = window(.unsecured, 5000)
     #expect(window.accept(4968))
     #expect(!window.accept(4968))
@@ -80,7 +80,7 @@ import Testing
     #expect(window.accept(5000))
   }
 
-  @Test func unsecuredCountersWrap() {
+  @Test func wrapsUnsecuredCounters() {
     let window = window(.unsecured, .max - 2, .max, 0, 3)
     #expect(!window.accept(.max))
     #expect(window.accept(.max - 1))
@@ -88,7 +88,7 @@ import Testing
     #expect(window.accept(2))
     #expect(!window.accept(0))
     #expect(window.maximum == 3)
-    // Far behind, by way of zero.
+    // Far behind, across zero.
     #expect(window.accept(.max - 100))
     #expect(window.maximum == UInt32.max - 100)
     #expect(!window.accept(.max - 100))

@@ -4,9 +4,9 @@ import Testing
 
 @testable import MatterProtocol
 
-/// Every truncation and every single-bit flip of the datagrams of a whole run: PASE, CASE, a request and its answer.
+/// Truncations and single-bit flips of all datagrams of a run: PASE, CASE, a request and its response.
 @Suite struct CorruptionTests {
-  /// A datagram, and its receiver as it was just before.
+  /// A datagram, and the state of its receiver just before the delivery.
   struct Moment: CustomTestStringConvertible {
     let number: Int
     let receiver: Int
@@ -18,7 +18,7 @@ import Testing
     var testDescription: String { "\(number): \(opcode.map { "opcode \($0)" } ?? "secured"), \(bytes.count) B" }
   }
 
-  /// Records the run, with a copy of the receiver for each datagram: a core is a value.
+  /// Records the run, with a copy of the receiver for each datagram.
   static func record() throws -> [Moment] {
     var pair = try TestFabrics.pair()
     var moments: [Moment] = []
@@ -47,7 +47,7 @@ import Testing
       case 1: pair.beginCASE()
       default: _ = pair.request([1, 2, 3], on: pair.established(0)[1])
       }
-      // What was sent at once is seen too.
+      // Also records the datagram that was sent immediately.
       let first = pair.packets[before]
       let clear = try? clearHeaders(first.bytes)
       let isSecured = clear?.message.isUnsecured != true
@@ -60,7 +60,7 @@ import Testing
     return moments
   }
 
-  /// Feeds a datagram to a copy of the receiver and runs it alone until it has nothing left to do.
+  /// Passes a datagram to a copy of the receiver and runs it until no timer is left.
   private func feed(_ moment: Moment, _ bytes: [UInt8]) throws -> (core: NodeCore, outputs: [NodeOutput]) {
     var core = moment.core
     var outputs: [NodeOutput] = []
@@ -81,14 +81,14 @@ import Testing
   private func check(_ moment: Moment, _ bytes: [UInt8], _ what: @autoclosure () -> String) throws {
     let (core, outputs) = try feed(moment, bytes)
     let drops = core.drops.total - moment.core.drops.total
-    // Whatever came of it is over, but for exchanges that wait for their owner to answer.
+    // No state remains except exchanges that wait for the response of their owner.
     #expect(core.handshakes.isEmpty, "\(what())")
     #expect(core.exchanges.values.allSatisfy { $0.deadline == nil }, "\(what())")
     let delivered = outputs.contains { if case .message = $0 { true } else { false } }
     if moment.isSecured {
       #expect(drops == 1, "\(what())")
       #expect(!delivered, "\(what())")
-      // The true one is taken in all the same.
+      // The unaltered datagram is still accepted.
       var after = moment.core
       after.receive(bytes, from: CorePair.addresses[1 - moment.receiver], at: moment.at)
       let before = after.drops.total
@@ -96,7 +96,7 @@ import Testing
       #expect(after.drops.total == before, "\(what())")
     } else {
       #expect(!delivered, "\(what())")
-      // An acknowledgement that nobody waits for is nothing to speak of, and one bit makes Sigma1 look like one.
+      // Unexpected acknowledgements are ignored, and a single bit turns Sigma1 into one.
       let isAck = [moment.opcode, (try? clearHeaders(bytes))?.payload.opcode].contains(
         SecureChannelOpcode.standaloneAck)
       if !isAck {
@@ -105,13 +105,13 @@ import Testing
     }
   }
 
-  @Test func theRunIsWhole() throws {
+  @Test func recordsCompleteRun() throws {
     let moments = try Self.record()
     #expect(
       moments.map(\.opcode) == [
         0x20, 0x21, 0x22, 0x23, 0x24, 0x40, 0x10, 0x30, 0x31, 0x32, 0x40, 0x10, nil, nil, nil,
       ])
-    // Unaltered, each is taken in.
+    // Unaltered datagrams are accepted.
     for moment in moments {
       let (core, _) = try feed(moment, moment.bytes)
       #expect(core.drops.total == moment.core.drops.total, "\(moment.testDescription)")
@@ -119,14 +119,14 @@ import Testing
   }
 
   @Test(arguments: try CorruptionTests.record())
-  func truncations(moment: Moment) throws {
+  func rejectsTruncations(moment: Moment) throws {
     for count in moment.bytes.indices {
       try check(moment, Array(moment.bytes[..<count]), "\(moment.testDescription), cut to \(count)")
     }
   }
 
   @Test(arguments: try CorruptionTests.record())
-  func bitFlips(moment: Moment) throws {
+  func rejectsBitFlips(moment: Moment) throws {
     for index in moment.bytes.indices {
       for bit in 0..<8 {
         var bytes = moment.bytes
@@ -136,8 +136,8 @@ import Testing
     }
   }
 
-  /// No altered handshake message makes a session that the true run did not.
-  @Test func noAlteredProofMakesASession() throws {
+  /// An altered handshake message never establishes a session.
+  @Test func rejectsAlteredProofs() throws {
     for moment in try Self.record() {
       guard let opcode = moment.opcode, [0x24, 0x32, 0x31, 0x23].contains(opcode) else { continue }
       let (_, end) = try MessageHeader.decode(moment.bytes)

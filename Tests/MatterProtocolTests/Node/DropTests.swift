@@ -4,9 +4,9 @@ import Testing
 
 @testable import MatterProtocol
 
-/// Each reason why a message may be dropped, provoked: it is counted once, under that reason alone.
+/// Provokes each drop reason.
 @Suite struct DropTests {
-  private static let stranger = SocketAddress(.loopback4, port: 9)
+  private static let sender = SocketAddress(.loopback4, port: 9)
 
   private func clear(
     _ opcode: UInt8, source: NodeID = 77, counter: UInt32 = 1, exchange: UInt16 = 1,
@@ -33,7 +33,7 @@ import Testing
     return bytes
   }
 
-  @Test(arguments: DropReason.allCases) func isCounted(_ reason: DropReason) throws {
+  @Test(arguments: DropReason.allCases) func countsEachReasonOnce(_ reason: DropReason) throws {
     var configuration = NodeConfiguration()
     if reason == .handshakesExhausted { configuration.maximumInboundPASEHandshakes = 0 }
     var (pair, session, _) = try CorePair.connected([.init(), configuration])
@@ -42,10 +42,10 @@ import Testing
     pair.on(1) { core, _ in core.setGroupKeys([GroupKeySet(id: 1, keys: [key], groups: [7])], of: 1) }
     let before = pair.cores[1].drops
     func receive(_ bytes: [UInt8]) {
-      pair.cores[1].receive(bytes, from: Self.stranger, at: pair.now)
+      pair.cores[1].receive(bytes, from: Self.sender, at: pair.now)
       while pair.cores[1].nextOutput() != nil {}
     }
-    /// A message of core 0's on the session, not delivered.
+    /// Returns an undelivered message of core 0 on the session.
     func secured(_ send: (inout CorePair) -> Void = { _ = $0.request(on: $0.cores[0].sessions[0].id) }) throws
       -> [UInt8]
     {
@@ -76,7 +76,7 @@ import Testing
       receive(bytes)
     case .unknownExchange: receive(clear(SecureChannelOpcode.pake1))
     case .exchangesExhausted:
-      // Answers that nobody acknowledges keep their exchanges open.
+      // Unacknowledged responses keep their exchanges open.
       for number in 1...5 {
         receive(clear(SecureChannelOpcode.sigma1, counter: UInt32(number), exchange: UInt16(number)))
       }
@@ -111,15 +111,15 @@ import Testing
       receive(clear(SecureChannelOpcode.statusReport, counter: 2, [1, 0]))
       #expect(pair.cores[1].handshakes.isEmpty)
     case .unexpectedMessage:
-      // What is expected the layer above knows: see the devices' tests.
+      // Counted by the layer above; see the tests of MatterDevice.
       pair.on(1) { core, _ in core.countDrop(.unexpectedMessage) }
     }
     #expect(pair.cores[1].drops[reason] == before[reason] + 1)
     #expect(pair.cores[1].drops.total == before.total + 1, "\(pair.cores[1].drops.all)")
   }
 
-  /// The other handshakes, and each of their stages.
-  @Test func statusReportsThatEndTooEarly() throws {
+  /// For both kinds of handshakes and all of their stages.
+  @Test func dropsTruncatedStatusReports() throws {
     for isPASE in [true, false] {
       for stage in 0..<4 {
         var pair = try TestFabrics.pair()

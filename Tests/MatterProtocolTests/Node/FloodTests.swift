@@ -13,22 +13,24 @@ import Testing
         <= configuration.maximumInboundHandshakes + configuration.maximumInboundPASEHandshakes
         + configuration.maximumInboundResumptions)
     #expect(core.handshakes.count <= core.unsecured.count)
-    #expect(core.rooms.passcode.places.count <= configuration.maximumInboundPASEHandshakes)
-    #expect(core.rooms.certificates.places.count <= configuration.maximumInboundHandshakes)
+    #expect(core.admission.passcode.slots.count <= configuration.maximumInboundPASEHandshakes)
+    #expect(core.admission.certificates.slots.count <= configuration.maximumInboundHandshakes)
     #expect(core.exchanges.count <= configuration.maximumUnsecuredSessions * 4)
     #expect(core.secured.count <= configuration.maximumSessions)
   }
 
-  @Test(arguments: ["sigma1 for nobody", "sigma1 for us", "passcode", "one peer", "garbage", "spread in time"])
-  func aFloodInTheClear(kind: String) throws {
+  @Test(arguments: [
+    "Sigma1 of an unknown fabric", "Sigma1 of a known fabric", "passcode", "one peer", "garbage", "spread in time",
+  ])
+  func boundsUnsecuredState(kind: String) throws {
     var (pair, session, peerSession) = try CorePair.connected()
-    // Payloads of real first messages, from cores of their own.
-    var stranger = NodeCore(random: SeededRandomSource(seed: 9), fabrics: try TestFabrics.make(seed: 5))
+    // Payloads of real first messages, created by other cores.
+    var attacker = NodeCore(random: SeededRandomSource(seed: 9), fabrics: try TestFabrics.make(seed: 5))
     var member = NodeCore(random: SeededRandomSource(seed: 9), fabrics: [pair.cores[0].fabrics[0]])
-    let forNobody = try FirstMessage.payload(&stranger) {
+    let unknownFabric = try FirstMessage.payload(&attacker) {
       _ = $0.establishCASE(fabric: 1, peer: 2, to: CorePair.addresses[1], parameters: .init(), at: .zero)
     }
-    let forUs = try FirstMessage.payload(&member) {
+    let knownFabric = try FirstMessage.payload(&member) {
       _ = $0.establishCASE(fabric: 1, peer: 2, to: CorePair.addresses[1], parameters: .init(), at: .zero)
     }
     let passcode = try FirstMessage.payload(&member) {
@@ -41,13 +43,13 @@ import Testing
     for number in 0..<10_000 {
       let bytes =
         switch kind {
-        case "sigma1 for nobody", "spread in time": FirstMessage.datagram(0x30, number, forNobody)
-        case "sigma1 for us": FirstMessage.datagram(0x30, number, forUs)
+        case "Sigma1 of an unknown fabric", "spread in time": FirstMessage.datagram(0x30, number, unknownFabric)
+        case "Sigma1 of a known fabric": FirstMessage.datagram(0x30, number, knownFabric)
         case "passcode": FirstMessage.datagram(0x20, number, passcode)
         case "one peer":
           Array(
-            FirstMessage.datagram(0x30, number, forNobody).prefix(8) + [UInt8](repeating: 3, count: 8)
-              + FirstMessage.datagram(0x30, number, forNobody).dropFirst(16))
+            FirstMessage.datagram(0x30, number, unknownFabric).prefix(8) + [UInt8](repeating: 3, count: 8)
+              + FirstMessage.datagram(0x30, number, unknownFabric).dropFirst(16))
         default:
           FirstMessage.datagram(UInt8(truncatingIfNeeded: number), number, [UInt8](repeating: 0x15, count: number % 40))
         }
@@ -64,12 +66,12 @@ import Testing
     #expect(answers > 0)
     #expect(pair.cores[1].sessions.map(\.id) == [peerSession])
 
-    // The session that was there works in the midst of it.
+    // The existing session still works.
     _ = pair.request([1, 2], on: session)
     try pair.run(for: .seconds(1))
     #expect(pair.messages(0).map(\.content) == [[2, 1]])
 
-    // And all of it passes.
+    // All state of the flood times out.
     try pair.run(for: .seconds(120))
     #expect(pair.cores[1].exchanges.isEmpty && pair.cores[1].handshakes.isEmpty)
     pair.beginCASE()
@@ -77,9 +79,9 @@ import Testing
     #expect(pair.established(0).count == 2)
   }
 
-  /// A peer with a session may have no more exchanges open than there is room for; when there is room again, the
-  /// retransmission of what was dropped gets in.
-  @Test func exchangesAreBounded() throws {
+  /// A message that would open an exchange beyond the limit is dropped; its retransmission succeeds when an exchange
+  /// has closed.
+  @Test func limitsInboundExchanges() throws {
     var configuration = NodeConfiguration()
     configuration.maximumInboundExchanges = 4
     var (pair, session, _) = try CorePair.connected([.init(), configuration])

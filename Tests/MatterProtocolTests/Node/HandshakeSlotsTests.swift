@@ -4,9 +4,9 @@ import Testing
 
 @testable import MatterProtocol
 
-/// Strangers begin handshakes without end: whoever means it gets in all the same, within a bounded time.
+/// During a flood of handshakes, a legitimate peer is admitted within a bounded time.
 @Suite struct HandshakeSlotsTests {
-  /// Sigma1s, all different, of a member of the fabric that core 1 is in.
+  /// Returns distinct Sigma1 payloads of a member of core 1's fabric.
   static func sigma1s(_ count: Int, _ pair: CorePair) throws -> [[UInt8]] {
     var member = NodeCore(random: SeededRandomSource(seed: 4711), fabrics: [pair.cores[0].fabrics[0]])
     return try (0..<count).map { _ in
@@ -16,8 +16,8 @@ import Testing
     }
   }
 
-  /// Lets strangers send in turn, and has core 0 begin after a while, and again whenever it is told to wait.
-  /// - Returns: how long it took from when core 0 began first until its session was there; nil: it never was.
+  /// Floods core 1 from a number of addresses, while core 0 starts a handshake and retries when core 1 is busy.
+  /// - Returns: The time from the first attempt of core 0 to its session; nil if there is none within the limit.
   private func flood(
     _ pair: inout CorePair, from addresses: Int, each interval: Duration, _ opcode: UInt8, _ payloads: [[UInt8]],
     before: Duration = .seconds(10), limit: Duration = .seconds(60), _ begin: (inout CorePair) throws -> Void
@@ -50,14 +50,14 @@ import Testing
     return nil
   }
 
-  /// As many strangers begin as often: from as many addresses as there are slots or fewer, and from many more.
+  /// With floods from at most as many addresses as there are slots, and from many more.
   @Test(arguments: [(4, 1000), (4, 1), (16, 250), (64, 250), (1000, 1000)])
-  func aCommissionerGetsIn(addresses: Int, milliseconds: Int) throws {
+  func admitsCommissionerDuringFlood(addresses: Int, milliseconds: Int) throws {
     var pair = CorePair()
     let parameters = try TestPasscode.parameters()
     pair.on(1) { core, _ in core.openPASE(parameters) }
-    var stranger = NodeCore(random: SeededRandomSource(seed: 9))
-    let start = try FirstMessage.payload(&stranger) {
+    var attacker = NodeCore(random: SeededRandomSource(seed: 9))
+    let start = try FirstMessage.payload(&attacker) {
       _ = $0.establishPASE(passcode: 1, to: CorePair.addresses[1], parameters: .init(), at: .zero)
     }
     let time = try flood(
@@ -65,13 +65,13 @@ import Testing
     ) { try $0.beginPASE() }
     #expect(time.map { $0 < .seconds(60) } == true, "\(String(describing: time))")
     #expect(pair.established(1).count == 1)
-    #expect(pair.attempts == 0, "the strangers tried no passcode")
-    // They took all there was, or all that there are of them.
-    #expect(pair.cores[1].rooms.passcode.slots.count >= min(addresses, 15))
+    #expect(pair.attempts == 0, "the flood uses up no attempts")
+    // The flood occupies all slots, or one per address.
+    #expect(pair.cores[1].admission.passcode.slots.count >= min(addresses, 15))
   }
 
-  /// Overheard first messages are known again, from wherever they come: they cost next to nothing and take no slot.
-  @Test func replaysTakeNoPlace() throws {
+  /// Replayed first messages are detected from any address, and occupy no slot.
+  @Test func rejectsReplayedSigma1() throws {
     var (pair, _, _) = try CorePair.connected()
     let overheard = try clearHeaders(pair.packets[0].bytes).content
     pair.on(0) { core, _ in core.forgetResumption(fabric: 1, peer: 2) }
@@ -80,13 +80,13 @@ import Testing
     ) { $0.beginCASE() }
     #expect(time.map { $0 < .seconds(1) } == true, "\(String(describing: time))")
     #expect(pair.cores[1].drops[.duplicate] >= 1000)
-    #expect(pair.cores[1].rooms.certificates.slots.isEmpty && pair.cores[1].rooms.resumption.slots.isEmpty)
+    #expect(pair.cores[1].admission.certificates.slots.isEmpty && pair.cores[1].admission.resumption.slots.isEmpty)
   }
 
-  /// First messages that the device has not seen yet, from one who knows the fabric: from few addresses they leave room at
-  /// once, from many as soon as each of them was answered, or had its turn.
+  /// The flood consists of new first messages of a fabric member. From few addresses, it frees a slot at once; from
+  /// many, as soon as each address was answered or its slot timed out.
   @Test(arguments: [(4, 100, 4000, 1), (1000, 1000, 64, 60)])
-  func aControllerGetsIn(addresses: Int, milliseconds: Int, messages: Int, limit: Int) throws {
+  func admitsControllerDuringFlood(addresses: Int, milliseconds: Int, messages: Int, limit: Int) throws {
     var (pair, _, _) = try CorePair.connected()
     let payloads = try Self.sigma1s(messages, pair)
     pair.on(0) { core, _ in core.forgetResumption(fabric: 1, peer: 2) }
@@ -98,23 +98,23 @@ import Testing
     #expect(pair.established(1).count == 2)
   }
 
-  /// Who had a session before has slots of its own: it need not wait at all.
-  @Test func aControllerThatResumesGetsInAtOnce() throws {
+  /// Resumption has its own slots, so it need not wait.
+  @Test func admitsResumptionDuringFlood() throws {
     var (pair, _, _) = try CorePair.connected()
     let time = try flood(
       &pair, from: 1000, each: .seconds(1), SecureChannelOpcode.sigma1, try Self.sigma1s(2000, pair),
       before: .seconds(1)
     ) { $0.beginCASE() }
     #expect(time.map { $0 < .milliseconds(100) } == true, "\(String(describing: time))")
-    #expect(pair.cores[1].rooms.certificates.slots.count == 8, "all the others were taken")
+    #expect(pair.cores[1].admission.certificates.slots.count == 8, "the flood occupies all slots for certificates")
   }
 
-  /// A first message that comes to nothing takes nobody's slot.
-  @Test func whatMakesNoSenseTakesNoPlace() throws {
+  /// An invalid first message evicts no handshake.
+  @Test func keepsSlotsOnInvalidFirstMessages() throws {
     var configuration = NodeConfiguration()
     (configuration.maximumInboundHandshakes, configuration.maximumInboundPASEHandshakes) = (1, 1)
     var pair = try TestFabrics.pair([.init(), configuration])
-    // The opcode stands behind a header with a source: core 0 begins, and goes on with neither.
+    // The opcode follows a header with a source: core 0 starts both handshakes and continues neither.
     pair.isLost = { core, bytes in
       core == 0 && bytes.count > 17
         && (bytes[17] == SecureChannelOpcode.sigma3 || bytes[17] == SecureChannelOpcode.pake1)
@@ -124,14 +124,14 @@ import Testing
     try pair.run(for: .seconds(6))
     let before = pair.cores[1].handshakes.keys.sorted()
     #expect(before.count == 2)
-    var stranger = NodeCore(random: SeededRandomSource(seed: 9), fabrics: try TestFabrics.make(seed: 5))
-    let forNobody = try FirstMessage.payload(&stranger) {
+    var attacker = NodeCore(random: SeededRandomSource(seed: 9), fabrics: try TestFabrics.make(seed: 5))
+    let unknownFabric = try FirstMessage.payload(&attacker) {
       _ = $0.establishCASE(fabric: 1, peer: 2, to: CorePair.addresses[1], parameters: .init(), at: .zero)
     }
     let other = PBKDFParamRequest(passcodeID: 1).tlv
-    let senseless: [(UInt8, [UInt8])] = [(0x30, forNobody), (0x30, [0x15, 0x18]), (0x20, other), (0x20, [0x15])]
-    for (number, (opcode, payload)) in senseless.enumerated() {
-      // From the very address that has the slots, too.
+    let invalid: [(UInt8, [UInt8])] = [(0x30, unknownFabric), (0x30, [0x15, 0x18]), (0x20, other), (0x20, [0x15])]
+    for (number, (opcode, payload)) in invalid.enumerated() {
+      // Also from the address that holds the slots.
       for address in [SocketAddress(.loopback4, port: 1), CorePair.addresses[0]] {
         pair.cores[1].receive(
           FirstMessage.datagram(opcode, number + (address == CorePair.addresses[0] ? 100 : 200), payload),
@@ -143,37 +143,37 @@ import Testing
     }
   }
 
-  @Test func notesAreBounded() {
-    var notes = RecentNotes<Int>(limit: 4)
+  @Test func evictsOldestKeys() {
+    var keys = RecentKeys<Int>(limit: 4)
     for number in 0..<100 {
-      notes.note(number % 6, at: Instant(nanoseconds: Int64(number)))
-      #expect(notes.count <= 4)
+      keys.insert(number % 6, at: Instant(nanoseconds: Int64(number)))
+      #expect(keys.count <= 4)
     }
-    #expect((0..<6).filter { notes[$0] != nil } == [0, 1, 2, 3])
-    // What is noted again is the newer for it.
-    notes = RecentNotes(limit: 2)
-    for (time, key) in [7, 8, 7].enumerated() { notes.note(key, at: Instant(nanoseconds: Int64(time))) }
-    #expect(notes[7] == Instant(nanoseconds: 2) && notes[8] != nil)
+    #expect((0..<6).filter { keys[$0] != nil } == [0, 1, 2, 3])
+    // Inserting a key again renews it.
+    keys = RecentKeys(limit: 2)
+    for (time, key) in [7, 8, 7].enumerated() { keys.insert(key, at: Instant(nanoseconds: Int64(time))) }
+    #expect(keys[7] == Instant(nanoseconds: 2) && keys[8] != nil)
   }
 }
 
 @Suite struct StartLimiterTests {
-  /// Addresses share counters: nobody who shares one with a flood is kept out for longer than a few seconds.
-  @Test func whoIsMistakenForAFloodGetsInSoonAfter() {
+  /// A peer that shares its counter with a flood is admitted within a few seconds.
+  @Test func admitsPeerSharingCounterWithFlood() {
     var limiter = StartLimiter(key: 0x0123_4567_89AB_CDEF)
     let flood = SocketAddress(.loopback4, port: 1)
     var waiting = Array(UInt16(1000)..<5000)
     for second in 0..<5 {
       let now = Instant.zero + .seconds(second)
       for _ in 0..<1000 { _ = limiter.allows(flood, limit: 50, at: now) }
-      let isFloodLetIn = limiter.allows(flood, limit: 50, at: now)
-      #expect(!isFloodLetIn)
+      let isFloodAdmitted = limiter.allows(flood, limit: 50, at: now)
+      #expect(!isFloodAdmitted)
       waiting.removeAll { port in
-        // Each is asked for by itself: it is what the flood took that counts.
+        // A copy for each address, so that only the flood counts against the limit.
         var copy = limiter
         return copy.allows(SocketAddress(.loopback4, port: port), limit: 50, at: now)
       }
-      // One in 256 is, and of those one in 256 is again.
+      // One address in 256 shares the counter, in each second independently.
       if second == 0 { #expect((1...60).contains(waiting.count)) }
     }
     #expect(waiting.isEmpty)

@@ -4,14 +4,14 @@ import Testing
 
 @testable import MatterProtocol
 
-/// What one fabric can do to another, or to a later one that takes its index.
+/// Isolation of fabrics from each other, and from a later fabric with the same index.
 @Suite struct IsolationTests {
-  /// A handshake that was begun with a fabric must not end in a session of the fabric that took its index meanwhile.
-  @Test func aHandshakeEndsWithItsFabric() throws {
+  /// A handshake must not result in a session of another fabric that reuses the index.
+  @Test func endsHandshakeWhenFabricIsRemoved() throws {
     var pair = try TestFabrics.pair()
     pair.beginCASE()
     try pair.run(for: .milliseconds(7))
-    #expect(pair.cores[1].handshakes.count == 1, "the last message is still to come")
+    #expect(pair.cores[1].handshakes.count == 1, "the last message is still pending")
     let other = try TestFabrics.make(fabricID: 0xBAD, seed: 5)[1]
     pair.on(1) { core, now in
       core.removeFabric(1, at: now)
@@ -23,8 +23,8 @@ import Testing
     #expect(pair.cores[1].sessions.isEmpty && pair.cores[1].exchanges.isEmpty)
   }
 
-  /// Renewing a certificate ends handshakes and resumption under the old one; a new label ends nothing.
-  @Test func resumptionEndsWithTheCertificate() throws {
+  /// A new certificate ends handshakes and resumption under the old one; a new label does not.
+  @Test func removesResumptionWhenCertificateChanges() throws {
     var (pair, _, _) = try CorePair.connected()
     #expect(pair.cores[1].resumption.count == 1)
     var fabric = pair.cores[1].fabrics[0]
@@ -34,7 +34,7 @@ import Testing
     let renewed = try TestFabrics.make(nodes: [1, 3])[1]
     pair.on(1) { core, _ in core.install(renewed) }
     #expect(pair.cores[1].resumption.isEmpty)
-    // The old node id is nobody's now, the new one answers.
+    // Only the new node id is answered.
     pair.beginCASE(peer: 2)
     try pair.run(for: .seconds(90))
     pair.beginCASE(peer: 3)
@@ -42,8 +42,8 @@ import Testing
     #expect(pair.established(1).count == 2)
   }
 
-  /// As long as one exchange is open, the session of a removed fabric stays; but nothing new is begun on it.
-  @Test func anExpiringSessionTakesNoNewExchange() throws {
+  /// The session of a removed fabric remains while an exchange is open, but rejects new exchanges.
+  @Test func rejectsNewExchangeOnExpiringSession() throws {
     var (pair, session, peerSession) = try CorePair.connected()
     pair.serve = { _, _, _ in }
     _ = pair.request([1], on: session, then: .expectResponse(within: .seconds(30)))
@@ -70,7 +70,7 @@ import Testing
     try pair.run(for: .seconds(1))
   }
 
-  @Test func aFabricCantPushOutTheOthers() throws {
+  @Test func evictsSessionsOfLargestFabric() throws {
     var small = NodeConfiguration()
     small.maximumSessions = 4
     var pair = try twoFabrics(small)
@@ -79,7 +79,7 @@ import Testing
     #expect(pair.cores[1].sessions.map(\.fabric.rawValue).sorted() == [1, 2, 2, 2])
   }
 
-  @Test func aFabricCantTakeAllExchanges() throws {
+  @Test func limitsExchangesPerFabric() throws {
     var small = NodeConfiguration()
     small.maximumInboundExchanges = 8
     var pair = try twoFabrics(small)
@@ -95,7 +95,7 @@ import Testing
     #expect(pair.messages(1).map(\.content) == [[2], [2], [2], [2], [1], [1], [1], [1]])
   }
 
-  @Test func whatFitsNoPacketIsNotRead() {
+  @Test func dropsOversizedDatagrams() {
     var core = NodeCore(random: SeededRandomSource(seed: 5))
     core.receive([UInt8](repeating: 0, count: 1281), from: CorePair.addresses[0], at: .zero)
     #expect(core.drops[.oversized] == 1 && core.drops.total == 1)

@@ -1,7 +1,7 @@
 import MatterProtocol
 import Testing
 
-/// A deadline beyond the clock's range must not lie in the past: an engine would never come to rest.
+/// A deadline beyond the range of the clock must not wrap into the past, which would cause an endless loop.
 @Test func saturatesDeadlinesAndSpans() {
   let now = Instant(nanoseconds: 1_000)
   #expect(now + .nanoseconds(Int64.max) == Instant(nanoseconds: .max))

@@ -5,7 +5,7 @@ import Testing
 @testable import MatterProtocol
 
 @Suite struct SessionTests {
-  @Test func closingASessionTellsThePeer() throws {
+  @Test func notifiesPeerWhenSessionCloses() throws {
     var (pair, session, peerSession) = try CorePair.connected()
     let request = pair.request(on: session)
     let waiting = try #require(request)
@@ -17,32 +17,32 @@ import Testing
     #expect(pair.closures(1) == [.byPeer])
     #expect(pair.cores[1].session(peerSession) == nil)
     #expect(pair.cores.allSatisfy { $0.sessions.isEmpty && $0.exchanges.isEmpty })
-    // Nothing can be begun on it any more, and what still comes is dropped.
+    // The session accepts no new exchanges.
     let late = pair.request(on: session)
     #expect(late == nil)
   }
 
-  @Test func aMessageOfAnUnknownSessionIsDropped() throws {
+  @Test func dropsMessageOfUnknownSession() throws {
     var (pair, session, _) = try CorePair.connected()
     _ = pair.request(on: session)
     try pair.settle()
     let datagram = try #require(pair.packets.last { $0.sender == 0 }).bytes
-    var stranger = NodeCore(random: SeededRandomSource(seed: 5))
-    stranger.receive(datagram, from: CorePair.addresses[0], at: .zero)
-    #expect(stranger.drops[.unknownSession] == 1)
-    #expect(stranger.drops.total == 1)
-    var output = stranger.nextOutput()
+    var other = NodeCore(random: SeededRandomSource(seed: 5))
+    other.receive(datagram, from: CorePair.addresses[0], at: .zero)
+    #expect(other.drops[.unknownSession] == 1)
+    #expect(other.drops.total == 1)
+    var output = other.nextOutput()
     #expect(output.map { "\($0)" } == nil)
-    // It has no keys of groups.
+    // The node has no group keys.
     let toGroup = "067ddb01785634120100000000000000020065c767bc6cda0106c9801323900e9b3ce6d4bb0327d6"
-    stranger.receive(hexadecimal(toGroup), from: CorePair.addresses[0], at: .zero)
-    #expect(stranger.drops[.unknownGroupKey] == 1)
-    output = stranger.nextOutput()
+    other.receive(hexadecimal(toGroup), from: CorePair.addresses[0], at: .zero)
+    #expect(other.drops[.unknownGroupKey] == 1)
+    output = other.nextOutput()
     #expect(output.map { "\($0)" } == nil)
   }
 
-  /// The session unused for longest makes room, but one with an exchange under way is spared.
-  @Test func sessionsAreEvictedByAge() throws {
+  /// Sessions with open exchanges are evicted last.
+  @Test func evictsLeastRecentlyUsedSession() throws {
     var small = NodeConfiguration()
     small.maximumSessions = 3
     var pair = try TestFabrics.pair([.init(), small])
@@ -52,7 +52,7 @@ import Testing
     }
     let own = pair.established(0), other = pair.established(1)
     #expect(pair.cores[1].sessions.map(\.id) == other.sorted())
-    // The first one is used, so the second one is now the oldest; but it has an exchange under way. So the third goes.
+    // The first session is used last, and the second one has an open exchange, so the third one is evicted.
     _ = pair.request(on: other[1], from: 1, then: .keepOpen)
     try pair.run(for: .seconds(1))
     _ = pair.request(on: own[2])
@@ -69,7 +69,7 @@ import Testing
     #expect(pair.cores[1].session(other[1]) != nil)
   }
 
-  @Test func removingAFabricClosesItsSessionsWhenTheyAreDone() throws {
+  @Test func closesSessionsAfterFabricRemoval() throws {
     var (pair, session, peerSession) = try CorePair.connected()
     pair.serve = { core, message, now in
       core.removeFabric(1, at: now)
@@ -77,19 +77,19 @@ import Testing
     }
     _ = pair.request([1, 2], on: session)
     try pair.settle()
-    // The request that removed the fabric is answered, then the session goes.
+    // The request that removed the fabric is answered before the session closes.
     #expect(pair.messages(0).map(\.content) == [[2, 1]])
     #expect(pair.closures(1) == [.fabricRemoved])
     #expect(pair.cores[1].session(peerSession) == nil)
     #expect(pair.cores[1].fabrics.isEmpty && pair.cores[1].resumption.isEmpty)
-    // The peer finds out: nobody answers.
+    // The next request of the peer times out.
     _ = pair.request([3], on: session)
     try pair.settle()
     #expect(pair.failures(0).map(\.failure) == [.noAcknowledgement])
     #expect(pair.cores[1].drops[.unknownSession] > 0)
   }
 
-  @Test func thePeersNewAddressIsFollowed() throws {
+  @Test func followsAddressOfPeer() throws {
     var (pair, session, peerSession) = try CorePair.connected()
     let moved = SocketAddress(.v4(0x0A00_0001), port: 7777)
     _ = pair.request([1], on: session, isReliable: false, then: .close)
@@ -99,11 +99,11 @@ import Testing
     pair.serve = { core, message, now in core.close(message.exchange, at: now) }
     pair.cores[1].receive(new, from: moved, at: pair.now)
     #expect(pair.cores[1].session(peerSession)?.peerAddress == moved)
-    // An older message, or a replay, does not move it back.
+    // An older message or a replay does not change the address.
     pair.cores[1].receive(old, from: CorePair.addresses[0], at: pair.now)
     pair.cores[1].receive(new, from: CorePair.addresses[0], at: pair.now)
     #expect(pair.cores[1].session(peerSession)?.peerAddress == moved)
-    // Nor does a forgery.
+    // A forged message does not change it either.
     var forged = new
     forged[4] &+= 1
     pair.cores[1].receive(forged, from: CorePair.addresses[0], at: pair.now)
@@ -111,7 +111,7 @@ import Testing
     #expect(pair.cores[1].drops[.decryptionFailed] == 1)
   }
 
-  @Test func aSessionThatUsedUpItsCountersIsOver() throws {
+  @Test func closesSessionWithExhaustedCounters() throws {
     var (pair, session, _) = try CorePair.connected()
     pair.cores[0].secured[UInt16(session.rawValue)]?.counter = .max - 1
     _ = pair.request(on: session, isReliable: false, then: .close)
@@ -123,7 +123,7 @@ import Testing
     #expect(pair.messages(1).count == 1)
   }
 
-  @Test func aFabricSurvivesBeingStored() throws {
+  @Test func storesAndRestoresFabric() throws {
     for hasIntermediate in [false, true] {
       let fabrics = try TestFabrics.make(hasIntermediate: hasIntermediate)
       var fabric = fabrics[0]
@@ -139,8 +139,8 @@ import Testing
     }
   }
 
-  /// The same seeds, the same bytes at the same times.
-  @Test func aRunReplays() throws {
+  /// The same seed produces the same bytes at the same times.
+  @Test func replaysFromSeed() throws {
     func run() throws -> [CorePair.Packet] {
       var (pair, session, _) = try CorePair.connected(seed: 42)
       pair.losses = [4, 6, 9]

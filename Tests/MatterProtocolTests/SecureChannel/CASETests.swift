@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct CASETests {
   @Test(arguments: [false, true])
-  func bothSidesGetTheSameSession(hasIntermediate: Bool) throws {
+  func establishesSession(hasIntermediate: Bool) throws {
     let fabrics = try TestFabrics.make(hasIntermediate: hasIntermediate, tags: [0x0001_0002])
     var pair = CorePair(fabrics: fabrics.map { [$0] })
     pair.beginCASE()
@@ -33,7 +33,7 @@ import Testing
     #expect(pair.cores[1].newestSession(fabric: 1, peer: 1) == right.id)
   }
 
-  @Test func theSecondTimeIsAResumption() throws {
+  @Test func resumesSession() throws {
     var (pair, first, _) = try CorePair.connected()
     for _ in 0..<3 {
       let begin = pair.packets.count
@@ -49,7 +49,7 @@ import Testing
     #expect(infos.map(\.attestationChallenge) == peers.map(\.attestationChallenge))
     #expect(infos.allSatisfy { $0.peerNodeID == 2 && $0.fabric == 1 })
     #expect(peers.allSatisfy { $0.peerNodeID == 1 && $0.localNodeID == 2 })
-    // One record for each peer, and both sides agree on it.
+    // There is one record per peer, and it is equal on both sides.
     #expect(pair.cores[0].resumption.count == 1)
     #expect(pair.cores[0].resumption.map(\.resumptionID) == pair.cores[1].resumption.map(\.resumptionID))
     _ = pair.request([1], on: try #require(pair.established(0).last))
@@ -58,7 +58,7 @@ import Testing
     #expect(pair.cores[0].session(first) != nil)
   }
 
-  @Test func recordsSurviveARestart() throws {
+  @Test func resumesAfterRestart() throws {
     var (pair, _, _) = try CorePair.connected()
     let records = pair.cores.map(\.resumption)
     let fabrics = pair.cores.map(\.fabrics)
@@ -72,9 +72,9 @@ import Testing
     #expect(try pair.packets[begin...].map { try clearHeaders($0.bytes).payload.opcode } == [0x30, 0x33, 0x40, 0x10])
   }
 
-  /// The responder forgot, or the record is of another time: the long way works all the same.
+  /// If the responder has no record or another one, the handshake uses certificates.
   @Test(arguments: [0, 1])
-  func withoutTheResponderItGoesTheLongWay(variant: Int) throws {
+  func fallsBackWithoutResponderRecord(variant: Int) throws {
     var (pair, _, _) = try CorePair.connected()
     if variant == 0 {
       pair.cores[1].resumption = []
@@ -90,20 +90,20 @@ import Testing
     #expect(pair.cores[0].resumption == pair.cores[0].resumption.filter { $0.peer == 2 })
   }
 
-  @Test func aFalseResumptionAnswerIsNotBelieved() throws {
+  @Test func keepsRecordDuringHandshake() throws {
     var (pair, _, _) = try CorePair.connected()
     pair.cores[1].resumption[0].sharedSecret[3] ^= 1
     pair.cores[0].resumption[0].sharedSecret[3] ^= 1
     let begin = pair.packets.count
     pair.beginCASE()
-    // Now only the initiator's copy is altered back: it will find the responder's proof wrong.
+    // The handshake uses the record with which it started, so this change has no effect.
     pair.cores[0].resumption[0].sharedSecret[3] ^= 1
     try pair.settle()
     #expect(pair.packets.count > begin)
     #expect(pair.established(0).count == 2)
   }
 
-  @Test func survivesTheLossOfAnyOnePacket() throws {
+  @Test func survivesLossOfOnePacket() throws {
     for lost in 0..<9 {
       var pair = try TestFabrics.pair()
       pair.losses = [lost]
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test func strangersShareNoRoot() throws {
+  @Test func rejectsUnknownRoot() throws {
     let left = try TestFabrics.make(), right = try TestFabrics.make(seed: 78)
     var pair = CorePair(fabrics: [[left[0]], [right[1]]])
     pair.beginCASE()
@@ -126,7 +126,7 @@ import Testing
     #expect(pair.cores.allSatisfy { $0.sessions.isEmpty && $0.handshakes.isEmpty && $0.exchanges.isEmpty })
   }
 
-  @Test func anotherNodeOfTheFabricIsNotTheOneMeant() throws {
+  @Test func rejectsOtherNodeOfFabric() throws {
     let fabrics = try TestFabrics.make(nodes: [1, 2, 3])
     var pair = CorePair(fabrics: [[fabrics[0]], [fabrics[2]]])
     pair.beginCASE(peer: 2)
@@ -134,7 +134,7 @@ import Testing
     #expect(pair.handshakeErrors(0) == [.refused(StatusReport(.failure, .noSharedTrustRoots))])
   }
 
-  @Test func anotherEpochKeyIsAnotherDestination() throws {
+  @Test func rejectsOtherEpochKey() throws {
     let left = try TestFabrics.make()
     let right = try TestFabrics.make(epochKey: Array("another epoch's!".utf8))
     var pair = CorePair(fabrics: [[left[0]], [right[1]]])
@@ -142,7 +142,7 @@ import Testing
     try pair.settle()
     #expect(pair.handshakeErrors(0) == [.refused(StatusReport(.failure, .noSharedTrustRoots))])
 
-    // While keys change, the responder knows more than one.
+    // During a key rotation, the responder has several keys.
     var both = right[1]
     both.identityProtectionKeys += left[1].identityProtectionKeys
     pair = CorePair(fabrics: [[left[0]], [both]])
@@ -151,7 +151,7 @@ import Testing
     #expect(pair.established(0).count == 1 && pair.established(1).count == 1)
   }
 
-  @Test func aKeyThatIsNotTheCertificatesIsNotTrusted() throws {
+  @Test func rejectsSignatureOfOtherKey() throws {
     let fabrics = try TestFabrics.make(nodes: [1, 2, 3])
     let impostor = try Fabric(
       index: 1, rootCertificate: fabrics[0].rootCertificate, intermediateCertificate: nil,
@@ -162,7 +162,7 @@ import Testing
     try pair.settle()
     #expect(pair.handshakeErrors(0) == [.untrusted("the signature is wrong")])
 
-    // The other way round, the responder refuses.
+    // With exchanged roles, the responder refuses.
     pair = CorePair(fabrics: [[impostor], [fabrics[0]]])
     pair.beginCASE(peer: 1)
     try pair.settle()
@@ -170,7 +170,7 @@ import Testing
     #expect(pair.cores[1].sessions.isEmpty)
   }
 
-  @Test func whenHandshakesAreExhaustedThePeerIsTold() throws {
+  @Test func answersBusyWithoutFreeSlot() throws {
     var configuration = NodeConfiguration()
     configuration.maximumInboundHandshakes = 0
     var pair = try TestFabrics.pair([.init(), configuration])
@@ -180,12 +180,12 @@ import Testing
     #expect(pair.cores[1].drops[.handshakesExhausted] == 1)
   }
 
-  /// A peer that begins and says no more loses its place to those who come after, but only when it has had its time.
-  @Test func anAbandonedHandshakeGivesWay() throws {
+  /// A peer that abandons its handshake loses the slot to the next one, but only after the timeout of the slot.
+  @Test func evictsAbandonedHandshake() throws {
     var configuration = NodeConfiguration()
     configuration.maximumInboundHandshakes = 1
     var pair = try TestFabrics.pair([.init(), configuration])
-    // The opcode stands behind a header with a source: core 0 never proves who it is.
+    // The opcode follows a header with a source: core 0 never sends Sigma3.
     pair.isLost = { core, bytes in core == 0 && bytes.count > 17 && bytes[17] == SecureChannelOpcode.sigma3 }
     pair.beginCASE()
     try pair.run(for: .seconds(4))
@@ -202,8 +202,8 @@ import Testing
     #expect(pair.cores[1].handshakes.isEmpty)
   }
 
-  /// Handshakes by certificate have their own room: they keep nobody from commissioning the device.
-  @Test func aFloodOfSigma1LeavesRoomForThePasscode() throws {
+  /// CASE handshakes have their own slots, so they can't block commissioning.
+  @Test func separatesPASESlotsFromCASESlots() throws {
     var configuration = NodeConfiguration()
     configuration.maximumInboundHandshakes = 0
     var pair = try TestFabrics.pair([.init(), configuration])
@@ -212,7 +212,7 @@ import Testing
     #expect(pair.cores[1].sessions.map(\.kind) == [.pase])
   }
 
-  @Test func nobodyThereTimesOut() throws {
+  @Test func timesOutWithoutAnswer() throws {
     var pair = try TestFabrics.pair()
     pair.isLost = { _, _ in true }
     pair.beginCASE()
@@ -223,7 +223,7 @@ import Testing
     #expect(pair.cores[0].exchanges.isEmpty)
   }
 
-  @Test func aCancelledHandshakeIsSilent() throws {
+  @Test func cancelsHandshakeSilently() throws {
     var pair = try TestFabrics.pair()
     let handshake = pair.beginCASE()
     pair.on(0) { core, now in core.cancel(handshake, at: now) }
@@ -233,7 +233,7 @@ import Testing
     #expect(pair.cores[1].handshakes.isEmpty && pair.cores[1].exchanges.isEmpty)
   }
 
-  @Test func aFabricThatNobodyHasIsNoResources() throws {
+  @Test func failsForUnknownFabric() throws {
     var pair = CorePair()
     pair.beginCASE()
     try pair.settle()
@@ -241,7 +241,7 @@ import Testing
     #expect(pair.cores[0].exchanges.isEmpty && pair.cores[0].unsecured.isEmpty)
   }
 
-  @Test func aFabricRemovedMeanwhileStaysRemoved() throws {
+  @Test func failsWhenFabricIsRemovedDuringHandshake() throws {
     var pair = try TestFabrics.pair()
     pair.beginCASE()
     try pair.run(for: .milliseconds(7))
@@ -250,10 +250,11 @@ import Testing
     try pair.settle()
     #expect(pair.established(1).isEmpty)
     #expect(pair.cores[1].sessions.isEmpty && pair.cores[1].resumption.isEmpty)
-    #expect(pair.established(0).isEmpty, "the initiator must not be told of success")
+    #expect(pair.established(0).isEmpty, "the initiator must not receive a success report")
   }
 
-  @Test("takes an empty or null ICAC and resumption ID as absent", arguments: [[0x30, 2, 0], [0x34, 2]] as [[UInt8]])
+  @Test(
+    "treats an empty or null ICAC and resumption id as absent", arguments: [[0x30, 2, 0], [0x34, 2]] as [[UInt8]])
   func absentCredentials(icac: [UInt8]) throws {
     let fabrics = try TestFabrics.make(hasIntermediate: false, tags: [])
     let (own, peer) = ([UInt8](repeating: 2, count: 65), [UInt8](repeating: 3, count: 65))
@@ -265,7 +266,7 @@ import Testing
     #expect(credentials.resumptionID == nil)
     let node = try CASEKeys.authenticate(credentials, fabric: fabrics[1], sender: own, receiver: peer).0
     #expect(node == fabrics[0].nodeID)
-    // Signed as sent.
+    // Signed including the empty ICAC.
     var signed = credentials
     let empty = SigmaCredentials.toBeSigned(
       operationalCertificate: fabrics[0].operationalCertificate, intermediateCertificate: [], sender: own,
@@ -273,7 +274,7 @@ import Testing
     signed.intermediateCertificate = []
     signed.signature = Octets(try DeterministicSignatures().sign(message: empty, with: fabrics[0].operationalKey))
     #expect(try CASEKeys.authenticate(signed, fabric: fabrics[1], sender: own, receiver: peer).0 == node)
-    // Half a resumption of which nothing is there is no resumption.
+    // Empty resumption fields count as absent.
     var sigma1 = Sigma1(random: Octets([UInt8](repeating: 1, count: 32)), sessionID: 5)
     sigma1.destinationID = Octets([UInt8](repeating: 1, count: 32))
     sigma1.publicKey = Octets(own)

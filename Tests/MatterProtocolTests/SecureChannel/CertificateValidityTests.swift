@@ -6,7 +6,7 @@ import Testing
 
 /// NotBefore and NotAfter in CASE. Matter Core § 6.5.7, § 3.5.6.
 @Suite struct CertificateValidityTests {
-  /// Some time in 2026, in seconds since 2000.
+  /// A time in 2026, in seconds since 2000-01-01 00:00 UTC.
   private static let now: UInt32 = 835_000_000
   private static let cases: [(name: String, validity: CertificateValidity, isValid: Bool)] = [
     ("valid", CertificateValidity(notBefore: now - 10, notAfter: now + 10), true),
@@ -16,8 +16,8 @@ import Testing
   ]
 
   /// - Parameters:
-  ///   - node: whose certificate it is: 1 opens the session, 2 answers.
-  ///   - clock: of both sides.
+  ///   - node: The owner of the certificate: 1 is the initiator, 2 the responder.
+  ///   - clock: The trusted time of both sides.
   private func connect(_ validity: CertificateValidity, of node: UInt64, clock: Int64?) throws -> CorePair {
     let fabrics = try TestFabrics.make(validity: { $0 == node ? validity : CertificateValidity(notBefore: 1) })
     var pair = CorePair(fabrics: fabrics.map { [$0] })
@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test(arguments: 0..<4, [UInt64(1), 2])
-  func judgesCertificatesByATrustedClock(index: Int, node: UInt64) throws {
+  func checksValidityByTrustedClock(index: Int, node: UInt64) throws {
     let (name, validity, isValid) = Self.cases[index]
     let pair = try connect(validity, of: node, clock: Int64(Self.now))
     #expect(pair.established(0).count == (isValid ? 1 : 0), "\(name), of node \(node)")
@@ -37,13 +37,13 @@ import Testing
   }
 
   @Test(arguments: 0..<4, [UInt64(1), 2])
-  func acceptsAnyTimeWithoutATrustedClock(index: Int, node: UInt64) throws {
+  func acceptsAnyValidityWithoutTrustedClock(index: Int, node: UInt64) throws {
     let pair = try connect(Self.cases[index].validity, of: node, clock: nil)
     #expect(pair.established(0).count == 1 && pair.established(1).count == 1)
   }
 
   @Test(arguments: [Int64.max, .min, -1, 0])
-  func survivesAClockThatIsFarOff(clock: Int64) throws {
+  func toleratesExtremeClockValues(clock: Int64) throws {
     let pair = try connect(CertificateValidity(notBefore: 1), of: 2, clock: clock)
     #expect(pair.established(0).count == (clock > 0 ? 1 : 0))
   }

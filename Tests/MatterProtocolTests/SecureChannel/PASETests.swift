@@ -5,7 +5,7 @@ import Testing
 @testable import MatterProtocol
 
 @Suite struct PASETests {
-  @Test func bothSidesGetTheSameKeys() throws {
+  @Test func establishesSession() throws {
     var pair = CorePair()
     let handshake = try pair.beginPASE()
     try pair.settle()
@@ -26,13 +26,13 @@ import Testing
     #expect(left.fabric == .none && left.peerNodeID == .unspecified && right.localNodeID == .unspecified)
     #expect(left.parameters == .own && right.parameters == .own)
 
-    // Request, Response, Pake1 to Pake3, StatusReport, and the acknowledgement that nothing could carry.
+    // Request, response, Pake1 to Pake3, StatusReport and its standalone acknowledgement.
     let opcodes = try pair.packets.map { try clearHeaders($0.bytes).payload.opcode }
     #expect(opcodes == [0x20, 0x21, 0x22, 0x23, 0x24, 0x40, 0x10])
     #expect(pair.cores.allSatisfy { $0.handshakes.isEmpty && $0.exchanges.isEmpty })
     #expect(pair.cores.allSatisfy { $0.drops.total == 0 })
 
-    // The keys work both ways.
+    // The keys work in both directions.
     _ = pair.request([1, 2, 3], on: own)
     _ = pair.request([4, 5], on: other, from: 1, then: .close)
     try pair.settle()
@@ -40,7 +40,7 @@ import Testing
     #expect(Set(pair.messages(0).map(\.content)) == [[4, 5], [3, 2, 1]])
   }
 
-  @Test func theMessagesOfAnExchangeAcknowledgeEachOther() throws {
+  @Test func piggybacksAcknowledgements() throws {
     var pair = CorePair()
     try pair.beginPASE()
     try pair.settle()
@@ -49,7 +49,7 @@ import Testing
       #expect(next.payload.acknowledged == previous.message.counter)
       #expect(next.payload.exchange == previous.payload.exchange)
     }
-    // The initiator names itself, and is named, by an ephemeral node id in the operational range.
+    // The initiator uses an ephemeral node id in the operational range as source, and as destination of the responses.
     let ephemeral = try #require(headers[0].message.source)
     #expect(ephemeral.isOperational)
     #expect(headers[1].message.destination == .node(ephemeral))
@@ -58,27 +58,27 @@ import Testing
     #expect(headers.last?.payload.needsAck == false)
   }
 
-  @Test func aWrongPasscodeFailsAndIsCounted() throws {
+  @Test func countsWrongPasscodeAsAttempt() throws {
     var pair = CorePair()
     try pair.beginPASE(12_345_679)
     try pair.settle()
     #expect(pair.established(0).isEmpty && pair.established(1).isEmpty)
     #expect(pair.handshakeErrors(0) == [.wrongPasscode])
     #expect(pair.attempts == 1)
-    // The device is told: invalid parameter.
+    // The device receives a status report with the code invalid parameter.
     let report = try #require(pair.packets.last { $0.sender == 0 && $0.bytes.count > 30 })
     #expect(StatusReport(decoding: try clearHeaders(report.bytes).content) == .invalidParameter)
     #expect(pair.cores.allSatisfy { $0.handshakes.isEmpty && $0.sessions.isEmpty })
 
-    // The right one works after that.
+    // The right passcode works after that.
     try pair.beginPASE()
     try pair.settle()
     #expect(pair.established(1).count == 1)
     #expect(pair.attempts == 1)
   }
 
-  /// Who knows our proof can tell a right guess from a wrong one, so going silent then must not be free.
-  @Test func goingSilentAfterOurProofCountsAsAnAttempt() throws {
+  /// The proof of the responder is enough to verify a guess, so silence after it must count as an attempt.
+  @Test func countsSilenceAfterProofAsAttempt() throws {
     var pair = CorePair()
     pair.isLost = { sender, bytes in
       guard let headers = try? clearHeaders(bytes) else { return false }
@@ -91,7 +91,7 @@ import Testing
     #expect(pair.cores[1].handshakes.isEmpty)
   }
 
-  @Test func goingSilentBeforeOurProofIsNoAttempt() throws {
+  @Test func ignoresSilenceBeforeProof() throws {
     var pair = CorePair()
     pair.isLost = { sender, bytes in
       guard let headers = try? clearHeaders(bytes) else { return false }
@@ -104,7 +104,7 @@ import Testing
     #expect(pair.cores[1].handshakes.isEmpty)
   }
 
-  @Test func aClosedWindowRefuses() throws {
+  @Test func refusesWithoutOpenWindow() throws {
     var pair = CorePair()
     _ = pair.on(0) { core, now in
       core.establishPASE(passcode: 20_202_021, to: CorePair.addresses[1], parameters: .init(), at: now)
@@ -113,7 +113,7 @@ import Testing
     #expect(pair.handshakeErrors(0) == [.refused(.invalidParameter)])
   }
 
-  @Test func closingTheWindowEndsAttemptsUnderWay() throws {
+  @Test func endsHandshakesWhenWindowCloses() throws {
     var pair = CorePair()
     try pair.beginPASE()
     try pair.run(for: .milliseconds(12))
@@ -125,7 +125,7 @@ import Testing
     #expect(pair.handshakeErrors(0).count == 1)
   }
 
-  @Test func survivesTheLossOfAnyOnePacket() throws {
+  @Test func survivesLossOfOnePacket() throws {
     for lost in 0..<7 {
       var pair = CorePair()
       pair.losses = [lost]
@@ -138,13 +138,13 @@ import Testing
     }
   }
 
-  /// One commissioner went silent after the parameters: the next one need not wait until the first has timed out.
-  @Test func aSilentCommissionerKeepsNobodyOut() throws {
+  /// A handshake that was abandoned after the parameters does not block another commissioner.
+  @Test func admitsSecondCommissioner() throws {
     var pair = CorePair()
     try pair.beginPASE()
     try pair.run(for: .milliseconds(7))
     var request = pair.packets[0].bytes
-    // The same first message by somebody else: another source node, another message counter.
+    // The same first message with another source node and message counter.
     request[4] ^= 0x55
     request[8] ^= 0x55
     pair.cores[1].receive(request, from: SocketAddress(.loopback4, port: 1234), at: pair.now)
@@ -155,7 +155,7 @@ import Testing
     #expect(pair.attempts == 0)
   }
 
-  @Test func whenTheRoomIsTakenACommissionerIsToldToWait() throws {
+  @Test func answersBusyWithoutFreeSlot() throws {
     var configuration = NodeConfiguration()
     configuration.maximumInboundPASEHandshakes = 1
     var pair = CorePair(configurations: [.init(), configuration])
@@ -169,9 +169,9 @@ import Testing
       Issue.record("nothing was sent")
       return
     }
-    let stranger = SocketAddress(.loopback4, port: 1234)
-    pair.cores[1].receive(bytes, from: stranger, at: pair.now)
-    guard case .send(let answer, stranger)? = pair.cores[1].nextOutput() else {
+    let source = SocketAddress(.loopback4, port: 1234)
+    pair.cores[1].receive(bytes, from: source, at: pair.now)
+    guard case .send(let answer, source)? = pair.cores[1].nextOutput() else {
       Issue.record("nothing was answered")
       return
     }
@@ -185,7 +185,7 @@ import Testing
     #expect(pair.established(0).count == 1)
   }
 
-  @Test func ofTwoAttemptsFromOneAddressTheLaterCounts() throws {
+  @Test func replacesHandshakeOfSameAddress() throws {
     var pair = CorePair()
     try pair.beginPASE()
     try pair.run(for: .milliseconds(7))
@@ -199,7 +199,7 @@ import Testing
   @Test(arguments: [
     (15, 1000), (33, 1000), (16, 999), (16, 100_001), (0, 0),
   ])
-  func parametersOutOfRangeAreRefused(saltLength: Int, iterations: UInt32) throws {
+  func refusesParametersOutOfRange(saltLength: Int, iterations: UInt32) throws {
     var pair = CorePair()
     var parameters = try TestPasscode.parameters()
     parameters.salt = [UInt8](repeating: 1, count: saltLength)
@@ -215,7 +215,7 @@ import Testing
 }
 
 extension CorePair {
-  /// How many passcodes core 1 counted as tried.
+  /// The number of failed PASE attempts that core 1 reported.
   var attempts: Int {
     outputs(of: 1).count { if case .paseAttemptFailed = $0 { true } else { false } }
   }

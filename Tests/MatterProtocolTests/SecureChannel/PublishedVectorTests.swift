@@ -5,8 +5,8 @@ import Testing
 @testable import MatterProtocol
 
 @Suite struct PublishedVectorTests {
-  /// The specification's example, § 4.14.2.4.1, also in the SDK's TestCASESession.cpp.
-  @Test func destinationID() throws {
+  /// The example of the specification, § 4.14.2.4.1, also in TestCASESession.cpp of the SDK.
+  @Test func derivesDestinationID() throws {
     let root = hexadecimal(
       """
       044a9f42b1ca4840d37292bbc7f6a7e11e22200c976fc900dbc98a7a383a641cb8254a2e56d4e295a847943b4e3897c4a773e930277b4d9f\
@@ -26,7 +26,8 @@ import Testing
         nodeID: 0xCD55_44AA_7B13_EF15) != expected)
   }
 
-  /// A node in the middle of the SDK's session 3000 (TestSessionManagerDispatch.cpp), which uses one key both ways.
+  /// Returns a node with session 3000 of the SDK (TestSessionManagerDispatch.cpp), which uses one key in both
+  /// directions.
   private func core(peerCounter: UInt32? = nil) throws -> NodeCore {
     var core = NodeCore(random: SeededRandomSource(seed: 1))
     let key = hexadecimal("5eded244e5532b3cdc23409dbad052d2")
@@ -43,7 +44,7 @@ import Testing
     ("", "00b80b0039300000 5a989ae42e8d 847f535c3007e6150cd65867f2b817db"),
     ("1122334455", "00b80b0039300000 5a989ae42e8d 0f7f885dfb 2faa8949cf730a5728e0354610a0c4a7"),
   ])
-  func aSecuredMessage(payload: String, encrypted: String) throws {
+  func decryptsAndEncryptsPublishedMessages(payload: String, encrypted: String) throws {
     var receiver = try core()
     receiver.receive(hexadecimal(encrypted), from: CorePair.addresses[0], at: .zero)
     guard case .message(let message)? = receiver.nextOutput() else {
@@ -54,7 +55,7 @@ import Testing
     #expect(message.exchange.number == 0x0EEE && !message.exchange.isInitiator && message.isFirst)
     #expect(message.content == hexadecimal(payload))
 
-    // The other way round, the same bytes come out.
+    // Sending produces the same bytes.
     var sender = try core()
     let header = PayloadHeader(
       isFromInitiator: true, needsAck: true, opcode: 0x64, exchange: 0x0EEE, protocolID: ProtocolID(0x7D20))
@@ -66,10 +67,10 @@ import Testing
   @Test(arguments: [
     "00b80b0039300000 5a989ae42e8d 847f535c3007e6150cd65867f2b817dd",
     "00b80b0039300000 5a989ae42e8d 0f7f885dfb 2faa8949cf730a5728e0354610a0c4aa",
-    // With a privacy flag that no unicast message has.
+    // With the privacy flag, which unicast messages never have.
     "00b80b8087beef06 aa26a0f901ef ce9f9a67c8 137917d15b81d15d313308319758ea3f",
   ])
-  func aBrokenMessage(encrypted: String) throws {
+  func rejectsCorruptedMessages(encrypted: String) throws {
     var receiver = try core()
     receiver.receive(hexadecimal(encrypted), from: CorePair.addresses[0], at: .zero)
     let output = receiver.nextOutput()

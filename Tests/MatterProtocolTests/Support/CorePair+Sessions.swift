@@ -4,11 +4,11 @@ import MatterModel
 
 @testable import MatterProtocol
 
-/// Fabrics made for tests, always the same ones.
+/// Deterministic fabrics for tests.
 enum TestFabrics {
   static let epochKey = Array("the epoch's key!".utf8)
 
-  /// The memberships of some nodes in one fabric.
+  /// Returns the fabric as seen by each of the nodes.
   static func make(
     nodes: [UInt64] = [1, 2], fabricID: UInt64 = 0xFAB, seed: UInt64 = 77, hasIntermediate: Bool = false,
     tags: [UInt32] = [], epochKey: [UInt8] = epochKey, index: FabricIndex = 1,
@@ -36,7 +36,7 @@ enum TestFabrics {
     }
   }
 
-  /// A node on each side, both of the same fabric.
+  /// Returns a pair of nodes on the same fabric.
   static func pair(_ configurations: [NodeConfiguration] = [.init(), .init()], seed: UInt64 = 1) throws -> CorePair {
     let fabrics = try make()
     return CorePair(seed: seed, configurations: configurations, fabrics: fabrics.map { [$0] })
@@ -54,7 +54,7 @@ enum TestPasscode {
 }
 
 extension CorePair {
-  /// Core 0 opens a session by passcode with core 1.
+  /// Starts a PASE handshake of core 0 with core 1.
   @discardableResult
   mutating func beginPASE(_ passcode: UInt32 = TestPasscode.right) throws -> HandshakeID {
     let parameters = try TestPasscode.parameters()
@@ -64,7 +64,7 @@ extension CorePair {
     }
   }
 
-  /// Core 0, which is node 1, opens an operational session with core 1, which is node 2.
+  /// Starts a CASE handshake of core 0, which is node 1, with core 1, which is node 2.
   @discardableResult
   mutating func beginCASE(peer: NodeID = 2, parameters: SessionParameters = .init()) -> HandshakeID {
     on(0) { core, now in
@@ -72,7 +72,7 @@ extension CorePair {
     }
   }
 
-  /// Both ends of an operational session, everything acknowledged.
+  /// Returns a pair with an established CASE session and no pending acknowledgements.
   static func connected(
     _ configurations: [NodeConfiguration] = [.init(), .init()], seed: UInt64 = 1
   ) throws -> (pair: CorePair, session: SessionID, peerSession: SessionID) {
@@ -83,7 +83,7 @@ extension CorePair {
     return (pair, own, other)
   }
 
-  /// Core 0 opens an exchange and sends a message that wants an answer.
+  /// Opens an exchange and sends a request on it.
   mutating func request(
     _ payload: [UInt8] = [0x15, 0x18], on session: SessionID, isReliable: Bool = true, from core: Int = 0,
     then: AfterSending = .expectResponse(within: .seconds(5))
@@ -96,14 +96,14 @@ extension CorePair {
   }
 }
 
-/// The headers of a datagram in the clear.
+/// Decodes the headers of an unencrypted datagram.
 func clearHeaders(_ bytes: [UInt8]) throws -> (message: MessageHeader, payload: PayloadHeader, content: [UInt8]) {
   let (header, end) = try MessageHeader.decode(bytes)
   let (payload, offset) = try PayloadHeader.decode(bytes, at: end)
   return (header, payload, Array(bytes[offset...]))
 }
 
-/// Bytes from hexadecimal digits; anything else between them is passed over.
+/// Returns the bytes of hexadecimal digits, ignoring other characters.
 func hexadecimal(_ text: String) -> [UInt8] {
   let digits = text.compactMap(\.hexDigitValue)
   return stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }

@@ -2,11 +2,11 @@ import MatterCrypto
 
 @testable import MatterProtocol
 
-/// Two cores back to back in virtual time: a clock, datagrams in flight, and loss by the number of the packet.
+/// Two connected cores in virtual time, with latency and packet loss.
 ///
-/// Core 0 is the one that begins in most tests, core 1 the one that answers.
+/// In most tests core 0 is the initiator and core 1 the responder.
 struct CorePair {
-  /// A datagram that was sent, whether or not it got through.
+  /// A sent datagram, delivered or lost.
   struct Packet {
     let number: Int
     let sender: Int
@@ -20,7 +20,7 @@ struct CorePair {
     let at: Instant
     let output: NodeOutput
   }
-  /// The clock did not get to where it was to go: cores that keep each other busy.
+  /// Thrown if the cores exchange messages without end.
   struct Livelock: Error {}
 
   var now = Instant.zero
@@ -28,11 +28,11 @@ struct CorePair {
   var packets: [Packet] = []
   var reports: [Report] = []
   var latency: Duration = .milliseconds(5)
-  /// Numbers of the packets that get lost.
+  /// The numbers of the packets to lose.
   var losses: Set<Int> = []
-  /// Decides on top of ``losses``; the sender and the bytes are given.
+  /// Additionally decides by sender and bytes whether a packet is lost.
   var isLost: (Int, [UInt8]) -> Bool = { _, _ in false }
-  /// What core 1 does with a message.
+  /// Handles the messages that core 1 receives.
   var serve: (inout NodeCore, InboundMessage, Instant) -> Void = CorePair.echo
   var steps = 0
 
@@ -50,13 +50,13 @@ struct CorePair {
     }
   }
 
-  /// Answers with the payload reversed, opcode 9, and closes.
+  /// Responds with the reversed payload and opcode 9, and closes the exchange.
   static func echo(_ core: inout NodeCore, _ message: InboundMessage, _ now: Instant) {
     core.send(
       9, payload: message.bytes[message.payload].reversed(), on: message.exchange, then: .close, at: now)
   }
 
-  /// Takes a core's outputs: datagrams take off, the rest is reported.
+  /// Drains the outputs of a core: sends datagrams and records the others.
   mutating func drain(_ index: Int) {
     while let output = cores[index].nextOutput() {
       switch output {
@@ -68,7 +68,7 @@ struct CorePair {
       default:
         reports.append(Report(core: index, at: now, output: output))
         guard case .message(let message) = output else { continue }
-        // The answer to core 0 ends its exchange.
+        // The response to core 0 ends its exchange.
         if index == 1 {
           serve(&cores[1], message, now)
         } else if !message.isFirst {
@@ -78,19 +78,19 @@ struct CorePair {
     }
   }
 
-  /// Does something with a core, then takes its outputs.
+  /// Calls `body` with a core, then drains its outputs.
   mutating func on<Result>(_ index: Int, _ body: (inout NodeCore, Instant) -> Result) -> Result {
     let result = body(&cores[index], now)
     drain(index)
     return result
   }
 
-  /// When something happens next.
+  /// The time of the next delivery or timer.
   var nextEvent: Instant? {
     .earlier(flying.map(\.at).min(), .earlier(cores[0].nextDeadline, cores[1].nextDeadline))
   }
 
-  /// Jumps to the next thing to happen, and lets it happen.
+  /// Advances the clock to the next event and handles it.
   mutating func step() throws {
     guard let next = nextEvent else { return }
     steps += 1
@@ -110,17 +110,17 @@ struct CorePair {
     }
   }
 
-  /// Runs until nothing is left to happen.
+  /// Runs until there are no more events.
   mutating func settle() throws { while nextEvent != nil { try step() } }
 
-  /// Lets this much time pass.
+  /// Runs for a duration of virtual time.
   mutating func run(for time: Duration) throws {
     let end = now + time
     while let next = nextEvent, next <= end { try step() }
     now = end
   }
 
-  // MARK: What came of it
+  // MARK: Results
 
   func outputs(of core: Int) -> [NodeOutput] { reports.filter { $0.core == core }.map(\.output) }
 

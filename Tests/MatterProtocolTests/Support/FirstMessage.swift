@@ -2,9 +2,9 @@ import MatterModel
 
 @testable import MatterProtocol
 
-/// What an attacker without any credentials can send: well-formed first messages of handshakes.
+/// Well-formed first messages of handshakes, as an attacker without credentials can send them.
 enum FirstMessage {
-  /// The first message of a handshake, as somebody else with another message counter would send it.
+  /// Returns the first message of a handshake, with source and counters derived from `number`.
   static func datagram(_ opcode: UInt8, _ number: Int, _ payload: [UInt8]) -> [UInt8] {
     var bytes: [UInt8] = []
     MessageHeader(sessionID: 0, counter: UInt32(number), source: NodeID(UInt64(number) + 1)).encode(to: &bytes)
@@ -15,7 +15,7 @@ enum FirstMessage {
     return bytes + payload
   }
 
-  /// What a core says first.
+  /// Returns the payload of the first message that a core sends.
   static func payload(_ core: inout NodeCore, _ begin: (inout NodeCore) -> Void) throws -> [UInt8] {
     begin(&core)
     while let output = core.nextOutput() {

@@ -3,7 +3,7 @@ import Scenario
 import Simulation
 import Testing
 
-// The snippets of the article “Testing a home”, word for word, so that they compile: `ArticleTests` holds it to that.
+// The snippets of the article “Testing a home”, verbatim; `ArticleTests` compares them.
 
 enum ArticleSnippets {
   static func body() async throws {
@@ -15,7 +15,7 @@ enum ArticleSnippets {
     }
   }
 
-  static func happenings(_ world: isolated SimulatedHome) throws {
+  static func faults(_ world: isolated SimulatedHome) throws {
     let onOff = AttributePlace(0x0006, 0x0000)
     try world.inject("Lamp", .conditions(LinkConditions(latency: .milliseconds(80), loss: Ratio(30, of: 100))))
     try world.inject("Plug", .family(.v6, isOn: false))
@@ -23,7 +23,7 @@ enum ArticleSnippets {
     try world.set(onOff, of: "Lamp", to: [0x09])
   }
 
-  static func story(_ lamp: HomeDevice, _ world: SimulatedHome) {
+  static func comment(_ lamp: HomeDevice, _ world: SimulatedHome) {
     #expect(lamp.sourceConnectivity.connectivityState == .online, "\(world)")
   }
 

@@ -1,19 +1,19 @@
 import Foundation
 import Testing
 
-/// What the documentation shows is what compiles.
+/// Checks that the Swift snippets of the documentation are compiled.
 @Suite("Articles on scenarios") struct ArticleTests {
-  /// The lines of a text without the blanks around them, and without empty ones.
+  /// Returns the nonempty lines of a text, trimmed.
   private func lines(_ text: some StringProtocol) -> [String] {
     text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
   }
 
-  /// - Parameter minimum: how many snippets there are at least.
+  /// - Parameter minimum: the smallest number of snippets expected.
   @Test(arguments: [
     ("Sources/Scenario/Scenario.docc/TestingAHome.md", "ArticleSnippets.swift", 6),
     ("README.md", "ReadmeSnippets.swift", 4),
   ])
-  func everySnippetIsCompiled(_ file: String, _ snippets: String, _ minimum: Int) throws {
+  func compilesEverySnippet(_ file: String, _ snippets: String, _ minimum: Int) throws {
     let here = URL(filePath: #filePath).deletingLastPathComponent()
     let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     let article = try String(contentsOf: root.appending(path: file), encoding: .utf8)
@@ -25,7 +25,7 @@ import Testing
     for block in blocks {
       let wanted = lines(block)
       let isThere = compiled.indices.contains { start in compiled[start...].starts(with: wanted) }
-      #expect(isThere, "not among the snippets that are compiled:\n\(block)")
+      #expect(isThere, "not among the compiled snippets:\n\(block)")
     }
   }
 }

@@ -8,7 +8,7 @@ import Scenario
 import Simulation
 import Testing
 
-// The Swift of README.md, word for word, so that it compiles: `ArticleTests` holds it to that.
+// The Swift snippets of README.md, verbatim; `ArticleTests` compares them.
 
 enum ReadmeSnippets {
   static func home(_ options: HomeController.Options) async throws {

@@ -10,7 +10,7 @@ import MatterTLV
 import Simulation
 import Testing
 
-/// A lamp, a bridge with two lamps behind it, and a home that follows them, in a world of their own.
+/// A lamp, a bridge with two lamps, and a home that follows them, in their own world.
 final class FollowedHome {
   /// 2026-01-01 00:00 UTC.
   static let epoch: Int64 = 1_767_225_600_000_000
@@ -19,10 +19,10 @@ final class FollowedHome {
   let lamp: SimulatedHost<DeviceEngine>
   let bridge: SimulatedHost<DeviceEngine>
   let home: SimulatedHost<HomeEngine>
-  private let keeper = Keeper()
+  private let updateLog = UpdateLog()
 
-  /// What a database would keep: the log of all that happened.
-  private final class Keeper {
+  /// The log of all updates, in place of a database.
+  private final class UpdateLog {
     var log: [HomeUpdate] = []
     var configuration = HomeConfiguration()
     var forgetsAddresses = false
@@ -62,7 +62,7 @@ final class FollowedHome {
           intermediateCertificate: material.attestation.pai.der,
           certificationDeclaration: material.attestation.certificationDeclaration),
         port: 5540, hostName: "00112233445\(number)")
-      // The home has to notice by itself that they were started again.
+      // Without resumption, the home has to notice restarts by itself.
       configuration.resumesSubscriptions = false
       return world.add(name) { boot in
         DeviceEngine(
@@ -77,31 +77,31 @@ final class FollowedHome {
         EndpointDefinition(1, deviceTypes: [DeviceTypes.aggregator], servers: [], parts: [2, 3]),
         Self.light(2, bridgedAs: "Left"), Self.light(3, bridgedAs: "Right"),
       ])
-    change(&keeper.configuration)
+    change(&updateLog.configuration)
     let controllerConfiguration = ControllerConfiguration(
       notBefore: 0, attestation: material.verifier, signatures: DeterministicSignatures())
-    home = world.add("home") { [keeper] boot in
-      keeper.collect()
+    home = world.add("home") { [updateLog] boot in
+      updateLog.collect()
       do {
         var state = boot.state
-        if keeper.forgetsAddresses {
+        if updateLog.forgetsAddresses {
           for (key, record) in state where key.hasPrefix(PeerRecord.prefix) {
             state[key] = try Self.withoutAddress(record)
           }
         }
         let controller = try ControllerEngine(controllerConfiguration, state: state, random: boot.random)
         return HomeEngine(
-          controller, keeper.configuration, state: keeper.state, versions: keeper.versions, epoch: Self.epoch,
+          controller, updateLog.configuration, state: updateLog.state, versions: updateLog.versions, epoch: Self.epoch,
           at: boot.now)
       } catch {
-        // The state is what the engine itself stored: not to read it is a fault that no test goes on after.
+        // The engine stored this state itself, so a failure to read it is a programming error.
         preconditionFailure("the home does not start: \(error)")
       }
     }
-    keeper.host = home
+    updateLog.host = home
   }
 
-  /// A record of a node that was never heard: without the fields that say where.
+  /// Returns a node record without the address fields.
   private static func withoutAddress(_ record: [UInt8]) throws -> [UInt8] {
     var element = try TLVElement(decoding: record)
     if case .structure(let fields) = element.value {
@@ -125,9 +125,9 @@ final class FollowedHome {
         + (information.map { [$0] } ?? []))
   }
 
-  // MARK: Doing
+  // MARK: Operations
 
-  /// Commissions lamp and bridge, as nodes 1 and 2, and follows them.
+  /// Commissions the lamp and the bridge as nodes 1 and 2, and follows them.
   func start() throws {
     for number in [UInt16(3001), 3002] {
       let request = CommissioningRequest(passcode: SimulatedHome.passcode, target: .discriminator(.long(number)))
@@ -142,22 +142,22 @@ final class FollowedHome {
     try #require(try run(until: { $0.devices.count == 4 && $0.devices.values.allSatisfy(\.isOnline) }))
   }
 
-  /// Whether the home, when it starts, does not know where its devices were.
+  /// Whether the home loses the devices' addresses on restart.
   var forgetsAddresses: Bool {
-    get { keeper.forgetsAddresses }
-    set { keeper.forgetsAddresses = newValue }
+    get { updateLog.forgetsAddresses }
+    set { updateLog.forgetsAddresses = newValue }
   }
 
   func follow() { home.command { engine, now in engine.follow(at: now) } }
 
   var state: HomeState { home.engine?.reducer.state ?? HomeState() }
-  /// All that was told since the beginning.
+  /// All updates since the start.
   var log: [HomeUpdate] {
-    keeper.collect()
-    return keeper.log
+    updateLog.collect()
+    return updateLog.log
   }
 
-  /// - Returns: whether the home came to be so.
+  /// - Returns: whether the condition held within the time.
   func run(for time: Duration = .seconds(60), until condition: (HomeState) -> Bool) throws -> Bool {
     try world.run(for: time) { condition(state) }
   }

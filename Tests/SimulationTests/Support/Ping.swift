@@ -1,8 +1,8 @@
 import MatterProtocol
 import Simulation
 
-/// A toy engine: sends a number to its peer every second, answers numbers that it gets with the next one, up to ten, and
-/// stores what it saw.
+/// A simple engine: sends a number to its peer every second, answers each number with the next one up to ten, and
+/// stores how many it received.
 struct Ping: Engine {
   enum Event: Hashable, Sendable {
     case got(UInt8)
@@ -48,7 +48,7 @@ struct Ping: Engine {
 }
 
 extension World {
-  /// A host that pings and one that only answers.
+  /// Adds a host that sends pings and one that only answers.
   func addPair() -> (pinger: SimulatedHost<Ping>, ponger: SimulatedHost<Ping>) {
     let ponger = add("ponger") { Ping($0, sendsTo: nil) }
     let address = ponger.address

@@ -8,7 +8,7 @@ import MatterProtocol
 import Simulation
 import Testing
 
-/// A dimmable light and a controller in a world of their own.
+/// A dimmable light and a controller in their own world.
 final class SimulatedHome {
   static let passcode: UInt32 = 20_202_021
   static let discriminator: UInt16 = 3840
@@ -17,7 +17,7 @@ final class SimulatedHome {
   let light: SimulatedHost<DeviceEngine>
   let controller: SimulatedHost<ControllerEngine>
 
-  /// What takes long to make, once for all tests.
+  /// Values that take long to create, shared by all tests.
   struct Material: Sendable {
     let attestation: TestAttestation
     let verifier: AttestationVerifier
@@ -71,15 +71,15 @@ final class SimulatedHome {
       do {
         return try ControllerEngine(controllerConfiguration, state: boot.state, random: boot.random)
       } catch {
-        // The state is what the engine itself stored: not to read it is a fault that no test goes on after.
+        // The engine stored this state itself, so a failure to read it is a programming error.
         preconditionFailure("the controller does not start: \(error)")
       }
     }
   }
 
-  // MARK: Doing
+  // MARK: Operations
 
-  /// Asks the controller for something, and runs until it is over.
+  /// Starts an operation of the controller, and runs until it completes.
   func result(
     within time: Duration = .seconds(300), of request: (inout ControllerEngine, Instant) -> OperationID
   ) throws -> OperationOutcome {
@@ -89,7 +89,7 @@ final class SimulatedHome {
     }.get()
   }
 
-  /// By setup code, as found by DNS-SD.
+  /// Commissions the light by setup code and DNS-SD.
   @discardableResult
   func commission(_ passcode: UInt32 = passcode) throws -> NodeID {
     let request = CommissioningRequest(passcode: passcode, target: .discriminator(.long(Self.discriminator)))
@@ -123,10 +123,10 @@ final class SimulatedHome {
 
   func toggle() throws { try invoke([CommandData(OnOff.toggle.path(on: 1))]).checkStatus() }
 
-  /// Where the controller keeps devices that may have been commissioned.
+  /// The keys of the devices that may have been commissioned.
   var unconfirmed: [String] { controller.store.keys.filter { $0.hasPrefix("unconfirmed/") } }
 
-  /// What the light itself holds.
+  /// The present value on the light.
   var isOn: Bool? { light.command { engine, _ in engine.value(OnOff.onOff, on: 1) } ?? nil }
   func state() throws -> Bool {
     let isOn = isOn
@@ -137,7 +137,7 @@ final class SimulatedHome {
     return value?.wrapped
   }
 
-  /// Subscribes, and waits until the subscription stands.
+  /// Subscribes, and waits until the subscription is established.
   @discardableResult
   func subscribe(_ path: AttributePath, maxInterval: Duration = .seconds(30)) throws -> SubscriptionHandle {
     let request = SubscriptionRequest(paths: [path], maxInterval: maxInterval)
@@ -150,12 +150,12 @@ final class SimulatedHome {
     return handle
   }
 
-  /// Switches the light by hand.
+  /// Switches the light at the device.
   func switchByHand(_ isOn: Bool) {
     light.command { engine, now in try? engine.act(set: OnOff.onOff, isOn, on: 1, at: now) }
   }
 
-  /// What the subscription told of an attribute, in order.
+  /// Returns the reported values of an attribute, in order.
   func reports<Value: ModelValue>(of path: ConcreteAttributePath, as _: Value.Type) throws -> [Value] {
     try controller.events.compactMap {
       guard case .attributeReport(_, path, let value, _) = $0.event else { return nil }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import VirtualDevices
 
-/// A cluster with an attribute of each kind that a file can set.
+/// A cluster with one attribute of each kind that a file can set.
 private enum LampColor: Cluster {
   static let id: ClusterID = 0xFFF1_FC01, revision: UInt16 = 1, name = "LampColor"
   static let isWarm = MatterModel.Attribute<Self, Bool>(0, "IsWarm")
@@ -25,14 +25,14 @@ struct AttributeCatalogueTests {
     return try load(text, catalogue: catalogue).devices.first?.initialValues.first
   }
 
-  @Test("Names")
+  @Test("finds names in the files' spelling")
   func names() {
     #expect(catalogue.clusterNames == ["lampColor"])
     #expect(catalogue.attributeNames(of: "LAMPCOLOR") == ["isWarm", "level", "offset", "nocLabel", "key", "iDs"])
     #expect(catalogue.attributeNames(of: "x").isEmpty)
   }
 
-  @Test("Values become the attribute's type")
+  @Test("converts values to the attribute's type")
   func values() throws {
     let warm = try #require(try read("LampColor.iswarm: on"))
     #expect(warm.cluster == "lampColor")
@@ -50,7 +50,7 @@ struct AttributeCatalogueTests {
   }
 
   @Test(
-    "What does not fit",
+    "reports values that do not fit",
     arguments: [
       ("lampColour.level: 1", "5:7: found cluster “lampColour”, expected a known cluster, did you mean “lampColor”?"),
       ("lampColor.levle: 1", "5:7: found attribute “levle”, expected an attribute of lampColor, did you mean “level”?"),
@@ -77,13 +77,13 @@ struct AttributeCatalogueTests {
 @Suite("Suggestions")
 struct NearestNameTests {
   @Test(
-    "Distances",
+    "computes distances",
     arguments: [("", "", 0), ("a", "", 1), ("port", "prot", 1), ("kitten", "sitting", 3), ("abc", "abc", 0)])
   func distances(a: String, b: String, distance: Int) {
     #expect(NearestName.distance(Array(a), Array(b)) == distance)
   }
 
-  @Test("Nothing is suggested for what is far from everything")
+  @Test("suggests nothing without a similar name")
   func nothing() {
     #expect(NearestName.suggestions(for: "zebra", in: ["name", "type"]).isEmpty)
     #expect(NearestName.suggestions(for: "", in: ["name"]).isEmpty)

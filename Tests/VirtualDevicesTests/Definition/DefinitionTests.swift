@@ -3,14 +3,14 @@ import Testing
 
 @testable import VirtualDevices
 
-/// Loads one file that is called `home.yaml`.
+/// Loads one file named `home.yaml`.
 func load(_ text: String, catalogue: AttributeCatalogue? = nil) throws(DefinitionError) -> HomeDefinition {
   try HomeDefinition.load(files: [(name: "home.yaml", text: text)], catalogue: catalogue)
 }
 
-@Suite("Definition files: what they say")
+@Suite("Definition files")
 struct DefinitionTests {
-  @Test("Everything given")
+  @Test("reads all keys")
   func everything() throws {
     let home = try load(
       """
@@ -49,16 +49,18 @@ struct DefinitionTests {
       device.initialValues == [
         InitialValue(
           endpoint: 1, cluster: "onOff", attribute: "onOff", value: .boolean(true),
-          mark: SourceMark(file: "home.yaml", line: 15, column: 19)),
+          mark: SourceMark(file: "home.yaml", line: 15, column: 19), text: "true",
+          valueMark: SourceMark(file: "home.yaml", line: 15, column: 32)),
         InitialValue(
           endpoint: 2, cluster: "levelControl", attribute: "currentLevel", value: .integer(40),
-          mark: SourceMark(file: "home.yaml", line: 15, column: 38)),
+          mark: SourceMark(file: "home.yaml", line: 15, column: 38), text: "40",
+          valueMark: SourceMark(file: "home.yaml", line: 15, column: 67)),
       ])
     #expect(try device.setupPayload.manualCode.count == 11)
     #expect(try SetupPayload(parsing: try device.setupPayload.qrText) == device.setupPayload)
   }
 
-  @Test("What is derived never changes: these values are in people's controllers")
+  @Test("derived values are stable, since controllers have stored them")
   func stable() throws {
     let home = try load("devices: [{name: Ceiling, room: Kitchen, type: plug}, {name: Lamp, type: on-off light}]")
     #expect(home.name == "Home")
@@ -82,7 +84,7 @@ struct DefinitionTests {
     #expect(lamp.productID == 0x8000)
   }
 
-  @Test("A thousand devices of one entry, all different")
+  @Test("expands one entry into a thousand distinct devices")
   func count() throws {
     let home = try load("devices: [{name: Ceiling, type: dimmable light, count: 1000}]")
     #expect(home.devices.count == 1000)
@@ -99,9 +101,9 @@ struct DefinitionTests {
     }
   }
 
-  @Test("No device gets a code that everybody knows")
+  @Test("avoids well-known codes")
   func wellKnownCodes() {
-    // A passcode of the Matter SDK's examples, and those that the standard forbids. The first passcode is 1.
+    // The passcode of the Matter SDK's examples, and the ones that the standard forbids. The first passcode is 1.
     for (known, next) in [
       (20_202_021, 20_202_022), (11_111_111, 11_111_112), (12_345_678, 12_345_679), (87_654_321, 87_654_322),
       (88_888_888, 88_888_889), (20_202_020, 20_202_020), (99_999_998, 99_999_998),
@@ -114,10 +116,10 @@ struct DefinitionTests {
     #expect(DefinitionResolver.discriminator(from: 3839, taken: &taken) == 3842)
     taken = Set(0...4095 as ClosedRange<UInt16>).subtracting([3840, 17])
     #expect(DefinitionResolver.discriminator(from: 3840, taken: &taken) == 17)
-    #expect(DefinitionResolver.discriminator(from: 5, taken: &taken) == 3840, "there is no other")
+    #expect(DefinitionResolver.discriminator(from: 5, taken: &taken) == 3840, "the last free discriminator")
   }
 
-  @Test("Every discriminator can be used, and none is taken twice")
+  @Test("uses every discriminator once")
   func full() throws {
     let home = try load(
       "devices: [{name: A, type: plug, count: 4095}, {name: B, type: plug, discriminator: 77}]")
@@ -125,7 +127,7 @@ struct DefinitionTests {
     #expect(home.devices.last?.discriminator == 77)
   }
 
-  @Test("With count, ports and discriminators count up, serials get a number")
+  @Test("numbers ports, discriminators and serials with count")
   func countedValues() throws {
     let home = try load(
       """
@@ -139,7 +141,7 @@ struct DefinitionTests {
     #expect(try load("devices: [{name: A, type: plug, count: 1}]").devices.map(\.name) == ["A 1"])
   }
 
-  @Test("Several files are one home, and derived values make room for given ones")
+  @Test("merges files and avoids given values")
   func severalFiles() throws {
     let first = "home: First\ndevices: [{name: Lamp, type: plug}]"
     let alone = try load(first).devices[0]
@@ -153,7 +155,7 @@ struct DefinitionTests {
     #expect(home.devices[1].mark.file == "b")
   }
 
-  @Test("Ports for those without one")
+  @Test("assigns ports to devices without one")
   func ports() throws {
     let home = try load(
       "devices: [{name: A, type: plug}, {name: B, type: plug, port: 5541}, {name: C, type: plug, count: 2}]")
@@ -162,7 +164,7 @@ struct DefinitionTests {
     #expect(home.ports(from: 65535) == [65535, 5541, nil, nil])
   }
 
-  @Test("Values without a catalogue are what YAML says")
+  @Test("types values by YAML without a catalogue")
   func untypedValues() throws {
     let home = try load(
       """
@@ -185,7 +187,7 @@ struct DefinitionTests {
   }
 
   @Test(
-    "Names of types are read as people write them",
+    "ignores case and punctuation of type names",
     arguments: [
       ("on/off light", .onOffLight), ("On-Off Light", .onOffLight), ("ONOFF LIGHT", .onOffLight),
       ("DimmableLight", .dimmableLight), ("dimmable-light", .dimmableLight), ("outlet", .onOffPlugInUnit),
@@ -195,7 +197,7 @@ struct DefinitionTests {
     #expect(DeviceKind.named(name) == kind)
   }
 
-  @Test("A byte order mark, Windows line ends and an anchor do no harm")
+  @Test("accepts a byte order mark, CRLF and anchors")
   func oddFiles() throws {
     let text = "\u{FEFF}devices:\r\n  - &a {name: A, type: plug}\r\n  - name: B\r\n    type: plug\r\n"
     let home = try load(text)
@@ -203,13 +205,13 @@ struct DefinitionTests {
     #expect(home.devices[1].mark.line == 3)
   }
 
-  @Test("The key of test event triggers")
+  @Test("reads the key of test event triggers")
   func enableKey() throws {
     func key(_ value: String) throws -> [UInt8]? {
       try load("devices:\n  - { name: A, type: plug, enableKey: \(value) }\n").devices.first?.enableKey
     }
     #expect(try key("\"00112233445566778899aabbccddeeFF\"") == (0..<16).map { UInt8($0 * 0x11) })
-    // Bare digits may read as a number: that is all the same.
+    // Digits without quotation marks may parse as a number; the text is used.
     #expect(try key("11112222333344445555666677778888")?.first == 0x11)
     #expect(try load("devices:\n  - { name: A, type: plug }\n").devices.first?.enableKey == nil)
     for wrong in [
@@ -221,7 +223,7 @@ struct DefinitionTests {
     }
   }
 
-  @Test("Behind a bridge there is no such key: it is the bridge's")
+  @Test("rejects the key for a bridged device")
   func bridgedEnableKey() throws {
     #expect(throws: DefinitionError.self) {
       try load(

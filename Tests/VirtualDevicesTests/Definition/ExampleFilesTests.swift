@@ -3,7 +3,7 @@ import Testing
 
 @testable import VirtualDevices
 
-@Suite("The definition files that users copy")
+@Suite("Example definition files")
 struct ExampleFilesTests {
   private func load(_ name: String, simulating: Bool = false) throws -> HomeDefinition {
     var root = URL(filePath: #filePath)
@@ -13,19 +13,19 @@ struct ExampleFilesTests {
     return simulating ? try HomeDefinition.load(simulating: files) : try HomeDefinition.load(files: files)
   }
 
-  @Test("The files together have each type, and can be simulated")
+  @Test("cover every type and can be simulated")
   func all() throws {
     let homes = try ["demo.yaml", "bridge.yaml", "switches.yaml"].map { try load($0, simulating: true) }
     let devices = homes.flatMap(\.devices)
     #expect(Set((devices + devices.flatMap(\.bridged)).map(\.kind)) == Set(DeviceKind.all))
-    // They may run side by side, all of them.
+    // All of them may run side by side.
     let others = try ["house.yaml", "light.yaml"].flatMap { try load($0).devices }
     #expect(Set((devices + others).map(\.uniqueID)).count == devices.count + others.count)
     #expect(Set(devices.map(\.uniqueID)).count == devices.count)
     #expect(Set(devices.map { "\($0.passcode) \($0.discriminator)" }).count == devices.count)
   }
 
-  @Test("devices/demo.yaml has lights and a plug")
+  @Test("demo.yaml has lights and a plug")
   func demo() throws {
     let home = try load("demo.yaml")
     #expect(home.name == "Demo home")
@@ -39,12 +39,12 @@ struct ExampleFilesTests {
     #expect(home.devices[1].discriminator == 2976)
   }
 
-  @Test("devices/light.yaml is one light")
+  @Test("light.yaml has one light")
   func light() throws {
     #expect(try load("light.yaml").devices.map(\.kind) == [.dimmableLight])
   }
 
-  @Test("devices/house.yaml is many devices")
+  @Test("house.yaml has many devices")
   func house() throws {
     let home = try load("house.yaml")
     #expect(home.rooms.count == 8)

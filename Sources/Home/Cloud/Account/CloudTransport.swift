@@ -40,8 +40,8 @@ public struct CloudOptions: Sendable {
   public var syncInterval: Duration = .seconds(900)
   /// How often it is asked how the devices are.
   public var queryInterval: Duration = .seconds(30)
-  /// How long an account need not list a device any more until it is gone.
-  public var timeout: Duration = .seconds(86_400)
+  /// The time after which a device that the account no longer lists is removed.
+  public var removalDelay: Duration = .seconds(86_400)
   /// How soon after a command that is asked, since the device may not be done when the command is.
   public var settlingTime: Duration = .seconds(2)
   /// The longest time between two attempts at a cloud that does not answer. The first comes after ``queryInterval``.

@@ -2,16 +2,16 @@ internal import Logging
 internal import MatterProtocol
 internal import NIOCore
 
-/// Looks for services through the Avahi daemon, and keeps watch over those found. Confined to its event loop.
+/// Browses for services through the Avahi daemon and tracks those found. Confined to its event loop.
 ///
-/// For each instance it follows the SRV and TXT records, for each host the addresses: all of them, which the daemon's own
-/// resolver would not tell, and what changes later.
+/// Subscribes to the SRV and TXT records of each instance and to the address records of each host. The daemon's own
+/// resolver reports a single address and no later changes.
 final class AvahiBrowser {
   private struct Search {
     let subject: DiscoveryQuery.Subject
     var instances: AvahiInstances?
-    /// What was told last.
-    var told: [MatterService.Kind: [InterfaceID: MatterService]] = [:]
+    /// The services last reported, by interface.
+    var reported: [MatterService.Kind: [InterfaceID: MatterService]] = [:]
   }
 
   private struct Instance {
@@ -28,14 +28,15 @@ final class AvahiBrowser {
   private let daemon: AvahiDaemon
   private let eventLoop: any EventLoop
   private let logger: Logger
-  private let onNews: (DiscoveryNews) -> Void
+  private let onEvent: (ProviderEvent) -> Void
   private var interfaces: Set<InterfaceID>
   private var searches: [ServiceDiscovery.Browse: Search] = [:]
   private var instances: [MatterService.Kind: Instance] = [:]
   private var hosts: [String: Host] = [:]
   private var isUpdating = false
   private var isClosed = false
-  /// After the daemon came back: until when what it has not heard yet is not taken for gone.
+  /// Grace period after the daemon reconnects, during which services that it has not reported yet are not reported
+  /// lost.
   private var settling: Scheduled<Void>?
   private var hasRefused = false
   private var hasBeenUp = false
@@ -44,15 +45,15 @@ final class AvahiBrowser {
 
   init(
     _ daemon: AvahiDaemon, interfaces: [NetworkInterface], on eventLoop: any EventLoop, logger: Logger,
-    _ onNews: @escaping (DiscoveryNews) -> Void
+    _ onEvent: @escaping (ProviderEvent) -> Void
   ) {
-    (self.daemon, self.eventLoop, self.logger, self.onNews) = (daemon, eventLoop, logger, onNews)
+    (self.daemon, self.eventLoop, self.logger, self.onEvent) = (daemon, eventLoop, logger, onEvent)
     self.interfaces = Set(interfaces.map(\.id))
   }
 
   func browse(_ query: DiscoveryQuery, as browse: ServiceDiscovery.Browse) {
     searches[browse] = Search(subject: query.subject)
-    begin(browse)
+    startSearch(browse)
     update()
   }
 
@@ -67,7 +68,7 @@ final class AvahiBrowser {
     update()
   }
 
-  func daemonCame() {
+  func daemonConnected() {
     if hasBeenUp {
       settling?.cancel()
       settling = eventLoop.assumeIsolated().scheduleTask(in: Self.settlingTime) { [weak self] in
@@ -76,12 +77,13 @@ final class AvahiBrowser {
       }
     }
     hasBeenUp = true
-    for browse in searches.keys { begin(browse) }
+    for browse in searches.keys { startSearch(browse) }
     update()
   }
 
-  /// The daemon's objects are void. What was told is believed until the daemon is back and has had time to look.
-  func daemonWent() {
+  /// Drops the daemon's objects, which are void. Reported services stay valid until the daemon is back and the grace
+  /// period ends.
+  func daemonDisconnected() {
     instances = [:]
     hosts = [:]
     for browse in searches.keys { searches[browse]?.instances = nil }
@@ -95,7 +97,7 @@ final class AvahiBrowser {
     hosts = [:]
   }
 
-  /// Asks anew for all that is searched for.
+  /// Restarts all searches and queries.
   func queryAgain() {
     guard daemon.isUp else { return }
     for browse in searches.keys {
@@ -106,27 +108,27 @@ final class AvahiBrowser {
     for host in hosts.values { host.records.forEach { $0.stop() } }
     instances = [:]
     hosts = [:]
-    daemonCame()
+    daemonConnected()
   }
 
-  // MARK: - Following
+  // MARK: - Record subscriptions
 
-  private func begin(_ browse: ServiceDiscovery.Browse) {
+  private func startSearch(_ browse: ServiceDiscovery.Browse) {
     guard daemon.isUp, case .type(let type)? = searches[browse]?.subject else { return }
     do throws(AvahiFailure) {
       searches[browse]?.instances = try AvahiInstances(type, daemon) { [weak self] in self?.changed() }
     } catch {
-      refused(error)
+      logRefusal(error)
     }
   }
 
-  private func refused(_ failure: AvahiFailure) {
-    // A daemon that is full refuses a thousand times.
+  private func logRefusal(_ failure: AvahiFailure) {
+    // Logged once: a daemon at its object limit refuses every further request.
     if !hasRefused { logger.error("Avahi does not look for services: \(failure)") }
     hasRefused = true
   }
 
-  /// Something was heard, told from inside the library: what follows comes after it, once for much that is heard.
+  /// Schedules an update. Called from inside the library, so the update runs later, once for several changes.
   private func changed() {
     if isUpdating || isClosed { return }
     isUpdating = true
@@ -144,7 +146,7 @@ final class AvahiBrowser {
     }
   }
 
-  /// Follows what is to be followed, and tells what is new.
+  /// Adjusts the record subscriptions to the searches, and reports changes.
   private func update() {
     guard !isClosed, daemon.isUp else { return }
     var needed: Set<MatterService.Kind> = []
@@ -152,14 +154,14 @@ final class AvahiBrowser {
     for kind in instances.keys where !needed.contains(kind) {
       if let instance = instances.removeValue(forKey: kind) {
         stop(instance)
-        for host in instance.hosts { leave(host, kind) }
+        for host in instance.hosts { release(host, kind) }
       }
     }
-    for kind in needed { follow(kind) }
-    for browse in searches.keys.sorted(by: { $0.number < $1.number }) { tell(browse) }
+    for kind in needed { subscribe(kind) }
+    for browse in searches.keys.sorted(by: { $0.number < $1.number }) { report(browse) }
   }
 
-  private func follow(_ kind: MatterService.Kind) {
+  private func subscribe(_ kind: MatterService.Kind) {
     do throws(AvahiFailure) {
       if instances[kind] == nil {
         let name = "\(kind.instanceName)"
@@ -169,7 +171,7 @@ final class AvahiBrowser {
       }
       guard let instance = instances[kind] else { return }
       let named = Set(instance.srv.interfaces.flatMap { instance.srv.data(on: $0).suffix(1).compactMap(\.targetHost) })
-      for host in instance.hosts.subtracting(named) { leave(host, kind) }
+      for host in instance.hosts.subtracting(named) { release(host, kind) }
       instances[kind]?.hosts = named
       for host in named {
         if hosts[host] == nil {
@@ -182,7 +184,7 @@ final class AvahiBrowser {
         hosts[host]?.users.insert(kind)
       }
     } catch {
-      refused(error)
+      logRefusal(error)
     }
   }
 
@@ -191,16 +193,16 @@ final class AvahiBrowser {
     instance.txt.stop()
   }
 
-  private func leave(_ host: String, _ kind: MatterService.Kind) {
+  private func release(_ host: String, _ kind: MatterService.Kind) {
     hosts[host]?.users.remove(kind)
     guard let entry = hosts[host], entry.users.isEmpty else { return }
     entry.records.forEach { $0.stop() }
     hosts[host] = nil
   }
 
-  // MARK: - Telling
+  // MARK: - Reporting
 
-  /// The service as it is on an interface, nil as long as something is missing.
+  /// Returns the service as resolved on an interface, or nil while a record is missing.
   private func service(_ kind: MatterService.Kind, on interface: InterfaceID) -> MatterService? {
     guard let instance = instances[kind], let srv = instance.srv.data(on: interface).last,
       let txt = instance.txt.data(on: interface).last, let host = srv.targetHost
@@ -211,29 +213,29 @@ final class AvahiBrowser {
     return addresses.isEmpty ? nil : MatterService(kind, srv: srv, txt: txt, addresses: addresses)
   }
 
-  private func tell(_ browse: ServiceDiscovery.Browse) {
+  private func report(_ browse: ServiceDiscovery.Browse) {
     guard let search = searches[browse] else { return }
     let kinds = kinds(of: search)
-    var news: [DiscoveryNews] = []
-    var told = search.told
-    for kind in kinds.union(told.keys).sorted(by: { $0.instanceLabel < $1.instanceLabel }) {
-      for interface in interfaces.union((told[kind] ?? [:]).keys).sorted() {
-        let isPointedTo = search.instances.map { $0.interfaces(of: kind).contains(interface) } ?? true
-        let isThere = kinds.contains(kind) && interfaces.contains(interface) && isPointedTo
-        let service = isThere ? service(kind, on: interface) : nil
-        let before = told[kind]?[interface]
+    var events: [ProviderEvent] = []
+    var reported = search.reported
+    for kind in kinds.union(reported.keys).sorted(by: { $0.instanceLabel < $1.instanceLabel }) {
+      for interface in interfaces.union((reported[kind] ?? [:]).keys).sorted() {
+        let hasPointer = search.instances.map { $0.interfaces(of: kind).contains(interface) } ?? true
+        let isPresent = kinds.contains(kind) && interfaces.contains(interface) && hasPointer
+        let service = isPresent ? service(kind, on: interface) : nil
+        let before = reported[kind]?[interface]
         if let service {
           guard service != before else { continue }
-          told[kind, default: [:]][interface] = service
-          news.append(.heard(browse, service, on: interface))
+          reported[kind, default: [:]][interface] = service
+          events.append(.found(browse, service, on: interface))
         } else if before != nil, settling == nil || !interfaces.contains(interface) {
-          told[kind]?[interface] = nil
-          news.append(.gone(browse, kind, on: interface))
+          reported[kind]?[interface] = nil
+          events.append(.lost(browse, kind, on: interface))
         }
       }
-      if told[kind]?.isEmpty ?? false { told[kind] = nil }
+      if reported[kind]?.isEmpty ?? false { reported[kind] = nil }
     }
-    searches[browse]?.told = told
-    for one in news { onNews(one) }
+    searches[browse]?.reported = reported
+    for one in events { onEvent(one) }
   }
 }

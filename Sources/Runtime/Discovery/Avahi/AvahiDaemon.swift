@@ -2,13 +2,13 @@ internal import CAvahi
 internal import Logging
 internal import NIOCore
 
-/// The connection to the Avahi daemon, made anew when the daemon went away. Confined to its event loop.
+/// The connection to the Avahi daemon, reestablished after the daemon has stopped. Confined to its event loop.
 ///
-/// The library asks the daemon and waits for its answer, some 0.1 ms each time; so whoever uses this does a little at a time.
-/// A daemon that stands still without being gone (stopped, or swapped out) holds up the event loop when something is asked of it: until
-/// it goes on, or D-Bus gives up the answer after 25 s, a time that the library does not let us choose. The nodes of other loops go
-/// on, as do those of this one as long as nothing is published, withdrawn or looked for.
-/// A daemon gives each client a limited number of objects (1,024 as it comes): when one client's are used up, another is opened.
+/// The library's calls block until the daemon answers, about 0.1 ms each, so callers do little work at a time. A daemon
+/// that hangs without exiting (stopped, or swapped out) blocks the event loop on the next call until it resumes, or
+/// until D-Bus times out after 25 s, which the library does not let us configure. Nodes on other loops are not
+/// affected, nor are those on this loop while nothing is published, withdrawn or browsed. The daemon limits the objects
+/// of one client (1,024 by default), so another client is opened when the limit is reached.
 final class AvahiDaemon {
   /// One client of the daemon.
   final class Connection {
@@ -19,12 +19,12 @@ final class AvahiDaemon {
 
     fileprivate init(_ daemon: AvahiDaemon) { self.daemon = daemon }
 
-    /// The last error, in words.
+    /// The text of the last error.
     var error: String { client.map { AvahiDaemon.text(avahi_client_errno($0)) } ?? "not connected" }
     var errorNumber: CInt { client.map { avahi_client_errno($0) } ?? AvahiNumber.disconnected }
   }
 
-  /// An object that the daemon keeps for us.
+  /// An object that the daemon keeps for this process.
   final class Object {
     let pointer: OpaquePointer
     let connection: Connection
@@ -35,7 +35,7 @@ final class AvahiDaemon {
       connection.objects += 1
     }
 
-    /// Lets the daemon forget it. Not to be called from a callback of its own, nor after ``AvahiDaemon/onDown``.
+    /// Frees the object in the daemon. Must not be called from a callback of its own, nor after ``AvahiDaemon/onDown``.
     func remove() {
       guard connection.client != nil else { return }
       connection.objects -= 1
@@ -50,17 +50,17 @@ final class AvahiDaemon {
   private var retry: Scheduled<Void>?
   private var isClosed = false
   private var isResetting = false
-  /// Whether the daemon is there and answers.
+  /// Whether the daemon is connected and running.
   private(set) var isUp = false
   private var hasBeenUp = false
-  /// The daemon is there: all is to be registered, for the first time or again.
+  /// Called when the daemon is running: everything has to be registered, the first time or again.
   var onUp: (() -> Void)?
-  /// The daemon is gone, and all objects with it: they are to be let go of without a call.
+  /// Called when the daemon has stopped. All its objects are void and must be dropped without a call.
   var onDown: (() -> Void)?
 
   private static let objectLimit = 1000
   private static let connectionLimit = 64
-  private static let pause = TimeAmount.seconds(1)
+  private static let retryDelay = TimeAmount.seconds(1)
 
   init(on eventLoop: any EventLoop, logger: Logger) {
     self.eventLoop = eventLoop
@@ -70,7 +70,7 @@ final class AvahiDaemon {
 
   static func text(_ error: CInt) -> String { String(cString: avahi_strerror(error)) }
 
-  /// Whether a daemon answers: its version, or why not.
+  /// Returns the version of the daemon, or the reason why none answers.
   static func probe() -> Result<String, AvahiFailure> {
     guard let poll = avahi_simple_poll_new() else { return .failure(AvahiFailure(reason: "out of memory")) }
     defer { avahi_simple_poll_free(poll) }
@@ -83,12 +83,12 @@ final class AvahiDaemon {
   }
 
   func start() {
-    if connections.isEmpty, !isClosed, open() == nil { tryLater() }
+    if connections.isEmpty, !isClosed, open() == nil { scheduleRetry() }
   }
 
-  /// Makes an object with a client that has room for one.
-  /// - Parameter make: gives nil where the daemon refused.
-  /// - Throws: why the daemon refused.
+  /// Creates an object with a client that is below its object limit.
+  /// - Parameter make: returns nil if the daemon refused.
+  /// - Throws: the reason why the daemon refused.
   func object(
     _ make: (OpaquePointer) -> OpaquePointer?, free: @escaping (OpaquePointer) -> Void
   ) throws(AvahiFailure) -> Object {
@@ -97,13 +97,13 @@ final class AvahiDaemon {
       guard let client = connection.client else { continue }
       if let pointer = make(client) { return Object(pointer, connection, free) }
       let number = avahi_client_errno(client)
-      // A daemon with a lower limit.
+      // The daemon may have a lower limit.
       guard number == AvahiNumber.tooManyObjects else { throw AvahiFailure(reason: Self.text(number), number) }
     }
     guard connections.count < Self.connectionLimit, let another = open(), another.isRunning,
       let client = another.client, let pointer = make(client)
     else {
-      throw AvahiFailure(reason: "the Avahi daemon has no room for more; see clients-max in avahi-daemon.conf")
+      throw AvahiFailure(reason: "the Avahi daemon is at its client limit; raise clients-max in avahi-daemon.conf")
     }
     return Object(pointer, another, free)
   }
@@ -111,14 +111,14 @@ final class AvahiDaemon {
   func close() {
     isClosed = true
     retry?.cancel()
-    // The daemon says goodbye to all that its clients had.
+    // The daemon sends the goodbyes for its clients' services.
     freeAll()
     poll.close()
     onUp = nil
     onDown = nil
   }
 
-  // MARK: - Coming and going
+  // MARK: - Connection
 
   private func open() -> Connection? {
     let connection = Connection(self)
@@ -129,7 +129,7 @@ final class AvahiDaemon {
       { client, state, data in
         guard let data else { return }
         let connection = Unmanaged<Connection>.fromOpaque(data).takeUnretainedValue()
-        // The first call comes before the pointer is returned.
+        // The first callback runs before `avahi_client_new` returns the pointer.
         connection.client = client
         connection.daemon?.changed(connection, state)
       }, Unmanaged.passUnretained(connection).toOpaque(), &error)
@@ -149,7 +149,7 @@ final class AvahiDaemon {
       connection.isRunning = true
       guard connection === connections.first, !isUp else { return }
       isUp = true
-      if hasBeenUp { logger.notice("the Avahi daemon is back: everything is registered with it again") }
+      if hasBeenUp { logger.notice("the Avahi daemon is back; all services are registered again") }
       hasBeenUp = true
       // Not from inside the library.
       onLoop { $0.onUp?() }
@@ -158,12 +158,12 @@ final class AvahiDaemon {
     case AVAHI_CLIENT_CONNECTING:
       logger.info("waiting for the Avahi daemon")
     default:
-      // The daemon settles a name for its own host, which is none of ours.
+      // The daemon is resolving a conflict of its own host name, which Hearth does not use.
       break
     }
   }
 
-  /// Everything of the old daemon is void: lets go of it, and waits for a new one.
+  /// Drops all objects of the old daemon and waits for a new one.
   private func reset() {
     if isClosed || isResetting { return }
     isResetting = true
@@ -172,7 +172,7 @@ final class AvahiDaemon {
     onDown?()
     freeAll()
     isResetting = false
-    tryLater(after: .milliseconds(100))
+    scheduleRetry(after: .milliseconds(100))
   }
 
   private func freeAll() {
@@ -186,7 +186,7 @@ final class AvahiDaemon {
     }
   }
 
-  private func tryLater(after delay: TimeAmount = AvahiDaemon.pause) {
+  private func scheduleRetry(after delay: TimeAmount = AvahiDaemon.retryDelay) {
     retry?.cancel()
     retry = eventLoop.assumeIsolated().scheduleTask(in: delay) { [weak self] in self?.start() }
   }
@@ -199,7 +199,7 @@ final class AvahiDaemon {
   }
 }
 
-/// The Avahi daemon did not do something.
+/// A request that the Avahi daemon refused.
 struct AvahiFailure: Error, CustomStringConvertible {
   var reason: String
   var isCollision = false

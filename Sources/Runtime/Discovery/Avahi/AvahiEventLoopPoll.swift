@@ -5,7 +5,7 @@ internal import NIOCore
 /// Runs libavahi-client on an event loop: its descriptors and its timeouts. Confined to that loop.
 final class AvahiEventLoopPoll {
   private let eventLoop: any EventLoop
-  /// What the library calls; lives as long as this object.
+  /// The function table that the library calls; lives as long as this object.
   let api: UnsafeMutablePointer<AvahiPoll>
   private var watches: [ObjectIdentifier: Watch] = [:]
   private var timeouts: [ObjectIdentifier: Timeout] = [:]
@@ -26,7 +26,7 @@ final class AvahiEventLoopPoll {
     }
   }
 
-  /// A point in time that the library waits for.
+  /// A timer of the library.
   final class Timeout {
     weak var poll: AvahiEventLoopPoll?
     var scheduled: Scheduled<Void>?
@@ -50,7 +50,7 @@ final class AvahiEventLoopPoll {
     api.deallocate()
   }
 
-  /// To be called once all clients are freed.
+  /// Closes the poll. To be called after all clients are freed.
   func close() {
     isClosed = true
     readiness?.close()
@@ -59,7 +59,7 @@ final class AvahiEventLoopPoll {
     watches = [:]
   }
 
-  /// Lets the library read and write what is ready.
+  /// Calls the library for each ready descriptor.
   private func dispatch() {
     for watch in watches.values.sorted(by: { $0.descriptor < $1.descriptor }) where !watch.isFreed {
       watch.happened = hearth_ready(watch.descriptor, watch.wanted)
@@ -69,14 +69,15 @@ final class AvahiEventLoopPoll {
     readiness?.arm()
   }
 
-  // MARK: - What the library asks for
+  // MARK: - The library's requests
 
   private func add(_ watch: Watch) {
     watches[ObjectIdentifier(watch)] = watch
     follow(watch.descriptor)
   }
 
-  /// The library may watch one descriptor more than once, for reading and for writing; the kernel does it once.
+  /// Merges the events of all watches of a descriptor: the library may have several (reading, writing), the kernel
+  /// takes one.
   private func follow(_ descriptor: CInt) {
     let wanted = watches.values.filter { $0.descriptor == descriptor && !$0.isFreed }.reduce(Int16(0)) {
       $0 | $1.wanted
@@ -94,7 +95,7 @@ final class AvahiEventLoopPoll {
     timeout.scheduled?.cancel()
     timeout.scheduled = nil
     guard let time, !isClosed, !timeout.isFreed else { return }
-    // The library's times are those of the wall clock.
+    // The library's times are wall-clock times.
     let wait = Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_usec) - HostClock.unixMicroseconds()
     let delay = TimeAmount.microseconds(min(max(0, wait), 3_600_000_000))
     timeout.scheduled = eventLoop.assumeIsolated().scheduleTask(in: delay) { [weak timeout] in
@@ -151,7 +152,7 @@ final class AvahiEventLoopPoll {
   }
 }
 
-// What the library holds is a pointer to an object that the tables above keep alive.
+// The library holds pointers to objects that the tables above keep alive.
 
 extension AvahiEventLoopPoll.Watch {
   fileprivate var pointer: OpaquePointer { OpaquePointer(Unmanaged.passUnretained(self).toOpaque()) }

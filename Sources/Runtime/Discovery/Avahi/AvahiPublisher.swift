@@ -3,12 +3,13 @@ internal import Logging
 internal import MatterProtocol
 internal import NIOCore
 
-/// Registers services, their subtypes and the addresses of their hosts with the Avahi daemon. Confined to its event loop.
+/// Registers services, their subtypes and the addresses of their hosts with the Avahi daemon. Confined to its event
+/// loop.
 ///
-/// There is an entry group for each service, and one for each host, on each interface chosen: what one does leaves the others in
-/// peace. Names are registered as they are and never changed here: whose services they are is told of a collision.
+/// Uses one entry group for each service and one for each host, on each selected interface, so that a change does not
+/// disturb the others. Names are registered unchanged: a collision is reported to the publisher of the service.
 final class AvahiPublisher {
-  /// An entry group. The daemon tells it what becomes of it.
+  /// An entry group. The daemon reports its state.
   private final class Group {
     weak var publisher: AvahiPublisher?
     var object: AvahiDaemon.Object?
@@ -31,31 +32,31 @@ final class AvahiPublisher {
   private let daemon: AvahiDaemon
   private let eventLoop: any EventLoop
   private let logger: Logger
-  private let onNews: (DiscoveryNews) -> Void
+  private let onEvent: (ProviderEvent) -> Void
   private var interfaces: [NetworkInterface]
-  /// What is to be published, and what is.
+  /// The services to publish.
   private var wanted: [MatterService.Kind: MatterService] = [:]
   private var registered: [MatterService.Kind: (service: MatterService, groups: [Group])] = [:]
   private var hosts: [String: Host] = [:]
-  /// Names that somebody else has, until when they are left alone.
+  /// Names that another host has, with the timers of the next attempts.
   private var refused: [Owner: Scheduled<Void>] = [:]
   private var queue: [MatterService.Kind] = []
-  private var isWorking = false
-  private var rest = TimeAmount.zero
+  private var isProcessing = false
+  private var pause = TimeAmount.zero
   private var isClosed = false
 
-  /// How long a name that somebody else has is left alone.
-  private static let timeout = TimeAmount.seconds(60)
+  /// The delay before a name that another host has is tried again.
+  private static let retryDelay = TimeAmount.seconds(60)
 
   init(
     _ daemon: AvahiDaemon, interfaces: [NetworkInterface], on eventLoop: any EventLoop, logger: Logger,
-    _ onNews: @escaping (DiscoveryNews) -> Void
+    _ onEvent: @escaping (ProviderEvent) -> Void
   ) {
     (self.daemon, self.interfaces, self.eventLoop, self.logger) = (daemon, interfaces, eventLoop, logger)
-    self.onNews = onNews
+    self.onEvent = onEvent
   }
 
-  // MARK: - What is asked for
+  // MARK: - Requests
 
   func publish(_ service: MatterService) {
     guard wanted[service.kind] != service else { return }
@@ -69,7 +70,7 @@ final class AvahiPublisher {
     enqueue(kind)
   }
 
-  /// The interfaces, or their addresses, are others now.
+  /// Registers all services again after a change of the interfaces or their addresses.
   func setInterfaces(_ interfaces: [NetworkInterface]) {
     guard interfaces != self.interfaces else { return }
     self.interfaces = interfaces
@@ -77,11 +78,11 @@ final class AvahiPublisher {
     for kind in wanted.keys { enqueue(kind) }
   }
 
-  /// The daemon is there: everything is registered.
-  func daemonCame() { for kind in wanted.keys { enqueue(kind) } }
+  /// Registers all services.
+  func daemonConnected() { for kind in wanted.keys { enqueue(kind) } }
 
-  /// The daemon is gone with all it knew.
-  func daemonWent() {
+  /// Drops the daemon's objects, which are void.
+  func daemonDisconnected() {
     registered = [:]
     hosts = [:]
     queue = []
@@ -101,27 +102,28 @@ final class AvahiPublisher {
 
   private func enqueue(_ kind: MatterService.Kind) {
     queue.append(kind)
-    work()
+    processQueue()
   }
 
-  /// Each service takes some questions and answers, which the library waits for: a millisecond or two, longer where the daemon is
-  /// busy. Before the next one the loop has as long for all else, and the daemon to catch up.
-  private func work() {
-    guard !isWorking, !isClosed, daemon.isUp, !queue.isEmpty else { return }
-    isWorking = true
-    eventLoop.assumeIsolated().scheduleTask(in: rest) { [weak self] in
+  /// Registers the next service. Each takes several blocking calls: a millisecond or two, more if the daemon is busy.
+  /// The pause before the next one is as long, which leaves time for the loop's other work and lets the daemon catch
+  /// up.
+  private func processQueue() {
+    guard !isProcessing, !isClosed, daemon.isUp, !queue.isEmpty else { return }
+    isProcessing = true
+    eventLoop.assumeIsolated().scheduleTask(in: pause) { [weak self] in
       guard let self else { return }
-      isWorking = false
+      isProcessing = false
       guard !isClosed, daemon.isUp, !queue.isEmpty else { return }
       let start = HostClock.now()
-      settle(queue.removeFirst())
-      rest = .nanoseconds(min((HostClock.now() - start).nanoseconds, 500_000_000))
-      work()
+      reconcile(queue.removeFirst())
+      pause = .nanoseconds(min((HostClock.now() - start).nanoseconds, 500_000_000))
+      processQueue()
     }
   }
 
-  /// Makes what is registered of a service what it is to be.
-  private func settle(_ kind: MatterService.Kind) {
+  /// Brings the registration of a service up to date.
+  private func reconcile(_ kind: MatterService.Kind) {
     let service = wanted[kind]
     guard registered[kind]?.service != service else { return }
     guard let service else { return unregister(kind) }
@@ -151,7 +153,7 @@ final class AvahiPublisher {
     if old.service.hostName != host { release(kind, old.service.hostName) }
   }
 
-  /// A host goes with the last of its services.
+  /// Removes the host with the last of its services.
   private func release(_ kind: MatterService.Kind, _ host: String) {
     hosts[host]?.users.remove(kind)
     guard let entry = hosts[host], entry.users.isEmpty else { return }
@@ -210,7 +212,7 @@ final class AvahiPublisher {
     try call(group) { avahi_entry_group_commit($0) }
   }
 
-  /// Where only the TXT record differs, it can be changed in place.
+  /// Updates the TXT record in place if nothing else differs.
   private func updatesText(of groups: [Group], _ old: MatterService, to new: MatterService) -> Bool {
     var same = old
     same.text = new.text
@@ -252,14 +254,14 @@ final class AvahiPublisher {
   private static func withText<R>(_ service: MatterService, _ body: (UnsafeMutablePointer<AvahiStringList>?) -> R) -> R
   {
     var list: UnsafeMutablePointer<AvahiStringList>?
-    // Each goes in front of those before it.
+    // Prepends.
     for string in service.textRecord { list = avahi_string_list_add_arbitrary(list, string, string.count) }
     list = avahi_string_list_reverse(list)
     defer { avahi_string_list_free(list) }
     return body(list)
   }
 
-  // MARK: - What becomes of it
+  // MARK: - State changes
 
   /// Called from inside the library.
   private func changed(_ group: Group, _ state: AvahiEntryGroupState) {
@@ -268,7 +270,7 @@ final class AvahiPublisher {
     case AVAHI_ENTRY_GROUP_COLLISION:
       failure = AvahiFailure(reason: AvahiDaemon.text(AvahiNumber.collision), AvahiNumber.collision)
     case AVAHI_ENTRY_GROUP_FAILURE:
-      failure = AvahiFailure(reason: group.object?.connection.error ?? "it failed")
+      failure = AvahiFailure(reason: group.object?.connection.error ?? "the entry group failed")
     default: return
     }
     eventLoop.assumeIsolated().execute { [weak self, weak group] in
@@ -284,15 +286,15 @@ final class AvahiPublisher {
     }
   }
 
-  /// A name that can't be had is given back, told, and tried again later.
+  /// Unregisters a name that was refused, reports a conflict, and schedules another attempt.
   private func fail(_ owner: Owner, _ failure: AvahiFailure) {
     var owner = owner
-    // The host is registered first: where it has no group that holds, it is the host's name that somebody has.
+    // The host is registered first: if the service has no group, the collision is that of the host name.
     if failure.isCollision, case .service(let kind) = owner, registered[kind] == nil, let service = wanted[kind] {
       owner = .host(service.hostName)
     }
     refused[owner]?.cancel()
-    refused[owner] = eventLoop.assumeIsolated().scheduleTask(in: Self.timeout) { [weak self] in
+    refused[owner] = eventLoop.assumeIsolated().scheduleTask(in: Self.retryDelay) { [weak self] in
       guard let self else { return }
       refused[owner] = nil
       for kind in wanted.keys where isOwner(owner, of: kind) { enqueue(kind) }
@@ -303,10 +305,10 @@ final class AvahiPublisher {
       if let host = wanted[kind]?.hostName { release(kind, host) }
     }
     switch owner {
-    case .service(let kind) where failure.isCollision: onNews(.conflict(kind))
-    case .host(let name) where failure.isCollision: onNews(.hostConflict(name, kinds))
+    case .service(let kind) where failure.isCollision: onEvent(.conflict(kind))
+    case .host(let name) where failure.isCollision: onEvent(.hostConflict(name, kinds))
     default:
-      logger.error("Avahi did not take \(kinds.map(\.instanceLabel).joined(separator: ", ")): \(failure)")
+      logger.error("Avahi did not register \(kinds.map(\.instanceLabel).joined(separator: ", ")): \(failure)")
     }
   }
 

@@ -3,11 +3,11 @@ internal import Glibc
 internal import NIOCore
 internal import NIOPosix
 
-/// Tells an event loop that a descriptor which somebody else reads is ready. Confined to that loop.
+/// Notifies an event loop when a descriptor that is read elsewhere becomes ready. Confined to that loop.
 ///
-/// NIO's channels read what they watch. So the kernel watches instead, through an epoll set and a one-shot AIO poll, and counts on
-/// an eventfd, which a channel can read: no thread waits, and the loop is woken by its own selector. Where the kernel has no AIO it looks
-/// every 20 ms instead.
+/// NIO's channels read the descriptors they watch. So the kernel watches them through an epoll set and a one-shot AIO
+/// poll, and signals an eventfd, which a channel can read: no thread blocks, and the loop is woken by its own selector.
+/// On a kernel without AIO the descriptors are polled every 20 ms.
 final class ReadinessWatch {
   private let eventLoop: any EventLoop
   private let onReady: () -> Void
@@ -21,7 +21,7 @@ final class ReadinessWatch {
 
   private static let interval = TimeAmount.milliseconds(20)
 
-  /// - Parameter onReady: something may be ready. Called on the loop; call `arm()` when it has been dealt with.
+  /// - Parameter onReady: called on the loop when a descriptor may be ready; call `arm()` after handling it.
   init(on eventLoop: any EventLoop, _ onReady: @escaping () -> Void) {
     eventLoop.preconditionInEventLoop()
     self.eventLoop = eventLoop
@@ -32,7 +32,7 @@ final class ReadinessWatch {
       startTicking()
       return
     }
-    // The channel owns its descriptor; ours is the kernel's to count on.
+    // The channel owns the duplicate; the kernel signals the original.
     let read = dup(counter)
     let bound = NIOLoopBound(Weak(self), eventLoop: eventLoop)
     NIOPipeBootstrap(group: eventLoop)
@@ -57,14 +57,14 @@ final class ReadinessWatch {
   }
 
   /// Watches a descriptor, or changes what it is watched for.
-  /// - Parameter events: those of poll(2).
+  /// - Parameter events: poll(2) events.
   func watch(_ descriptor: CInt, for events: Int16) {
     _ = hearth_set_watch(set, descriptor, events)
   }
 
   func forget(_ descriptor: CInt) { hearth_set_forget(set, descriptor) }
 
-  /// Asks to be called once more.
+  /// Requests one more notification.
   func arm() {
     guard !isClosed, !isTicking else { return }
     if hearth_aio_arm(context, set, counter) != 0 { startTicking() }
@@ -92,7 +92,7 @@ final class ReadinessWatch {
   }
 }
 
-/// Reads the counter, of which only that it counts is of interest.
+/// Reads the eventfd counter and ignores its value.
 private final class CounterHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   private let onCount: () -> Void

@@ -4,13 +4,13 @@ import Scenario
 import Simulation
 import Testing
 
-/// A home in a test: its devices, its network and its time are the simulation's, all else is as in a real home.
-@Suite struct HouseTests {
+/// Tests of a home with simulated devices, network and time.
+@Suite struct ExampleHomeTests {
   private static func resource(_ name: String) throws -> String {
     try #require(Bundle.module.url(forResource: name, withExtension: "yaml")).path
   }
 
-  @Test(arguments: 1...5 as ClosedRange<UInt64>) func theLampIsMissedAndComesBack(seed: UInt64) async throws {
+  @Test(arguments: 1...5 as ClosedRange<UInt64>) func detectsPowerLossAndRecovery(seed: UInt64) async throws {
     try await withSimulatedHome(try Self.resource("house"), seed: seed) { home, world in
       func lamp() async throws -> HomeDevice {
         try #require(try await home.devices().list().first { $0.name == "Lamp" })
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test func aScenarioFilePasses() async throws {
+  @Test func passesScenarioFile() async throws {
     let scenario = try ScenarioDefinition.load(try Self.resource("blackout"))
     let (result, _) = await scenario.simulate(seed: 7)
     #expect(result.isPassed, "\(result)")

@@ -5,31 +5,31 @@ internal import MatterProtocol
 internal import Simulation
 
 extension RandomPlan {
-  /// What happens when nothing is wrong any more. Each is what is injected into every home some day, and is known soon after.
-  enum Aftermath: Hashable, Sendable {
-    /// It starts again, in less time than anybody takes to miss it; then somebody is at it.
+  /// A routine event after recovery: it occurs in every home now and then, and the home must learn its effect soon.
+  enum PostRecoveryEvent: Hashable, Sendable {
+    /// A restart, faster than a missing report would be noticed; the button is pressed before and after it.
     case restart
-    /// It has no power for so long that it is looked for only now and then.
+    /// A power failure that is long enough for the home to back off to rare retries.
     case absence(minutes: Int)
-    /// What is behind the bridge has no power for a while.
+    /// A power failure of the bridged devices.
     case childrenAway
-    /// It starts as it was told to, whatever it was.
+    /// A restart with StartUpOnOff set to the opposite of the current state.
     case startUp(isOn: Bool)
-    /// Of what it sends and is sent a part is lost, and somebody is at it.
+    /// A lossy link, over which a press of the button is reported.
     case loss(percent: UInt64)
-    /// The home's machine starts again, and nobody can be found.
+    /// A restart of the hub while it has no multicast, and so no service discovery.
     case hubWithoutMulticast
-    /// The home's machine starts again, and its clock is wrong.
+    /// A restart of the hub with a wrong clock.
     case hubClock(years: Int64)
   }
 
-  /// Drawn by itself, so that a plan is otherwise what it was.
-  static func aftermath(seed: UInt64, kinds: [Kind], from first: Int) -> [Step] {
+  /// Draws the events from a sequence of their own, so that the rest of the plan doesn't depend on them.
+  static func postRecoverySteps(seed: UInt64, kinds: [Kind], from first: Int) -> [Step] {
     var random = SeededRandomSource(seed: seed ^ 0xAF_7E_12)
     return (0..<Int.random(in: 1...2, using: &random)).map { number in
       var device: Int? = Int.random(in: kinds.indices, using: &random)
       let kind = device.map { kinds[$0] }
-      let act: Aftermath
+      let act: PostRecoveryEvent
       switch Int.random(in: 0..<7, using: &random) {
       case 0: act = .restart
       case 1: act = .absence(minutes: Int.random(in: 20...40, using: &random))
@@ -42,23 +42,23 @@ extension RandomPlan {
       default: (device, act) = (nil, .hubClock(years: Int64.random(in: -50 ... -1, using: &random)))
       }
       return Step(
-        number: first + number, at: trouble + .seconds(Int64(number)), device: device, act: .afterwards(act))
+        number: first + number, at: faultPeriod + .seconds(Int64(number)), device: device, act: .postRecovery(act))
     }
   }
 }
 
 extension RandomPlan.Step {
-  /// Whether it is something that happens when all agree.
-  var isAfterwards: Bool { if case .afterwards = act { true } else { false } }
+  /// Whether the step comes after recovery.
+  var isPostRecovery: Bool { if case .postRecovery = act { true } else { false } }
 }
 
-extension RandomPlay {
-  /// What is done to a home in which all agree is known in this time.
+extension RandomRun {
+  /// The time within which the home must agree with the devices after each event.
   static let soon: Duration = .seconds(30)
 
-  /// Does what happens when nothing is wrong any more, and waits until all agree again.
-  func take(afterwards step: RandomPlan.Step) async throws {
-    guard case .afterwards(let act) = step.act else { return }
+  /// Injects an event after recovery, and waits until the home agrees with all devices again.
+  func perform(postRecovery step: RandomPlan.Step) async throws {
+    guard case .postRecovery(let act) = step.act else { return }
     await world.simulation.perform { $0.note("\(step)") }
     let (hub, name) = (world.hub, step.device.map { "D\($0)" } ?? ScenarioReader.hub)
     switch act {

@@ -9,16 +9,16 @@ import Testing
 
 @testable import Scenario
 
-/// A datagram that is under way when something goes wrong: the receiving end is looked at again when it arrives, in real time as in
+/// Datagrams in flight when a fault is injected: the receiving end is checked again on arrival, in real time as in
 /// virtual time.
-@Suite(.serialized) struct UnderWayTests {
-  /// What the plug reports takes four seconds; the home hears of it unless there is no way any more at their end. On a machine that
-  /// stands still for as long as that it is over before anything goes wrong: then it takes longer, and has to hold all the same.
+@Suite(.serialized) struct InFlightTests {
+  /// A report takes four seconds, and arrives unless the route is cut by then. On a machine that stalls for that long
+  /// the report arrives before the fault: then the test is repeated with a longer latency.
   @Test(
     .timeLimit(.minutes(10)),
     arguments: [
       ("plug: mute", false), ("plug: partition", false), ("hub: deaf", false), ("hub: multicast", true),
-    ]) func aReportIsUnderWay(_ fault: String, _ arrives: Bool) async throws
+    ]) func checksRouteOnArrivalOfReport(_ fault: String, _ arrives: Bool) async throws
   {
     func scenario(_ latency: Int) throws -> ScenarioDefinition {
       try ScenarioFileTests.load(
@@ -47,10 +47,10 @@ import Testing
 
   // MARK: One datagram
 
-  /// What happens while a datagram is under way.
-  private enum Mishap: UInt32, CaseIterable {
+  /// A fault while a datagram is in flight.
+  private enum InFlightFault: UInt32, CaseIterable {
     case cutSender, cutReceiver, deafSender, noAddress, otherFamily, noPower, powerCycle, senderGone, otherPort
-    /// Last, so that all others would have come before it.
+    /// The last one, so that its datagram arrives after all others.
     case none
 
     var arrives: Bool {
@@ -80,35 +80,35 @@ import Testing
     }
   }
 
-  private final class Heard: Sendable {
+  private final class ReceivedMessages: Sendable {
     let numbers = Mutex<Set<UInt32>>([])
   }
 
   private typealias Ends = (
-    mishap: Mishap, sender: FaultyMachine, from: any DatagramTransport, receiver: FaultyMachine,
+    fault: InFlightFault, sender: FaultyMachine, from: any DatagramTransport, receiver: FaultyMachine,
     to: any DatagramTransport
   )
 
-  @Test(.timeLimit(.minutes(10))) func oneDatagramIsUnderWay() async throws {
+  @Test(.timeLimit(.minutes(10))) func checksReceiverOnArrivalOfDatagram() async throws {
     let loop = HostMachine().nextEventLoop()
-    // On a machine that stands still for long they have arrived before anything happens: then they take longer.
+    // On a machine that stalls the datagrams arrive before the faults: repeat with a longer latency.
     for latency in [2, 20, 60] {
-      let heard = Heard()
-      let pairs = try await send(taking: .seconds(latency), heard, loop)
+      let received = ReceivedMessages()
+      let pairs = try await send(taking: .seconds(latency), received, loop)
       try await Task.sleep(for: .milliseconds(200))
       let isInTime = try await loop.submit {
-        guard heard.numbers.withLock(\.isEmpty) else { return false }
-        for pair in pairs.value { try pair.mishap.inject(pair.sender, pair.from, pair.receiver) }
+        guard received.numbers.withLock(\.isEmpty) else { return false }
+        for pair in pairs.value { try pair.fault.inject(pair.sender, pair.from, pair.receiver) }
         return true
       }.get()
       if isInTime {
-        let expected = Set(Mishap.allCases.filter(\.arrives).map(\.rawValue))
-        for _ in 0..<30_000 where !expected.isSubset(of: heard.numbers.withLock(\.self)) {
+        let expected = Set(InFlightFault.allCases.filter(\.arrives).map(\.rawValue))
+        for _ in 0..<30_000 where !expected.isSubset(of: received.numbers.withLock(\.self)) {
           try await Task.sleep(for: .milliseconds(10))
         }
         try await Task.sleep(for: .milliseconds(200))
-        let numbers = heard.numbers.withLock(\.self)
-        for mishap in Mishap.allCases { #expect(numbers.contains(mishap.rawValue) == mishap.arrives, "\(mishap)") }
+        let numbers = received.numbers.withLock(\.self)
+        for fault in InFlightFault.allCases { #expect(numbers.contains(fault.rawValue) == fault.arrives, "\(fault)") }
       }
       try await loop.submit {
         for pair in pairs.value {
@@ -118,30 +118,30 @@ import Testing
       }.get()
       if isInTime { return }
     }
-    #expect(Bool(false), "the datagrams were always there before anything happened")
+    #expect(Bool(false), "the datagrams always arrived before the faults")
   }
 
-  /// Sends a datagram for each mishap, between machines of its own.
-  /// - Parameter latency: what each end adds to the way.
+  /// Sends a datagram for each fault, between machines of its own.
+  /// - Parameter latency: the latency that each end adds.
   private func send(
-    taking latency: Duration, _ heard: Heard, _ loop: any EventLoop
+    taking latency: Duration, _ received: ReceivedMessages, _ loop: any EventLoop
   ) async throws -> NIOLoopBound<[Ends]> {
     let networks = RealNetworks()
     return try await loop.submit {
-      let pairs = try Mishap.allCases.map { mishap -> Ends in
+      let pairs = try InFlightFault.allCases.map { fault -> Ends in
         let (sender, receiver) = (FaultyMachine(on: loop, in: networks), FaultyMachine(on: loop, in: networks))
         let from = try sender.openTransport(.loopback, port: nil, on: loop)
         let to = try receiver.openTransport(.loopback, port: nil, on: loop)
         to.onDatagram = { bytes, _ in
           guard let header = try? MessageHeader.decode(bytes).header else { return }
-          heard.numbers.withLock { _ = $0.insert(header.counter) }
+          received.numbers.withLock { _ = $0.insert(header.counter) }
         }
         for machine in [sender, receiver] { machine.inject(.conditions(LinkConditions(latency: latency))) }
-        return (mishap, sender, from, receiver, to)
+        return (fault, sender, from, receiver, to)
       }
       for pair in pairs {
         var bytes: [UInt8] = []
-        MessageHeader(sessionID: 1, counter: pair.mishap.rawValue).encode(to: &bytes)
+        MessageHeader(sessionID: 1, counter: pair.fault.rawValue).encode(to: &bytes)
         pair.from.send(bytes, to: SocketAddress(.loopback6, port: pair.to.port))
       }
       return NIOLoopBound(pairs, eventLoop: loop)

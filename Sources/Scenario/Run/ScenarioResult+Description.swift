@@ -4,11 +4,13 @@ public import MatterProtocol
 internal import VirtualDevices
 
 extension ScenarioResult: CustomStringConvertible {
-  /// As `hearth test` prints it, for what a test says of a run that fails, `#expect(result.isPassed, "\(result)")`: why it did not
-  /// pass, with its place, the last that happened, and the command that repeats it.
+  /// The report that `hearth test` prints, for use as a test comment, `#expect(result.isPassed, "\(result)")`: the
+  /// failure with its position, the last events, and the command that repeats the run.
   public var description: String {
     let name = seed.map { "\(scenario), seed \($0)" } ?? scenario
-    var lines = ["passed  \(name)  (\(TimeText.text(duration)))"]
+    let failed = commands.reduce(0) { $0 + ($1.error == nil ? 0 : $1.count) }
+    let note = failed == 0 ? "" : " (\(failed) command\(failed == 1 ? "" : "s") failed)"
+    var lines = ["passed\(note)  \(name)  (\(TimeText.text(duration)))"]
     if let failure {
       lines = ["FAILED  \(name)", "  \(failure.place)"]
       lines += failure.excerpt?.split(separator: "\n").map { "  \($0)" } ?? []
@@ -20,7 +22,7 @@ extension ScenarioResult: CustomStringConvertible {
     return (lines + remarks.map { "  \($0)" }).joined(separator: "\n")
   }
 
-  /// The last lines below a heading.
+  /// Returns the last lines below a heading.
   private func section(_ heading: String, _ lines: [String]) -> [String] {
     if lines.isEmpty { return [] }
     let most = 12
@@ -30,15 +32,15 @@ extension ScenarioResult: CustomStringConvertible {
 }
 
 extension ScenarioResult.Failure {
-  /// The message behind its place in the file.
+  /// The position in the file and the message.
   var place: String { (mark.map { "\($0): " } ?? "") + message }
 }
 
 extension ScenarioDefinition {
-  /// The command that repeats a run of it, for a shell; nil: it was not read from a file.
+  /// Returns the shell command that repeats a run; nil if the scenario was not read from a file.
   /// - Parameters:
-  ///   - seed: nil: in real time.
-  ///   - defect: the fault that was built in.
+  ///   - seed: the seed; nil for a run in real time.
+  ///   - defect: the seeded defect of the run.
   public func again(seed: UInt64?, defect: SeededDefect? = nil) -> String? {
     guard let file = files.first else { return nil }
     var words = ["hearth test", Self.quoted(file.name), seed.map { "--seed \($0)" } ?? "--realtime"]
@@ -47,12 +49,12 @@ extension ScenarioDefinition {
     return words.joined(separator: " ")
   }
 
-  /// The line of a file at a place, with its number, and a mark below the column; nil: the file is not among those read.
+  /// Returns the line at a position, with its number and a mark below the column; nil if the file is unknown.
   func excerpt(at mark: SourceMark) -> String? {
     guard let file = files.first(where: { $0.name == mark.file }) else { return nil }
     let lines = file.text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
     guard lines.indices.contains(mark.line - 1) else { return nil }
-    // Flow style may put a whole file on one line.
+    // In flow style a whole file may be one line.
     let most = 160
     let line = lines[mark.line - 1].prefix(most).replacing("\t", with: " ")
     let (number, column) = ("\(mark.line)", mark.column - 1)
@@ -62,7 +64,7 @@ extension ScenarioDefinition {
     return text + "\n\(pad) | \(String(repeating: " ", count: column))^"
   }
 
-  /// A word for a shell.
+  /// Quotes a word for a shell.
   private static func quoted(_ word: String) -> String {
     let isPlain = word.allSatisfy { $0.isLetter || $0.isNumber || "/._-+:@%,".contains($0) }
     return isPlain && !word.isEmpty ? word : "'" + word.replacingOccurrences(of: "'", with: "'\\''") + "'"

@@ -4,22 +4,22 @@ import Scenario
 import Simulation
 import Testing
 
-// What clouds do wrong, and what people ask too much of them.
+// Faults of clouds, and overload by commands.
 extension CloudTests {
-  @Test func anAccountThatListsNothingKeepsItsDevices() async throws {
+  @Test func keepsDevicesThatDisappearFromTheList() async throws {
     let cloud = FakeCloud()
     cloud.addLamp("p", name: "Porch")
     cloud.addLamp("q", name: "Quay")
     try await run(cloud) { home, world in
       let ids = try await home.devices().list().map(\.id)
       try await home.rename(device("Quay", home).id, to: "Pier")
-      let entries = cloud.with { inside in
-        defer { inside.devices = [] }
-        return inside.devices
+      let entries = cloud.with { contents in
+        defer { contents.devices = [] }
+        return contents.devices
       }
       try await world.simulation.sleep(for: .seconds(20_000))
       #expect(try await device("Pier", home).offlineReason == .cloudSaysUnreachable)
-      // What has gone before it is there again has not been away for long.
+      // The absence time restarts for a device that was listed meanwhile.
       cloud.with { $0.devices = [entries[1]] }
       try await world.simulation.sleep(for: .seconds(1000))
       #expect(try await device("Pier", home).offlineReason == nil)
@@ -31,7 +31,7 @@ extension CloudTests {
     }
   }
 
-  @Test func whatLosesItsWordForAMomentStays() async throws {
+  @Test func keepsDeviceWithoutUsableTraits() async throws {
     let cloud = FakeCloud()
     @Sendable func sensor(_ also: String) {
       cloud.add(
@@ -50,50 +50,50 @@ extension CloudTests {
     }
   }
 
-  @Test(arguments: [429, 503]) func aCloudThatAsksForPatienceIsLeftAlone(_ status: Int) async throws {
+  @Test(arguments: [429, 503]) func honorsRetryAfter(_ status: Int) async throws {
     let cloud = FakeCloud()
     cloud.addLamp("p", name: "Porch")
     try await run(cloud) { home, world in
-      func asked(in time: Int) async throws -> Int {
+      func requests(in time: Int) async throws -> Int {
         let before = cloud.intents.count
         try await world.simulation.sleep(for: .seconds(time))
         return cloud.intents.count - before
       }
-      cloud.with { $0.mood = .answers(status, "", retryAfter: "900") }
-      #expect(try await asked(in: 60) == 1)
+      cloud.with { $0.behavior = .answers(status, "", retryAfter: "900") }
+      #expect(try await requests(in: 60) == 1)
       let failure = try await home.cloudAccounts.first?.failure
-      #expect(failure == "answered with \(status), and is not to be asked for 15 min")
+      #expect(failure == "answered with \(status), and requests a pause of 15 min")
       #expect(try await device("Porch", home).offlineReason == .cloudUnreachable)
-      #expect(try await asked(in: 780) == 0)
-      // What somebody wants done it is told.
-      cloud.with { $0.mood = .works }
+      #expect(try await requests(in: 780) == 0)
+      // Commands are sent nevertheless.
+      cloud.with { $0.behavior = .works }
       try await light(device("Porch", home)).onOffTrait?.on()
-      #expect(cloud.orders.count == 1)
-      #expect(try await asked(in: 100) > 0)
+      #expect(cloud.commands.count == 1)
+      #expect(try await requests(in: 100) > 0)
       #expect(try await device("Porch", home).offlineReason == nil)
-      // However long it says, it is asked in an hour; however short, not all the time.
-      cloud.with { $0.mood = .answers(status, "", retryAfter: "99999999999999999999") }
-      #expect(try await asked(in: 3500) == 1)
-      #expect(try await asked(in: 200) == 1)
-      cloud.with { $0.mood = .answers(status, "", retryAfter: "1") }
+      // Retry-After is limited to one hour, and to the regular interval at least.
+      cloud.with { $0.behavior = .answers(status, "", retryAfter: "99999999999999999999") }
+      #expect(try await requests(in: 3500) == 1)
+      #expect(try await requests(in: 200) == 1)
+      cloud.with { $0.behavior = .answers(status, "", retryAfter: "1") }
       try await world.simulation.sleep(for: .seconds(3600))
-      #expect(try await (8...12).contains(asked(in: 300)))
+      #expect(try await (8...12).contains(requests(in: 300)))
     }
   }
 
-  @Test func whatIsAskedTooLateIsNotDone() async throws {
+  @Test func dropsCommandsThatWaitTooLong() async throws {
     let cloud = FakeCloud()
     cloud.addLamp("p", name: "Porch")
     try await run(cloud) { home, world in
-      // As many as there may be in a house are done, where it is quick.
+      // A fast cloud completes a hundred commands.
       let porch = try await device("Porch", home)
       let trait = try #require(try light(porch).onOffTrait)
       try await withThrowingTaskGroup(of: Void.self) { group in
         for _ in 0..<100 { group.addTask { _ = try await trait.on() } }
         try await group.waitForAll()
       }
-      #expect(cloud.orders.count == 100)
-      cloud.with { $0.mood = .slow(.seconds(3)) }
+      #expect(cloud.commands.count == 100)
+      cloud.with { $0.behavior = .slow(.seconds(3)) }
       let done = await withTaskGroup(of: Bool.self) { group in
         for _ in 0..<40 {
           group.addTask { (try? await trait.off()) != nil }
@@ -101,9 +101,9 @@ extension CloudTests {
         return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
       }
       try await world.simulation.sleep(for: .seconds(200))
-      #expect((2...5).contains(done) && cloud.orders.count == 100 + done)
+      #expect((2...5).contains(done) && cloud.commands.count == 100 + done)
       #expect(try await device("Porch", home).offlineReason == nil)
-      // Who does not wait any more does not mean it any more.
+      // A cancelled command is not sent.
       async let first = trait.off()
       try await world.simulation.sleep(for: .seconds(1))
       await withTaskGroup(of: Void.self) { group in
@@ -113,11 +113,11 @@ extension CloudTests {
       }
       _ = try await first
       try await world.simulation.sleep(for: .seconds(60))
-      #expect(cloud.orders.count == 101 + done)
+      #expect(cloud.commands.count == 101 + done)
     }
   }
 
-  @Test func whatCameOfACommandWithoutAnAnswerIsAsked() async throws {
+  @Test func queriesStateAfterUnansweredCommand() async throws {
     let cloud = FakeCloud()
     cloud.addLamp("p", name: "Porch")
     let isOn = try await run(cloud) { home, world in
@@ -132,19 +132,19 @@ extension CloudTests {
     #expect(isOn == true)
   }
 
-  @Test func aLightIsAskedWhetherItIsOnBeforeItIsDimmed() async throws {
+  @Test func queriesStateBeforeDimming() async throws {
     let cloud = FakeCloud()
     cloud.addLamp("p", name: "Porch")
     try await run(cloud) { home, world in
       let porch = try await device("Porch", home)
-      // Somebody switched it on by the maker's own app, a moment ago.
+      // The light was switched on in the maker's app a moment ago.
       cloud.with { $0.states["p"] = "\"online\":true,\"on\":true,\"brightness\":40" }
       try await light(porch).levelControlTrait?.moveToLevel(level: 191)
-      #expect(cloud.orders.last?.contains(#"BrightnessAbsolute","params":{"brightness":75}"#) == true)
+      #expect(cloud.commands.last?.contains(#"BrightnessAbsolute","params":{"brightness":75}"#) == true)
     }
   }
 
-  @Test func oneOfSeveralIsAwayByItself() async throws {
+  @Test func tracksConnectivityOfEachEndpoint() async throws {
     let cloud = FakeCloud()
     for id in ["a", "b"] {
       cloud.add(
@@ -160,7 +160,7 @@ extension CloudTests {
       }
       #expect(try await states() == [.online, .online, .online])
       let outlets = try await device("Strip a", home).types.filter { $0.matterTraits.onOffTrait != nil }
-      // The one that a command can't reach says nothing of the other.
+      // A command that can't reach one outlet says nothing about the other.
       cloud.with { $0.outcomes["b"] = "\"status\":\"OFFLINE\"" }
       await #expect(throws: HomeError.self) { try await outlets.last?.matterTraits.onOffTrait?.off() }
       #expect(try await states().first == .online)

@@ -6,10 +6,10 @@ import Simulation
 import Testing
 import VirtualDevices
 
-/// What is told of a run, to somebody who may not know Swift.
-@Suite struct ScenarioWordsTests {
-  /// `#expect(result.isPassed, "\(result)")` says what `hearth test` prints.
-  @Test func aResultSaysWhatTheCommandPrints() async throws {
+/// The text of results and timelines.
+@Suite struct ScenarioReportTests {
+  /// The description of a result is the output of `hearth test`.
+  @Test func describesFailedResult() async throws {
     let steps = "steps:\n  - do: on lamp\n  - expect: { lamp.onOff: false, within: 2s }\n"
     var scenario = try ScenarioDefinition.load(SourceFile("Ann's lamp.yaml", ScenarioFileTests.lamp + steps)) {
       throw CocoaError(.fileNoSuchFile, userInfo: ["name": $0])
@@ -27,7 +27,7 @@ import VirtualDevices
     #expect(lines.contains("    0 s: do on lamp"), "\(result)")
     #expect(Array(lines.suffix(2)) == ["  again: \(again)", "  late"], "\(result)")
     #expect(result.failure?.again == again && JUnitReport.text([result]).contains("--defect sendsOnce"))
-    // However it ended.
+    // Also for other kinds of failures.
     let ended = scenario.result(endedEarly: "interrupted", seed: nil, defect: .sendsOnce, Timeline(), after: .zero)
     #expect("\(ended)".hasSuffix("  again: \(again.replacing("--seed 7", with: "--realtime"))"), "\(ended)")
     scenario.limit = .milliseconds(1)
@@ -36,12 +36,22 @@ import VirtualDevices
     #expect(!"\(await scenario.simulate(seed: 8).result)".contains("again"))
   }
 
-  @Test func aResultThatPassedIsALine() async throws {
+  @Test func describesPassedResult() async throws {
     let result = try await ScenarioRunTests.result("steps:\n  - wait: 90s\n", seed: 5)
     #expect("\(result)".hasPrefix("passed  s, seed 5  (9") && "\(result)".hasSuffix(" s)"), "\(result)")
   }
 
-  /// What was expected and what is the case are told in the same units, unless they would look the same by these.
+  @Test func countsFailedCommandsOfPassedResult() async throws {
+    for (times, note) in [
+      (1, "passed (1 command failed)  s, seed 5  ("), (3, "passed (3 commands failed)  s, seed 5  ("),
+    ] {
+      let result = try await ScenarioRunTests.result(
+        "steps:\n  - do: on lamp\n  - { do: room remove Attic, times: \(times) }\n", seed: 5)
+      #expect(result.isPassed && "\(result)".hasPrefix(note), "\(result)")
+    }
+  }
+
+  /// Expected and actual value have the same unit, unless their text would be the same.
   @Test(arguments: [
     ("actual lamp.currentLevel: 100", "expected actual lamp.currentLevel: 39%: it is 100%"),
     ("lamp.currentLevel: 100", "expected lamp.currentLevel: 39%: it is 100%"),
@@ -53,23 +63,23 @@ import VirtualDevices
     ("lamp.connectivity: offline", "expected lamp.connectivity: offline: it is online"),
     ("messages: \"> 5\"", "expected messages: > 5: it is 0"),
   ])
-  func bothAreToldInTheSameUnits(_ claim: String, _ message: String) async throws {
+  func usesSameUnitForBothValues(_ claim: String, _ message: String) async throws {
     let result = try await ScenarioRunTests.result("steps:\n  - expect: { \(claim) }\n")
     #expect(result.failure?.message == message, "\(result)")
     guard !claim.hasPrefix("messages") else { return }
     let always = try await ScenarioRunTests.result("always: { \(claim) }\nsteps:\n  - wait: 1s\n")
-    let told = message.replacing("expected ", with: "always ")
-    #expect(always.failure?.message.hasPrefix("\(told) after ") == true, "\(always)")
+    let prefix = message.replacing("expected ", with: "always ")
+    #expect(always.failure?.message.hasPrefix("\(prefix) after ") == true, "\(always)")
   }
 
-  /// What a home says of itself is told in words, whatever it is.
-  @Test func whatHappensToAHomeIsToldInWords() async throws {
+  /// All changes of a home are described in plain text.
+  @Test func describesChangesOfHome() async throws {
     let file = FileManager.default.temporaryDirectory.appending(path: "words-\(UUID().uuidString).yaml")
     try ScenarioFileTests.lamp.write(to: file, atomically: true, encoding: .utf8)
     defer { try? FileManager.default.removeItem(at: file) }
     try await withSimulatedHome(file.path, seed: 3) { home, world in
       let plug = try #require(await home.registry.devices.first { $0.name == "Plug" })
-      // A home that is set up tells so much that the beginning is forgotten.
+      // The setup adds more lines than the timeline keeps.
       let first = "\(world)"
       let hall = try await home.addRoom("Hall")
       try await home.move(plug.id, to: hall.id)
@@ -82,19 +92,19 @@ import VirtualDevices
       try await home.updatePrimaryStructure(barn.id)
       try await home.removeStructure(barn.id)
       _ = try await home.remove(plug, force: true)
-      let story = "\(world)"
+      let text = "\(world)"
       for words in [
         "room Hall added", "Plug moved to room Hall", "Plug renamed to Funzel", "a room renamed to Corridor",
         "Plug moved to no room", "a room removed", "structure Barn added", "a structure renamed to Stable",
         "structure Stable is the primary one", "a structure removed", "device \(plug.id) removed",
       ] {
-        #expect(story.contains(": \(words)\n") || story.hasSuffix(": \(words)"), "\(words) is not in: \(story)")
+        #expect(text.contains(": \(words)\n") || text.hasSuffix(": \(words)"), "\(words) is not in: \(text)")
       }
       for words in ["structure Home added", "Kitchen/Lamp added as Lamp", "Kitchen/Lamp can be reached as node 1"] {
         #expect(first.contains(": \(words)\n"), "\(words) is not in: \(first)")
       }
       for swift in ["Optional", "(id", "Home.", "name:", "SourceID"] {
-        #expect(!(first + story).contains(swift), "\(swift) is in: \(first)\n\(story)")
+        #expect(!(first + text).contains(swift), "\(swift) is in: \(first)\n\(text)")
       }
     }
   }

@@ -9,20 +9,20 @@ import VirtualDevices
 
 @testable import Scenario
 
-/// Whoever waits for something looks where something has happened, and comes to the same as who looks at every pace.
-@Suite struct LookingTests {
-  /// A simulated home that counts how often somebody looks.
-  private struct WatchedStage: Stage {
+/// Checking expectations only after events gives the same result as checking them periodically.
+@Suite struct ExpectationPollingTests {
+  /// A simulated home that counts the checks.
+  private struct CountingStage: Stage {
     let stage: SimulatedHome
-    let looks: Looks
-    /// Whether it is looked at every pace.
-    let looksAlways: Bool
+    let checks: CheckCounter
+    /// Whether to check at every pace.
+    let checksAlways: Bool
 
     var now: Duration { stage.now }
     func sleep(for time: Duration) async throws { try await stage.sleep(for: time) }
     func sleepUntilNews(within time: Duration, pace: Duration) async throws {
-      looks.count.wrappingAdd(1, ordering: .relaxed)
-      if looksAlways { return try await stage.sleep(for: min(time, pace)) }
+      checks.count.wrappingAdd(1, ordering: .relaxed)
+      if checksAlways { return try await stage.sleep(for: min(time, pace)) }
       try await stage.sleepUntilNews(within: time, pace: pace)
     }
     func naming<R: Sendable>(_ what: String, _ body: @Sendable () async throws -> R) async rethrows -> R {
@@ -36,48 +36,49 @@ import VirtualDevices
     }
     func messageCount(of device: String?) async -> Int { await stage.messageCount(of: device) }
     func watch(
-      _ subjects: [Claim.Subject], _ tell: @escaping @Sendable (Int, Fact, Duration) -> Void
-    ) async { await stage.watch(subjects, tell) }
+      _ subjects: [Claim.Subject], _ onFact: @escaping @Sendable (Int, Fact, Duration) -> Void
+    ) async { await stage.watch(subjects, onFact) }
     func stopWatching() async { await stage.stopWatching() }
     func pair(_ device: String) async throws { try await stage.pair(device) }
   }
 
-  private final class Looks: Sendable { let count = Atomic(0) }
+  private final class CheckCounter: Sendable { let count = Atomic(0) }
 
   private struct Outcome: Equatable {
     var message: String?
     var lines: [String]
     var end: Instant
-    /// All that is in the trace but that whoever looks has slept.
+    /// The trace without the sleeps of the runner.
     var trace: [Trace.Entry]
   }
 
   private func play(
-    _ scenario: ScenarioDefinition, seed: UInt64, looksAlways: Bool = false
-  ) async throws -> (outcome: Outcome, looks: Int) {
-    let (timeline, looks) = (Timeline(), Looks())
+    _ scenario: ScenarioDefinition, seed: UInt64, checksAlways: Bool = false
+  ) async throws -> (outcome: Outcome, checks: Int) {
+    let (timeline, checks) = (Timeline(), CheckCounter())
     let run = await simulate(scenario.home, seed: seed) { _, world in
-      let stage = WatchedStage(stage: world, looks: looks, looksAlways: looksAlways)
+      let stage = CountingStage(stage: world, checks: checks, checksAlways: checksAlways)
       return (await ScenarioDefinition.play(scenario, on: stage, timeline), timeline.lines)
     }
     let (failure, lines) = try run.result.get()
     let trace = run.trace.entries.filter { !($0.kind == .timer && $0.host?.rawValue == 0) }
     let outcome = Outcome(message: failure?.message, lines: lines, end: run.end, trace: trace)
-    return (outcome, looks.count.load(ordering: .relaxed))
+    return (outcome, checks.count.load(ordering: .relaxed))
   }
 
-  /// Hours in which hardly anything happens, and what is waited for does not come.
-  @Test func waitingInVainCostsWhatHappens() async throws {
+  /// Hours with few events, and an expectation that is never met.
+  @Test func checksUnmetExpectationOnlyAfterEvents() async throws {
     let scenario = try ScenarioFileTests.load(
       ScenarioFileTests.lamp + "steps:\n  - expect: { lamp.onOff: true, actual plug.onOff: false, within: 3h }\n")
-    let (outcome, looks) = try await play(scenario, seed: 1)
+    let (outcome, checks) = try await play(scenario, seed: 1)
     #expect(outcome.message == "expected lamp.onOff: true: it is false, also after 180 min")
     #expect(outcome.end >= .zero + .seconds(3 * 3600))
-    #expect(looks < 5_000, "looked \(looks) times")
+    #expect(checks < 5_000, "\(checks) checks")
   }
 
-  /// To the nanosecond and to the byte: what comes at a pace, between two of them and at the end, and what never comes.
-  @Test(arguments: [1, 2, 3] as [UInt64]) func whatComesIsSeenWhenItWasSeenBefore(seed: UInt64) async throws {
+  /// Compares the runs to the nanosecond and to the byte, with changes at a pace, between two paces, at the end and
+  /// never.
+  @Test(arguments: [1, 2, 3] as [UInt64]) func observesChangesAtTheSameTime(seed: UInt64) async throws {
     let scenario = try ScenarioFileTests.load(
       ScenarioFileTests.lamp + """
         always: { messages: "< 100000" }
@@ -98,12 +99,12 @@ import VirtualDevices
           - expect: { plug.connectivity: online, lamp.locality: peer, within: 3m }
           - expect: { messages: "> 60", within: 15ms }
         """)
-    let before = try await play(scenario, seed: seed, looksAlways: true)
+    let before = try await play(scenario, seed: seed, checksAlways: true)
     let now = try await play(scenario, seed: seed)
     #expect(now.outcome.message == before.outcome.message)
     #expect(now.outcome.lines == before.outcome.lines)
     let isSame = now.outcome == before.outcome
     #expect(isSame, "\(String(describing: zip(now.outcome.trace, before.outcome.trace).first { $0 != $1 }))")
-    #expect(now.looks < before.looks)
+    #expect(now.checks < before.checks)
   }
 }

@@ -4,7 +4,7 @@ import Testing
 @testable import MatterProtocol
 
 extension DNSBrowser {
-  /// What the agenda and the other indexes say, worked out from all that is known.
+  /// Compares the timer queue and the indexes with values computed from the complete state.
   fileprivate func check(_ seed: UInt64, at now: Instant) {
     let deadlines =
       browses.values.map(\.nextQuery) + instances.values.compactMap(\.deadline) + hosts.values.compactMap(\.deadline)
@@ -20,9 +20,10 @@ extension DNSBrowser {
   }
 }
 
-/// Whatever is published, withdrawn, searched for, given up, lost or forgotten: the next thing to do is the earliest of all.
+/// After any sequence of publishing, withdrawing, searching, stopping, losing and removing, the next deadline is the
+/// earliest of all timers.
 @Test(arguments: 1...40 as ClosedRange<UInt64>)
-func theAgendaKnowsTheEarliestOfAll(_ seed: UInt64) {
+func reportsEarliestDeadline(_ seed: UInt64) {
   var random = SeededRandomSource(seed: seed)
   var link = VirtualLink(hosts: 3, seed: seed)
   link.lossPercent = UInt64.random(in: 0...40, using: &random)

@@ -1,14 +1,14 @@
-// What another DNS-SD implementation has to be told, to publish our services and to look for others'. RFC 6763.
+// The labels and record data for publishing and browsing with another DNS-SD implementation. RFC 6763.
 
 extension MatterService.Kind {
-  /// The first label of the instance name, as `2906C908D115D362-8FC7772401CD0696`.
+  /// The first label of the instance name, such as `2906C908D115D362-8FC7772401CD0696`.
   public var instanceLabel: String { instanceName.labels.first ?? "" }
 
-  /// The service type without its domain, as `_matterc._udp`.
+  /// The service type without its domain, such as `_matterc._udp`.
   public var typeLabel: String { Self.withoutDomain(typeName) }
 
-  /// The service that an instance label of a type stands for, nil where it is not one of Matter's.
-  /// - Parameter type: without its domain; a subtype will do.
+  /// Parses an instance label; nil if it does not name a Matter service.
+  /// - Parameter type: The service type or subtype, without its domain.
   public init?(instanceLabel: String, type: String) {
     let base = type.firstRange(of: "._sub.").map { String(type[$0.upperBound...]) } ?? type
     self.init(instanceName: DNSName(instanceLabel, DNSName(base + ".local")))
@@ -18,14 +18,13 @@ extension MatterService.Kind {
 }
 
 extension MatterService {
-  /// Its subtypes without their domain, as `_S3._sub._matterc._udp`. § 4.3.1, § 4.3.2.
+  /// The subtypes without their domain, such as `_S3._sub._matterc._udp`. § 4.3.1, § 4.3.2.
   public var subtypeLabels: [String] { pointerNames.dropFirst().map(Kind.withoutDomain) }
 
-  /// The strings of its TXT record, each at most 255 bytes.
+  /// The strings of the TXT record, each at most 255 bytes.
   public var textRecord: [[UInt8]] { textStrings }
 
-  /// A service from the data of its records.
-  /// - Returns: nil where `srv` is no SRV record.
+  /// Creates a service from the data of its records; nil if `srv` is not an SRV record.
   public init?(_ kind: Kind, srv: DNSRecordData, txt: DNSRecordData?, addresses: [IPAddress]) {
     guard case .srv(_, _, let port, let target) = srv else { return nil }
     var text: [TextEntry] = []
@@ -35,11 +34,11 @@ extension MatterService {
 }
 
 extension DiscoveryQuery {
-  /// What there is to look for: all of a type or subtype, or one instance.
+  /// The subject of a search: the services of a type or subtype, or one instance.
   public enum Subject: Hashable, Sendable {
-    /// Without its domain, as `_L840._sub._matterc._udp`.
+    /// A type or subtype without its domain, such as `_L840._sub._matterc._udp`.
     case type(String)
-    /// One whose name is known.
+    /// An instance with a known name.
     case instance(MatterService.Kind)
   }
 
@@ -52,14 +51,14 @@ extension DiscoveryQuery {
 }
 
 extension DNSRecordData {
-  /// The data of one record, as it stands on the wire without compression.
+  /// Decodes the data of one record, without name compression.
   public init(_ type: DNSType, wire: [UInt8]) throws(DNSError) {
     var reader = DNSReader(wire)
     self = try reader.data(of: type, end: wire.count)
     guard reader.isAtEnd else { throw .badRecord }
   }
 
-  /// The host that an SRV record names, without a dot at its end.
+  /// The target host of an SRV record without a trailing dot; nil for other types.
   public var targetHost: String? {
     if case .srv(_, _, _, let target) = self { target.description } else { nil }
   }

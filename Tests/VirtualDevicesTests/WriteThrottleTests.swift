@@ -1,0 +1,44 @@
+import NIOCore
+import Testing
+
+@testable import VirtualDevices
+
+/// How often the status file is written.
+@Suite("Write throttle") struct WriteThrottleTests {
+  /// - Parameters:
+  ///   - changes: the times of changes, in milliseconds.
+  ///   - cost: the duration of a write, in milliseconds.
+  /// - Returns: the times of the writes.
+  private func writes(_ changes: [Int64], each cost: Int64, until end: Int64) -> [Int64] {
+    var throttle = WriteThrottle()
+    var starts: [Int64] = []
+    var pauseEnd: Int64?
+    func start(_ now: Int64) {
+      starts.append(now)
+      pauseEnd = now + cost + throttle.pause(after: .milliseconds(cost)).nanoseconds / 1_000_000
+    }
+    for now in 0...end {
+      if pauseEnd == now {
+        pauseEnd = nil
+        if throttle.pauseEnded() { start(now) }
+      }
+      for change in changes where change == now && throttle.requestWrite() { start(now) }
+    }
+    return starts
+  }
+
+  @Test func writesFirstChangeAtOnceAndCoalescesOthers() {
+    #expect(writes([7], each: 2, until: 200) == [7])
+    // During the write and the pause after it: one more write.
+    #expect(writes([7, 8, 9, 30, 46], each: 2, until: 200) == [7, 47])
+    // After the pause: at once again.
+    #expect(writes([7, 48, 100], each: 2, until: 200) == [7, 48, 100])
+  }
+
+  @Test func writesAtMostATwentiethOfTheTime() {
+    let starts = writes(Array(0..<10_000), each: 10, until: 20_000)
+    #expect(starts.count == 51 && starts.first == 0)
+    // The last change is written.
+    #expect(starts.last == 10_000)
+  }
+}
