@@ -1,26 +1,26 @@
 import Foundation
 import Testing
 
-/// What README.md and CONTRIBUTING.md point to is there.
-@Suite("The house's guides") struct GuideTests {
+/// README.md and CONTRIBUTING.md refer to existing files, targets and modules.
+@Suite("Guides") struct GuideTests {
   private static func text(_ path: String) throws -> String {
-    try String(contentsOf: House.root.appending(path: path), encoding: .utf8)
+    try String(contentsOf: Repository.root.appending(path: path), encoding: .utf8)
   }
 
   @Test(arguments: ["README.md", "CONTRIBUTING.md"])
-  func linksLeadSomewhere(_ guide: String) throws {
+  func linksResolve(_ guide: String) throws {
     let links = try Self.text(guide).components(separatedBy: "](").dropFirst().compactMap { part in
       part.split(separator: ")", omittingEmptySubsequences: false).first.map(String.init)
     }
     #expect(!links.isEmpty)
     for link in links where !link.contains("://") {
-      let path = House.root.appending(path: link).path
-      #expect(FileManager.default.fileExists(atPath: path), "\(guide) links to \(link), which is not there")
+      let path = Repository.root.appending(path: link).path
+      #expect(FileManager.default.fileExists(atPath: path), "\(guide) links to \(link), which does not exist")
     }
   }
 
   @Test(arguments: ["README.md", "CONTRIBUTING.md"])
-  func targetsAndScriptsAreThere(_ guide: String) throws {
+  func targetsAndScriptsExist(_ guide: String) throws {
     let targets = Set(
       try Self.text("Makefile").split(separator: "\n").compactMap { line -> Substring? in
         let name = line.prefix { $0.isLetter || $0 == "-" }
@@ -37,18 +37,18 @@ import Testing
       }
       if let script = words.first, script.hasPrefix("scripts/"), !script.contains("](") {
         count += 1
-        let path = House.root.appending(path: String(script)).path
-        #expect(FileManager.default.fileExists(atPath: path), "\(guide) names \(script), which is not there")
+        let path = Repository.root.appending(path: String(script)).path
+        #expect(FileManager.default.fileExists(atPath: path), "\(guide) names \(script), which does not exist")
       }
     }
     #expect(count > 3)
   }
 
-  @Test func everyRoomIsInTheTable() throws {
-    let rooms = try Self.text("CONTRIBUTING.md").split(separator: "\n").filter { $0.hasPrefix("| `") }
+  @Test func tableListsAllTargets() throws {
+    let rows = try Self.text("CONTRIBUTING.md").split(separator: "\n").filter { $0.hasPrefix("| `") }
       .compactMap { $0.split(separator: "|").first }
-    for target in House.imports.keys.sorted() {
-      #expect(rooms.contains { $0.contains("`\(target)`") }, "CONTRIBUTING.md has no row for \(target)")
+    for target in Repository.imports.keys.sorted() {
+      #expect(rows.contains { $0.contains("`\(target)`") }, "CONTRIBUTING.md has no row for \(target)")
     }
   }
 }

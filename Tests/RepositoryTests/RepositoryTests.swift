@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// The rules of the house, kept by a test that names the remedy. The table is the design's: one-way dependencies.
-enum House {
-  /// What each target may import of ours directly; what those import comes with it.
+/// The rules of the repository, with a remedy for each violation. The table has the one-way dependencies of the design.
+enum Repository {
+  /// The targets that each target may import directly; transitive imports are allowed as well.
   static let imports: [String: [String]] = [
     "MatterTLV": [],
     "MatterCrypto": ["COpenSSL"],
@@ -25,7 +25,7 @@ enum House {
     "hearth-fuzz": ["VirtualDevices", "MatterController", "Hub"],
   ]
 
-  /// Packages of others, and who may use them.
+  /// External modules, and the targets that may import them.
   static let packages: [String: [String]] = [
     "NIOCore": [
       "Runtime", "Simulation", "Scenario", "VirtualDevices", "Home", "Hub", "hearth", "hearth-bench", "hearth-fuzz",
@@ -46,7 +46,7 @@ enum House {
     ],
   ]
 
-  /// Words that have no business in a target, and what to use instead.
+  /// Words that are forbidden in a target, and their replacements.
   static let forbidden: [(word: String, exceptIn: [String], remedy: String)] = [
     ("Task.detached", ["Runtime"], "start tasks on the event loop's executor"),
     ("Task.sleep", ["Runtime", "hearth", "Home"], "take an injected clock"),
@@ -73,9 +73,9 @@ enum House {
   static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
 
-  /// Every Swift file of our own targets, by target.
+  /// Every Swift file below Sources, with its target.
   static let sources = files(in: "Sources")
-  /// Every Swift file of the tests, by target.
+  /// Every Swift file below Tests, with its target.
   static let tests = files(in: "Tests")
 
   private static func files(in folder: String) -> [(target: String, path: String, text: String)] {
@@ -93,7 +93,7 @@ enum House {
     return result
   }
 
-  /// A target's imports with all that comes with them.
+  /// The transitive imports of a target.
   static func reachable(from target: String) -> Set<String> {
     var result: Set<String> = []
     var open = imports[target] ?? []
@@ -103,7 +103,7 @@ enum House {
     return result
   }
 
-  /// The modules a file imports, with line numbers.
+  /// The modules that a file imports, with line numbers.
   static func imports(in text: String) -> [(line: Int, module: String)] {
     text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().compactMap { index, line in
       let words = line.split(separator: " ")
@@ -116,59 +116,61 @@ enum House {
     }
   }
 
-  /// A line without its comment and without the texts in it.
+  /// A line without its comment.
   static func code(_ line: Substring) -> Substring {
     let body = line.firstRange(of: "//").map { line[..<$0.lowerBound] } ?? line
     return body
   }
 }
 
-@Suite("The house") struct RepositoryTests {
-  @Test func everyTargetHasItsPlace() {
-    let known = Set(House.imports.keys)
-    for target in Set(House.sources.map(\.target)).sorted() {
+@Suite("Repository") struct RepositoryTests {
+  @Test func everyTargetIsInTheTable() {
+    let known = Set(Repository.imports.keys)
+    for target in Set(Repository.sources.map(\.target)).sorted() {
       #expect(
-        known.contains(target), "Sources/\(target) is in no row of the table: add it to House.imports and to the design"
+        known.contains(target),
+        "Sources/\(target) is in no row of the table: add it to Repository.imports and to the design"
       )
     }
-    #expect(House.sources.count > 50, "the sources were not found below \(House.root.path)")
+    #expect(Repository.sources.count > 50, "the sources were not found below \(Repository.root.path)")
   }
 
-  @Test func importsGoOneWay() {
-    for (target, path, text) in House.sources {
-      let allowed = House.reachable(from: target)
-      for (line, module) in House.imports(in: text) {
-        if House.imports[module] != nil || ["COpenSSL", "CAvahi"].contains(module) {
+  @Test func importsFollowTheTable() {
+    for (target, path, text) in Repository.sources {
+      let allowed = Repository.reachable(from: target)
+      for (line, module) in Repository.imports(in: text) {
+        if Repository.imports[module] != nil || ["COpenSSL", "CAvahi"].contains(module) {
           #expect(
             allowed.contains(module),
             "\(path):\(line): \(target) may not import \(module); it may import \(allowed.sorted().joined(separator: ", "))"
           )
         } else {
-          let users = House.packages[module] ?? []
+          let users = Repository.packages[module] ?? []
           #expect(
             users.contains(target),
-            "\(path):\(line): \(target) may not import \(module); \(users.isEmpty ? "nobody may" : "only \(users.joined(separator: ", ")) may")"
+            "\(path):\(line): \(target) may not import \(module); \(users.isEmpty ? "no target may" : "only \(users.joined(separator: ", ")) may")"
           )
         }
       }
     }
   }
 
-  /// The standard library's own dice are thrown where nobody says whose.
-  @Test func whoDrawsSaysFromWhat() {
-    for (_, path, text) in House.sources {
+  /// The default generator of the standard library can't be seeded.
+  @Test func randomNumbersHaveASource() {
+    for (_, path, text) in Repository.sources {
       for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-        let code = House.code(line)
+        let code = Repository.code(line)
         #expect(!code.contains(".random(in:") || code.contains("using:"), "\(path):\(number + 1)")
       }
     }
   }
 
-  @Test func noClocksDiceOrTraps() {
-    for (target, path, text) in House.sources {
+  @Test func targetsUseNoForbiddenWords() {
+    for (target, path, text) in Repository.sources {
       for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-        let code = House.code(line)
-        for (word, exceptions, remedy) in House.forbidden where code.contains(word) && !exceptions.contains(target) {
+        let code = Repository.code(line)
+        for (word, exceptions, remedy) in Repository.forbidden where code.contains(word) && !exceptions.contains(target)
+        {
           Issue.record("\(path):\(number + 1): \(word) does not belong in \(target); \(remedy)")
         }
       }
@@ -176,9 +178,9 @@ enum House {
   }
 
   @Test func filesStaySmall() {
-    for (target, path, text) in House.sources {
+    for (target, path, text) in Repository.sources {
       let lines = text.split(separator: "\n", omittingEmptySubsequences: false).count
-      // A cluster's declarations are a table of facts: it is as long as the standard makes it.
+      // Declarations of a cluster are as long as the standard requires.
       #expect(
         lines <= (target == "MatterClusters" ? 900 : 500),
         "\(path) has \(lines) lines: give each subject a file of its own")
