@@ -3,7 +3,8 @@ public import MatterModel
 public import MatterProtocol
 internal import Runtime
 
-/// A home that is open: its structures, rooms and devices, to look at, to follow and to command. HOME.md.
+/// A home that is open: its structures, rooms and devices, to look at, to follow and to command.
+/// See <doc:TheHomeModel>.
 ///
 ///     let home = try await Home(options)
 ///     try await home.follow()
@@ -59,7 +60,7 @@ public final class Home: Sendable {
 
   // MARK: Looking and following
 
-  /// The structures of the home, which are buildings. HOME.md, “Observing”.
+  /// The structures of the home, which are buildings. See <doc:TheHomeModel>, “Observing”.
   public func structures() -> Query<Structure> { backend.query { $0.state.structures } }
 
   /// The structure that is meant where none is named: the one that the owner chose, else the first. Nil where there is none.

@@ -1,6 +1,6 @@
 internal import MatterModel
 
-// The same device, seen through a cloud account and through Matter. HOME.md, “Objects”, cloud identity.
+// The same device, seen through a cloud account and through Matter. See the article “The home model”, “Objects”.
 extension DeviceIdentity {
   /// What a cloud account tells of who made a device.
   /// - Parameters:

@@ -1,5 +1,5 @@
 /// The answer to a cloud-to-cloud SYNC request: what of a home a cloud account is told, so that the same device seen through
-/// the cloud and through Matter is found to be one. HOME.md, “Objects”, cloud identity.
+/// the cloud and through Matter is found to be one. See <doc:TheHomeModel>, “Objects”.
 ///
 /// It encodes to the JSON that Google's cloud-to-cloud integrations expect.
 public struct CloudSync: Hashable, Sendable, Codable {

@@ -72,7 +72,8 @@ extension HomeController {
 }
 
 extension Home {
-  /// How long a device must be away before its settled connectivity says so. HOME.md, “Connectivity and locality”.
+  /// How long a device must be away before its settled connectivity says so.
+  /// See <doc:TheHomeModel>, “Connectivity and locality”.
   /// - Throws: ``HomeError`` `accessDenied` where the home is seen through a hub, which has its own.
   public var graceTime: Duration {
     get async throws(HomeError) { try await controller.grace }

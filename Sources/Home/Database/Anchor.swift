@@ -1,4 +1,5 @@
-/// A place in the change log of a home: all that happened up to it is known. HOME.md, “Observer queries”.
+/// A place in the change log of a home: all that happened up to it is known.
+/// See <doc:TheHomeModel>, “Observer queries”.
 ///
 /// Opaque: it can be stored, printed and read again, and is good for the log that gave it alone.
 public struct Anchor: Hashable, Sendable, Codable, LosslessStringConvertible {

@@ -3,7 +3,7 @@ internal import GRDB
 internal import MatterProtocol
 
 /// An observer that lasts: a command or a web address that is woken when there is something new, also after a restart.
-/// HOME.md, “Observer queries”.
+/// See <doc:TheHomeModel>, “Observer queries”.
 public struct BackgroundDelivery: Hashable, Sendable, Identifiable {
   /// What is woken.
   public enum Target: Hashable, Sendable {

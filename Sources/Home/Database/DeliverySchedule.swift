@@ -1,7 +1,8 @@
 public import MatterProtocol
 
 /// When an observer is woken: at the first change at once, then once in a period at most; again, later and later, where it
-/// did not complete; no more after too many failures. A value that reads no clock. HOME.md, “Observer queries”.
+/// did not complete; no more after too many failures. A value that reads no clock.
+/// See <doc:TheHomeModel>, “Observer queries”.
 public struct DeliverySchedule: Hashable, Sendable {
   /// How often an observer is woken, how long it may take, and when one gives it up.
   public struct Limits: Hashable, Sendable {

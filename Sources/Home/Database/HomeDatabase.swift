@@ -21,7 +21,7 @@ public final class HomeDatabase: Sendable {
   let writer: Int64
   /// Told of each commit of ours.
   let bell = Bell()
-  /// Whether it is one of ``PassingHomes``, which has one connection, and outlives this object.
+  /// Whether it is one of `PassingHomes`, which has one connection, and outlives this object.
   let isPassing: Bool
   private let isClosed = Atomic(false)
   /// Whether it was looked, since the file was opened, for what belongs to nobody.
@@ -35,7 +35,7 @@ public final class HomeDatabase: Sendable {
   /// - Parameters:
   ///   - path: of the file. It and what SQLite puts beside it are for the user alone (0600).
   ///   - isPassing: whether nobody but this process has it, and it need not outlive this process, as in a simulation: then there
-  ///     is no file, see ``PassingHomes``.
+  ///     is no file, see `PassingHomes`.
   ///   - random: for the log's id, by which anchors tell it from any other.
   ///   - boot: tells this run of the machine from all others, since what was written last may be lost between two of them;
   ///     nil: as the system says.

@@ -1,7 +1,7 @@
 public import MatterModel
 public import MatterProtocol
 
-/// The kinds of samples that one can ask for. HOME.md, “Observer queries”.
+/// The kinds of samples that one can ask for. See <doc:TheHomeModel>, “Observer queries”.
 public enum SampleType: String, Hashable, Sendable, CaseIterable, Codable {
   case attribute
   case event

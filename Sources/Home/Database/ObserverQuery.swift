@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// A doorbell: its handler is called when there is something new that it asks for, with no data. The handler reads them
-/// with an ``AnchoredQuery``. HOME.md, “Observer queries”.
+/// with an ``AnchoredQuery``. See <doc:TheHomeModel>, “Observer queries”.
 ///
 /// Immutable; executed once by an ``ObserverCenter``, runs until it is stopped there.
 public final class ObserverQuery: Sendable {
@@ -45,8 +45,8 @@ public struct ObserverCompletion: Sendable {
   public func callAsFunction(_ isSuccess: Bool = true) { body(isSuccess) }
 }
 
-/// What was added and deleted after an anchor, and the next anchor: asked of a home with ``Home/results(of:)``. HOME.md,
-/// “Observer queries”.
+/// What was added and deleted after an anchor, and the next anchor: asked of a home with ``Home/results(of:)``.
+/// See <doc:TheHomeModel>, “Observer queries”.
 public struct AnchoredQuery: Sendable {
   public var type: SampleType
   /// What the samples have to be like besides being of the type.

@@ -2,7 +2,7 @@ internal import NIOCore
 internal import Synchronization
 
 /// One client of the homes of a user, with HomeKit's contract: its delegates are told of what everybody else does to the
-/// homes and of what devices report, never of what is done through this manager. HOME.md, “Delegates”.
+/// homes and of what devices report, never of what is done through this manager. See <doc:TheHomeModel>, “Delegates”.
 ///
 /// A process has as many as it likes; others have theirs, in this process or another. What other processes do is heard as
 /// long as the home is kept up to date, with ``Home/follow()``. Delegates are held weakly.

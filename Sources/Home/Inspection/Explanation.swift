@@ -29,7 +29,7 @@ public struct Explanation: Hashable, Sendable {
   }
 }
 
-/// What the bytes given to ``Explanation/init(bytes:as:)`` are.
+/// What the bytes given to `Explanation.init(bytes:as:)` are.
 public enum ExplainedFormat: Hashable, Sendable {
   /// TLV where the bytes are one whole element, a message otherwise.
   case automatic

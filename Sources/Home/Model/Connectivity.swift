@@ -1,4 +1,4 @@
-/// Whether something can be reached. HOME.md, “Connectivity and locality”.
+/// Whether something can be reached. See <doc:TheHomeModel>, “Connectivity and locality”.
 public enum ConnectivityState: String, Hashable, Sendable, CaseIterable, Codable {
   /// Nobody has tried yet, or nothing feeds it.
   case unknown
@@ -8,7 +8,7 @@ public enum ConnectivityState: String, Hashable, Sendable, CaseIterable, Codable
   case partiallyOnline
 }
 
-/// Where the data of something come from. HOME.md, “Connectivity and locality”.
+/// Where the data of something come from. See <doc:TheHomeModel>, “Connectivity and locality”.
 public enum DataSourceLocality: String, Hashable, Sendable, CaseIterable, Codable {
   /// From nowhere yet: it was restored and not reached.
   case unspecified

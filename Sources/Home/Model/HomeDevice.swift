@@ -1,4 +1,4 @@
-/// A device of a home as it was at one moment: a value, never a live reference. HOME.md, “Objects”.
+/// A device of a home as it was at one moment: a value, never a live reference. See <doc:TheHomeModel>, “Objects”.
 ///
 /// Two are equal when their metadata are: name, room, connectivity, types and traits. Attributes and the time of the last
 /// contact don't count.

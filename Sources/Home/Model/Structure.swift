@@ -1,4 +1,4 @@
-/// A building. HOME.md, “Objects”.
+/// A building. See <doc:TheHomeModel>, “Objects”.
 public struct Structure: Hashable, Sendable, Identifiable, Codable {
   /// Stays the same whatever it is called.
   public var id: String

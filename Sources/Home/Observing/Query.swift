@@ -1,6 +1,6 @@
 internal import Runtime
 
-/// A collection of things in a home, to be listed or followed. HOME.md, “Observing”.
+/// A collection of things in a home, to be listed or followed. See <doc:TheHomeModel>, “Observing”.
 public struct Query<Item: Identifiable & Sendable>: Sendable {
   let snapshot: @Sendable (_ timeout: Duration) async throws(HomeError) -> [Item]
   let snapshots: @Sendable () -> AsyncStream<[Item]>

@@ -1,6 +1,7 @@
 package import MatterModel
 
-/// What reaches somebody who sees a home by routes to those who keep it, a hub or a controller. HOME.md, “Routes”.
+/// What reaches somebody who sees a home by routes to those who keep it, a hub or a controller.
+/// See <doc:TheHomeModel>, “Routes”.
 public enum RouteInput: Sendable {
   /// The whole home by a route of this locality; what happened to it is known by what is different now.
   case home(HomeState, DebouncerState, by: DataSourceLocality)

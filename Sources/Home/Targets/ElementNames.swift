@@ -56,7 +56,7 @@ public enum ElementNames {
       ?? (id.rawValue >= 0xF000 ? OnOff.globalAttributes.first { $0.id == id } : nil)
   }
 
-  /// The shape of an attribute's value; ``MatterModel/Schema/any`` where nobody declares it.
+  /// The shape of an attribute's value; `Schema.any` where nobody declares it.
   public static func schema(_ path: ConcreteAttributePath) -> Schema {
     info(path.attribute, of: path.cluster)?.schema ?? .any
   }
@@ -71,7 +71,7 @@ public enum ElementNames {
     ClusterCatalogue.cluster(cluster)?.commands.compactMap(\.response).first { $0.id == id }?.schema ?? .any
   }
 
-  /// The shape of what an event carries; ``MatterModel/Schema/any`` where nobody declares it.
+  /// The shape of what an event carries; `Schema.any` where nobody declares it.
   public static func event(payloadOf id: EventID, of cluster: ClusterID) -> Schema {
     ClusterCatalogue.cluster(cluster)?.event(id)?.payload ?? .any
   }

@@ -34,7 +34,7 @@ public struct DeviceTypeMetadata: Hashable, Sendable {
 }
 
 /// A device type of an endpoint as it was at one moment, whichever type it is: those that the project does not know are only
-/// to be had so. HOME.md, “Objects”.
+/// to be had so. See <doc:TheHomeModel>, “Objects”.
 public struct AnyDeviceType: Sendable, Identifiable {
   let device: HomeDevice
   public let id: HomeDeviceTypeID

@@ -34,7 +34,7 @@ public struct TraitMetadata: Hashable, Sendable {
 }
 
 /// A cluster of an endpoint as it was at one moment, whichever cluster it is; ``Trait`` knows its attributes by name.
-/// HOME.md, “Objects”.
+/// See <doc:TheHomeModel>, “Objects”.
 public struct AnyTrait: Sendable, Identifiable, Equatable {
   public let id: TraitID
   public let metadata: TraitMetadata

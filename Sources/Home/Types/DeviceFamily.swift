@@ -1,7 +1,7 @@
 internal import MatterClusters
 public import MatterModel
 
-/// Device types that people call by one name: there is no type "light", it is four. HOME.md, “Objects”.
+/// Device types that people call by one name: there is no type "light", it is four. See <doc:TheHomeModel>, “Objects”.
 public struct DeviceFamily: Hashable, Sendable {
   /// As `hearth devices --kind` takes it.
   public let name: String

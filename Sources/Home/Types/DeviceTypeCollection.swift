@@ -1,6 +1,7 @@
 public import MatterModel
 
-/// The types of a device, one for each endpoint and type, as they were at one moment. HOME.md, “Objects”.
+/// The types of a device, one for each endpoint and type, as they were at one moment.
+/// See <doc:TheHomeModel>, “Objects”.
 public struct DeviceTypeCollection: Sendable, Sequence {
   let device: HomeDevice
 

@@ -1,6 +1,7 @@
 public import MatterModel
 
-/// A device type to ask a device for: `device.types.get(DimmableLightDeviceType.self)`. HOME.md, “Objects”.
+/// A device type to ask a device for: `device.types.get(DimmableLightDeviceType.self)`.
+/// See <doc:TheHomeModel>, “Objects”.
 ///
 /// A maker's own is declared in three lines:
 ///

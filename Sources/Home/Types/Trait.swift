@@ -12,7 +12,8 @@ public protocol MatterTrait: Sendable, Identifiable, Equatable where ID == Trait
   init?(_ trait: AnyTrait)
 }
 
-/// A cluster of an endpoint as it was at one moment: a value, never a live reference. HOME.md, “Objects”.
+/// A cluster of an endpoint as it was at one moment: a value, never a live reference.
+/// See <doc:TheHomeModel>, “Objects”.
 ///
 /// Attributes are read as `trait.attributes.onOff`; commands are methods: `try await trait.toggle()`. Every attribute and
 /// command that the cluster declares is there under its name.

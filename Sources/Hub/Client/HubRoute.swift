@@ -1,7 +1,7 @@
 public import Home
 internal import MatterModel
 
-/// A way to a home. HOME.md, “Routes”.
+/// A way to a home. See the article “The home model”, “Routes”.
 public enum HubRoute: Sendable {
   /// A controller of our own, on the home's state: straight to the devices. Which route is the nearest that works is a matter of
   /// the home as a whole: this one works as long as any device can be reached by it, and a device that it alone does not reach is

@@ -9,7 +9,7 @@ internal import NIOPosix
 internal import Runtime
 
 /// A home that other processes use through this one: it tells them of every change, and does what they ask, as far as their
-/// roles allow. An actor on the event loop of the home's controller. HOME.md, “Routes”.
+/// roles allow. An actor on the event loop of the home's controller. See the article “The home model”, “Routes”.
 public actor Hub {
   /// Where a hub listens, and how much it keeps for clients that are slow or away.
   public struct Options: Sendable {
@@ -69,7 +69,7 @@ public actor Hub {
   }
 
   /// Keeps a home up to date, and serves it. To be ended with ``close()``, before the home is.
-  /// - Throws: ``HomeError`` where another hub serves the home, or an address can't be had.
+  /// - Throws: `HomeError` where another hub serves the home, or an address can't be had.
   public static func open(_ home: Home, _ options: Options) async throws(HomeError) -> Hub {
     let controller = try home.controller
     let state = controller.options.state
